@@ -1,0 +1,71 @@
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { notFound } from '../platform/errors.ts'
+import type { Page } from '../platform/http/paging.ts'
+import type { Role } from '../platform/identity/actor.ts'
+import { hashKey, keyPrefix } from '../platform/identity/keys.ts'
+
+const columns = [
+  'id',
+  'name',
+  'role',
+  'prefix',
+  'expires_at as expiresAt',
+  'last_used_at as lastUsedAt',
+  'revoked_at as revokedAt',
+  'created_by_user_id as createdByUserId',
+  'created_at as createdAt',
+] as const
+
+export const listApiKeys = (db: Db, org: OrgId, { limit, after }: Page) =>
+  db
+    .selectFrom('api_keys')
+    .select(columns)
+    .where('organization_id', '=', org)
+    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()
+
+type NewApiKey = {
+  id: string
+  key: string
+  name: string
+  role: Role
+  createdByUserId: string
+  expiresAt: Date | null
+}
+
+export const insertApiKey = (db: Db, org: OrgId, { id, key, name, role, createdByUserId, expiresAt }: NewApiKey) =>
+  db
+    .insertInto('api_keys')
+    .values({
+      organization_id: org,
+      id,
+      hash: hashKey(key),
+      prefix: keyPrefix(key),
+      name,
+      role,
+      created_by_user_id: createdByUserId,
+      expires_at: expiresAt,
+    })
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+
+/** Revoking a revoked key keeps the first moment. */
+export const revokeApiKey = (db: Db, org: OrgId, id: string, revokedAt: Date) =>
+  db
+    .updateTable('api_keys')
+    .set((set) => ({ revoked_at: set.fn.coalesce('revoked_at', set.val(revokedAt)) }))
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .returning('id')
+    .executeTakeFirstOrThrow(notFound)
+
+export const revokeApiKeysOfUser = (db: Db, org: OrgId, userId: string, revokedAt: Date) =>
+  db
+    .updateTable('api_keys')
+    .set({ revoked_at: revokedAt })
+    .where('organization_id', '=', org)
+    .where('created_by_user_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .execute()

@@ -1,0 +1,110 @@
+import type { Deps } from '../deps.ts'
+import { getFirstOwner } from '../members/queries.ts'
+import { recordAudit, recordServiceAudit } from '../platform/audit/record.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import { ApiError } from '../platform/errors.ts'
+import type { App } from '../platform/http/http.ts'
+import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
+import { hasRole } from '../platform/identity/actor.ts'
+import { ApiKey, CreatedApiKey } from '../platform/identity/schema.ts'
+import { createApiKey } from './create.ts'
+import { listApiKeys, revokeApiKey } from './queries.ts'
+import { ApiKeyCreate } from './schema.ts'
+
+const tags = ['API Keys']
+
+export const apiKeys = (app: App, { db, identity, clock }: Deps): void => {
+  app.get(
+    '/v1/api-keys',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'listApiKeys',
+        summary: 'List the keys, newest first, revoked ones included',
+        querystring: PageQuery,
+        response: answers({ 200: Page(ApiKey) }, 401, 403),
+      },
+    },
+    async ({ actor, query }) => {
+      const scope = ['api-keys', actor.org]
+      const page = app.paging.read(query, scope)
+      const rows = await listApiKeys(db, actor.org, page)
+      return app.paging.answer(rows, page, scope, (key) => key.id)
+    },
+  )
+
+  app.post(
+    '/v1/api-keys',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'createApiKey',
+        summary: 'Make a key that acts for you',
+        querystring: NoQuery,
+        body: ApiKeyCreate,
+        response: answers({ 201: CreatedApiKey }, 400, 401, 403),
+      },
+    },
+    async ({ actor, body }, reply) => {
+      if (!hasRole(actor.role, body.role)) {
+        throw new ApiError('forbidden', `You act as ${actor.role} and cannot make a key with the role ${body.role}.`)
+      }
+      const key = await db.transaction().execute(async (trx) => {
+        const created = await createApiKey(trx, clock, actor.org, actor.userId, body)
+        await recordAudit(trx, actor, 'apiKey.create', { type: 'apiKey', id: created.id })
+        return created
+      })
+      return reply.code(201).header('location', '/v1/api-keys').send(key)
+    },
+  )
+
+  app.delete(
+    '/v1/api-keys/:id',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'revokeApiKey',
+        summary: 'Revoke a key',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 204: Empty }, 401, 403, 404),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      await identity.change(actor.org, async (trx) => {
+        const { id } = await revokeApiKey(trx, actor.org, params.id, clock.now())
+        await recordAudit(trx, actor, 'apiKey.revoke', { type: 'apiKey', id })
+      })
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.post(
+    '/v1/organizations/:id/api-keys',
+    {
+      config: { access: 'service' },
+      schema: {
+        tags: ['Organizations'],
+        operationId: 'provisionApiKey',
+        summary: 'Make a key that acts for the owner of an organization',
+        params: IdParams,
+        querystring: NoQuery,
+        body: ApiKeyCreate,
+        response: answers({ 201: CreatedApiKey }, 400, 401, 404),
+      },
+    },
+    async ({ service, params, body }, reply) => {
+      const org = params.id as OrgId
+      const key = await db.transaction().execute(async (trx) => {
+        const owner = await getFirstOwner(trx, org)
+        const created = await createApiKey(trx, clock, org, owner.userId, body)
+        await recordServiceAudit(trx, org, service, 'apiKey.create', { type: 'apiKey', id: created.id })
+        return created
+      })
+      return reply.code(201).header('location', '/v1/api-keys').send(key)
+    },
+  )
+}

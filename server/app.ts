@@ -1,0 +1,43 @@
+import { apiKeys } from './api-keys/routes.ts'
+import { auditEvents } from './audit-events/routes.ts'
+import { companies } from './companies/routes.ts'
+import type { Deps } from './deps.ts'
+import { members } from './members/routes.ts'
+import { organizations } from './organizations/routes.ts'
+import { pendingMigrations } from './platform/db/migrate.ts'
+import { ApiError } from './platform/errors.ts'
+import { addFiles } from './platform/http/files.ts'
+import { addHealth } from './platform/http/health.ts'
+import { type App, openHttp } from './platform/http/http.ts'
+
+const resources = [organizations, members, apiKeys, auditEvents, companies]
+
+/** The areas of the interface, in the order in which its documents show them. */
+const areas: [name: string, description: string][] = [
+  ['Organizations', 'Headless provisioning with a service key, and an organization’s own settings.'],
+  ['Members', 'The people of an organization and their roles.'],
+  ['API Keys', 'Keys of an organization. A key acts for the member who made it.'],
+  ['Audit Events', 'Who did what, when.'],
+  ['Companies', 'Clients or brands that the agents work for, and their logos.'],
+  ['Files', 'Stored files behind signed links.'],
+  ['Operations', 'Health of the process.'],
+]
+
+export const buildApp = (deps: Deps): Promise<App> =>
+  openHttp({ ...deps, areas }, (app) => {
+    for (const addRoutes of resources) addRoutes(app, deps)
+    addFiles(app, deps.blobs)
+    addHealth(app, {
+      ...deps,
+      checks: {
+        database: async () => {
+          await deps.db.selectFrom('organizations').select('id').limit(1).execute()
+        },
+        migrations: async () => {
+          const pending = await pendingMigrations(deps.db)
+          if (pending.length > 0) throw new ApiError('unavailable', `Not applied yet: ${pending.join(', ')}`)
+        },
+        storage: () => deps.blobs.check(),
+      },
+    })
+  })

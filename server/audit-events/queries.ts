@@ -1,0 +1,14 @@
+import type { AuditEventRow } from '../platform/audit/queries.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Page } from '../platform/http/paging.ts'
+
+export const listAuditEvents = (db: Db, org: OrgId, { limit, after }: Page) =>
+  db
+    .selectFrom('audit_events')
+    .select(['id', 'action', 'actor', 'targets', 'request_id as requestId', 'created_at as createdAt'])
+    .where('organization_id', '=', org)
+    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .$castTo<AuditEventRow & { createdAt: Date }>()
+    .execute()

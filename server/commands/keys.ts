@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util'
+import { createApiKey } from '../api-keys/create.ts'
+import type { Command } from '../main.ts'
+import { getFirstOwner } from '../members/queries.ts'
+import { findOrganizationBySlug } from '../organizations/queries.ts'
+import { recordServiceAudit } from '../platform/audit/record.ts'
+import { generateKey } from '../platform/identity/keys.ts'
+import { insertServiceKey, revokeServiceKey } from '../platform/identity/queries.ts'
+import { newId } from '../platform/ids.ts'
+import { open } from './open.ts'
+
+const usage = `Usage:
+  earshot keys service [--name NAME]     make a service key, which provisions organizations
+  earshot keys revoke KEY-ID             revoke a service key
+  earshot keys owner SLUG [--name NAME]  make a key that acts for the owner of an organization
+A key is printed once; only its hash is kept.
+`
+
+const print = (text: string) => process.stdout.write(`${text}\n`)
+
+export const run: Command = async (args) => {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { name: { type: 'string', default: 'Command line' }, help: { type: 'boolean' } },
+  })
+  const [verb, argument] = positionals
+  const known = verb === 'service' || ((verb === 'owner' || verb === 'revoke') && argument !== undefined)
+  if (values.help || !known) {
+    process.stdout.write(usage)
+    return values.help ? 0 : 2
+  }
+  const { deps, close } = await open({ command: 'keys', exclusive: 'preferred' })
+  const { db, clock, identity } = deps
+  try {
+    if (verb === 'service') {
+      const key = generateKey()
+      const id = newId()
+      await insertServiceKey(db, { id, key, name: values.name })
+      print(`${key}\nIts id, to revoke it by, is ${id}.`)
+      return 0
+    }
+    if (verb === 'revoke') {
+      // Every process forgets it, as after any change of who may do what.
+      const revoked = await identity.change('', (trx) => revokeServiceKey(trx, argument as string, clock.now()))
+      if (!revoked) throw new Error(`No service key has the id ${argument}.`)
+      print('Revoked.')
+      return 0
+    }
+    const organization = await findOrganizationBySlug(db, argument as string)
+    if (!organization) throw new Error(`No organization has the slug ${argument}.`)
+    const created = await db.transaction().execute(async (trx) => {
+      const owner = await getFirstOwner(trx, organization.org)
+      const apiKey = await createApiKey(trx, clock, organization.org, owner.userId, {
+        name: values.name,
+        role: 'owner',
+      })
+      const operator = { kind: 'service', keyId: null, requestId: `command line ${newId()}` } as const
+      await recordServiceAudit(trx, organization.org, operator, 'apiKey.create', { type: 'apiKey', id: apiKey.id })
+      return apiKey
+    })
+    print(created.key)
+    return 0
+  } finally {
+    await close()
+  }
+}

@@ -1,0 +1,58 @@
+import { parseArgs } from 'node:util'
+import { buildApp } from '../app.ts'
+import type { Command } from '../main.ts'
+import { openLog } from '../platform/log.ts'
+import { startWorker } from '../worker.ts'
+import { firstStart } from './first-start.ts'
+import { open } from './open.ts'
+
+/** How long running requests and jobs may take to end after a signal; what is left goes back to the queue. */
+const drainTimeoutMs = 25_000
+
+/** Resolves with what ends the process: a signal, or a fault that it cannot go on with. */
+const untilEnd = () => {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals | Error>()
+  const onSignal = (signal: NodeJS.Signals) => {
+    // Whoever asks twice does not want to wait.
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.removeListener(name, onSignal)
+    resolve(signal)
+  }
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
+  return { ended: promise, fail: resolve }
+}
+
+export const run: Command = async (args) => {
+  parseArgs({ args, options: {} })
+  const log = openLog()
+  const { ended, fail } = untilEnd()
+  const { deps, alone, close } = await open({
+    command: 'serve',
+    log,
+    exclusive: 'required',
+    onState: (state, error) => {
+      if (state === 'failed') fail(error ?? new Error('the database is gone'))
+    },
+  })
+  const { config, listening, baseUrl, jobs } = deps
+  const serves = config.roles.includes('http')
+  const works = config.roles.includes('worker')
+  const app = serves ? await buildApp(deps) : undefined
+  if (app) {
+    await app.listen({ port: config.port, host: config.host, backlog: 1_024 })
+    const address = app.server.address()
+    if (typeof address === 'object' && address) listening.port = address.port
+  }
+  if (works) await startWorker(deps, { alone })
+  const welcome = alone ? await firstStart(deps) : ''
+  process.stdout.write(app ? `Earshot is ready at ${baseUrl()}\n${welcome}` : 'Earshot works through jobs.\n')
+
+  const reason = await ended
+  if (reason instanceof Error) log.fatal({ err: reason }, 'the process cannot go on')
+  else log.info({ signal: reason }, 'draining')
+  const forced = setTimeout(() => process.exit(1), drainTimeoutMs + 10_000)
+  await Promise.all([app?.close(), jobs.stop({ timeoutMs: drainTimeoutMs })])
+  await close()
+  clearTimeout(forced)
+  return reason instanceof Error ? 1 : 0
+}

@@ -1,0 +1,25 @@
+import { invalid } from '../platform/errors.ts'
+import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
+
+/** Refuses an address that a viewer's browser should not be sent to. By its form alone: nothing is looked up. */
+export const checkLogoUrl = (logoUrl: string | null | undefined): void => {
+  if (logoUrl === null || logoUrl === undefined) return
+  const url = URL.canParse(logoUrl) ? new URL(logoUrl) : undefined
+  const sound = url?.protocol === 'https:' && url.username === '' && url.password === ''
+  if (!url || !sound || /\s/.test(logoUrl) || !isPublicHostByForm(url.hostname)) {
+    throw invalid('logoUrl', 'must be a public https URL without credentials')
+  }
+}
+
+const kinds = [
+  { extension: 'png', contentType: 'image/png', begins: /^89504e470d0a1a0a/ },
+  { extension: 'jpg', contentType: 'image/jpeg', begins: /^ffd8ff/ },
+  { extension: 'gif', contentType: 'image/gif', begins: /^47494638(37|39)61/ },
+  { extension: 'webp', contentType: 'image/webp', begins: /^52494646.{8}57454250/ },
+] as const
+
+/** What an image is, decided by its first bytes: names and headers can claim anything. */
+export const imageKind = (image: Buffer) => {
+  const start = image.subarray(0, 12).toString('hex')
+  return kinds.find(({ begins }) => begins.test(start))
+}

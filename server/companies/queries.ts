@@ -1,0 +1,65 @@
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { notFound } from '../platform/errors.ts'
+import type { Page } from '../platform/http/paging.ts'
+
+const columns = ['id', 'name', 'logo_url as logoUrl', 'created_at as createdAt', 'updated_at as updatedAt'] as const
+
+export const listCompanies = (db: Db, org: OrgId, { limit, after }: Page) =>
+  db
+    .selectFrom('companies')
+    .select(columns)
+    .where('organization_id', '=', org)
+    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()
+
+export const getCompany = (db: Db, org: OrgId, id: string) =>
+  db
+    .selectFrom('companies')
+    .select(columns)
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow(notFound)
+
+/** The row before a change, locked until the change is done: it tells which uploaded logo the change leaves behind. */
+export const lockCompany = (db: Db, org: OrgId, id: string) =>
+  db
+    .selectFrom('companies')
+    .select(['id', 'logo_key as logoKey'])
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirstOrThrow(notFound)
+
+type NewCompany = { id: string; name: string; logoUrl?: string | null }
+
+export const insertCompany = (db: Db, org: OrgId, { id, name, logoUrl = null }: NewCompany) =>
+  db
+    .insertInto('companies')
+    .values({ organization_id: org, id, name, logo_url: logoUrl })
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+
+type CompanyChange = { name?: string; logoUrl?: string | null; logoKey?: string | null }
+
+export const updateCompany = (db: Db, org: OrgId, id: string, { name, logoUrl, logoKey }: CompanyChange) =>
+  db
+    .updateTable('companies')
+    .set({
+      ...(name !== undefined && { name }),
+      ...(logoUrl !== undefined && { logo_url: logoUrl }),
+      ...(logoKey !== undefined && { logo_key: logoKey }),
+      updated_at: new Date(),
+    })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .returning(columns)
+    .executeTakeFirstOrThrow(notFound)
+
+export const deleteCompany = (db: Db, org: OrgId, id: string) =>
+  db.deleteFrom('companies').where('organization_id', '=', org).where('id', '=', id).execute()
+
+/** Which of these uploaded logos a company shows. */
+export const listLogoKeysAllOrgs = (db: Db, keys: string[]) =>
+  db.selectFrom('companies').select('logo_key as logoKey').where('logo_key', 'in', keys).execute()

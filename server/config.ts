@@ -1,0 +1,284 @@
+import { isAbsolute, resolve } from 'node:path'
+import ipaddr from 'ipaddr.js'
+
+/** A switch: how its text is read, what it holds when unset, and what the documentation says of it. */
+type Switch<T> = {
+  about: string
+  /** Completes "expected …" in a fault and in the documentation. */
+  expects: string
+  /** Undefined marks a text that does not fit. */
+  read: (text: string) => T | undefined
+  fallback: T
+  /** How the default reads where the value itself says too little. */
+  fallbackText?: string
+  secret?: true
+}
+
+const define = <T>(definition: Switch<T>): Switch<T> => definition
+
+const integer = (minimum: number, maximum: number) => ({
+  expects: `a whole number from ${minimum} to ${maximum}`,
+  read: (text: string) => {
+    const value = Number(text)
+    return /^\d+$/.test(text) && value >= minimum && value <= maximum ? value : undefined
+  },
+})
+
+const url = (...protocols: string[]) => ({
+  expects: `a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  read: (text: string) =>
+    URL.canParse(text) && protocols.includes(new URL(text).protocol) ? text.replace(/\/+$/, '') : undefined,
+})
+
+const visibleText = (minimum: number, maximum: number) => ({
+  expects: `${minimum} to ${maximum} visible characters`,
+  read: (text: string) => (new RegExp(`^[\\x21-\\x7e]{${minimum},${maximum}}$`).test(text) ? text : undefined),
+})
+
+const roles = ['http', 'worker'] as const
+export type ProcessRole = (typeof roles)[number]
+
+export type Storage = { kind: 'file'; folder: string | undefined } | { kind: 's3'; bucket: string; prefix: string }
+
+const readStorage = (text: string): Storage | undefined => {
+  const s3 = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(text)
+  if (s3) return { kind: 's3', bucket: s3[1] as string, prefix: (s3[2] ?? '').replace(/\/*$/, '') }
+  if (!text.startsWith('file:')) return undefined
+  const folder = text.slice('file:'.length).replace(/^\/\/(?=\/)/, '')
+  return { kind: 'file', folder: folder === '' ? undefined : resolve(folder) }
+}
+
+const mebibytes = 1024 * 1024
+const defaultLimits = {
+  bodyBytes: 1 * mebibytes,
+  batchBytes: 32 * mebibytes,
+  logoBytes: 2 * mebibytes,
+  recordingBytes: 512 * mebibytes,
+  metadataBytes: 64 * 1024,
+  ratePerSecond: 500,
+  rateBurst: 2_000,
+}
+export type Limits = typeof defaultLimits
+
+const readLimits = (text: string): Limits | undefined => {
+  const limits = { ...defaultLimits }
+  for (const part of text.split(',')) {
+    const [name, value] = part.split('=').map((side) => side.trim())
+    if (!name || !Object.hasOwn(limits, name) || !/^[1-9]\d{0,11}$/.test(value ?? '')) return undefined
+    limits[name as keyof Limits] = Number(value)
+  }
+  return limits
+}
+
+/** The one list of switches: it is read, checked and documented from here. */
+export const switches = {
+  PORT: define({ about: 'Port of the HTTP server; 0 takes a free one.', ...integer(0, 65_535), fallback: 4000 }),
+  HOST: define({
+    about: 'Address that the HTTP server listens on.',
+    expects: 'an IP address or a host name',
+    read: (text) => (/^[\w.:-]+$/.test(text) ? text : undefined),
+    fallback: '127.0.0.1',
+  }),
+  EARSHOT_BASE_URL: define<string | undefined>({
+    about: 'The address under which people and programs reach this service; links are made from it.',
+    ...url('http:', 'https:'),
+    fallback: undefined,
+    fallbackText: '`http://HOST:PORT`',
+  }),
+  EARSHOT_DATA_DIR: define({
+    about: 'Folder of the embedded database, of local files and of the generated secret key.',
+    expects: 'a path',
+    read: (text) => (text.includes('\0') ? undefined : isAbsolute(text) ? text : resolve(text)),
+    fallback: resolve('.earshot'),
+    fallbackText: '`./.earshot`',
+  }),
+  DATABASE_URL: define<string | undefined>({
+    about: 'An external PostgreSQL (16 or newer) in place of the embedded one. Needs EARSHOT_SECRET_KEY.',
+    ...url('postgres:', 'postgresql:'),
+    fallback: undefined,
+    fallbackText: 'embedded',
+    secret: true,
+  }),
+  EARSHOT_READ_DATABASE_URL: define<string | undefined>({
+    about: 'A read replica for exports and trends.',
+    ...url('postgres:', 'postgresql:'),
+    fallback: undefined,
+    secret: true,
+  }),
+  EARSHOT_ROLES: define<ProcessRole[]>({
+    about: 'What this process does: answer requests, work through jobs, or both.',
+    expects: '`http`, `worker` or `http,worker`',
+    read: (text) => {
+      const chosen = text.split(',').map((role) => role.trim())
+      return new Set(chosen).size === chosen.length && chosen.every((role) => roles.some((known) => known === role))
+        ? (chosen as ProcessRole[])
+        : undefined
+    },
+    fallback: [...roles],
+    fallbackText: '`http,worker`',
+  }),
+  EARSHOT_SERVICE_KEY: define<string | undefined>({
+    about: 'The key that provisions organizations. More can be made with `bin/earshot keys service`.',
+    ...visibleText(32, 200),
+    fallback: undefined,
+    secret: true,
+  }),
+  EARSHOT_SECRET_KEY: define<string | undefined>({
+    about: 'Seals stored secrets and signs links. The same for all processes of one database.',
+    ...visibleText(32, 200),
+    fallback: undefined,
+    fallbackText: 'made in the data directory, when the database is embedded',
+    secret: true,
+  }),
+  EARSHOT_STORAGE: define<Storage>({
+    about: 'Where files are kept. S3 takes the usual AWS variables for region and credentials.',
+    expects: '`file:`, `file:/folder` or `s3://bucket/prefix`',
+    read: readStorage,
+    fallback: { kind: 'file', folder: undefined },
+    fallbackText: '`file:`, the folder `blobs` of the data directory',
+  }),
+  EARSHOT_STORAGE_SHARED: define({
+    about: 'Says that `file:` storage is one folder for all processes, which split roles need.',
+    expects: '`true` or `false`',
+    read: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+    fallback: false,
+  }),
+  EARSHOT_S3_ENDPOINT: define<string | undefined>({
+    about: 'Address of an S3-compatible store other than AWS.',
+    ...url('http:', 'https:'),
+    fallback: undefined,
+  }),
+  EARSHOT_JUDGE_PROVIDER: define<'openai-compatible' | 'anthropic'>({
+    about: 'The kind of model endpoint that judges conversations.',
+    expects: '`openai-compatible` or `anthropic`',
+    read: (text) => (text === 'openai-compatible' || text === 'anthropic' ? text : undefined),
+    fallback: 'openai-compatible',
+  }),
+  EARSHOT_JUDGE_BASE_URL: define<string | undefined>({
+    about: 'Base address of the model endpoint.',
+    ...url('http:', 'https:'),
+    fallback: undefined,
+  }),
+  EARSHOT_JUDGE_API_KEY: define<string | undefined>({
+    about: 'Key for the model endpoint.',
+    ...visibleText(1, 500),
+    fallback: undefined,
+    secret: true,
+  }),
+  EARSHOT_JUDGE_MODEL: define<string | undefined>({
+    about: 'The model that judges when a monitor names none.',
+    ...visibleText(1, 200),
+    fallback: undefined,
+  }),
+  EARSHOT_SMTP_URL: define<string | undefined>({
+    about: 'Mail server for invitations and notices; without one they wait in an outbox.',
+    ...url('smtp:', 'smtps:'),
+    fallback: undefined,
+    secret: true,
+  }),
+  EARSHOT_TRUST_PROXY: define({
+    about: 'How many proxies in front to believe about the address of the caller.',
+    ...integer(0, 10),
+    fallback: 0,
+  }),
+  EARSHOT_METRICS_TOKEN: define<string | undefined>({
+    about: 'Bearer token that opens `/metrics` to callers other than loopback.',
+    ...visibleText(16, 200),
+    fallback: undefined,
+    secret: true,
+  }),
+  EARSHOT_ALLOWED_PRIVATE_ADDRESSES: define<string[]>({
+    about: 'Private networks that URLs given by tenants may reach.',
+    expects: 'networks in CIDR form, separated by commas, such as `10.1.0.0/16,fd00::/8`',
+    read: (text) => {
+      const networks = text.split(',').map((network) => network.trim())
+      return networks.every((network) => ipaddr.isValidCIDR(network)) ? networks : undefined
+    },
+    fallback: [],
+    fallbackText: 'none',
+  }),
+  EARSHOT_LIMITS: define<Limits>({
+    about: 'Overrides limits, such as `bodyBytes=2097152,ratePerSecond=100`.',
+    expects: `name=number pairs separated by commas; the names are ${Object.keys(defaultLimits).join(', ')}`,
+    read: readLimits,
+    fallback: defaultLimits,
+    fallbackText: Object.entries(defaultLimits)
+      .map(([name, value]) => `\`${name}=${value}\``)
+      .join(', '),
+  }),
+}
+
+type Values = { [Name in keyof typeof switches]: (typeof switches)[Name]['fallback'] }
+
+const toConfig = (values: Values) => ({
+  port: values.PORT,
+  host: values.HOST,
+  baseUrl: values.EARSHOT_BASE_URL,
+  dataDir: values.EARSHOT_DATA_DIR,
+  databaseUrl: values.DATABASE_URL,
+  readDatabaseUrl: values.EARSHOT_READ_DATABASE_URL,
+  roles: values.EARSHOT_ROLES,
+  serviceKey: values.EARSHOT_SERVICE_KEY,
+  secretKey: values.EARSHOT_SECRET_KEY,
+  storage: values.EARSHOT_STORAGE,
+  s3Endpoint: values.EARSHOT_S3_ENDPOINT,
+  judge: {
+    provider: values.EARSHOT_JUDGE_PROVIDER,
+    baseUrl: values.EARSHOT_JUDGE_BASE_URL,
+    apiKey: values.EARSHOT_JUDGE_API_KEY,
+    model: values.EARSHOT_JUDGE_MODEL,
+  },
+  smtpUrl: values.EARSHOT_SMTP_URL,
+  trustProxy: values.EARSHOT_TRUST_PROXY,
+  metricsToken: values.EARSHOT_METRICS_TOKEN,
+  allowedPrivateAddresses: values.EARSHOT_ALLOWED_PRIVATE_ADDRESSES,
+  limits: values.EARSHOT_LIMITS,
+})
+
+export type Config = ReturnType<typeof toConfig>
+
+export class ConfigError extends Error {
+  readonly faults: string[]
+
+  constructor(faults: string[]) {
+    super(
+      `The configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n  ${faults.join('\n  ')}`,
+    )
+    this.name = 'ConfigError'
+    this.faults = faults
+  }
+}
+
+/** Reads every switch and reports all faults at once. An empty text counts as unset. */
+export const loadConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
+  const faults: string[] = []
+  const values: Record<string, unknown> = {}
+  for (const [name, definition] of Object.entries<Switch<unknown>>(switches)) {
+    const text = env[name]
+    const value = text ? definition.read(text) : definition.fallback
+    if (text && value === undefined) {
+      const given = definition.secret ? 'its value does not fit' : `${JSON.stringify(text.slice(0, 200))} does not fit`
+      faults.push(`${name}: ${given}; expected ${definition.expects}`)
+    }
+    values[name] = value
+  }
+  for (const name of Object.keys(env)) {
+    if (name.startsWith('EARSHOT_') && !Object.hasOwn(switches, name)) {
+      faults.push(`${name}: there is no such switch; docs/configuration.md lists them`)
+    }
+  }
+  if (env.DATABASE_URL && !env.EARSHOT_SECRET_KEY) {
+    faults.push('EARSHOT_SECRET_KEY: is required with DATABASE_URL; expected 32 to 200 visible characters')
+  }
+  const config = toConfig(values as Values)
+  if (faults.length === 0) {
+    if (config.roles.length < roles.length && config.storage.kind === 'file' && !values.EARSHOT_STORAGE_SHARED) {
+      faults.push(
+        'EARSHOT_STORAGE_SHARED: split roles on `file:` storage need a folder that all processes share; ' +
+          'expected `true` where it is one, or EARSHOT_STORAGE=s3://bucket/prefix',
+      )
+    }
+  }
+  if (faults.length > 0) throw new ConfigError(faults)
+  return config
+}

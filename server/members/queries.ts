@@ -1,0 +1,103 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { violatedConstraint } from '../platform/db/errors.ts'
+import { ApiError, notFound } from '../platform/errors.ts'
+import type { Page } from '../platform/http/paging.ts'
+import type { Role } from '../platform/identity/actor.ts'
+
+const columns = [
+  'members.id',
+  'members.user_id as userId',
+  'users.email',
+  'members.name',
+  'members.role',
+  sql<'invited' | 'active'>`case when members.joined_at is null then 'invited' else 'active' end`.as('status'),
+  'members.created_at as createdAt',
+  'members.updated_at as updatedAt',
+] as const
+
+const selectMembers = (db: Db, org: OrgId) =>
+  db
+    .selectFrom('members')
+    .innerJoin('users', 'users.id', 'members.user_id')
+    .select(columns)
+    .where('members.organization_id', '=', org)
+
+export const listMembers = (db: Db, org: OrgId, { limit, after }: Page) =>
+  selectMembers(db, org)
+    .$if(after !== undefined, (query) => query.where('members.id', '<', after as string))
+    .orderBy('members.id', 'desc')
+    .limit(limit + 1)
+    .execute()
+
+export const getMember = (db: Db, org: OrgId, id: string) =>
+  selectMembers(db, org).where('members.id', '=', id).executeTakeFirstOrThrow(notFound)
+
+export const getMemberOfUser = (db: Db, org: OrgId, userId: string) =>
+  selectMembers(db, org).where('members.user_id', '=', userId).executeTakeFirstOrThrow(notFound)
+
+/** The person of this address, who may be known from another organization. Answers their id. */
+export const insertUserIfNew = async (db: Db, user: { id: string; email: string; name: string }): Promise<string> => {
+  const { id } = await db
+    .insertInto('users')
+    .values({ id: user.id, email: user.email.toLowerCase(), name: user.name })
+    // An update that changes nothing, since only a written row is returned.
+    .onConflict((conflict) => conflict.column('email').doUpdateSet({ email: user.email.toLowerCase() }))
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+type NewMember = { id: string; userId: string; name: string; role: Role }
+
+export const insertMember = (db: Db, org: OrgId, { id, userId, name, role }: NewMember) =>
+  db
+    .insertInto('members')
+    .values({ organization_id: org, id, user_id: userId, name, role })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+    .catch((error: unknown) => {
+      if (violatedConstraint(error) !== 'members_user_key') throw error
+      throw new ApiError('conflict', 'This person is a member already; change the role with PATCH.')
+    })
+
+/**
+ * The member to change, and how many owners there are. All owners' rows are locked in one order, so that two
+ * changes cannot each leave the other as the last owner.
+ */
+export const lockMember = async (db: Db, org: OrgId, id: string) => {
+  const locked = await db
+    .selectFrom('members')
+    .select(['id', 'user_id as userId', 'role'])
+    .where('organization_id', '=', org)
+    .where((where) => where.or([where('id', '=', id), where('role', '=', 'owner')]))
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  const member = locked.find((row) => row.id === id.toLowerCase())
+  if (!member) throw notFound()
+  return { ...member, owners: locked.filter((row) => row.role === 'owner').length }
+}
+
+/** The longest-standing owner, for whom provisioned keys act. */
+export const getFirstOwner = (db: Db, org: OrgId) =>
+  selectMembers(db, org)
+    .where('members.role', '=', 'owner')
+    .orderBy('members.id')
+    .limit(1)
+    .executeTakeFirstOrThrow(notFound)
+
+export const updateMember = (db: Db, org: OrgId, id: string, { name, role }: { name?: string; role?: Role }) =>
+  db
+    .updateTable('members')
+    .set({
+      ...(name !== undefined && { name }),
+      ...(role !== undefined && { role }),
+      updated_at: new Date(),
+    })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .execute()
+
+export const deleteMember = (db: Db, org: OrgId, id: string) =>
+  db.deleteFrom('members').where('organization_id', '=', org).where('id', '=', id).execute()

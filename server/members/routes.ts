@@ -1,0 +1,157 @@
+import { revokeApiKeysOfUser } from '../api-keys/queries.ts'
+import type { Deps } from '../deps.ts'
+import { getOrganization } from '../organizations/queries.ts'
+import { recordAudit } from '../platform/audit/record.ts'
+import { ApiError } from '../platform/errors.ts'
+import type { App } from '../platform/http/http.ts'
+import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
+import { type Actor, hasRole, type Role } from '../platform/identity/actor.ts'
+import { newId } from '../platform/ids.ts'
+import {
+  deleteMember,
+  getMember,
+  getMemberOfUser,
+  insertMember,
+  insertUserIfNew,
+  listMembers,
+  lockMember,
+  updateMember,
+} from './queries.ts'
+import { Me, Member, MemberInvite, MemberUpdate } from './schema.ts'
+
+const tags = ['Members']
+
+/** Nobody gives, changes or takes away a role above their own. */
+const checkReach = (actor: Actor, role: Role): void => {
+  if (hasRole(actor.role, role)) return
+  throw new ApiError('forbidden', `Only a member with the role ${role} may give or take that role.`)
+}
+
+const checkOwnerRemains = (member: { role: Role; owners: number }, nextRole: Role | undefined): void => {
+  if (member.role !== 'owner' || nextRole === 'owner' || member.owners > 1) return
+  throw new ApiError('conflict', 'An organization always keeps one owner; make another member an owner first.')
+}
+
+export const members = (app: App, { db, identity, clock }: Deps): void => {
+  app.get(
+    '/v1/me',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'getMe',
+        summary: 'Tell whom the key acts for and what it may do',
+        querystring: NoQuery,
+        response: answers({ 200: Me }, 401),
+      },
+    },
+    async ({ actor }) => {
+      const [organization, member] = await Promise.all([
+        getOrganization(db, actor.org),
+        getMemberOfUser(db, actor.org, actor.userId),
+      ])
+      const { keyId, role, entitlements, features } = actor
+      return { organization, member, keyId, role, entitlements, features }
+    },
+  )
+
+  app.get(
+    '/v1/members',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'listMembers',
+        summary: 'List the members, newest first',
+        querystring: PageQuery,
+        response: answers({ 200: Page(Member) }, 401),
+      },
+    },
+    async ({ actor, query }) => {
+      const scope = ['members', actor.org]
+      const page = app.paging.read(query, scope)
+      const rows = await listMembers(db, actor.org, page)
+      return app.paging.answer(rows, page, scope, (member) => member.id)
+    },
+  )
+
+  app.post(
+    '/v1/members',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'inviteMember',
+        summary: 'Invite a person',
+        querystring: NoQuery,
+        body: MemberInvite,
+        response: answers({ 201: Member }, 400, 401, 403, 409),
+      },
+    },
+    async ({ actor, body }, reply) => {
+      checkReach(actor, body.role)
+      const member = await db.transaction().execute(async (trx) => {
+        const { email, name, role } = body
+        const userId = await insertUserIfNew(trx, { id: newId(), email, name })
+        const { id } = await insertMember(trx, actor.org, { id: newId(), userId, name, role })
+        await recordAudit(trx, actor, 'member.invite', { type: 'member', id })
+        return getMember(trx, actor.org, id)
+      })
+      return reply.code(201).header('location', `/v1/members/${member.id}`).send(member)
+    },
+  )
+
+  app.patch(
+    '/v1/members/:id',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'updateMember',
+        summary: 'Rename a member or change the role',
+        params: IdParams,
+        querystring: NoQuery,
+        body: MemberUpdate,
+        response: answers({ 200: Member }, 400, 401, 403, 404, 409),
+      },
+    },
+    ({ actor, params, body }) =>
+      identity.change(actor.org, async (trx) => {
+        const member = await lockMember(trx, actor.org, params.id)
+        checkReach(actor, member.role)
+        if (body.role) {
+          checkReach(actor, body.role)
+          checkOwnerRemains(member, body.role)
+        }
+        await updateMember(trx, actor.org, member.id, body)
+        await recordAudit(trx, actor, 'member.update', { type: 'member', id: member.id })
+        return getMember(trx, actor.org, member.id)
+      }),
+  )
+
+  app.delete(
+    '/v1/members/:id',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'removeMember',
+        summary: 'Remove a member and revoke the keys that act for them',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 204: Empty }, 401, 403, 404, 409),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      await identity.change(actor.org, async (trx) => {
+        const member = await lockMember(trx, actor.org, params.id)
+        checkReach(actor, member.role)
+        checkOwnerRemains(member, undefined)
+        await revokeApiKeysOfUser(trx, actor.org, member.userId, clock.now())
+        await deleteMember(trx, actor.org, member.id)
+        await recordAudit(trx, actor, 'member.remove', { type: 'member', id: member.id })
+      })
+      return reply.code(204).send(null)
+    },
+  )
+}

@@ -1,0 +1,133 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { violatedConstraint } from '../platform/db/errors.ts'
+import { ApiError, notFound } from '../platform/errors.ts'
+import type { Page } from '../platform/http/paging.ts'
+import type { Entitlement, Feature } from '../platform/identity/actor.ts'
+
+const columns = [
+  'id',
+  'name',
+  'slug',
+  sql<'active' | 'suspended'>`case when suspended_at is null then 'active' else 'suspended' end`.as('status'),
+  sql<Record<Entitlement, boolean>>`jsonb_build_object(
+    'monitors', monitors, 'observability', observability, 'metrics', metrics)`.as('entitlements'),
+  sql<Record<Feature, boolean>>`jsonb_build_object(
+    'monitorExports', monitor_exports, 'exportWebhooks', export_webhooks,
+    'experimentsV2', experiments_v2, 'phiMode', phi_mode)`.as('features'),
+  'retention_days as retentionDays',
+  'redaction',
+  'monthly_judge_budget as monthlyJudgeBudget',
+  'created_at as createdAt',
+  'updated_at as updatedAt',
+] as const
+
+export const listOrganizationsAllOrgs = (db: Db, { limit, after }: Page) =>
+  db
+    .selectFrom('organizations')
+    .select(columns)
+    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()
+
+export const getOrganization = (db: Db, org: OrgId) =>
+  db.selectFrom('organizations').select(columns).where('id', '=', org).executeTakeFirstOrThrow(notFound)
+
+export const findOrganizationBySlug = (db: Db, slug: string) =>
+  db
+    .selectFrom('organizations')
+    .select('id as org')
+    .where('slug', '=', slug)
+    .$castTo<{ org: OrgId }>()
+    .executeTakeFirst()
+
+export const organizationExists = async (db: Db): Promise<boolean> =>
+  (await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) !== undefined
+
+export type Switches = {
+  entitlements?: { [Name in Entitlement]?: boolean } | undefined
+  features?: { [Name in Feature]?: boolean } | undefined
+}
+
+/** The columns of those switches that are named. */
+const switchColumns = ({ entitlements = {}, features = {} }: Switches) => {
+  const named = {
+    monitors: entitlements.monitors,
+    observability: entitlements.observability,
+    metrics: entitlements.metrics,
+    monitor_exports: features.monitorExports,
+    export_webhooks: features.exportWebhooks,
+    experiments_v2: features.experimentsV2,
+    phi_mode: features.phiMode,
+  }
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined)) as {
+    [Column in keyof typeof named]?: boolean
+  }
+}
+
+const slugTaken = (error: unknown): never => {
+  if (violatedConstraint(error) === 'organizations_slug_key') {
+    throw new ApiError('conflict', 'Another organization has this slug; choose another.')
+  }
+  throw error
+}
+
+type NewOrganization = { id: OrgId; name: string; slug: string } & Switches
+
+export const insertOrganization = (db: Db, { id, name, slug, ...switches }: NewOrganization) =>
+  db
+    .insertInto('organizations')
+    .values({
+      id,
+      name,
+      slug,
+      monitors: true,
+      observability: true,
+      metrics: true,
+      monitor_exports: true,
+      export_webhooks: true,
+      experiments_v2: true,
+      phi_mode: false,
+      ...switchColumns(switches),
+    })
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+    .catch(slugTaken)
+
+type OrganizationChange = {
+  name?: string
+  slug?: string
+  retentionDays?: number | null
+  redaction?: boolean
+  monthlyJudgeBudget?: number | null
+} & Switches
+
+export const updateOrganization = (db: Db, org: OrgId, change: OrganizationChange) =>
+  db
+    .updateTable('organizations')
+    .set({
+      ...(change.name !== undefined && { name: change.name }),
+      ...(change.slug !== undefined && { slug: change.slug }),
+      ...(change.retentionDays !== undefined && { retention_days: change.retentionDays }),
+      ...(change.redaction !== undefined && { redaction: change.redaction }),
+      ...(change.monthlyJudgeBudget !== undefined && { monthly_judge_budget: change.monthlyJudgeBudget }),
+      ...switchColumns(change),
+      updated_at: new Date(),
+    })
+    .where('id', '=', org)
+    .returning(columns)
+    .executeTakeFirstOrThrow(notFound)
+    .catch(slugTaken)
+
+/** Suspending a suspended organization keeps the first moment. */
+export const updateSuspension = (db: Db, org: OrgId, suspended: boolean) =>
+  db
+    .updateTable('organizations')
+    .set({
+      suspended_at: suspended ? sql<Date>`coalesce(suspended_at, now())` : null,
+      updated_at: new Date(),
+    })
+    .where('id', '=', org)
+    .returning(columns)
+    .executeTakeFirstOrThrow(notFound)

@@ -1,0 +1,164 @@
+import type { Deps } from '../deps.ts'
+import { recordAudit, recordServiceAudit } from '../platform/audit/record.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import type { App } from '../platform/http/http.ts'
+import { answers, IdParams, NoBody, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
+import { provisionOrganization } from './provision.ts'
+import { getOrganization, listOrganizationsAllOrgs, updateOrganization, updateSuspension } from './queries.ts'
+import {
+  Organization,
+  OrganizationCreate,
+  OrganizationUpdate,
+  OwnOrganizationUpdate,
+  ProvisionedOrganization,
+} from './schema.ts'
+
+const tags = ['Organizations']
+
+export const organizations = (app: App, { db, identity, clock }: Deps): void => {
+  app.get(
+    '/v1/organizations',
+    {
+      config: { access: 'service' },
+      schema: {
+        tags,
+        operationId: 'listOrganizations',
+        summary: 'List the organizations of this instance, newest first',
+        querystring: PageQuery,
+        response: answers({ 200: Page(Organization) }, 401),
+      },
+    },
+    async ({ query }) => {
+      const scope = ['organizations']
+      const page = app.paging.read(query, scope)
+      const rows = await listOrganizationsAllOrgs(db, page)
+      return app.paging.answer(rows, page, scope, (organization) => organization.id)
+    },
+  )
+
+  app.post(
+    '/v1/organizations',
+    {
+      config: { access: 'service' },
+      schema: {
+        tags,
+        operationId: 'createOrganization',
+        summary: 'Provision an organization with its owner and a first key',
+        querystring: NoQuery,
+        body: OrganizationCreate,
+        response: answers({ 201: ProvisionedOrganization }, 400, 401, 409),
+      },
+    },
+    async ({ service, body }, reply) => {
+      const provisioned = await db.transaction().execute(async (trx) => {
+        const { organization, apiKey } = await provisionOrganization(trx, clock, body)
+        const target = { type: 'organization', id: organization.id }
+        await recordServiceAudit(trx, organization.id as OrgId, service, 'organization.create', target)
+        return { organization, apiKey }
+      })
+      return reply.code(201).header('location', `/v1/organizations/${provisioned.organization.id}`).send(provisioned)
+    },
+  )
+
+  app.get(
+    '/v1/organizations/:id',
+    {
+      config: { access: 'service' },
+      schema: {
+        tags,
+        operationId: 'getOrganization',
+        summary: 'Get an organization',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 200: Organization }, 401, 404),
+      },
+    },
+    ({ params }) => getOrganization(db, params.id as OrgId),
+  )
+
+  app.patch(
+    '/v1/organizations/:id',
+    {
+      config: { access: 'service' },
+      schema: {
+        tags,
+        operationId: 'updateOrganization',
+        summary: 'Rename an organization, or switch its entitlements and features',
+        params: IdParams,
+        querystring: NoQuery,
+        body: OrganizationUpdate,
+        response: answers({ 200: Organization }, 400, 401, 404, 409),
+      },
+    },
+    ({ service, params, body }) => {
+      const org = params.id as OrgId
+      return identity.change(org, async (trx) => {
+        const organization = await updateOrganization(trx, org, body)
+        await recordServiceAudit(trx, org, service, 'organization.update', { type: 'organization', id: org })
+        return organization
+      })
+    },
+  )
+
+  for (const verb of ['suspend', 'reactivate'] as const) {
+    app.post(
+      `/v1/organizations/:id/${verb}`,
+      {
+        config: { access: 'service' },
+        schema: {
+          tags,
+          operationId: `${verb}Organization`,
+          summary: verb === 'suspend' ? 'Answer 403 to everything the organization sends' : 'End a suspension',
+          params: IdParams,
+          querystring: NoQuery,
+          body: NoBody,
+          response: answers({ 200: Organization }, 401, 404),
+        },
+      },
+      ({ service, params }) => {
+        const org = params.id as OrgId
+        return identity.change(org, async (trx) => {
+          const organization = await updateSuspension(trx, org, verb === 'suspend')
+          await recordServiceAudit(trx, org, service, `organization.${verb}`, { type: 'organization', id: org })
+          return organization
+        })
+      },
+    )
+  }
+
+  app.get(
+    '/v1/organization',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'getOwnOrganization',
+        summary: 'Get the organization of the key',
+        querystring: NoQuery,
+        response: answers({ 200: Organization }, 401),
+      },
+    },
+    ({ actor }) => getOrganization(db, actor.org),
+  )
+
+  app.patch(
+    '/v1/organization',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'updateOwnOrganization',
+        summary: 'Change the settings of the organization of the key',
+        querystring: NoQuery,
+        body: OwnOrganizationUpdate,
+        response: answers({ 200: Organization }, 400, 401, 403),
+      },
+    },
+    ({ actor, body }) =>
+      db.transaction().execute(async (trx) => {
+        const organization = await updateOrganization(trx, actor.org, body)
+        await recordAudit(trx, actor, 'organization.update', { type: 'organization', id: actor.org })
+        return organization
+      }),
+  )
+}

@@ -1,0 +1,24 @@
+import type { Db, OrgId } from '../db/database.ts'
+
+/** What the JSON columns hold. */
+export type AuditEventRow = {
+  id: string
+  action: string
+  actor: { kind: 'key' | 'user' | 'service'; keyId: string | null; userId: string | null }
+  targets: { type: string; id: string }[]
+  requestId: string
+}
+
+export const insertAuditEvent = (db: Db, org: OrgId, event: AuditEventRow) =>
+  db
+    .insertInto('audit_events')
+    .values({
+      organization_id: org,
+      id: event.id,
+      action: event.action,
+      actor: event.actor,
+      // pg would write an array as a PostgreSQL array, not as JSON.
+      targets: JSON.stringify(event.targets),
+      request_id: event.requestId,
+    })
+    .execute()

@@ -1,0 +1,35 @@
+import type { Db, OrgId } from '../db/database.ts'
+import type { Actor, ServiceActor } from '../identity/actor.ts'
+import { newId } from '../ids.ts'
+import { insertAuditEvent } from './queries.ts'
+
+export type AuditTarget = { type: string; id: string }
+
+/**
+ * Writes down who did what to which things, in the transaction that does it. Never what they contained.
+ * `action` is the resource and the verb, such as `company.update`.
+ */
+export const recordAudit = (trx: Db, actor: Actor, action: string, ...targets: AuditTarget[]) =>
+  insertAuditEvent(trx, actor.org, {
+    id: newId(),
+    action,
+    actor: { kind: actor.kind, keyId: actor.keyId, userId: actor.userId },
+    targets,
+    requestId: actor.requestId,
+  })
+
+/** The same for what the operator does to an organization. */
+export const recordServiceAudit = (
+  trx: Db,
+  org: OrgId,
+  service: ServiceActor,
+  action: string,
+  ...targets: AuditTarget[]
+) =>
+  insertAuditEvent(trx, org, {
+    id: newId(),
+    action,
+    actor: { kind: 'service', keyId: service.keyId, userId: null },
+    targets,
+    requestId: service.requestId,
+  })

@@ -1,0 +1,68 @@
+// Where files are kept: a folder or an S3-compatible store, behind one interface.
+import { join } from 'node:path'
+import type { Config } from '../../config.ts'
+import { type Clock, systemClock } from '../clock.ts'
+import { ApiError } from '../errors.ts'
+import { readToken, signToken, type TokenReading } from '../secrets/signed-token.ts'
+import { openLocalStore } from './local.ts'
+import {
+  type BlobKey,
+  type BlobStore,
+  checkContentType,
+  checkKey,
+  type LinkingStore,
+  type LinkOptions,
+} from './store.ts'
+
+/** What `/files/{token}` serves. Without a content type, the stored one counts. */
+export type FileLink = {
+  key: BlobKey
+  expiresAt: string | null
+  disposition: 'attachment' | 'inline'
+  fileName?: string
+  contentType?: string
+}
+
+export type Blobs = BlobStore & {
+  /** A link that opens for anyone until it expires. */
+  signedUrl: (key: BlobKey, options: LinkOptions) => Promise<string>
+  /** A link on this service's own address that never expires and shows the file in place. */
+  permanentUrl: (key: BlobKey) => string
+  readLink: (token: string) => TokenReading<FileLink>
+}
+
+export type BlobOptions = {
+  config: Pick<Config, 'storage' | 'dataDir' | 's3Endpoint'>
+  /** Asked when a link is made, because the port may be known only then. */
+  baseUrl: () => string
+  /** Signs links: a key derived for this purpose alone. */
+  linkKey: Buffer
+  clock?: Clock
+}
+
+const openStore = async (
+  { storage, dataDir, s3Endpoint }: BlobOptions['config'],
+  clock: Clock,
+): Promise<BlobStore | LinkingStore> => {
+  if (storage.kind === 'file') return openLocalStore(storage.folder ?? join(dataDir, 'blobs'))
+  // The SDK is large: only who uses it loads it.
+  const { openS3Store } = await import('./s3.ts')
+  return openS3Store({ ...storage, endpoint: s3Endpoint, clock })
+}
+
+export const openBlobs = async ({ config, baseUrl, linkKey, clock = systemClock }: BlobOptions): Promise<Blobs> => {
+  const store = await openStore(config, clock)
+  const fileUrl = (link: FileLink) => `${baseUrl()}/files/${signToken(linkKey, link)}`
+  return {
+    ...store,
+    signedUrl: async (key, options) => {
+      checkKey(key)
+      checkContentType(options.contentType)
+      if (options.expiresAt <= clock.now()) throw new ApiError('gone', 'The time of this file is over.')
+      if ('signedUrl' in store) return store.signedUrl(key, options)
+      return fileUrl({ key, ...options, expiresAt: options.expiresAt.toISOString() })
+    },
+    permanentUrl: (key) => fileUrl({ key: checkKey(key).join('/'), expiresAt: null, disposition: 'inline' }),
+    readLink: (token) => readToken<FileLink>(linkKey, token, clock.now()),
+  }
+}

@@ -1,0 +1,203 @@
+// Blobs in a folder. A file holds the bytes and, after them, a trailer of fixed length with the content type: so both
+// appear and change by the one rename, and a file without the trailer is known not to be whole.
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open, opendir, realpath, rename, rm, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { ApiError } from '../errors.ts'
+import { measure } from './measure.ts'
+import { type BlobStore, checkContentType, checkKey, checkPrefix, isKey, resolveRange } from './store.ts'
+
+/** Within the same file system as the blobs, for the rename; begins with a dot, as no key can. */
+const incoming = '.incoming'
+/** A write touches its file again and again; one untouched for so long belongs to a process that died. */
+const abandonedAfterMs = 3_600_000
+
+const trailerBytes = 128
+const trailerMark = '\nearshot blob 1 '
+
+const writeTrailer = (contentType: string) =>
+  Buffer.from(`${`${trailerMark}${checkContentType(contentType)}`.padEnd(trailerBytes - 1)}\n`)
+
+const readTrailer = async (file: FileHandle, size: number) => {
+  const { buffer, bytesRead } = await file.read(
+    Buffer.alloc(trailerBytes),
+    0,
+    trailerBytes,
+    Math.max(0, size - trailerBytes),
+  )
+  const text = buffer.toString('latin1')
+  if (bytesRead < trailerBytes || !text.startsWith(trailerMark)) throw new Error('A stored file is not whole.')
+  return text.slice(trailerMark.length).trim()
+}
+
+const hasCode = (error: unknown, ...codes: string[]) =>
+  error instanceof Error && 'code' in error && codes.includes(String(error.code))
+
+/** Absent, not a folder on the way, or a link where we never put one. */
+const isAbsence = (error: unknown) => hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')
+
+const storageFailure = (error: unknown) =>
+  hasCode(
+    error,
+    'ENOSPC',
+    'EDQUOT',
+    'EROFS',
+    'EACCES',
+    'EPERM',
+    'EIO',
+    'EMFILE',
+    'ENFILE',
+    'ESTALE',
+    'ENOENT',
+    'ENOTDIR',
+  )
+    ? Object.assign(new ApiError('unavailable', 'The storage of files does not work at the moment. Try again later.'), {
+        cause: error,
+      })
+    : error
+
+const syncFolder = async (folder: string) => {
+  const handle = await open(folder, constants.O_RDONLY)
+  await handle.sync().finally(() => handle.close())
+}
+
+export const openLocalStore = async (folder: string): Promise<BlobStore> => {
+  await mkdir(join(folder, incoming), { recursive: true })
+  const root = await realpath(folder)
+
+  /** The folder of a key, unless a link leads elsewhere on the way there. */
+  const folderOf = async (organization: string, kind: string) => {
+    const path = join(root, organization, kind)
+    if ((await realpath(path)) !== path) throw new Error('A folder of the file storage is a link.')
+    return path
+  }
+
+  const openFile = async (key: string) => {
+    const [organization, kind, name] = checkKey(key)
+    let file: FileHandle | undefined
+    try {
+      file = await open(join(await folderOf(organization, kind), name), constants.O_RDONLY | constants.O_NOFOLLOW)
+      const found = await file.stat()
+      if (!found.isFile()) throw new Error('A stored file is not a file.')
+      const contentType = await readTrailer(file, found.size)
+      return { file, bytes: found.size - trailerBytes, contentType, modifiedAt: found.mtime }
+    } catch (error) {
+      await file?.close()
+      if (isAbsence(error)) return undefined
+      throw storageFailure(error)
+    }
+  }
+
+  const write = async (file: FileHandle, chunks: AsyncIterable<Uint8Array>, contentType: string) => {
+    try {
+      await file.writeFile(chunks)
+      await file.writeFile(writeTrailer(contentType))
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+  }
+
+  const put: BlobStore['put'] = async (key, source, { contentType, maxBytes }) => {
+    const [organization, kind, name] = checkKey(key)
+    checkContentType(contentType)
+    const measured = measure(source, maxBytes)
+    const temporary = join(root, incoming, randomBytes(16).toString('hex'))
+    try {
+      const file = await open(temporary, 'wx', 0o600)
+      await write(file, measured.chunks(), contentType)
+      await mkdir(join(root, organization, kind), { recursive: true })
+      const target = await folderOf(organization, kind)
+      await rename(temporary, join(target, name))
+      // The entries on the way down too: another put may have made them without having got this far.
+      for (const path of [target, join(root, organization), root]) await syncFolder(path)
+      return measured.result()
+    } catch (error) {
+      await rm(temporary, { force: true })
+      throw measured.failure()?.error ?? storageFailure(error)
+    }
+  }
+
+  const sweep = async () => {
+    for await (const entry of await opendir(join(root, incoming))) {
+      const path = join(root, incoming, entry.name)
+      const found = await stat(path).catch(() => undefined)
+      if (found && Date.now() - found.mtimeMs > abandonedAfterMs) await rm(path, { force: true })
+    }
+  }
+  await sweep()
+  // What this start still found too young. A failure shows in `check`, which uses the same folder.
+  const sweeping = setInterval(() => void sweep().catch(() => undefined), abandonedAfterMs).unref()
+
+  const walk = async function* (path: string, prefix: string): AsyncGenerator<string> {
+    const entries = await opendir(join(root, path)).catch((error) => {
+      if (isAbsence(error)) return []
+      throw error
+    })
+    for await (const entry of entries) {
+      const key = path === '' ? entry.name : `${path}/${entry.name}`
+      if (entry.isFile() && isKey(key) && key.startsWith(prefix)) yield key
+      const below = `${key}/`
+      if (entry.isDirectory() && key !== incoming && (below.startsWith(prefix) || prefix.startsWith(below))) {
+        yield* walk(key, prefix)
+      }
+    }
+  }
+
+  return {
+    put,
+    get: async (key, range) => {
+      const found = await openFile(key)
+      if (!found) return undefined
+      const { file, bytes: totalBytes, contentType } = found
+      try {
+        const { start, bytes } = resolveRange(range, totalBytes)
+        if (bytes > 0) {
+          const stream = file.createReadStream({ start, end: start + bytes - 1 })
+          return { stream, bytes, totalBytes, contentType }
+        }
+        await file.close()
+        return { stream: Readable.from([]), bytes, totalBytes, contentType }
+      } catch (error) {
+        await file.close()
+        throw error
+      }
+    },
+    head: async (key) => {
+      const found = await openFile(key)
+      if (!found) return undefined
+      await found.file.close()
+      return { bytes: found.bytes, contentType: found.contentType, modifiedAt: found.modifiedAt }
+    },
+    delete: async (key) => {
+      const [organization, kind, name] = checkKey(key)
+      try {
+        const target = await folderOf(organization, kind)
+        await unlink(join(target, name))
+        // What was erased must not come back with a power cut.
+        await syncFolder(target)
+      } catch (error) {
+        if (!isAbsence(error)) throw storageFailure(error)
+      }
+    },
+    list: async function* (prefix) {
+      for await (const key of walk('', checkPrefix(prefix))) {
+        const found = await stat(join(root, key)).catch(() => undefined)
+        if (found) yield { key, modifiedAt: found.mtime }
+      }
+    },
+    check: async () => {
+      const probe = join(root, incoming, randomBytes(16).toString('hex'))
+      try {
+        await write(await open(probe, 'wx', 0o600), Readable.from([]), 'text/plain')
+      } catch (error) {
+        throw storageFailure(error)
+      } finally {
+        await rm(probe, { force: true })
+      }
+    },
+    close: async () => clearInterval(sweeping),
+  }
+}

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto'
+import { ApiError } from '../errors.ts'
+import type { BlobSource } from './store.ts'
+
+/** Passes bytes on while it counts and hashes them, and tells a failing source from a failing store. */
+export const measure = (source: BlobSource, maxBytes = Number.POSITIVE_INFINITY) => {
+  const hash = createHash('sha256')
+  let bytes = 0
+  let failure: { error: unknown } | undefined
+
+  const chunks = async function* () {
+    try {
+      for await (const chunk of source) {
+        bytes += chunk.byteLength
+        if (bytes > maxBytes) throw new ApiError('tooLarge', `Send at most ${maxBytes} bytes.`)
+        hash.update(chunk)
+        yield chunk
+      }
+    } catch (error) {
+      failure = { error }
+      throw error
+    }
+  }
+
+  return {
+    chunks,
+    /** What the source, not the store, ended with. */
+    failure: () => failure,
+    result: () => ({ bytes, sha256: hash.digest('base64') }),
+  }
+}

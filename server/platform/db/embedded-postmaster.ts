@@ -1,0 +1,229 @@
+// Brings the server of a cluster up, whoever starts it: finds a living one, waits for one that is starting, recovering
+// or stopping, and starts one where there is none. Safe to run in several processes at once.
+
+import { spawn } from 'node:child_process'
+import { open, readFile, realpath, rename, writeFile } from 'node:fs/promises'
+import { totalmem } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { Log } from '../log.ts'
+import { superuser } from './embedded-cluster.ts'
+import { giveTree, statOrUndefined } from './embedded-folders.ts'
+import { type Launcher, programEnvironment } from './embedded-launcher.ts'
+import { errorCode, isAlive, isPostmasterOf, pause, signal, waitForEnd } from './embedded-process.ts'
+
+export type Cluster = {
+  folder: string
+  socketFolder: string
+  launcher: Launcher
+  settings: Record<string, string>
+  applicationName: string
+  log: Log
+}
+
+/** A connection to the maintenance database of a server that is up. */
+export type Running = { client: pg.Client; pid: number; socketFolder: string; gone: Promise<void> }
+
+const lockConflictTimeoutMs = 30_000
+const unreachableTimeoutMs = 10_000
+const fastStopMs = 10_000
+const immediateStopMs = 10_000
+const maxLogBytes = 10 * 1024 * 1024
+/** Above every system's highest process id, so it never names a living process. */
+const deadPid = 99_999_999
+
+const serverSettings = (socketFolder: string): Record<string, string> => {
+  const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
+  const quarterMb = Math.floor(memoryBytes / 4 / 1024 / 1024)
+  return {
+    listen_addresses: '',
+    unix_socket_directories: socketFolder,
+    unix_socket_permissions: '0700',
+    shared_buffers: `${Math.min(Math.max(quarterMb, 32), 1024)}MB`,
+    effective_cache_size: `${Math.max(quarterMb * 2, 64)}MB`,
+    max_wal_size: '4GB',
+    random_page_cost: '1.1',
+    jit: 'off',
+    // Statements and errors quote values, and what people said must not reach a log.
+    log_min_messages: 'log',
+    log_min_error_statement: 'panic',
+    log_error_verbosity: 'terse',
+    log_checkpoints: 'off',
+  }
+}
+
+export const clientConfig = (socketFolder: string, database: string): pg.ClientConfig => ({
+  host: socketFolder,
+  port: 5432,
+  user: superuser,
+  database,
+  ssl: false,
+})
+
+const pidFileOf = (folder: string): string => join(folder, 'postmaster.pid')
+
+const readPidFile = async (path: string) => {
+  const text = await readFile(path, 'utf8').catch((error) => {
+    if (errorCode(error) === 'ENOENT') return ''
+    throw error
+  })
+  const lines = text.split('\n')
+  const pid = Number(lines[0])
+  return pid > 0 ? { pid, socketFolder: lines[4] ?? '', lines } : undefined
+}
+
+type Answer = Running | 'busy' | 'silent'
+
+/** `busy` is a server that answers but is starting, recovering or stopping. */
+const ask = async ({ folder, socketFolder, applicationName }: Cluster): Promise<Answer> => {
+  const file = await readPidFile(pidFileOf(folder))
+  if (!file || !(await isAlive(file.pid))) return 'silent'
+  const host = file.socketFolder || socketFolder
+  const client = new pg.Client({
+    ...clientConfig(host, 'postgres'),
+    application_name: applicationName,
+    connectionTimeoutMillis: 5_000,
+  })
+  client.on('error', () => {})
+  // Listened for from the beginning: the end may come while the connection is still being prepared.
+  const gone = new Promise<void>((resolve) => client.once('end', resolve))
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ folder: string; pid: number }>(
+      `SELECT current_setting('data_directory') AS folder, split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int AS pid`,
+    )
+    const server = rows[0]
+    // A copied data directory brings along the pid file of the one it was copied from.
+    if (server && (await realpath(server.folder).catch(() => '')) === folder) {
+      return { client, pid: server.pid, socketFolder: host, gone }
+    }
+    await client.end()
+    return 'silent'
+  } catch (error) {
+    await client.end().catch(() => {})
+    return ['ENOENT', 'ECONNREFUSED'].includes(String(errorCode(error))) ? 'silent' : 'busy'
+  }
+}
+
+type Attempt = { pid: number; ended: boolean; killed: boolean; report: () => Promise<string> }
+
+const openLogFile = async (path: string) => {
+  const found = await statOrUndefined(path)
+  if (found && found.size > maxLogBytes) await rename(path, `${path}.1`)
+  return open(path, 'a', 0o600)
+}
+
+const start = async ({ folder, socketFolder, launcher, settings }: Cluster): Promise<Attempt> => {
+  await giveTree(folder, launcher.owner)
+  const path = `${folder}.log`
+  const output = await openLogFile(path)
+  try {
+    const from = (await output.stat()).size
+    const flags = Object.entries({ ...serverSettings(socketFolder), ...settings })
+    const args = ['-D', folder, ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+    const command = launcher.command('postgres', args)
+    const options = { ...command.identity, cwd: '/', env: programEnvironment }
+    // A group of its own: Ctrl-C in a terminal must reach this process alone, which then stops the server in order.
+    const child = spawn(command.file, command.args, {
+      ...options,
+      detached: true,
+      stdio: ['ignore', output.fd, output.fd],
+    })
+    child.unref()
+    const attempt: Attempt = {
+      pid: child.pid ?? deadPid,
+      ended: false,
+      killed: false,
+      report: async () => {
+        const written = (await readFile(path)).subarray(from).toString()
+        // Several processes may be trying, and they share the file.
+        const others = new RegExp(`^\\S+ \\S+ \\S+ \\[(?!${child.pid}\\])\\d+\\] .*\\n?`, 'gm')
+        return written.replace(others, '').trim().slice(-2_000)
+      },
+    }
+    child.on('exit', (_code, by) => {
+      attempt.ended = true
+      attempt.killed = by === 'SIGKILL'
+    })
+    child.on('error', (error) => {
+      attempt.ended = true
+      attempt.report = async () => error.message
+    })
+    return attempt
+  } finally {
+    await output.close()
+  }
+}
+
+/**
+ * After a kill a pid file may be empty, or name a process that is no database at all, and PostgreSQL would refuse for
+ * ever. It is given a dead pid rather than removed: PostgreSQL's own check for backends that still use the data stays
+ * in force.
+ */
+const disownPidFiles = async ({ folder, socketFolder }: Cluster): Promise<void> => {
+  for (const path of [pidFileOf(folder), join(socketFolder, '.s.PGSQL.5432.lock')]) {
+    const found = await statOrUndefined(path)
+    // A younger one may still be written by a server that is starting.
+    if (!found || Date.now() - found.mtimeMs < 1_000) continue
+    const file = await readPidFile(path)
+    if (file && (await isPostmasterOf(file.pid, folder))) continue
+    await writeFile(path, [deadPid, ...(file?.lines.slice(1) ?? [''])].join('\n'))
+  }
+}
+
+const isLockConflict = (report: string): boolean =>
+  /lock file .* already exists|pre-existing shared memory block|could not create lock file|lock file .* is empty/.test(
+    report,
+  )
+
+export const bringUp = async (cluster: Cluster, stop: AbortSignal): Promise<Running> => {
+  const { folder, log } = cluster
+  const conflictDeadline = Date.now() + lockConflictTimeoutMs
+  let attempt: Attempt | undefined
+  let silentSince = Date.now()
+  let told = false
+  try {
+    for (;;) {
+      stop.throwIfAborted()
+      const answer = await ask(cluster)
+      if (typeof answer === 'object') return answer
+      if (answer === 'busy') silentSince = Date.now()
+
+      if (attempt?.ended) {
+        const report = await attempt.report()
+        const passing = attempt.killed || isLockConflict(report)
+        if (!passing || Date.now() > conflictDeadline) {
+          throw new Error(`PostgreSQL did not start:\n${report || 'it said nothing'}`)
+        }
+        await disownPidFiles(cluster)
+        attempt = undefined
+        await pause(50)
+      } else if (!attempt) {
+        const holder = await readPidFile(pidFileOf(folder))
+        if (!holder || !(await isPostmasterOf(holder.pid, folder))) {
+          attempt = await start(cluster)
+        } else if (Date.now() - silentSince > unreachableTimeoutMs) {
+          log.warn({ pid: holder.pid }, 'a database that nobody can reach is stopped')
+          await stopPostmaster(holder.pid)
+        }
+      }
+      if (!told && Date.now() > conflictDeadline - lockConflictTimeoutMs + 2_000) {
+        told = true
+        log.info('waiting for the database: it may be recovering from a crash')
+      }
+      await pause(attempt ? 10 : 50)
+    }
+  } catch (error) {
+    if (attempt && !attempt.ended && stop.aborted) await stopPostmaster(attempt.pid)
+    throw error
+  }
+}
+
+/** Fast: open transactions are rolled back, everything committed is on disk. Immediate if that hangs. */
+export const stopPostmaster = async (pid: number): Promise<void> => {
+  signal(pid, 'SIGINT')
+  if (await waitForEnd(pid, fastStopMs)) return
+  signal(pid, 'SIGQUIT')
+  if (await waitForEnd(pid, immediateStopMs)) return
+  throw new Error(`The database (pid ${pid}) does not stop.`)
+}

@@ -1,0 +1,51 @@
+// What can be known of a process that may not be our child.
+
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+
+const isLinux = process.platform === 'linux'
+
+export const errorCode = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined
+
+/** A zombie counts as dead: in a container nobody may ever reap it. */
+export const isAlive = async (pid: number): Promise<boolean> => {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    return errorCode(error) === 'EPERM'
+  }
+  if (!isLinux) return true
+  const status = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '')
+  return !/^\d+ \(.*\) [ZX] /s.test(status)
+}
+
+const commandLine = async (pid: number): Promise<string> => {
+  if (isLinux) return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' ')
+  const listed = await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => undefined)
+  return listed?.stdout ?? ''
+}
+
+/** Process ids are used again, so a living one says little: the command line says what it serves. */
+export const isPostmasterOf = async (pid: number, folder: string): Promise<boolean> =>
+  (await isAlive(pid)) && (await commandLine(pid)).includes(`postgres -D ${folder} `)
+
+export const waitForEnd = async (pid: number, timeoutMs: number): Promise<boolean> => {
+  const deadline = Date.now() + timeoutMs
+  while (await isAlive(pid)) {
+    if (Date.now() > deadline) return false
+    await pause(10)
+  }
+  return true
+}
+
+export const signal = (pid: number, name: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if (errorCode(error) !== 'ESRCH') throw error
+  }
+}
+
+export const pause = (durationMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, durationMs))

@@ -1,0 +1,349 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import pg from 'pg'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Embedded, type EmbeddedOptions, type EmbeddedState, openEmbedded } from './embedded.ts'
+import { findBinaries } from './embedded-launcher.ts'
+import { isAlive, pause, signal, waitForEnd } from './embedded-process.ts'
+
+const log = pino({ level: 'silent' })
+const asRoot = process.getuid?.() === 0
+const canUnshare = asRoot && spawnSync('unshare', ['--user', '--map-user=65534', 'true']).status === 0
+
+let dataDir: string
+let folders: string[]
+let opened: Embedded[]
+let children: ChildProcess[]
+
+const temporaryFolder = async (mode = 0o711): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-embedded-'))
+  folders.push(folder)
+  await chmod(folder, mode)
+  return folder
+}
+
+beforeEach(async () => {
+  folders = []
+  opened = []
+  children = []
+  dataDir = await temporaryFolder()
+})
+
+const postmasterPid = async (folder = dataDir): Promise<number> =>
+  Number((await readFile(join(folder, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0])
+
+afterEach(async () => {
+  for (const embedded of opened) await embedded.close()
+  for (const child of children) {
+    child.kill('SIGKILL')
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  }
+  // Whatever a killed process left running.
+  const left = await postmasterPid().catch(() => 0)
+  if (left && (await isAlive(left))) {
+    signal(left, 'SIGQUIT')
+    await waitForEnd(left, 10_000)
+  }
+  for (const folder of folders) await rm(folder, { recursive: true, force: true })
+})
+
+const open = async (options: Partial<EmbeddedOptions> = {}): Promise<Embedded> => {
+  const embedded = await openEmbedded({ dataDir, log, applicationName: 'earshot test', ...options })
+  opened.push(embedded)
+  return embedded
+}
+
+const query = async (embedded: Pick<Embedded, 'connection'>, text: string): Promise<unknown> => {
+  const client = new pg.Client(embedded.connection)
+  await client.connect()
+  try {
+    const { rows } = await client.query({ text, rowMode: 'array' })
+    return rows[0]?.[0]
+  } finally {
+    await client.end()
+  }
+}
+
+const eventually = async <T>(attempt: () => Promise<T>, timeoutMs = 10_000): Promise<T> => {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (Date.now() > deadline) throw error
+      await pause(20)
+    }
+  }
+}
+
+type Report = { exclusive: boolean; holder?: string; connection: pg.PoolConfig }
+
+/** Another process that opens the same data directory, tells what it got, and closes on a line of input. */
+const openElsewhere = (): { child: ChildProcess; report: Promise<Report> } => {
+  const script = `
+    import { once } from 'node:events'
+    import { pino } from 'pino'
+    import { openEmbedded } from ${JSON.stringify(join(import.meta.dirname, 'embedded.ts'))}
+    const options = { dataDir: process.argv[1], log: pino({ level: 'silent' }), applicationName: 'earshot other' }
+    const { exclusive, holder, connection, close } = await openEmbedded(options)
+    console.log(JSON.stringify({ exclusive, holder, connection }))
+    await once(process.stdin, 'data')
+    await close()
+    process.exit()`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, dataDir], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    cwd: import.meta.dirname,
+  })
+  children.push(child)
+  const lines = createInterface({ input: child.stdout })
+  const report = Promise.race([
+    once(lines, 'line').then(([line]) => JSON.parse(line) as Report),
+    once(child, 'exit').then(([code, by]) => Promise.reject(new Error(`ended by ${by ?? code}`))),
+  ])
+  return { child, report }
+}
+
+describe('start and stop', () => {
+  test('the first start makes the database and sweeps; close stops everything; the second start finds the data', async () => {
+    await mkdir(join(dataDir, 'postgres.partial-99999999-0123abcd'))
+    await mkdir(join(dataDir, `postgres.partial-${process.ppid}-0123abcd`))
+    const first = await open()
+    expect(first.exclusive).toBe(true)
+    expect(await query(first, 'SHOW server_version')).toMatch(/^18\./)
+    expect(
+      await query(
+        first,
+        'SELECT datlocprovider::text || datlocale FROM pg_database WHERE datname = current_database()',
+      ),
+    ).toBe('bC.UTF-8')
+    expect(await query(first, 'SHOW listen_addresses')).toBe('')
+    await query(first, 'CREATE TABLE kept AS SELECT 7 AS seven')
+    const pid = await postmasterPid()
+    await first.close()
+    expect(await isAlive(pid)).toBe(false)
+    // Half-made folders of living processes stay.
+    const left = ['postgres', 'postgres.log', `postgres.partial-${process.ppid}-0123abcd`]
+    expect((await readdir(dataDir)).sort()).toEqual(left)
+
+    const second = await open()
+    expect(await query(second, 'SELECT seven FROM kept')).toBe(7)
+  })
+
+  test('a long path has its socket in a closed folder that goes with the server', async () => {
+    dataDir = join(dataDir, 'x'.repeat(100))
+    const embedded = await open()
+    const socketFolder = String(embedded.connection.host)
+    expect(socketFolder.startsWith(dataDir)).toBe(false)
+    expect((await stat(socketFolder)).mode & 0o777).toBe(0o700)
+    expect(await query(embedded, 'SELECT 1')).toBe(1)
+    await embedded.close()
+    await expect(stat(socketFolder)).rejects.toThrow('ENOENT')
+  })
+
+  test('a folder with something else in it is refused and left alone', async () => {
+    await mkdir(join(dataDir, 'postgres'))
+    await writeFile(join(dataDir, 'postgres/notes.txt'), 'mine')
+    await expect(open()).rejects.toThrow('holds something other than a database')
+    expect(await readFile(join(dataDir, 'postgres/notes.txt'), 'utf8')).toBe('mine')
+  })
+
+  test('a server that cannot start says why at once', async () => {
+    await expect(open({ settings: { shared_buffers: 'much' } })).rejects.toThrow(/did not start:[\s\S]*shared_buffers/)
+  })
+})
+
+describe('one holder', () => {
+  test('two racing first starts: one holds the directory, the other knows it, and its end harms nobody', async () => {
+    const [one, other] = [openElsewhere(), openElsewhere()]
+    const reports = await Promise.all([one.report, other.report])
+    expect(reports.map(({ exclusive }) => exclusive).sort()).toEqual([false, true])
+    const [winner, loser] = reports[0].exclusive ? [one, other] : [other, one]
+    expect((await loser.report).holder).toBe(`earshot other (pid ${winner.child.pid})`)
+
+    loser.child.stdin?.write('close\n')
+    await once(loser.child, 'exit')
+    expect(await query(await winner.report, 'SELECT 1')).toBe(1)
+
+    const pid = await postmasterPid()
+    winner.child.stdin?.write('close\n')
+    await once(winner.child, 'exit')
+    expect(await isAlive(pid)).toBe(false)
+    expect((await readdir(dataDir)).filter((name) => name.includes('.partial-'))).toEqual([])
+  })
+
+  test('the database of a killed process is adopted, started again when it dies, and stopped at the end', async () => {
+    const killed = openElsewhere()
+    await query(await killed.report, 'CREATE TABLE kept AS SELECT 7 AS seven')
+    const pid = await postmasterPid()
+    killed.child.kill('SIGKILL')
+    await once(killed.child, 'exit')
+
+    const restored = Promise.withResolvers<void>()
+    const embedded = await open({ onState: (state) => state === 'restored' && restored.resolve() })
+    expect(embedded.exclusive).toBe(true)
+    expect(await postmasterPid()).toBe(pid)
+    expect(await query(embedded, 'SELECT seven FROM kept')).toBe(7)
+
+    signal(pid, 'SIGKILL')
+    await restored.promise
+    expect(await query(embedded, 'SELECT seven FROM kept')).toBe(7)
+    const next = await postmasterPid()
+    await embedded.close()
+    expect(await isAlive(next)).toBe(false)
+  })
+})
+
+describe('recovery', () => {
+  test('a killed server is started again, again and again, under a pool and with all that was committed', async () => {
+    const states: EmbeddedState[] = []
+    const embedded = await open({ onState: (state) => states.push(state) })
+    const pool = new pg.Pool(embedded.connection)
+    pool.on('error', () => {})
+    try {
+      await pool.query('CREATE TABLE kept (round int)')
+      for (const round of [1, 2, 3]) {
+        await eventually(() => pool.query('INSERT INTO kept VALUES ($1)', [round]))
+        const pid = await postmasterPid()
+        signal(pid, 'SIGKILL')
+        await eventually(async () => {
+          expect(await postmasterPid()).not.toBe(pid)
+          const { rows } = await pool.query('SELECT array_agg(round ORDER BY round) AS rounds FROM kept')
+          expect(rows[0].rounds).toEqual([1, 2, 3].slice(0, round))
+          expect(states).toEqual(Array.from({ length: round }, () => ['lost', 'restored']).flat())
+        })
+      }
+    } finally {
+      await pool.end()
+    }
+    // It holds the directory again.
+    const other = openElsewhere()
+    expect((await other.report).holder).toBe(`earshot test (pid ${process.pid})`)
+  })
+
+  test('a server that cannot come back is given up with the reason', async () => {
+    const failed = Promise.withResolvers<Error | undefined>()
+    const embedded = await open({ onState: (state, error) => state === 'failed' && failed.resolve(error) })
+    await rm(join(dataDir, 'postgres/global/pg_control'))
+    signal(await postmasterPid(), 'SIGKILL')
+    expect((await failed.promise)?.message).toMatch(/pg_control/)
+    await embedded.close()
+  }, 60_000)
+
+  test.each([
+    ['a dead process', async () => '99999998'],
+    ['nobody, because it is empty', async () => undefined],
+    [
+      'a living process of the same user that is no database',
+      async () => {
+        const identity = asRoot ? { uid: 65_534, gid: 65_534 } : {}
+        const child = spawn('/bin/sleep', ['60'], { ...identity, stdio: 'ignore', cwd: '/' })
+        children.push(child)
+        await once(child, 'spawn')
+        return String(child.pid)
+      },
+    ],
+  ])('pid files that name %s do not stop a start', async (_name, makePid) => {
+    const first = await open()
+    const left = await Promise.all(
+      ['postmaster.pid', '.s.PGSQL.5432.lock'].map(async (name) => {
+        const path = join(dataDir, 'postgres', name)
+        return { path, text: await readFile(path, 'utf8') }
+      }),
+    )
+    await first.close()
+    const pid = await makePid()
+    const { uid, gid } = await stat(join(dataDir, 'postgres'))
+    for (const { path, text } of left) {
+      await writeFile(path, pid === undefined ? '' : text.replace(/^\d+/, pid))
+      await chown(path, uid, gid)
+    }
+    const second = await open()
+    expect(await query(second, 'SELECT 1')).toBe(1)
+  })
+
+  test('a copied data directory does not lead to the database that it was copied from', async () => {
+    const original = await open()
+    await query(original, 'CREATE TABLE origin AS SELECT 1')
+    const copy = await temporaryFolder()
+    await cp(dataDir, copy, { recursive: true, filter: (source) => !source.includes('.s.PGSQL') })
+    if (asRoot) await chown(join(copy, 'postgres'), 0, 0)
+    const second = await open({ dataDir: copy })
+    expect(second.exclusive).toBe(true)
+    expect(second.connection.host).not.toBe(original.connection.host)
+    expect(await postmasterPid(copy)).not.toBe(await postmasterPid())
+    await second.close()
+    expect(await query(original, 'SELECT count(*)::int FROM origin')).toBe(1)
+  })
+})
+
+describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
+  const copied: string[] = []
+
+  afterEach(async () => {
+    for (const folder of copied.splice(0)) {
+      await rm(folder, { recursive: true, force: true })
+      await rmdir(dirname(folder)).catch(() => {})
+    }
+  })
+
+  const closedFolderWithBinaries = async () => {
+    const parent = await temporaryFolder(0o700)
+    const native = join(parent, 'node_modules/native')
+    await cp(findBinaries(), native, { recursive: true, verbatimSymlinks: true })
+    await writeFile(join(parent, 'node_modules/package.json'), JSON.stringify({ version: '0.0.0-test' }))
+    return { parent, native }
+  }
+
+  test.runIf(canUnshare)('programs and data both: a user namespace reaches them, and no mode is changed', async () => {
+    const { parent, native } = await closedFolderWithBinaries()
+    const made = await open({ native, dataDir: join(parent, '.earshot') })
+    expect((await stat(parent)).mode & 0o777).toBe(0o700)
+    expect(await query(made, `SELECT (pg_stat_file('base')).isdir`)).toBe(true)
+    expect((await stat(join(parent, '.earshot/postgres'))).uid).toBe(0)
+    const pid = await postmasterPid(join(parent, '.earshot'))
+    expect(await readFile(`/proc/${pid}/status`, 'utf8')).toMatch(/^CapEff:\t0+$/m)
+  })
+
+  test('where user namespaces are forbidden, one capability and a copy of the programs do', async () => {
+    const { parent, native } = await closedFolderWithBinaries()
+    copied.push('/var/lib/earshot/binaries-0.0.0-test')
+    const made = await open({ native, dataDir: join(parent, '.earshot'), way: 'capability, copied' })
+    await query(made, 'CREATE TABLE kept AS SELECT 7 AS seven')
+    expect((await stat(join(parent, '.earshot/postgres'))).uid).toBe(65_534)
+    const pid = await postmasterPid(join(parent, '.earshot'))
+    expect(await readFile(`/proc/${pid}/status`, 'utf8')).toMatch(/^CapEff:\t0{15}2$/m)
+  })
+
+  test('programs alone: a copy beside the data runs, and is used again', async () => {
+    const { native } = await closedFolderWithBinaries()
+    const first = await open({ native, way: 'plain, copied' })
+    await query(first, 'CREATE TABLE kept AS SELECT 7 AS seven')
+    expect((await stat(join(dataDir, 'postgres'))).uid).toBe(65_534)
+    await first.close()
+    const made = (await stat(join(dataDir, 'binaries-0.0.0-test/native'))).ctimeMs
+    const second = await open({ native, way: 'plain, copied' })
+    expect(await query(second, 'SELECT seven FROM kept')).toBe(7)
+    expect((await stat(join(dataDir, 'binaries-0.0.0-test/native'))).ctimeMs).toBe(made)
+  })
+
+  test('data that another way left to root opens', async () => {
+    const first = await open({ way: 'plain' })
+    await query(first, 'CREATE TABLE kept AS SELECT 7 AS seven')
+    await first.close()
+    const paths = await readdir(join(dataDir, 'postgres'), { recursive: true })
+    for (const path of ['.', ...paths]) await chown(join(dataDir, 'postgres', path), 0, 0)
+    const second = await open({ way: 'plain' })
+    expect(await query(second, 'SELECT seven FROM kept')).toBe(7)
+    expect((await stat(join(dataDir, 'postgres/base'))).uid).toBe(65_534)
+  })
+
+  test('a server that cannot be run says which ways were tried', async () => {
+    const native = join(await temporaryFolder(0o700), 'native')
+    await expect(open({ native, way: 'plain' })).rejects.toThrow(/cannot run here[\s\S]*plain:[\s\S]*DATABASE_URL/)
+  })
+})

@@ -1,0 +1,185 @@
+// The embedded PostgreSQL of a data directory: started or adopted, held by one process, started again when it dies.
+
+import { rmdir } from 'node:fs/promises'
+import pg from 'pg'
+import type { Log } from '../log.ts'
+import { isSeparateSocketFolder, prepareCluster, prepareDataDir, prepareSocketFolder } from './embedded-cluster.ts'
+import { chooseLauncher, findBinaries, type WayName } from './embedded-launcher.ts'
+import { bringUp, type Cluster, clientConfig, type Running, stopPostmaster } from './embedded-postmaster.ts'
+import { isAlive, pause } from './embedded-process.ts'
+
+export type EmbeddedState = 'lost' | 'restored' | 'failed'
+
+export type EmbeddedOptions = {
+  dataDir: string
+  log: Log
+  /** Who holds the data directory, as another process is told. */
+  applicationName: string
+  /** `failed` is final: the database will not be started again, and this process should end. */
+  onState?: (state: EmbeddedState, error?: Error) => void
+  /** PostgreSQL settings over the built-in ones. */
+  settings?: Record<string, string>
+  /** Folder of the programs, if not the installed package's. */
+  native?: string
+  /** Restricts how the programs may be run, instead of taking the first way that works. */
+  way?: WayName
+}
+
+export type Embedded = {
+  connection: pg.PoolConfig
+  /** Whether this process holds the data directory. One that does not may work on it, and never stops it. */
+  exclusive: boolean
+  /** The process that holds it otherwise, such as `earshot serve (pid 4711)`. */
+  holder?: string
+  close: () => Promise<void>
+}
+
+const databaseName = 'earshot'
+/** The server drops a session's advisory locks as soon as its process is gone, so this lock is never stale. */
+const holdLock = '4702111234474983745'
+const orphanedLockTimeoutMs = 10_000
+const maxOpenTries = 20
+/** With a pause that doubles after each, given up after some 3 seconds. */
+const maxFailures = 5
+const minLifeMs = 500
+
+/** Undefined when the lock was taken, otherwise the name of the process that has it. */
+const takeHold = async (client: pg.Client): Promise<string | undefined> => {
+  const deadline = Date.now() + orphanedLockTimeoutMs
+  for (;;) {
+    const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [holdLock])
+    if (rows[0]?.taken) return undefined
+    const holders = await client.query<{ name: string }>(
+      `SELECT application_name AS name FROM pg_locks JOIN pg_stat_activity USING (pid)
+       WHERE locktype = 'advisory' AND granted AND ((classid::bigint << 32) | objid::bigint) = $1`,
+      [holdLock],
+    )
+    const holder = holders.rows[0]?.name
+    const pid = Number(/\(pid (\d+)\)$/.exec(holder ?? '')?.[1])
+    // The server may take a moment to notice that a killed process is gone.
+    if (holder && ((await isAlive(pid)) || Date.now() > deadline)) return holder
+    await pause(50)
+  }
+}
+
+const ensureDatabase = async (client: pg.Client): Promise<void> => {
+  const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [databaseName])
+  if (rowCount) return
+  await client.query(`CREATE DATABASE ${databaseName} TEMPLATE template0`).catch((error) => {
+    const anotherWasFaster = error instanceof pg.DatabaseError && ['42P04', '23505'].includes(error.code ?? '')
+    if (!anotherWasFaster) throw error
+  })
+}
+
+export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> => {
+  const { log } = options
+  const dataDir = await prepareDataDir(options.dataDir)
+  const native = options.native ?? findBinaries()
+  const launcher = await chooseLauncher({ native, dataDir, ...(options.way && { only: options.way }) })
+  const folder = await prepareCluster(dataDir, launcher, log)
+  const cluster: Cluster = {
+    folder,
+    launcher,
+    socketFolder: await prepareSocketFolder(folder, launcher),
+    settings: options.settings ?? {},
+    applicationName: `${options.applicationName} (pid ${process.pid})`,
+    log,
+  }
+
+  const closing = new AbortController()
+  const open = async (): Promise<{ running: Running; holder: string | undefined }> => {
+    for (let tries = 1; ; tries++) {
+      const running = await bringUp(cluster, closing.signal)
+      try {
+        const holder = await takeHold(running.client)
+        await ensureDatabase(running.client)
+        return { running, holder }
+      } catch (error) {
+        await running.client.end().catch(() => {})
+        // The server may have been on its way down, stopped by the process that held it.
+        const passing = !(error instanceof pg.DatabaseError) || /^(57P|08)/.test(error.code ?? '')
+        if (!passing || tries >= maxOpenTries) throw error
+        log.debug({ err: error }, 'the database went away while it was opened')
+        await pause(50)
+      }
+    }
+  }
+
+  const first = await open()
+  let { running } = first
+  const { holder } = first
+  const connection: pg.PoolConfig = clientConfig(running.socketFolder, databaseName)
+  const { socketFolder } = running
+  log.debug({ pid: running.pid, way: launcher.way, exclusive: !holder }, 'the database is up')
+
+  if (holder) {
+    const { client } = running
+    return { connection, exclusive: false, holder, close: () => client.end().catch(() => {}) }
+  }
+
+  let held = true
+  let recovery: Promise<void> | undefined
+  let restoredAt = Date.now()
+
+  const restore = async (): Promise<void> => {
+    const again = await open()
+    running = again.running
+    if (!again.holder && running.socketFolder === socketFolder) return
+    held = false
+    await running.client.end().catch(() => {})
+    throw new Error(
+      again.holder
+        ? `While the database was down, ${again.holder} took the data directory ${dataDir}.`
+        : `The database of ${dataDir} came back at another address.`,
+    )
+  }
+
+  const recover = async (): Promise<void> => {
+    log.error('the database is gone; starting it again')
+    options.onState?.('lost')
+    // One that dies as soon as it is up is not started in a tight loop.
+    await pause(Math.max(0, restoredAt + minLifeMs - Date.now()))
+    for (let failures = 0; !closing.signal.aborted; ) {
+      try {
+        await restore()
+        restoredAt = Date.now()
+        watch()
+        log.info({ pid: running.pid }, 'the database is back')
+        options.onState?.('restored')
+        return
+      } catch (caught) {
+        if (closing.signal.aborted) return
+        const error = caught instanceof Error ? caught : new Error(String(caught))
+        failures++
+        if (!held || failures === maxFailures) {
+          log.fatal({ err: error }, 'the database cannot be brought back')
+          options.onState?.('failed', error)
+          return
+        }
+        log.error({ err: error, failures }, 'the database did not start')
+        await pause(100 * 2 ** failures)
+      }
+    }
+  }
+
+  const watch = (): void => {
+    void running.gone.then(() => {
+      if (!closing.signal.aborted) recovery = recover()
+    })
+  }
+  watch()
+
+  const stop = async (): Promise<void> => {
+    closing.abort()
+    await recovery
+    if (held) await stopPostmaster(running.pid)
+    await running.client.end().catch(() => {})
+    if (held && isSeparateSocketFolder(socketFolder, folder)) await rmdir(socketFolder).catch(() => {})
+  }
+  let stopped: Promise<void> | undefined
+  const close = (): Promise<void> => {
+    stopped ??= stop()
+    return stopped
+  }
+  return { connection, exclusive: true, close }
+}

@@ -1,0 +1,26 @@
+/** The SQLSTATE classes and Node codes of a database that is away, restarting or full of connections. */
+const passingStates = /^(08|53|57P0[1-4]|40001$|40P01$)/
+const passingCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'])
+const socketCalls = new Set(['connect', 'read', 'write'])
+const passingMessages =
+  /^(timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error)/
+
+const codeOf = (error: unknown): string => (error as { code?: unknown } | null)?.code?.toString() ?? ''
+
+/** Whether the same statement may well succeed in a moment. */
+export const isPassingDatabaseError = (error: unknown): boolean => {
+  if (!(error instanceof Error)) return false
+  const code = codeOf(error)
+  const fromSocket = passingCodes.has(code) && socketCalls.has((error as NodeJS.ErrnoException).syscall ?? '')
+  return passingStates.test(code) || fromSocket || passingMessages.test(error.message)
+}
+
+/**
+ * The named constraint that a statement violated. A database distributed over shards appends their number, which
+ * is cut off.
+ */
+export const violatedConstraint = (error: unknown): string | undefined => {
+  if (!/^23/.test(codeOf(error))) return undefined
+  const { constraint } = error as { constraint?: unknown }
+  return typeof constraint === 'string' ? constraint.replace(/_\d+$/, '') : undefined
+}

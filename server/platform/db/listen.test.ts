@@ -1,0 +1,123 @@
+import { once } from 'node:events'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import pg from 'pg'
+import { pino } from 'pino'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { type TestDatabase, testDatabase } from '../../../test/database.ts'
+import { type Listener, openListener } from './listen.ts'
+
+const log = pino({ level: 'silent' })
+
+let database: TestDatabase
+let sender: pg.Client
+const opened: Listener[] = []
+
+beforeAll(async () => {
+  database = await testDatabase({ empty: true })
+  sender = new pg.Client(database.connection)
+  await sender.connect()
+})
+
+afterEach(async () => {
+  for (const listener of opened.splice(0)) await listener.close()
+})
+
+afterAll(async () => {
+  await sender.end()
+  await database.drop()
+})
+
+const open = async (connection: pg.ClientConfig = database.connection) => {
+  const listener = await openListener({ ...connection, application_name: 'listener under test' }, log)
+  opened.push(listener)
+  return listener
+}
+
+const notify = (channel: string, payload: string) => sender.query('SELECT pg_notify($1, $2)', [channel, payload])
+
+const cut = () =>
+  sender.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'listener under test'`)
+
+test('each handler gets the notices of its channel, and a failing one harms no other', async () => {
+  const listener = await open()
+  const got: string[] = []
+  await listener.on('keys', () => {
+    throw new Error('broken')
+  })
+  await listener.on('keys', (payload) => got.push(`keys ${payload}`))
+  await listener.on('Odd "channel"', (payload) => got.push(`odd ${payload}`))
+  await notify('keys', '1')
+  await notify('elsewhere', '2')
+  await notify('Odd "channel"', '3')
+  await vi.waitFor(() => expect(got).toEqual(['keys 1', 'odd 3']))
+})
+
+test('a lost connection comes back, tells its subscribers, and carries all channels again', async () => {
+  const listener = await open()
+  const got: string[] = []
+  const reconnected = vi.fn()
+  await listener.on('keys', (payload) => got.push(payload), reconnected)
+  await listener.on('organizations', (payload) => got.push(payload), reconnected)
+  expect(reconnected).not.toHaveBeenCalled()
+  await cut()
+  await vi.waitFor(() => expect(reconnected).toHaveBeenCalledTimes(2), { timeout: 5_000 })
+  expect(listener.isConnected()).toBe(true)
+  await notify('keys', 'a')
+  await notify('organizations', 'b')
+  await vi.waitFor(() => expect(got).toEqual(['a', 'b']))
+})
+
+test('a closed one is silent and does not come back', async () => {
+  const listener = await open()
+  await listener.close()
+  expect(listener.isConnected()).toBe(false)
+  await vi.waitFor(async () => {
+    const { rows } = await sender.query(`SELECT FROM pg_stat_activity WHERE application_name = 'listener under test'`)
+    expect(rows).toEqual([])
+  })
+})
+
+test('a first connection that fails is the caller’s to handle', async () => {
+  await expect(openListener({ ...database.connection, host: '/nowhere' }, log)).rejects.toThrow('ENOENT')
+})
+
+test('a connection that goes dead without a word is noticed within 5 s', async () => {
+  const { host = 'localhost', port = 5432 } = new pg.Client(database.connection)
+  const sockets: Socket[] = []
+  let silent = false
+  const proxy: Server = createServer((near) => {
+    const far = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
+    sockets.push(near, far)
+    for (const socket of [near, far]) socket.on('error', () => {})
+    if (silent) return
+    near.pipe(far)
+    far.pipe(near)
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const address = proxy.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  const { user, database: name, password } = new pg.Client(database.connection)
+  try {
+    const listener = await open({
+      host: '127.0.0.1',
+      port: address.port,
+      ...(user && { user }),
+      ...(name && { database: name }),
+      ...(typeof password === 'string' && { password }),
+    })
+    const reconnected = vi.fn()
+    await listener.on('keys', () => {}, reconnected)
+    silent = true
+    for (const socket of sockets) socket.unpipe().pause()
+    const since = Date.now()
+    await vi.waitFor(() => expect(listener.isConnected()).toBe(false), { timeout: 6_000 })
+    expect(Date.now() - since).toBeLessThan(5_500)
+    silent = false
+    await vi.waitFor(() => expect(reconnected).toHaveBeenCalledOnce(), { timeout: 8_000 })
+    await listener.close()
+  } finally {
+    for (const socket of sockets) socket.destroy()
+    proxy.close()
+  }
+}, 20_000)

@@ -1,0 +1,169 @@
+// Brings a database to the schema of this code: the files of migrations/, in order, each once.
+
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import pg from 'pg'
+import type { Log } from '../log.ts'
+import type { Db } from './database.ts'
+
+/** What else belongs to the schema and is not a file, such as the tables of a library. */
+export type MigrationStep = {
+  name: string
+  isPending: (client: pg.ClientBase) => Promise<boolean>
+  /** May be run again after a failure or a kill. */
+  run: (client: pg.ClientBase) => Promise<void>
+}
+
+export type MigrateOptions = {
+  log: Log
+  steps?: MigrationStep[]
+  folder?: string
+}
+
+type Migration = { name: string; text: string; checksum: string }
+
+type Applied = { name: string; checksum: string }
+
+export class MigrationError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'MigrationError'
+  }
+}
+
+const minimumVersion = 16
+const lock = '4702111234474983746'
+const ownFolder = join(import.meta.dirname, '../../../migrations')
+
+const readMigrations = async (folder: string): Promise<Migration[]> => {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+  for (const [index, name] of names.entries()) {
+    if (!/^\d{4}_[a-z0-9_]+\.sql$/.test(name))
+      throw new MigrationError(`${name} is not named like 0001_what_it_adds.sql.`)
+    const next = names[index + 1]
+    if (next?.startsWith(name.slice(0, 5))) throw new MigrationError(`${name} and ${next} have the same number.`)
+  }
+  return Promise.all(
+    names.map(async (name) => {
+      // A checkout on another system may have other line ends.
+      const text = (await readFile(join(folder, name), 'utf8')).replaceAll('\r\n', '\n')
+      return { name, text, checksum: createHash('sha256').update(text).digest('hex') }
+    }),
+  )
+}
+
+/** Refuses where going on would make a schema that no version of the code has had. */
+const findPending = (migrations: Migration[], applied: Applied[]): Migration[] => {
+  const known = new Map(migrations.map((migration) => [migration.name, migration]))
+  for (const { name, checksum } of applied) {
+    const migration = known.get(name)
+    if (!migration) {
+      throw new MigrationError(
+        `The database holds ${name}, which this version does not know: a newer version has used it. Run that version.`,
+      )
+    }
+    if (migration.checksum !== checksum) {
+      throw new MigrationError(
+        `${name} was changed after this database applied it. Restore it, and add a new file instead.`,
+      )
+    }
+  }
+  const done = new Set(applied.map(({ name }) => name))
+  const pending = migrations.filter(({ name }) => !done.has(name))
+  const last = applied.at(-1)?.name
+  const late = last && pending.find(({ name }) => name < last)
+  if (late)
+    throw new MigrationError(`${late.name} comes before ${last}, which is applied already. Give it a higher number.`)
+  return pending
+}
+
+const tableExists = `SELECT to_regclass('public.migrations') IS NOT NULL AS exists`
+const listApplied = 'SELECT name, checksum FROM public.migrations ORDER BY name'
+
+const readApplied = async (client: pg.ClientBase): Promise<Applied[]> => {
+  const { rows } = await client.query<{ exists: boolean }>(tableExists)
+  return rows[0]?.exists ? (await client.query<Applied>(listApplied)).rows : []
+}
+
+const requireVersion = async (client: pg.ClientBase): Promise<void> => {
+  const { rows } = await client.query<{ number: number; text: string }>(
+    `SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS text`,
+  )
+  const version = rows[0]
+  if (version && version.number >= minimumVersion * 10_000) return
+  throw new MigrationError(`The database is PostgreSQL ${version?.text}; version ${minimumVersion} or newer is needed.`)
+}
+
+const apply = async (client: pg.ClientBase, { name, text, checksum }: Migration): Promise<void> => {
+  try {
+    await client.query('BEGIN')
+    await client.query(text)
+    await client.query('INSERT INTO public.migrations (name, checksum) VALUES ($1, $2)', [name, checksum])
+    await client.query('COMMIT')
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {})
+    throw new MigrationError(`${name} failed: ${error instanceof Error ? error.message : error}`, { cause: error })
+  }
+}
+
+const migrateLocked = async (client: pg.ClientBase, migrations: Migration[], steps: MigrationStep[], log: Log) => {
+  await client.query(
+    `CREATE TABLE IF NOT EXISTS public.migrations (
+       name text CONSTRAINT migrations_pkey PRIMARY KEY,
+       checksum text NOT NULL,
+       applied_at timestamptz(3) NOT NULL DEFAULT now()
+     )`,
+  )
+  const done: string[] = []
+  for (const migration of findPending(migrations, await readApplied(client))) {
+    await apply(client, migration)
+    done.push(migration.name)
+    log.info({ migration: migration.name }, 'migrated')
+  }
+  for (const step of steps) {
+    if (!(await step.isPending(client))) continue
+    await step.run(client)
+    done.push(step.name)
+    log.info({ migration: step.name }, 'migrated')
+  }
+  return done
+}
+
+/** Returns what was applied. Processes that race wait for each other, and each file is applied once. */
+export const migrate = async (connection: pg.ClientConfig, options: MigrateOptions): Promise<string[]> => {
+  const { log, steps = [], folder = ownFolder } = options
+  const migrations = await readMigrations(folder)
+  const client = new pg.Client({
+    ...connection,
+    application_name: 'earshot migrate',
+    connectionTimeoutMillis: 10_000,
+    options: '-c TimeZone=UTC -c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0',
+  })
+  // A lost connection fails the query under way; without a listener it would end the process as well.
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    await requireVersion(client)
+    const isPending = async () => {
+      for (const step of steps) if (await step.isPending(client)) return true
+      return false
+    }
+    const upToDate = findPending(migrations, await readApplied(client)).length === 0 && !(await isPending())
+    if (upToDate) return []
+    await client.query('SELECT pg_advisory_lock($1)', [lock])
+    return await migrateLocked(client, migrations, steps, log)
+  } finally {
+    // Also gives the lock back.
+    await client.end().catch(() => {})
+  }
+}
+
+/** Names of the files not applied yet. Throws as `migrate` does where the database does not fit this code. */
+export const pendingMigrations = async (db: Db, folder = ownFolder): Promise<string[]> => {
+  const migrations = await readMigrations(folder)
+  const { rows } = await sql.raw<{ exists: boolean }>(tableExists).execute(db)
+  const applied = rows[0]?.exists ? (await sql.raw<Applied>(listApplied).execute(db)).rows : []
+  return findPending(migrations, applied).map(({ name }) => name)
+}

@@ -1,0 +1,107 @@
+-- Written by npm run generate from migrations/. Do not edit.
+
+CREATE TABLE api_keys (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  hash bytea NOT NULL,
+  prefix text NOT NULL,
+  name text NOT NULL,
+  role role NOT NULL,
+  created_by_user_id uuid NOT NULL,
+  expires_at timestamp(3) with time zone,
+  last_used_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT api_keys_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT api_keys_hash_key UNIQUE (hash),
+  CONSTRAINT api_keys_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT api_keys_user_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id)
+);
+
+CREATE TABLE audit_events (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  action text NOT NULL,
+  actor jsonb NOT NULL,
+  targets jsonb NOT NULL,
+  request_id text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT audit_events_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT audit_events_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+
+CREATE TABLE companies (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  name text NOT NULL,
+  logo_url text,
+  logo_key text,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT companies_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT companies_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+
+CREATE TABLE job_holders (
+  job_id uuid NOT NULL,
+  attempt integer NOT NULL,
+  job_name text NOT NULL,
+  worker_key integer,
+  CONSTRAINT job_holders_pkey PRIMARY KEY (job_id, attempt)
+);
+
+CREATE TABLE members (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  name text NOT NULL,
+  role role NOT NULL,
+  joined_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT members_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT members_user_key UNIQUE (organization_id, user_id),
+  CONSTRAINT members_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT members_user_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+
+CREATE TABLE organizations (
+  id uuid NOT NULL,
+  name text NOT NULL,
+  slug text NOT NULL,
+  suspended_at timestamp(3) with time zone,
+  monitors boolean NOT NULL,
+  observability boolean NOT NULL,
+  metrics boolean NOT NULL,
+  monitor_exports boolean NOT NULL,
+  export_webhooks boolean NOT NULL,
+  experiments_v2 boolean NOT NULL,
+  phi_mode boolean NOT NULL,
+  retention_days integer,
+  redaction boolean NOT NULL DEFAULT false,
+  monthly_judge_budget numeric(12,2),
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT organizations_pkey PRIMARY KEY (id),
+  CONSTRAINT organizations_slug_key UNIQUE (slug)
+);
+
+CREATE TABLE service_keys (
+  id uuid NOT NULL,
+  hash bytea NOT NULL,
+  prefix text NOT NULL,
+  name text NOT NULL,
+  revoked_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT service_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT service_keys_hash_key UNIQUE (hash)
+);
+
+CREATE TABLE users (
+  id uuid NOT NULL,
+  email text NOT NULL,
+  name text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT users_pkey PRIMARY KEY (id),
+  CONSTRAINT users_email_key UNIQUE (email)
+);

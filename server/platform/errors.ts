@@ -1,0 +1,54 @@
+/** Everything that an endpoint, a job or a command may refuse with. The list is closed. */
+const kinds = {
+  invalid: { status: 400, error: 'validation failed' },
+  unauthorized: { status: 401, error: 'unauthorized' },
+  forbidden: { status: 403, error: 'forbidden' },
+  notFound: { status: 404, error: 'not found' },
+  methodNotAllowed: { status: 405, error: 'method not allowed' },
+  conflict: { status: 409, error: 'conflict' },
+  gone: { status: 410, error: 'gone' },
+  tooLarge: { status: 413, error: 'payload too large' },
+  unsupportedMediaType: { status: 415, error: 'unsupported media type' },
+  rangeNotSatisfiable: { status: 416, error: 'range not satisfiable' },
+  rateLimited: { status: 429, error: 'rate limited' },
+  headersTooLarge: { status: 431, error: 'validation failed' },
+  unavailable: { status: 503, error: 'temporarily unavailable' },
+  internal: { status: 500, error: 'internal error' },
+} as const
+
+export type ErrorKind = keyof typeof kinds
+
+/** One fault of a request: `path` is where it stands, such as `body.config.monitors[0].id`. */
+export type Issue = { path: string; message: string }
+
+export type ErrorDetails = { issues?: Issue[]; retryAfterSeconds?: number; [key: string]: unknown }
+
+export class ApiError extends Error {
+  readonly kind: ErrorKind
+  readonly details: ErrorDetails | undefined
+
+  constructor(kind: ErrorKind, message: string, details?: ErrorDetails) {
+    super(message)
+    this.name = 'ApiError'
+    this.kind = kind
+    this.details = details
+  }
+
+  get status(): number {
+    return kinds[this.kind].status
+  }
+
+  /** The published Error body. */
+  get body(): { error: string; message: string; details?: ErrorDetails } {
+    const body = { error: kinds[this.kind].error, message: this.message }
+    return this.details ? { ...body, details: this.details } : body
+  }
+}
+
+/** Absent and another tenant's are one answer, so the text never names what was looked for. */
+export const notFound = () =>
+  new ApiError('notFound', 'Nothing is stored under this address for your organization. Check the id.')
+
+/** A fault that only the handler can see, told in the form of all validation faults. */
+export const invalid = (path: string, message: string) =>
+  new ApiError('invalid', `${path} ${message}`, { issues: [{ path, message }] })

@@ -1,0 +1,96 @@
+import type { RouteOptions } from 'fastify'
+import { ApiError } from '../errors.ts'
+import type { Actor, Entitlement, Feature, Role, ServiceActor } from '../identity/actor.ts'
+import { hasRole } from '../identity/actor.ts'
+
+/**
+ * Who may call a route, and what the organization needs for it. Every route declares one of these; the boot stops
+ * at one that does not.
+ */
+export type Access =
+  /** Anyone: health, documents, signed links. */
+  | 'public'
+  /** The service key alone. */
+  | 'service'
+  /** A key or session of an organization, of this role or a higher one. */
+  | { role: Role; entitlement?: Entitlement; feature?: Feature }
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Access
+    /** The kind of body that the route takes; JSON unless said. */
+    takes?: 'json' | 'image'
+    /** A foreign sender's route: its senders add properties at will, so its body is not strict. */
+    foreign?: true
+    /** A writing request that leaves no audit event, with the reason. */
+    unaudited?: string
+  }
+  interface FastifyRequest {
+    /** The caller of a route with a role. */
+    actor: Actor
+    /** The caller of a route for the service key. */
+    service: ServiceActor
+  }
+}
+
+const entitlementOff: Record<Entitlement, string> = {
+  monitors: 'The organization does not have the Monitors entitlement.',
+  observability: 'The organization does not have the Observability entitlement.',
+  metrics: 'The organization does not have the Metrics entitlement.',
+}
+
+/** The checks between 401 and the reading of the body: 403, then 503. */
+export const checkAccess = (actor: Actor, access: Exclude<Access, string>): void => {
+  if (actor.suspended) throw new ApiError('forbidden', 'The organization is suspended.')
+  if (!hasRole(actor.role, access.role)) {
+    throw new ApiError('forbidden', `This needs the role ${access.role} or higher; the key acts as ${actor.role}.`)
+  }
+  if (access.entitlement && !actor.entitlements[access.entitlement]) {
+    throw new ApiError('forbidden', entitlementOff[access.entitlement])
+  }
+  if (access.feature && !actor.features[access.feature]) {
+    throw new ApiError('unavailable', 'This feature is switched off for the organization.')
+  }
+}
+
+type JsonSchema = {
+  type?: unknown
+  properties?: Record<string, unknown>
+  additionalProperties?: unknown
+  items?: unknown
+}
+
+const openObject = (schema: unknown, path: string): string | undefined => {
+  if (typeof schema !== 'object' || schema === null) return undefined
+  const { type, properties, additionalProperties, items } = schema as JsonSchema
+  if (properties && additionalProperties === undefined) return path
+  for (const [name, property] of Object.entries(properties ?? {})) {
+    const open = openObject(property, `${path}.${name}`)
+    if (open) return open
+  }
+  return Array.isArray(items) || type !== 'array' ? undefined : openObject(items, `${path}[]`)
+}
+
+/** What every route must declare. Thrown at boot, before the first request. */
+export const assertDeclared = (route: RouteOptions): void => {
+  const methods = [route.method].flat()
+  const name = `${methods.join(',')} ${route.url}`
+  const fault = (text: string) => new Error(`The route ${name} ${text}.`)
+  const config = route.config
+  if (!config?.access) throw fault('declares no access')
+  const schema = (route.schema ?? {}) as Record<string, unknown>
+  if (schema.hide) return
+  for (const part of ['summary', 'operationId', 'tags', 'response']) {
+    if (!schema[part]) throw fault(`declares no ${part}`)
+  }
+  if (!(schema.response as Record<string, unknown>).default) throw fault('declares no default error response')
+  if (route.url.includes(':') && !schema.params) throw fault('declares no schema for its path parameters')
+  if (!schema.querystring) throw fault('declares no schema for its query string')
+  const takesBody = methods.some((method) => method === 'POST' || method === 'PUT' || method === 'PATCH')
+  if (takesBody && !schema.body) throw fault('declares no schema for its body')
+  if (config.foreign) return
+  for (const part of ['params', 'querystring', 'body']) {
+    const open = openObject(schema[part], part)
+    if (open) throw fault(`leaves ${open} open to unknown properties`)
+  }
+}

@@ -1,0 +1,65 @@
+import parseRange from 'range-parser'
+import Type from 'typebox'
+import type { Blobs } from '../blobs/blobs.ts'
+import { contentDisposition } from '../blobs/content-disposition.ts'
+import { ApiError, notFound } from '../errors.ts'
+import type { App } from './http.ts'
+import { answers, Closed, NoQuery } from './schemas.ts'
+
+/** Types that a browser plays or draws without running anything; all others are saved. */
+const shownInPlace = /^(audio\/[\w.+-]+|image\/(png|jpeg|gif|webp))$/
+
+type Span = { start: number; end: number }
+
+/** One range of the file; several at once are answered with the whole, as HTTP allows. */
+const readSpan = (header: string | undefined, totalBytes: number): Span | 'unsatisfiable' | undefined => {
+  if (header === undefined) return undefined
+  const ranges = parseRange(totalBytes, header)
+  if (ranges === -1) return 'unsatisfiable'
+  return ranges !== -2 && ranges.type === 'bytes' && ranges.length === 1 ? ranges[0] : undefined
+}
+
+/** Stored files behind signed links. The link is the credential: no key is read here, and none is logged. */
+export const addFiles = (app: App, blobs: Blobs): void => {
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/files/:token',
+    config: { access: 'public' },
+    schema: {
+      tags: ['Files'],
+      operationId: 'getFile',
+      summary: 'Get a stored file by its signed link; byte ranges work',
+      params: Closed({ token: Type.String({ minLength: 1, maxLength: 4_096 }) }),
+      querystring: NoQuery,
+      response: answers({ 200: Type.Unsafe<unknown>({ contentMediaType: '*/*' }) }, 404, 410),
+    },
+    handler: async (request, reply) => {
+      const link = blobs.readLink(request.params.token)
+      if (link.state === 'invalid') throw new ApiError('forbidden', 'This link was not made here, or was altered.')
+      if (link.state === 'expired') throw new ApiError('gone', 'This link has expired; ask for a new one.')
+      const { key, expiresAt, disposition, fileName, contentType } = link.payload
+      const head = await blobs.head(key)
+      if (!head) throw notFound()
+      const type = contentType ?? head.contentType
+      const inPlace = disposition === 'inline' && shownInPlace.test(type)
+      reply
+        .type(type)
+        .header('accept-ranges', 'bytes')
+        .header('content-security-policy', 'sandbox')
+        .header('cross-origin-resource-policy', 'cross-origin')
+        .header('cache-control', expiresAt === null ? 'public, max-age=31536000, immutable' : 'no-store')
+        .header('content-disposition', contentDisposition(inPlace ? 'inline' : 'attachment', fileName))
+      const span = readSpan(request.headers.range, head.bytes)
+      if (span === 'unsatisfiable') {
+        reply.header('content-range', `bytes */${head.bytes}`)
+        throw new ApiError('rangeNotSatisfiable', `The file has ${head.bytes} bytes; ask for a range within it.`)
+      }
+      if (span) reply.code(206).header('content-range', `bytes ${span.start}-${span.end}/${head.bytes}`)
+      reply.header('content-length', span ? span.end - span.start + 1 : head.bytes)
+      if (request.method === 'HEAD') return reply.send()
+      const content = await blobs.get(key, span)
+      if (!content) throw notFound()
+      return reply.send(content.stream)
+    },
+  })
+}

@@ -1,0 +1,94 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController, type RawServerDefault } from 'fastify'
+import type { Config } from '../../config.ts'
+import type { Database } from '../db/database.ts'
+import type { Identity } from '../identity/identity.ts'
+import { newId } from '../ids.ts'
+import type { Log } from '../log.ts'
+import type { Secrets } from '../secrets/secrets.ts'
+import { assertDeclared } from './access.ts'
+import { addBodyParser } from './body.ts'
+import { addFailures, answerBrokenRequest, answerMalformedUrl } from './failures.ts'
+import { addGate } from './gate.ts'
+import { watchMethods } from './methods.ts'
+import { addRequestMetrics, type Metrics } from './metrics.ts'
+import { addOpenApi } from './openapi.ts'
+import { watchOverload } from './overload.ts'
+import { openPaging, type Paging } from './paging.ts'
+import { openRateLimits } from './rate-limit.ts'
+import { addSecurityHeaders } from './security-headers.ts'
+import { addValidation } from './validation.ts'
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    paging: Paging
+  }
+}
+
+export type HttpOptions = {
+  config: Config
+  log: Log
+  database: Database
+  identity: Identity
+  secrets: Secrets
+  metrics: Metrics
+  /** The areas that the interface's documents group operations by. */
+  areas: [name: string, description: string][]
+}
+
+const saneRequestId = /^[\w.:-]{1,128}$/
+
+const requestIdOf = ({ headers }: IncomingMessage): string => {
+  const given = headers['x-request-id']
+  return typeof given === 'string' && saneRequestId.test(given) ? given : newId()
+}
+
+/** The server: all that holds for every route, then the routes. */
+export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => void): Promise<App> => {
+  const { config, log, database, identity, secrets, metrics } = options
+  const { limits } = config
+  const app = fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    // One line a request is written by the metrics' hook, with the route in place of the address.
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    genReqId: requestIdOf,
+    // The nearest ones; what lies beyond them could claim anything.
+    trustProxy: (_address, hop) => hop < config.trustProxy,
+    bodyLimit: limits.bodyBytes,
+    // While closing, what arrives on open connections is still answered; they are told to close.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 4_096 },
+    frameworkErrors: answerMalformedUrl,
+    clientErrorHandler: answerBrokenRequest,
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  app.decorate('paging', openPaging(secrets.derive('cursor')))
+  app.addHook('onRoute', assertDeclared)
+  addSecurityHeaders(app, config)
+  addBodyParser(app)
+  addValidation(app)
+  addFailures(app)
+  addRequestMetrics(app, metrics)
+  const answerOtherMethods = watchMethods(app)
+  const overload = watchOverload(database)
+  app.addHook('onClose', async () => overload.close())
+  addGate(app, {
+    identity,
+    overload,
+    rateLimits: openRateLimits({ perSecond: limits.ratePerSecond, burst: limits.rateBurst }),
+  })
+  await addOpenApi(app, options.areas)
+  addRoutes(app)
+  answerOtherMethods()
+  await app.ready()
+  return app
+}

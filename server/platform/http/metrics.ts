@@ -1,0 +1,79 @@
+import type { FastifyInstance } from 'fastify'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Database } from '../db/database.ts'
+
+export type Metrics = {
+  registry: Registry
+  countJob: (name: string, result: string, seconds: number) => void
+}
+
+type Sources = {
+  database: Database
+  /** Jobs by name and state, asked when metrics are read. */
+  countJobs?: () => Promise<{ name: string; state: string; count: number }[]>
+}
+
+export const openMetrics = ({ database, countJobs }: Sources): Metrics => {
+  const registry = new Registry()
+  // Event loop delay, garbage collection, memory and CPU of the process.
+  collectDefaultMetrics({ register: registry })
+  new Gauge({
+    name: 'earshot_database_connections',
+    help: 'Connections of the pool by state; waiting counts the requests in front of it.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      for (const [state, count] of Object.entries(database.stats())) this.set({ state }, count)
+    },
+  })
+  new Gauge({
+    name: 'earshot_jobs',
+    help: 'Jobs by name and state.',
+    labelNames: ['name', 'state'],
+    registers: [registry],
+    async collect() {
+      this.reset()
+      for (const { name, state, count } of (await countJobs?.()) ?? []) this.set({ name, state }, count)
+    },
+  })
+  const jobs = new Counter({
+    name: 'earshot_job_runs_total',
+    help: 'Attempts at jobs by name and result.',
+    labelNames: ['name', 'result'],
+    registers: [registry],
+  })
+  const jobSeconds = new Histogram({
+    name: 'earshot_job_duration_seconds',
+    help: 'How long attempts at jobs took.',
+    labelNames: ['name'],
+    buckets: [0.01, 0.05, 0.25, 1, 5, 30, 120, 600],
+    registers: [registry],
+  })
+  return {
+    registry,
+    countJob: (name, result, seconds) => {
+      jobs.inc({ name, result })
+      jobSeconds.observe({ name }, seconds)
+    },
+  }
+}
+
+/** Requests by route, never by address, so that the number of series is bounded. */
+export const addRequestMetrics = (app: FastifyInstance, { registry }: Metrics): void => {
+  const requests = new Histogram({
+    name: 'earshot_http_request_duration_seconds',
+    help: 'Requests by route and status.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.002, 0.01, 0.05, 0.25, 1, 5],
+    registers: [registry],
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'unknown'
+    requests.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1_000)
+    request.log.info(
+      { method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 },
+      'request',
+    )
+    done()
+  })
+}

@@ -1,0 +1,111 @@
+import swagger from '@fastify/swagger'
+import type { FastifyInstance } from 'fastify'
+import type { Access } from './access.ts'
+import { exampleOf, type JsonSchema } from './examples.ts'
+import { referencePage, referencePolicy } from './reference-page.ts'
+
+export type Operation = {
+  operationId: string
+  summary: string
+  description?: string
+  tags: string[]
+  security?: Record<string, string[]>[]
+  parameters?: { name: string; in: string; required?: boolean; schema: JsonSchema; description?: string }[]
+  requestBody?: { content: Record<string, { schema: JsonSchema; example?: unknown }>; required?: boolean }
+  responses: Record<
+    string,
+    { description: string; content?: Record<string, { schema: JsonSchema; example?: unknown }> }
+  >
+  'x-access': Access
+  'x-foreign'?: true
+}
+
+export type OpenApiDocument = {
+  openapi: string
+  info: { title: string; version: string; description: string }
+  tags: { name: string; description: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, JsonSchema>; securitySchemes: Record<string, unknown> }
+}
+
+const info = {
+  title: 'Earshot',
+  version: 'v1',
+  description:
+    'Send an API key as `Authorization: Bearer <API_KEY>`. A key belongs to one organization and reaches its data ' +
+    'alone. Every failure is answered with the Error body; every answer carries `x-request-id`. Lists are paged: ' +
+    'send `nextCursor` back as `cursor`. Instants are ISO 8601, in answers in UTC with milliseconds.',
+}
+
+export const addOpenApi = async (app: FastifyInstance, areas: [name: string, description: string][]): Promise<void> => {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info,
+      tags: areas.map(([name, description]) => ({ name, description })),
+      components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
+    },
+    transform: ({ schema, url, route }) => {
+      const access = route.config?.access ?? 'public'
+      const consumes = route.config?.takes === 'image' ? { consumes: ['image/*'] } : {}
+      return {
+        url,
+        schema: {
+          ...schema,
+          ...consumes,
+          'x-access': access,
+          ...(route.config?.foreign && { 'x-foreign': true }),
+          security: access === 'public' ? [] : [{ key: [] }],
+        },
+      }
+    },
+  })
+
+  let json: string | undefined
+  app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } }, (_request, reply) => {
+    json ??= JSON.stringify(openApiDocument(app))
+    return reply.type('application/json; charset=utf-8').send(json)
+  })
+
+  let page: string | undefined
+  app.get('/docs', { config: { access: 'public' }, schema: { hide: true } }, (_request, reply) => {
+    page ??= referencePage(openApiDocument(app))
+    return reply.header('content-security-policy', referencePolicy).type('text/html; charset=utf-8').send(page)
+  })
+}
+
+/** The document as generated, with every titled schema told once, under components, and an example everywhere. */
+export const openApiDocument = (app: FastifyInstance): OpenApiDocument => {
+  // The plugin's type is that of any version of OpenAPI; the options above ask for this shape.
+  const document = structuredClone(app.swagger()) as unknown as OpenApiDocument
+  const schemas: Record<string, JsonSchema> = {}
+
+  const hoist = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(hoist)
+    if (typeof node !== 'object' || node === null) return node
+    const entries = Object.entries(node).map(([name, value]) => [name, hoist(value)])
+    const { title, ...schema } = Object.fromEntries(entries)
+    if (typeof title !== 'string' || !('type' in schema)) return Object.fromEntries(entries)
+    const { description, ...definition } = schema
+    const known = schemas[title]
+    if (known && JSON.stringify(known) !== JSON.stringify(definition)) {
+      throw new Error(`Two different schemas are titled ${title}`)
+    }
+    schemas[title] = definition
+    return { $ref: `#/components/schemas/${title}` }
+  }
+
+  for (const operations of Object.values(document.paths)) {
+    // HEAD is what HTTP makes of GET.
+    delete operations.head
+    for (const operation of Object.values(operations)) {
+      const contents = [operation.requestBody, ...Object.values(operation.responses)].map((part) => part?.content ?? {})
+      for (const [type, content] of contents.flatMap((media) => Object.entries(media))) {
+        if (type === 'application/json') content.example = exampleOf(content.schema)
+      }
+    }
+  }
+  document.paths = hoist(document.paths) as OpenApiDocument['paths']
+  document.components.schemas = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => a.localeCompare(b)))
+  return document
+}

@@ -1,0 +1,71 @@
+import type { FastifyReply } from 'fastify'
+import { ApiError } from '../errors.ts'
+
+type Rate = { perSecond: number; burst: number }
+type Bucket = { tokens: number; filledAt: number }
+
+/** Beyond this many callers the full buckets are forgotten, which loses nothing: an unknown one is full. */
+const maxBuckets = 10_000
+
+/** Token buckets by caller, in this process. `now` counts in milliseconds and never runs back. */
+export const tokenBuckets = ({ perSecond, burst }: Rate, now: () => number = () => performance.now()) => {
+  const buckets = new Map<string, Bucket>()
+
+  const refill = (bucket: Bucket, time: number): void => {
+    bucket.tokens = Math.min(burst, bucket.tokens + ((time - bucket.filledAt) / 1_000) * perSecond)
+    bucket.filledAt = time
+  }
+
+  const sweep = (time: number): void => {
+    for (const [caller, bucket] of buckets) {
+      refill(bucket, time)
+      if (bucket.tokens >= burst) buckets.delete(caller)
+    }
+    // All of them in use at once: begin anew rather than grow.
+    if (buckets.size >= maxBuckets) buckets.clear()
+  }
+
+  return {
+    /** Takes a token; `remaining` below zero says that there was none. */
+    take: (caller: string): number => {
+      const time = now()
+      let bucket = buckets.get(caller)
+      if (bucket) refill(bucket, time)
+      else {
+        if (buckets.size >= maxBuckets) sweep(time)
+        bucket = { tokens: burst, filledAt: time }
+        buckets.set(caller, bucket)
+      }
+      if (bucket.tokens < 1) return -1
+      bucket.tokens -= 1
+      return Math.floor(bucket.tokens)
+    },
+  }
+}
+
+const tooMany = (message: string) => new ApiError('rateLimited', message, { retryAfterSeconds: 1 })
+
+export type RateLimits = {
+  /** Counts a request of a key or person, and tells the caller how much is left. */
+  spend: (caller: string, reply: FastifyReply) => void
+  /** Counts an attempt with a key that nobody has, by the address it came from. */
+  countUnknownKey: (address: string) => void
+}
+
+export const openRateLimits = (rate: Rate): RateLimits => {
+  const callers = tokenBuckets(rate)
+  const strangers = tokenBuckets({ perSecond: 20, burst: 200 })
+  const policy = `"default";q=${rate.burst};w=${Math.ceil(rate.burst / rate.perSecond)}`
+  return {
+    spend: (caller, reply) => {
+      const remaining = callers.take(caller)
+      reply.raw.setHeader('RateLimit-Policy', policy)
+      const left = Math.max(0, remaining)
+      reply.raw.setHeader('RateLimit', `"default";r=${left};t=${Math.ceil((rate.burst - left) / rate.perSecond)}`)
+      if (remaining < 0) throw tooMany('This key sends faster than its limit; the RateLimit-Policy header states it.')
+    },
+    countUnknownKey: (address) => {
+      if (strangers.take(address) < 0) throw tooMany('Too many unknown keys from this address.')
+    },
+  }
+}

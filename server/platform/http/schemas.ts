@@ -1,0 +1,116 @@
+import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
+
+/** The shared pieces that every resource's schemas are made of. */
+
+/** An object that refuses what it does not list. With a title it becomes a component of the OpenAPI document. */
+export const Closed = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}): TObject<P> =>
+  Type.Object(properties, { additionalProperties: false, ...options })
+
+/** Null or the schema, written as one type list: it validates, serializes and reads simpler than a union. */
+export const Nullable = <T extends TSchema>(schema: T) => {
+  const { type } = schema as { type?: unknown }
+  if (typeof type !== 'string') throw new Error('Nullable takes a schema of a single type')
+  const choices = (schema as { enum?: unknown[] }).enum
+  return Type.Unsafe<Static<T> | null>({
+    ...schema,
+    type: [type, 'null'],
+    ...(choices && { enum: [...choices, null] }),
+  })
+}
+
+export const Choice = <const V extends string>(values: readonly V[], options: Record<string, unknown> = {}) =>
+  Type.Unsafe<V>({ type: 'string', enum: [...values], ...options })
+
+export const Id = Type.String({ format: 'uuid', examples: ['0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'] })
+
+/** An instant in an answer: a Date inside, ISO 8601 in UTC with milliseconds outside. */
+export const Timestamp = Type.Unsafe<Date>({
+  type: 'string',
+  format: 'date-time',
+  examples: ['2026-11-21T09:30:00.000Z'],
+})
+
+/** An instant in a request, with any offset. */
+export const TimestampInput = Type.String({ format: 'date-time', examples: ['2026-11-21T10:30:00+01:00'] })
+
+/** The name of a thing, as people write it. */
+export const Name = Type.String({ minLength: 1, maxLength: 255, pattern: '\\S' })
+
+export const Email = Type.String({ format: 'email', maxLength: 254, examples: ['ada@example.com'] })
+
+/** The body of a request that has none: absent or `{}`. */
+export const NoBody = Type.Unsafe<unknown>({
+  type: ['object', 'null'],
+  properties: {},
+  additionalProperties: false,
+})
+
+/** A body without a JSON schema: raw bytes, or what a foreign sender adds fields to at will. */
+export const RawBody = Type.Unsafe<Buffer>({})
+
+export const Empty = Type.Null({ description: 'No content.' })
+
+export const NoQuery = Closed({})
+
+export const IdParams = Closed({ id: Id })
+
+export const PageQuery = Closed({
+  limit: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'How many items a page holds.' }),
+  cursor: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 1_000, description: '`nextCursor` of the page before.' }),
+  ),
+})
+
+export const Page = <T extends TSchema>(item: T) =>
+  Closed({
+    data: Type.Array(item),
+    nextCursor: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'Send it back as `cursor` for the next page; null on the last one.',
+    }),
+  })
+
+const ErrorBody = Closed(
+  {
+    error: Type.String({ description: 'A short stable phrase.', examples: ['validation failed'] }),
+    message: Type.String({ description: 'What to do about it.', examples: ['name must be string'] }),
+    details: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({
+        type: 'object',
+        additionalProperties: true,
+        description: '`issues` lists every fault found as `{path, message}`.',
+      }),
+    ),
+  },
+  { title: 'Error' },
+)
+
+const errorDescriptions = {
+  400: 'The request is not valid; `details.issues` names every fault.',
+  401: 'The key is missing, unknown, expired or revoked.',
+  403: 'The key may not do this, or the organization lacks what it needs.',
+  404: 'Nothing is stored under this id for the organization.',
+  409: 'The present state does not allow it.',
+  410: 'It has expired.',
+  429: 'Too many requests; `Retry-After` says when to come again.',
+  503: 'Switched off or not available now.',
+} as const
+
+type Success = 200 | 201 | 202 | 204 | 302
+
+type Answers<S, E extends number> = S & { [Status in E | 'default']: typeof ErrorBody }
+
+/** The answers of an operation: its successes, the errors of its own by number, and the default for common ones. */
+export const answers = <S extends { [Status in Success]?: TSchema }, E extends keyof typeof errorDescriptions>(
+  successes: S,
+  ...errors: E[]
+): Answers<S, E> =>
+  ({
+    ...successes,
+    ...Object.fromEntries(errors.map((status) => [status, { ...ErrorBody, description: errorDescriptions[status] }])),
+    default: {
+      ...ErrorBody,
+      description: 'What can happen to every request: malformed, 405, 413, 415, 429, 431, 500, 503.',
+    },
+    // The keys are exactly those named; TypeScript cannot follow fromEntries.
+  }) as unknown as Answers<S, E>

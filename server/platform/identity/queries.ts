@@ -1,0 +1,74 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../db/database.ts'
+import { hashKey, keyPrefix } from './keys.ts'
+
+/** Finds the tenant of a key, so it is the one look-up that has none to begin with. */
+export const findKeyAllOrgs = (db: Db, hash: Buffer) =>
+  db
+    .selectFrom('api_keys')
+    .select([
+      'organization_id as org',
+      'id',
+      'role',
+      'created_by_user_id as userId',
+      'expires_at as expiresAt',
+      'last_used_at as lastUsedAt',
+    ])
+    .where('hash', '=', hash)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+
+export const findServiceKey = (db: Db, hash: Buffer) =>
+  db.selectFrom('service_keys').select('id').where('hash', '=', hash).where('revoked_at', 'is', null).executeTakeFirst()
+
+export const insertServiceKey = (db: Db, { id, key, name }: { id: string; key: string; name: string }) =>
+  db
+    .insertInto('service_keys')
+    .values({ id, hash: hashKey(key), prefix: keyPrefix(key), name })
+    .execute()
+
+/** Answers whether there was such a key, revoked before or not. */
+export const revokeServiceKey = async (db: Db, id: string, revokedAt: Date): Promise<boolean> => {
+  const { numUpdatedRows } = await db
+    .updateTable('service_keys')
+    .set((set) => ({ revoked_at: set.fn.coalesce('revoked_at', set.val(revokedAt)) }))
+    .where(sql<string>`id::text`, '=', id.toLowerCase())
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** The organization as its member sees it: present role, entitlements, features. */
+export const findMembership = (db: Db, org: OrgId, userId: string) =>
+  db
+    .selectFrom('members')
+    .innerJoin('organizations', 'organizations.id', 'members.organization_id')
+    .select([
+      'members.role',
+      'organizations.suspended_at as suspendedAt',
+      'monitors',
+      'observability',
+      'metrics',
+      'monitor_exports as monitorExports',
+      'export_webhooks as exportWebhooks',
+      'experiments_v2 as experimentsV2',
+      'phi_mode as phiMode',
+    ])
+    .where('members.organization_id', '=', org)
+    .where('members.user_id', '=', userId)
+    .executeTakeFirst()
+
+/** At most one write a minute and key, however many processes see it used. */
+export const updateKeyLastUsed = (db: Db, org: OrgId, id: string, usedAt: Date) =>
+  db
+    .updateTable('api_keys')
+    .set({ last_used_at: usedAt })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .where((where) =>
+      where.or([where('last_used_at', 'is', null), where('last_used_at', '<', new Date(usedAt.getTime() - 60_000))]),
+    )
+    .execute()
+
+/** Tells every process to forget what it knows of the organization's keys, when the transaction commits. */
+export const notifyIdentityChanged = (db: Db, channel: string, org: OrgId | '') =>
+  sql`select pg_notify(${channel}, ${org})`.execute(db)

@@ -1,0 +1,136 @@
+// One claim from its start to its end: run, complete, try again later, or bury.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Db } from '../db/database.ts'
+import { ApiError } from '../errors.ts'
+import { type Attempt, acceptsPayload, type Job } from './define-job.ts'
+import { buryAttempt, type Claim, completeAttempt, holdAttempt, retryAttempt, returnAttempt } from './queries.ts'
+
+export type TakenJob = Claim & { number: number; payload: unknown }
+
+/** `returned`: the worker was told to stop. `stale`: the job had been taken over, nothing was changed. */
+export type JobResult = 'completed' | 'retried' | 'dead' | 'returned' | 'stale'
+export type Outcome = { name: string; jobId: string; number: number; result: JobResult; error?: unknown }
+
+/** Thrown by a transaction of an attempt that no longer owns its job. */
+export class StaleAttempt extends Error {
+  constructor() {
+    super('Another worker has taken this job over')
+    this.name = 'StaleAttempt'
+  }
+}
+
+/** Why a worker ends an attempt that is still running; given as the reason of its signal. */
+export class AttemptEnded extends Error {
+  readonly because: 'taken over' | 'stopping' | 'out of time'
+
+  constructor(because: AttemptEnded['because']) {
+    super(`The attempt was ended: ${because}`)
+    this.name = 'AttemptEnded'
+    this.because = because
+  }
+}
+
+const longestDelaySeconds = 3600
+
+const retryDelay = (job: Job, number: number): number => {
+  const full = Math.min(longestDelaySeconds, job.retryDelaySeconds * 2 ** Math.min(number - 1, 20))
+  return full * (0.5 + Math.random() / 2)
+}
+
+/** A short loss of the database must not make finished work be done again. */
+const persist = async <T>(end: () => Promise<T>): Promise<T> => {
+  for (let delayMs = 100; ; delayMs *= 3) {
+    try {
+      return await end()
+    } catch (error) {
+      if (delayMs > 3_000) throw error
+      await sleep(delayMs)
+    }
+  }
+}
+
+const messageOf = (error: unknown): string =>
+  (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).replaceAll('\0', '').slice(0, 2_000)
+
+export const runAttempt = async <D>(
+  db: Db,
+  job: Job<D>,
+  deps: D,
+  taken: TakenJob,
+  end: AbortController,
+): Promise<Outcome> => {
+  const outcome = { name: taken.name, jobId: taken.id, number: taken.number }
+  let finished = false
+
+  const transaction: Attempt['transaction'] = (effect) =>
+    db.transaction().execute(async (trx) => {
+      if (!(await holdAttempt(trx, taken))) throw new StaleAttempt()
+      return await effect(trx)
+    })
+
+  const attempt: Attempt = {
+    jobId: taken.id,
+    number: taken.number,
+    signal: end.signal,
+    transaction,
+    finish: async (effect) => {
+      const value = await transaction(async (trx) => {
+        const effected = await effect(trx)
+        if (!(await completeAttempt(trx, taken))) throw new StaleAttempt()
+        return effected
+      })
+      finished = true
+      return value
+    },
+  }
+
+  const settled = (owned: boolean, result: JobResult, error?: unknown): Outcome => ({
+    ...outcome,
+    result: owned ? result : 'stale',
+    ...(error === undefined ? {} : { error }),
+  })
+
+  const retry = async (error: unknown) => {
+    const delay = retryDelay(job, taken.number)
+    return settled(await persist(() => retryAttempt(db, taken, delay, messageOf(error))), 'retried', error)
+  }
+
+  const bury = async (error: unknown, payloadFits = true): Promise<Outcome> => {
+    try {
+      await db.transaction().execute(async (trx) => {
+        if (!(await buryAttempt(trx, taken, messageOf(error)))) throw new StaleAttempt()
+        if (payloadFits) await job.onFailed?.(deps, taken.payload, trx, error)
+      })
+      return settled(true, 'dead', error)
+    } catch (fault) {
+      if (fault instanceof StaleAttempt) return settled(false, 'dead')
+      return await retry(new AggregateError([fault, error], `The job could not be buried: ${messageOf(fault)}`))
+    }
+  }
+
+  const lastNumber = job.retryLimit + 1
+  if (!acceptsPayload(job, taken.payload)) return await bury(new Error('The payload does not fit the job'), false)
+  if (taken.number > lastNumber) return await bury(new Error('The last attempt was lost with its worker'))
+
+  const timer = setTimeout(() => end.abort(new AttemptEnded('out of time')), job.timeoutSeconds * 1000)
+  const ended = Promise.withResolvers<never>()
+  const onAbort = () => ended.reject(end.signal.reason)
+  end.signal.addEventListener('abort', onAbort)
+  try {
+    end.signal.throwIfAborted()
+    await Promise.race([job.run(deps, taken.payload, attempt), ended.promise])
+    return settled(finished || (await persist(() => completeAttempt(db, taken))), 'completed')
+  } catch (error) {
+    if (finished) return settled(true, 'completed', error)
+    if (error instanceof StaleAttempt) return settled(false, 'completed')
+    if (end.signal.aborted) {
+      const { because } = end.signal.reason as AttemptEnded // the only reason ever given
+      if (because === 'taken over') return settled(false, 'completed')
+      if (because === 'stopping') return settled(await persist(() => returnAttempt(db, taken)), 'returned')
+    }
+    return error instanceof ApiError || taken.number >= lastNumber ? await bury(error) : await retry(error)
+  } finally {
+    clearTimeout(timer)
+    end.signal.removeEventListener('abort', onAbort)
+  }
+}

@@ -1,0 +1,76 @@
+import type { Static, TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import type { Db } from '../db/database.ts'
+
+/** One run of a job. A job is safe to run again: it reads state first, and writes only through its attempt. */
+export type Attempt = {
+  jobId: string
+  /** 1 for the first run. A run that was given back because its worker was told to stop is not counted. */
+  number: number
+  /** Aborted when time is up, when the worker stops, and when another worker has taken the job over. */
+  signal: AbortSignal
+  /**
+   * Opens a transaction that commits only while this attempt still owns the job. An attempt that lost its job
+   * gets StaleAttempt and changes nothing.
+   */
+  transaction: <T>(effect: (trx: Db) => Promise<T>) => Promise<T>
+  /** The last transaction of the job: its effect and the job's completion are one commit. */
+  finish: <T>(effect: (trx: Db) => Promise<T>) => Promise<T>
+}
+
+/** Methods, not function properties, so that jobs of different payloads fit into one list. */
+export type Job<D = unknown, P = unknown> = {
+  readonly name: string
+  readonly payload: TSchema
+  readonly retryLimit: number
+  readonly retryDelaySeconds: number
+  readonly timeoutSeconds: number
+  readonly concurrency: number
+  readonly priority: number
+  readonly schedule: string | undefined
+  run(deps: D, payload: P, attempt: Attempt): Promise<void>
+  onFailed?(deps: D, payload: P, trx: Db, error: unknown): Promise<void>
+}
+
+export type JobDefinition<D, P extends TSchema> = {
+  /** Such as `company.delete-logo`. It names the queue, so it is never changed while jobs may be waiting. */
+  name: string
+  /** Ids only: a payload outlives the code and the rows that it was written for, and is checked when taken. */
+  payload: P
+  /** Runs after the first that may fail before the job is dead. */
+  retryLimit?: number
+  /** Delay before the first retry. It doubles with each further one, up to an hour, with jitter. */
+  retryDelaySeconds?: number
+  /** Time for one attempt. */
+  timeoutSeconds?: number
+  /** How many run at once in one process. Those that are due are taken together, in one statement. */
+  concurrency?: number
+  /** Higher is taken first, within this queue. */
+  priority?: number
+  /** Cron, in UTC. Runs missed while no worker lived are made up for by one. The payload must allow `{}`. */
+  schedule?: string
+  /** An ApiError is final; whatever else is thrown is tried again. */
+  run: (deps: D, payload: Static<P>, attempt: Attempt) => Promise<void>
+  /**
+   * Tells the product that the job is dead, in the transaction that buries it, however its last attempt ended:
+   * thrown, out of time, or killed with its worker. If this throws, the burial is tried again later.
+   */
+  onFailed?: (deps: D, payload: Static<P>, trx: Db, error: unknown) => Promise<void>
+}
+
+export const defineJob = <D, P extends TSchema>(definition: JobDefinition<D, P>): Job<D, Static<P>> => {
+  if (definition.schedule && !Value.Check(definition.payload, {})) {
+    throw new Error(`The job ${definition.name} has a schedule, so its payload must allow {}`)
+  }
+  return {
+    retryLimit: 5,
+    retryDelaySeconds: 5,
+    timeoutSeconds: 300,
+    concurrency: 4,
+    priority: 0,
+    schedule: undefined,
+    ...definition,
+  }
+}
+
+export const acceptsPayload = (job: Job, payload: unknown): boolean => Value.Check(job.payload, payload)

@@ -1,0 +1,42 @@
+import { sql } from 'kysely'
+import { Type } from 'typebox'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defineJob } from './define-job.ts'
+import { installSchema } from './install.ts'
+import { note, notes } from './test-notes.ts'
+import { eventually, openTestQueue } from './test-queue.ts'
+
+const now = new Date()
+
+/** This minute of the day: due once, at once. */
+const dailyJob = defineJob({
+  name: 'schedule.daily',
+  payload: Type.Object({}),
+  schedule: `${now.getUTCMinutes()} ${now.getUTCHours()} * * *`,
+  run: async (_deps: object, _payload, attempt) => attempt.finish((trx) => note(trx, 'daily')),
+})
+
+let queue: Awaited<ReturnType<typeof openTestQueue>>
+
+beforeAll(async () => {
+  queue = await openTestQueue([dailyJob])
+})
+afterAll(() => queue.close())
+
+test('a schedule fires once, however many processes keep it', async () => {
+  const workers = await Promise.all(['a', 'b', 'c'].map(() => queue.open()))
+  await Promise.all(workers.map((jobs, index) => jobs.start([dailyJob], {}, { workerId: `${index}` })))
+  await eventually('the run', async () => (await notes(queue.db)).length > 0, 15_000)
+  // What was sent and what was run: a second firing would be a row more.
+  const { rows } = await sql`SELECT 1 FROM pgboss.job`.execute(queue.db)
+  expect(rows).toHaveLength(2)
+  expect(await notes(queue.db)).toEqual(['daily'])
+})
+
+test('a schedule that the code no longer has is removed', async () => {
+  const { rows: before } = await sql`SELECT 1 FROM pgboss.schedule`.execute(queue.db)
+  expect(before).toHaveLength(1)
+  await installSchema(queue.connection, [{ ...dailyJob, schedule: undefined }])
+  const { rows: after } = await sql`SELECT 1 FROM pgboss.schedule`.execute(queue.db)
+  expect(after).toHaveLength(0)
+})

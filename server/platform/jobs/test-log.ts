@@ -1,0 +1,3 @@
+import { openLog } from '../log.ts'
+
+export const quietLog = () => openLog({ write: () => {} })

@@ -1,0 +1,13 @@
+// A worker in a process of its own, which the tests kill. Argument: how to connect, and the job to work on, in JSON.
+import { openDatabase } from '../db/database.ts'
+import { openJobs } from './queue.ts'
+import * as jobs from './test-jobs.ts'
+import { quietLog } from './test-log.ts'
+
+const { connection, name } = JSON.parse(process.argv[2] ?? '')
+const database = openDatabase({ connection, applicationName: 'jobs test child' })
+const opened = await openJobs({ database, log: quietLog() })
+const chosen = Object.values(jobs).filter((job) => job.name === name)
+const gate = new Promise<void>((open) => process.on('message', () => open()))
+await opened.start(chosen, { db: database.db, worker: 'child', gate }, { workerId: 'child' })
+process.send?.('ready')

@@ -1,0 +1,116 @@
+// The loops of one worker: as many attempts of each job at once as it allows, started when jobs are due.
+import type { Db } from '../db/database.ts'
+import type { Log } from '../log.ts'
+import { AttemptEnded, type Outcome, runAttempt, type TakenJob } from './attempt.ts'
+import type { Job } from './define-job.ts'
+import type { Claim } from './queries.ts'
+
+export type Settled = Outcome & { durationSeconds: number }
+
+export type WorkOptions<D> = {
+  db: Db
+  log: Log
+  jobs: Job<D>[]
+  deps: D
+  take: (name: string, limit: number) => Promise<TakenJob[]>
+  onSettled: (settled: Settled) => void
+}
+
+type Run = { claim: TakenJob; end: AbortController; done: Promise<void> }
+
+export type Work = {
+  wake: (name: string) => void
+  running: () => Claim[]
+  lose: (claim: Claim) => void
+  stop: (timeoutMs: number) => Promise<void>
+}
+
+export const logOutcome = (log: Log, { name, jobId, number, result, error }: Outcome) => {
+  const fields = { job: name, jobId, number, result, ...(error === undefined ? {} : { err: error }) }
+  if (result === 'dead') log.error(fields, 'a job is dead')
+  else if (error !== undefined || result === 'stale') log.warn(fields, 'an attempt of a job failed')
+  else log.debug(fields, 'an attempt of a job ended')
+}
+
+export const openWork = <D>({ db, log, jobs, deps, take, onSettled }: WorkOptions<D>): Work => {
+  const queues = new Map(jobs.map((job) => [job.name, { job, runs: new Set<Run>(), filling: false, again: false }]))
+  type Queue = NonNullable<ReturnType<typeof queues.get>>
+  let stopping = false
+  const fillings = new Set<Promise<void>>()
+
+  const execute = async (job: Job<D>, claim: TakenJob, end: AbortController) => {
+    const startedAt = performance.now()
+    const fields = { job: claim.name, jobId: claim.id, number: claim.number }
+    try {
+      const outcome = await runAttempt(db, job, deps, claim, end)
+      logOutcome(log, outcome)
+      onSettled({ ...outcome, durationSeconds: (performance.now() - startedAt) / 1000 })
+    } catch (error) {
+      // Its end could not be written. Without a heartbeat it is taken over, by this worker or another.
+      log.error({ ...fields, err: error }, 'the end of an attempt could not be written')
+    }
+  }
+
+  const start = (queue: Queue, claim: TakenJob) => {
+    const end = new AbortController()
+    const run: Run = { claim, end, done: Promise.resolve() }
+    queue.runs.add(run)
+    run.done = execute(queue.job, claim, end).finally(() => {
+      queue.runs.delete(run)
+      wake(claim.name)
+    })
+  }
+
+  const fill = async (queue: Queue) => {
+    queue.filling = true
+    try {
+      do {
+        queue.again = false
+        const room = queue.job.concurrency - queue.runs.size
+        if (room <= 0 || stopping) break
+        const claims = await take(queue.job.name, room)
+        for (const claim of claims) start(queue, claim)
+      } while (queue.again)
+    } catch (error) {
+      log.warn({ job: queue.job.name, err: error }, 'jobs could not be taken; tried again within a second')
+    } finally {
+      queue.filling = false
+    }
+  }
+
+  const wake = (name: string) => {
+    const queue = queues.get(name)
+    if (!queue || stopping) return
+    if (queue.filling) {
+      queue.again = true
+      return
+    }
+    const filling = fill(queue).finally(() => fillings.delete(filling))
+    fillings.add(filling)
+  }
+
+  const allRuns = () => [...queues.values()].flatMap((queue) => [...queue.runs])
+
+  return {
+    wake,
+    running: () => allRuns().map((run) => run.claim),
+    lose: (claim) => {
+      for (const run of allRuns()) {
+        if (run.claim.id === claim.id && run.claim.attempt === claim.attempt) {
+          run.end.abort(new AttemptEnded('taken over'))
+        }
+      }
+    },
+    stop: async (timeoutMs) => {
+      stopping = true
+      await Promise.all(fillings)
+      const timeout = Promise.withResolvers<void>()
+      const timer = setTimeout(timeout.resolve, timeoutMs)
+      await Promise.race([Promise.all(allRuns().map((run) => run.done)), timeout.promise])
+      clearTimeout(timer)
+      const left = allRuns()
+      for (const run of left) run.end.abort(new AttemptEnded('stopping'))
+      await Promise.all(left.map((run) => run.done))
+    },
+  }
+}

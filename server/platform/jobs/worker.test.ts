@@ -1,0 +1,216 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { Jobs } from './queue.ts'
+import { type Deps, deadlyJob, heedlessJob, lastingJob, quickJob } from './test-jobs.ts'
+import { notes } from './test-notes.ts'
+import { eventually, openTestQueue } from './test-queue.ts'
+import type { Settled } from './work.ts'
+
+const all = [quickJob, heedlessJob, lastingJob, deadlyJob]
+let queue: Awaited<ReturnType<typeof openTestQueue>>
+const started: Jobs[] = []
+const children: ChildProcess[] = []
+
+beforeAll(async () => {
+  queue = await openTestQueue(all)
+})
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+  for (const jobs of started.splice(0)) await jobs.stop({ timeoutMs: 0 })
+  await sql`TRUNCATE effects`.execute(queue.db)
+})
+afterAll(() => queue.close())
+
+type StartOptions = Omit<Deps, 'db' | 'worker'> & { assumeSoleWorker?: boolean }
+
+const startWorker = async (
+  worker: string,
+  jobs: Parameters<typeof queue.jobs.start<Deps>>[0],
+  { assumeSoleWorker = false, ...rest }: StartOptions = {},
+) => {
+  const settled: Settled[] = []
+  const opened = await queue.open()
+  started.push(opened)
+  await opened.start(
+    jobs,
+    { db: queue.db, worker, ...rest },
+    { workerId: worker, assumeSoleWorker, onSettled: (one) => settled.push(one) },
+  )
+  return { jobs: opened, settled }
+}
+
+const startChild = async (name: string) => {
+  const child = fork(join(import.meta.dirname, 'test-worker.ts'), [
+    JSON.stringify({ connection: queue.connection, name }),
+  ])
+  children.push(child)
+  await once(child, 'message')
+  return child
+}
+
+const noted = (line: string, timeoutMs?: number) =>
+  eventually(line, async () => (await notes(queue.db)).includes(line), timeoutMs)
+
+const activeIn = async (name: string) => {
+  const counts = await queue.jobs.counts()
+  return counts.find((row) => row.name === name && row.state === 'active')?.count ?? 0
+}
+
+test('workers are woken by the commit, and share the work so that each job runs once', async () => {
+  const workers = await Promise.all(['a', 'b'].map((name) => startWorker(name, [quickJob])))
+  const startedAt = Date.now()
+  await queue.jobs.enqueue(queue.db, quickJob, { text: 'hello' })
+  await eventually('a first run', async () => (await notes(queue.db)).length === 1)
+  expect(Date.now() - startedAt).toBeLessThan(900)
+
+  await queue.jobs.enqueueMany(
+    queue.db,
+    quickJob,
+    Array.from({ length: 200 }, (_, index) => ({ text: `${index}` })),
+  )
+  await eventually('all runs', async () => (await notes(queue.db)).length >= 201)
+  const lines = await notes(queue.db)
+  expect(new Set(lines.map((line) => line.split(' by ')[0])).size).toBe(201)
+  expect(lines).toHaveLength(201)
+  expect(new Set(lines.map((line) => line.split(' by ')[1]))).toEqual(new Set(['a', 'b']))
+  await eventually('all counted', async () => workers.flatMap(({ settled }) => settled).length === 201)
+  expect(workers.flatMap(({ settled }) => settled).every(({ result }) => result === 'completed')).toBe(true)
+})
+
+test('stop waits for what runs, and returns uncounted what does not end in time', async () => {
+  const gate = Promise.withResolvers<void>()
+  const running = Promise.withResolvers<void>()
+  const a = await startWorker('a', [heedlessJob], { gate: gate.promise, onRun: running.resolve })
+  await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'x' })
+  await running.promise
+  const stopping = a.jobs.stop({ timeoutMs: 10_000 })
+  gate.resolve()
+  await stopping
+  expect(await notes(queue.db)).toContain('x finished by a')
+
+  const never = Promise.withResolvers<void>()
+  const runningAgain = Promise.withResolvers<void>()
+  const b = await startWorker('b', [heedlessJob], { gate: never.promise, onRun: runningAgain.resolve })
+  await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'y' })
+  await runningAgain.promise
+  await b.jobs.stop({ timeoutMs: 50 })
+  expect(b.settled.map(({ result }) => result)).toEqual(['returned'])
+  await startWorker('c', [heedlessJob])
+  await noted('y finished by c')
+  // The ghost in b wakes up late: nothing comes of it.
+  never.resolve()
+  await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'z' })
+  await noted('z finished by c')
+  const lines = await notes(queue.db)
+  expect(lines).toContain('y begun by c as 1')
+  expect(lines.filter((line) => line.startsWith('y') && !line.includes('begun'))).toEqual([
+    'y done by c',
+    'y finished by c',
+  ])
+})
+
+test('an attempt that was taken over is told, and changes nothing', async () => {
+  const gate = Promise.withResolvers<void>()
+  const running = Promise.withResolvers<void>()
+  const a = await startWorker('a', [heedlessJob], { gate: gate.promise, onRun: running.resolve })
+  const jobId = await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'x' })
+  await running.promise
+  // As if its worker had died: the lock of this key is held by nobody.
+  await sql`UPDATE job_holders SET worker_key = 7 WHERE job_id = ${jobId}`.execute(queue.db)
+  await startWorker('b', [heedlessJob])
+  await eventually('a lost it', async () => a.settled.some(({ result }) => result === 'stale'))
+  await eventually('somebody took it', async () => (await notes(queue.db)).some((line) => line.endsWith('as 2')))
+  gate.resolve()
+  await eventually('nothing is left', async () => (await queue.jobs.counts()).length === 0)
+  const lines = await notes(queue.db)
+  expect(lines.filter((line) => line.includes('done'))).toHaveLength(1)
+  expect(lines.filter((line) => line.includes('finished'))).toHaveLength(1)
+})
+
+test('an attempt out of time is ended and buried', async () => {
+  const { settled } = await startWorker('a', [lastingJob])
+  await queue.jobs.enqueue(queue.db, lastingJob, { text: 'x' })
+  await noted('x failed: AttemptEnded: The attempt was ended: out of time')
+  await eventually('counted', async () => settled.some(({ result }) => result === 'dead'))
+  await sql`DELETE FROM pgboss.job WHERE state = 'failed'`.execute(queue.db)
+})
+
+test('the jobs of a killed worker are taken over at once', async () => {
+  const child = await startChild('worker.heedless')
+  await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'x' })
+  await noted('x begun by child as 1')
+  await startWorker('b', [heedlessJob])
+  child.kill('SIGKILL')
+  const killedAt = Date.now()
+  await noted('x finished by b')
+  expect(Date.now() - killedAt).toBeLessThan(5_000)
+  expect(await notes(queue.db)).toEqual([
+    'x begun by child as 1',
+    'x begun by b as 2',
+    'x done by b',
+    'x finished by b',
+  ])
+})
+
+test('a sole worker returns what was left behind before it starts', async () => {
+  const child = await startChild('worker.heedless')
+  await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'x' })
+  await noted('x begun by child as 1')
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  await startWorker('b', [heedlessJob], { assumeSoleWorker: true })
+  await noted('x finished by b', 900)
+})
+
+test('a job that kills its worker each time ends as a dead one, and the product is told', async () => {
+  const child = await startChild('worker.deadly')
+  await queue.jobs.enqueue(queue.db, deadlyJob, { text: 'x' })
+  await once(child, 'exit')
+  const { settled } = await startWorker('b', [deadlyJob])
+  await noted('x failed: Error: The last attempt was lost with its worker')
+  await eventually('counted', async () => settled.some(({ result }) => result === 'dead'))
+  expect(await notes(queue.db)).toHaveLength(2)
+  expect(await queue.jobs.listDead({ limit: 5 })).toMatchObject([{ name: 'worker.deadly' }])
+  await sql`DELETE FROM pgboss.job WHERE state = 'failed'`.execute(queue.db)
+})
+
+test('a frozen worker, whose lock is still held, loses its jobs by its heartbeat; awake again, it changes nothing', async () => {
+  const child = await startChild('worker.heedless')
+  await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'x' })
+  await noted('x begun by child as 1')
+  child.kill('SIGSTOP')
+  const frozenAt = Date.now()
+  await startWorker('b', [heedlessJob])
+  await noted('x finished by b', 25_000)
+  expect(Date.now() - frozenAt).toBeGreaterThan(8_000)
+  child.kill('SIGCONT')
+  child.send('go on')
+  await queue.jobs.enqueueMany(queue.db, heedlessJob, [{ text: 'y' }, { text: 'z' }])
+  await noted('y finished by b')
+  await noted('z finished by b')
+  expect((await notes(queue.db)).filter((line) => line.startsWith('x') && line.endsWith('by child'))).toEqual([])
+})
+
+test('all connections lost, as when the database restarts: workers go on, and keep what they were doing', async () => {
+  const gate = Promise.withResolvers<void>()
+  const running = Promise.withResolvers<void>()
+  await startWorker('a', [heedlessJob, quickJob], { gate: gate.promise, onRun: running.resolve })
+  await startWorker('b', [quickJob])
+  await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'x' })
+  await running.promise
+  const cut = sql`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+  `
+  for (let times = 0; times < 3; times++) await cut.execute(queue.db)
+  await eventually('work goes on', async () => {
+    await queue.jobs.enqueue(queue.db, quickJob, { text: 'after' }).catch(() => {})
+    return (await notes(queue.db).catch(() => [])).some((line) => line.startsWith('after'))
+  })
+  expect(await activeIn('worker.heedless')).toBe(1)
+  gate.resolve()
+  await noted('x finished by a')
+  expect((await notes(queue.db)).filter((line) => line.startsWith('x begun'))).toHaveLength(1)
+})

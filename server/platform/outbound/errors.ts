@@ -1,0 +1,26 @@
+type OutboundReason = 'forbidden_address' | 'too_large' | 'timed_out' | 'too_many_redirects' | 'failed'
+
+/**
+ * Why a request to the outside came to nothing. Its message may be shown to the tenant who gave the address: it never
+ * holds more of it than the host, and no cause, since the errors below carry addresses and parts of bodies.
+ */
+export class OutboundError extends Error {
+  readonly reason: OutboundReason
+
+  constructor(reason: OutboundReason, message: string) {
+    super(message)
+    this.name = 'OutboundError'
+    this.reason = reason
+  }
+}
+
+const timeouts = ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']
+
+export const toOutboundError = (error: unknown): OutboundError => {
+  if (error instanceof OutboundError) return error
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (timeouts.includes(code)) return new OutboundError('timed_out', 'The other side could not be reached in time.')
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+    return new OutboundError('too_large', 'The headers of the answer are too large.')
+  return new OutboundError('failed', `The request failed${/^[A-Z][A-Z0-9_]+$/.test(code) ? ` (${code})` : ''}.`)
+}

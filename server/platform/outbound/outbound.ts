@@ -1,0 +1,189 @@
+// The one client that reaches addresses given by tenants: public ones only, bounded in time and size.
+import type { LookupAddress } from 'node:dns'
+import { lookup as lookupName } from 'node:dns/promises'
+import { isIP, type LookupFunction } from 'node:net'
+import { Readable } from 'node:stream'
+import { buildConnector, Client } from 'undici'
+import { isAllowedAddress, parseNetworks } from './addresses.ts'
+import { OutboundError, toOutboundError } from './errors.ts'
+import { firstHop, hopAfter, type OutboundHeaders, type OutboundRequest } from './request.ts'
+
+export type OutboundOptions = {
+  /** Networks in CIDR form that are reached although they are not public. */
+  allowedPrivateAddresses: string[]
+  /** All addresses of a name. */
+  resolve?: (hostname: string) => Promise<LookupAddress[]>
+}
+
+type OutboundResponse = { status: number; headers: OutboundHeaders; body: Buffer }
+type OutboundStream = { status: number; headers: OutboundHeaders; body: Readable }
+
+export type Outbound = {
+  request: (url: string | URL, options: OutboundRequest) => Promise<OutboundResponse>
+  /** Whoever takes the stream reads it to its end or destroys it. Its errors are OutboundErrors too. */
+  stream: (url: string | URL, options: OutboundRequest) => Promise<OutboundStream>
+  /** Ends what is under way: it fails. */
+  close: () => Promise<void>
+}
+
+const maxResponseHeaderBytes = 32 * 1024
+const connectTimeoutMs = 10_000
+
+const tooLarge = (maxBytes: number) => new OutboundError('too_large', `The answer has more than ${maxBytes} bytes.`)
+
+const forbidden = (hostname: string) =>
+  new OutboundError('forbidden_address', `${hostname} is not at a public address, which is all that may be reached.`)
+
+type Connect = (signal: AbortSignal) => buildConnector.connector
+
+/** Connects to permitted addresses only: what is checked here is what the socket is given, so DNS has no second say. */
+const openConnector = (options: OutboundOptions): Connect => {
+  const allowed = parseNetworks(options.allowedPrivateAddresses)
+  const isAllowed = (address: string) => isAllowedAddress(address, allowed)
+  const resolve = options.resolve ?? ((hostname) => lookupName(hostname, { all: true }))
+
+  const lookup: LookupFunction = (hostname, { all }, callback) => {
+    const answer = (addresses: LookupAddress[]) => {
+      const permitted = addresses.filter(({ address }) => isAllowed(address))
+      const [first] = permitted
+      if (!first) callback(forbidden(hostname), '')
+      else if (all) callback(null, permitted)
+      else callback(null, first.address, first.family)
+    }
+    resolve(hostname).then(answer, (error: Error) => callback(error, ''))
+  }
+
+  return (signal) => {
+    const connect = buildConnector({
+      timeout: connectTimeoutMs,
+      allowH2: false,
+      maxCachedSessions: 0,
+      lookup,
+      signal,
+      // undici hands what it does not know to the socket, but its types then ask for host and port too.
+    } as buildConnector.BuildOptions)
+    return (target, callback) => {
+      // A literal address is connected to without any look-up.
+      if (isIP(target.hostname) && !isAllowed(target.hostname)) return callback(forbidden(target.hostname), null)
+      connect(target, (...[error, socket]) => {
+        if (error) return callback(error, null)
+        // Once more on what was reached, in case a later Node or undici finds another way there.
+        const { remoteAddress } = socket
+        if (remoteAddress && isAllowed(remoteAddress)) return callback(null, socket)
+        socket.destroy()
+        callback(remoteAddress ? forbidden(target.hostname) : new Error('The connection was lost.'), null)
+      })
+    }
+  }
+}
+
+/**
+ * A connection for one hop. Each has its own: every one is resolved and checked anew, nothing is shared between
+ * tenants, and nothing stays open to the outside.
+ */
+const openClient = (origin: string, connect: Connect, signal: AbortSignal) => {
+  signal.throwIfAborted()
+  const client = new Client(origin, {
+    connect: connect(signal),
+    pipelining: 0,
+    maxHeaderSize: maxResponseHeaderBytes,
+    // The deadline of the whole request covers both.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  const abort = () => void client.destroy(toOutboundError(signal.reason))
+  signal.addEventListener('abort', abort)
+  const release = async () => {
+    signal.removeEventListener('abort', abort)
+    await client.destroy()
+  }
+  return { client, release }
+}
+
+export const openOutbound = (options: OutboundOptions): Outbound => {
+  const connect = openConnector(options)
+  const underWay = new Set<AbortController>()
+
+  const stream: Outbound['stream'] = async (given, request) => {
+    const controller = new AbortController()
+    const { signal } = controller
+    const timer = setTimeout(() => {
+      controller.abort(new OutboundError('timed_out', `There was no whole answer within ${request.timeoutMs} ms.`))
+    }, request.timeoutMs)
+    underWay.add(controller)
+    let release = async () => {}
+    const finish = () => {
+      clearTimeout(timer)
+      underWay.delete(controller)
+      return release()
+    }
+
+    const { maxRedirects = 0, httpsOnly = false, maxBytes } = request
+    try {
+      let hop = firstHop(given, request)
+      for (let followed = 0; ; followed++) {
+        const opened = openClient(hop.url.origin, connect, signal)
+        release = opened.release
+        const response = await opened.client.request({
+          path: hop.url.pathname + hop.url.search,
+          method: hop.method,
+          headers: hop.headers,
+          body: hop.body ?? null,
+        })
+        // A body that fails before anyone reads it must not end the process.
+        response.body.on('error', () => {})
+        const next = maxRedirects > 0 ? hopAfter(hop, response, httpsOnly) : undefined
+        if (!next) {
+          const length = hop.method === 'HEAD' ? 0 : Number(response.headers['content-length'] ?? 0)
+          if (length > maxBytes) throw tooLarge(maxBytes)
+          const body = cap(response.body, maxBytes, signal, finish)
+          return { status: response.statusCode, headers: response.headers, body }
+        }
+        if (followed === maxRedirects) {
+          throw new OutboundError('too_many_redirects', `There were more than ${maxRedirects} redirects.`)
+        }
+        await release()
+        hop = next
+      }
+    } catch (error) {
+      await finish()
+      throw toOutboundError(signal.aborted ? signal.reason : error)
+    }
+  }
+
+  const request: Outbound['request'] = async (url, options) => {
+    const { status, headers, body } = await stream(url, options)
+    return { status, headers, body: Buffer.concat(await body.toArray()) }
+  }
+
+  const close = async () => {
+    for (const controller of underWay) controller.abort(new OutboundError('failed', 'The service is stopping.'))
+  }
+
+  return { request, stream, close }
+}
+
+/** The bytes as they come: nothing is decompressed, so nothing can unfold beyond the cap. */
+const cap = (source: Readable, maxBytes: number, signal: AbortSignal, finish: () => Promise<void>): Readable => {
+  const capped = async function* (): AsyncGenerator<Buffer> {
+    let bytes = 0
+    try {
+      for await (const chunk of source as AsyncIterable<Buffer>) {
+        bytes += chunk.length
+        if (bytes > maxBytes) throw tooLarge(maxBytes)
+        yield chunk
+      }
+    } catch (error) {
+      throw toOutboundError(error)
+    }
+  }
+  const body = Readable.from(capped(), { objectMode: false })
+  const abort = () => body.destroy(toOutboundError(signal.reason))
+  signal.addEventListener('abort', abort)
+  body.once('close', () => {
+    signal.removeEventListener('abort', abort)
+    void finish()
+  })
+  // As above; who reads it sees the error all the same.
+  return body.on('error', () => {})
+}

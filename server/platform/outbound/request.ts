@@ -1,0 +1,79 @@
+// What is asked for, and the hops it becomes on its way through redirects.
+import { OutboundError } from './errors.ts'
+
+export type OutboundRequest = {
+  method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  headers?: Record<string, string>
+  body?: Buffer | string
+  /** Of the response's body. */
+  maxBytes: number
+  /** From the look-up of the name to the last byte of the body, redirects included. */
+  timeoutMs: number
+  /** 0 (the default) hands a redirect back as it is; more follows that many, and one further is an error. */
+  maxRedirects?: number
+  httpsOnly?: boolean
+}
+
+export type OutboundHeaders = Record<string, string | string[] | undefined>
+
+type Hop = {
+  url: URL
+  method: OutboundRequest['method']
+  headers: Record<string, string>
+  body: Buffer | string | undefined
+}
+
+const redirects = [301, 302, 303, 307, 308]
+
+/** Written by the client itself, from the URL and the body. */
+const ownHeaders = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'expect', 'upgrade'])
+
+/** What another origin may see. A list of what to keep, because credentials travel in headers of any name. */
+const harmlessHeaders = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'range', 'user-agent'])
+
+const keepHeaders = (headers: Record<string, string>, keep: (name: string) => boolean) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => keep(name)))
+
+const readUrl = (text: string, base: URL | undefined, httpsOnly: boolean): URL => {
+  const url = base ? URL.parse(text, base.href) : URL.parse(text)
+  if (!url) throw new OutboundError('failed', 'The address is not a URL.')
+  if (url.protocol !== 'https:' && (httpsOnly || url.protocol !== 'http:')) {
+    throw new OutboundError(
+      'forbidden_address',
+      `Only ${httpsOnly ? 'https' : 'http and https'} addresses may be reached.`,
+    )
+  }
+  if (url.username || url.password) {
+    throw new OutboundError('forbidden_address', 'An address with a user name or password is not reached.')
+  }
+  return url
+}
+
+export const firstHop = (url: string | URL, request: OutboundRequest): Hop => {
+  const given = Object.entries(request.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const)
+  const headers = { 'user-agent': 'Earshot', 'accept-encoding': 'identity', ...Object.fromEntries(given) }
+  return {
+    url: readUrl(String(url), undefined, request.httpsOnly ?? false),
+    method: request.method,
+    headers: keepHeaders(headers, (name) => !ownHeaders.has(name)),
+    body: request.body,
+  }
+}
+
+/** Undefined when the answer is no redirect. Method and body change as browsers change them. */
+export const hopAfter = (
+  hop: Hop,
+  response: { statusCode: number; headers: OutboundHeaders },
+  httpsOnly: boolean,
+): Hop | undefined => {
+  const { location } = response.headers
+  if (!redirects.includes(response.statusCode) || typeof location !== 'string') return undefined
+  const url = readUrl(location, hop.url, httpsOnly)
+  const toGet =
+    (response.statusCode === 303 && hop.method !== 'HEAD') || (response.statusCode <= 302 && hop.method === 'POST')
+  const headers = keepHeaders(
+    hop.headers,
+    (name) => (url.origin === hop.url.origin || harmlessHeaders.has(name)) && !(toGet && name.startsWith('content-')),
+  )
+  return { url, method: toGet ? 'GET' : hop.method, headers, body: toGet ? undefined : hop.body }
+}

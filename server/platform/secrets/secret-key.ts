@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto'
+import { link, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const fileName = 'secret.key'
+const unfinished = /^secret\.key\.[0-9a-f]{16}\.tmp$/
+/** Far longer than making a key takes, so what is older belongs to a process that died. */
+const unfinishedMaxAgeMs = 60_000
+
+const readKey = async (path: string): Promise<string | undefined> => {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  const key = text?.trim()
+  if (key !== undefined && !/^[\x21-\x7e]{32,200}$/.test(key)) {
+    throw new Error(
+      `${path} does not hold a secret key (32 to 200 visible characters). Restore it from a backup: what was sealed with it opens with no other.`,
+    )
+  }
+  return key
+}
+
+const syncFolder = async (folder: string) => {
+  const handle = await open(folder, 'r')
+  await handle.sync().finally(() => handle.close())
+}
+
+const removeUnfinished = async (dataDir: string) => {
+  for (const name of (await readdir(dataDir)).filter((entry) => unfinished.test(entry))) {
+    const found = await stat(join(dataDir, name)).catch(() => undefined)
+    if (found && Date.now() - found.mtimeMs > unfinishedMaxAgeMs) await rm(join(dataDir, name), { force: true })
+  }
+}
+
+/** The file appears under its name whole and once: of processes that race here, one makes the key and all read it. */
+const makeKey = async (dataDir: string, path: string) => {
+  const temporary = join(dataDir, `${fileName}.${randomBytes(8).toString('hex')}.tmp`)
+  try {
+    const file = await open(temporary, 'wx', 0o600)
+    try {
+      await file.writeFile(`${randomBytes(32).toString('base64url')}\n`)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+  } finally {
+    await rm(temporary, { force: true })
+  }
+}
+
+/** The configured key, or the one in the data directory, which is made on the first start. */
+export const loadSecretKey = async (config: { secretKey: string | undefined; dataDir: string }): Promise<string> => {
+  if (config.secretKey) return config.secretKey
+  await mkdir(config.dataDir, { recursive: true })
+  const path = join(config.dataDir, fileName)
+  if ((await readKey(path)) === undefined) await makeKey(config.dataDir, path)
+  await removeUnfinished(config.dataDir)
+  const key = await readKey(path)
+  if (key === undefined) throw new Error(`${path} was removed while it was made.`)
+  // Also where another process made it: nothing may be sealed under a key that a power cut could take away.
+  await syncFolder(config.dataDir)
+  return key
+}

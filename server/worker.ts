@@ -1,0 +1,20 @@
+import { hostname } from 'node:os'
+import { deleteLogo, sweepLogos } from './companies/jobs.ts'
+import type { Deps } from './deps.ts'
+import { newId } from './platform/ids.ts'
+import type { Job } from './platform/jobs/define-job.ts'
+
+/** Every job of the product. Processes that only answer requests know them too: they enqueue them. */
+export const jobList: Job<Deps>[] = [deleteLogo, sweepLogos]
+
+type WorkerOptions = {
+  /** No other process can be working on this database. */
+  alone: boolean
+}
+
+export const startWorker = (deps: Deps, { alone }: WorkerOptions): Promise<void> =>
+  deps.jobs.start(jobList, deps, {
+    workerId: `${hostname()} ${process.pid} ${newId()}`,
+    assumeSoleWorker: alone,
+    onSettled: ({ name, result, durationSeconds }) => deps.metrics.countJob(name, result, durationSeconds),
+  })

@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { inDatabase } from './global-setup.ts'
+
+export type TestDatabase = { connection: pg.PoolConfig; drop: () => Promise<void> }
+
+/** A migrated database of one's own; `empty` gives one without tables. */
+export const testDatabase = async (options: { empty?: boolean } = {}): Promise<TestDatabase> => {
+  const server = inject('testServer')
+  const name = `test_${process.pid}_${randomBytes(6).toString('hex')}`
+  const run = async (statement: string) => {
+    const client = new pg.Client(
+      'connectionString' in server.connection ? server.connection : inDatabase(server.connection, 'postgres'),
+    )
+    await client.connect()
+    try {
+      await client.query(statement)
+    } finally {
+      await client.end()
+    }
+  }
+  await run(`CREATE DATABASE ${name} TEMPLATE ${options.empty ? 'template0' : server.template} STRATEGY file_copy`)
+  return {
+    connection: inDatabase(server.connection, name),
+    drop: () => run(`DROP DATABASE IF EXISTS ${name} (FORCE)`),
+  }
+}

@@ -1,0 +1,117 @@
+// One PostgreSQL for the whole run, with a migrated database that each test file clones.
+
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { pino } from 'pino'
+import type { TestProject } from 'vitest/node'
+import { openEmbedded } from '../server/platform/db/embedded.ts'
+import { isAlive, isPostmasterOf, signal, waitForEnd } from '../server/platform/db/embedded-process.ts'
+import { migrate } from '../server/platform/db/migrate.ts'
+import { queueSchemaStep } from '../server/platform/jobs/install.ts'
+import { jobList } from '../server/worker.ts'
+
+/** A server, and the database on it that `testDatabase()` clones. */
+export type TestServer = {
+  connection: { connectionString: string } | { host: string; port: number; user: string; ssl: false }
+  template: string
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    testServer: TestServer
+  }
+}
+
+const log = pino({ level: 'error' })
+
+/** Losing these databases in a crash loses nothing. */
+const fastSettings = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  synchronous_commit: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_connections: '300',
+  shared_buffers: '128MB',
+  autovacuum: 'off',
+}
+
+const folderPrefix = 'earshot-test-'
+
+/** What a killed run left: its server, which outlives it, and its folder. */
+const sweepKilledRuns = async () => {
+  for (const name of await readdir(tmpdir())) {
+    const runner = Number(new RegExp(`^${folderPrefix}(\\d+)-`).exec(name)?.[1])
+    if (!runner || (await isAlive(runner))) continue
+    const folder = join(tmpdir(), name)
+    const server = Number.parseInt(await readFile(join(folder, 'postgres/postmaster.pid'), 'utf8').catch(() => ''), 10)
+    if (server > 0 && (await isPostmasterOf(server, join(folder, 'postgres')))) {
+      signal(server, 'SIGQUIT')
+      await waitForEnd(server, 10_000)
+    }
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const openServer = async (): Promise<{ connection: TestServer['connection']; close: () => Promise<void> }> => {
+  const connectionString = process.env.DATABASE_URL
+  if (connectionString) return { connection: { connectionString }, close: async () => {} }
+  await sweepKilledRuns()
+  const dataDir = await mkdtemp(join(tmpdir(), `${folderPrefix}${process.pid}-`))
+  // As root the database runs as another user, who must be able to walk through.
+  await chmod(dataDir, 0o711)
+  const remove = () => rm(dataDir, { recursive: true, force: true })
+  try {
+    const embedded = await openEmbedded({ dataDir, log, applicationName: 'tests', settings: fastSettings })
+    const { host = '', port = 5432, user = '' } = embedded.connection
+    const close = async () => {
+      await embedded.close()
+      await remove()
+    }
+    return { connection: { host, port, user, ssl: false }, close }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+const withMaintenance = async (connection: pg.ClientConfig, run: (client: pg.Client) => Promise<unknown>) => {
+  const client = new pg.Client({ ...connection, ...('host' in connection && { database: 'postgres' }) })
+  await client.connect()
+  try {
+    await run(client)
+  } finally {
+    await client.end()
+  }
+}
+
+const template = `earshot_template_${process.pid}`
+
+/** pg reads the database from a URL in preference to the option beside it. */
+export const inDatabase = (connection: TestServer['connection'], database: string): pg.PoolConfig => {
+  if (!('connectionString' in connection)) return { ...connection, database }
+  const url = new URL(connection.connectionString)
+  url.pathname = `/${database}`
+  return { connectionString: url.href }
+}
+
+export default async (project: TestProject) => {
+  const { connection, close } = await openServer()
+  const drop = () =>
+    withMaintenance(connection, (client) => client.query(`DROP DATABASE IF EXISTS ${template} (FORCE)`))
+  try {
+    await withMaintenance(connection, (client) => client.query(`CREATE DATABASE ${template} TEMPLATE template0`))
+    const target = inDatabase(connection, template)
+    await migrate(target, { log, steps: [queueSchemaStep(target, jobList)] })
+  } catch (error) {
+    await close()
+    throw error
+  }
+  project.provide('testServer', { connection, template })
+  return async () => {
+    await drop()
+    await close()
+  }
+}

@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto'
+import type { Role } from '../server/platform/identity/actor.ts'
+import { serviceKey, type TestServer } from './server.ts'
+
+/** What tests need to exist, made through the interface like anyone would make it. */
+
+const made = async <T>(answer: Promise<{ status: number; text: string; body: T }>): Promise<T> => {
+  const { status, text, body } = await answer
+  if (status !== 201) throw new Error(`expected 201, got ${status}: ${text}`)
+  return body
+}
+
+type Switches = { entitlements?: Record<string, boolean>; features?: Record<string, boolean> }
+
+/** An organization of one's own, with a key of its owner. */
+export const makeOrganization = async (server: TestServer, switches: Switches = {}) => {
+  const name = `Organization ${randomUUID()}`
+  const owner = { email: `${randomUUID()}@example.com`, name: 'Olga Owner' }
+  const body = { name, slug: `o-${randomUUID()}`, owner, ...switches }
+  const { organization, apiKey } = await made(server.call('POST', '/v1/organizations', { key: serviceKey, body }))
+  return { id: organization.id as string, key: apiKey.key as string, keyId: apiKey.id as string, organization }
+}
+
+/** A key of a role, which acts for the maker of `key`. */
+export const makeKey = async (server: TestServer, key: string, role: Role, expiresAt?: string) => {
+  const body = { name: `A ${role}'s key`, role, ...(expiresAt && { expiresAt }) }
+  const created = await made(server.call('POST', '/v1/api-keys', { key, body }))
+  return { id: created.id as string, key: created.key as string }
+}
+
+export const makeMember = (server: TestServer, key: string, role: Role) =>
+  made(
+    server.call('POST', '/v1/members', {
+      key,
+      body: { email: `${randomUUID()}@example.com`, name: 'Max Member', role },
+    }),
+  )
+
+export const makeCompany = (server: TestServer, key: string, name = 'Acme Dental') =>
+  made(server.call('POST', '/v1/companies', { key, body: { name } }))

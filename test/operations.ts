@@ -1,0 +1,76 @@
+import type { Access } from '../server/platform/http/access.ts'
+import { type Operation, openApiDocument } from '../server/platform/http/openapi.ts'
+import { makeCompany, makeKey, makeMember } from './make.ts'
+import type { Call, TestServer } from './server.ts'
+
+/** The operations of the interface, and what a call of each needs: what the contract sweep goes by. */
+
+export type Org = { id: string; key: string }
+
+export type SweptOperation = {
+  name: string
+  method: string
+  path: string
+  access: Access
+  foreign: boolean
+  operation: Operation
+}
+
+/** Makes what a path's `{id}` names, in the organization given. A new resource adds its line here. */
+const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string>> = {
+  '/v1/companies/{id}': async (server, { key }) => (await makeCompany(server, key)).id,
+  '/v1/members/{id}': async (server, { key }) => (await makeMember(server, key, 'member')).id,
+  '/v1/api-keys/{id}': async (server, { key }) => (await makeKey(server, key, 'viewer')).id,
+  '/v1/organizations/{id}': async (_server, { id }) => id,
+}
+
+const unique = () => Math.random().toString(36).slice(2)
+const png = Buffer.from('89504e470d0a1a0a0000', 'hex')
+
+/** A body that the operation accepts, where the document's example is not one. */
+const bodies: Record<string, () => Partial<Call>> = {
+  createOrganization: () => ({
+    body: { name: 'Acme', slug: `acme-${unique()}`, owner: { email: `${unique()}@example.com`, name: 'Ada' } },
+  }),
+  updateOrganization: () => ({ body: { name: 'Renamed' } }),
+  inviteMember: () => ({ body: { email: `${unique()}@example.com`, name: 'Ada', role: 'viewer' } }),
+  updateMember: () => ({ body: { role: 'viewer' } }),
+  createApiKey: () => ({ body: { name: 'A key', role: 'viewer' } }),
+  provisionApiKey: () => ({ body: { name: 'A key', role: 'viewer' } }),
+  uploadCompanyLogo: () => ({ raw: png, headers: { 'content-type': 'image/png' } }),
+}
+
+export const listOperations = (server: TestServer): SweptOperation[] =>
+  Object.entries(openApiDocument(server.app).paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      method: method.toUpperCase(),
+      path,
+      access: operation['x-access'],
+      foreign: operation['x-foreign'] === true,
+      operation,
+    })),
+  )
+
+const makerOf = (path: string) => Object.entries(idMakers).find(([prefix]) => path.startsWith(prefix))
+
+export const hasId = ({ path }: SweptOperation): boolean => path.includes('{')
+
+/** The path with `{id}` filled in: by what the organization owns, or by an id given. */
+export const fillPath = async (server: TestServer, { path, name }: SweptOperation, org: Org, id?: string) => {
+  if (!path.includes('{')) return path
+  const maker = makerOf(path)
+  if (!maker) throw new Error(`test/operations.ts does not say what the id of ${name} names`)
+  const [prefix, make] = maker
+  const filled = prefix.replace('{id}', id ?? (await make(server, org))) + path.slice(prefix.length)
+  if (filled.includes('{')) throw new Error(`test/operations.ts does not say what all parameters of ${name} name`)
+  return filled
+}
+
+/** A call that the operation accepts. */
+export const acceptedCall = ({ operation }: SweptOperation): Partial<Call> => {
+  const special = bodies[operation.operationId]
+  if (special) return special()
+  const content = operation.requestBody?.content['application/json']
+  return content ? { body: content.example } : {}
+}

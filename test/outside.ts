@@ -1,0 +1,46 @@
+// The outside as tests have it: small servers on this machine, and names that lead where a test says.
+import type { LookupAddress } from 'node:dns'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo, Server as TcpServer } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+
+/** Listens on a free port of 127.0.0.1 until the test is over. */
+export const listen = async (server: Server | TcpServer) => {
+  const sockets = new Set<{ destroy: () => unknown }>()
+  let connections = 0
+  server.on('connection', (socket) => {
+    connections++
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const close = async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  onTestFinished(close)
+  const { port } = server.address() as AddressInfo
+  return { port, url: `http://127.0.0.1:${port}`, connections: () => connections, open: () => sockets.size, close }
+}
+
+export const serve = (handler: RequestListener) => listen(createServer(handler))
+
+/** Answers with what was asked, as JSON. */
+export const echo: RequestListener = async (request, response) => {
+  const { method, url, headers } = request
+  response.end(JSON.stringify({ method, url, headers, body: await text(request) }))
+}
+
+/** Answers from a table; each name's answers are taken in turn, the last one for good. */
+export const resolver = (table: Record<string, string[][]>) => {
+  const asked: string[] = []
+  const resolve = async (hostname: string): Promise<LookupAddress[]> => {
+    const answers = table[hostname] ?? []
+    const earlier = asked.filter((name) => name === hostname).length
+    asked.push(hostname)
+    const addresses = answers[Math.min(earlier, answers.length - 1)] ?? []
+    return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+  }
+  return { resolve, asked }
+}

@@ -1,0 +1,91 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { buildApp } from '../server/app.ts'
+import { loadConfig } from '../server/config.ts'
+import { closeDeps, type Deps, openDeps } from '../server/deps.ts'
+import type { App } from '../server/platform/http/http.ts'
+import { type Log, openLog } from '../server/platform/log.ts'
+import { jobList } from '../server/worker.ts'
+import { testDatabase } from './database.ts'
+
+/** The key of the instance that every test server knows. */
+export const serviceKey = 'service-key-of-the-tests-0123456789'
+
+export type Answer<T = unknown> = { status: number; headers: Headers; text: string; body: T }
+
+export type Call = {
+  key?: string | undefined
+  body?: unknown
+  headers?: Record<string, string>
+  /** Sent as it is, in place of JSON of `body`. */
+  raw?: string | Uint8Array<ArrayBuffer>
+}
+
+/** A clock that stands still until it is moved. */
+export const fakeClock = () => {
+  let time = Date.now()
+  return {
+    now: () => new Date(time),
+    advance: (ms: number) => {
+      time += ms
+    },
+  }
+}
+
+export type TestServer = {
+  app: App
+  deps: Deps
+  clock: ReturnType<typeof fakeClock>
+  origin: string
+  /** Every line that was logged. */
+  logged: string[]
+  // Tests say which body they expect; what arrives is checked by their assertions.
+  // biome-ignore lint/suspicious/noExplicitAny: an answer's body is whatever the test says it is.
+  call: <T = any>(method: string, path: string, call?: Call) => Promise<Answer<T>>
+  /** Runs all jobs that are due, in this process. */
+  drain: () => Promise<unknown>
+}
+
+const request = async (origin: string, method: string, path: string, { key, body, headers, raw }: Call) => {
+  const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))
+  const response = await fetch(new URL(path, origin), {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(sent !== undefined && { body: sent }),
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json')
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
+}
+
+/** The whole service on a database and a data directory of its own, for the tests of one file. */
+export const testServer = async (env: Record<string, string> = {}): Promise<TestServer> => {
+  const logged: string[] = []
+  const log: Log = openLog({ write: (line) => logged.push(line) })
+  const dataDir = await mkdtemp(join(tmpdir(), 'earshot-server-'))
+  const { connection, drop } = await testDatabase()
+  const config = loadConfig({ PORT: '0', EARSHOT_DATA_DIR: dataDir, EARSHOT_SERVICE_KEY: serviceKey, ...env })
+  const clock = fakeClock()
+  const deps = await openDeps({ config, log, connection, applicationName: 'test', clock })
+  const app = await buildApp(deps)
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  deps.listening.port = Number(new URL(origin).port)
+  afterAll(async () => {
+    await app.close()
+    await closeDeps(deps)
+    await drop()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+  return {
+    ...{ app, deps, clock, origin, logged },
+    call: (method, path, call = {}) => request(origin, method, path, call),
+    drain: () => deps.jobs.drain(jobList, deps),
+  }
+}

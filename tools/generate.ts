@@ -1,0 +1,86 @@
+// Writes every generated file, or with --check says which of them is not what the code would write.
+
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { buildApp } from '../server/app.ts'
+import { loadConfig, switches } from '../server/config.ts'
+import { closeDeps, openDeps } from '../server/deps.ts'
+import { dumpSchema } from '../server/platform/db/dump.ts'
+import { openEmbedded } from '../server/platform/db/embedded.ts'
+import { migrate } from '../server/platform/db/migrate.ts'
+import { openApiDocument } from '../server/platform/http/openapi.ts'
+import { queueSchemaStep } from '../server/platform/jobs/install.ts'
+import { openLog } from '../server/platform/log.ts'
+import { jobList } from '../server/worker.ts'
+
+const root = join(import.meta.dirname, '..')
+const log = openLog({ write: () => {} })
+
+const typesOfTables = async (folder: string, socket: string, user: string): Promise<string> => {
+  const file = join(folder, 'tables.ts')
+  await promisify(execFile)(process.execPath, [
+    join(root, 'node_modules/kysely-codegen/dist/cli/bin.js'),
+    ...['--dialect', 'postgres', '--url', `postgres://${user}@localhost/earshot?host=${encodeURIComponent(socket)}`],
+    ...['--out-file', file, '--date-parser', 'timestamp', '--numeric-parser', 'number', '--default-schema', 'public'],
+    ...['--include-pattern', 'public.*'],
+  ])
+  return readFile(file, 'utf8')
+}
+
+const configurationPage = (): string => {
+  const rows = Object.entries(switches).map(([name, { about, expects, fallback, fallbackText }]) => {
+    const unset = fallbackText ?? (fallback === undefined ? 'unset' : `\`${fallback}\``)
+    return `## ${name}\n\n${about}\n\nExpects ${expects}. Default: ${unset}.\n`
+  })
+  return `# Configuration
+
+Every switch is an environment variable. All faults are told at once when a command starts, and a variable that
+begins with EARSHOT_ but is not listed here is one of them. An empty value counts as unset. Storage on S3 takes the
+usual AWS variables (AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and what else the AWS
+SDK reads).
+
+This page is written by \`npm run generate\` from \`server/config.ts\`.
+
+${rows.join('\n')}`
+}
+
+/** Every generated file with its text. */
+const generate = async (): Promise<Map<string, string>> => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-generate-'))
+  const embedded = await openEmbedded({ dataDir: join(folder, 'data'), log, applicationName: 'generate' })
+  try {
+    const { connection } = embedded
+    await migrate(connection, { log, steps: [queueSchemaStep(connection, jobList)] })
+    const config = loadConfig({ EARSHOT_DATA_DIR: join(folder, 'data') })
+    const deps = await openDeps({ config, log, connection, applicationName: 'generate' })
+    const app = await buildApp(deps)
+    const openApi = JSON.stringify(openApiDocument(app), null, 2)
+    await app.close()
+    await closeDeps(deps)
+    return new Map([
+      ['server/platform/db/tables.ts', await typesOfTables(folder, String(connection.host), String(connection.user))],
+      ['server/platform/db/schema.sql', await dumpSchema(connection)],
+      ['openapi.json', `${openApi}\n`],
+      ['docs/configuration.md', configurationPage()],
+    ])
+  } finally {
+    await embedded.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const files = await generate()
+const stale: string[] = []
+for (const [name, text] of files) {
+  const present = await readFile(join(root, name), 'utf8').catch(() => undefined)
+  if (present === text) continue
+  stale.push(name)
+  if (!process.argv.includes('--check')) await writeFile(join(root, name), text)
+}
+if (process.argv.includes('--check') && stale.length > 0) {
+  process.stderr.write(`Not what the code generates: ${stale.join(', ')}. Run npm run generate.\n`)
+  process.exitCode = 1
+} else process.stdout.write(stale.length > 0 ? `Wrote ${stale.join(', ')}.\n` : 'All generated files are fresh.\n')
