@@ -52,7 +52,8 @@ CREATE TABLE members (
 CREATE TABLE api_keys (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
-  hash bytea NOT NULL,
+  -- SHA-256, in base64.
+  hash text NOT NULL,
   prefix text NOT NULL,
   name text NOT NULL,
   role role NOT NULL,
@@ -70,7 +71,8 @@ CREATE TABLE api_keys (
 -- Keys of the instance, made by the command line.
 CREATE TABLE service_keys (
   id uuid NOT NULL,
-  hash bytea NOT NULL,
+  -- SHA-256, in base64.
+  hash text NOT NULL,
   prefix text NOT NULL,
   name text NOT NULL,
   revoked_at timestamptz(3),

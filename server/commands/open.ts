@@ -21,7 +21,7 @@ export const open = async ({ command, log = openLog(), exclusive, onState }: Opt
   const applicationName = `earshot ${command} (pid ${process.pid})`
   const { databaseUrl, dataDir } = config
   const database = await connectDatabase({
-    ...{ databaseUrl, dataDir, applicationName, log, exclusive },
+    ...{ databaseUrl, dataDir, applicationName: `earshot ${command}`, log, exclusive },
     ...(onState && { onState }),
   })
   try {

@@ -1,4 +1,5 @@
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { prepared } from '../platform/db/prepared.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
@@ -14,13 +15,15 @@ export const listCompanies = (db: Db, org: OrgId, { limit, after }: Page) =>
     .limit(limit + 1)
     .execute()
 
-export const getCompany = (db: Db, org: OrgId, id: string) =>
-  db
-    .selectFrom('companies')
-    .select(columns)
-    .where('organization_id', '=', org)
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow(notFound)
+const findCompany = prepared((db, org: OrgId, id: string) =>
+  db.selectFrom('companies').select(columns).where('organization_id', '=', org).where('id', '=', id),
+)
+
+export const getCompany = async (db: Db, org: OrgId, id: string) => {
+  const [company] = await findCompany(db, org, id)
+  if (!company) throw notFound()
+  return company
+}
 
 /** The row before a change, locked until the change is done: it tells which uploaded logo the change leaves behind. */
 export const lockCompany = (db: Db, org: OrgId, id: string) =>

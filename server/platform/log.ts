@@ -2,6 +2,19 @@ import { type DestinationStream, type Logger, pino } from 'pino'
 
 export type Log = Logger
 
+let stampedAt = 0
+let stamp = ''
+
+/** Many lines fall into one millisecond; its text is made once. */
+const timestamp = (): string => {
+  const now = Date.now()
+  if (now !== stampedAt) {
+    stampedAt = now
+    stamp = `,"time":"${new Date(now).toISOString()}"`
+  }
+  return stamp
+}
+
 /**
  * One JSON object a line on standard error, which leaves standard output to what a command answers. Bodies, headers and query strings are never given to the log, so
  * there is nothing to redact but what an error of a library might carry.
@@ -10,9 +23,9 @@ export const openLog = (destination?: DestinationStream): Log =>
   pino(
     {
       base: null,
-      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      timestamp,
       formatters: { level: (label) => ({ level: label }) },
       redact: ['err.config', 'err.parameters', 'err.detail', 'err.where', 'err.headers'],
     },
-    destination ?? pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 500 }),
+    destination ?? pino.destination({ dest: 2, sync: false, minLength: 16_000, periodicFlush: 250 }),
   )

@@ -30,6 +30,11 @@ export type Database = {
 
 // Instants with milliseconds are all we store (timestamptz(3)), so Date holds them without loss.
 // Whole numbers of 64 bits become JS numbers: counts and bytes, far below 2^53. So do amounts of money.
+// Our sessions speak UTC, and that Date reads several times faster than the general form.
+const parseInstant = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ)
+pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) =>
+  text.endsWith('+00') ? new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`) : parseInstant(text),
+)
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
 

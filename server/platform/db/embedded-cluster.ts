@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { access, chmod, chown, constants, lstat, mkdir, readdir, readFile, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Log } from '../log.ts'
 import { giveTree, isRoot, makeFolder, statOrUndefined, sweepPartials } from './embedded-folders.ts'
 import { type Launcher, run } from './embedded-launcher.ts'
@@ -75,7 +75,3 @@ export const prepareSocketFolder = async (clusterFolder: string, launcher: Launc
   await chmod(folder, 0o700)
   return folder
 }
-
-/** True for a folder that `prepareSocketFolder` made outside the data directory. */
-export const isSeparateSocketFolder = (folder: string, clusterFolder: string): boolean =>
-  folder !== clusterFolder && dirname(folder) !== dirname(clusterFolder)

@@ -10,7 +10,7 @@ import { dirname, join, relative } from 'node:path'
 import { isRoot, makeFolder, type Owner, publishTree, statOrUndefined, sweepPartials } from './embedded-folders.ts'
 import { errorCode } from './embedded-process.ts'
 
-export type Command = { file: string; args: string[]; identity: { uid?: number; gid?: number } }
+type Command = { file: string; args: string[]; identity: { uid?: number; gid?: number } }
 
 export type Launcher = {
   way: WayName

@@ -3,7 +3,7 @@
 import { rmdir } from 'node:fs/promises'
 import pg from 'pg'
 import type { Log } from '../log.ts'
-import { isSeparateSocketFolder, prepareCluster, prepareDataDir, prepareSocketFolder } from './embedded-cluster.ts'
+import { prepareCluster, prepareDataDir, prepareSocketFolder } from './embedded-cluster.ts'
 import { chooseLauncher, findBinaries, type WayName } from './embedded-launcher.ts'
 import { bringUp, type Cluster, clientConfig, type Running, stopPostmaster } from './embedded-postmaster.ts'
 import { isAlive, pause } from './embedded-process.ts'
@@ -174,7 +174,8 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
     await recovery
     if (held) await stopPostmaster(running.pid)
     await running.client.end().catch(() => {})
-    if (held && isSeparateSocketFolder(socketFolder, folder)) await rmdir(socketFolder).catch(() => {})
+    // Only a folder outside the data is empty now, and goes.
+    if (held && socketFolder !== folder) await rmdir(socketFolder).catch(() => {})
   }
   let stopped: Promise<void> | undefined
   const close = (): Promise<void> => {

@@ -78,7 +78,7 @@ test('a closed one is silent and does not come back', async () => {
 })
 
 test('a first connection that fails is the caller’s to handle', async () => {
-  await expect(openListener({ ...database.connection, host: '/nowhere' }, log)).rejects.toThrow('ENOENT')
+  await expect(openListener({ host: '/nowhere', user: 'nobody' }, log)).rejects.toThrow('ENOENT')
 })
 
 test('a connection that goes dead without a word is noticed within 5 s', async () => {

@@ -16,7 +16,7 @@ export type MigrationStep = {
   run: (client: pg.ClientBase) => Promise<void>
 }
 
-export type MigrateOptions = {
+type MigrateOptions = {
   log: Log
   steps?: MigrationStep[]
   folder?: string

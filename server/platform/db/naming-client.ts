@@ -21,8 +21,15 @@ const nameOf = (text: string): string | undefined => {
 export class NamingClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: pg declares query with ten overloads; this passes all through.
   override query(config: any, values?: any, callback?: any): any {
-    if (typeof config !== 'string' || !Array.isArray(values)) return super.query(config, values, callback)
-    const name = nameOf(config)
-    return super.query(name ? { name, text: config, values } : { text: config, values }, callback)
+    if (typeof config !== 'string' || !Array.isArray(values) || callback) return super.query(config, values, callback)
+    return new Promise((resolve, reject) => {
+      const query = new pg.Query(config, values)
+      // A query made from text and given its name afterwards is spared the copy that pg makes of a configuration.
+      Object.assign(query, {
+        name: nameOf(config),
+        callback: (error: Error | null, result: unknown) => (error ? reject(error) : resolve(result)),
+      })
+      super.query(query)
+    })
   }
 }

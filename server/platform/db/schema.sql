@@ -3,7 +3,7 @@
 CREATE TABLE api_keys (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
-  hash bytea NOT NULL,
+  hash text NOT NULL,
   prefix text NOT NULL,
   name text NOT NULL,
   role role NOT NULL,
@@ -88,7 +88,7 @@ CREATE TABLE organizations (
 
 CREATE TABLE service_keys (
   id uuid NOT NULL,
-  hash bytea NOT NULL,
+  hash text NOT NULL,
   prefix text NOT NULL,
   name text NOT NULL,
   revoked_at timestamp(3) with time zone,

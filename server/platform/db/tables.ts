@@ -31,7 +31,7 @@ export interface ApiKeys {
   created_at: Generated<Timestamp>;
   created_by_user_id: string;
   expires_at: Timestamp | null;
-  hash: Buffer;
+  hash: string;
   id: string;
   last_used_at: Timestamp | null;
   name: string;
@@ -106,7 +106,7 @@ export interface Organizations {
 
 export interface ServiceKeys {
   created_at: Generated<Timestamp>;
-  hash: Buffer;
+  hash: string;
   id: string;
   name: string;
   prefix: string;

@@ -78,10 +78,11 @@ const mediaTypes = {
 }
 
 /** Refuses a body that the route does not take, before it is read. */
-export const checkMediaType = ({ headers, routeOptions }: FastifyRequest): void => {
+export const checkMediaType = (request: FastifyRequest): void => {
+  const { headers } = request
   const length = headers['content-length']
   if (headers['transfer-encoding'] === undefined && (length === undefined || length === '0')) return
-  const { form, name } = mediaTypes[routeOptions.config.takes ?? 'json']
+  const { form, name } = mediaTypes[request.routeOptions.config.takes ?? 'json']
   if (!form.test(headers['content-type'] ?? '')) {
     throw new ApiError('unsupportedMediaType', `Send the body with Content-Type: ${name}.`)
   }

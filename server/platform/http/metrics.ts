@@ -67,13 +67,22 @@ export const addRequestMetrics = (app: FastifyInstance, { registry }: Metrics): 
     buckets: [0.002, 0.01, 0.05, 0.25, 1, 5],
     registers: [registry],
   })
+  // Finding a series by its labels costs more than counting, so each route keeps its own at hand.
+  type Series = { observe: (seconds: number) => void }
+  const seriesOf = new WeakMap<object, Map<string, Series>>()
+  const findSeries = (config: object, method: string, route: string, status: number): Series => {
+    const ofRoute = seriesOf.get(config) ?? new Map<string, Series>()
+    const name = `${method} ${status}`
+    const series = ofRoute.get(name) ?? requests.labels({ method, route, status })
+    if (!ofRoute.has(name)) seriesOf.set(config, ofRoute.set(name, series))
+    return series
+  }
   app.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'unknown'
-    requests.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1_000)
-    request.log.info(
-      { method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 },
-      'request',
-    )
+    const { method } = request
+    const { config, url: route = 'unknown' } = request.routeOptions
+    const { statusCode: status, elapsedTime } = reply
+    findSeries(config, method, route, status).observe(elapsedTime / 1_000)
+    request.log.info({ method, route, status, ms: Math.round(elapsedTime * 10) / 10 }, 'request')
     done()
   })
 }

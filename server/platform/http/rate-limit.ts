@@ -59,9 +59,9 @@ export const openRateLimits = (rate: Rate): RateLimits => {
   return {
     spend: (caller, reply) => {
       const remaining = callers.take(caller)
-      reply.raw.setHeader('RateLimit-Policy', policy)
+      reply.header('ratelimit-policy', policy)
       const left = Math.max(0, remaining)
-      reply.raw.setHeader('RateLimit', `"default";r=${left};t=${Math.ceil((rate.burst - left) / rate.perSecond)}`)
+      reply.header('ratelimit', `"default";r=${left};t=${Math.ceil((rate.burst - left) / rate.perSecond)}`)
       if (remaining < 0) throw tooMany('This key sends faster than its limit; the RateLimit-Policy header states it.')
     },
     countUnknownKey: (address) => {

@@ -6,18 +6,16 @@ import type { Config } from '../../config.ts'
  * served from here replace the policy with their own. There are no CORS headers: other origins' scripts stay out.
  */
 export const addSecurityHeaders = (app: FastifyInstance, { baseUrl }: Pick<Config, 'baseUrl'>): void => {
-  const headers: [string, string][] = [
-    ['X-Content-Type-Options', 'nosniff'],
-    ['X-Frame-Options', 'DENY'],
-    ['Referrer-Policy', 'no-referrer'],
-    ['Cross-Origin-Resource-Policy', 'same-site'],
-    ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
-    ['Cache-Control', 'no-store'],
-  ]
-  if (baseUrl?.startsWith('https:')) headers.push(['Strict-Transport-Security', 'max-age=31536000'])
+  const headers = {
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-resource-policy': 'same-site',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'cache-control': 'no-store',
+    ...(baseUrl?.startsWith('https:') && { 'strict-transport-security': 'max-age=31536000' }),
+  }
   app.addHook('onRequest', (request, reply, done) => {
-    reply.raw.setHeader('X-Request-Id', request.id)
-    for (const [name, value] of headers) reply.raw.setHeader(name, value)
+    reply.headers({ ...headers, 'x-request-id': request.id })
     done()
   })
 }

@@ -28,8 +28,8 @@ export const generateKey = (): string => {
 export const isKeyShaped = (text: string): boolean =>
   form.test(text) && text.slice(bodyLength) === checksum(text.slice(0, bodyLength))
 
-/** What is stored of a key. A random key of 190 bits needs no slow hash. */
-export const hashKey = (key: string): Buffer => hash('sha256', key, 'buffer')
+/** What is stored of a key, in base64. A random key of 190 bits needs no slow hash. */
+export const hashKey = (key: string): string => hash('sha256', key, 'base64')
 
 /** What is shown of a key afterwards. */
 export const keyPrefix = (key: string): string => key.slice(0, 8)

@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../db/database.ts'
 import { hashKey, keyPrefix } from './keys.ts'
 
 /** Finds the tenant of a key, so it is the one look-up that has none to begin with. */
-export const findKeyAllOrgs = (db: Db, hash: Buffer) =>
+export const findKeyAllOrgs = (db: Db, hash: string) =>
   db
     .selectFrom('api_keys')
     .select([
@@ -18,7 +18,7 @@ export const findKeyAllOrgs = (db: Db, hash: Buffer) =>
     .where('revoked_at', 'is', null)
     .executeTakeFirst()
 
-export const findServiceKey = (db: Db, hash: Buffer) =>
+export const findServiceKey = (db: Db, hash: string) =>
   db.selectFrom('service_keys').select('id').where('hash', '=', hash).where('revoked_at', 'is', null).executeTakeFirst()
 
 export const insertServiceKey = (db: Db, { id, key, name }: { id: string; key: string; name: string }) =>

@@ -1,0 +1,101 @@
+// One authenticated GET by primary key, with everything on, against bare node:http and pg doing the same look-up.
+// Both servers run beside each other and are loaded in turn, so that a drifting machine touches both.
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import autocannon from 'autocannon'
+import { median, openBenchDatabase, type Server, startServer } from './service.ts'
+
+const rounds = 7
+const seconds = 4
+const serviceKey = 'service-key-of-the-bench-0123456789'
+const root = join(import.meta.dirname, '..')
+
+const post = async (origin: string, path: string, key: string, body: object) => {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const response = await fetch(origin + path, { method: 'POST', headers, body: JSON.stringify(body) })
+  if (response.status !== 201) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+  // Whatever the interface answers; the bench reads two fields of it.
+  return (await response.json()) as { id: string; apiKey: { key: string }; organization: { id: string } }
+}
+
+/** Processor time that a process has used, where /proc tells it: in ticks of 10 ms. */
+const cpuSeconds = async ({ child }: Server): Promise<number> => {
+  const stat = await readFile(`/proc/${child.pid}/stat`, 'utf8').catch(() => '')
+  const [user, system] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13)
+  return (Number(user) + Number(system)) / 100
+}
+
+const load = async (server: Server, path: string, key: string) => {
+  const before = await cpuSeconds(server)
+  const result = await autocannon({
+    url: server.origin + path,
+    connections: 32,
+    duration: seconds,
+    headers: { authorization: `Bearer ${key}` },
+  })
+  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} failed, ${result.errors} errors`)
+  const cpu = ((await cpuSeconds(server)) - before) / result.requests.total
+  return { rate: result.requests.average, p99: result.latency.p99, cpu: cpu * 1e6 }
+}
+
+const database = await openBenchDatabase()
+const servers: Server[] = []
+try {
+  const earshot = await startServer(join(root, 'bin/earshot'), ['serve'], {
+    PORT: '0',
+    DATABASE_URL: database.url,
+    EARSHOT_DATA_DIR: join(database.folder, 'files'),
+    EARSHOT_SERVICE_KEY: serviceKey,
+    EARSHOT_SECRET_KEY: 'a-secret-key-for-the-bench-0123456789',
+    EARSHOT_LIMITS: 'ratePerSecond=1000000,rateBurst=1000000',
+  })
+  servers.push(earshot)
+  const owner = { email: 'owner@example.com', name: 'Owner' }
+  const { organization, apiKey } = await post(earshot.origin, '/v1/organizations', serviceKey, {
+    name: 'Bench',
+    slug: 'bench',
+    owner,
+  })
+  const { id } = await post(earshot.origin, '/v1/companies', apiKey.key, { name: 'Acme Dental' })
+  const bareArgs = [join(import.meta.dirname, 'bare-server.ts'), database.url, organization.id, apiKey.key]
+  const bare = await startServer(process.execPath, bareArgs)
+  servers.push(bare)
+
+  const path = `/v1/companies/${id}`
+  for (const server of servers) await load(server, path, apiKey.key)
+  const ratios: { rate: number; p99: number }[] = []
+  const columns = [
+    'round',
+    'bare req/s',
+    'p99 ms',
+    'CPU µs/req',
+    'earshot req/s',
+    'p99 ms',
+    'CPU µs/req',
+    'rate ratio',
+    'p99 ratio',
+  ]
+  const write = (cells: (string | number)[]) =>
+    process.stdout.write(
+      `${cells.map((cell, index) => String(cell).padStart((columns[index]?.length ?? 0) + 2)).join('')}\n`,
+    )
+  write(columns)
+  for (let round = 1; round <= rounds; round++) {
+    const floor = await load(bare, path, apiKey.key)
+    const full = await load(earshot, path, apiKey.key)
+    const ratio = { rate: full.rate / floor.rate, p99: full.p99 / floor.p99 }
+    ratios.push(ratio)
+    const cells = [floor, full].flatMap(({ rate, p99, cpu }) => [rate.toFixed(0), p99, cpu.toFixed(0)])
+    write([round, ...cells, ratio.rate.toFixed(2), ratio.p99.toFixed(2)])
+  }
+  const rate = median(ratios.map((ratio) => ratio.rate))
+  const p99 = median(ratios.map((ratio) => ratio.p99))
+  process.stdout.write(`median: ${rate.toFixed(2)} of the bare server's throughput, ${p99.toFixed(2)} times its p99\n`)
+} finally {
+  for (const server of servers) await server.stop()
+  await database.close()
+}

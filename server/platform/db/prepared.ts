@@ -1,0 +1,27 @@
+import type { CompiledQuery } from 'kysely'
+import type { Db } from './database.ts'
+
+/** Stands for an argument while a query is compiled; where it turns up among the parameters, the argument goes. */
+class Slot {
+  readonly index: number
+
+  constructor(index: number) {
+    this.index = index
+  }
+}
+
+/**
+ * A query that is built and compiled once and only filled in afterwards, for the few that a busy service runs
+ * thousands of times a second. Its shape must not depend on its arguments.
+ */
+export const prepared = <Arguments extends unknown[], Row>(
+  build: (db: Db, ...args: Arguments) => { compile: () => CompiledQuery<Row> },
+): ((db: Db, ...args: Arguments) => Promise<Row[]>) => {
+  let query: CompiledQuery<Row> | undefined
+  return (db, ...args) => {
+    // The slots are passed where arguments are expected: a query builder only hands them on as parameters.
+    query ??= build(db, ...(args.map((_, index) => new Slot(index)) as unknown as Arguments)).compile()
+    const parameters = query.parameters.map((value) => (value instanceof Slot ? args[value.index] : value))
+    return db.executeQuery<Row>({ ...query, parameters }).then(({ rows }) => rows)
+  }
+}
