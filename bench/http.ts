@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import autocannon from 'autocannon'
-import { median, openBenchDatabase, type Server, startServer } from './service.ts'
+import { median, openBenchDatabase, type Server, startServer } from './servers.ts'
 
 const rounds = 7
 const seconds = 4

@@ -7,6 +7,7 @@ const commands: Record<string, { summary: string; load: () => Promise<{ run: Com
   serve: { summary: 'serve requests and work through jobs', load: () => import('./commands/serve.ts') },
   migrate: { summary: 'bring the database to the schema of this version', load: () => import('./commands/migrate.ts') },
   keys: { summary: 'make keys: keys service, keys owner', load: () => import('./commands/keys.ts') },
+  link: { summary: "make a fresh one-time link for an organization's owner", load: () => import('./commands/link.ts') },
   jobs: { summary: 'list and retry dead jobs: jobs list, jobs retry', load: () => import('./commands/jobs.ts') },
   doctor: { summary: 'check what the service needs', load: () => import('./commands/doctor.ts') },
 }
@@ -20,6 +21,11 @@ const usage = (): string => {
 const main = async ([name = 'help', ...args]: string[]): Promise<number> => {
   if (name === 'help' || name === '--help') {
     process.stdout.write(usage())
+    return 0
+  }
+  if (name === 'warm') {
+    // Run by npm after an install: with all code in the compile cache, the first start is as quick as later ones.
+    for (const { load } of Object.values(commands)) await load()
     return 0
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined

@@ -95,10 +95,23 @@ export const openApiDocument = (app: FastifyInstance): OpenApiDocument => {
     return { $ref: `#/components/schemas/${title}` }
   }
 
+  /** What has a default need not be sent. */
+  const withoutDefaults = (schema: JsonSchema): void => {
+    const required = schema.required?.filter((name) => schema.properties?.[name]?.default === undefined)
+    if (required?.length) schema.required = required
+    else delete schema.required
+    for (const property of Object.values(schema.properties ?? {})) withoutDefaults(property)
+    if (schema.items) withoutDefaults(schema.items)
+  }
+
   for (const operations of Object.values(document.paths)) {
     // HEAD is what HTTP makes of GET.
     delete operations.head
     for (const operation of Object.values(operations)) {
+      for (const parameter of operation.parameters ?? []) {
+        if (parameter.schema.default !== undefined) parameter.required = false
+      }
+      for (const { schema } of Object.values(operation.requestBody?.content ?? {})) withoutDefaults(schema)
       const contents = [operation.requestBody, ...Object.values(operation.responses)].map((part) => part?.content ?? {})
       for (const [type, content] of contents.flatMap((media) => Object.entries(media))) {
         if (type === 'application/json') content.example = exampleOf(content.schema)

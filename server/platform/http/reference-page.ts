@@ -32,6 +32,8 @@ const typeOf = (schema: JsonSchema): Markup => {
   const name = refName(schema)
   if (name) return html`<a href="#schema-${slug(name)}">${name}</a>`
   if (schema.anyOf) return html`${schema.anyOf.map((part, index) => html`${index > 0 && ' or '}${typeOf(part)}`)}`
+  const { data, nextCursor } = schema.properties ?? {}
+  if (data?.items && nextCursor) return html`page of ${typeOf(data.items)}`
   const types = [schema.type ?? 'any'].flat()
   if (types[0] === 'array') return html`array of ${typeOf(schema.items ?? {})}`
   return html`${types.map((type) => (type === 'string' && schema.format ? schema.format : type)).join(' or ')}`

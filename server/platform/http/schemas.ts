@@ -96,7 +96,15 @@ const errorDescriptions = {
   503: 'Switched off or not available now.',
 } as const
 
-type Success = 200 | 201 | 202 | 204 | 302
+const successDescriptions = {
+  200: 'Done.',
+  201: 'Made; `Location` says where it is.',
+  202: 'Accepted; the work goes on.',
+  204: 'Done; there is nothing to say.',
+  302: '`Location` says where it is.',
+} as const
+
+type Success = keyof typeof successDescriptions
 
 type Answers<S, E extends number> = S & { [Status in E | 'default']: typeof ErrorBody }
 
@@ -106,7 +114,12 @@ export const answers = <S extends { [Status in Success]?: TSchema }, E extends k
   ...errors: E[]
 ): Answers<S, E> =>
   ({
-    ...successes,
+    ...Object.fromEntries(
+      Object.entries(successes).map(([status, schema]) => [
+        status,
+        { description: successDescriptions[Number(status) as Success], ...schema },
+      ]),
+    ),
     ...Object.fromEntries(errors.map((status) => [status, { ...ErrorBody, description: errorDescriptions[status] }])),
     default: {
       ...ErrorBody,

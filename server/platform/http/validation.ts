@@ -1,35 +1,10 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import addFormats from 'ajv-formats'
+import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError, type Issue } from '../errors.ts'
+import { coercing, strict } from '../json-schema.ts'
 
 /** A body can hold more faults than anyone reads; the first ones suffice. */
 const maxIssues = 100
-
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-const instant =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
-
-/** RFC 3339 without leap seconds, for a day that exists, in years that PostgreSQL and JavaScript agree on. */
-const isInstant = (text: string): boolean => {
-  const parts = instant.exec(text)
-  if (!parts) return false
-  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])]
-  const date = new Date(Date.UTC(year, month - 1, day))
-  return year >= 1 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day && !Number.isNaN(Date.parse(text))
-}
-
-const build = (coerceTypes: boolean): Ajv => {
-  const ajv = new Ajv({ allErrors: true, coerceTypes, useDefaults: true, strict: false, validateFormats: true })
-  addFormats.default(ajv, ['email', 'uri'])
-  ajv.addFormat('uuid', uuid)
-  ajv.addFormat('date-time', isInstant)
-  return ajv
-}
-
-// Bodies say what they mean; a query string can only hold text, so there numbers and booleans are read from it.
-const strict = build(false)
-const coercing = build(true)
 
 /** `/config/monitors/0/id` as people write it: `config.monitors[0].id`. */
 const readablePath = (pointer: string, property?: string): string => {

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox'
-import { Value } from 'typebox/value'
 import type { Db } from '../db/database.ts'
+import { strict } from '../json-schema.ts'
 
 /** One run of a job. A job is safe to run again: it reads state first, and writes only through its attempt. */
 export type Attempt = {
@@ -59,7 +59,7 @@ export type JobDefinition<D, P extends TSchema> = {
 }
 
 export const defineJob = <D, P extends TSchema>(definition: JobDefinition<D, P>): Job<D, Static<P>> => {
-  if (definition.schedule && !Value.Check(definition.payload, {})) {
+  if (definition.schedule && !strict.validate(definition.payload, {})) {
     throw new Error(`The job ${definition.name} has a schedule, so its payload must allow {}`)
   }
   return {
@@ -73,4 +73,4 @@ export const defineJob = <D, P extends TSchema>(definition: JobDefinition<D, P>)
   }
 }
 
-export const acceptsPayload = (job: Job, payload: unknown): boolean => Value.Check(job.payload, payload)
+export const acceptsPayload = (job: Job, payload: unknown): boolean => strict.validate(job.payload, payload) === true

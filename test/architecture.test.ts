@@ -1,0 +1,149 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+/** Who may import whom, as ARCHITECTURE.md says. */
+
+const root = join(import.meta.dirname, '..')
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+
+const files = globSync(['{server,test,bench,tools}/**/*.ts'], { cwd: root })
+  .map((file) => file.split(sep).join('/'))
+  .sort()
+const sources = files.filter((file) => file.startsWith('server/') && !/(\.test|\/test-[\w-]+)\.ts$/.test(file))
+
+type Import = { from: string; what: string; typeOnly: boolean }
+
+const importPattern =
+  /(?:^|\n)(?:import|export)\s+(type\s)?(?:[^'"()]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/g
+
+const importsOf = (file: string): Import[] =>
+  [...read(file).matchAll(importPattern)].map(([, type, fixed, dynamic]) => {
+    const named = fixed ?? dynamic ?? ''
+    const what = named.startsWith('.')
+      ? relative(root, join(root, dirname(file), named))
+          .split(sep)
+          .join('/')
+      : named
+    return { from: file, what, typeOnly: type !== undefined }
+  })
+
+const imports = sources.flatMap(importsOf)
+
+const folderOf = (file: string) => /^server\/([^/]+)\/.+/.exec(file)?.[1]
+const notResources = new Set(['platform', 'commands'])
+const resourceOf = (file: string) => {
+  const folder = folderOf(file)
+  return folder && !notResources.has(folder) ? folder : undefined
+}
+
+const expectNone = (found: Import[]) => expect(found.map(({ from, what }) => `${from} imports ${what}`)).toEqual([])
+
+describe('imports', () => {
+  it('are found at all', () => {
+    expect(sources.length).toBeGreaterThan(50)
+    expect(imports.length).toBeGreaterThan(200)
+  })
+
+  it('are relative with .ts, from a package, or from node:', () => {
+    for (const file of files) {
+      for (const { what } of importsOf(file)) {
+        if (what.startsWith('server/') || what.startsWith('test/') || what.startsWith('bench/')) {
+          expect(what, file).toMatch(/\.ts$/)
+          expect(what, file).not.toMatch(/\/index\.ts$/)
+        }
+      }
+    }
+  })
+
+  it('of the platform reach no resource', () => {
+    const allowed = (what: string) => !what.startsWith('server/') || what.startsWith('server/platform/')
+    expectNone(
+      imports.filter(({ from, what }) => {
+        return folderOf(from) === 'platform' && !allowed(what) && what !== 'server/config.ts'
+      }),
+    )
+  })
+
+  it('of another resource go through its queries, jobs or a verb, never its routes or schema', () => {
+    expectNone(
+      imports.filter(({ from, what }) => {
+        const [mine, other] = [resourceOf(from), resourceOf(what)]
+        return mine && other && mine !== other && /\/(routes|schema)\.ts$/.test(what)
+      }),
+    )
+  })
+
+  it('of queries reach no sibling, and of routes come from the app alone', () => {
+    expectNone(
+      imports.filter(({ from, what }) => {
+        const sibling = dirname(from) === dirname(what) && resourceOf(from) !== undefined
+        return sibling && from.endsWith('/queries.ts')
+      }),
+    )
+    expectNone(imports.filter(({ from, what }) => what.endsWith('/routes.ts') && from !== 'server/app.ts'))
+  })
+
+  it('of kysely and pg stand in db/ and queries.ts alone, and of the queue in jobs/', () => {
+    const touchesSql = (file: string) => /^server\/platform\/(db|jobs)\/|\/queries\.ts$/.test(file)
+    expectNone(
+      imports.filter(({ from, what, typeOnly }) => /^(kysely|pg)$/.test(what) && !typeOnly && !touchesSql(from)),
+    )
+    expectNone(imports.filter(({ from, what }) => /^pg-boss/.test(what) && !from.startsWith('server/platform/jobs/')))
+  })
+
+  it('of what opens connections to given addresses stand in outbound/ alone', () => {
+    expectNone(imports.filter(({ from, what }) => what === 'undici' && !from.startsWith('server/platform/outbound/')))
+    const fetching = sources.filter((file) => /(?<![.\w])fetch\(/.test(read(file)))
+    expect(fetching).toEqual([])
+  })
+
+  it('make no cycle', () => {
+    const graph = new Map<string, string[]>()
+    for (const { from, what, typeOnly } of imports) {
+      if (!typeOnly && what.startsWith('server/')) graph.set(from, [...(graph.get(from) ?? []), what])
+    }
+    const done = new Set<string>()
+    const visit = (file: string, path: string[]): void => {
+      if (path.includes(file)) throw new Error(`A cycle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`)
+      if (done.has(file)) return
+      for (const next of graph.get(file) ?? []) visit(next, [...path, file])
+      done.add(file)
+    }
+    for (const file of graph.keys()) visit(file, [])
+    expect(done.size).toBeGreaterThan(50)
+  })
+})
+
+describe('files', () => {
+  it('read the environment in config.ts alone', () => {
+    expect(sources.filter((file) => file !== 'server/config.ts' && /process\.env/.test(read(file)))).toEqual([])
+  })
+
+  it('stay under 400 lines', () => {
+    const long = files.filter((file) => file !== 'server/platform/db/tables.ts' && read(file).split('\n').length > 400)
+    expect(long).toEqual([])
+  })
+
+  it('have no name that says nothing', () => {
+    const empty = /(^|\/)(utils?|helpers?|common|types|service|manager|index)(\/|\.ts)/
+    expect(files.filter((file) => empty.test(file))).toEqual([])
+  })
+})
+
+describe('queries', () => {
+  /** Of people, organizations themselves and the operator's keys: tables that belong to no organization. */
+  const withoutTenant =
+    /User|Password|Session|ServiceKey|^(insertOrganization|findOrganizationBySlug|organizationExists)$/
+
+  it('take the organization right after the database, or say AllOrgs', () => {
+    const wrong: string[] = []
+    for (const file of sources.filter((name) => name.endsWith('/queries.ts') && !name.includes('/platform/jobs/'))) {
+      for (const [, name = '', parameters = ''] of read(file).matchAll(/export const (\w+) = (?:async )?\(([^)]*)/g)) {
+        if (/AllOrgs$/.test(name) || withoutTenant.test(name)) continue
+        if (!/^\s*(db|trx): Db, .*org: OrgId/s.test(parameters)) wrong.push(`${file}: ${name}`)
+      }
+    }
+    expect(wrong).toEqual([])
+  })
+})
