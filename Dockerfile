@@ -5,6 +5,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY bin bin
 COPY server server
 COPY migrations migrations
+COPY console console
 RUN npm ci --omit=dev
 
 FROM node:24-bookworm-slim

@@ -9,13 +9,16 @@ import { ApiError } from './platform/errors.ts'
 import { addFiles } from './platform/http/files.ts'
 import { addHealth } from './platform/http/health.ts'
 import { type App, openHttp } from './platform/http/http.ts'
+import { addPages } from './platform/http/pages.ts'
+import { signIn } from './sign-in/routes.ts'
 
-const resources = [organizations, members, apiKeys, auditEvents, companies]
+const resources = [organizations, members, signIn, apiKeys, auditEvents, companies]
 
 /** The areas of the interface, in the order in which its documents show them. */
 const areas: [name: string, description: string][] = [
   ['Organizations', 'Headless provisioning with a service key, and an organization’s own settings.'],
   ['Members', 'The people of an organization and their roles.'],
+  ['Sign-in', 'Sessions of people, and the invitations by which they join. A session acts like a key.'],
   ['API Keys', 'Keys of an organization. A key acts for the member who made it.'],
   ['Audit Events', 'Who did what, when.'],
   ['Companies', 'Clients or brands that the agents work for, and their logos.'],
@@ -27,6 +30,7 @@ export const buildApp = (deps: Deps): Promise<App> =>
   openHttp({ ...deps, areas }, (app) => {
     for (const addRoutes of resources) addRoutes(app, deps)
     addFiles(app, deps.blobs)
+    addPages(app)
     addHealth(app, {
       ...deps,
       checks: {

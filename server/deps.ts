@@ -6,6 +6,7 @@ import { type Database, type Db, openDatabase } from './platform/db/database.ts'
 import { type Listener, openListener } from './platform/db/listen.ts'
 import { type Metrics, openMetrics } from './platform/http/metrics.ts'
 import { type Identity, openIdentity } from './platform/identity/identity.ts'
+import { openSessionCookie, type SessionCookie } from './platform/identity/session-cookie.ts'
 import { type Jobs, openJobs } from './platform/jobs/queue.ts'
 import type { Log } from './platform/log.ts'
 import { type Outbound, openOutbound } from './platform/outbound/outbound.ts'
@@ -22,6 +23,7 @@ export type Deps = {
   listener: Listener
   secrets: Secrets
   identity: Identity
+  sessionCookie: SessionCookie
   jobs: Jobs
   blobs: Blobs
   outbound: Outbound
@@ -53,6 +55,10 @@ export const openDeps = async ({ config, log, connection, applicationName, clock
   const { db } = database
   const listener = await openListener({ ...connection, application_name: `${applicationName} notices` }, log)
   const secrets = openSecrets(await loadSecretKey(config))
+  const sessionCookie = openSessionCookie({
+    key: secrets.derive('sessions'),
+    secure: config.baseUrl?.startsWith('https:') ?? false,
+  })
   const identity = await openIdentity({ db, listener, clock, log, serviceKey: config.serviceKey })
   const jobs = await openJobs({ database, log })
   const blobs = await openBlobs({ config, baseUrl, linkKey: secrets.derive('file links'), clock })
@@ -60,7 +66,7 @@ export const openDeps = async ({ config, log, connection, applicationName, clock
   const metrics = openMetrics({ database, countJobs: jobs.counts })
   const deps: Deps = {
     ...{ config, clock, log, database, db, listener, secrets, identity, jobs, blobs, outbound, metrics },
-    ...{ listening, baseUrl },
+    ...{ sessionCookie, listening, baseUrl },
   }
   return deps
 }

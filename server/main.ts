@@ -36,10 +36,10 @@ const main = async ([name = 'help', ...args]: string[]): Promise<number> => {
   try {
     return await (await command.load()).run(args)
   } catch (error) {
-    const wronglyCalled =
-      error instanceof ConfigError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')
+    const wronglyCalled = (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')
     process.stderr.write(`earshot: ${error instanceof Error ? error.message : String(error)}\n`)
-    return wronglyCalled ? 2 : 1
+    if (wronglyCalled) process.stderr.write(`See earshot ${name} --help.\n`)
+    return wronglyCalled || error instanceof ConfigError ? 2 : 1
   }
 }
 

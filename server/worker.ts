@@ -3,9 +3,10 @@ import { deleteLogo, sweepLogos } from './companies/jobs.ts'
 import type { Deps } from './deps.ts'
 import { newId } from './platform/ids.ts'
 import type { Job } from './platform/jobs/define-job.ts'
+import { sweepSessions } from './sign-in/jobs.ts'
 
 /** Every job of the product. Processes that only answer requests know them too: they enqueue them. */
-export const jobList: Job<Deps>[] = [deleteLogo, sweepLogos]
+export const jobList: Job<Deps>[] = [deleteLogo, sweepLogos, sweepSessions]
 
 type WorkerOptions = {
   /** No other process can be working on this database. */

@@ -6,12 +6,12 @@ import { describe, expect, it } from 'vitest'
 import { openApiDocument } from '../server/platform/http/openapi.ts'
 import { roles } from '../server/platform/identity/actor.ts'
 import { makeKey, makeOrganization } from './make.ts'
-import { acceptedCall, fillPath, hasId, listOperations, type Org, type SweptOperation } from './operations.ts'
+import { fillPath, hasId, listOperations, type Org, preparedCall, type SweptOperation } from './operations.ts'
 import { serviceKey, testServer } from './server.ts'
 
 /** What holds for every operation, asked of every operation that openapi.json names. */
 
-const server = await testServer()
+const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
 const { call } = server
 const operations = listOperations(server)
 const document = openApiDocument(server.app)
@@ -33,7 +33,7 @@ const expectError = (answer: { status: number; body: unknown }, status: number, 
   expect(faultsOf(errorSchema, answer.body)).toBeNull()
 }
 
-const isWriting = ({ method }: SweptOperation) => method !== 'GET' && method !== 'HEAD'
+const isAudited = ({ method, unaudited }: SweptOperation) => method !== 'GET' && method !== 'HEAD' && !unaudited
 const keyFor = ({ access }: SweptOperation, org: Org) => (access === 'service' ? serviceKey : org.key)
 
 /** Everything stored for an organization, but for the minute in which a key was last used. */
@@ -92,8 +92,9 @@ describe.each(operations)('$name', (swept) => {
   it('answers as its schema says, and leaves one audit event if it writes', async () => {
     const org = await makeOrganization(server)
     const filled = await fillPath(server, swept, org)
+    const accepted = await preparedCall(server, swept, org)
     const before = await countAudit()
-    const answer = await call(method, filled, { key: keyFor(swept, org), ...acceptedCall(swept) })
+    const answer = await call(method, filled, { key: keyFor(swept, org), ...accepted })
     const declared = operation.responses[answer.status]
     expect(declared, `${answer.status} ${answer.text}`).toBeDefined()
     expect(answer.status).toBeLessThan(400)
@@ -102,14 +103,15 @@ describe.each(operations)('$name', (swept) => {
     else if (schema) expect(faultsOf(schema, answer.body)).toBeNull()
     if (answer.status === 201) expect(answer.headers.get('location')).toMatch(/^\/v1\//)
     expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
-    expect((await countAudit()) - before).toBe(isWriting(swept) ? 1 : 0)
+    expect((await countAudit()) - before).toBe(isAudited(swept) ? 1 : 0)
   })
 
   it('names an unknown query parameter in a 400 and changes nothing', async () => {
     const org = await makeOrganization(server)
     const filled = await fillPath(server, swept, org)
+    const accepted = await preparedCall(server, swept, org)
     const state = await stateOf(org.id)
-    const answer = await call(method, `${filled}?surprise=1`, { key: keyFor(swept, org), ...acceptedCall(swept) })
+    const answer = await call(method, `${filled}?surprise=1`, { key: keyFor(swept, org), ...accepted })
     expectError(answer, 400, 'validation failed')
     expect(answer.body.details.issues).toContainEqual({ path: 'surprise', message: expect.any(String) })
     expect(await stateOf(org.id)).toBe(state)
@@ -119,7 +121,10 @@ describe.each(operations)('$name', (swept) => {
     it('answers 400 to a malformed id', async () => {
       const org = await makeOrganization(server)
       const filled = await fillPath(server, swept, org, 'not-a-uuid')
-      const answer = await call(method, filled, { key: keyFor(swept, org), ...acceptedCall(swept) })
+      const answer = await call(method, filled, {
+        key: keyFor(swept, org),
+        ...(await preparedCall(server, swept, org)),
+      })
       expectError(answer, 400, 'validation failed')
       expect(answer.body.details.issues).toContainEqual({ path: 'id', message: 'must be a UUID' })
     })
@@ -128,9 +133,10 @@ describe.each(operations)('$name', (swept) => {
     it('names an unknown body property in a 400 and changes nothing', async () => {
       const org = await makeOrganization(server)
       const filled = await fillPath(server, swept, org)
+      const accepted = await preparedCall(server, swept, org)
       const state = await stateOf(org.id)
-      const body = { ...(acceptedCall(swept).body as object), surprise: 1 }
-      const answer = await call(method, filled, { key: keyFor(swept, org), body })
+      const body = { ...(accepted.body as object), surprise: 1 }
+      const answer = await call(method, filled, { key: keyFor(swept, org), ...accepted, body })
       expectError(answer, 400, 'validation failed')
       expect(answer.body.details.issues).toContainEqual({ path: 'surprise', message: 'is not a known property' })
       expect(await stateOf(org.id)).toBe(state)
@@ -141,8 +147,9 @@ describe.each(operations)('$name', (swept) => {
       const org = await makeOrganization(server)
       const filled = await fillPath(server, swept, org)
       const key = keyFor(swept, org)
+      const accepted = await preparedCall(server, swept, org)
       const send = (raw: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>) =>
-        call(method, filled, { key, raw, headers })
+        call(method, filled, { key, raw, headers: { ...accepted.headers, ...headers } })
       const state = await stateOf(org.id)
       const json = { 'content-type': 'application/json' }
       expectError(await send('{}', { 'content-type': 'text/plain' }), 415, 'unsupported media type')
@@ -175,8 +182,8 @@ describe.each(operations)('$name', (swept) => {
       const state = await stateOf(owner.id)
       const key = keyFor(swept, stranger)
       const headers = { 'x-request-id': 'the-same' }
-      const ask = (filled: string) => {
-        const accepted = acceptedCall(swept)
+      const ask = async (filled: string) => {
+        const accepted = await preparedCall(server, swept, stranger)
         return call(method, filled, { key, ...accepted, headers: { ...accepted.headers, ...headers } })
       }
       const absent = await ask(randomPath)
@@ -193,7 +200,8 @@ describe.each(operations)('$name', (swept) => {
     it('answers 401 to an organization’s key', async () => {
       const org = await makeOrganization(server)
       const filled = await fillPath(server, swept, org)
-      expectError(await call(method, filled, { key: org.key, ...acceptedCall(swept) }), 401, 'unauthorized')
+      const accepted = await preparedCall(server, swept, org)
+      expectError(await call(method, filled, { key: org.key, ...accepted }), 401, 'unauthorized')
     })
     return
   }
@@ -208,8 +216,9 @@ describe.each(operations)('$name', (swept) => {
       const org = await makeOrganization(server)
       const { key } = await makeKey(server, org.key, role)
       const filled = await fillPath(server, swept, org)
+      const accepted = await preparedCall(server, swept, org)
       const state = await stateOf(org.id)
-      const answer = await call(method, filled, { key, ...acceptedCall(swept) })
+      const answer = await call(method, filled, { key, ...accepted })
       if (roles.indexOf(role) >= roles.indexOf(access.role)) {
         expect(answer.status, `${role}: ${answer.text}`).toBeLessThan(400)
       } else {
@@ -222,8 +231,9 @@ describe.each(operations)('$name', (swept) => {
   it('answers 403 to a suspended organization', async () => {
     const org = await makeOrganization(server)
     const filled = await fillPath(server, swept, org)
+    const accepted = await preparedCall(server, swept, org)
     await call('POST', `/v1/organizations/${org.id}/suspend`, { key: serviceKey })
-    expectError(await call(method, filled, { key: org.key, ...acceptedCall(swept) }), 403, 'forbidden')
+    expectError(await call(method, filled, { key: org.key, ...accepted }), 403, 'forbidden')
   })
 
   const { entitlement, feature } = access

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import type { Role } from '../server/platform/identity/actor.ts'
 import { serviceKey, type TestServer } from './server.ts'
 
@@ -38,3 +38,36 @@ export const makeMember = (server: TestServer, key: string, role: Role) =>
 
 export const makeCompany = (server: TestServer, key: string, name = 'Acme Dental') =>
   made(server.call('POST', '/v1/companies', { key, body: { name } }))
+
+/** The password of everyone whom tests make. */
+export const password = 'correct horse battery staple'
+
+/**
+ * An address of one's own, which a server with EARSHOT_TRUST_PROXY=1 believes: attempts to sign in are counted by
+ * address.
+ */
+export const elsewhere = () => ({ 'x-forwarded-for': Array.from({ length: 4 }, () => randomInt(1, 255)).join('.') })
+
+/** The body that accepts an invitation. */
+export const acceptance = (invitationUrl: string) => ({
+  token: new URL(invitationUrl).hash.slice(1),
+  name: 'Pia Person',
+  password,
+})
+
+/** The Cookie header that a browser would send after an answer. */
+export const cookieOf = ({ headers }: { headers: Headers }): string =>
+  headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';')[0])
+    .join('; ')
+
+/** A member who has joined and is signed in. The headers are those of a page of this origin. */
+export const makePerson = async (server: TestServer, key: string, role: Role = 'member', from = elsewhere()) => {
+  const member = await makeMember(server, key, role)
+  const body = acceptance(member.invitationUrl)
+  const joined = await server.call('POST', '/auth/invitation', { body, headers: from })
+  if (joined.status !== 200) throw new Error(`expected 200, got ${joined.status}: ${joined.text}`)
+  const headers: Record<string, string> = { ...from, origin: server.origin, cookie: cookieOf(joined) }
+  return { id: member.id as string, userId: member.userId as string, email: member.email as string, headers }
+}

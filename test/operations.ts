@@ -1,6 +1,6 @@
 import type { Access } from '../server/platform/http/access.ts'
 import { type Operation, openApiDocument } from '../server/platform/http/openapi.ts'
-import { makeCompany, makeKey, makeMember } from './make.ts'
+import { acceptance, elsewhere, makeCompany, makeKey, makeMember, makePerson, password } from './make.ts'
 import type { Call, TestServer } from './server.ts'
 
 /** The operations of the interface, and what a call of each needs: what the contract sweep goes by. */
@@ -13,6 +13,8 @@ export type SweptOperation = {
   path: string
   access: Access
   foreign: boolean
+  /** Why a writing request of it leaves no audit event. */
+  unaudited: string | undefined
   operation: Operation
 }
 
@@ -48,6 +50,7 @@ export const listOperations = (server: TestServer): SweptOperation[] =>
       path,
       access: operation['x-access'],
       foreign: operation['x-foreign'] === true,
+      unaudited: operation['x-unaudited'],
       operation,
     })),
   )
@@ -74,3 +77,35 @@ export const acceptedCall = ({ operation }: SweptOperation): Partial<Call> => {
   const content = operation.requestBody?.content['application/json']
   return content ? { body: content.example } : {}
 }
+
+const bySession = async (server: TestServer, { key }: Org, body?: unknown): Promise<Partial<Call>> => {
+  const { headers } = await makePerson(server, key)
+  return { headers, body }
+}
+
+const withInvitation = async (server: TestServer, { key }: Org) => {
+  const { invitationUrl } = await makeMember(server, key, 'member')
+  return acceptance(invitationUrl)
+}
+
+/** What the operations of people need: someone who is signed in, or invited. */
+const preparations: Record<string, (server: TestServer, org: Org) => Promise<Partial<Call>>> = {
+  signIn: async (server, { key }) => {
+    const { email } = await makePerson(server, key)
+    return { headers: elsewhere(), body: { email, password } }
+  },
+  signOut: (server, org) => bySession(server, org, {}),
+  changePassword: (server, org) =>
+    bySession(server, org, { currentPassword: password, newPassword: 'another one of them' }),
+  acceptInvitation: async (server, org) => ({ headers: elsewhere(), body: await withInvitation(server, org) }),
+  checkInvitation: async (server, org) => {
+    const { token } = await withInvitation(server, org)
+    return { headers: elsewhere(), body: { token } }
+  },
+  listJoinedOrganizations: bySession,
+  switchOrganization: (server, org) => bySession(server, org, { organizationId: org.id }),
+}
+
+/** A call that the operation accepts, with all that it needs made. */
+export const preparedCall = async (server: TestServer, swept: SweptOperation, org: Org): Promise<Partial<Call>> =>
+  (await preparations[swept.operation.operationId]?.(server, org)) ?? acceptedCall(swept)

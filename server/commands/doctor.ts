@@ -7,6 +7,11 @@ import { serverVersion } from '../platform/db/database.ts'
 import { openLog } from '../platform/log.ts'
 import { type Opened, open } from './open.ts'
 
+const usage = `Usage:
+  earshot doctor   check what the service needs, while it serves or not
+It ends with 0 if all is well and with 1 if something is not.
+`
+
 type Check = { name: string; run: () => Promise<string> }
 
 const mebibytes = (bytes: number) => `${Math.round(bytes / 1024 / 1024)} MiB`
@@ -64,7 +69,11 @@ const checksOf = ({ deps, alone }: Opened): Check[] => [
 ]
 
 export const run: Command = async (args) => {
-  parseArgs({ args, options: {} })
+  const { values } = parseArgs({ args, options: { help: { type: 'boolean' } } })
+  if (values.help) {
+    process.stdout.write(usage)
+    return 0
+  }
   const opened: Opened[] = []
   const began = await report([
     {

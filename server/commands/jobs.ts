@@ -10,6 +10,7 @@ const usage = `Usage:
   earshot jobs retry JOB-ID …         give these back
 `
 
+const jobId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const pageSize = 200
 
 const listAll = async (jobs: Jobs): Promise<DeadJob[]> => {
@@ -34,7 +35,8 @@ export const run: Command = async (args) => {
     options: { json: { type: 'boolean' }, all: { type: 'boolean' }, help: { type: 'boolean' } },
   })
   const [verb, ...ids] = positionals
-  const known = verb === 'list' || (verb === 'retry' && (values.all || ids.length > 0))
+  const asksAll = values.all === true
+  const known = verb === 'retry' ? asksAll === (ids.length === 0) : verb === 'list' && !asksAll && ids.length === 0
   if (values.help || !known) {
     process.stdout.write(usage)
     return values.help ? 0 : 2
@@ -46,9 +48,9 @@ export const run: Command = async (args) => {
       process.stdout.write(values.json ? `${JSON.stringify(dead, null, 2)}\n` : tell(dead))
       return 0
     }
-    const retried = await deps.jobs.retryDead(values.all ? 'all' : ids)
+    const retried = await deps.jobs.retryDead(asksAll ? 'all' : ids.filter((id) => jobId.test(id)))
     process.stdout.write(`Given back: ${retried.length}\n`)
-    const missing = values.all ? [] : ids.filter((id) => !retried.includes(id.toLowerCase()))
+    const missing = asksAll ? [] : ids.filter((id) => !retried.includes(id.toLowerCase()))
     if (missing.length > 0) process.stderr.write(`earshot: not among the dead jobs: ${missing.join(', ')}\n`)
     return missing.length > 0 ? 1 : 0
   } finally {

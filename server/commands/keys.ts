@@ -24,8 +24,9 @@ export const run: Command = async (args) => {
     allowPositionals: true,
     options: { name: { type: 'string', default: 'Command line' }, help: { type: 'boolean' } },
   })
-  const [verb, argument] = positionals
-  const known = verb === 'service' || ((verb === 'owner' || verb === 'revoke') && argument !== undefined)
+  const [verb, argument, ...more] = positionals
+  const takesArgument = verb === 'owner' || verb === 'revoke'
+  const known = (verb === 'service' || takesArgument) && takesArgument === (argument !== undefined) && more.length === 0
   if (values.help || !known) {
     process.stdout.write(usage)
     return values.help ? 0 : 2

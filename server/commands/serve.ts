@@ -6,6 +6,11 @@ import { startWorker } from '../worker.ts'
 import { firstStart } from './first-start.ts'
 import { open } from './open.ts'
 
+const usage = `Usage:
+  earshot serve   serve requests and work through jobs
+Switches are set in the environment; docs/configuration.md lists them.
+`
+
 /** How long running requests and jobs may take to end after a signal; what is left goes back to the queue. */
 const drainTimeoutMs = 25_000
 
@@ -23,7 +28,11 @@ const untilEnd = () => {
 }
 
 export const run: Command = async (args) => {
-  parseArgs({ args, options: {} })
+  const { values } = parseArgs({ args, options: { help: { type: 'boolean' } } })
+  if (values.help) {
+    process.stdout.write(usage)
+    return 0
+  }
   const log = openLog()
   const { ended, fail } = untilEnd()
   const { deps, alone, close } = await open({
@@ -50,9 +59,13 @@ export const run: Command = async (args) => {
   const reason = await ended
   if (reason instanceof Error) log.fatal({ err: reason }, 'the process cannot go on')
   else log.info({ signal: reason }, 'draining')
+  const cut = setTimeout(() => app?.server.closeAllConnections(), drainTimeoutMs)
   const forced = setTimeout(() => process.exit(1), drainTimeoutMs + 10_000)
+  // Whose answer is out by then is not waited for, though the caller would keep the connection.
+  if (app) app.server.keepAliveTimeout = 1
   await Promise.all([app?.close(), jobs.stop({ timeoutMs: drainTimeoutMs })])
   await close()
+  clearTimeout(cut)
   clearTimeout(forced)
   return reason instanceof Error ? 1 : 0
 }

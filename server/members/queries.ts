@@ -68,7 +68,7 @@ export const insertMember = (db: Db, org: OrgId, { id, userId, name, role }: New
 export const lockMember = async (db: Db, org: OrgId, id: string) => {
   const locked = await db
     .selectFrom('members')
-    .select(['id', 'user_id as userId', 'role'])
+    .select(['id', 'user_id as userId', 'role', 'joined_at as joinedAt'])
     .where('organization_id', '=', org)
     .where((where) => where.or([where('id', '=', id), where('role', '=', 'owner')]))
     .orderBy('id')

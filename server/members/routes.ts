@@ -4,9 +4,10 @@ import { getOrganization } from '../organizations/queries.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
-import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
+import { answers, Empty, IdParams, NoBody, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { type Actor, hasRole, type Role } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
+import { invitationUrl, inviteMember } from '../sign-in/invite.ts'
 import {
   deleteMember,
   getMember,
@@ -17,7 +18,7 @@ import {
   lockMember,
   updateMember,
 } from './queries.ts'
-import { Me, Member, MemberInvite, MemberUpdate } from './schema.ts'
+import { FreshInvitation, InvitedMember, Me, Member, MemberInvite, MemberUpdate } from './schema.ts'
 
 const tags = ['Members']
 
@@ -32,7 +33,7 @@ const checkOwnerRemains = (member: { role: Role; owners: number }, nextRole: Rol
   throw new ApiError('conflict', 'An organization always keeps one owner; make another member an owner first.')
 }
 
-export const members = (app: App, { db, identity, clock }: Deps): void => {
+export const members = (app: App, { db, identity, clock, baseUrl }: Deps): void => {
   app.get(
     '/v1/me',
     {
@@ -85,19 +86,49 @@ export const members = (app: App, { db, identity, clock }: Deps): void => {
         summary: 'Invite a person',
         querystring: NoQuery,
         body: MemberInvite,
-        response: answers({ 201: Member }, 400, 401, 403, 409),
+        response: answers({ 201: InvitedMember }, 400, 401, 403, 409),
       },
     },
     async ({ actor, body }, reply) => {
       checkReach(actor, body.role)
-      const member = await db.transaction().execute(async (trx) => {
+      const { member, invitation } = await db.transaction().execute(async (trx) => {
         const { email, name, role } = body
         const userId = await insertUserIfNew(trx, { id: newId(), email, name })
         const { id } = await insertMember(trx, actor.org, { id: newId(), userId, name, role })
+        const invitation = await inviteMember(trx, clock, actor.org, id)
         await recordAudit(trx, actor, 'member.invite', { type: 'member', id })
-        return getMember(trx, actor.org, id)
+        return { member: await getMember(trx, actor.org, id), invitation }
       })
-      return reply.code(201).header('location', `/v1/members/${member.id}`).send(member)
+      const answer = { ...member, invitationUrl: invitationUrl(baseUrl(), invitation) }
+      return reply.code(201).header('location', `/v1/members/${member.id}`).send(answer)
+    },
+  )
+
+  app.post(
+    '/v1/members/:id/invitation',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'renewInvitation',
+        summary: 'Make a fresh invitation link, which ends the former one',
+        params: IdParams,
+        querystring: NoQuery,
+        body: NoBody,
+        response: answers({ 201: FreshInvitation }, 401, 403, 404, 409),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      const invitation = await db.transaction().execute(async (trx) => {
+        const member = await lockMember(trx, actor.org, params.id)
+        // Whoever has the link becomes the member.
+        checkReach(actor, member.role)
+        if (member.joinedAt) throw new ApiError('conflict', 'This member has joined already and needs no invitation.')
+        await recordAudit(trx, actor, 'member.invite', { type: 'member', id: member.id })
+        return inviteMember(trx, clock, actor.org, member.id)
+      })
+      const answer = { invitationUrl: invitationUrl(baseUrl(), invitation), invitationExpiresAt: invitation.expiresAt }
+      return reply.code(201).header('location', `/v1/members/${params.id}`).send(answer)
     },
   )
 

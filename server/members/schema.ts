@@ -4,18 +4,31 @@ import { Entitlements, Features, RoleChoice } from '../platform/identity/schema.
 
 const PersonName = { ...Name, examples: ['Ada Lovelace'] }
 
-export const Member = Closed(
-  {
-    id: Id,
-    userId: { ...Id, description: 'The person, as findings, reviews and keys name them.' },
-    email: Email,
-    name: PersonName,
-    role: RoleChoice,
-    status: Choice(['invited', 'active']),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-  },
-  { title: 'Member' },
+const memberProperties = {
+  id: Id,
+  userId: { ...Id, description: 'The person, as findings, reviews and keys name them.' },
+  email: Email,
+  name: PersonName,
+  role: RoleChoice,
+  status: Choice(['invited', 'active']),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+}
+
+export const Member = Closed(memberProperties, { title: 'Member' })
+
+const invitationProperties = {
+  invitationUrl: Type.String({
+    description: 'The link by which the person joins. It works once, and is shown in this answer alone.',
+    examples: ['https://earshot.example.com/welcome#AZejsF4cfDqaWT8fDC1OX4yQb0mB2cTn7vRj5sHd1gPy9aUe3kQ6zXWw'],
+  }),
+}
+
+export const InvitedMember = Closed({ ...memberProperties, ...invitationProperties }, { title: 'InvitedMember' })
+
+export const FreshInvitation = Closed(
+  { ...invitationProperties, invitationExpiresAt: Timestamp },
+  { title: 'FreshInvitation' },
 )
 
 export const MemberInvite = Closed({ email: Email, name: PersonName, role: RoleChoice })

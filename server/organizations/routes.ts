@@ -3,6 +3,7 @@ import { recordAudit, recordServiceAudit } from '../platform/audit/record.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
+import { invitationUrl } from '../sign-in/invite.ts'
 import { provisionOrganization } from './provision.ts'
 import { getOrganization, listOrganizationsAllOrgs, updateOrganization, updateSuspension } from './queries.ts'
 import {
@@ -15,7 +16,7 @@ import {
 
 const tags = ['Organizations']
 
-export const organizations = (app: App, { db, identity, clock }: Deps): void => {
+export const organizations = (app: App, { db, identity, clock, baseUrl }: Deps): void => {
   app.get(
     '/v1/organizations',
     {
@@ -51,10 +52,10 @@ export const organizations = (app: App, { db, identity, clock }: Deps): void => 
     },
     async ({ service, body }, reply) => {
       const provisioned = await db.transaction().execute(async (trx) => {
-        const { organization, apiKey } = await provisionOrganization(trx, clock, body)
+        const { organization, apiKey, invitation } = await provisionOrganization(trx, clock, body)
         const target = { type: 'organization', id: organization.id }
         await recordServiceAudit(trx, organization.id as OrgId, service, 'organization.create', target)
-        return { organization, apiKey }
+        return { organization, apiKey, invitationUrl: invitationUrl(baseUrl(), invitation) }
       })
       return reply.code(201).header('location', `/v1/organizations/${provisioned.organization.id}`).send(provisioned)
     },

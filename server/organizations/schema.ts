@@ -53,7 +53,14 @@ export const OrganizationCreate = Closed({
   features: Type.Optional(SomeFeatures),
 })
 
-export const ProvisionedOrganization = Closed({ organization: Organization, apiKey: CreatedApiKey })
+export const ProvisionedOrganization = Closed({
+  organization: Organization,
+  apiKey: CreatedApiKey,
+  invitationUrl: Type.String({
+    description: 'The link by which the owner joins. It works once, and is shown in this answer alone.',
+    examples: ['https://earshot.example.com/welcome#AZejsF4cfDqaWT8fDC1OX4yQb0mB2cTn7vRj5sHd1gPy9aUe3kQ6zXWw'],
+  }),
+})
 
 /** What the operator may change. */
 export const OrganizationUpdate = Closed(

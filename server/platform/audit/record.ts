@@ -3,13 +3,16 @@ import type { Actor, ServiceActor } from '../identity/actor.ts'
 import { newId } from '../ids.ts'
 import { insertAuditEvent } from './queries.ts'
 
+/** A caller, or whom the sign-in library has just let in. */
+type AuditActor = Pick<Actor, 'kind' | 'org' | 'keyId' | 'userId' | 'requestId'>
+
 export type AuditTarget = { type: string; id: string }
 
 /**
  * Writes down who did what to which things, in the transaction that does it. Never what they contained.
  * `action` is the resource and the verb, such as `company.update`.
  */
-export const recordAudit = (trx: Db, actor: Actor, action: string, ...targets: AuditTarget[]) =>
+export const recordAudit = (trx: Db, actor: AuditActor, action: string, ...targets: AuditTarget[]) =>
   insertAuditEvent(trx, actor.org, {
     id: newId(),
     action,

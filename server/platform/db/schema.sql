@@ -1,5 +1,25 @@
 -- Written by npm run generate from migrations/. Do not edit.
 
+CREATE TABLE accounts (
+  id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  provider_id text NOT NULL,
+  account_id text NOT NULL,
+  password text,
+  access_token text,
+  refresh_token text,
+  id_token text,
+  access_token_expires_at timestamp(3) with time zone,
+  refresh_token_expires_at timestamp(3) with time zone,
+  scope text,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT accounts_pkey PRIMARY KEY (id),
+  CONSTRAINT accounts_provider_key UNIQUE (provider_id, account_id),
+  CONSTRAINT accounts_user_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE INDEX accounts_user_idx ON public.accounts USING btree (user_id);
+
 CREATE TABLE api_keys (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -40,6 +60,20 @@ CREATE TABLE companies (
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   CONSTRAINT companies_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT companies_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+
+CREATE TABLE invitations (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  member_id uuid NOT NULL,
+  token_hash text NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  accepted_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT invitations_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT invitations_member_key UNIQUE (organization_id, member_id),
+  CONSTRAINT invitations_token_hash_key UNIQUE (organization_id, token_hash),
+  CONSTRAINT invitations_member_fkey FOREIGN KEY (organization_id, member_id) REFERENCES members(organization_id, id) ON DELETE CASCADE
 );
 
 CREATE TABLE job_holders (
@@ -97,11 +131,43 @@ CREATE TABLE service_keys (
   CONSTRAINT service_keys_hash_key UNIQUE (hash)
 );
 
+CREATE TABLE sessions (
+  id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  token_hash text NOT NULL,
+  active_organization_id uuid,
+  ip_address text,
+  user_agent text,
+  expires_at timestamp(3) with time zone NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT sessions_pkey PRIMARY KEY (id),
+  CONSTRAINT sessions_token_hash_key UNIQUE (token_hash),
+  CONSTRAINT sessions_organization_fkey FOREIGN KEY (active_organization_id) REFERENCES organizations(id),
+  CONSTRAINT sessions_user_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE INDEX sessions_expires_idx ON public.sessions USING btree (expires_at);
+CREATE INDEX sessions_user_idx ON public.sessions USING btree (user_id);
+
 CREATE TABLE users (
   id uuid NOT NULL,
   email text NOT NULL,
   name text NOT NULL,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  email_verified boolean NOT NULL DEFAULT false,
+  image text,
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   CONSTRAINT users_pkey PRIMARY KEY (id),
   CONSTRAINT users_email_key UNIQUE (email)
 );
+
+CREATE TABLE verifications (
+  id uuid NOT NULL,
+  identifier text NOT NULL,
+  value text NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT verifications_pkey PRIMARY KEY (id)
+);
+CREATE INDEX verifications_identifier_idx ON public.verifications USING btree (identifier);

@@ -27,6 +27,22 @@ export type Role = "admin" | "member" | "owner" | "viewer";
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
+export interface Accounts {
+  access_token: string | null;
+  access_token_expires_at: Timestamp | null;
+  account_id: string;
+  created_at: Generated<Timestamp>;
+  id: string;
+  id_token: string | null;
+  password: string | null;
+  provider_id: string;
+  refresh_token: string | null;
+  refresh_token_expires_at: Timestamp | null;
+  scope: string | null;
+  updated_at: Generated<Timestamp>;
+  user_id: string;
+}
+
 export interface ApiKeys {
   created_at: Generated<Timestamp>;
   created_by_user_id: string;
@@ -59,6 +75,16 @@ export interface Companies {
   name: string;
   organization_id: string;
   updated_at: Generated<Timestamp>;
+}
+
+export interface Invitations {
+  accepted_at: Timestamp | null;
+  created_at: Generated<Timestamp>;
+  expires_at: Timestamp;
+  id: string;
+  member_id: string;
+  organization_id: string;
+  token_hash: string;
 }
 
 export interface JobHolders {
@@ -113,21 +139,49 @@ export interface ServiceKeys {
   revoked_at: Timestamp | null;
 }
 
+export interface Sessions {
+  active_organization_id: string | null;
+  created_at: Generated<Timestamp>;
+  expires_at: Timestamp;
+  id: string;
+  ip_address: string | null;
+  token_hash: string;
+  updated_at: Generated<Timestamp>;
+  user_agent: string | null;
+  user_id: string;
+}
+
 export interface Users {
   created_at: Generated<Timestamp>;
   email: string;
+  email_verified: Generated<boolean>;
   id: string;
+  image: string | null;
   name: string;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface Verifications {
+  created_at: Generated<Timestamp>;
+  expires_at: Timestamp;
+  id: string;
+  identifier: string;
+  updated_at: Generated<Timestamp>;
+  value: string;
 }
 
 export interface DB {
+  accounts: Accounts;
   api_keys: ApiKeys;
   audit_events: AuditEvents;
   companies: Companies;
+  invitations: Invitations;
   job_holders: JobHolders;
   members: Members;
   migrations: Migrations;
   organizations: Organizations;
   service_keys: ServiceKeys;
+  sessions: Sessions;
   users: Users;
+  verifications: Verifications;
 }

@@ -2,6 +2,7 @@ import type { RouteOptions } from 'fastify'
 import { ApiError } from '../errors.ts'
 import type { Actor, Entitlement, Feature, Role, ServiceActor } from '../identity/actor.ts'
 import { hasRole } from '../identity/actor.ts'
+import type { JsonSchema } from './examples.ts'
 
 /**
  * Who may call a route, and what the organization needs for it. Every route declares one of these; the boot stops
@@ -53,22 +54,21 @@ export const checkAccess = (actor: Actor, access: Exclude<Access, string>): void
   }
 }
 
-type JsonSchema = {
-  type?: unknown
-  properties?: Record<string, unknown>
-  additionalProperties?: unknown
-  items?: unknown
-}
-
-const openObject = (schema: unknown, path: string): string | undefined => {
-  if (typeof schema !== 'object' || schema === null) return undefined
-  const { type, properties, additionalProperties, items } = schema as JsonSchema
-  if (properties && additionalProperties === undefined) return path
-  for (const [name, property] of Object.entries(properties ?? {})) {
-    const open = openObject(property, `${path}.${name}`)
+/** Where a schema takes properties that it does not list, without saying so. */
+const openObject = (schema: JsonSchema | undefined, path: string): string | undefined => {
+  if (schema === undefined) return undefined
+  const { properties = {}, additionalProperties, items, anyOf = [] } = schema
+  if (schema.properties && additionalProperties === undefined) return path
+  const parts: [JsonSchema | undefined, string][] = [
+    ...Object.entries(properties).map(([name, property]): [JsonSchema, string] => [property, `${path}.${name}`]),
+    ...anyOf.map((choice): [JsonSchema, string] => [choice, path]),
+    [items, `${path}[]`],
+  ]
+  for (const [part, at] of parts) {
+    const open = openObject(part, at)
     if (open) return open
   }
-  return Array.isArray(items) || type !== 'array' ? undefined : openObject(items, `${path}[]`)
+  return undefined
 }
 
 /** What every route must declare. Thrown at boot, before the first request. */
@@ -90,7 +90,7 @@ export const assertDeclared = (route: RouteOptions): void => {
   if (takesBody && !schema.body) throw fault('declares no schema for its body')
   if (config.foreign) return
   for (const part of ['params', 'querystring', 'body']) {
-    const open = openObject(schema[part], part)
+    const open = openObject(schema[part] as JsonSchema | undefined, part)
     if (open) throw fault(`leaves ${open} open to unknown properties`)
   }
 }

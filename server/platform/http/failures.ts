@@ -1,8 +1,10 @@
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isPassingDatabaseError } from '../db/errors.ts'
 import { ApiError, type ErrorKind } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { securityHeaders } from './security-headers.ts'
 import { validationError } from './validation.ts'
 
 /** Fastify's own refusals, by status. */
@@ -48,33 +50,63 @@ const send = (error: FastifyError | ApiError, request: FastifyRequest, reply: Fa
 export const addFailures = (app: FastifyInstance): void => {
   app.setErrorHandler<FastifyError>(send)
   app.setNotFoundHandler((request, reply) => send(unknownRoute(), request, reply))
+  // Node would answer an expectation that it does not know with a bare 417; HTTP allows to pass over it.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 }
 
-/** A path that cannot be decoded has no route, so Fastify asks here. */
-export const answerMalformedUrl = (_error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
-  send(new ApiError('invalid', 'The address is not valid percent-encoded UTF-8.'), request, reply)
+/** A path that cannot be read has no route and runs no hook; Fastify asks here for all of its answer. */
+export const answerMalformedUrl = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+  reply.headers({ ...securityHeaders, 'x-request-id': request.id })
+  const message =
+    error.code === 'FST_ERR_MAX_PARAM_LENGTH'
+      ? 'A part of the address is too long.'
+      : 'The address is not valid percent-encoded UTF-8.'
+  return send(new ApiError('invalid', message), request, reply)
+}
+
+/** How long the rest of a broken request is read and dropped, so that its sender gets to read the answer. */
+const lingerMs = 2_000
+
+const brokenSockets = new WeakSet<Socket>()
+
+const brokenRequest = (code: string | undefined): ApiError => {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new ApiError('headersTooLarge', 'The request headers are larger than 16 KiB.')
+  }
+  const late = code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  return new ApiError('invalid', late ? 'The request did not arrive in time.' : 'This is not a valid HTTP/1.1 request.')
+}
+
+const writeAnswer = (failure: ApiError): string => {
+  const body = JSON.stringify(failure.body)
+  const headers = {
+    ...securityHeaders,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'x-request-id': newId(),
+    connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\n${lines.join('')}\r\n${body}`
+}
 
 /** What Node's HTTP parser refuses never becomes a request; the answer is written to the socket itself. */
 export const answerBrokenRequest = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  // The parser complains of each further piece. Hanging up on it would take the answer back with a reset.
+  if (brokenSockets.has(socket)) return
+  brokenSockets.add(socket)
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  const failure =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? new ApiError('headersTooLarge', 'The request headers are larger than 16 KiB.')
-      : new ApiError('invalid', 'This is not a valid HTTP/1.1 request.')
-  const body = JSON.stringify(failure.body)
-  const reason = failure.status === 431 ? 'Request Header Fields Too Large' : 'Bad Request'
-  socket.end(
-    [
-      `HTTP/1.1 ${failure.status} ${reason}`,
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      `X-Request-Id: ${newId()}`,
-      'Connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  )
+  // Node keeps the answer under way here; that of an earlier, whole request is not to be taken for this one's.
+  const { _httpMessage: underway } = socket as Socket & { _httpMessage?: ServerResponse | null }
+  const end = (answer = '') => {
+    socket.end(answer)
+    const linger = setTimeout(() => socket.destroy(), lingerMs)
+    socket.once('close', () => clearTimeout(linger))
+  }
+  if (underway?.req.complete) underway.once('close', () => end())
+  else if (underway?.headersSent) end()
+  else end(writeAnswer(brokenRequest(error.code)))
 }

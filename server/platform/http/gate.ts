@@ -1,17 +1,28 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.ts'
-import type { Identity } from '../identity/identity.ts'
+import type { Identity, KnownKey, KnownSession } from '../identity/identity.ts'
+import type { SessionCookie } from '../identity/session-cookie.ts'
 import { type Access, checkAccess } from './access.ts'
 import { checkMediaType, checkUrlText } from './body.ts'
+import { checkOrigin, isReading } from './origin.ts'
 import type { Overload } from './overload.ts'
 import type { RateLimits } from './rate-limit.ts'
 
-type Options = { identity: Identity; rateLimits: RateLimits; overload: Overload }
+type Options = {
+  identity: Identity
+  rateLimits: RateLimits
+  overload: Overload
+  sessionCookie: SessionCookie
+  baseUrl: () => string
+}
+
+/** Who sent a request, once it is known that anyone did. */
+type Caller = Exclude<KnownKey | KnownSession, { kind: 'unknown' }>
 
 const unauthorized = () =>
   new ApiError(
     'unauthorized',
-    'Send a valid API key as `Authorization: Bearer <API_KEY>`; keys are made in the settings.',
+    'Send a valid API key as `Authorization: Bearer <API_KEY>`, or sign in; keys are made in the settings.',
   )
 
 /** The key of a request, by the Authorization header's own grammar. */
@@ -22,46 +33,83 @@ const bearerToken = (header: string | undefined): string | undefined =>
  * What stands between the socket and a handler, in the order of the contract: 401, 403, 503, then the form of the
  * request. Nothing of the body is read before it is passed.
  */
-export const addGate = (app: FastifyInstance, { identity, rateLimits, overload }: Options): void => {
-  const identify = async (request: FastifyRequest) => {
-    const token = bearerToken(request.headers.authorization)
-    if (token === undefined) throw unauthorized()
+export const addGate = (app: FastifyInstance, options: Options): void => {
+  const { identity, rateLimits, overload, sessionCookie, baseUrl } = options
+
+  const identifyKey = async (request: FastifyRequest, token: string) => {
     const known = await identity.resolve(token)
     if (known.kind !== 'unknown') return known
     rateLimits.countUnknownKey(request.ip)
     throw unauthorized()
   }
 
-  const enterAsService = async (request: FastifyRequest) => {
-    const known = await identify(request)
-    if (known.kind !== 'service') throw unauthorized()
-    request.service = { kind: 'service', keyId: known.keyId, requestId: request.id }
+  /** A browser adds the cookie to requests that other sites begin, so a session writes from this origin alone. */
+  const identifySession = async (request: FastifyRequest) => {
+    const token = sessionCookie.read(request.headers.cookie)
+    if (token === undefined) throw unauthorized()
+    const known = await identity.resolveSession(token)
+    if (known.kind === 'unknown') throw unauthorized()
+    if (!isReading(request)) checkOrigin(request, baseUrl())
+    return known
   }
 
-  const enterOrganization = async (request: FastifyRequest, reply: FastifyReply, access: Exclude<Access, string>) => {
-    const known = await identify(request)
-    if (known.kind !== 'key') {
+  /** What is known of a caller already is answered without a promise: most requests come by a key used just before. */
+  const identify = (request: FastifyRequest): Caller | Promise<Caller> => {
+    // A header always wins: a bad key is never made good by a cookie.
+    if (request.headers.authorization === undefined) return identifySession(request)
+    const token = bearerToken(request.headers.authorization)
+    if (token === undefined) throw unauthorized()
+    return identity.recall(token) ?? identifyKey(request, token)
+  }
+
+  const admit = (request: FastifyRequest, reply: FastifyReply, access: Exclude<Access, 'public'>, caller: Caller) => {
+    if (access === 'service') {
+      if (caller.kind !== 'service') throw unauthorized()
+      request.service = { kind: 'service', keyId: caller.keyId, requestId: request.id }
+      return
+    }
+    if (caller.kind === 'service') {
       throw new ApiError(
         'forbidden',
         "A service key reaches /v1/organizations alone; use one of the organization's own.",
       )
     }
-    rateLimits.spend(known.actor.keyId ?? known.actor.userId, reply)
-    request.actor = { ...known.actor, requestId: request.id }
+    rateLimits.spend(caller.actor.keyId ?? caller.actor.userId, reply)
+    request.actor = { ...caller.actor, requestId: request.id }
     checkAccess(request.actor, access)
+  }
+
+  const enter = (request: FastifyRequest, reply: FastifyReply): undefined | Promise<void> => {
+    const access = request.routeOptions.config.access
+    // An unknown address has no route and no access; its handler answers 404.
+    if (access === undefined || access === 'public') return undefined
+    overload.check()
+    const caller = identify(request)
+    if (caller instanceof Promise) return caller.then((found) => admit(request, reply, access, found))
+    admit(request, reply, access, caller)
+    return undefined
+  }
+
+  const checkForm = (request: FastifyRequest): void => {
+    checkMediaType(request)
+    checkUrlText(request)
   }
 
   app.decorateRequest('actor')
   app.decorateRequest('service')
-  app.addHook('onRequest', async (request, reply) => {
-    const access = request.routeOptions.config.access
-    // An unknown address has no route and no access; its handler answers 404.
-    if (access !== undefined && access !== 'public') {
-      overload.check()
-      if (access === 'service') await enterAsService(request)
-      else await enterOrganization(request, reply, access)
+  app.addHook('onRequest', (request, reply, done) => {
+    try {
+      const entered = enter(request, reply)
+      if (entered) {
+        entered.then(() => checkForm(request)).then(() => done(), done)
+        return
+      }
+      checkForm(request)
+    } catch (error) {
+      // Only errors are thrown here.
+      done(error as Error)
+      return
     }
-    checkMediaType(request)
-    checkUrlText(request)
+    done()
   })
 }

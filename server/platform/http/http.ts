@@ -4,6 +4,7 @@ import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController, t
 import type { Config } from '../../config.ts'
 import type { Database } from '../db/database.ts'
 import type { Identity } from '../identity/identity.ts'
+import type { SessionCookie } from '../identity/session-cookie.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Secrets } from '../secrets/secrets.ts'
@@ -43,6 +44,8 @@ export type HttpOptions = {
   metrics: Metrics
   /** The areas that the interface's documents group operations by. */
   areas: [name: string, description: string][]
+  sessionCookie: SessionCookie
+  baseUrl: () => string
 }
 
 const saneRequestId = /^[\w.:-]{1,128}$/
@@ -82,8 +85,7 @@ export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => vo
   const overload = watchOverload(database)
   app.addHook('onClose', async () => overload.close())
   addGate(app, {
-    identity,
-    overload,
+    ...{ identity, overload, sessionCookie: options.sessionCookie, baseUrl: options.baseUrl },
     rateLimits: openRateLimits({ perSecond: limits.ratePerSecond, burst: limits.rateBurst }),
   })
   await addOpenApi(app, options.areas)

@@ -18,6 +18,7 @@ export type Operation = {
   >
   'x-access': Access
   'x-foreign'?: true
+  'x-unaudited'?: string
 }
 
 export type OpenApiDocument = {
@@ -55,6 +56,7 @@ export const addOpenApi = async (app: FastifyInstance, areas: [name: string, des
           ...consumes,
           'x-access': access,
           ...(route.config?.foreign && { 'x-foreign': true }),
+          ...(route.config?.unaudited && { 'x-unaudited': route.config.unaudited }),
           security: access === 'public' ? [] : [{ key: [] }],
         },
       }

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import ipaddr from 'ipaddr.js'
 import { ApiError } from '../errors.ts'
 
 type Rate = { perSecond: number; burst: number }
@@ -43,7 +44,22 @@ export const tokenBuckets = ({ perSecond, burst }: Rate, now: () => number = () 
   }
 }
 
-const tooMany = (message: string) => new ApiError('rateLimited', message, { retryAfterSeconds: 1 })
+const tooMany = (message: string, retryAfterSeconds = 1) => new ApiError('rateLimited', message, { retryAfterSeconds })
+
+/** One network of IPv6 is one customer's: it is counted as one address. */
+const neighbourhood = (address: string): string => {
+  if (!ipaddr.IPv6.isValid(address)) return address
+  const parsed = ipaddr.IPv6.parse(address)
+  return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : parsed.parts.slice(0, 4).join(':')
+}
+
+/** Counts attempts at something that is guessed at, by the address they come from. */
+export const limitByAddress = (rate: Rate, message: string): ((address: string) => void) => {
+  const buckets = tokenBuckets(rate)
+  return (address) => {
+    if (buckets.take(neighbourhood(address)) < 0) throw tooMany(message, Math.ceil(1 / rate.perSecond))
+  }
+}
 
 export type RateLimits = {
   /** Counts a request of a key or person, and tells the caller how much is left. */

@@ -5,13 +5,17 @@ import type { Config } from '../../config.ts'
  * What every answer carries. The interface serves data, not pages: nothing may run, frame or cache it. Documents
  * served from here replace the policy with their own. There are no CORS headers: other origins' scripts stay out.
  */
+export const securityHeaders = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-site',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cache-control': 'no-store',
+}
+
 export const addSecurityHeaders = (app: FastifyInstance, { baseUrl }: Pick<Config, 'baseUrl'>): void => {
   const headers = {
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
-    'cross-origin-resource-policy': 'same-site',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-    'cache-control': 'no-store',
+    ...securityHeaders,
     ...(baseUrl?.startsWith('https:') && { 'strict-transport-security': 'max-age=31536000' }),
   }
   app.addHook('onRequest', (request, reply, done) => {

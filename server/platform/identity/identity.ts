@@ -3,26 +3,35 @@ import type { Db, OrgId } from '../db/database.ts'
 import type { Listener } from '../db/listen.ts'
 import type { Log } from '../log.ts'
 import { type Actor, lowerRole } from './actor.ts'
+import { openCache } from './cache.ts'
 import { hashKey, isKeyShaped } from './keys.ts'
-import { findKeyAllOrgs, findMembership, findServiceKey, notifyIdentityChanged, updateKeyLastUsed } from './queries.ts'
+import {
+  findKeyAllOrgs,
+  findMembership,
+  findServiceKey,
+  findSession,
+  notifyIdentityChanged,
+  updateKeyLastUsed,
+} from './queries.ts'
 
-/** What a request may assume of a key before it is looked up again, should a notice of its change be lost. */
-const trustMs = 5_000
 const lastUseIntervalMs = 60_000
-/** Unknown keys are remembered too, so the number of entries is the caller's to drive: bounded. */
-const maxEntries = 20_000
 const channel = 'earshot_identity'
 
-type KeyActor = Omit<Actor, 'requestId'>
-type Known =
-  | { kind: 'key'; actor: KeyActor; expiresAt: Date | null; lastUsedAt: number }
+type KnownActor = Omit<Actor, 'requestId'>
+type Unknown = { kind: 'unknown' }
+export type KnownKey =
+  | { kind: 'key'; actor: KnownActor; expiresAt: Date | null; lastUsedAt: number }
   | { kind: 'service'; keyId: string | null }
-  | { kind: 'unknown' }
-type Entry = { known: Known; loadedAt: number }
+  | Unknown
+export type KnownSession = { kind: 'session'; actor: KnownActor; expiresAt: Date } | Unknown
 
 export type Identity = {
+  /** What a bearer token stands for, where it was looked up a moment ago. */
+  recall: (token: string) => Exclude<KnownKey, Unknown> | undefined
   /** What a bearer token stands for. */
-  resolve: (token: string) => Promise<Known>
+  resolve: (token: string) => Promise<KnownKey>
+  /** What a session's token stands for: a member of the organization that the session looks at. */
+  resolveSession: (token: string) => Promise<KnownSession>
   /**
    * A transaction that changes who may do what in an organization: every process forgets what it knew, this one
    * before the promise resolves.
@@ -33,70 +42,67 @@ export type Identity = {
 
 type Options = { db: Db; listener: Listener; clock: Clock; log: Log; serviceKey: string | undefined }
 
+type Membership = NonNullable<Awaited<ReturnType<typeof findMembership>>>
+
+const permissionsOf = (member: Membership) => {
+  const { suspendedAt, monitors, observability, metrics, monitorExports, exportWebhooks, experimentsV2, phiMode } =
+    member
+  return {
+    suspended: suspendedAt !== null,
+    entitlements: { monitors, observability, metrics },
+    features: { monitorExports, exportWebhooks, experimentsV2, phiMode },
+  }
+}
+
 export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Options): Promise<Identity> => {
-  const entries = new Map<string, Entry>()
-  const loading = new Map<string, Promise<Known>>()
   const lastUseWrites = new Set<Promise<unknown>>()
   const serviceHash = serviceKey === undefined ? undefined : hashKey(serviceKey)
-  // Rises with every forgetting, so that a look-up begun before one is not kept after it.
-  let generation = 0
 
-  const forget = (org: string): void => {
-    generation++
-    loading.clear()
-    for (const [hash, { known }] of entries) {
-      if (org === '' || known.kind !== 'key' || known.actor.org === org) entries.delete(hash)
-    }
-  }
-  await listener.on(channel, forget, () => forget(''))
-
-  const load = async (hash: string): Promise<Known> => {
+  const loadKey = async (hash: string): Promise<KnownKey> => {
     const key = await findKeyAllOrgs(db, hash)
     if (!key) {
       const service = await findServiceKey(db, hash)
       return service ? { kind: 'service', keyId: service.id } : { kind: 'unknown' }
     }
+    const { id: keyId, userId, expiresAt } = key
     const org = key.org as OrgId
-    const member = await findMembership(db, org, key.userId)
+    const member = await findMembership(db, org, userId)
     if (!member) return { kind: 'unknown' }
-    const { monitors, observability, metrics, monitorExports, exportWebhooks, experimentsV2, phiMode } = member
+    const role = lowerRole(key.role, member.role)
     return {
       kind: 'key',
-      expiresAt: key.expiresAt,
+      expiresAt,
       lastUsedAt: key.lastUsedAt?.getTime() ?? 0,
-      actor: {
-        kind: 'key',
-        org,
-        keyId: key.id,
-        userId: key.userId,
-        role: lowerRole(key.role, member.role),
-        suspended: member.suspendedAt !== null,
-        entitlements: { monitors, observability, metrics },
-        features: { monitorExports, exportWebhooks, experimentsV2, phiMode },
-      },
+      actor: { kind: 'key', org, keyId, userId, role, ...permissionsOf(member) },
     }
   }
 
-  const loadOnce = (hash: string): Promise<Known> => {
-    const begun = loading.get(hash)
-    if (begun) return begun
-    const seen = generation
-    const promise = load(hash).then((known) => {
-      if (generation === seen) {
-        if (entries.size >= maxEntries) entries.clear()
-        entries.set(hash, { known, loadedAt: performance.now() })
-      }
-      return known
-    })
-    loading.set(hash, promise)
-    const done = () => {
-      if (loading.get(hash) === promise) loading.delete(hash)
+  const loadSession = async (hash: string): Promise<KnownSession> => {
+    const session = await findSession(db, hash)
+    if (!session?.org) return { kind: 'unknown' }
+    const { userId, expiresAt } = session
+    const org = session.org as OrgId
+    const member = await findMembership(db, org, userId)
+    // Who is invited has keys made for them, but signs in only after joining.
+    if (!member?.joinedAt) return { kind: 'unknown' }
+    const { role } = member
+    return {
+      kind: 'session',
+      expiresAt,
+      actor: { kind: 'user', org, keyId: null, userId, role, ...permissionsOf(member) },
     }
-    promise.then(done, done)
-    return promise
   }
 
-  const noteUse = (known: Known & { kind: 'key' }, now: Date): void => {
+  const orgOf = (known: KnownKey | KnownSession) => ('actor' in known ? known.actor.org : undefined)
+  const keys = openCache({ load: loadKey, orgOf })
+  const sessions = openCache({ load: loadSession, orgOf })
+  const forget = (org: string): void => {
+    keys.forget(org)
+    sessions.forget(org)
+  }
+  await listener.on(channel, forget, () => forget(''))
+
+  const noteUse = (known: KnownKey & { kind: 'key' }, now: Date): void => {
     if (now.getTime() - known.lastUsedAt < lastUseIntervalMs) return
     known.lastUsedAt = now.getTime()
     const { org, keyId } = known.actor
@@ -106,20 +112,29 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
     lastUseWrites.add(write)
   }
 
+  const atPresent = (known: KnownKey): KnownKey => {
+    if (known.kind !== 'key') return known
+    const now = clock.now()
+    if (known.expiresAt && known.expiresAt <= now) return { kind: 'unknown' }
+    noteUse(known, now)
+    return known
+  }
+
   return {
+    recall: (token) => {
+      const known = keys.peek(hashKey(token))
+      const present = known && atPresent(known)
+      return present?.kind === 'unknown' ? undefined : present
+    },
     resolve: async (token) => {
       // Keys are compared by their hashes alone, so what a comparison's time tells is nothing about a key.
       const hash = hashKey(token)
       if (hash === serviceHash) return { kind: 'service', keyId: null }
-      const entry = entries.get(hash)
-      const fresh = entry !== undefined && performance.now() - entry.loadedAt < trustMs
-      if (!fresh && !isKeyShaped(token)) return { kind: 'unknown' }
-      const known = fresh ? entry.known : await loadOnce(hash)
-      if (known.kind !== 'key') return known
-      const now = clock.now()
-      if (known.expiresAt && known.expiresAt <= now) return { kind: 'unknown' }
-      noteUse(known, now)
-      return known
+      return isKeyShaped(token) ? atPresent(await keys.find(hash)) : { kind: 'unknown' }
+    },
+    resolveSession: async (token) => {
+      const known = await sessions.find(hashKey(token))
+      return known.kind === 'session' && known.expiresAt <= clock.now() ? { kind: 'unknown' } : known
     },
     change: async (org, fn) => {
       const result = await db.transaction().execute(async (trx) => {

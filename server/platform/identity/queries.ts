@@ -37,6 +37,14 @@ export const revokeServiceKey = async (db: Db, id: string, revokedAt: Date): Pro
   return numUpdatedRows > 0n
 }
 
+/** Whose session a token's hash names, and the organization that it looks at. */
+export const findSession = (db: Db, hash: string) =>
+  db
+    .selectFrom('sessions')
+    .select(['id', 'user_id as userId', 'active_organization_id as org', 'expires_at as expiresAt'])
+    .where('token_hash', '=', hash)
+    .executeTakeFirst()
+
 /** The organization as its member sees it: present role, entitlements, features. */
 export const findMembership = (db: Db, org: OrgId, userId: string) =>
   db
@@ -44,6 +52,7 @@ export const findMembership = (db: Db, org: OrgId, userId: string) =>
     .innerJoin('organizations', 'organizations.id', 'members.organization_id')
     .select([
       'members.role',
+      'members.joined_at as joinedAt',
       'organizations.suspended_at as suspendedAt',
       'monitors',
       'observability',
@@ -65,7 +74,7 @@ export const updateKeyLastUsed = (db: Db, org: OrgId, id: string, usedAt: Date) 
     .where('organization_id', '=', org)
     .where('id', '=', id)
     .where((where) =>
-      where.or([where('last_used_at', 'is', null), where('last_used_at', '<', new Date(usedAt.getTime() - 60_000))]),
+      where.or([where('last_used_at', 'is', null), where('last_used_at', '<=', new Date(usedAt.getTime() - 60_000))]),
     )
     .execute()
 

@@ -1,0 +1,193 @@
+import { hash } from 'node:crypto'
+import { sql } from 'kysely'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { makeKey, makeMember, makeOrganization } from '../../test/make.ts'
+import { serviceKey, testServer } from '../../test/server.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import { type Role, roles } from '../platform/identity/actor.ts'
+import { createApiKey } from './create.ts'
+
+const server = await testServer()
+const { call, clock, deps } = server
+
+let org: Awaited<ReturnType<typeof makeOrganization>>
+beforeEach(async () => {
+  org = await makeOrganization(server)
+})
+
+const statusOf = async (key: string) => (await call('GET', '/v1/me', { key })).status
+const roleOf = async (key: string) => (await call('GET', '/v1/me', { key })).body.role
+
+/** A key that acts for a member other than the owner, who would make it when signed in. */
+const makeKeyOf = (userId: string, role: Role) =>
+  createApiKey(deps.db, clock, org.id as OrgId, userId, { name: 'Own key', role })
+
+describe('a key', () => {
+  it('is shown in the answer that makes it, and never again anywhere', async () => {
+    const { body } = await call('POST', '/v1/api-keys', { key: org.key, body: { name: 'Sync', role: 'member' } })
+    expect(body).toMatchObject({ name: 'Sync', role: 'member', expiresAt: null, lastUsedAt: null, revokedAt: null })
+    expect(body.key).toMatch(/^ear_[0-9A-Za-z]{38}$/)
+    expect(body.prefix).toBe(body.key.slice(0, 8))
+    expect(await statusOf(body.key)).toBe(200)
+
+    const { key, ...shown } = body
+    const list = await call('GET', '/v1/api-keys', { key: org.key })
+    expect(list.body.data[0]).toEqual({ ...shown, lastUsedAt: list.body.data[0].lastUsedAt })
+    const { rows } = await sql`SELECT to_jsonb(t) AS row FROM api_keys t`.execute(deps.db)
+    const stored = JSON.stringify(rows)
+    expect(stored).toContain(hash('sha256', key, 'base64'))
+    for (const text of [stored, list.text, server.logged.join('')]) expect(text).not.toContain(key.slice(8))
+  })
+
+  it('works until the very instant at which it expires', async () => {
+    const expiresAt = new Date(clock.now().getTime() + 60_000)
+    const { key } = await makeKey(server, org.key, 'viewer', expiresAt.toISOString())
+    expect(await statusOf(key)).toBe(200)
+    clock.advance(59_999)
+    expect(await statusOf(key)).toBe(200)
+    clock.advance(1)
+    expect(clock.now()).toEqual(expiresAt)
+    expect(await statusOf(key)).toBe(401)
+  })
+
+  it('takes an instant with any offset, and null for none', async () => {
+    const body = { name: 'Offset', role: 'viewer', expiresAt: '2999-01-01T00:30:00+01:00' }
+    const dated = await call('POST', '/v1/api-keys', { key: org.key, body })
+    expect(dated.body.expiresAt).toBe('2998-12-31T23:30:00.000Z')
+    const undated = await call('POST', '/v1/api-keys', { key: org.key, body: { ...body, expiresAt: null } })
+    expect(undated.body.expiresAt).toBeNull()
+  })
+
+  it('cannot be made to have expired already', async () => {
+    for (const expiresAt of [clock.now().toISOString(), '2020-01-01T00:00:00Z', '0001-01-01T00:00:00Z']) {
+      const answer = await call('POST', '/v1/api-keys', {
+        key: org.key,
+        body: { name: 'Old', role: 'viewer', expiresAt },
+      })
+      expect(answer).toMatchObject({ status: 400, body: { details: { issues: [{ path: 'expiresAt' }] } } })
+    }
+  })
+
+  it('notes its last use, at most once a minute', async () => {
+    const { id, key } = await makeKey(server, org.key, 'viewer')
+    const lastUse = async () => {
+      const { rows } = await sql<{ at: Date | null }>`SELECT last_used_at AS at FROM api_keys WHERE id = ${id}`.execute(
+        deps.db,
+      )
+      return rows[0]?.at ?? null
+    }
+    expect(await lastUse()).toBeNull()
+    const firstUse = clock.now()
+    await call('GET', '/v1/me', { key })
+    await expect.poll(lastUse).toEqual(firstUse)
+
+    clock.advance(59_000)
+    for (let i = 0; i < 5; i++) await call('GET', '/v1/me', { key })
+    await deps.identity.close()
+    expect(await lastUse()).toEqual(firstUse)
+
+    clock.advance(1_000)
+    await call('GET', '/v1/me', { key })
+    await expect.poll(lastUse).toEqual(clock.now())
+  })
+
+  it.each([
+    ['a digit more', (key: string) => `${key}0`],
+    ['one less', (key: string) => key.slice(0, -1)],
+    ['another checksum', (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')],
+    ['other letter case', (key: string) => key.toUpperCase()],
+    ['another beginning', (key: string) => key.replace('ear_', 'eer_')],
+  ])('is refused with %s, without a word to the database', async (_what, alter) => {
+    const before = deps.database.stats()
+    const known = deps.identity.resolve(alter(org.key))
+    expect(deps.database.stats()).toEqual(before)
+    expect(await known).toEqual({ kind: 'unknown' })
+    expect(await statusOf(alter(org.key))).toBe(401)
+  })
+})
+
+describe('roles', () => {
+  const pairs = roles.flatMap((own) => roles.map((given) => [own, given] as const))
+
+  it.each(pairs)('a key that acts as %s gives the role %s only within its own', async (own, given) => {
+    const { key } = await makeKey(server, org.key, own)
+    const answer = await call('POST', '/v1/api-keys', { key, body: { name: 'Given', role: given } })
+    const may = roles.indexOf(own) >= roles.indexOf('admin') && roles.indexOf(own) >= roles.indexOf(given)
+    expect(answer.status).toBe(may ? 201 : 403)
+  })
+
+  it('a key follows the present role of the person it acts for, but never above its own', async () => {
+    const member = await makeMember(server, org.key, 'admin')
+    const { key } = await makeKeyOf(member.userId, 'admin')
+    expect(await roleOf(key)).toBe('admin')
+    const setRole = (role: Role) => call('PATCH', `/v1/members/${member.id}`, { key: org.key, body: { role } })
+    for (const [role, effective] of [
+      ['viewer', 'viewer'],
+      ['member', 'member'],
+      ['owner', 'admin'],
+    ] as const) {
+      expect((await setRole(role)).status).toBe(200)
+      expect(await roleOf(key)).toBe(effective)
+    }
+    await setRole('viewer')
+    const body = { name: 'More', role: 'viewer' }
+    expect((await call('POST', '/v1/api-keys', { key, body })).status).toBe(403)
+  })
+
+  it('a key ends with the membership of the person it acts for, for good', async () => {
+    const member = await makeMember(server, org.key, 'member')
+    const { id, key } = await makeKeyOf(member.userId, 'member')
+    expect(await statusOf(key)).toBe(200)
+    await call('DELETE', `/v1/members/${member.id}`, { key: org.key })
+    expect(await statusOf(key)).toBe(401)
+    const list = await call('GET', '/v1/api-keys', { key: org.key })
+    expect(list.body.data.find((listed: { id: string }) => listed.id === id).revokedAt).not.toBeNull()
+
+    const { email, name } = member
+    const again = await call('POST', '/v1/members', { key: org.key, body: { email, name, role: 'owner' } })
+    expect(again.body.userId).toBe(member.userId)
+    expect(await statusOf(key)).toBe(401)
+  })
+})
+
+describe('revocation', () => {
+  it('holds at once, leaves other keys alone and keeps its first moment', async () => {
+    const [first, second] = [await makeKey(server, org.key, 'member'), await makeKey(server, org.key, 'member')]
+    expect(await statusOf(first.key)).toBe(200)
+    const revoke = () => call('DELETE', `/v1/api-keys/${first.id}`, { key: org.key })
+    expect((await revoke()).status).toBe(204)
+    const revokedAt = clock.now().toISOString()
+    expect(await statusOf(first.key)).toBe(401)
+    expect(await statusOf(second.key)).toBe(200)
+    clock.advance(1_000)
+    expect((await revoke()).status).toBe(204)
+    const list = await call('GET', '/v1/api-keys', { key: org.key })
+    expect(list.body.data.find(({ id }: { id: string }) => id === first.id).revokedAt).toBe(revokedAt)
+  })
+
+  it('a key may revoke itself', async () => {
+    const { id, key } = await makeKey(server, org.key, 'admin')
+    expect((await call('DELETE', `/v1/api-keys/${id}`, { key })).status).toBe(204)
+    expect(await statusOf(key)).toBe(401)
+  })
+})
+
+describe('a key made by the operator', () => {
+  const provision = (body: object) => call('POST', `/v1/organizations/${org.id}/api-keys`, { key: serviceKey, body })
+
+  it('acts for the owner', async () => {
+    const { body } = await provision({ name: 'Recovery', role: 'owner' })
+    const me = await call('GET', '/v1/me', { key: body.key })
+    expect(me.body).toMatchObject({
+      role: 'owner',
+      keyId: body.id,
+      organization: { id: org.id },
+      member: { role: 'owner' },
+    })
+  })
+
+  it('is refused for an organization that is not there', async () => {
+    org = { ...org, id: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f' }
+    expect((await provision({ name: 'Nowhere', role: 'owner' })).status).toBe(404)
+  })
+})

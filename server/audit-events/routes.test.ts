@@ -1,0 +1,92 @@
+import { expect, it } from 'vitest'
+import { makeCompany, makeKey, makeMember, makeOrganization } from '../../test/make.ts'
+import { type Answer, serviceKey, testServer } from '../../test/server.ts'
+
+const server = await testServer()
+const { call } = server
+
+type Event = {
+  id: string
+  action: string
+  actor: { kind: string; keyId: string | null; userId: string | null }
+  targets: { type: string; id: string }[]
+  requestId: string
+}
+const listEvents = async (key: string, query = ''): Promise<Event[]> =>
+  (await call('GET', `/v1/audit-events${query}`, { key })).body.data
+
+it('an event says who did what to which things by which request, and never what they hold', async () => {
+  const org = await makeOrganization(server)
+  const { member } = (await call('GET', '/v1/me', { key: org.key })).body
+  const headers = { 'x-request-id': 'trace-4711' }
+  const created = await call('POST', '/v1/companies', { key: org.key, body: { name: 'Sesame Secret' }, headers })
+  await call('PATCH', `/v1/companies/${created.body.id}`, {
+    key: org.key,
+    body: { logoUrl: 'https://cdn.example.com/secret.png' },
+  })
+  const [changed, made] = await listEvents(org.key)
+  const target = { type: 'company', id: created.body.id }
+  const actor = { kind: 'key', keyId: org.keyId, userId: member.userId }
+  expect(made).toMatchObject({ action: 'company.create', actor, targets: [target], requestId: 'trace-4711' })
+  expect(changed).toMatchObject({ action: 'company.update', actor, targets: [target] })
+  const { text } = await call('GET', '/v1/audit-events', { key: org.key })
+  for (const content of ['Sesame', 'secret.png', org.key, member.email]) expect(text).not.toContain(content)
+})
+
+it('what the operator does to an organization is in its events, by no person', async () => {
+  const { id, key } = await makeOrganization(server)
+  await call('PATCH', `/v1/organizations/${id}`, { key: serviceKey, body: { name: 'Renamed' } })
+  await call('POST', `/v1/organizations/${id}/suspend`, { key: serviceKey })
+  await call('POST', `/v1/organizations/${id}/reactivate`, { key: serviceKey })
+  const events = await listEvents(key)
+  expect(events.map(({ action }) => action)).toEqual([
+    'organization.reactivate',
+    'organization.suspend',
+    'organization.update',
+    'organization.create',
+  ])
+  for (const event of events) {
+    expect(event.actor).toEqual({ kind: 'service', keyId: null, userId: null })
+    expect(event.targets).toEqual([{ type: 'organization', id }])
+  }
+})
+
+it('a request that is refused or fails leaves none', async () => {
+  const { key } = await makeOrganization(server)
+  const viewer = await makeKey(server, key, 'viewer')
+  const before = await listEvents(key)
+  await call('POST', '/v1/companies', { key: viewer.key, body: { name: 'Forbidden' } })
+  await call('POST', '/v1/companies', { key, body: { name: '' } })
+  await call('PATCH', `/v1/companies/${crypto.randomUUID()}`, { key, body: { name: 'Absent' } })
+  const { member } = (await call('GET', '/v1/me', { key })).body
+  await call('DELETE', `/v1/members/${member.id}`, { key })
+  expect(await listEvents(key)).toEqual(before)
+})
+
+it('they are for admins, page by page', async () => {
+  const { key } = await makeOrganization(server)
+  for (let i = 0; i < 5; i++) await makeCompany(server, key)
+  await makeMember(server, key, 'member')
+  for (const [role, status] of [
+    ['viewer', 403],
+    ['member', 403],
+    ['admin', 200],
+  ] as const) {
+    const caller = await makeKey(server, key, role)
+    expect((await call('GET', '/v1/audit-events', { key: caller.key })).status).toBe(status)
+  }
+  const all = await listEvents(key)
+  expect(all).toHaveLength(10)
+  const paged: Event[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { body }: Answer<{ data: Event[]; nextCursor: string | null }> = await call(
+      'GET',
+      `/v1/audit-events?limit=3${cursor && `&cursor=${cursor}`}`,
+      { key },
+    )
+    expect(body.data.length).toBeLessThanOrEqual(3)
+    paged.push(...body.data)
+    cursor = body.nextCursor
+  }
+  expect(paged).toEqual(all)
+})

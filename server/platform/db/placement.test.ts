@@ -1,0 +1,74 @@
+import pg from 'pg'
+import { afterAll, expect, it } from 'vitest'
+import { testDatabase } from '../../../test/database.ts'
+import { placement } from './placement.ts'
+
+const { connection, drop } = await testDatabase()
+const client = new pg.Client(connection)
+await client.connect()
+afterAll(async () => {
+  await client.end()
+  await drop()
+})
+
+const select = async <T extends pg.QueryResultRow>(text: string): Promise<T[]> => (await client.query<T>(text)).rows
+
+const distributed = Object.keys(placement).filter((table) => placement[table] === 'distributed')
+
+it('names every table of the migrations, and no other', async () => {
+  const tables = await select<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`,
+  )
+  expect(tables.map(({ name }) => name).sort()).toEqual(Object.keys(placement).sort())
+})
+
+it('begins each key of a distributed table with organization_id', async () => {
+  const keys = await select<{ table: string; name: string; kind: string; first: string; target: string | null }>(
+    `SELECT c.conrelid::regclass::text AS table, conname AS name, contype AS kind, a.attname AS first,
+            CASE WHEN confrelid <> 0 THEN confrelid::regclass::text END AS target
+     FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
+     WHERE c.connamespace = 'public'::regnamespace AND contype IN ('p', 'u', 'f')`,
+  )
+  expect(keys.length).toBeGreaterThan(distributed.length)
+  const wrong = keys.filter(
+    ({ table, first, target }) =>
+      placement[table] === 'distributed' &&
+      first !== 'organization_id' &&
+      !(target !== null && placement[target] === 'reference'),
+  )
+  expect(wrong).toEqual([])
+  const withPrimaryKey = keys.filter(({ kind }) => kind === 'p').map(({ table }) => table)
+  expect(withPrimaryKey.sort()).toEqual(Object.keys(placement).sort())
+})
+
+it('refers from a distributed table only to its like and to reference tables', async () => {
+  const references = await select<{ table: string; target: string; onDelete: string }>(
+    `SELECT conrelid::regclass::text AS table, confrelid::regclass::text AS target, confdeltype AS "onDelete"
+     FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype = 'f'`,
+  )
+  for (const { table, target, onDelete } of references) {
+    const allowed = placement[table] === 'distributed' ? ['distributed', 'reference'] : [placement[table]]
+    expect(allowed, `${table} refers to ${target}`).toContain(placement[target])
+    // Neither "set null" nor "set default" works on a key that holds the tenant.
+    expect(['a', 'r', 'c'], `on delete of ${table} to ${target}`).toContain(onDelete)
+  }
+})
+
+it('has unique indexes of distributed tables begin with organization_id', async () => {
+  const indexes = await select<{ table: string; name: string; first: string }>(
+    `SELECT i.indrelid::regclass::text AS table, i.indexrelid::regclass::text AS name, a.attname AS first
+     FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid AND t.relnamespace = 'public'::regnamespace
+     LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] WHERE i.indisunique`,
+  )
+  const wrong = indexes.filter(({ table, first }) => placement[table] === 'distributed' && first !== 'organization_id')
+  expect(wrong).toEqual([])
+})
+
+it('has no trigger and no unnamed constraint', async () => {
+  expect(await select(`SELECT tgname FROM pg_trigger WHERE NOT tgisinternal`)).toEqual([])
+  const constraints = await select<{ name: string }>(
+    `SELECT conname AS name FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype <> 'n'`,
+  )
+  for (const { name } of constraints) expect(name).toMatch(/_(pkey|key|fkey|check)$/)
+})

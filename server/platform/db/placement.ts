@@ -1,0 +1,19 @@
+/**
+ * Where each table lies when the database is distributed over nodes by `organization_id`: with its organization,
+ * copied to every node because it is found without one, or on the coordinator. A test holds migrations to it.
+ */
+export const placement: Record<string, 'distributed' | 'reference' | 'local'> = {
+  organizations: 'reference',
+  users: 'reference',
+  accounts: 'reference',
+  sessions: 'reference',
+  verifications: 'reference',
+  api_keys: 'reference',
+  service_keys: 'reference',
+  members: 'distributed',
+  invitations: 'distributed',
+  audit_events: 'distributed',
+  companies: 'distributed',
+  job_holders: 'local',
+  migrations: 'local',
+}

@@ -1,0 +1,70 @@
+import type { Deps } from '../deps.ts'
+import { recordAudit } from '../platform/audit/record.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import { ApiError, invalid } from '../platform/errors.ts'
+import { hashKey } from '../platform/identity/keys.ts'
+import { newId } from '../platform/ids.ts'
+import { organizationOfToken } from './invite.ts'
+import type { Library } from './library.ts'
+import {
+  acceptInvitation,
+  findInvitation,
+  findPasswordHash,
+  insertPassword,
+  updateJoined,
+  updateUserName,
+} from './queries.ts'
+import type { InvitationAcceptance } from './schema.ts'
+
+const usedUp = () => new ApiError('gone', 'This link was used already. Sign in, or ask an admin for a fresh link.')
+
+/** The open invitation of a token. */
+export const getInvitation = async ({ db, clock }: Deps, token: string) => {
+  const org = organizationOfToken(token)
+  const invitation = org && (await findInvitation(db, org, hashKey(token)))
+  if (!invitation) {
+    throw invalid('token', 'is not one of an open invitation: the link is incomplete, or a fresher one replaced it')
+  }
+  if (invitation.suspendedAt) throw new ApiError('forbidden', 'The organization is suspended.')
+  if (invitation.acceptedAt) throw usedUp()
+  if (invitation.expiresAt <= clock.now()) {
+    throw new ApiError('gone', 'This link has expired. Ask an admin for a fresh one.')
+  }
+  return { ...invitation, org: org as OrgId }
+}
+
+/**
+ * What is to be stored for the password given: nothing for a person who has one, and gives it. Hashing is slow on
+ * purpose, so it is done before the transaction.
+ */
+const checkPassword = async (library: Library, present: string | undefined, password: string) => {
+  if (present === undefined) {
+    if ([...password].length < 12) throw invalid('password', 'must have at least 12 characters')
+    return library.hashPassword(password)
+  }
+  if (await library.verifyPassword(password, present)) return undefined
+  throw new ApiError('unauthorized', 'This address has a password already, and it is another one.')
+}
+
+/** Makes a member of the invited, once, and answers where and with which address to sign in. */
+export const accept = async (deps: Deps, library: Library, requestId: string, body: InvitationAcceptance) => {
+  const { token, name, password } = body
+  const { id, org, userId, memberId, email } = await getInvitation(deps, token)
+  const newHash = await checkPassword(library, await findPasswordHash(deps.db, userId), password)
+  await deps.identity.change(org, async (trx) => {
+    const now = deps.clock.now()
+    // The member before the invitation, in the order in which a fresh link locks them.
+    await updateJoined(trx, org, memberId, name, now)
+    if (!(await acceptInvitation(trx, org, id, now))) throw usedUp()
+    if (newHash !== undefined) {
+      // Another organization's invitation may have been accepted meanwhile, with another password.
+      if (!(await insertPassword(trx, newId(), userId, newHash))) {
+        throw new ApiError('conflict', 'A password was set for this address a moment ago; use that one.')
+      }
+      await updateUserName(trx, userId, name)
+    }
+    const actor = { kind: 'user', org, keyId: null, userId, requestId } as const
+    await recordAudit(trx, actor, 'member.join', { type: 'member', id: memberId })
+  })
+  return { org, email }
+}

@@ -1,0 +1,49 @@
+import type { DBAdapter, Where } from 'better-auth/adapters'
+import { hashKey } from '../platform/identity/keys.ts'
+
+type Adapter = Omit<DBAdapter, 'transaction'>
+
+/** The conditions with the hash in place of a token, and the token that was asked for. */
+const hashed = (model: string, where: Where[] = []) => {
+  let token: string | undefined
+  const conditions = where.map((condition) => {
+    if (model !== 'session' || condition.field !== 'token') return condition
+    if (typeof condition.value !== 'string' || (condition.operator ?? 'eq') !== 'eq') {
+      throw new Error('Sessions are looked up by one token at a time; see hashed-tokens.ts')
+    }
+    token = condition.value
+    return { ...condition, value: hashKey(condition.value) }
+  })
+  return { where: conditions, token }
+}
+
+const hashTokens = <A extends Adapter>(adapter: A): A => ({
+  ...adapter,
+  create: async (call) => {
+    const { token } = call.data as { token?: unknown }
+    if (call.model !== 'session' || typeof token !== 'string') return adapter.create(call)
+    const created = await adapter.create({ ...call, data: { ...call.data, token: hashKey(token) } })
+    // The library sets the cookie from what it gets back.
+    return { ...created, token }
+  },
+  findOne: async <T>(call: Parameters<A['findOne']>[0]) => {
+    const { where, token } = hashed(call.model, call.where)
+    const found = await adapter.findOne<T>({ ...call, where })
+    return found && token !== undefined ? { ...found, token } : found
+  },
+  findMany: (call) => adapter.findMany({ ...call, ...hashed(call.model, call.where) }),
+  count: (call) => adapter.count({ ...call, ...hashed(call.model, call.where) }),
+  update: (call) => adapter.update({ ...call, ...hashed(call.model, call.where) }),
+  updateMany: (call) => adapter.updateMany({ ...call, ...hashed(call.model, call.where) }),
+  delete: (call) => adapter.delete({ ...call, ...hashed(call.model, call.where) }),
+  deleteMany: (call) => adapter.deleteMany({ ...call, ...hashed(call.model, call.where) }),
+})
+
+/**
+ * The library keeps session tokens as they are and has no option to do otherwise. This stands between it and its
+ * tables, so that only hashes are stored and a copy of the database signs nobody in.
+ */
+export const withHashedTokens = (adapter: DBAdapter): DBAdapter => ({
+  ...hashTokens(adapter),
+  transaction: (run) => adapter.transaction((trx) => run(hashTokens(trx))),
+})

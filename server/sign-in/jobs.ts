@@ -1,0 +1,16 @@
+import Type from 'typebox'
+import type { Deps } from '../deps.ts'
+import { defineJob } from '../platform/jobs/define-job.ts'
+import { deleteExpiredSessionsAllOrgs } from './queries.ts'
+
+const batch = 1_000
+
+/** Nobody can use an expired session; this only keeps the table small. */
+export const sweepSessions = defineJob({
+  name: 'session.sweep',
+  payload: Type.Object({}),
+  schedule: '20 3 * * *',
+  run: async ({ db, clock }: Deps, _payload, { signal }) => {
+    while ((await deleteExpiredSessionsAllOrgs(db, clock.now(), batch)) === batch) signal.throwIfAborted()
+  },
+})

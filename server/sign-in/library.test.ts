@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { makeOrganization, makePerson, password } from '../../test/make.ts'
+import { testServer } from '../../test/server.ts'
+import { openLibrary } from './library.ts'
+
+const server = await testServer()
+const { call } = server
+
+/** The addresses at which ours answer in the library's place. */
+const taken = new Set(['/sign-in/email', '/sign-out', '/change-password'])
+
+it('serves none of the library’s own addresses', async () => {
+  const { paths } = await openLibrary(server.deps)
+  const { headers } = await makePerson(server, (await makeOrganization(server)).key)
+  const others = paths.filter((path) => path !== undefined && !taken.has(path))
+  // Among them what must not be open here, so that a renamed one is noticed.
+  for (const path of ['/sign-up/email', '/change-email', '/delete-user', '/list-sessions', '/update-user']) {
+    expect(others).toContain(path)
+  }
+  for (const path of others) {
+    for (const method of ['GET', 'POST']) {
+      const answer = await call(method, `/auth${path}`, { headers, ...(method === 'POST' && { body: {} }) })
+      expect(answer, path).toMatchObject({ status: 404, body: { error: 'not found' } })
+    }
+  }
+})
+
+it('lets nobody sign up', async () => {
+  const body = { email: 'eve@example.com', password, name: 'Eve' }
+  expect((await call('POST', '/auth/sign-up/email', { body })).status).toBe(404)
+  expect((await call('POST', '/auth/sign-in/email', { body: { email: body.email, password } })).status).toBe(401)
+})

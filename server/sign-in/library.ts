@@ -1,0 +1,116 @@
+// The sign-in library. It takes tens of megabytes and a moment to load, so nothing imports this file at the start.
+
+import { kyselyAdapter } from '@better-auth/kysely-adapter'
+import type { BetterAuthOptions } from 'better-auth'
+import { isAPIError } from 'better-auth/api'
+import { betterAuth } from 'better-auth/minimal'
+import type { Deps } from '../deps.ts'
+import { newId } from '../platform/ids.ts'
+import { withHashedTokens } from './hashed-tokens.ts'
+
+export type LibraryDeps = Pick<Deps, 'db' | 'log' | 'baseUrl' | 'sessionCookie'>
+
+/** A person signs in anew after this long, whatever they did in between. */
+const sessionSeconds = 14 * 24 * 60 * 60
+
+const configure = ({ db, log, baseUrl, sessionCookie }: LibraryDeps) =>
+  betterAuth({
+    appName: 'Earshot',
+    baseURL: baseUrl(),
+    basePath: '/auth',
+    secret: sessionCookie.secret,
+    // Named as well, since the library would otherwise take other ones from its own environment variable.
+    secrets: [{ version: 1, value: sessionCookie.secret }],
+    database: (options: BetterAuthOptions) =>
+      withHashedTokens(kyselyAdapter(db, { type: 'postgres', transaction: true })(options)),
+    trustedOrigins: [],
+    telemetry: { enabled: false },
+    experimental: { instrumentation: { enabled: false } },
+    emailAndPassword: {
+      enabled: true,
+      disableSignUp: true,
+      // In UTF-16 units here; the routes count characters.
+      minPasswordLength: 12,
+      maxPasswordLength: 512,
+    },
+    // What the library would say of a failed attempt names nobody and helps nobody; its errors are logged.
+    logger: {
+      level: 'error',
+      log: (_level, message) => log.error({ library: 'better-auth' }, message),
+    },
+    advanced: {
+      cookiePrefix: sessionCookie.prefix,
+      useSecureCookies: sessionCookie.secure,
+      database: { generateId: newId, validateSchema: false },
+    },
+    user: {
+      modelName: 'users',
+      fields: { emailVerified: 'email_verified', createdAt: 'created_at', updatedAt: 'updated_at' },
+    },
+    session: {
+      modelName: 'sessions',
+      expiresIn: sessionSeconds,
+      disableSessionRefresh: true,
+      fields: {
+        userId: 'user_id',
+        token: 'token_hash',
+        ipAddress: 'ip_address',
+        userAgent: 'user_agent',
+        expiresAt: 'expires_at',
+        createdAt: 'created_at',
+        updatedAt: 'updated_at',
+      },
+    },
+    account: {
+      modelName: 'accounts',
+      fields: {
+        userId: 'user_id',
+        providerId: 'provider_id',
+        accountId: 'account_id',
+        accessToken: 'access_token',
+        refreshToken: 'refresh_token',
+        idToken: 'id_token',
+        accessTokenExpiresAt: 'access_token_expires_at',
+        refreshTokenExpiresAt: 'refresh_token_expires_at',
+        createdAt: 'created_at',
+        updatedAt: 'updated_at',
+      },
+    },
+    verification: {
+      modelName: 'verifications',
+      fields: { expiresAt: 'expires_at', createdAt: 'created_at', updatedAt: 'updated_at' },
+    },
+  })
+
+export type Credentials = { email: string; password: string }
+type Sender = { address: string; userAgent: string | undefined }
+
+/** Of all that the library offers, what is used. None of its own addresses is served. */
+export const openLibrary = async (deps: LibraryDeps) => {
+  const auth = configure(deps)
+  const { password } = await auth.$context
+  return {
+    hashPassword: password.hash,
+    verifyPassword: (given: string, hash: string) => password.verify({ hash, password: given }),
+    /** Opens a session. Undefined says that address and password do not belong together, or belong to nobody. */
+    signIn: async ({ email, password }: Credentials, { address, userAgent }: Sender) => {
+      const headers = { 'x-forwarded-for': address, ...(userAgent && { 'user-agent': userAgent }) }
+      try {
+        const answer = await auth.api.signInEmail({ body: { email, password }, headers, returnHeaders: true })
+        return { token: answer.response.token, cookies: answer.headers.getSetCookie() }
+      } catch (error) {
+        if (isAPIError(error) && error.statusCode === 401) return undefined
+        throw error
+      }
+    },
+    /** Ends the session of a cookie and answers the cookies that take its place. */
+    signOut: async (cookie: string) => {
+      const { headers } = await auth.api.signOut({ headers: { cookie }, returnHeaders: true })
+      return headers.getSetCookie()
+    },
+    /** Every address that the library would serve. */
+    paths: Object.values(auth.api).map(({ path }) => path),
+  }
+}
+
+export type Library = Awaited<ReturnType<typeof openLibrary>>

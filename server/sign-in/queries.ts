@@ -1,0 +1,156 @@
+import type { Db, OrgId } from '../platform/db/database.ts'
+
+/** How the sign-in library names signing in by password. */
+const byPassword = 'credential'
+
+type NewInvitation = { id: string; memberId: string; tokenHash: string; expiresAt: Date; createdAt: Date }
+
+/** The member's only invitation: a former one ends with it. */
+export const replaceInvitation = (db: Db, org: OrgId, invitation: NewInvitation) => {
+  const { id, memberId, tokenHash, expiresAt, createdAt } = invitation
+  const link = { id, token_hash: tokenHash, expires_at: expiresAt, created_at: createdAt }
+  return db
+    .insertInto('invitations')
+    .values({ organization_id: org, member_id: memberId, ...link })
+    .onConflict((conflict) => conflict.constraint('invitations_member_key').doUpdateSet({ ...link, accepted_at: null }))
+    .execute()
+}
+
+/** An invitation with whom and what it is for. */
+export const findInvitation = (db: Db, org: OrgId, tokenHash: string) =>
+  db
+    .selectFrom('invitations')
+    .innerJoin('members', (join) =>
+      join
+        .onRef('members.organization_id', '=', 'invitations.organization_id')
+        .onRef('members.id', '=', 'invitations.member_id'),
+    )
+    .innerJoin('organizations', 'organizations.id', 'invitations.organization_id')
+    .innerJoin('users', 'users.id', 'members.user_id')
+    .select([
+      'invitations.id',
+      'invitations.expires_at as expiresAt',
+      'invitations.accepted_at as acceptedAt',
+      'members.id as memberId',
+      'users.id as userId',
+      'users.email',
+      'organizations.name as organizationName',
+      'organizations.suspended_at as suspendedAt',
+    ])
+    .where('invitations.organization_id', '=', org)
+    .where('invitations.token_hash', '=', tokenHash)
+    .executeTakeFirst()
+
+/** Answers whether it was open until now: of two that accept at once, one does. */
+export const acceptInvitation = async (db: Db, org: OrgId, id: string, now: Date): Promise<boolean> => {
+  const { numUpdatedRows } = await db
+    .updateTable('invitations')
+    .set({ accepted_at: now })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .where('accepted_at', 'is', null)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export const updateJoined = (db: Db, org: OrgId, memberId: string, name: string, joinedAt: Date) =>
+  db
+    .updateTable('members')
+    .set({ name, joined_at: joinedAt, updated_at: joinedAt })
+    .where('organization_id', '=', org)
+    .where('id', '=', memberId)
+    .execute()
+
+export const findPasswordHash = async (db: Db, userId: string): Promise<string | undefined> => {
+  const account = await db
+    .selectFrom('accounts')
+    .select('password')
+    .where('user_id', '=', userId)
+    .where('provider_id', '=', byPassword)
+    .executeTakeFirst()
+  return account?.password ?? undefined
+}
+
+/** Answers whether the person had no password until now. */
+export const insertPassword = async (db: Db, id: string, userId: string, hash: string): Promise<boolean> => {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('accounts')
+    .values({ id, user_id: userId, provider_id: byPassword, account_id: userId, password: hash })
+    .onConflict((conflict) => conflict.constraint('accounts_provider_key').doNothing())
+    .executeTakeFirstOrThrow()
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n
+}
+
+/** Answers whether the former password was still the one that was checked. */
+export const updatePassword = async (db: Db, userId: string, former: string, hash: string): Promise<boolean> => {
+  const { numUpdatedRows } = await db
+    .updateTable('accounts')
+    .set({ password: hash, updated_at: new Date() })
+    .where('user_id', '=', userId)
+    .where('provider_id', '=', byPassword)
+    .where('password', '=', former)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export const updateUserName = (db: Db, userId: string, name: string) =>
+  db.updateTable('users').set({ name, updated_at: new Date() }).where('id', '=', userId).execute()
+
+/** The person of a live session. */
+export const findSessionUser = (db: Db, tokenHash: string, now: Date) =>
+  db
+    .selectFrom('sessions')
+    .innerJoin('users', 'users.id', 'sessions.user_id')
+    .select([
+      'sessions.id',
+      'sessions.user_id as userId',
+      'users.email',
+      'users.name',
+      'sessions.active_organization_id as org',
+    ])
+    .where('sessions.token_hash', '=', tokenHash)
+    .where('sessions.expires_at', '>', now)
+    .$narrowType<{ org: OrgId | null }>()
+    .executeTakeFirst()
+
+export const updateSessionOrganization = (db: Db, id: string, org: OrgId) =>
+  db
+    .updateTable('sessions')
+    .set({ active_organization_id: org, updated_at: new Date() })
+    .where('id', '=', id)
+    .executeTakeFirst()
+
+export const deleteSessionsOfUser = (db: Db, userId: string) =>
+  db.deleteFrom('sessions').where('user_id', '=', userId).execute()
+
+/** In batches, so that no sweep holds many rows at once. Answers how many went. */
+export const deleteExpiredSessionsAllOrgs = async (db: Db, now: Date, limit: number): Promise<number> => {
+  const { numDeletedRows } = await db
+    .deleteFrom('sessions')
+    .where('id', 'in', (select) =>
+      select.selectFrom('sessions').select('id').where('expires_at', '<=', now).orderBy('expires_at').limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** The organizations that a person has joined, those in service first, then in the order of joining them. */
+export const listJoinedAllOrgs = (db: Db, userId: string) =>
+  db
+    .selectFrom('members')
+    .innerJoin('organizations', 'organizations.id', 'members.organization_id')
+    .select([
+      'organizations.id',
+      'organizations.name',
+      'organizations.slug',
+      'members.role',
+      'organizations.suspended_at as suspendedAt',
+    ])
+    .where('members.user_id', '=', userId)
+    .where('members.joined_at', 'is not', null)
+    .orderBy((order) => order('organizations.suspended_at', 'is not', null))
+    .orderBy('members.joined_at')
+    .orderBy('members.id')
+    .$narrowType<{ id: OrgId }>()
+    .execute()

@@ -1,0 +1,254 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { recordAudit } from '../platform/audit/record.ts'
+import { ApiError, invalid, notFound } from '../platform/errors.ts'
+import type { App } from '../platform/http/http.ts'
+import { checkOrigin } from '../platform/http/origin.ts'
+import { limitByAddress } from '../platform/http/rate-limit.ts'
+import { answers, Empty, NoBody, NoQuery } from '../platform/http/schemas.ts'
+import { accept, getInvitation } from './accept.ts'
+import type { Library } from './library.ts'
+import {
+  deleteSessionsOfUser,
+  findPasswordHash,
+  listJoinedAllOrgs,
+  updatePassword,
+  updateSessionOrganization,
+} from './queries.ts'
+import {
+  InvitationAcceptance,
+  InvitationCheck,
+  InvitationOffer,
+  JoinedOrganizations,
+  OrganizationSwitch,
+  PasswordChange,
+  Session,
+  SignIn,
+} from './schema.ts'
+import { openSession, requireSession, type SessionUser } from './session.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who sent a request to a route that asks for a session. */
+    session: SessionUser
+  }
+}
+
+const tags = ['Sign-in']
+
+const wrongPassword = () => new ApiError('unauthorized', 'No account has this address with this password.')
+
+const shown = ({ userId, email, name, org }: SessionUser) => ({ userId, email, name, organizationId: org })
+
+export const signIn = (app: App, deps: Deps): void => {
+  const { db, identity, baseUrl } = deps
+  // Enough for an office behind one address, too little for guessing.
+  const countAttempt = limitByAddress(
+    { perSecond: 0.2, burst: 20 },
+    'Too many attempts to sign in from this address; wait a little.',
+  )
+
+  let loading: Promise<Library> | undefined
+  const library = (): Promise<Library> => {
+    loading ??= import('./library.ts')
+      .then(({ openLibrary }) => openLibrary(deps))
+      .catch((error: unknown) => {
+        loading = undefined
+        throw error
+      })
+    return loading
+  }
+
+  app.decorateRequest('session')
+  const asSession = async (request: FastifyRequest) => {
+    request.session = await requireSession(deps, request)
+  }
+  /** Another site must not sign its visitors in here as somebody else. */
+  const asVisitor = async (request: FastifyRequest) => {
+    if (request.headers.origin !== undefined) checkOrigin(request, baseUrl())
+  }
+
+  const sendSession = (reply: FastifyReply, opened: Awaited<ReturnType<typeof openSession>>) => {
+    if (!opened) throw wrongPassword()
+    return reply.header('set-cookie', opened.cookies).send(shown(opened.session))
+  }
+
+  app.post(
+    '/auth/sign-in/email',
+    {
+      onRequest: asVisitor,
+      config: { access: 'public' },
+      schema: {
+        tags,
+        operationId: 'signIn',
+        summary: 'Sign in by e-mail address and password',
+        description: 'The answer sets the session’s cookie, which stands in for a key on /v1.',
+        querystring: NoQuery,
+        body: SignIn,
+        response: answers({ 200: Session }, 400, 401, 403),
+      },
+    },
+    async (request, reply) => {
+      countAttempt(request.ip)
+      return sendSession(
+        reply,
+        await openSession(deps, await library(), request, request.body, { action: 'session.create' }),
+      )
+    },
+  )
+
+  app.post(
+    '/auth/sign-out',
+    {
+      onRequest: asSession,
+      config: { access: 'public', unaudited: 'Only the way in is written down.' },
+      schema: {
+        tags,
+        operationId: 'signOut',
+        summary: 'End the session',
+        querystring: NoQuery,
+        body: NoBody,
+        response: answers({ 204: Empty }, 401, 403),
+      },
+    },
+    async ({ session, headers }, reply) => {
+      const cookies = await (await library()).signOut(headers.cookie ?? '')
+      // The session is gone from the database; now every process forgets it.
+      await identity.change(session.org ?? '', async () => {})
+      return reply.code(204).header('set-cookie', cookies).send(null)
+    },
+  )
+
+  app.post(
+    '/auth/change-password',
+    {
+      onRequest: asSession,
+      config: { access: 'public' },
+      schema: {
+        tags,
+        operationId: 'changePassword',
+        summary: 'Change the password, which ends all sessions and begins a new one',
+        querystring: NoQuery,
+        body: PasswordChange,
+        response: answers({ 200: Session }, 400, 401, 403, 409),
+      },
+    },
+    async (request, reply) => {
+      const { session, body } = request
+      countAttempt(request.ip)
+      const { hashPassword, verifyPassword } = await library()
+      const present = await findPasswordHash(db, session.userId)
+      if (present === undefined || !(await verifyPassword(body.currentPassword, present))) {
+        throw invalid('currentPassword', 'is not your present password')
+      }
+      const hash = await hashPassword(body.newPassword)
+      // The person's sessions may look at any of several organizations, so all is forgotten.
+      await identity.change('', async (trx) => {
+        if (!(await updatePassword(trx, session.userId, present, hash))) {
+          throw new ApiError('conflict', 'The password was changed a moment ago; sign in again.')
+        }
+        await deleteSessionsOfUser(trx, session.userId)
+        if (!session.org) return
+        const actor = { ...session, kind: 'user', org: session.org, keyId: null, requestId: request.id } as const
+        await recordAudit(trx, actor, 'user.changePassword', { type: 'user', id: session.userId })
+      })
+      const credentials = { email: session.email, password: body.newPassword }
+      const where = session.org ? { org: session.org } : {}
+      return sendSession(reply, await openSession(deps, await library(), request, credentials, where))
+    },
+  )
+
+  app.post(
+    '/auth/invitation/check',
+    {
+      onRequest: asVisitor,
+      config: { access: 'public', unaudited: 'It changes nothing; the token is in the body to stay out of logs.' },
+      schema: {
+        tags,
+        operationId: 'checkInvitation',
+        summary: 'Tell whom an invitation is for',
+        querystring: NoQuery,
+        body: InvitationCheck,
+        response: answers({ 200: InvitationOffer }, 400, 403, 410),
+      },
+    },
+    async (request) => {
+      countAttempt(request.ip)
+      const { email, organizationName, userId } = await getInvitation(deps, request.body.token)
+      return {
+        email,
+        organization: organizationName,
+        newAccount: (await findPasswordHash(db, userId)) === undefined,
+      }
+    },
+  )
+
+  app.post(
+    '/auth/invitation',
+    {
+      onRequest: asVisitor,
+      config: { access: 'public' },
+      schema: {
+        tags,
+        operationId: 'acceptInvitation',
+        summary: 'Join an organization by an invitation, and sign in',
+        description: 'Works once. A person who has a password already, as a member elsewhere, gives that one.',
+        querystring: NoQuery,
+        body: InvitationAcceptance,
+        response: answers({ 200: Session }, 400, 401, 403, 409, 410),
+      },
+    },
+    async (request, reply) => {
+      countAttempt(request.ip)
+      const { org, email } = await accept(deps, await library(), request.id, request.body)
+      const credentials = { email, password: request.body.password }
+      return sendSession(reply, await openSession(deps, await library(), request, credentials, { org }))
+    },
+  )
+
+  app.get(
+    '/auth/organizations',
+    {
+      onRequest: asSession,
+      config: { access: 'public' },
+      schema: {
+        tags,
+        operationId: 'listJoinedOrganizations',
+        summary: 'List the organizations that the person signed in has joined',
+        querystring: NoQuery,
+        response: answers({ 200: JoinedOrganizations }, 401),
+      },
+    },
+    async ({ session }) => {
+      const joined = await listJoinedAllOrgs(db, session.userId)
+      return { data: joined.map(({ suspendedAt, ...rest }) => ({ ...rest, suspended: suspendedAt !== null })) }
+    },
+  )
+
+  app.post(
+    '/auth/organization',
+    {
+      onRequest: asSession,
+      config: { access: 'public' },
+      schema: {
+        tags,
+        operationId: 'switchOrganization',
+        summary: 'Turn the session to another organization of the person',
+        querystring: NoQuery,
+        body: OrganizationSwitch,
+        response: answers({ 200: Session }, 400, 401, 403, 404),
+      },
+    },
+    async ({ session, body, id: requestId }) => {
+      const joined = await listJoinedAllOrgs(db, session.userId)
+      const org = joined.find(({ id }) => id === body.organizationId.toLowerCase())?.id
+      if (!org) throw notFound()
+      await identity.change(session.org ?? org, async (trx) => {
+        await updateSessionOrganization(trx, session.id, org)
+        const actor = { kind: 'user', org, keyId: null, userId: session.userId, requestId } as const
+        await recordAudit(trx, actor, 'session.switch', { type: 'session', id: session.id })
+      })
+      return shown({ ...session, org })
+    },
+  )
+}

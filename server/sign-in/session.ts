@@ -1,0 +1,52 @@
+import type { FastifyRequest } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { recordAudit } from '../platform/audit/record.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import { ApiError } from '../platform/errors.ts'
+import { checkOrigin, isReading } from '../platform/http/origin.ts'
+import { hashKey } from '../platform/identity/keys.ts'
+import type { Credentials, Library } from './library.ts'
+import { findSessionUser, listJoinedAllOrgs, updateSessionOrganization } from './queries.ts'
+
+export type SessionUser = NonNullable<Awaited<ReturnType<typeof findSessionUser>>>
+
+/** The live session of a request, whose sender must be a page of this origin if it writes. */
+export const requireSession = async (deps: Deps, request: FastifyRequest): Promise<SessionUser> => {
+  const token = deps.sessionCookie.read(request.headers.cookie)
+  const session = token && (await findSessionUser(deps.db, hashKey(token), deps.clock.now()))
+  if (!session) throw new ApiError('unauthorized', 'Nobody is signed in here; sign in first.')
+  if (!isReading(request)) checkOrigin(request, deps.baseUrl())
+  return session
+}
+
+type Opening = {
+  /** Where the session begins; the first organization that the person has joined, unless said. */
+  org?: OrgId
+  /** What the audit trail calls it; nothing when something else is written there for the same request. */
+  action?: string
+}
+
+/** Signs a person in. Undefined says that address and password do not belong together, or belong to nobody. */
+export const openSession = async (
+  { db, clock }: Deps,
+  library: Library,
+  request: FastifyRequest,
+  credentials: Credentials,
+  { org: wanted, action }: Opening,
+) => {
+  const sender = { address: request.ip, userAgent: request.headers['user-agent'] }
+  const opened = await library.signIn(credentials, sender)
+  if (!opened) return undefined
+  return db.transaction().execute(async (trx) => {
+    const session = await findSessionUser(trx, hashKey(opened.token), clock.now())
+    if (!session) throw new Error('the sign-in library opened a session that is not stored')
+    const { id, userId } = session
+    const org = wanted ?? (await listJoinedAllOrgs(trx, userId))[0]?.id ?? null
+    if (org) await updateSessionOrganization(trx, id, org)
+    if (org && action) {
+      const actor = { kind: 'user', org, keyId: null, userId, requestId: request.id } as const
+      await recordAudit(trx, actor, action, { type: 'session', id })
+    }
+    return { session: { ...session, org }, cookies: opened.cookies }
+  })
+}
