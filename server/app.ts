@@ -1,3 +1,5 @@
+import { agentGroups } from './agent-groups/routes.ts'
+import { agents } from './agents/routes.ts'
 import { apiKeys } from './api-keys/routes.ts'
 import { auditEvents } from './audit-events/routes.ts'
 import { companies } from './companies/routes.ts'
@@ -12,7 +14,7 @@ import { type App, openHttp } from './platform/http/http.ts'
 import { addPages } from './platform/http/pages.ts'
 import { signIn } from './sign-in/routes.ts'
 
-const resources = [organizations, members, signIn, apiKeys, auditEvents, companies]
+const resources = [organizations, members, signIn, apiKeys, auditEvents, companies, agents, agentGroups]
 
 /** The areas of the interface, in the order in which its documents show them. */
 const areas: [name: string, description: string][] = [
@@ -21,6 +23,7 @@ const areas: [name: string, description: string][] = [
   ['Sign-in', 'Sessions of people, and the invitations by which they join. A session acts like a key.'],
   ['API Keys', 'Keys of an organization. A key acts for the member who made it.'],
   ['Audit Events', 'Who did what, when.'],
+  ['Agents', 'Voice and text agents, their versions, and groups of them.'],
   ['Companies', 'Clients or brands that the agents work for, and their logos.'],
   ['Files', 'Stored files behind signed links.'],
   ['Operations', 'Health of the process.'],

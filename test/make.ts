@@ -36,6 +36,15 @@ export const makeMember = (server: TestServer, key: string, role: Role) =>
     }),
   )
 
+export const makeAgent = (server: TestServer, key: string, fields: object = {}) =>
+  made(server.call('POST', '/v1/agents', { key, body: { name: 'Leo', channel: 'voice', ...fields } }))
+
+export const makeAgentVersion = (server: TestServer, key: string, agentId: string, systemPrompt = 'You are Leo.') =>
+  made(server.call('POST', `/v1/agents/${agentId}/versions`, { key, body: { systemPrompt } }))
+
+export const makeAgentGroup = (server: TestServer, key: string, name = `Group ${randomUUID()}`) =>
+  made(server.call('POST', '/v1/agent-groups', { key, body: { name } }))
+
 export const makeCompany = (server: TestServer, key: string, name = 'Acme Dental') =>
   made(server.call('POST', '/v1/companies', { key, body: { name } }))
 

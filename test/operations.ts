@@ -1,6 +1,17 @@
 import type { Access } from '../server/platform/http/access.ts'
 import { type Operation, openApiDocument } from '../server/platform/http/openapi.ts'
-import { acceptance, elsewhere, makeCompany, makeKey, makeMember, makePerson, password } from './make.ts'
+import {
+  acceptance,
+  elsewhere,
+  makeAgent,
+  makeAgentGroup,
+  makeAgentVersion,
+  makeCompany,
+  makeKey,
+  makeMember,
+  makePerson,
+  password,
+} from './make.ts'
 import type { Call, TestServer } from './server.ts'
 
 /** The operations of the interface, and what a call of each needs: what the contract sweep goes by. */
@@ -18,8 +29,14 @@ export type SweptOperation = {
   operation: Operation
 }
 
-/** Makes what a path's `{id}` names, in the organization given. A new resource adds its line here. */
-const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string>> = {
+/** Makes what a path's parameters name, in the organization given. A new resource adds its line here. */
+const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string | string[]>> = {
+  '/v1/agents/{id}/versions/{versionId}': async (server, { key }) => {
+    const { id } = await makeAgent(server, key)
+    return [id, (await makeAgentVersion(server, key, id)).id]
+  },
+  '/v1/agents/{id}': async (server, { key }) => (await makeAgent(server, key)).id,
+  '/v1/agent-groups/{id}': async (server, { key }) => (await makeAgentGroup(server, key)).id,
   '/v1/companies/{id}': async (server, { key }) => (await makeCompany(server, key)).id,
   '/v1/members/{id}': async (server, { key }) => (await makeMember(server, key, 'member')).id,
   '/v1/api-keys/{id}': async (server, { key }) => (await makeKey(server, key, 'viewer')).id,
@@ -31,6 +48,10 @@ const png = Buffer.from('89504e470d0a1a0a0000', 'hex')
 
 /** A body that the operation accepts, where the document's example is not one. */
 const bodies: Record<string, () => Partial<Call>> = {
+  createAgent: () => ({ body: { name: 'Leo', channel: 'voice' } }),
+  updateAgent: () => ({ body: { name: 'Leo' } }),
+  createAgentGroup: () => ({ body: { name: unique() } }),
+  updateAgentGroup: () => ({ body: { name: unique() } }),
   createOrganization: () => ({
     body: { name: 'Acme', slug: `acme-${unique()}`, owner: { email: `${unique()}@example.com`, name: 'Ada' } },
   }),
@@ -59,13 +80,15 @@ const makerOf = (path: string) => Object.entries(idMakers).find(([prefix]) => pa
 
 export const hasId = ({ path }: SweptOperation): boolean => path.includes('{')
 
-/** The path with `{id}` filled in: by what the organization owns, or by an id given. */
+/** The path with its parameters filled in by what the organization owns, the first one by an id if one is given. */
 export const fillPath = async (server: TestServer, { path, name }: SweptOperation, org: Org, id?: string) => {
   if (!path.includes('{')) return path
   const maker = makerOf(path)
   if (!maker) throw new Error(`test/operations.ts does not say what the id of ${name} names`)
   const [prefix, make] = maker
-  const filled = prefix.replace('{id}', id ?? (await make(server, org))) + path.slice(prefix.length)
+  const ids = [await make(server, org)].flat()
+  if (id !== undefined) ids[0] = id
+  const filled = ids.reduce((text, next) => text.replace(/\{\w+\}/, next), prefix) + path.slice(prefix.length)
   if (filled.includes('{')) throw new Error(`test/operations.ts does not say what all parameters of ${name} name`)
   return filled
 }

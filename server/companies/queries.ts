@@ -1,6 +1,7 @@
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { violatedConstraint } from '../platform/db/errors.ts'
 import { prepared } from '../platform/db/prepared.ts'
-import { notFound } from '../platform/errors.ts'
+import { ApiError, notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
 const columns = ['id', 'name', 'logo_url as logoUrl', 'created_at as createdAt', 'updated_at as updatedAt'] as const
@@ -61,7 +62,15 @@ export const updateCompany = (db: Db, org: OrgId, id: string, { name, logoUrl, l
     .executeTakeFirstOrThrow(notFound)
 
 export const deleteCompany = (db: Db, org: OrgId, id: string) =>
-  db.deleteFrom('companies').where('organization_id', '=', org).where('id', '=', id).execute()
+  db
+    .deleteFrom('companies')
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .execute()
+    .catch((error: unknown) => {
+      if (!violatedConstraint(error)?.endsWith('_company_fkey')) throw error
+      throw new ApiError('conflict', 'Agents belong to this company; give them another one first.')
+    })
 
 /** Which of these uploaded logos a company shows. */
 export const listLogoKeysAllOrgs = (db: Db, keys: string[]) =>

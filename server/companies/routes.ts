@@ -112,7 +112,7 @@ export const companies = (app: App, { db, jobs, blobs, config }: Deps): void => 
         summary: 'Delete a company',
         params: IdParams,
         querystring: NoQuery,
-        response: answers({ 204: Empty }, 401, 403, 404),
+        response: answers({ 204: Empty }, 401, 403, 404, 409),
       },
     },
     async ({ actor, params }, reply) => {

@@ -14,6 +14,10 @@ export const placement: Record<string, 'distributed' | 'reference' | 'local'> = 
   invitations: 'distributed',
   audit_events: 'distributed',
   companies: 'distributed',
+  agents: 'distributed',
+  agent_versions: 'distributed',
+  agent_groups: 'distributed',
+  agent_group_members: 'distributed',
   job_holders: 'local',
   migrations: 'local',
 }

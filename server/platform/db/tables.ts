@@ -43,6 +43,45 @@ export interface Accounts {
   user_id: string;
 }
 
+export interface AgentGroupMembers {
+  agent_id: string;
+  group_id: string;
+  organization_id: string;
+}
+
+export interface AgentGroups {
+  created_at: Generated<Timestamp>;
+  id: string;
+  name: string;
+  organization_id: string;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface Agents {
+  archived_at: Timestamp | null;
+  channel: string;
+  company_id: string | null;
+  created_at: Generated<Timestamp>;
+  current_version_id: string | null;
+  external_id: string | null;
+  id: string;
+  name: string;
+  organization_id: string;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface AgentVersions {
+  agent_id: string;
+  config: Json;
+  content_hash: string;
+  created_at: Generated<Timestamp>;
+  id: string;
+  label: string | null;
+  number: number;
+  organization_id: string;
+  system_prompt: string;
+}
+
 export interface ApiKeys {
   created_at: Generated<Timestamp>;
   created_by_user_id: string;
@@ -172,6 +211,10 @@ export interface Verifications {
 
 export interface DB {
   accounts: Accounts;
+  agent_group_members: AgentGroupMembers;
+  agent_groups: AgentGroups;
+  agent_versions: AgentVersions;
+  agents: Agents;
   api_keys: ApiKeys;
   audit_events: AuditEvents;
   companies: Companies;

@@ -1,0 +1,205 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { violatedConstraint } from '../platform/db/errors.ts'
+import { ApiError, invalid, notFound } from '../platform/errors.ts'
+import type { Page } from '../platform/http/paging.ts'
+
+type AgentChannel = 'voice' | 'text'
+
+type AgentFilter = {
+  companyId?: string
+  groupId?: string
+  channel?: AgentChannel
+  externalId?: string
+  archived?: boolean
+}
+
+const columns = [
+  'agents.id',
+  'external_id as externalId',
+  'name',
+  sql<AgentChannel>`channel`.as('channel'),
+  'company_id as companyId',
+  sql<string[]>`array(
+    SELECT group_id FROM agent_group_members m
+    WHERE m.organization_id = agents.organization_id AND m.agent_id = agents.id ORDER BY group_id)`.as('groupIds'),
+  'current_version_id as currentVersionId',
+  'archived_at as archivedAt',
+  'created_at as createdAt',
+  'updated_at as updatedAt',
+] as const
+
+const selectAgents = (db: Db, org: OrgId) =>
+  db.selectFrom('agents').select(columns).where('agents.organization_id', '=', org)
+
+export const listAgents = (db: Db, org: OrgId, filter: AgentFilter, { limit, after }: Page) => {
+  const { companyId, groupId, channel, externalId, archived = false } = filter
+  return selectAgents(db, org)
+    .where('archived_at', archived ? 'is not' : 'is', null)
+    .$if(companyId !== undefined, (query) => query.where('company_id', '=', companyId as string))
+    .$if(channel !== undefined, (query) => query.where('channel', '=', channel as string))
+    .$if(externalId !== undefined, (query) => query.where('external_id', '=', externalId as string))
+    .$if(groupId !== undefined, (query) =>
+      query.where('agents.id', 'in', (inner) =>
+        inner
+          .selectFrom('agent_group_members')
+          .select('agent_id')
+          .where('organization_id', '=', org)
+          .where('group_id', '=', groupId as string),
+      ),
+    )
+    .$if(after !== undefined, (query) => query.where('agents.id', '<', after as string))
+    .orderBy('agents.id', 'desc')
+    .limit(limit + 1)
+    .execute()
+}
+
+export const getAgent = (db: Db, org: OrgId, id: string) =>
+  selectAgents(db, org).where('agents.id', '=', id).executeTakeFirstOrThrow(notFound)
+
+/** What a statement says of what it refers to, in the words of the request. */
+const explain = (error: unknown): never => {
+  switch (violatedConstraint(error)) {
+    case 'agents_external_id_key':
+      throw new ApiError('conflict', 'Another agent has this externalId.')
+    case 'agents_company_fkey':
+      throw invalid('companyId', 'names no company of this organization')
+    case 'agent_group_members_group_fkey':
+      throw invalid('groupIds', 'names a group that this organization does not have')
+    case 'agent_versions_label_key':
+      throw new ApiError('conflict', 'Another version of this agent has this label.')
+    default:
+      throw error
+  }
+}
+
+type NewAgent = {
+  id: string
+  externalId?: string | null
+  name: string
+  channel: AgentChannel
+  companyId?: string | null
+}
+
+export const insertAgent = (db: Db, org: OrgId, agent: NewAgent) =>
+  db
+    .insertInto('agents')
+    .values({
+      organization_id: org,
+      id: agent.id,
+      external_id: agent.externalId ?? null,
+      name: agent.name,
+      channel: agent.channel,
+      company_id: agent.companyId ?? null,
+    })
+    .execute()
+    .catch(explain)
+
+type AgentChange = {
+  externalId?: string | null
+  name?: string
+  companyId?: string | null
+  archivedAt?: Date | null
+  currentVersionId?: string
+}
+
+/** Archiving an archived agent keeps the first moment. */
+export const updateAgent = (db: Db, org: OrgId, id: string, change: AgentChange) =>
+  db
+    .updateTable('agents')
+    .set((set) => ({
+      ...(change.externalId !== undefined && { external_id: change.externalId }),
+      ...(change.name !== undefined && { name: change.name }),
+      ...(change.companyId !== undefined && { company_id: change.companyId }),
+      ...(change.currentVersionId !== undefined && { current_version_id: change.currentVersionId }),
+      ...(change.archivedAt === null && { archived_at: null }),
+      ...(change.archivedAt && { archived_at: set.fn.coalesce('archived_at', set.val(change.archivedAt)) }),
+      updated_at: new Date(),
+    }))
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .returning('id')
+    .executeTakeFirstOrThrow(notFound)
+    .catch(explain)
+
+/** Puts the agent into these groups and no other. */
+export const replaceGroupsOfAgent = async (db: Db, org: OrgId, agentId: string, groupIds: string[]): Promise<void> => {
+  await db
+    .deleteFrom('agent_group_members')
+    .where('organization_id', '=', org)
+    .where('agent_id', '=', agentId)
+    .execute()
+  if (groupIds.length === 0) return
+  const rows = groupIds.map((groupId) => ({ organization_id: org, group_id: groupId, agent_id: agentId }))
+  await db.insertInto('agent_group_members').values(rows).execute().catch(explain)
+}
+
+/** Holds the agent, so that its versions are numbered one after the other. */
+export const lockAgent = (db: Db, org: OrgId, id: string) =>
+  db
+    .selectFrom('agents')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirstOrThrow(notFound)
+
+const versionColumns = [
+  'id',
+  'agent_id as agentId',
+  'number',
+  'label',
+  'system_prompt as systemPrompt',
+  sql<Record<string, unknown>>`config`.as('config'),
+  'created_at as createdAt',
+] as const
+
+const selectVersions = (db: Db, org: OrgId, agentId: string) =>
+  db
+    .selectFrom('agent_versions')
+    .select(versionColumns)
+    .where('organization_id', '=', org)
+    .where('agent_id', '=', agentId)
+
+/** Newest first, which is by falling number. */
+export const listVersions = (db: Db, org: OrgId, agentId: string, { limit, after }: Page) =>
+  selectVersions(db, org, agentId)
+    .$if(after !== undefined, (query) => query.where('number', '<', Number(after)))
+    .orderBy('number', 'desc')
+    .limit(limit + 1)
+    .execute()
+
+export const getVersion = (db: Db, org: OrgId, agentId: string, id: string) =>
+  selectVersions(db, org, agentId).where('id', '=', id).executeTakeFirstOrThrow(notFound)
+
+export const findVersionByContent = (db: Db, org: OrgId, agentId: string, contentHash: string) =>
+  selectVersions(db, org, agentId).where('content_hash', '=', contentHash).executeTakeFirst()
+
+type NewVersion = {
+  id: string
+  agentId: string
+  label: string | null
+  systemPrompt: string
+  config: Record<string, unknown>
+  contentHash: string
+}
+
+/** The next number is read in the statement; the caller holds the agent. */
+export const insertVersion = (db: Db, org: OrgId, version: NewVersion) =>
+  db
+    .insertInto('agent_versions')
+    .values({
+      organization_id: org,
+      id: version.id,
+      agent_id: version.agentId,
+      number: sql<number>`(
+        SELECT coalesce(max(number), 0) + 1 FROM agent_versions
+        WHERE organization_id = ${org} AND agent_id = ${version.agentId})`,
+      label: version.label,
+      system_prompt: version.systemPrompt,
+      config: JSON.stringify(version.config),
+      content_hash: version.contentHash,
+    })
+    .returning(versionColumns)
+    .executeTakeFirstOrThrow()
+    .catch(explain)

@@ -1,0 +1,207 @@
+import type { Deps } from '../deps.ts'
+import { recordAudit } from '../platform/audit/record.ts'
+import type { App } from '../platform/http/http.ts'
+import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
+import { newId } from '../platform/ids.ts'
+import {
+  getAgent,
+  getVersion,
+  insertAgent,
+  listAgents,
+  listVersions,
+  replaceGroupsOfAgent,
+  updateAgent,
+} from './queries.ts'
+import {
+  Agent,
+  AgentCreate,
+  AgentQuery,
+  AgentUpdate,
+  AgentVersion,
+  AgentVersionCreate,
+  VersionParams,
+} from './schema.ts'
+import { findOrMakeVersion } from './version.ts'
+
+const tags = ['Agents']
+
+export const agents = (app: App, { db, clock }: Deps): void => {
+  app.get(
+    '/v1/agents',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'listAgents',
+        summary: 'List agents, newest first',
+        querystring: AgentQuery,
+        response: answers({ 200: Page(Agent) }, 400, 401),
+      },
+    },
+    async ({ actor, query }) => {
+      const { limit, cursor, ...filter } = query
+      const scope = ['agents', actor.org, filter]
+      const page = app.paging.read({ limit, ...(cursor !== undefined && { cursor }) }, scope)
+      const rows = await listAgents(db, actor.org, filter, page)
+      return app.paging.answer(rows, page, scope, (agent) => agent.id)
+    },
+  )
+
+  app.post(
+    '/v1/agents',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'createAgent',
+        summary: 'Create an agent',
+        querystring: NoQuery,
+        body: AgentCreate,
+        response: answers({ 201: Agent }, 400, 401, 403, 409),
+      },
+    },
+    async ({ actor, body }, reply) => {
+      const { groupIds = [], ...agent } = body
+      const created = await db.transaction().execute(async (trx) => {
+        const id = newId()
+        await insertAgent(trx, actor.org, { id, ...agent })
+        await replaceGroupsOfAgent(trx, actor.org, id, groupIds)
+        await recordAudit(trx, actor, 'agent.create', { type: 'agent', id })
+        return getAgent(trx, actor.org, id)
+      })
+      return reply.code(201).header('location', `/v1/agents/${created.id}`).send(created)
+    },
+  )
+
+  app.get(
+    '/v1/agents/:id',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'getAgent',
+        summary: 'Get an agent',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 200: Agent }, 401, 404),
+      },
+    },
+    ({ actor, params }) => getAgent(db, actor.org, params.id),
+  )
+
+  app.patch(
+    '/v1/agents/:id',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'updateAgent',
+        summary: 'Change an agent, its groups, or bring it back from the archive',
+        params: IdParams,
+        querystring: NoQuery,
+        body: AgentUpdate,
+        response: answers({ 200: Agent }, 400, 401, 403, 404, 409),
+      },
+    },
+    ({ actor, params, body }) => {
+      const { groupIds, archived, ...change } = body
+      return db.transaction().execute(async (trx) => {
+        await updateAgent(trx, actor.org, params.id, {
+          ...change,
+          ...(archived !== undefined && { archivedAt: archived ? clock.now() : null }),
+        })
+        if (groupIds) await replaceGroupsOfAgent(trx, actor.org, params.id, groupIds)
+        await recordAudit(trx, actor, 'agent.update', { type: 'agent', id: params.id })
+        return getAgent(trx, actor.org, params.id)
+      })
+    },
+  )
+
+  app.delete(
+    '/v1/agents/:id',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'archiveAgent',
+        summary: 'Archive an agent; its conversations stay',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 204: Empty }, 401, 403, 404),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      await db.transaction().execute(async (trx) => {
+        await updateAgent(trx, actor.org, params.id, { archivedAt: clock.now() })
+        await recordAudit(trx, actor, 'agent.archive', { type: 'agent', id: params.id })
+      })
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.get(
+    '/v1/agents/:id/versions',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'listAgentVersions',
+        summary: 'List the versions of an agent, newest first',
+        params: IdParams,
+        querystring: PageQuery,
+        response: answers({ 200: Page(AgentVersion) }, 401, 404),
+      },
+    },
+    async ({ actor, params, query }) => {
+      const agent = await getAgent(db, actor.org, params.id)
+      const scope = ['agent-versions', actor.org, agent.id]
+      const page = app.paging.read(query, scope)
+      const rows = await listVersions(db, actor.org, agent.id, page)
+      return app.paging.answer(rows, page, scope, (version) => String(version.number))
+    },
+  )
+
+  app.post(
+    '/v1/agents/:id/versions',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'createAgentVersion',
+        summary: 'Make a version, or find the one with this prompt and configuration',
+        params: IdParams,
+        querystring: NoQuery,
+        body: AgentVersionCreate,
+        response: answers({ 200: AgentVersion, 201: AgentVersion }, 400, 401, 403, 404, 409),
+      },
+    },
+    async ({ actor, params, body }, reply) => {
+      const { systemPrompt, config = {}, label = null } = body
+      const { version, made } = await db.transaction().execute(async (trx) => {
+        const found = await findOrMakeVersion(trx, actor.org, params.id, { systemPrompt, config, label })
+        await recordAudit(trx, actor, 'agent.version', { type: 'agentVersion', id: found.version.id })
+        return found
+      })
+      return reply
+        .code(made ? 201 : 200)
+        .header('location', `/v1/agents/${version.agentId}/versions/${version.id}`)
+        .send(version)
+    },
+  )
+
+  app.get(
+    '/v1/agents/:id/versions/:versionId',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'getAgentVersion',
+        summary: 'Get a version of an agent',
+        params: VersionParams,
+        querystring: NoQuery,
+        response: answers({ 200: AgentVersion }, 401, 404),
+      },
+    },
+    ({ actor, params }) => getVersion(db, actor.org, params.id, params.versionId),
+  )
+}

@@ -1,0 +1,93 @@
+import Type from 'typebox'
+import { Choice, Closed, Id, Name, Nullable, PageQuery, Timestamp } from '../platform/http/schemas.ts'
+
+const AgentName = { ...Name, examples: ['Leo, billing'] }
+
+export const ExternalId = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: 'The sender’s own id.',
+  examples: ['agent_5e0b3c9d1f'],
+})
+
+export const agentChannels = ['voice', 'text'] as const
+
+export const Agent = Closed(
+  {
+    id: Id,
+    externalId: Nullable(ExternalId),
+    name: AgentName,
+    channel: Choice(agentChannels),
+    companyId: Nullable(Id),
+    groupIds: Type.Array(Id, { description: 'The agent groups that it is in.' }),
+    currentVersionId: { ...Nullable(Id), description: 'The version made last.' },
+    archivedAt: Nullable(Timestamp),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'Agent' },
+)
+
+const GroupIds = Type.Array(Id, { maxItems: 100, uniqueItems: true })
+
+export const AgentCreate = Closed({
+  externalId: Type.Optional(Nullable(ExternalId)),
+  name: AgentName,
+  channel: Choice(agentChannels),
+  companyId: Type.Optional(Nullable(Id)),
+  groupIds: Type.Optional(GroupIds),
+})
+
+export const AgentUpdate = Closed(
+  {
+    externalId: Type.Optional(Nullable(ExternalId)),
+    name: Type.Optional(AgentName),
+    companyId: Type.Optional(Nullable(Id)),
+    groupIds: Type.Optional(GroupIds),
+    archived: Type.Optional(Type.Boolean({ description: 'False brings an archived agent back.' })),
+  },
+  { minProperties: 1 },
+)
+
+export const AgentQuery = Closed({
+  ...PageQuery.properties,
+  companyId: Type.Optional(Id),
+  groupId: Type.Optional(Id),
+  channel: Type.Optional(Choice(agentChannels)),
+  externalId: Type.Optional(ExternalId),
+  archived: Type.Optional(Type.Boolean({ description: 'True lists the archived ones alone; left out, the others.' })),
+})
+
+const Label = Type.String({ minLength: 1, maxLength: 255, examples: ['production-12'] })
+
+/** A prompt is text of any length that a request may have. */
+const SystemPrompt = Type.String({ maxLength: 1_000_000, examples: ['You are Leo. You help with bills.'] })
+
+const Config = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  additionalProperties: true,
+  maxProperties: 1_000,
+  description: 'Whatever else makes the version what it is: model, voice, tools.',
+  examples: [{ model: 'large', temperature: 0.2 }],
+})
+
+export const AgentVersion = Closed(
+  {
+    id: Id,
+    agentId: Id,
+    number: Type.Integer({ minimum: 1, description: 'Counted from 1 for each agent.' }),
+    label: Nullable(Label),
+    systemPrompt: SystemPrompt,
+    config: Config,
+    createdAt: Timestamp,
+  },
+  { title: 'AgentVersion' },
+)
+
+export const AgentVersionCreate = Closed({
+  systemPrompt: SystemPrompt,
+  config: Type.Optional(Config),
+  label: Type.Optional(Nullable(Label)),
+})
+
+export const VersionParams = Closed({ id: Id, versionId: Id })
