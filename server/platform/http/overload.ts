@@ -1,35 +1,33 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Database } from '../db/database.ts'
 import { ApiError } from '../errors.ts'
 
 /** Requests that wait for a database connection; more of them would only time out in the queue. */
 const maxWaiting = 1_000
-/** The event loop's lag, as the 99th percentile of the last second, beyond which new work makes all slower. */
-const maxDelayMs = 1_500
+/** A turn of the event loop that takes longer than this, again and again: new work makes all slower. */
+const maxTurnMs = 1_500
+const lookEveryMs = 250
 
 export type Overload = { check: () => void; close: () => void }
 
 /** Refuses new work, quickly and with 503, while the process cannot keep up with what it has accepted. */
 export const watchOverload = (database: Pick<Database, 'waiting'>): Overload => {
-  const delay = monitorEventLoopDelay({ resolution: 20 })
-  delay.enable()
-  let lagging = false
+  let lookedAt = performance.now()
+  // One long pause is over when it is seen, so it takes a second one.
+  let slowTurns = 0
   const timer = setInterval(() => {
-    lagging = delay.percentile(99) / 1e6 > maxDelayMs
-    delay.reset()
-  }, 1_000)
+    const now = performance.now()
+    slowTurns = now - lookedAt > maxTurnMs ? slowTurns + 1 : 0
+    lookedAt = now
+  }, lookEveryMs)
   timer.unref()
   return {
     check: () => {
-      if (lagging || database.waiting() > maxWaiting) {
+      if (slowTurns > 1 || database.waiting() > maxWaiting) {
         throw new ApiError('unavailable', 'The service has more requests than it can answer; try again shortly.', {
           retryAfterSeconds: 1,
         })
       }
     },
-    close: () => {
-      clearInterval(timer)
-      delay.disable()
-    },
+    close: () => clearInterval(timer),
   }
 }

@@ -1,0 +1,180 @@
+import { access } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { ask, makeDataDir, provision, runEarshot, startEarshot } from '../../test/earshot.ts'
+import { serviceKey } from '../../test/server.ts'
+import { deleteLogo } from '../companies/jobs.ts'
+import { openDatabase } from '../platform/db/database.ts'
+import { openEmbedded } from '../platform/db/embedded.ts'
+import { openJobs } from '../platform/jobs/queue.ts'
+import { openLog } from '../platform/log.ts'
+
+/** The commands as people run them, beside a serving process and without one. */
+
+const silent = openLog({ write: () => {} })
+
+const statusOf = async (origin: string, path: string, key: string) => (await ask(origin, 'GET', path, key)).status
+
+/** The queue of a data directory that another process serves. */
+const openQueue = async (dataDir: string) => {
+  const embedded = await openEmbedded({ dataDir, log: silent, applicationName: 'test' })
+  const database = openDatabase({ connection: embedded.connection, applicationName: 'test' })
+  const jobs = await openJobs({ database, log: silent })
+  onTestFinished(async () => {
+    await jobs.close()
+    await database.close()
+    await embedded.close()
+  })
+  return { jobs, db: database.db }
+}
+
+describe('beside a serving process', () => {
+  it('a second start says who has the data directory and leaves it alone', async () => {
+    const switches = { EARSHOT_DATA_DIR: await makeDataDir() }
+    const first = await startEarshot(switches)
+    const second = await runEarshot(['serve'], switches)
+    expect(second).toMatchObject({ code: 1, stdout: '' })
+    expect(second.stderr).toContain(switches.EARSHOT_DATA_DIR)
+    expect(second.stderr).toContain(`(pid ${first.child.pid})`)
+    expect(await statusOf(first.origin, '/v1/organizations', serviceKey)).toBe(200)
+  })
+
+  it('keys are made, work at once, and are revoked within a second', async () => {
+    const switches = { EARSHOT_DATA_DIR: await makeDataDir() }
+    const { origin } = await startEarshot(switches)
+    const made = await runEarshot(['keys', 'service', '--name', 'Provisioning'], switches)
+    expect(made).toMatchObject({ code: 0, stderr: '' })
+    const [, key = '', id = ''] = /^(ear_\w{38})\n.* is ([0-9a-f-]{36})\.\n$/.exec(made.stdout) ?? []
+    expect(await statusOf(origin, '/v1/organizations', key)).toBe(200)
+    expect(await statusOf(origin, '/v1/me', key)).toBe(403)
+
+    const revoked = runEarshot(['keys', 'revoke', id], switches)
+    await expect(revoked).resolves.toMatchObject({ code: 0, stdout: 'Revoked.\n' })
+    await expect.poll(() => statusOf(origin, '/v1/organizations', key), { timeout: 1_000 }).toBe(401)
+    for (const unknown of [crypto.randomUUID(), 'not-an-id']) {
+      const answer = await runEarshot(['keys', 'revoke', unknown], switches)
+      expect(answer).toEqual({ code: 1, stdout: '', stderr: `earshot: No service key has the id ${unknown}.\n` })
+    }
+
+    const { slug, id: org } = await provision(origin)
+    const owner = await runEarshot(['keys', 'owner', slug], switches)
+    const me = await ask(origin, 'GET', '/v1/me', owner.stdout.trim())
+    expect(me.body).toMatchObject({ role: 'owner', organization: { id: org, slug } })
+    expect(await runEarshot(['keys', 'owner', 'nobody'], switches)).toMatchObject({ code: 1, stdout: '' })
+  }, 30_000)
+
+  it('dead jobs are listed and given back', async () => {
+    const switches = { EARSHOT_DATA_DIR: await makeDataDir() }
+    await startEarshot(switches)
+    const list = async () => (await runEarshot(['jobs', 'list'], switches)).stdout
+    expect(await list()).toBe('No job is dead.\n')
+
+    // A payload that no code of this version has written: it can never be run.
+    const { jobs, db } = await openQueue(switches.EARSHOT_DATA_DIR)
+    const payload = { nothing: true } as unknown as { key: string }
+    const id = await jobs.enqueue(db, deleteLogo, payload)
+    const isDead = async () => (await jobs.listDead({ limit: 10 })).some((job) => job.id === id)
+    await expect.poll(isDead, { timeout: 5_000 }).toBe(true)
+    expect(await list()).toMatch(new RegExp(`^${id}  \\S+Z  company\\.delete-logo\\n    .+\\n$`))
+    const [told] = JSON.parse((await runEarshot(['jobs', 'list', '--json'], switches)).stdout)
+    expect(told).toMatchObject({ id, name: 'company.delete-logo', error: expect.any(String) })
+
+    expect(await runEarshot(['jobs', 'retry', id.toUpperCase()], switches)).toMatchObject({
+      code: 0,
+      stdout: 'Given back: 1\n',
+    })
+    await expect.poll(isDead, { timeout: 5_000 }).toBe(true)
+    expect(await runEarshot(['jobs', 'retry', '--all'], switches)).toMatchObject({ code: 0, stdout: 'Given back: 1\n' })
+    for (const unknown of [crypto.randomUUID(), 'not-an-id']) {
+      const answer = await runEarshot(['jobs', 'retry', unknown], switches)
+      expect(answer).toMatchObject({ code: 1, stdout: 'Given back: 0\n', stderr: expect.stringContaining(unknown) })
+    }
+  }, 30_000)
+})
+
+describe('doctor', () => {
+  it('finds a healthy service healthy, in use and not', async () => {
+    const switches = { EARSHOT_DATA_DIR: await makeDataDir() }
+    const serving = await startEarshot(switches)
+    const beside = await runEarshot(['doctor'], switches)
+    expect(beside).toMatchObject({ code: 0, stderr: '' })
+    expect(beside.stdout).toContain('embedded, in use')
+    serving.child.kill('SIGTERM')
+    await serving.ended
+    const alone = await runEarshot(['doctor'], switches)
+    expect(alone).toMatchObject({ code: 0, stderr: '' })
+    expect(alone.stdout).toContain('embedded, not in use')
+    expect(`${beside.stdout}${alone.stdout}`).not.toContain('FAIL')
+  }, 20_000)
+
+  it('names a database that is away, and a fault of the configuration', async () => {
+    // Takes connections and says nothing that PostgreSQL would.
+    const stranger = createServer((socket) => socket.destroy())
+    await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void stranger.close())
+    const { port } = stranger.address() as { port: number }
+    const away = await runEarshot(['doctor'], {
+      EARSHOT_DATA_DIR: await makeDataDir(),
+      EARSHOT_SECRET_KEY: 'a-secret-key-for-this-test-0123456789',
+      DATABASE_URL: `postgres://someone:hidden@127.0.0.1:${port}/earshot`,
+    })
+    expect(away.code).toBe(1)
+    expect(away.stdout).toMatch(/^ok {4}configuration/m)
+    expect(away.stdout).toMatch(/^FAIL {2}database +\S+/m)
+    expect(`${away.stdout}${away.stderr}`).not.toContain('hidden')
+
+    const wrong = await runEarshot(['doctor'], { PORT: 'http' })
+    expect(wrong).toMatchObject({ code: 1, stdout: expect.stringMatching(/^FAIL {2}configuration .*\n +PORT: /m) })
+  }, 20_000)
+})
+
+describe('called wrongly', () => {
+  it('all faults of the configuration are told at once', async () => {
+    const wrong = {
+      PORT: '99999',
+      EARSHOT_ROLES: 'chef',
+      DATABASE_URL: 'mysql://root:hidden@localhost/x',
+      EARSHOT_SERVICE_KEY: 'too-short',
+      EARSHOT_LIMITS: 'bodyBytes=many',
+      EARSHOT_NONSENSE: '1',
+    }
+    const answer = await runEarshot(['serve'], wrong)
+    expect(answer).toMatchObject({ code: 2, stdout: '' })
+    for (const name of [...Object.keys(wrong), 'EARSHOT_SECRET_KEY']) expect(answer.stderr).toContain(`${name}: `)
+    for (const secret of ['hidden', 'too-short']) expect(answer.stderr).not.toContain(secret)
+  })
+
+  it.each([
+    [['nonsense'], 'Usage: earshot'],
+    [['constructor'], 'Usage: earshot'],
+    [['serve', '--nonsense'], 'earshot serve --help'],
+    [['serve', 'now'], 'earshot serve --help'],
+    [['migrate', '--force'], 'earshot migrate --help'],
+    [['keys', 'owner', 'slug', '--role', 'viewer'], 'earshot keys --help'],
+    [['keys'], 'Usage:'],
+    [['keys', 'owner'], 'Usage:'],
+    [['keys', 'service', 'extra'], 'Usage:'],
+    [['keys', 'revoke', 'one', 'two'], 'Usage:'],
+    [['jobs'], 'Usage:'],
+    [['jobs', 'list', 'extra'], 'Usage:'],
+    [['jobs', 'retry'], 'Usage:'],
+    [['jobs', 'retry', '--all', 'one'], 'Usage:'],
+  ])('%j ends with 2 and the usage, and touches nothing', async (args, usage) => {
+    const nowhere = join(tmpdir(), `earshot-nowhere-${crypto.randomUUID()}`)
+    const { code, stdout, stderr } = await runEarshot(args, { EARSHOT_DATA_DIR: nowhere })
+    expect(code).toBe(2)
+    expect(stdout + stderr).toContain(usage)
+    await expect(access(nowhere)).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  it('called with nothing it tells its commands', async () => {
+    expect(await runEarshot([], {})).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: earshot') })
+  })
+
+  it.each(['serve', 'migrate', 'keys', 'link', 'jobs', 'doctor'])('%s tells its usage', async (name) => {
+    const answer = await runEarshot([name, '--help'], {})
+    expect(answer).toMatchObject({ code: 0, stdout: expect.stringContaining(`earshot ${name}`), stderr: '' })
+  })
+})

@@ -1,0 +1,141 @@
+import { resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ConfigError, loadConfig } from './config.ts'
+
+const faultsOf = (env: Record<string, string>): string[] => {
+  try {
+    loadConfig(env)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults
+    throw error
+  }
+}
+
+const secret = 'a-secret-key-of-the-tests-0123456789'
+
+it('nothing set is a whole configuration: everything in one process, on this machine alone', () => {
+  expect(loadConfig({})).toMatchObject({
+    port: 4000,
+    host: '127.0.0.1',
+    baseUrl: undefined,
+    dataDir: resolve('.earshot'),
+    databaseUrl: undefined,
+    roles: ['http', 'worker'],
+    storage: { kind: 'file', folder: undefined },
+    trustProxy: 0,
+    allowedPrivateAddresses: [],
+    limits: {
+      bodyBytes: 1_048_576,
+      batchBytes: 33_554_432,
+      logoBytes: 2_097_152,
+      ratePerSecond: 500,
+      rateBurst: 2_000,
+    },
+  })
+})
+
+it('an empty text counts as unset', () => {
+  expect(loadConfig({ PORT: '', EARSHOT_ROLES: '', DATABASE_URL: '', EARSHOT_LIMITS: '' })).toEqual(loadConfig({}))
+})
+
+describe('what fits', () => {
+  it.each([
+    ['PORT', '0', { port: 0 }],
+    ['PORT', '65535', { port: 65_535 }],
+    ['HOST', '::1', { host: '::1' }],
+    ['EARSHOT_BASE_URL', 'https://earshot.example.com/', { baseUrl: 'https://earshot.example.com' }],
+    ['EARSHOT_ROLES', 'worker, http', { roles: ['worker', 'http'] }],
+    ['EARSHOT_STORAGE', 'file:/var/files', { storage: { kind: 'file', folder: '/var/files' } }],
+    ['EARSHOT_STORAGE', 'file:///var/files', { storage: { kind: 'file', folder: '/var/files' } }],
+    ['EARSHOT_STORAGE', 's3://bucket', { storage: { kind: 's3', bucket: 'bucket', prefix: '' } }],
+    ['EARSHOT_STORAGE', 's3://bucket/a/b/', { storage: { kind: 's3', bucket: 'bucket', prefix: 'a/b' } }],
+    [
+      'EARSHOT_ALLOWED_PRIVATE_ADDRESSES',
+      '10.1.0.0/16, fd00::/8',
+      { allowedPrivateAddresses: ['10.1.0.0/16', 'fd00::/8'] },
+    ],
+    ['EARSHOT_TRUST_PROXY', '2', { trustProxy: 2 }],
+    ['EARSHOT_SERVICE_KEY', secret, { serviceKey: secret }],
+  ])('%s=%s', (name, text, expected) => {
+    expect(loadConfig({ [name]: text })).toMatchObject(expected)
+  })
+
+  it('a limit is set by its name and the others stay', () => {
+    const { limits } = loadConfig({ EARSHOT_LIMITS: 'bodyBytes=5, rateBurst=7' })
+    expect(limits).toEqual({ ...loadConfig({}).limits, bodyBytes: 5, rateBurst: 7 })
+  })
+})
+
+describe('what does not fit is told by name', () => {
+  it.each([
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '4000 '],
+    ['PORT', '0x10'],
+    ['PORT', '1e3'],
+    ['HOST', 'a b'],
+    ['EARSHOT_BASE_URL', 'earshot.example.com'],
+    ['EARSHOT_BASE_URL', 'ftp://example.com'],
+    ['EARSHOT_DATA_DIR', 'a\0b'],
+    ['EARSHOT_ROLES', 'http,http'],
+    ['EARSHOT_ROLES', 'http,chef'],
+    ['EARSHOT_SERVICE_KEY', 'short'],
+    ['EARSHOT_SERVICE_KEY', `${'a b'.repeat(20)}`],
+    ['EARSHOT_SERVICE_KEY', 'x'.repeat(201)],
+    ['EARSHOT_SECRET_KEY', 'short'],
+    ['EARSHOT_STORAGE', '/var/files'],
+    ['EARSHOT_STORAGE', 's3://Bucket'],
+    ['EARSHOT_STORAGE', 's3://'],
+    ['EARSHOT_STORAGE_SHARED', 'yes'],
+    ['EARSHOT_JUDGE_PROVIDER', 'oracle'],
+    ['EARSHOT_TRUST_PROXY', '11'],
+    ['EARSHOT_METRICS_TOKEN', 'short'],
+    ['EARSHOT_ALLOWED_PRIVATE_ADDRESSES', '10.0.0.1'],
+    ['EARSHOT_ALLOWED_PRIVATE_ADDRESSES', '10.0.0.0/33'],
+    ['EARSHOT_LIMITS', 'bodyBytes'],
+    ['EARSHOT_LIMITS', 'bodyBytes=0'],
+    ['EARSHOT_LIMITS', 'nonsense=1'],
+    ['EARSHOT_LIMITS', 'constructor=1'],
+    ['EARSHOT_LIMIT', 'bodyBytes=1'],
+  ])('%s=%j', (name, text) => {
+    expect(faultsOf({ [name]: text })).toEqual([expect.stringMatching(new RegExp(`^${name}: .+`))])
+  })
+})
+
+it('all faults are told at once, and no secret with them', () => {
+  const faults = faultsOf({
+    PORT: 'http',
+    EARSHOT_ROLES: 'chef',
+    EARSHOT_NONSENSE: '1',
+    EARSHOT_SERVICE_KEY: 'hidden',
+    EARSHOT_SMTP_URL: 'http://user:hidden@mail.example.com',
+    DATABASE_URL: 'mysql://user:hidden@db.example.com/x',
+  })
+  expect(faults.map((fault) => fault.split(':')[0]).sort()).toEqual([
+    'DATABASE_URL',
+    'EARSHOT_NONSENSE',
+    'EARSHOT_ROLES',
+    'EARSHOT_SECRET_KEY',
+    'EARSHOT_SERVICE_KEY',
+    'EARSHOT_SMTP_URL',
+    'PORT',
+  ])
+  expect(faults.join()).not.toContain('hidden')
+})
+
+describe('what goes together', () => {
+  const database = { DATABASE_URL: 'postgres://db.example.com/earshot', EARSHOT_SECRET_KEY: secret }
+
+  it('an external database needs a secret key', () => {
+    expect(faultsOf({ DATABASE_URL: database.DATABASE_URL })).toEqual([expect.stringMatching(/^EARSHOT_SECRET_KEY: /)])
+    expect(faultsOf(database)).toEqual([])
+  })
+
+  it('split roles need storage that is shared', () => {
+    const split = { ...database, EARSHOT_ROLES: 'http' }
+    expect(faultsOf(split)).toEqual([expect.stringMatching(/^EARSHOT_STORAGE_SHARED: /)])
+    expect(faultsOf({ ...split, EARSHOT_STORAGE_SHARED: 'true' })).toEqual([])
+    expect(faultsOf({ ...split, EARSHOT_STORAGE: 's3://bucket' })).toEqual([])
+  })
+})

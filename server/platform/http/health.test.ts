@@ -1,0 +1,179 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import pg from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { testDatabase } from '../../../test/database.ts'
+import { listen } from '../../../test/outside.ts'
+import { serviceKey, testServer } from '../../../test/server.ts'
+import { buildApp } from '../../app.ts'
+import { loadConfig } from '../../config.ts'
+import { closeDeps, openDeps } from '../../deps.ts'
+import { openLog } from '../log.ts'
+import { watchOverload } from './overload.ts'
+
+const token = 'metrics-token-0123456789'
+const plain = await testServer()
+const guarded = await testServer({ EARSHOT_METRICS_TOKEN: token, EARSHOT_TRUST_PROXY: '1' })
+
+describe('/metrics', () => {
+  it('is open to this machine, and tells of requests, jobs, connections and the event loop', async () => {
+    await plain.call('GET', '/v1/companies')
+    const { status, headers, text } = await plain.call('GET', '/metrics')
+    expect([status, headers.get('content-type')]).toEqual([200, expect.stringContaining('text/plain')])
+    expect(text).toMatch(
+      /earshot_http_request_duration_seconds_count\{method="GET",route="\/v1\/companies",status="401"\} 1/,
+    )
+    for (const name of ['earshot_database_connections', 'earshot_job', 'nodejs_eventloop_lag_seconds']) {
+      expect(text).toContain(name)
+    }
+  })
+
+  it.each([{ 'x-forwarded-for': '127.0.0.1' }, { 'x-forwarded-for': '203.0.113.9' }, { forwarded: 'for=203.0.113.9' }])(
+    'is closed to who comes by a proxy on this machine: %j',
+    async (headers: Record<string, string>) => {
+      expect((await plain.call('GET', '/metrics', { headers })).status).toBe(401)
+    },
+  )
+
+  it('behind a proxy that is believed, is open by the address that the proxy tells, or with the token', async () => {
+    const ask = async (headers: Record<string, string>) => (await guarded.call('GET', '/metrics', { headers })).status
+    expect(await ask({ 'x-forwarded-for': '203.0.113.9' })).toBe(401)
+    expect(await ask({ 'x-forwarded-for': '127.0.0.1, 203.0.113.9' })).toBe(401)
+    expect(await ask({ 'x-forwarded-for': '203.0.113.9', authorization: `Bearer ${token}x` })).toBe(401)
+    expect(await ask({ 'x-forwarded-for': '203.0.113.9', authorization: `Bearer ${token}` })).toBe(200)
+  })
+
+  it('counts unknown addresses as one, so that callers cannot make it grow', async () => {
+    for (let i = 0; i < 50; i++) await plain.call('GET', `/nowhere/${i}`)
+    const { text } = await plain.call('GET', '/metrics')
+    expect(text).not.toContain('nowhere')
+    expect(text).toMatch(/route="unknown",status="404"\} 5\d/)
+  })
+})
+
+/** The service on a database that can be cut off, at a door in front of it. */
+const openBehindDoor = async () => {
+  const { connection, drop } = await testDatabase()
+  const url = connection.connectionString ? new URL(connection.connectionString) : undefined
+  const target = url
+    ? { host: url.hostname, port: Number(url.port || 5432) }
+    : { path: join(String(connection.host), '.s.PGSQL.5432') }
+  const sockets = new Set<Socket>()
+  let open = true
+  const door = createServer((client) => {
+    sockets.add(client.on('error', () => {}).on('close', () => sockets.delete(client)))
+    if (!open) return
+    const inner = connect(target).on('error', () => client.destroy())
+    client.pipe(inner).pipe(client)
+    client.on('close', () => inner.destroy())
+  })
+  const { port } = await listen(door)
+  const dataDir = await mkdtemp(join(tmpdir(), 'earshot-health-'))
+  const deps = await openDeps({
+    config: loadConfig({ EARSHOT_DATA_DIR: dataDir, EARSHOT_SERVICE_KEY: serviceKey }),
+    log: openLog({ write: () => {} }),
+    connection: url
+      ? { connectionString: Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href }
+      : { ...connection, host: '127.0.0.1', port },
+    applicationName: 'test',
+  })
+  const app = await buildApp(deps)
+  onTestFinished(async () => {
+    open = true
+    await app.close()
+    await closeDeps(deps)
+    await drop()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+  const ask = async (url: string) => {
+    const { statusCode, headers, body } = await app.inject({ url, headers: { authorization: `Bearer ${serviceKey}` } })
+    return { status: statusCode, retryAfter: headers['retry-after'], body: JSON.parse(body) }
+  }
+  return {
+    ask,
+    shut: () => {
+      open = false
+      for (const socket of sockets) socket.destroy()
+    },
+    reopen: () => {
+      open = true
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+describe('without its database', () => {
+  it('the process is well, not ready, and answers 503 instead of waiting; it recovers by itself', async () => {
+    const { ask, shut, reopen } = await openBehindDoor()
+    expect(await ask('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } })
+    expect((await ask('/v1/organizations')).status).toBe(200)
+    shut()
+    // Connections are taken and never answered, so the pool gives up after its five seconds.
+    const [ready, healthy, request] = await Promise.all([ask('/readyz'), ask('/healthz'), ask('/v1/organizations')])
+    expect(ready).toMatchObject({
+      status: 503,
+      retryAfter: '1',
+      body: { details: { failed: ['database', 'migrations'] } },
+    })
+    expect(healthy).toMatchObject({ status: 200, body: { status: 'ok' } })
+    expect(request).toMatchObject({ status: 503, retryAfter: '2', body: { error: 'temporarily unavailable' } })
+    reopen()
+    await expect.poll(async () => (await ask('/readyz')).status, { timeout: 10_000 }).toBe(200)
+    expect((await ask('/v1/organizations')).status).toBe(200)
+  }, 30_000)
+
+  it('a connection that is cut in the middle of a statement is answered 503', async () => {
+    const lock = new pg.Client(plain.deps.database.connection)
+    await lock.connect()
+    onTestFinished(() => lock.end())
+    await lock.query('BEGIN; LOCK TABLE organizations IN ACCESS EXCLUSIVE MODE')
+    const answer = plain.call('GET', '/v1/organizations', { key: serviceKey })
+    const waiting = "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    await expect.poll(async () => (await lock.query(`SELECT ${waiting}`)).rowCount).toBe(1)
+    await lock.query(`SELECT pg_terminate_backend(pid) ${waiting}`)
+    expect(await answer).toMatchObject({ status: 503, body: { error: 'temporarily unavailable' } })
+    await lock.query('COMMIT')
+    expect((await plain.call('GET', '/v1/organizations', { key: serviceKey })).status).toBe(200)
+  })
+})
+
+describe('overload', () => {
+  it('is refused with 503 and when to come again while too many wait for the database', () => {
+    let waiting = 1_000
+    const overload = watchOverload({ waiting: () => waiting })
+    onTestFinished(overload.close)
+    expect(overload.check).not.toThrow()
+    waiting = 1_001
+    expect(overload.check).toThrow(expect.objectContaining({ status: 503, details: { retryAfterSeconds: 1 } }))
+    waiting = 0
+    expect(overload.check).not.toThrow()
+  })
+
+  it('is refused while the event loop lags, and no longer', async () => {
+    const overload = watchOverload({ waiting: () => 0 })
+    onTestFinished(overload.close)
+    const refuses = () => {
+      try {
+        overload.check()
+        return false
+      } catch {
+        return true
+      }
+    }
+    expect(refuses()).toBe(false)
+    const turnSlowly = async () => {
+      const busyUntil = performance.now() + 1_600
+      while (performance.now() < busyUntil);
+      await nextTurn()
+    }
+    await turnSlowly()
+    // One long pause is no overload; a loop that comes around every 1.6 seconds is.
+    expect(refuses()).toBe(false)
+    for (let turn = 0; turn < 3 && !refuses(); turn++) await turnSlowly()
+    expect(refuses()).toBe(true)
+    await expect.poll(refuses, { timeout: 4_000, interval: 10 }).toBe(false)
+  })
+})

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { makeKey, makeOrganization } from '../../../test/make.ts'
+import { serviceKey, testServer } from '../../../test/server.ts'
+import { generateKey } from '../identity/keys.ts'
+import { tokenBuckets } from './rate-limit.ts'
+
+describe('a token bucket', () => {
+  const fill = () => {
+    let time = 0
+    const buckets = tokenBuckets({ perSecond: 10, burst: 5 }, () => time)
+    const pass = (ms: number) => {
+      time += ms
+    }
+    return { ...buckets, pass }
+  }
+
+  it('gives its burst at once, then as many a second as it says, and never saves up more', () => {
+    const { take, pass } = fill()
+    expect([take('a'), take('a'), take('a'), take('a'), take('a'), take('a')]).toEqual([4, 3, 2, 1, 0, -1])
+    pass(99)
+    expect(take('a')).toBe(-1)
+    pass(1)
+    expect([take('a'), take('a')]).toEqual([0, -1])
+    pass(60_000)
+    expect(take('a')).toBe(4)
+  })
+
+  it('is each caller’s own', () => {
+    const { take } = fill()
+    for (let i = 0; i < 6; i++) take('a')
+    expect([take('a'), take('b')]).toEqual([-1, 4])
+  })
+
+  it('stays bounded however many callers come, and forgets only what is full', () => {
+    const { take, pass } = fill()
+    for (let i = 0; i < 6; i++) take('busy')
+    for (let i = 0; i < 9_990; i++) take(`caller ${i}`)
+    pass(450)
+    for (let i = 0; i < 10; i++) expect(take('busy')).toBe(3 - i < 0 ? -1 : 3 - i)
+    for (let i = 0; i < 100; i++) take(`later ${i}`)
+    expect(take('busy')).toBe(-1)
+  })
+})
+
+describe('a key that sends faster than its limit', async () => {
+  const server = await testServer({ EARSHOT_LIMITS: 'ratePerSecond=1,rateBurst=5' })
+  const { call } = server
+
+  it('is told what is left, then 429 and when to come again; others are not held up', async () => {
+    const org = await makeOrganization(server)
+    const answers = []
+    for (let i = 0; i < 6; i++) answers.push(await call('GET', '/v1/me', { key: org.key }))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429])
+    expect(answers[0]?.headers.get('ratelimit-policy')).toBe('"default";q=5;w=5')
+    expect(answers[0]?.headers.get('ratelimit')).toBe('"default";r=4;t=1')
+    const last = answers[5]
+    expect(last?.headers.get('ratelimit')).toBe('"default";r=0;t=5')
+    expect(last?.headers.get('retry-after')).toBe('1')
+    expect(last?.body).toMatchObject({ error: 'rate limited', details: { retryAfterSeconds: 1 } })
+    const other = await makeOrganization(server)
+    expect((await call('GET', '/v1/me', { key: other.key })).status).toBe(200)
+  })
+
+  it('is limited by itself: another key of the same organization is not', async () => {
+    const org = await makeOrganization(server)
+    const { key } = await makeKey(server, org.key, 'viewer')
+    for (let i = 0; i < 6; i++) await call('GET', '/v1/me', { key: org.key })
+    expect((await call('GET', '/v1/me', { key: org.key })).status).toBe(429)
+    expect((await call('GET', '/v1/me', { key })).status).toBe(200)
+  })
+})
+
+describe('unknown keys', async () => {
+  const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
+  const { call } = server
+  const from = (address: string) => ({ 'x-forwarded-for': address })
+
+  it('are limited by the address that they come from, which known keys are not', async () => {
+    const { key } = await makeOrganization(server)
+    const guess = (address: string) =>
+      call('GET', '/v1/me', { headers: { ...from(address), authorization: `Bearer ${generateKey()}` } })
+    const statuses = new Set<number>()
+    for (let i = 0; i < 300 && !statuses.has(429); i++) statuses.add((await guess('203.0.113.9')).status)
+    expect(statuses).toEqual(new Set([401, 429]))
+    expect((await guess('203.0.113.10')).status).toBe(401)
+    // Only the nearest proxy is believed: what the caller claims to come from counts for nothing.
+    expect((await guess('198.51.100.7, 203.0.113.9')).status).toBe(429)
+    expect((await call('GET', '/v1/me', { key, headers: from('203.0.113.9') })).status).toBe(200)
+    expect((await call('GET', '/v1/organizations', { key: serviceKey, headers: from('203.0.113.9') })).status).toBe(200)
+  })
+})

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest'
+import { newId } from './ids.ts'
+
+it('ids are UUIDs of version 7 that rise strictly, however fast they are made', () => {
+  const ids = Array.from({ length: 200_000 }, newId)
+  for (const [index, id] of ids.entries()) {
+    if (index > 0 && id <= String(ids[index - 1])) throw new Error(`${id} does not come after ${ids[index - 1]}`)
+  }
+  expect(ids.filter((id) => !/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id))).toEqual(
+    [],
+  )
+  expect(new Set(ids.map((id) => id.slice(19))).size).toBe(ids.length)
+})
+
+it('an id tells when it was made', () => {
+  const before = Date.now()
+  const madeAt = Number.parseInt(newId().replace('-', '').slice(0, 12), 16)
+  // Ids that were made in a burst before may have borrowed the next milliseconds.
+  expect(madeAt).toBeGreaterThanOrEqual(before)
+  expect(madeAt - Date.now()).toBeLessThan(1_000)
+})

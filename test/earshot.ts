@@ -1,0 +1,135 @@
+// The command as people run it: real processes, on a data directory of their own.
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { onTestFinished } from 'vitest'
+import { signal } from '../server/platform/db/embedded-process.ts'
+import { serviceKey } from './server.ts'
+
+const root = join(import.meta.dirname, '..')
+const command = join(root, 'bin/earshot')
+
+/** What this process was started with says nothing to the ones that it starts. */
+const environment = (switches: Record<string, string>): NodeJS.ProcessEnv => {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(EARSHOT_|DATABASE_URL$|PORT$|HOST$)/.test(name))
+  return { ...Object.fromEntries(inherited), PORT: '0', EARSHOT_SERVICE_KEY: serviceKey, ...switches }
+}
+
+/** The process id of the database of a data directory. */
+export const findPostmaster = async (dataDir: string): Promise<number> => {
+  const pid = Number.parseInt(await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10)
+  if (!(pid > 0)) throw new Error(`no database runs on ${dataDir}`)
+  return pid
+}
+
+/** Lines of `ps` about processes that work on this folder, or were started here and are dead and not waited for. */
+export const listProcesses = async (folder: string): Promise<string[]> => {
+  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=,stat=,args='], { maxBuffer: 10_000_000 })
+  const lines = stdout.split('\n').map((line) => line.trim())
+  const isZombieOfOurs = (line: string) => new RegExp(`^\\d+ +${process.pid} +Z`).test(line)
+  return lines.filter((line) => line.includes(folder) || isZombieOfOurs(line))
+}
+
+/** A folder that is gone after the test, together with whatever still runs on it. */
+export const makeDataDir = async (): Promise<string> => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'earshot-process-'))
+  // As root the database runs as another user, who must be able to walk through.
+  await chmod(dataDir, 0o711)
+  onTestFinished(async () => {
+    for (const line of await listProcesses(dataDir)) {
+      // Only the processes that name this folder; those that they started end with them.
+      if (line.includes(dataDir)) signal(Number.parseInt(line, 10), 'SIGKILL')
+    }
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+  })
+  return dataDir
+}
+
+export const takeFreePort = async (): Promise<number> => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (typeof address !== 'object' || !address) throw new Error('no port')
+  return address.port
+}
+
+export type Ended = { code: number | null; signal: NodeJS.Signals | null }
+
+export type Running = {
+  child: ChildProcess
+  /** Empty for a process that only works. */
+  origin: string
+  stdout: () => string
+  stderr: () => string
+  ended: Promise<Ended>
+}
+
+type Start = { file?: string; args?: string[]; cwd?: string; detached?: boolean }
+
+/** Starts a process and waits until it says that it is ready. It is killed after the test if it still runs. */
+export const startEarshot = async (switches: Record<string, string>, start: Start = {}): Promise<Running> => {
+  const { file = command, args = ['serve'], cwd = tmpdir(), detached = false } = start
+  const child = spawn(file, args, { cwd, detached, stdio: ['ignore', 'pipe', 'pipe'], env: environment(switches) })
+  let stdout = ''
+  let stderr = ''
+  const ended = new Promise<Ended>((resolve) => child.once('close', (code, signal) => resolve({ code, signal })))
+  onTestFinished(async () => {
+    if (detached) killGroup(child, 'SIGKILL')
+    child.kill('SIGKILL')
+    await ended
+  })
+  const ready = new Promise<string>((resolve) => {
+    child.stdout.on('data', (text) => {
+      stdout += text
+      const says = /^Earshot (?:is ready at (\S+)|works through jobs)/m.exec(stdout)
+      if (says) resolve(says[1] ?? '')
+    })
+  })
+  child.stderr.on('data', (text) => {
+    stderr += text
+  })
+  const failed = ended.then(({ code, signal }) => {
+    throw new Error(`earshot ended with ${code ?? signal} before it was ready:\n${stdout}${stderr}`)
+  })
+  const origin = await Promise.race([ready, failed])
+  failed.catch(() => {})
+  return { child, origin, ended, stdout: () => stdout, stderr: () => stderr }
+}
+
+/** To the process and all that it started, as Ctrl-C in a terminal does. */
+export const killGroup = (child: ChildProcess, name: NodeJS.Signals): void => {
+  if (child.pid !== undefined) signal(-child.pid, name)
+}
+
+/** Runs a command to its end. */
+export const runEarshot = (args: string[], switches: Record<string, string>) =>
+  new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+    const child = execFile(command, args, { cwd: tmpdir(), env: environment(switches) }, (_error, stdout, stderr) =>
+      resolve({ code: child.exitCode, stdout, stderr }),
+    )
+  })
+
+/** Asks for JSON and takes whatever status comes. */
+export const ask = async (origin: string, method: string, path: string, key: string, body?: unknown) => {
+  const response = await fetch(new URL(path, origin), {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    signal: AbortSignal.timeout(20_000),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
+}
+
+/** An organization with its owner's key, made with the service key. */
+export const provision = async (origin: string) => {
+  const slug = `o-${crypto.randomUUID()}`
+  const owner = { email: `${slug}@example.com`, name: 'Olga Owner' }
+  const { status, body } = await ask(origin, 'POST', '/v1/organizations', serviceKey, { name: 'Acme', slug, owner })
+  if (status !== 201) throw new Error(`expected 201, got ${status}: ${JSON.stringify(body)}`)
+  return { id: body.organization.id as string, slug, key: body.apiKey.key as string, keyId: body.apiKey.id as string }
+}

@@ -1,0 +1,230 @@
+import { connect } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeCompany, makeOrganization } from './make.ts'
+import { type Malformed, malform, type Random, type Sound, seededRandom } from './malformed.ts'
+import { acceptedCall, fillPath, listOperations, type SweptOperation } from './operations.ts'
+import { openConnection, type RawAnswer, type RawConnection } from './raw-http.ts'
+import { serviceKey, testServer } from './server.ts'
+
+/** Anyone may send anything. Nothing of it may break the service, hold it up, or be answered with a riddle. */
+
+/** `FUZZ_SEED=… vitest run test/fuzz` sends the very same requests again. */
+const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32))
+const requestsPerOperation = Number(process.env.FUZZ_REQUESTS ?? 2_000)
+const concurrency = 16
+
+const server = await testServer({ EARSHOT_LIMITS: 'ratePerSecond=1000000,rateBurst=1000000' })
+const { call } = server
+const operations = listOperations(server)
+const { port } = server.deps.listening
+
+// Asked of the engine here, so that the test needs no flag of its own.
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+const heapMegabytes = () => {
+  server.logged.length = 0
+  collectGarbage()
+  return process.memoryUsage().heapUsed / 1024 / 1024
+}
+
+const faultsOf = ({ status, headers, body }: RawAnswer, head: boolean): string[] => {
+  const faults: string[] = []
+  if (status >= 500 && status !== 503) faults.push('the service failed')
+  if (!headers.get('x-request-id')) faults.push('no request id')
+  if (status === 401 && headers.get('www-authenticate') !== 'Bearer') faults.push('no WWW-Authenticate')
+  if (status === 405 && !headers.get('allow')) faults.push('no Allow')
+  if (status < 400 || head) return faults
+  if (!headers.get('content-type')?.startsWith('application/json')) return [...faults, 'the error is no JSON']
+  const { error, message, ...rest } = JSON.parse(body.toString('utf8'))
+  const isError = typeof error === 'string' && typeof message === 'string' && message !== ''
+  const others = Object.keys(rest).filter((name) => name !== 'details')
+  return isError && others.length === 0 ? faults : [...faults, 'no Error body']
+}
+
+const show = (bytes: Buffer) => JSON.stringify(bytes.subarray(0, 1_500).toString('latin1'))
+
+/** Sends requests over a few connections that stay open while they can, and tells how each was answered. */
+const sendAll = async (requests: Iterable<Malformed>) => {
+  const statuses: Record<string, number> = {}
+  const failures: string[] = []
+  const queue = requests[Symbol.iterator]()
+  const work = async () => {
+    let connection: RawConnection | undefined
+    for (let next = queue.next(); !next.done; next = queue.next()) {
+      const { bytes, head, last, fault } = next.value
+      if (!connection?.isOpen()) connection = openConnection(port)
+      const fail = (text: string) => failures.push(`${text} (${fault}): ${show(bytes)}`)
+      try {
+        const answers = await connection.exchange(bytes, { head, last })
+        // Whoever stops in the middle of a request may be hung up on.
+        if (answers.length === 0 && !last) fail('no answer')
+        for (const answer of answers) {
+          statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
+          for (const text of faultsOf(answer, head)) fail(`${answer.status} ${text} ${answer.body}`)
+        }
+      } catch (error) {
+        fail(String(error))
+        connection.close()
+      }
+    }
+    connection?.close()
+  }
+  await Promise.all(Array.from({ length: concurrency }, work))
+  return { statuses, failures }
+}
+
+const soundRequest = async (swept: SweptOperation, org: { id: string; key: string }): Promise<Sound> => {
+  const { body, raw, headers } = acceptedCall(swept)
+  const ofService = swept.access === 'service'
+  // What the operator does to an organization must not shut out the key that the other requests are sent with.
+  const target = ofService ? await makeOrganization(server) : org
+  return {
+    method: swept.method,
+    path: swept.path.startsWith('/files/') ? await filePath(org) : await fillPath(server, swept, target),
+    key: swept.access === 'public' ? undefined : ofService ? serviceKey : org.key,
+    bodies: body === undefined ? [] : [body, swept.operation.requestBody?.content['application/json']?.example ?? body],
+    raw: typeof raw === 'string' ? Buffer.from(raw) : raw,
+    contentType: headers?.['content-type'] ?? (body === undefined ? undefined : 'application/json'),
+  }
+}
+
+const filePath = async ({ key }: { key: string }) => {
+  const { id } = await makeCompany(server, key)
+  const raw = Buffer.from('89504e470d0a1a0a0000', 'hex')
+  const answer = await call('PUT', `/v1/companies/${id}/logo`, { key, raw, headers: { 'content-type': 'image/png' } })
+  return new URL(answer.body.logoUrl).pathname
+}
+
+function* repeat(times: number, random: Random, make: (random: Random) => Malformed) {
+  for (let i = 0; i < times; i++) yield make(random)
+}
+
+let org: Awaited<ReturnType<typeof makeOrganization>>
+let heapBefore: number
+const total: Record<string, number> = {}
+
+beforeAll(async () => {
+  process.stdout.write(`fuzz: FUZZ_SEED=${seed}\n`)
+  org = await makeOrganization(server)
+  // Once around, so that what is made on first use is there when the memory is first measured.
+  for (const swept of operations) {
+    const sound = await soundRequest(swept, org)
+    await sendAll(repeat(20, seededRandom(0), (random) => malform(random, sound)))
+  }
+  heapBefore = heapMegabytes()
+})
+
+afterAll(() => {
+  process.stdout.write(`fuzz: answered ${JSON.stringify(total)}\n`)
+})
+
+it.each(operations.map((swept, index) => ({ ...swept, index })))(
+  `$name answers ${requestsPerOperation} malformed requests, none of them with a 500`,
+  async ({ index, ...swept }) => {
+    const sound = await soundRequest(swept, org)
+    const random = seededRandom(seed + index)
+    const { statuses, failures } = await sendAll(repeat(requestsPerOperation, random, (from) => malform(from, sound)))
+    for (const [status, count] of Object.entries(statuses)) total[status] = (total[status] ?? 0) + count
+    expect(failures.slice(0, 10), `FUZZ_SEED=${seed}, ${failures.length} in all`).toEqual([])
+    expect(statuses[503] ?? 0, 'refused as overload').toBeLessThan(requestsPerOperation / 20)
+    expect(server.logged.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([])
+    server.logged.length = 0
+
+    const answer = await call('GET', '/v1/me', { key: org.key })
+    expect(answer.status).toBe(200)
+  },
+  60_000,
+)
+
+describe('what is hardly HTTP', () => {
+  const request = 'GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n'
+
+  /** Whatever is answered is an answer of ours, and the connection ends. */
+  const expectRefused = async (bytes: string | Buffer) => {
+    const connection = openConnection(port)
+    const answers = await connection.exchange(bytes, { last: true })
+    for (const answer of answers) {
+      expect(answer.status).toBeLessThan(500)
+      expect(faultsOf(answer, false)).toEqual([])
+    }
+    return answers
+  }
+
+  it.each([
+    'GET\r\n\r\n',
+    'GET /healthz\r\n\r\n',
+    'GET /healthz HTTP/9.9\r\n\r\n',
+    'get /healthz HTTP/1.1\r\nhost: x\r\n\r\n',
+    'GET  /healthz HTTP/1.1\r\nhost: x\r\n\r\n',
+    'GET /a b HTTP/1.1\r\nhost: x\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nno colon\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nhost : x\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nx: a\u0000b\r\n\r\n',
+    'GET /healthz HTTP/1.1\nhost: x\n\n',
+    'GET /healthz HTTP/1.1\r\nhost: x\r\n folded\r\n\r\n',
+    'GET http://user:pass@evil.example:99999999/ HTTP/1.1\r\nhost: x\r\n\r\n',
+    'GET //evil.example/%2e%2e/ HTTP/1.1\r\nhost: x\r\n\r\n',
+    'OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n',
+    'CONNECT localhost:1 HTTP/1.1\r\nhost: x\r\n\r\n',
+    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+    'POST /v1/companies HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx',
+    'POST /v1/companies HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003',
+    '\r\n\r\n\r\n',
+    '',
+  ])('%j is refused or answered, never with a failure', async (bytes) => {
+    await expectRefused(Buffer.from(bytes, 'latin1'))
+  })
+
+  it('bytes at random are refused', async () => {
+    const random = seededRandom(seed)
+    for (let i = 0; i < 300; i++) {
+      const noise = Buffer.from(Array.from({ length: 1 + random.below(200) }, () => random.below(256)))
+      await expectRefused(random.chance(0.5) ? noise : Buffer.concat([Buffer.from('GET /'), noise]))
+    }
+  })
+
+  it.each([20_000, 500_000])('%i bytes of headers are answered 431, to one who goes on sending too', async (size) => {
+    for (let i = 0; i < 10; i++) {
+      const [answer] = await expectRefused(`GET /healthz HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(size)}\r\n\r\n`)
+      expect(answer?.status).toBe(431)
+    }
+  })
+
+  it('requests sent all at once are answered in their order', async () => {
+    const paths = ['/healthz', '/nowhere', '/v1/me', '/%zz', '/healthz']
+    const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
+    requests.push('GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+    const answers = await openConnection(port).exchange(requests.join(''), { untilEnd: true })
+    expect(answers.map(({ status }) => status)).toEqual([200, 404, 401, 400, 200, 200])
+  })
+
+  it('what follows a whole request does not answer for it', async () => {
+    const body = JSON.stringify({ name: 'Acme' })
+    const head = `POST /v1/companies HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${org.key}\r\ncontent-type: application/json\r\n`
+    const bytes = `${head}content-length: ${body.length}\r\n\r\n${body}}} and more\r\n\r\n`
+    const answers = await openConnection(port).exchange(bytes, { untilEnd: true })
+    expect(answers.map(({ status }) => status)).toEqual([201])
+  })
+
+  it('bodies that never end, from callers who hang up, leave no connection open', async () => {
+    const starts = ['', '{', '{"name":"Ac'].flatMap((body) => [
+      `content-length: 100\r\n\r\n${body}`,
+      `transfer-encoding: chunked\r\n\r\n${body === '' ? '' : `${body.length.toString(16)}\r\n${body}\r\n`}`,
+    ])
+    const head = `POST /v1/companies HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${org.key}\r\ncontent-type: application/json\r\n`
+    for (let i = 0; i < 200; i++) {
+      const socket = connect(port, '127.0.0.1').on('error', () => {})
+      socket.write(head + starts[i % starts.length], () => socket.destroy())
+    }
+    const open = () => new Promise<number>((resolve) => server.app.server.getConnections((_, count) => resolve(count)))
+    await expect.poll(open, { timeout: 10_000 }).toBeLessThan(3)
+    expect((await expectRefused(request))[0]?.status ?? 200).toBe(200)
+  })
+})
+
+it('leaves no memory behind', () => {
+  expect(heapMegabytes() - heapBefore).toBeLessThan(48)
+})

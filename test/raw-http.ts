@@ -1,0 +1,108 @@
+// HTTP as bytes on a socket, for requests that no client library would send.
+import { connect, type Socket } from 'node:net'
+
+export type RawAnswer = { status: number; headers: Map<string, string>; body: Buffer }
+
+type Exchange = {
+  /** To HEAD there is no body, whatever the headers say. */
+  head?: boolean
+  /** What comes until the end of the connection is the answer, as many as there are. */
+  untilEnd?: boolean
+  /** The same, and nothing follows these bytes: this half of the connection is closed. */
+  last?: boolean
+  timeoutMs?: number
+}
+
+/** Undefined while the answer is not whole. `rest` is what follows it. */
+const parseAnswer = (bytes: Buffer, head: boolean, ended: boolean): { answer: RawAnswer; rest: Buffer } | undefined => {
+  const end = bytes.indexOf('\r\n\r\n')
+  if (end < 0) return undefined
+  const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n')
+  const status = Number(/^HTTP\/1\.1 (\d{3})(?: |$)/.exec(first)?.[1])
+  if (!status) throw new Error(`not an answer: ${first}`)
+  const headers = new Map(
+    lines.map((line) => {
+      const colon = line.indexOf(':')
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+    }),
+  )
+  const after = bytes.subarray(end + 4)
+  if (status < 200) return parseAnswer(after, head, ended)
+  const whole = (body: Buffer, length: number) => ({ answer: { status, headers, body }, rest: after.subarray(length) })
+  if (head || status === 204 || status === 304) return whole(Buffer.alloc(0), 0)
+  if (headers.get('transfer-encoding') === 'chunked') {
+    const chunks: Buffer[] = []
+    for (let at = 0; ; ) {
+      const lineEnd = after.indexOf('\r\n', at)
+      if (lineEnd < 0) return undefined
+      const size = Number.parseInt(after.toString('latin1', at, lineEnd), 16)
+      const next = lineEnd + 2 + size + 2
+      if (next > after.length) return undefined
+      if (size === 0) return whole(Buffer.concat(chunks), next)
+      chunks.push(after.subarray(lineEnd + 2, lineEnd + 2 + size))
+      at = next
+    }
+  }
+  const length = headers.get('content-length')
+  if (length === undefined) return ended ? whole(after, after.length) : undefined
+  return after.length < Number(length) ? undefined : whole(after.subarray(0, Number(length)), Number(length))
+}
+
+export type RawConnection = {
+  /** The answers to these bytes: the first one, or with `last` all until the end. None if the other side hung up. */
+  exchange: (bytes: Uint8Array | string, options?: Exchange) => Promise<RawAnswer[]>
+  isOpen: () => boolean
+  close: () => void
+}
+
+export const openConnection = (port: number): RawConnection => {
+  const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
+  let received: Buffer = Buffer.alloc(0)
+  let open = true
+  let ended = false
+  let advance = () => {}
+  socket.on('data', (chunk) => {
+    received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
+    advance()
+  })
+  const finish = () => {
+    open = false
+    ended = true
+    socket.destroy()
+    advance()
+  }
+  // The other side may refuse and hang up before it has read everything; what it said until then counts.
+  socket.on('error', finish).on('end', finish).on('close', finish)
+
+  const exchange: RawConnection['exchange'] = (
+    bytes,
+    { head = false, last = false, untilEnd = last, timeoutMs = 10_000 } = {},
+  ) =>
+    new Promise((resolve, reject) => {
+      const answers: RawAnswer[] = []
+      const settle = (settled: () => void) => {
+        clearTimeout(timer)
+        advance = () => {}
+        settled()
+      }
+      const timer = setTimeout(() => settle(() => reject(new Error(`no answer within ${timeoutMs} ms`))), timeoutMs)
+      advance = () => {
+        try {
+          for (let parsed = parseAnswer(received, head, ended); parsed; parsed = parseAnswer(received, head, ended)) {
+            answers.push(parsed.answer)
+            received = parsed.rest
+            if (!untilEnd) break
+          }
+        } catch (error) {
+          return settle(() => reject(error))
+        }
+        if (ended || (!untilEnd && answers.length > 0)) settle(() => resolve(answers))
+        if (answers.at(-1)?.headers.get('connection') === 'close') open = false
+      }
+      if (last) socket.end(bytes)
+      else socket.write(bytes)
+      if (ended) advance()
+    })
+
+  return { exchange, isOpen: () => open, close: () => socket.destroy() }
+}
