@@ -48,7 +48,7 @@ CREATE TABLE members (
   CONSTRAINT members_user_fkey FOREIGN KEY (user_id) REFERENCES users (id)
 );
 
--- Found by hash alone, so a reference table too. The creator is a member, which the statement that inserts checks.
+-- Found by hash alone, so a reference table too. The creator is a member, which whoever inserts makes sure of.
 CREATE TABLE api_keys (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,

@@ -63,8 +63,9 @@ export type Limits = typeof defaultLimits
 const readLimits = (text: string): Limits | undefined => {
   const limits = { ...defaultLimits }
   for (const part of text.split(',')) {
-    const [name, value] = part.split('=').map((side) => side.trim())
-    if (!name || !Object.hasOwn(limits, name) || !/^[1-9]\d{0,11}$/.test(value ?? '')) return undefined
+    const [name, value, ...more] = part.split('=').map((side) => side.trim())
+    if (more.length > 0 || !name || !Object.hasOwn(limits, name) || !/^[1-9]\d{0,11}$/.test(value ?? ''))
+      return undefined
     limits[name as keyof Limits] = Number(value)
   }
   return limits

@@ -61,7 +61,7 @@ const request = async (origin: string, method: string, path: string, { key, body
     ...(sent !== undefined && { body: sent }),
   })
   const text = await response.text()
-  const isJson = response.headers.get('content-type')?.startsWith('application/json')
+  const isJson = text !== '' && response.headers.get('content-type')?.startsWith('application/json')
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
 }
 
@@ -70,6 +70,7 @@ export const testServer = async (env: Record<string, string> = {}): Promise<Test
   const logged: string[] = []
   const log: Log = openLog({ write: (line) => logged.push(line) })
   const dataDir = await mkdtemp(join(tmpdir(), 'earshot-server-'))
+  afterAll(() => rm(dataDir, { recursive: true, force: true }))
   const { connection, drop } = await testDatabase()
   const config = loadConfig({ PORT: '0', EARSHOT_DATA_DIR: dataDir, EARSHOT_SERVICE_KEY: serviceKey, ...env })
   const clock = fakeClock()
@@ -81,7 +82,6 @@ export const testServer = async (env: Record<string, string> = {}): Promise<Test
     await app.close()
     await closeDeps(deps)
     await drop()
-    await rm(dataDir, { recursive: true, force: true })
   })
   return {
     ...{ app, deps, clock, origin, logged },

@@ -3,14 +3,14 @@ import { Choice, Closed, Id, Name, Nullable, PageQuery, Timestamp } from '../pla
 
 const AgentName = { ...Name, examples: ['Leo, billing'] }
 
-export const ExternalId = Type.String({
+const ExternalId = Type.String({
   minLength: 1,
   maxLength: 255,
   description: 'The sender’s own id.',
   examples: ['agent_5e0b3c9d1f'],
 })
 
-export const agentChannels = ['voice', 'text'] as const
+const agentChannels = ['voice', 'text'] as const
 
 export const Agent = Closed(
   {

@@ -1,3 +1,4 @@
+import { holdMembership } from '../members/queries.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { invalid } from '../platform/errors.ts'
@@ -6,10 +7,11 @@ import { newId } from '../platform/ids.ts'
 import { insertApiKey } from './queries.ts'
 import type { ApiKeyCreate } from './schema.ts'
 
-/** Makes a key that acts for `userId` and answers it with its secret, which is not kept. */
+/** Makes a key that acts for a member and answers it with its secret, which is not kept. */
 export const createApiKey = async (trx: Db, clock: Clock, org: OrgId, userId: string, body: ApiKeyCreate) => {
   const expiresAt = body.expiresAt ? new Date(body.expiresAt) : null
   if (expiresAt && expiresAt <= clock.now()) throw invalid('expiresAt', 'must be in the future')
+  await holdMembership(trx, org, userId)
   const key = generateKey()
   const created = await insertApiKey(trx, org, {
     id: newId(),

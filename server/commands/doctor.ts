@@ -85,7 +85,7 @@ export const run: Command = async (args) => {
       name: 'database',
       run: async () => {
         const silent = openLog({ write: () => {} })
-        opened.push(await open({ command: 'doctor', log: silent, exclusive: 'preferred' }))
+        opened.push(await open({ command: 'doctor', log: silent, exclusive: 'preferred', patienceMs: 2_000 }))
         return 'reached, all migrations applied'
       },
     },

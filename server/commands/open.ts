@@ -6,7 +6,7 @@ import { queueSchemaStep } from '../platform/jobs/install.ts'
 import { type Log, openLog } from '../platform/log.ts'
 import { jobList } from '../worker.ts'
 
-type Options = Pick<ConnectOptions, 'exclusive' | 'onState'> & { command: string; log?: Log }
+type Options = Pick<ConnectOptions, 'exclusive' | 'onState' | 'patienceMs'> & { command: string; log?: Log }
 
 export type Opened = {
   deps: Deps
@@ -16,13 +16,13 @@ export type Opened = {
 }
 
 /** What every command stands on: the configuration, a migrated database, and all that is opened over it. */
-export const open = async ({ command, log = openLog(), exclusive, onState }: Options): Promise<Opened> => {
+export const open = async ({ command, log = openLog(), ...waiting }: Options): Promise<Opened> => {
   const config = loadConfig()
   const applicationName = `earshot ${command} (pid ${process.pid})`
   const { databaseUrl, dataDir } = config
   const database = await connectDatabase({
-    ...{ databaseUrl, dataDir, applicationName: `earshot ${command}`, log, exclusive },
-    ...(onState && { onState }),
+    ...{ databaseUrl, dataDir, applicationName: `earshot ${command}`, log },
+    ...waiting,
   })
   try {
     const { connection } = database

@@ -79,6 +79,16 @@ export const lockMember = async (db: Db, org: OrgId, id: string) => {
   return { ...member, owners: locked.filter((row) => row.role === 'owner').length }
 }
 
+/** Keeps the member until the transaction ends, so that what is made for them is there when they are removed. */
+export const holdMembership = (db: Db, org: OrgId, userId: string) =>
+  db
+    .selectFrom('members')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('user_id', '=', userId)
+    .forShare()
+    .executeTakeFirstOrThrow(() => new ApiError('forbidden', 'You are not a member of the organization any more.'))
+
 /** The longest-standing owner, for whom provisioned keys act. */
 export const getFirstOwner = (db: Db, org: OrgId) =>
   selectMembers(db, org)

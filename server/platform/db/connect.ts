@@ -12,17 +12,19 @@ export type ConnectOptions = {
   log: Log
   /** `required` refuses a data directory that another process holds; commands can work beside it. */
   exclusive: 'required' | 'preferred'
+  /** How long an external server that does not answer yet is waited for. */
+  patienceMs?: number
   onState?: (state: EmbeddedState, error?: Error) => void
 }
 
-const externalTimeoutMs = 30_000
+const defaultPatienceMs = 30_000
 
 /** A server that is still starting is waited for; any other refusal is final. */
 const isStarting = (error: unknown): boolean =>
   ['ECONNREFUSED', 'ENOENT', 'EAI_AGAIN', '57P03'].includes(String(errorCode(error)))
 
-const connectExternal = async (connectionString: string, log: Log): Promise<Embedded> => {
-  const deadline = Date.now() + externalTimeoutMs
+const connectExternal = async (connectionString: string, log: Log, patienceMs: number): Promise<Embedded> => {
+  const deadline = Date.now() + patienceMs
   for (let told = false; ; told = true) {
     const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 })
     client.on('error', () => {})
@@ -44,8 +46,8 @@ const connectExternal = async (connectionString: string, log: Log): Promise<Embe
 }
 
 export const connectDatabase = async (options: ConnectOptions): Promise<Embedded> => {
-  if (options.databaseUrl) return connectExternal(options.databaseUrl, options.log)
-  const { dataDir, applicationName, log, onState } = options
+  const { databaseUrl, patienceMs = defaultPatienceMs, dataDir, applicationName, log, onState } = options
+  if (databaseUrl) return connectExternal(databaseUrl, log, patienceMs)
   const embedded = await openEmbedded({ dataDir, applicationName, log, ...(onState && { onState }) })
   if (embedded.exclusive || options.exclusive === 'preferred') return embedded
   await embedded.close()

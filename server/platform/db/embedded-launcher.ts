@@ -34,7 +34,11 @@ const rootHome = '/var/lib/earshot'
 const probeTimeoutMs = 10_000
 
 /** The same programs whatever variables the user has set: messages in English, times in UTC, no PG… defaults. */
-export const programEnvironment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }
+export const programEnvironment = {
+  LC_ALL: 'C',
+  TZ: 'UTC',
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+}
 
 /** initdb asks for the user's name, which a container's made-up user has not. */
 const probe = 'cd "$1" && { [ -e postgres/PG_VERSION ] || id -un >/dev/null; } && exec "$2" --version'

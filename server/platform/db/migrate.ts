@@ -26,7 +26,7 @@ type Migration = { name: string; text: string; checksum: string }
 
 type Applied = { name: string; checksum: string }
 
-export class MigrationError extends Error {
+class MigrationError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
     this.name = 'MigrationError'

@@ -53,7 +53,7 @@ const unsoundText = (value: unknown, path = ''): Issue[] => {
 const suspiciousEscape = /\\u(?:0000|d[89a-f])/i
 
 /** Reads a JSON body, refusing what cannot be stored or would exhaust a stack, before any schema sees it. */
-export const parseJson = (bytes: Buffer): unknown => {
+const parseJson = (bytes: Buffer): unknown => {
   if (!isUtf8(bytes)) throw refused('The body is not valid UTF-8.')
   const text = bytes.toString('utf8')
   if (text.length > maxDepth * 2 && depthOf(text) > maxDepth) {

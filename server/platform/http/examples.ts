@@ -38,7 +38,7 @@ export const exampleOf = (schema: JsonSchema): unknown => {
     case 'array':
       return [exampleOf(schema.items ?? {})]
     case 'string':
-      return schema.type instanceof Array ? null : 'text'
+      return Array.isArray(schema.type) ? null : 'text'
     case 'integer':
     case 'number':
       return schema.minimum ?? 0

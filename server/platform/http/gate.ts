@@ -91,6 +91,9 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
   }
 
   const checkForm = (request: FastifyRequest): void => {
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+      throw new ApiError('invalid', 'Send a Host header.')
+    }
     checkMediaType(request)
     checkUrlText(request)
   }

@@ -70,6 +70,10 @@ export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => vo
     // While closing, what arrives on open connections is still answered; they are told to close.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 4_096 },
+    // Longer than a large upload takes on a slow line; without a bound a trickling body would hold its socket for ever.
+    requestTimeout: 600_000,
+    // A request without Host is answered below, with the Error body.
+    http: { requireHostHeader: false },
     frameworkErrors: answerMalformedUrl,
     clientErrorHandler: answerBrokenRequest,
   }).withTypeProvider<TypeBoxTypeProvider>()

@@ -70,7 +70,6 @@ export type RateLimits = {
 
 export const openRateLimits = (rate: Rate): RateLimits => {
   const callers = tokenBuckets(rate)
-  const strangers = tokenBuckets({ perSecond: 20, burst: 200 })
   const policy = `"default";q=${rate.burst};w=${Math.ceil(rate.burst / rate.perSecond)}`
   return {
     spend: (caller, reply) => {
@@ -80,8 +79,6 @@ export const openRateLimits = (rate: Rate): RateLimits => {
       reply.header('ratelimit', `"default";r=${left};t=${Math.ceil((rate.burst - left) / rate.perSecond)}`)
       if (remaining < 0) throw tooMany('This key sends faster than its limit; the RateLimit-Policy header states it.')
     },
-    countUnknownKey: (address) => {
-      if (strangers.take(address) < 0) throw tooMany('Too many unknown keys from this address.')
-    },
+    countUnknownKey: limitByAddress({ perSecond: 20, burst: 200 }, 'Too many unknown keys from this address.'),
   }
 }

@@ -12,7 +12,7 @@ export type JobResult = 'completed' | 'retried' | 'dead' | 'returned' | 'stale'
 export type Outcome = { name: string; jobId: string; number: number; result: JobResult; error?: unknown }
 
 /** Thrown by a transaction of an attempt that no longer owns its job. */
-export class StaleAttempt extends Error {
+class StaleAttempt extends Error {
   constructor() {
     super('Another worker has taken this job over')
     this.name = 'StaleAttempt'
