@@ -1,0 +1,116 @@
+import type { Turn } from '../transcripts/turn.ts'
+import { interruptionsIn } from './interruptions.ts'
+import { percentile, responseLatencies } from './latency.ts'
+import type { Signals } from './signals.ts'
+import { commonMs, type Span, sideOf, totalMs, type Utterance, union, utterancesOf } from './speech.ts'
+
+type Side = 'agent' | 'customer'
+
+const perSide = <T>(measure: (side: Side) => T): { agent: T; customer: T } => ({
+  agent: measure('agent'),
+  customer: measure('customer'),
+})
+
+const round = (value: number, digits: number): number => Number(value.toFixed(digits))
+
+/** A word is what stands between spaces and has a letter or a digit; the match begins at the first of them. */
+const wordPattern = /[\p{L}\p{N}]\S*/gu
+
+/** Null when the text of one of the side's messages is not known. */
+const countWords = (turns: Turn[], side: Side): number | null => {
+  let count = 0
+  for (const turn of turns) {
+    if (sideOf(turn) !== side) continue
+    if (turn.text === null) return null
+    count += turn.text.match(wordPattern)?.length ?? 0
+  }
+  return count
+}
+
+/** When the agent's first message begins; null when the beginning of any of them is not known. */
+const firstWordMs = (turns: Turn[]): number | null => {
+  let first: number | null = null
+  for (const turn of turns) {
+    if (sideOf(turn) !== 'agent') continue
+    if (turn.startMs === null) return null
+    first = Math.min(first ?? turn.startMs, turn.startMs)
+  }
+  return first
+}
+
+/** Null when tools answered and no answer says whether it is an error. */
+const countToolFailures = (turns: Turn[]): number | null => {
+  const results = turns.filter(({ kind }) => kind === 'tool_result')
+  const saying = results.filter(({ tool }) => typeof tool?.isError === 'boolean')
+  if (results.length > 0 && saying.length === 0) return null
+  return saying.filter(({ tool }) => tool?.isError).length
+}
+
+/** The times in which nobody spoke, people other than agent and customer included, from the start to the end. */
+const silencesMs = (spoken: Span[], endMs: number): number[] => {
+  const starts = [...spoken.map(({ startMs }) => startMs), endMs]
+  return starts.map((startMs, index) => Math.max(0, startMs - (spoken[index - 1]?.endMs ?? 0)))
+}
+
+type TimedSignals = Pick<
+  Signals,
+  'talkRatio' | 'wordsPerMinute' | 'responseLatencyMs' | 'overlapMs' | 'longestSilenceMs' | 'deadAirShare'
+>
+
+const unknown: TimedSignals = {
+  talkRatio: null,
+  wordsPerMinute: { agent: null, customer: null },
+  responseLatencyMs: { p50: null, p95: null, max: null },
+  overlapMs: null,
+  longestSilenceMs: null,
+  deadAirShare: null,
+}
+
+/**
+ * Talk time of a side is the time in which at least one of its utterances sounds: speaking over oneself counts once,
+ * and when both sides speak at once, it counts for both. The conversation lasts until its stated end, or until the
+ * last utterance ends, whichever is later.
+ */
+const timedSignals = (
+  utterances: Utterance[],
+  words: Signals['words'],
+  durationMs: number | null | undefined,
+): TimedSignals => {
+  const speech = perSide((side) => union(utterances.filter(({ by }) => by === side)))
+  const talkMs = perSide((side) => totalMs(speech[side]))
+  const bothMs = talkMs.agent + talkMs.customer
+  const pace = (side: Side) => {
+    const count = words[side]
+    return count === null || talkMs[side] === 0 ? null : round((count * 60_000) / talkMs[side], 1)
+  }
+  const latencies = responseLatencies(utterances).sort((a, b) => a - b)
+  const spoken = union(utterances)
+  const endMs = Math.max(durationMs ?? 0, spoken.at(-1)?.endMs ?? 0)
+  return {
+    talkRatio: bothMs === 0 ? null : round(talkMs.agent / bothMs, 4),
+    wordsPerMinute: perSide(pace),
+    responseLatencyMs: {
+      p50: percentile(latencies, 0.5),
+      p95: percentile(latencies, 0.95),
+      max: latencies.at(-1) ?? null,
+    },
+    overlapMs: commonMs(speech.agent, speech.customer),
+    longestSilenceMs: silencesMs(spoken, endMs).reduce((longest, ms) => Math.max(longest, ms), 0),
+    deadAirShare: endMs === 0 ? null : round((endMs - totalMs(spoken)) / endMs, 4),
+  }
+}
+
+/** Measures a conversation. A human agent is neither side: heard, so not silence, and otherwise not measured. */
+export const computeSignals = (turns: Turn[], durationMs?: number | null): Signals => {
+  const words = perSide((side) => countWords(turns, side))
+  const utterances = utterancesOf(turns)
+  return {
+    turns: perSide((side) => turns.filter((turn) => sideOf(turn) === side).length),
+    words,
+    firstWordMs: firstWordMs(turns),
+    interruptions: interruptionsIn(turns),
+    toolCalls: turns.filter(({ kind }) => kind === 'tool_call').length,
+    toolFailures: countToolFailures(turns),
+    ...(utterances ? timedSignals(utterances, words, durationMs) : unknown),
+  }
+}

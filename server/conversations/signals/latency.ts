@@ -1,0 +1,34 @@
+import type { Utterance } from './speech.ts'
+
+/**
+ * How long the customer waited for each answer: the agent's start minus the customer's end before it. An answer is the
+ * first utterance of the agent after the customer has finished. Not waited for:
+ * - what the agent begins while the customer still speaks (the agent's next utterance may then be the answer),
+ * - what follows a customer's word during the agent's own speech (“uh-huh”), since nobody was waiting,
+ * - what the agent says after somebody else took the turn, such as a person to whom the call was transferred.
+ */
+export const responseLatencies = (utterances: Utterance[]): number[] => {
+  const latencies: number[] = []
+  let agentEndMs = 0
+  let waitingSinceMs: number | null = null
+  for (const { by, startMs, endMs } of utterances) {
+    if (by === 'customer') waitingSinceMs = Math.max(waitingSinceMs ?? 0, endMs)
+    else if (by === 'others') waitingSinceMs = null
+    else {
+      if (waitingSinceMs !== null && waitingSinceMs <= startMs) {
+        if (waitingSinceMs >= agentEndMs) latencies.push(startMs - waitingSinceMs)
+        waitingSinceMs = null
+      }
+      agentEndMs = Math.max(agentEndMs, endMs)
+    }
+  }
+  return latencies
+}
+
+/** Linear between the two nearest ranks, as percentile_cont of SQL; the list is in order. */
+export const percentile = (ordered: number[], share: number): number | null => {
+  if (ordered.length === 0) return null
+  const rank = share * (ordered.length - 1)
+  const [below, above] = [ordered[Math.floor(rank)] ?? 0, ordered[Math.ceil(rank)] ?? 0]
+  return Math.round(below + (above - below) * (rank - Math.floor(rank)))
+}

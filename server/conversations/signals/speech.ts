@@ -1,0 +1,54 @@
+import type { Turn } from '../transcripts/turn.ts'
+
+/** Who spoke when. Times in milliseconds from the start of the conversation. */
+
+export type Span = { startMs: number; endMs: number }
+
+/** A message with both times: an utterance. `others` are people or voices who are neither agent nor customer. */
+export type Utterance = Span & { by: 'agent' | 'customer' | 'others' }
+
+export const sideOf = ({ kind, role }: Turn): Utterance['by'] | undefined => {
+  if (kind !== 'message' || role === 'system' || role === 'tool') return undefined
+  return role === 'agent' || role === 'customer' ? role : 'others'
+}
+
+/**
+ * All utterances, by start, then end, then speaker, so that the order in which equal ones were written does not matter.
+ * Null when there is none, or when one of them lacks a time: what is computed from the rest would be a guess.
+ */
+export const utterancesOf = (turns: Turn[]): Utterance[] | null => {
+  const utterances: Utterance[] = []
+  for (const turn of turns) {
+    const by = sideOf(turn)
+    if (by === undefined) continue
+    if (turn.startMs === null || turn.endMs === null) return null
+    utterances.push({ by, startMs: turn.startMs, endMs: turn.endMs })
+  }
+  if (utterances.length === 0) return null
+  return utterances.sort((a, b) => a.startMs - b.startMs || a.endMs - b.endMs || (a.by < b.by ? -1 : 1))
+}
+
+/** The same time in spans that neither touch nor overlap; takes and gives them by start. */
+export const union = (spans: Span[]): Span[] => {
+  const joined: Span[] = []
+  for (const { startMs, endMs } of spans) {
+    const last = joined.at(-1)
+    if (last && startMs <= last.endMs) last.endMs = Math.max(last.endMs, endMs)
+    else joined.push({ startMs, endMs })
+  }
+  return joined
+}
+
+export const totalMs = (joined: Span[]): number =>
+  joined.reduce((total, { startMs, endMs }) => total + endMs - startMs, 0)
+
+/** How long two unions have in common. */
+export const commonMs = (some: Span[], others: Span[]): number => {
+  let [total, here, there] = [0, 0, 0]
+  for (let [a, b] = [some[0], others[0]]; a && b; [a, b] = [some[here], others[there]]) {
+    total += Math.max(0, Math.min(a.endMs, b.endMs) - Math.max(a.startMs, b.startMs))
+    if (a.endMs < b.endMs) here += 1
+    else there += 1
+  }
+  return total
+}

@@ -1,0 +1,23 @@
+import { Unreadable } from './draft.ts'
+import { isObject, textOf } from './json.ts'
+
+const textOfPart = (part: unknown): string | null => {
+  if (typeof part === 'string') return textOf(part)
+  if (!isObject(part)) throw new Unreadable('a part of a message is neither text nor an object')
+  if (part.thought === true || part.type === 'reasoning' || part.type === 'thinking') return null
+  return (
+    textOf(part.text) ??
+    textOf(part.transcript) ??
+    textOf(part.refusal) ??
+    (part.type === 'text' ? textOf(part.content) : null)
+  )
+}
+
+/** The text of a message: it stands as such, or in parts, of which pictures, sounds and thoughts have none. */
+export const textOfContent = (content: unknown): string | null => {
+  if (content === null || content === undefined) return null
+  if (typeof content === 'string') return textOf(content)
+  if (!Array.isArray(content)) throw new Unreadable('the content of a message is neither text nor a list of parts')
+  const texts = content.map(textOfPart).filter((text) => text !== null)
+  return texts.length > 0 ? texts.join('\n') : null
+}

@@ -1,0 +1,35 @@
+import type { Turn, TurnRole } from './turn.ts'
+
+/** What a reader of one format finds in one entry. Whatever it leaves out is unset in the turn. */
+export type Draft = {
+  role: TurnRole
+  kind: Turn['kind']
+  text?: string | null
+  /** From the start of the conversation; rounded, and checked for sense, by whoever takes the draft. */
+  startMs?: number | null
+  endMs?: number | null
+  interrupted?: boolean
+  words?: { text: string; startMs?: number | null; endMs?: number | null }[]
+  /** JSON text in `arguments` and `result` is read by whoever takes the draft. */
+  tool?: {
+    callId?: string | null
+    name?: string | null
+    arguments?: unknown
+    result?: unknown
+    isError?: boolean | null
+  }
+  latency?: { [Figure in keyof NonNullable<Turn['latency']>]?: number | null }
+}
+
+export type Hints = {
+  /** The name of the format to try first. */
+  provider?: string
+  /** Where the conversation's time begins, for sources that give instants. */
+  startedAt?: Date
+}
+
+/** Reads one format; undefined when the content does not have its shape. */
+export type Reader = (content: unknown, hints: Hints) => Iterable<Draft> | undefined
+
+/** The content has the shape of a format, and then something in it cannot be read. */
+export class Unreadable extends Error {}

@@ -1,0 +1,48 @@
+import { textOfContent } from '../content.ts'
+import type { Draft, Reader } from '../draft.ts'
+import { booleanOf, entriesOf, idOf, isObject, type JsonObject, listAt, objectOf, someEntry, textOf } from '../json.ts'
+import { type SpokenEntry, spokenEntries } from '../roles.ts'
+
+/** OpenAI chat messages, the form that most text agents keep, also with tools used in the parts of a message. No times. */
+
+const toolCall = (callId: string | null, called: unknown): Draft => {
+  const { name, arguments: given, input } = objectOf(called)
+  return { role: 'agent', kind: 'tool_call', tool: { callId, name: textOf(name), arguments: given ?? input } }
+}
+
+function* toolParts(content: unknown): Generator<Draft> {
+  for (const part of Array.isArray(content) ? content.filter(isObject) : []) {
+    if (part.type === 'tool_use') yield toolCall(idOf(part.id), part)
+    if (part.type !== 'tool_result') continue
+    const tool = { callId: idOf(part.tool_use_id), result: part.content, isError: booleanOf(part.is_error) }
+    yield { role: 'tool', kind: 'tool_result', tool }
+  }
+}
+
+/** What one message holds: what was said, then what was called. */
+export function* draftsOfMessage({ entry, role }: SpokenEntry): Generator<Draft> {
+  if (role === 'tool') {
+    const tool = { callId: idOf(entry.tool_call_id), name: textOf(entry.name), result: textOfContent(entry.content) }
+    yield { role, kind: 'tool_result', tool }
+    return
+  }
+  const text = textOfContent(entry.content)
+  const calls = Array.isArray(entry.tool_calls) ? entry.tool_calls : []
+  const inParts = [...toolParts(entry.content)]
+  const called = calls.length > 0 || isObject(entry.function_call) || inParts.length > 0
+  if (text !== null || !called) yield { role, kind: 'message', text }
+  for (const call of entriesOf(calls, 'tool call')) yield toolCall(idOf(call.id), call.function ?? call.custom)
+  if (isObject(entry.function_call)) yield toolCall(null, entry.function_call)
+  yield* inParts
+}
+
+function* read(messages: unknown[]): Generator<Draft> {
+  for (const spoken of spokenEntries(messages)) yield* draftsOfMessage(spoken)
+}
+
+const isMessage = (entry: JsonObject) => 'role' in entry && ('content' in entry || 'tool_calls' in entry)
+
+export const readOpenai: Reader = (content) => {
+  const messages = listAt(content, 'messages', 'transcript')
+  return messages && someEntry(messages, isMessage) ? read(messages) : undefined
+}

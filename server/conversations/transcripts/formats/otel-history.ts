@@ -1,0 +1,66 @@
+import type { Draft } from '../draft.ts'
+import { nestedJson } from '../json.ts'
+
+/**
+ * Each call of a model is given the history again, whole or from some point on: only what it adds is new.
+ * Tool calls are known by their id wherever they stand, since those that run side by side end in any order.
+ */
+
+const plain = (value: unknown) => (typeof value === 'string' ? (nestedJson(value) ?? value) : value)
+
+const keyOf = ({ role, kind, text, tool }: Draft): string =>
+  JSON.stringify([role, kind, text, tool?.name, plain(tool?.arguments), plain(tool?.result)])
+
+/** How long the longest end of `known` is with which `keys` begins (Knuth, Morris and Pratt: linear). */
+const overlap = (known: string[], keys: string[]): number => {
+  const failure = [0]
+  const advance = (matched: number, key: string | undefined): number => {
+    let length = matched
+    while (length > 0 && (length === keys.length || keys[length] !== key)) length = failure[length - 1] ?? 0
+    return keys[length] === key ? length + 1 : length
+  }
+  for (let index = 1; index < keys.length; index += 1) failure.push(advance(failure[index - 1] ?? 0, keys[index]))
+  return known.slice(-keys.length).reduce(advance, 0)
+}
+
+const countKnown = (known: string[], keys: string[]): number => {
+  if (keys.length === 0) return 0
+  const differs = keys.findIndex((key, index) => key !== known[index])
+  if (differs === -1) return keys.length
+  return differs === known.length ? differs : overlap(known, keys)
+}
+
+export const conversation = () => {
+  const drafts: Draft[] = []
+  const known: string[] = []
+  const instructions = new Set<string>()
+  const tools = new Map<string, Draft>()
+
+  const isNewTool = (draft: Draft): boolean => {
+    const id = `${draft.kind} ${draft.tool?.callId}`
+    const before = tools.get(id)
+    // The model asks for a tool before the tool runs, and only the run says when.
+    if (before) before.startMs ??= draft.startMs ?? null
+    else tools.set(id, draft)
+    return !before
+  }
+
+  const add = (found: Draft[]): void => {
+    const isTool = ({ tool }: Draft) => typeof tool?.callId === 'string'
+    const isInstruction = ({ role }: Draft) => role === 'system'
+    const keys = found.filter((draft) => !isTool(draft) && !isInstruction(draft)).map(keyOf)
+    let repeated = countKnown(known, keys)
+    known.push(...keys.slice(repeated))
+    for (const draft of found) {
+      if (isTool(draft)) {
+        if (isNewTool(draft)) drafts.push(draft)
+      } else if (isInstruction(draft)) {
+        if (!instructions.has(draft.text ?? '')) drafts.push(draft)
+        instructions.add(draft.text ?? '')
+      } else if (repeated > 0) repeated -= 1
+      else drafts.push(draft)
+    }
+  }
+
+  return { add, drafts }
+}

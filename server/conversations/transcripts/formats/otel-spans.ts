@@ -1,0 +1,69 @@
+import { entriesOf, idOf, isObject, type JsonObject, numberOf, objectOf } from '../json.ts'
+
+/** Spans of OTLP in JSON, their attributes as plain values. */
+
+export type Span = {
+  id: string
+  parentId: string | null
+  /** Milliseconds since 1970; Infinity when the span does not say. */
+  startMs: number
+  endMs: number
+  /** Null when the span does not say how it ended. */
+  failed: boolean | null
+  attributes: JsonObject
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
+/** `{stringValue: …}` and its kin. Recursion is as deep as the transcript, whose depth is limited. */
+const plainValue = (value: unknown): unknown => {
+  if (!isObject(value)) return value
+  const { stringValue, boolValue, intValue, doubleValue, bytesValue, arrayValue, kvlistValue } = value
+  if (isObject(arrayValue)) return listOf(arrayValue.values).map(plainValue)
+  if (isObject(kvlistValue)) return plainAttributes(listOf(kvlistValue.values))
+  return stringValue ?? boolValue ?? numberOf(intValue) ?? numberOf(doubleValue) ?? bytesValue ?? null
+}
+
+const plainAttributes = (pairs: unknown[]): JsonObject =>
+  Object.fromEntries(
+    [...entriesOf(pairs, 'attribute')].map(({ key, value }) => [typeof key === 'string' ? key : '', plainValue(value)]),
+  )
+
+/** Attributes come as a list of pairs, or already as one object. */
+const attributesOf = (attributes: unknown): JsonObject =>
+  Array.isArray(attributes) ? plainAttributes(attributes) : objectOf(attributes)
+
+const nanosecondsToMs = (value: unknown): number => {
+  const nanoseconds = typeof value === 'string' && /^\d{1,20}$/.test(value) ? Number(value) : numberOf(value)
+  return nanoseconds === null || nanoseconds <= 0 ? Infinity : nanoseconds / 1e6
+}
+
+const failedOf = (status: unknown, attributes: JsonObject): boolean | null => {
+  const { code } = objectOf(status)
+  if (code === 2 || code === 'STATUS_CODE_ERROR' || typeof attributes['error.type'] === 'string') return true
+  return code === 1 || code === 'STATUS_CODE_OK' ? false : null
+}
+
+const spanOf = (span: JsonObject): Span => {
+  const attributes = attributesOf(span.attributes)
+  const startMs = nanosecondsToMs(span.startTimeUnixNano)
+  const endMs = nanosecondsToMs(span.endTimeUnixNano)
+  return {
+    id: idOf(span.spanId) ?? '',
+    parentId: idOf(span.parentSpanId),
+    startMs,
+    endMs: Number.isFinite(endMs) ? Math.max(startMs, endMs) : startMs,
+    failed: failedOf(span.status, attributes),
+    attributes,
+  }
+}
+
+export const spansOf = (resourceSpans: unknown[]): Span[] => {
+  const spans: Span[] = []
+  for (const resource of entriesOf(resourceSpans, 'resourceSpans')) {
+    for (const scope of entriesOf(listOf(resource.scopeSpans), 'scopeSpans')) {
+      for (const span of entriesOf(listOf(scope.spans), 'span')) spans.push(spanOf(span))
+    }
+  }
+  return spans
+}

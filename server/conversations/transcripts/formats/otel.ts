@@ -1,0 +1,111 @@
+import { type Draft, type Hints, type Reader, Unreadable } from '../draft.ts'
+import { at, idOf, isObject, type JsonObject, listAt, secondsToMs, someEntry, textOf } from '../json.ts'
+import { conversation } from './otel-history.ts'
+import { draftsOfMessages, instructionsOf } from './otel-messages.ts'
+import { type Span, spansOf } from './otel-spans.ts'
+
+/**
+ * OpenTelemetry GenAI: a list of messages, the attributes of one operation, or the traces of a whole conversation.
+ * Spans say when a model or a tool was at work, not when anybody spoke: only tools get times.
+ */
+
+const operationOf = (span: Span) => textOf(span.attributes['gen_ai.operation.name'])
+
+const latencyOf = ({ attributes }: Span, turn: Span | undefined): NonNullable<Draft['latency']> => ({
+  modelMs: secondsToMs(attributes['gen_ai.response.time_to_first_chunk']),
+  totalMs: secondsToMs(turn?.attributes['turn.user_bot_latency_seconds']),
+})
+
+const outputOf = (span: Span, turn: Span | undefined): Draft[] => {
+  const interrupted = turn?.attributes['turn.was_interrupted'] === true
+  return draftsOfMessages(span.attributes['gen_ai.output.messages']).map((draft, index) => ({
+    ...draft,
+    ...(index === 0 && { latency: latencyOf(span, turn) }),
+    interrupted: interrupted && draft.kind === 'message',
+  }))
+}
+
+/** The moments at which a span adds to the conversation: what goes in when it starts, what comes out when it ends. */
+type Moment = { time: number; rank: number; drafts: () => Draft[] }
+
+type Since = (time: number) => number | null
+
+const toolMoments = (span: Span, since: Since): Moment[] => {
+  const { attributes } = span
+  const tool = { callId: idOf(attributes['gen_ai.tool.call.id']), name: textOf(attributes['gen_ai.tool.name']) }
+  const given = attributes['gen_ai.tool.call.arguments']
+  const result = attributes['gen_ai.tool.call.result']
+  const call: Draft = {
+    role: 'agent',
+    kind: 'tool_call',
+    startMs: since(span.startMs),
+    tool: { ...tool, arguments: given },
+  }
+  const answer: Draft = {
+    role: 'tool',
+    kind: 'tool_result',
+    startMs: since(span.endMs),
+    tool: { ...tool, result, isError: span.failed },
+  }
+  return [
+    { time: span.startMs, rank: 1, drafts: () => [call] },
+    { time: span.endMs, rank: span.endMs > span.startMs ? 0 : 2, drafts: () => [answer] },
+  ]
+}
+
+const messageMoments = (span: Span, turn: Span | undefined): Moment[] => [
+  {
+    time: span.startMs,
+    rank: 1,
+    drafts: () => [
+      ...instructionsOf(span.attributes['gen_ai.system_instructions']),
+      ...draftsOfMessages(span.attributes['gen_ai.input.messages']),
+    ],
+  },
+  // What ends at an instant precedes what starts at it, unless one and the same span does both.
+  { time: span.endMs, rank: span.endMs > span.startMs ? 0 : 2, drafts: () => outputOf(span, turn) },
+]
+
+const readSpans = (spans: Span[], since: Since): Draft[] => {
+  const byId = new Map(spans.map((span) => [span.id, span]))
+  const moments = spans.flatMap((span) =>
+    operationOf(span) === 'execute_tool'
+      ? toolMoments(span, since)
+      : messageMoments(span, span.parentId === null ? undefined : byId.get(span.parentId)),
+  )
+  const ordered = moments.toSorted((a, b) => a.time - b.time || a.rank - b.rank)
+  const { add, drafts } = conversation()
+  for (const moment of ordered) add(moment.drafts())
+  return drafts
+}
+
+const holdsMessages = (entry: JsonObject) =>
+  'gen_ai.input.messages' in entry || 'gen_ai.output.messages' in entry || 'gen_ai.system_instructions' in entry
+
+const sinceStart = (spans: Span[], hints: Hints): Since => {
+  const start = hints.startedAt?.getTime() ?? spans.reduce((time, { startMs }) => Math.min(time, startMs), Infinity)
+  return (time) => (Number.isFinite(time) ? time - start : null)
+}
+
+/** Operations without spans: the order of the list is the order of things, and nothing has a time. */
+const readOperations = (operations: unknown[]): Draft[] => {
+  const spans = operations.map((operation, index): Span => {
+    if (!isObject(operation)) throw new Unreadable(`operation ${index} is not an object`)
+    const times = { startMs: index, endMs: index + 0.5 }
+    return { id: String(index), parentId: null, ...times, failed: null, attributes: operation }
+  })
+  return readSpans(spans, () => null)
+}
+
+export const readOtel: Reader = (content, hints) => {
+  const resourceSpans = at(content, 'resourceSpans')
+  if (Array.isArray(resourceSpans)) {
+    const spans = spansOf(resourceSpans)
+    return readSpans(spans, sinceStart(spans, hints))
+  }
+  if (isObject(content) && holdsMessages(content)) return readOperations([content])
+  const list = listAt(content, 'messages')
+  if (list && someEntry(list, holdsMessages)) return readOperations(list)
+  const hasParts = (entry: JsonObject) => 'role' in entry && 'parts' in entry
+  return list && someEntry(list, hasParts) ? draftsOfMessages(list) : undefined
+}

@@ -1,0 +1,58 @@
+import { textOfContent } from '../content.ts'
+import type { Draft, Hints, Reader } from '../draft.ts'
+import {
+  at,
+  idOf,
+  instantOf,
+  type JsonObject,
+  listAt,
+  msSince,
+  objectOf,
+  secondsToMs,
+  someEntry,
+  textOf,
+} from '../json.ts'
+import { type SpokenEntry, spokenEntries } from '../roles.ts'
+
+/**
+ * Pipecat: the messages of its turn events, each with the instant at which the turn began, and the lists in which
+ * they are commonly kept together with tool calls, with or without `start_time` and `end_time` in seconds.
+ */
+
+const draftOf = ({ entry, name, role }: SpokenEntry, start: Date | null | undefined): Draft => {
+  const times = {
+    startMs: secondsToMs(entry.start_time) ?? msSince(start, instantOf(entry.timestamp)),
+    endMs: secondsToMs(entry.end_time),
+  }
+  const data = objectOf(entry.data)
+  const called = { callId: idOf(data.id), name: textOf(data.name) }
+  if (name === 'tool_call') {
+    return { role: 'agent', kind: 'tool_call', ...times, tool: { ...called, arguments: data.arguments } }
+  }
+  if (name === 'tool_call_result') {
+    return { role: 'tool', kind: 'tool_result', ...times, tool: { ...called, result: data.result } }
+  }
+  // In speech-to-speech mode the text of the customer is not known: null, and the turn was there all the same.
+  return {
+    role,
+    kind: 'message',
+    text: textOfContent(entry.content),
+    ...times,
+    interrupted: entry.interrupted === true,
+  }
+}
+
+function* read(entries: unknown[], start: Date | null | undefined): Generator<Draft> {
+  for (const spoken of spokenEntries(entries)) yield draftOf(spoken, start)
+}
+
+const isToolEntry = (entry: JsonObject) =>
+  (entry.role === 'tool_call' || entry.role === 'tool_call_result') && 'data' in entry
+const isTurnEvent = (entry: JsonObject) => 'content' in entry && typeof entry.timestamp === 'string'
+const isPipecat = (entry: JsonObject) => 'role' in entry && (isToolEntry(entry) || isTurnEvent(entry))
+
+export const readPipecat: Reader = (content, hints: Hints) => {
+  const entries = listAt(content, 'transcript', 'messages')
+  const start = instantOf(at(content, 'started_at')) ?? hints.startedAt
+  return entries && someEntry(entries, isPipecat) ? read(entries, start) : undefined
+}

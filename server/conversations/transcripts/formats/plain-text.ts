@@ -1,0 +1,57 @@
+import type { Draft, Reader } from '../draft.ts'
+import { knownRole } from '../roles.ts'
+import type { TurnRole } from '../turn.ts'
+
+/**
+ * Plain text in which a speaker's name begins a line: `Agent: …`, `**Customer:** …`, `[00:12] Bot: …`, `AI (1:02:03): …`.
+ * A line without one continues the turn before it. Only names that everybody uses for a role count: `Note: …` is speech.
+ * A text in which no line begins so is one turn of nobody in particular.
+ */
+
+const clock = String.raw`[[(]?(\d{1,2}(?::\d{2}){1,2}(?:[.,]\d{1,3})?)[\])]?`
+const line = new RegExp(
+  String.raw`^\s{0,20}(?:${clock}\s{0,3}[-–—]?\s{0,3})?(?:\*{2}|__)?([\p{L}][\p{L}_ -]{0,30}?)(?:\s?#?\d{1,2})?\s?(?:${clock})?` +
+    String.raw`(?:\*{2}|__)?\s?[:：](?:\*{2}|__)?\s?(.*)$`,
+  'su',
+)
+
+/** A first stamp beyond this is a time of day, or the text is cut out of something longer: no time from the start. */
+const latestFirstMs = 5 * 60_000
+
+const clockMs = (text: string): number => {
+  const seconds = text
+    .replace(',', '.')
+    .split(':')
+    .reduce((total, part) => total * 60 + Number(part), 0)
+  return seconds * 1_000
+}
+
+type Said = { role: TurnRole; startMs: number | null; lines: string[] }
+
+const sayings = (text: string): Said[] => {
+  const said: Said[] = []
+  for (const written of text.split(/\r\n|\r|\n/)) {
+    const [, before, name, after, speech = ''] = line.exec(written) ?? []
+    const role = name === undefined ? undefined : knownRole(name)
+    const stamp = before ?? after
+    if (role) said.push({ role, startMs: stamp === undefined ? null : clockMs(stamp), lines: [speech] })
+    else if (said.length > 0 || written.trim() !== '') {
+      const last = said.at(-1)
+      if (last) last.lines.push(written)
+      else said.push({ role: 'other', startMs: null, lines: [written] })
+    }
+  }
+  return said
+}
+
+function* read(text: string): Generator<Draft> {
+  const said = sayings(text)
+  const first = said.find(({ startMs }) => startMs !== null)?.startMs ?? 0
+  for (const { role, startMs, lines } of said) {
+    const kind = role === 'tool' ? 'event' : 'message'
+    yield { role, kind, text: lines.join('\n').trim(), startMs: first > latestFirstMs ? null : startMs }
+  }
+}
+
+export const readPlainText: Reader = (content) =>
+  typeof content === 'string' && content.trim() !== '' ? read(content) : undefined

@@ -1,0 +1,35 @@
+import { describe, test } from 'vitest'
+import { sample } from '../../../../test/samples/ingest/sample.ts'
+import { expectTurns, expectUnreadable, tool } from '../test-turns.ts'
+
+const call = sample('roark_call_create.json')
+
+describe('Roark', () => {
+  test('what was said, and the tools beside it', () => {
+    expectTurns(call, {}, 'roark', [
+      { role: 'agent', text: 'Hello', startMs: 600, endMs: 1_100 },
+      { role: 'customer', text: 'Hi', startMs: 1_500, endMs: 1_700 },
+      {
+        role: 'agent',
+        kind: 'tool_call',
+        startMs: 2_000,
+        tool: tool({ name: 'find_slot', arguments: { week: 'W09' } }),
+      },
+      { role: 'tool', kind: 'tool_result', startMs: 2_600, tool: tool({ name: 'find_slot', result: { slots: 1 } }) },
+    ])
+  })
+
+  test('a tool stands where it was used; without a time, at the end', () => {
+    const toolInvocations = [{ name: 'late' }, { name: 'between', startOffsetMs: 1_200 }]
+    expectTurns({ ...call, toolInvocations }, {}, 'roark', [
+      { role: 'agent', text: 'Hello', startMs: 600, endMs: 1_100 },
+      { role: 'agent', kind: 'tool_call', startMs: 1_200, tool: tool({ name: 'between' }) },
+      { role: 'customer', text: 'Hi', startMs: 1_500, endMs: 1_700 },
+      { role: 'agent', kind: 'tool_call', tool: tool({ name: 'late' }) },
+    ])
+  })
+
+  test('a tool invocation that is none makes the whole unreadable', () => {
+    expectUnreadable({ ...call, toolInvocations: ['find_slot'] }, 'tool invocation 0 is not an object')
+  })
+})

@@ -1,0 +1,54 @@
+import type { Draft, Reader } from '../draft.ts'
+import { at, entriesOf, type JsonObject, listAt, numberOf, someEntry, textOf } from '../json.ts'
+import { spokenEntries } from '../roles.ts'
+
+/** Roark: what was said, and beside it the tools that were used, all with offsets in milliseconds. */
+
+const spoken = (entries: unknown[]): Draft[] =>
+  [...spokenEntries(entries)].map(({ entry, role }) => ({
+    role,
+    kind: 'message',
+    text: textOf(entry.text),
+    startMs: numberOf(entry.startOffsetMs),
+    endMs: numberOf(entry.endOffsetMs),
+  }))
+
+const invoked = (invocation: JsonObject): Draft[] => {
+  const name = textOf(invocation.name)
+  const startMs = numberOf(invocation.startOffsetMs)
+  const call: Draft = {
+    role: 'agent',
+    kind: 'tool_call',
+    startMs,
+    tool: { name, arguments: invocation.parameters },
+  }
+  if (invocation.result === undefined || invocation.result === null) return [call]
+  const endMs = numberOf(invocation.endOffsetMs)
+  return [call, { role: 'tool', kind: 'tool_result', startMs: endMs, tool: { name, result: invocation.result } }]
+}
+
+/** Puts each tool turn before the first message that begins after it; one without a time goes to the end. */
+function* merge(messages: Draft[], tools: Draft[]): Generator<Draft> {
+  const waiting = tools.toSorted((a, b) => (a.startMs ?? Infinity) - (b.startMs ?? Infinity) || 0)
+  let next = 0
+  for (const message of messages) {
+    for (let tool = waiting[next]; tool && isBefore(tool, message); tool = waiting[next]) {
+      yield tool
+      next += 1
+    }
+    yield message
+  }
+  yield* waiting.slice(next)
+}
+
+const isBefore = (tool: Draft, message: Draft) =>
+  typeof tool.startMs === 'number' && typeof message.startMs === 'number' && tool.startMs < message.startMs
+
+export const readRoark: Reader = (content) => {
+  const entries = listAt(content, 'transcript')
+  const invocations = at(content, 'toolInvocations')
+  const hasOffset = (entry: JsonObject) => 'startOffsetMs' in entry
+  if (!entries || !(Array.isArray(invocations) || someEntry(entries, hasOffset))) return undefined
+  const tools = [...entriesOf(Array.isArray(invocations) ? invocations : [], 'tool invocation')]
+  return merge(spoken(entries), tools.flatMap(invoked))
+}

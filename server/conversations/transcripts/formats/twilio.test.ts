@@ -1,0 +1,31 @@
+import { describe, test } from 'vitest'
+import { sample } from '../../../../test/samples/ingest/sample.ts'
+import { expectTurns } from '../test-turns.ts'
+
+const bundle = sample('twilio_ci_transcript_bundle.json')
+
+const first = {
+  text: 'Thanks for calling Orbit.',
+  startMs: 400,
+  endMs: 2_100,
+  words: [{ text: 'Thanks', startMs: 400, endMs: 700 }],
+}
+const second = { text: 'My card is [redacted].', startMs: 2_900, endMs: 4_600 }
+
+describe('Twilio', () => {
+  test('sentences with the transcript that names the participants', () => {
+    expectTurns(bundle, {}, 'twilio', [
+      { role: 'agent', ...first },
+      { role: 'customer', ...second },
+    ])
+  })
+
+  test('sentences alone say only what was said: the speakers are not known', () => {
+    for (const content of [bundle.sentences, { sentences: bundle.sentences }]) {
+      expectTurns(content, {}, 'twilio', [
+        { role: 'other', ...first },
+        { role: 'other', ...second },
+      ])
+    }
+  })
+})

@@ -1,0 +1,41 @@
+import type { Draft, Reader } from '../draft.ts'
+import { at, entriesOf, idOf, isObject, type JsonObject, listAt, secondsToMs, someEntry, textOf } from '../json.ts'
+import { roleOf } from '../roles.ts'
+import type { TurnRole } from '../turn.ts'
+
+/** Twilio Conversational Intelligence: the sentences of a transcript, and the transcript that says who is on which channel. */
+
+const rolesByChannel = (content: unknown): Map<string, TurnRole> => {
+  const participants = at(content, 'transcript', 'channel', 'participants') ?? at(content, 'channel', 'participants')
+  const roles = new Map<string, TurnRole>()
+  for (const { channel_participant, role } of Array.isArray(participants) ? participants.filter(isObject) : []) {
+    const channel = idOf(channel_participant)
+    if (channel !== null && typeof role === 'string') roles.set(channel, roleOf(role))
+  }
+  return roles
+}
+
+const timesOf = (entry: JsonObject) => ({
+  startMs: secondsToMs(entry.start_time),
+  endMs: secondsToMs(entry.end_time),
+})
+
+function* read(sentences: unknown[], roles: Map<string, TurnRole>): Generator<Draft> {
+  for (const sentence of entriesOf(sentences, 'sentence')) {
+    const words = [...entriesOf(Array.isArray(sentence.words) ? sentence.words : [], 'word')]
+    yield {
+      // Without participants only the channel is known, not who speaks on it.
+      role: roles.get(idOf(sentence.media_channel) ?? '') ?? 'other',
+      kind: 'message',
+      text: textOf(sentence.transcript),
+      ...timesOf(sentence),
+      words: words.map((word) => ({ text: textOf(word.word) ?? '', ...timesOf(word) })),
+    }
+  }
+}
+
+export const readTwilio: Reader = (content) => {
+  const sentences = listAt(content, 'sentences')
+  const isTwilio = (entry: JsonObject) => 'media_channel' in entry
+  return sentences && someEntry(sentences, isTwilio) ? read(sentences, rolesByChannel(content)) : undefined
+}

@@ -1,0 +1,89 @@
+import { type Draft, Unreadable } from './draft.ts'
+import { nestedJson } from './json.ts'
+import type { Turn } from './turn.ts'
+
+/** Makes turns of what a reader finds: fills in what is unset, and refuses what is too much. */
+
+const maxTurns = 100_000
+const maxWords = 1_000_000
+const maxCharacters = 20_000_000
+/** Thirty days. A time beyond is no time from the start of a conversation, whatever else it may be. */
+const latestMs = 30 * 24 * 60 * 60 * 1_000
+/** Clocks of two machines differ: what seems to begin this little before the start began with it. */
+const clockSkewMs = 1_000
+
+const wholeMs = (value: number | null | undefined): number | null => {
+  if (value === null || value === undefined || !(value >= -clockSkewMs && value <= latestMs)) return null
+  return Math.max(0, Math.round(value))
+}
+
+/** An end before its start is not known to be either; the start is what sources measure first. */
+const span = ({ startMs, endMs }: { startMs?: number | null; endMs?: number | null }) => {
+  const [start, end] = [wholeMs(startMs), wholeMs(endMs)]
+  return { startMs: start, endMs: start !== null && end !== null && end < start ? null : end }
+}
+
+const latencyOf = (figures: Draft['latency']): Turn['latency'] => {
+  if (!figures) return null
+  const latency = {
+    transcriptionMs: wholeMs(figures.transcriptionMs),
+    endOfTurnMs: wholeMs(figures.endOfTurnMs),
+    modelMs: wholeMs(figures.modelMs),
+    voiceMs: wholeMs(figures.voiceMs),
+    totalMs: wholeMs(figures.totalMs),
+  }
+  return Object.values(latency).every((figure) => figure === null) ? null : latency
+}
+
+const jsonOf = (value: unknown): unknown => (typeof value === 'string' ? (nestedJson(value) ?? value) : (value ?? null))
+
+/** A result often names only the call that it answers. */
+const toolReader = () => {
+  const names = new Map<string, string>()
+  return (tool: Draft['tool']): Turn['tool'] => {
+    if (!tool) return null
+    const callId = tool.callId ?? null
+    const name = tool.name ?? (callId === null ? undefined : names.get(callId)) ?? null
+    if (callId !== null && name !== null) names.set(callId, name)
+    return {
+      callId,
+      name,
+      arguments: jsonOf(tool.arguments),
+      result: jsonOf(tool.result),
+      isError: tool.isError ?? null,
+    }
+  }
+}
+
+const ceiling = (limit: number, what: string) => {
+  let total = 0
+  return (more: number) => {
+    total += more
+    if (total > limit) throw new Unreadable(`the transcript has more than ${limit.toLocaleString('en')} ${what}`)
+  }
+}
+
+export const gatherTurns = (drafts: Iterable<Draft>): Turn[] => {
+  const turns: Turn[] = []
+  const readTool = toolReader()
+  const countTurns = ceiling(maxTurns, 'turns')
+  const countWords = ceiling(maxWords, 'words with times')
+  const countCharacters = ceiling(maxCharacters, 'characters')
+  for (const draft of drafts) {
+    countTurns(1)
+    countWords(draft.words?.length ?? 0)
+    countCharacters(draft.text?.length ?? 0)
+    turns.push({
+      index: turns.length,
+      role: draft.role,
+      kind: draft.kind,
+      text: draft.text ?? null,
+      ...span(draft),
+      interrupted: draft.interrupted ?? false,
+      words: draft.words?.length ? draft.words.map((word) => ({ text: word.text, ...span(word) })) : null,
+      tool: readTool(draft.tool),
+      latency: latencyOf(draft.latency),
+    })
+  }
+  return turns
+}

@@ -1,0 +1,79 @@
+import { booleanOf, isDeeperThan, isObject, type JsonObject, numberOf, textOf } from '../json.ts'
+
+/** What a provider tells of a finished conversation, in our words. What it does not tell is null. */
+
+export type Metric = { key: string; value: number | boolean | string; comment?: string }
+
+export type ProviderCall = {
+  externalId: string
+  agentExternalId: string | null
+  agentName: string | null
+  versionLabel: string | null
+  systemPrompt: string | null
+  channel: 'call' | 'chat' | 'voicemail'
+  direction: 'inbound' | 'outbound' | null
+  status: 'completed' | 'failed'
+  startedAt: Date
+  endedAt: Date | null
+  durationSeconds: number | null
+  endReason: string | null
+  customerId: string | null
+  metadata: JsonObject
+  /** The part of the payload to keep as the transcript's content; null when there is none (yet). */
+  transcript: unknown
+  recordingUrl: string | null
+  metrics: Metric[]
+}
+
+/** `ignored`: sound, and nothing of it is a finished conversation. */
+export type CallReading = ProviderCall | { ignored: string } | { unreadable: string }
+
+const deepest = 200
+
+/** Every payload has a limit of depth, so that all of it can be walked and written again. */
+export const bounded =
+  (read: (payload: JsonObject) => CallReading) =>
+  (payload: unknown): CallReading => {
+    if (!isObject(payload)) return { unreadable: 'the payload is not an object' }
+    if (isDeeperThan(payload, deepest)) return { unreadable: `the payload is nested deeper than ${deepest}` }
+    return read(payload)
+  }
+
+export const isCall = (reading: CallReading): reading is ProviderCall => 'externalId' in reading
+
+export const directionOf = (value: unknown): ProviderCall['direction'] =>
+  value === 'inbound' || value === 'outbound' ? value : null
+
+/** A whole number of seconds. */
+export const durationOf = (seconds: number | null): number | null =>
+  seconds !== null && seconds >= 0 && seconds < 1e9 ? Math.round(seconds) : null
+
+/** Only what can be fetched: a path on the provider's disk is no address. */
+const addressOf = (value: unknown): string | null => {
+  const text = textOf(value)
+  return text !== null && /^https?:\/\//i.test(text) ? text : null
+}
+
+export const firstAddress = (...values: unknown[]): string | null =>
+  values.map(addressOf).find((address) => address !== null) ?? null
+
+/** A list that holds something, or a text that does. */
+export const transcriptOf = (...values: unknown[]): unknown =>
+  values.find((value) => (Array.isArray(value) ? value.length > 0 : textOf(value) !== null)) ?? null
+
+/** As long as a metric's key may be; the cut may fall within a character. */
+const longestKey = 120
+
+/** Collects what the provider measured: numbers, booleans and texts as such, the rest as JSON. The last of a key wins. */
+export const metricsOf = (provider: string) => {
+  const metrics = new Map<string, Metric>()
+  const add = (name: string, value: unknown, comment?: unknown): void => {
+    const plain = booleanOf(value) ?? (typeof value === 'number' ? numberOf(value) : textOf(value))
+    const written = plain ?? (typeof value === 'object' && value !== null ? JSON.stringify(value) : null)
+    if (written === null) return
+    const key = `${provider}.${name}`.slice(0, longestKey).toWellFormed()
+    const said = textOf(comment)
+    metrics.set(key, { key, value: written, ...(said !== null && { comment: said }) })
+  }
+  return { add, all: () => [...metrics.values()] }
+}

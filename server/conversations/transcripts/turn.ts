@@ -1,0 +1,47 @@
+import Type, { type Static } from 'typebox'
+import { Choice, Closed, Nullable } from '../../platform/http/schemas.ts'
+
+/** The one form in which every part of the product reads what was said and done in a conversation. */
+
+export const turnRoles = ['agent', 'customer', 'system', 'tool', 'human_agent', 'other'] as const
+export type TurnRole = (typeof turnRoles)[number]
+
+export const turnKinds = ['message', 'tool_call', 'tool_result', 'event'] as const
+
+const Milliseconds = Type.Integer({ minimum: 0, description: 'Milliseconds from the start of the conversation.' })
+const Figure = Nullable(Type.Integer({ minimum: 0, description: 'Milliseconds.' }))
+
+const Word = Closed({ text: Type.String(), startMs: Nullable(Milliseconds), endMs: Nullable(Milliseconds) })
+
+const Tool = Closed({
+  callId: Nullable(Type.String({ description: 'The same in a call and in its result.' })),
+  name: Nullable(Type.String()),
+  arguments: Type.Unknown({ description: 'Any JSON; null on a result.' }),
+  result: Type.Unknown({ description: 'Any JSON; null on a call.' }),
+  isError: Nullable(Type.Boolean({ description: 'Null when the source does not say.' })),
+})
+
+const Latency = Closed({
+  transcriptionMs: Figure,
+  endOfTurnMs: Figure,
+  modelMs: { ...Figure, description: 'Until the first token of the language model.' },
+  voiceMs: { ...Figure, description: 'Until the first audio of the synthesized voice.' },
+  totalMs: { ...Figure, description: 'From the end of the customer’s speech until the answer is heard.' },
+})
+
+export const Turn = Closed(
+  {
+    index: Type.Integer({ minimum: 0 }),
+    role: Choice(turnRoles),
+    kind: Choice(turnKinds),
+    text: Nullable(Type.String()),
+    startMs: Nullable(Milliseconds),
+    endMs: Nullable(Milliseconds),
+    interrupted: Type.Boolean({ description: 'The source says that this turn was cut short.' }),
+    words: Nullable(Type.Array(Word)),
+    tool: Nullable(Tool),
+    latency: Nullable(Latency),
+  },
+  { title: 'Turn' },
+)
+export type Turn = Static<typeof Turn>

@@ -1,0 +1,141 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+
+/**
+ * How each provider signs what it sends. Signatures cover the bytes as they came, so nothing may be parsed before.
+ * Whether a request is stale is only told of one that is signed soundly.
+ */
+
+export type Verdict = 'valid' | 'stale' | 'invalid'
+
+export type SignedRequest = {
+  body: Buffer
+  /** Names in lower case. A header that came twice is a list, and signs nothing. */
+  headers: Record<string, string | string[] | undefined>
+  /** As the sender wrote it: scheme, host, path and query. */
+  url: string
+  /** During a rotation, the new and the old one. */
+  secrets: readonly string[]
+  now: Date
+}
+
+const retellToleranceMs = 5 * 60_000
+const elevenlabsToleranceMs = 30 * 60_000
+/** Between the clocks of two machines. */
+const skewMs = 60_000
+
+export const header = ({ headers }: SignedRequest, name: string): string => {
+  const value = headers[name.toLowerCase()]
+  return typeof value === 'string' ? value : ''
+}
+
+/** Digests are compared, so that neither content nor length shows in the time it takes. */
+export const isSame = (given: string, expected: string): boolean => {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(given), digest(expected))
+}
+
+/** An empty secret would let anybody sign; every other one is tried. */
+export const signedByOne = (secrets: readonly string[], isSigned: (secret: string) => boolean): boolean =>
+  secrets.filter((secret) => secret !== '' && isSigned(secret)).length > 0
+
+export const verdict = (isSigned: boolean, isFresh: boolean): Verdict => {
+  if (!isSigned) return 'invalid'
+  return isFresh ? 'valid' : 'stale'
+}
+
+export const isWithin = (now: Date, ms: number, toleranceMs: number): boolean =>
+  Math.abs(now.getTime() - ms) <= toleranceMs
+
+const hmacHex = (secret: string, ...parts: (string | Buffer)[]): string => {
+  const hmac = createHmac('sha256', secret)
+  for (const part of parts) hmac.update(part)
+  return hmac.digest('hex')
+}
+
+/** `x-retell-signature: v=<ms>,d=<hex>`, over the body and then the time. */
+export const verifyRetell = (request: SignedRequest): Verdict => {
+  const [, ms, digest] = /^v=(\d{1,15}),d=([0-9a-f]{64})$/.exec(header(request, 'x-retell-signature')) ?? []
+  if (ms === undefined || digest === undefined) return 'invalid'
+  const isSigned = signedByOne(request.secrets, (secret) => isSame(digest, hmacHex(secret, request.body, ms)))
+  return verdict(isSigned, isWithin(request.now, Number(ms), retellToleranceMs))
+}
+
+/** `elevenlabs-signature: t=<s>,v0=<hex>`, over the time, a dot and the body; more than one `v0` during a rotation there. */
+export const verifyElevenlabs = (request: SignedRequest): Verdict => {
+  const parts = header(request, 'elevenlabs-signature')
+    .split(',')
+    .map((part) => part.trim())
+  const [time, ...otherTimes] = parts.filter((part) => part.startsWith('t='))
+  const seconds = time?.slice(2) ?? ''
+  if (!/^\d{1,12}$/.test(seconds) || otherTimes.length > 0) return 'invalid'
+  const digests = parts.filter((part) => part.startsWith('v0=')).slice(0, 5)
+  const isSigned = signedByOne(request.secrets, (secret) => {
+    const expected = `v0=${hmacHex(secret, `${seconds}.`, request.body)}`
+    return digests.filter((digest) => isSame(digest, expected)).length > 0
+  })
+  return verdict(isSigned, isWithin(request.now, Number(seconds) * 1_000, elevenlabsToleranceMs))
+}
+
+/** Twilio signs an address with or without the port that its scheme implies. */
+const spellingsOf = (url: string): string[] => {
+  if (!URL.canParse(url)) return []
+  const { protocol, hostname, port, pathname, search } = new URL(url)
+  const standard = protocol === 'https:' ? '443' : '80'
+  const spell = (host: string) => `${protocol}//${host}${pathname}${search}`
+  return [...new Set([url, spell(hostname), spell(`${hostname}:${port === '' ? standard : port}`)])]
+}
+
+/** Name and value of every field of a form, in the order of names; of one name, each value once. */
+const formText = (body: Buffer): string => {
+  const fields = new URLSearchParams(body.toString('utf8'))
+  const values = (name: string) => [...new Set(fields.getAll(name))].sort().map((value) => name + value)
+  return [...new Set(fields.keys())].sort().flatMap(values).join('')
+}
+
+/**
+ * `x-twilio-signature`: over the address and the fields of a form, or over the address alone when its query holds the
+ * digest of the body. There is no time in it: what comes twice is known by its id.
+ */
+export const verifyTwilio = (request: SignedRequest): Verdict => {
+  const { body, url, secrets } = request
+  const digest = URL.canParse(url) ? new URL(url).searchParams.get('bodySHA256') : null
+  const text = digest === null ? formText(body) : ''
+  const given = header(request, 'x-twilio-signature')
+  const isSigned = signedByOne(secrets, (secret) => {
+    const expected = spellingsOf(url).map((spelled) =>
+      createHmac('sha1', secret)
+        .update(spelled + text)
+        .digest('base64'),
+    )
+    return expected.filter((signature) => isSame(given, signature)).length > 0
+  })
+  const isBody = digest === null || isSame(digest, createHash('sha256').update(body).digest('hex'))
+  return verdict(isSigned && isBody, true)
+}
+
+const jsonOfBase64url = (text: string): Record<string, unknown> => {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}
+
+/** `authorization: <JWT>`, which holds the digest of the body and says until when it counts. */
+export const verifyLivekit = (request: SignedRequest, apiKey?: string): Verdict => {
+  const [head = '', claims = '', signature = '', ...more] = header(request, 'authorization')
+    .replace(/^Bearer /i, '')
+    .split('.')
+  const isSigned = signedByOne(request.secrets, (secret) =>
+    isSame(signature, createHmac('sha256', secret).update(`${head}.${claims}`).digest('base64url')),
+  )
+  // Nothing is read of a token that is not signed: what it says of itself is a stranger's word.
+  if (!isSigned || more.length > 0 || jsonOfBase64url(head).alg !== 'HS256') return 'invalid'
+  const { iss, sha256, exp, nbf = 0 } = jsonOfBase64url(claims)
+  const isBody = isSame(String(sha256), createHash('sha256').update(request.body).digest('base64'))
+  const isIssuer = apiKey === undefined || iss === apiKey
+  if (!isBody || !isIssuer || typeof exp !== 'number' || typeof nbf !== 'number') return 'invalid'
+  const nowMs = request.now.getTime()
+  return verdict(true, nowMs <= exp * 1_000 + skewMs && nowMs >= nbf * 1_000 - skewMs)
+}

@@ -1,0 +1,86 @@
+import { createHmac } from 'node:crypto'
+import { header, isSame, isWithin, type SignedRequest, signedByOne, type Verdict, verdict } from './signatures.ts'
+
+/** How a Vapi credential signs, knob by knob as in their console; what is left out has their default. */
+export type VapiScheme =
+  | { scheme: 'secret'; header?: string }
+  | { scheme: 'bearer'; header?: string; prefix?: boolean }
+  | ({ scheme: 'hmac' } & VapiHmac)
+
+type VapiHmac = {
+  algorithm?: 'sha256' | 'sha512' | 'sha1'
+  signatureHeader?: string
+  timestampHeader?: string
+  messageIdHeader?: string
+  signaturePrefix?: string
+  signatureEncoding?: 'hex' | 'base64'
+  includeTimestamp?: boolean
+  /** Of `{body}`, `{timestamp}`, `{method}`, `{url}` and `{svix-id}`. */
+  payloadFormat?: string
+  secretIsBase64?: boolean
+}
+
+/** Vapi states none of its own; five minutes is what others in this trade allow. */
+const toleranceMs = 5 * 60_000
+
+/** Seconds or milliseconds since 1970: their documents do not say which, and the size of the number does. */
+const instantMs = (timestamp: string): number => {
+  if (!/^\d{1,15}$/.test(timestamp)) return Number.NaN
+  const number = Number(timestamp)
+  return number > 1e11 ? number : number * 1_000
+}
+
+const keyOf = (secret: string, isBase64: boolean): Buffer =>
+  isBase64 ? Buffer.from(secret.replace(/^whsec_/, ''), 'base64') : Buffer.from(secret)
+
+const verifyHmac = (request: SignedRequest, knobs: VapiHmac): Verdict => {
+  const {
+    algorithm = 'sha256',
+    signatureHeader = 'x-signature',
+    timestampHeader = 'x-timestamp',
+    messageIdHeader = 'svix-id',
+    signaturePrefix = '',
+    signatureEncoding = 'hex',
+    includeTimestamp = true,
+    payloadFormat = includeTimestamp ? '{timestamp}.{body}' : '{body}',
+    secretIsBase64 = false,
+  } = knobs
+  const timestamp = header(request, timestampHeader)
+  const pieces: Record<string, string | Buffer> = {
+    '{body}': request.body,
+    '{timestamp}': timestamp,
+    '{method}': 'POST',
+    '{url}': request.url,
+    '{svix-id}': header(request, messageIdHeader),
+  }
+  const format = payloadFormat.split(/(\{[a-z-]+\})/)
+  // A signature that leaves the body out would let anybody replace it.
+  if (!format.includes('{body}')) return 'invalid'
+  // Several signatures may stand in the header, apart by spaces, while a secret is replaced on the other side.
+  const given = header(request, signatureHeader).split(' ').slice(0, 5)
+  const isSigned = signedByOne(request.secrets, (secret) => {
+    const key = keyOf(secret, secretIsBase64)
+    if (key.length === 0) return false
+    const hmac = createHmac(algorithm, key)
+    for (const piece of format) hmac.update(Object.hasOwn(pieces, piece) ? (pieces[piece] ?? '') : piece)
+    const expected = signaturePrefix + hmac.digest(signatureEncoding)
+    return given.filter((signature) => isSame(signature, expected)).length > 0
+  })
+  // A time that is not signed proves nothing.
+  const isFresh = !format.includes('{timestamp}') || isWithin(request.now, instantMs(timestamp), toleranceMs)
+  return verdict(isSigned, isFresh)
+}
+
+const verifySecret = (request: SignedRequest, given: string): Verdict =>
+  verdict(
+    signedByOne(request.secrets, (secret) => isSame(given, secret)),
+    true,
+  )
+
+export const verifyVapi = (request: SignedRequest, scheme: VapiScheme): Verdict => {
+  if (scheme.scheme === 'hmac') return verifyHmac(request, scheme)
+  if (scheme.scheme === 'secret') return verifySecret(request, header(request, scheme.header ?? 'x-vapi-secret'))
+  const given = header(request, scheme.header ?? 'authorization')
+  if (scheme.prefix === false) return verifySecret(request, given)
+  return /^Bearer /i.test(given) ? verifySecret(request, given.slice('Bearer '.length)) : 'invalid'
+}
