@@ -8,7 +8,8 @@ export default defineConfig({
     // Processes, because tests open pools and set process-wide state; two, because that is what CI has.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 15_000,
+    testTimeout: 30_000,
+    expect: { poll: { timeout: 10_000 } },
     hookTimeout: 30_000,
     retry: 0,
   },

@@ -1,3 +1,4 @@
+import packageFile from '../package.json' with { type: 'json' }
 import { ConfigError } from './config.ts'
 
 /** A command takes its arguments and answers the exit code. Each is loaded only when it is called. */
@@ -6,7 +7,10 @@ export type Command = (args: string[]) => Promise<number>
 const commands: Record<string, { summary: string; load: () => Promise<{ run: Command }> }> = {
   serve: { summary: 'serve requests and work through jobs', load: () => import('./commands/serve.ts') },
   migrate: { summary: 'bring the database to the schema of this version', load: () => import('./commands/migrate.ts') },
-  keys: { summary: 'make keys: keys service, keys owner', load: () => import('./commands/keys.ts') },
+  keys: {
+    summary: 'make and revoke keys: keys service, keys owner, keys revoke',
+    load: () => import('./commands/keys.ts'),
+  },
   link: { summary: "make a fresh one-time link for an organization's owner", load: () => import('./commands/link.ts') },
   jobs: { summary: 'list and retry dead jobs: jobs list, jobs retry', load: () => import('./commands/jobs.ts') },
   doctor: { summary: 'check what the service needs', load: () => import('./commands/doctor.ts') },
@@ -23,7 +27,11 @@ const main = async ([name = 'help', ...args]: string[]): Promise<number> => {
     process.stdout.write(usage())
     return 0
   }
-  if (name === 'warm') {
+  if (name === '--version') {
+    process.stdout.write(`${packageFile.version}\n`)
+    return 0
+  }
+  if (name === 'warm' && args.length === 0) {
     // Run by npm after an install: with all code in the compile cache, the first start is as quick as later ones.
     for (const { load } of Object.values(commands)) await load()
     return 0

@@ -111,7 +111,10 @@ describe.each(operations)('$name', (swept) => {
     const filled = await fillPath(server, swept, org)
     const accepted = await preparedCall(server, swept, org)
     const state = await stateOf(org.id)
-    const answer = await call(method, `${filled}?surprise=1`, { key: keyFor(swept, org), ...accepted })
+    const answer = await call(method, `${filled}${filled.includes('?') ? '&' : '?'}surprise=1`, {
+      key: keyFor(swept, org),
+      ...accepted,
+    })
     expectError(answer, 400, 'validation failed')
     expect(answer.body.details.issues).toContainEqual({ path: 'surprise', message: expect.any(String) })
     expect(await stateOf(org.id)).toBe(state)

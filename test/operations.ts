@@ -1,4 +1,5 @@
 import type { Access } from '../server/platform/http/access.ts'
+import { exampleOf } from '../server/platform/http/examples.ts'
 import { type Operation, openApiDocument } from '../server/platform/http/openapi.ts'
 import {
   acceptance,
@@ -80,9 +81,20 @@ const makerOf = (path: string) => Object.entries(idMakers).find(([prefix]) => pa
 
 export const hasId = ({ path }: SweptOperation): boolean => path.includes('{')
 
+/** The query parameters that the operation insists on, by their examples. */
+const requiredQuery = ({ operation: { parameters = [] } }: SweptOperation): string => {
+  const needed = parameters.filter((parameter) => parameter.in === 'query' && parameter.required)
+  if (needed.length === 0) return ''
+  const query = new URLSearchParams(
+    Object.fromEntries(needed.map(({ name, schema }) => [name, String(exampleOf(schema))])),
+  )
+  return `?${query}`
+}
+
 /** The path with its parameters filled in by what the organization owns, the first one by an id if one is given. */
-export const fillPath = async (server: TestServer, { path, name }: SweptOperation, org: Org, id?: string) => {
-  if (!path.includes('{')) return path
+export const fillPath = async (server: TestServer, swept: SweptOperation, org: Org, id?: string) => {
+  const { path, name } = swept
+  if (!path.includes('{')) return path + requiredQuery(swept)
   const maker = makerOf(path)
   if (!maker) throw new Error(`test/operations.ts does not say what the id of ${name} names`)
   const [prefix, make] = maker
@@ -90,7 +102,7 @@ export const fillPath = async (server: TestServer, { path, name }: SweptOperatio
   if (id !== undefined) ids[0] = id
   const filled = ids.reduce((text, next) => text.replace(/\{\w+\}/, next), prefix) + path.slice(prefix.length)
   if (filled.includes('{')) throw new Error(`test/operations.ts does not say what all parameters of ${name} name`)
-  return filled
+  return filled + requiredQuery(swept)
 }
 
 /** A call that the operation accepts. */

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { violatedConstraint } from '../platform/db/errors.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
@@ -36,7 +37,7 @@ export const insertAgentGroup = (db: Db, org: OrgId, { id, name }: { id: string;
 export const updateAgentGroup = (db: Db, org: OrgId, id: string, { name }: { name?: string }) =>
   db
     .updateTable('agent_groups')
-    .set({ ...(name !== undefined && { name }), updated_at: new Date() })
+    .set({ ...(name !== undefined && { name }), updated_at: sql`now()` })
     .where('organization_id', '=', org)
     .where('id', '=', id)
     .returning(columns)

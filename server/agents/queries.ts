@@ -114,7 +114,7 @@ export const updateAgent = (db: Db, org: OrgId, id: string, change: AgentChange)
       ...(change.currentVersionId !== undefined && { current_version_id: change.currentVersionId }),
       ...(change.archivedAt === null && { archived_at: null }),
       ...(change.archivedAt && { archived_at: set.fn.coalesce('archived_at', set.val(change.archivedAt)) }),
-      updated_at: new Date(),
+      updated_at: sql`now()`,
     }))
     .where('organization_id', '=', org)
     .where('id', '=', id)

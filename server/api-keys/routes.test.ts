@@ -165,6 +165,21 @@ describe('revocation', () => {
     expect(list.body.data.find(({ id }: { id: string }) => id === first.id).revokedAt).toBe(revokedAt)
   })
 
+  it.each(['revoked', 'expired'])('the use of a %s key is written down, once for many', async (how) => {
+    const soon = new Date(clock.now().getTime() + 60_000).toISOString()
+    const { id, key } = await makeKey(server, org.key, 'viewer', soon)
+    if (how === 'revoked') await call('DELETE', `/v1/api-keys/${id}`, { key: org.key })
+    else clock.advance(60_000)
+    for (let i = 0; i < 3; i++) expect(await statusOf(key)).toBe(401)
+    const refusals = async () => {
+      const { body } = await call('GET', '/v1/audit-events', { key: org.key })
+      return body.data.filter(({ action }: { action: string }) => action === 'apiKey.refused')
+    }
+    await expect
+      .poll(refusals)
+      .toMatchObject([{ actor: { kind: 'key', keyId: id }, targets: [{ type: 'apiKey', id }] }])
+  })
+
   it('a key may revoke itself', async () => {
     const { id, key } = await makeKey(server, org.key, 'admin')
     expect((await call('DELETE', `/v1/api-keys/${id}`, { key })).status).toBe(204)

@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util'
 import { buildApp } from '../app.ts'
+import type { Deps } from '../deps.ts'
 import type { Command } from '../main.ts'
+import type { App } from '../platform/http/http.ts'
 import { openLog } from '../platform/log.ts'
 import { startWorker } from '../worker.ts'
 import { firstStart } from './first-start.ts'
@@ -14,17 +16,49 @@ Switches are set in the environment; docs/configuration.md lists them.
 /** How long running requests and jobs may take to end after a signal; what is left goes back to the queue. */
 const drainTimeoutMs = 25_000
 
+const repeatMs = 1_000
+
 /** Resolves with what ends the process: a signal, or a fault that it cannot go on with. */
 const untilEnd = () => {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals | Error>()
+  let askedAt: number | undefined
   const onSignal = (signal: NodeJS.Signals) => {
-    // Whoever asks twice does not want to wait.
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.removeListener(name, onSignal)
+    // One Ctrl-C can arrive twice: from the terminal, and handed on by npm. Whoever asks again does not want to wait.
+    if (askedAt !== undefined && performance.now() - askedAt > repeatMs) process.exit(1)
+    askedAt ??= performance.now()
     resolve(signal)
   }
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
   return { ended: promise, fail: resolve }
+}
+
+type Running = { deps: Deps; app: App | undefined; close: () => Promise<void> }
+
+const begin = async (running: Running, alone: boolean): Promise<void> => {
+  const { deps } = running
+  const { config, listening, baseUrl } = deps
+  if (config.roles.includes('http')) {
+    const app = await buildApp(deps)
+    running.app = app
+    await app.listen({ port: config.port, host: config.host, backlog: 1_024 })
+    const address = app.server.address()
+    if (typeof address === 'object' && address) listening.port = address.port
+  }
+  if (config.roles.includes('worker')) await startWorker(deps, { alone })
+  const welcome = alone ? await firstStart(deps) : ''
+  process.stdout.write(running.app ? `Earshot is ready at ${baseUrl()}\n${welcome}` : 'Earshot works through jobs.\n')
+}
+
+const end = async ({ deps, app, close }: Running): Promise<void> => {
+  const cut = setTimeout(() => app?.server.closeAllConnections(), drainTimeoutMs)
+  const forced = setTimeout(() => process.exit(1), drainTimeoutMs + 10_000)
+  // Whose answer is out by then is not waited for, though the caller would keep the connection.
+  if (app) app.server.keepAliveTimeout = 1
+  await Promise.all([app?.close(), deps.jobs.stop({ timeoutMs: drainTimeoutMs })])
+  await close()
+  clearTimeout(cut)
+  clearTimeout(forced)
 }
 
 export const run: Command = async (args) => {
@@ -43,29 +77,17 @@ export const run: Command = async (args) => {
       if (state === 'failed') fail(error ?? new Error('the database is gone'))
     },
   })
-  const { config, listening, baseUrl, jobs } = deps
-  const serves = config.roles.includes('http')
-  const works = config.roles.includes('worker')
-  const app = serves ? await buildApp(deps) : undefined
-  if (app) {
-    await app.listen({ port: config.port, host: config.host, backlog: 1_024 })
-    const address = app.server.address()
-    if (typeof address === 'object' && address) listening.port = address.port
+  const running: Running = { deps, app: undefined, close }
+  try {
+    await begin(running, alone)
+  } catch (error) {
+    // Nothing is left behind by a start that failed: no database, no job, no open port.
+    await end(running)
+    throw error
   }
-  if (works) await startWorker(deps, { alone })
-  const welcome = alone ? await firstStart(deps) : ''
-  process.stdout.write(app ? `Earshot is ready at ${baseUrl()}\n${welcome}` : 'Earshot works through jobs.\n')
-
   const reason = await ended
   if (reason instanceof Error) log.fatal({ err: reason }, 'the process cannot go on')
   else log.info({ signal: reason }, 'draining')
-  const cut = setTimeout(() => app?.server.closeAllConnections(), drainTimeoutMs)
-  const forced = setTimeout(() => process.exit(1), drainTimeoutMs + 10_000)
-  // Whose answer is out by then is not waited for, though the caller would keep the connection.
-  if (app) app.server.keepAliveTimeout = 1
-  await Promise.all([app?.close(), jobs.stop({ timeoutMs: drainTimeoutMs })])
-  await close()
-  clearTimeout(cut)
-  clearTimeout(forced)
+  await end(running)
   return reason instanceof Error ? 1 : 0
 }

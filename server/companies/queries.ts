@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { violatedConstraint } from '../platform/db/errors.ts'
 import { prepared } from '../platform/db/prepared.ts'
@@ -30,7 +31,7 @@ export const getCompany = async (db: Db, org: OrgId, id: string) => {
 export const lockCompany = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('companies')
-    .select(['id', 'logo_key as logoKey'])
+    .select(['id', 'logo_key as logoKey', 'logo_url as logoUrl'])
     .where('organization_id', '=', org)
     .where('id', '=', id)
     .forUpdate()
@@ -54,7 +55,7 @@ export const updateCompany = (db: Db, org: OrgId, id: string, { name, logoUrl, l
       ...(name !== undefined && { name }),
       ...(logoUrl !== undefined && { logo_url: logoUrl }),
       ...(logoKey !== undefined && { logo_key: logoKey }),
-      updated_at: new Date(),
+      updated_at: sql`now()`,
     })
     .where('organization_id', '=', org)
     .where('id', '=', id)

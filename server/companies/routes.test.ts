@@ -180,6 +180,15 @@ describe('a logo', () => {
     expect(head.headers.get('content-length')).toBe(String(png.length))
   })
 
+  it('stays when its address is sent back as it was answered', async () => {
+    const { id } = await makeCompany(server, key)
+    const { logoUrl } = (await upload(id, png)).body
+    const answer = await call('PATCH', `/v1/companies/${id}`, { key, body: { name: 'Renamed', logoUrl } })
+    expect(answer).toMatchObject({ status: 200, body: { name: 'Renamed', logoUrl } })
+    await server.drain()
+    expect((await fetch(logoUrl)).status).toBe(200)
+  })
+
   it.each(['replaced', 'removed', 'deleted with its company'])('is deleted when %s', async (how) => {
     const { id } = await makeCompany(server, key)
     const { logoUrl } = (await upload(id, png)).body
@@ -214,6 +223,7 @@ describe('a logo', () => {
     expect((await upload(id, svg, 'image/png')).status).toBe(415)
     expect((await upload(id, Buffer.alloc(0), 'image/png')).status).toBe(415)
     expect((await upload(id, png, 'application/octet-stream')).status).toBe(415)
+    expect((await call('PUT', `/v1/companies/${id}/logo`, { key })).status).toBe(415)
     expect((await upload(id, Buffer.concat([png, Buffer.alloc(2 * 1024 * 1024)]))).status).toBe(413)
     expect((await call('GET', `/v1/companies/${id}`, { key })).body.logoUrl).toBeNull()
   })

@@ -86,11 +86,12 @@ export const companies = (app: App, { db, jobs, blobs, config }: Deps): void => 
         response: answers({ 200: Company }, 400, 401, 404),
       },
     },
-    ({ actor, params, body }) => {
-      checkLogoUrl(body.logoUrl)
-      return db.transaction().execute(async (trx) => {
-        const { logoKey } = await lockCompany(trx, actor.org, params.id)
-        const replacesLogo = body.logoUrl !== undefined
+    ({ actor, params, body }) =>
+      db.transaction().execute(async (trx) => {
+        const { logoKey, logoUrl } = await lockCompany(trx, actor.org, params.id)
+        // Sending back what GET answered changes nothing, the address of an uploaded logo included.
+        const replacesLogo = body.logoUrl !== undefined && body.logoUrl !== logoUrl
+        if (replacesLogo) checkLogoUrl(body.logoUrl)
         const company = await updateCompany(trx, actor.org, params.id, {
           ...body,
           ...(replacesLogo && { logoKey: null }),
@@ -98,8 +99,7 @@ export const companies = (app: App, { db, jobs, blobs, config }: Deps): void => 
         if (replacesLogo && logoKey) await jobs.enqueue(trx, deleteLogo, { key: logoKey })
         await recordAudit(trx, actor, 'company.update', { type: 'company', id: params.id })
         return company
-      })
-    },
+      }),
   )
 
   app.delete(

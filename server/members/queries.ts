@@ -103,7 +103,7 @@ export const updateMember = (db: Db, org: OrgId, id: string, { name, role }: { n
     .set({
       ...(name !== undefined && { name }),
       ...(role !== undefined && { role }),
-      updated_at: new Date(),
+      updated_at: sql`now()`,
     })
     .where('organization_id', '=', org)
     .where('id', '=', id)

@@ -113,7 +113,7 @@ export const updateOrganization = (db: Db, org: OrgId, change: OrganizationChang
       ...(change.redaction !== undefined && { redaction: change.redaction }),
       ...(change.monthlyJudgeBudget !== undefined && { monthly_judge_budget: change.monthlyJudgeBudget }),
       ...switchColumns(change),
-      updated_at: new Date(),
+      updated_at: sql`now()`,
     })
     .where('id', '=', org)
     .returning(columns)
@@ -126,7 +126,7 @@ export const updateSuspension = (db: Db, org: OrgId, suspended: boolean) =>
     .updateTable('organizations')
     .set({
       suspended_at: suspended ? sql<Date>`coalesce(suspended_at, now())` : null,
-      updated_at: new Date(),
+      updated_at: sql`now()`,
     })
     .where('id', '=', org)
     .returning(columns)

@@ -24,6 +24,7 @@ const MonthlyJudgeBudget = Nullable(
   Type.Number({
     minimum: 0,
     maximum: 9_999_999_999,
+    multipleOf: 0.01,
     description: 'What model judges may cost in a calendar month, in US dollars; null sets no bound.',
   }),
 )

@@ -19,7 +19,7 @@ const isInstant = (text: string): boolean => {
 }
 
 const build = (coerceTypes: boolean): Ajv => {
-  const ajv = new Ajv({ allErrors: true, coerceTypes, useDefaults: true, strict: false, validateFormats: true })
+  const ajv = new Ajv({ allErrors: true, coerceTypes, useDefaults: true, strict: false, multipleOfPrecision: 9 })
   addFormats.default(ajv, ['email', 'uri'])
   ajv.addFormat('uuid', uuid)
   ajv.addFormat('date-time', isInstant)

@@ -77,11 +77,15 @@ const mediaTypes = {
   image: { form: /^image\/[\w.+-]+\s*$/i, name: 'image/*' },
 }
 
+const bodyless = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
+
 /** Refuses a body that the route does not take, before it is read. */
 export const checkMediaType = (request: FastifyRequest): void => {
-  const { headers } = request
+  const { headers, method } = request
   const length = headers['content-length']
-  if (headers['transfer-encoding'] === undefined && (length === undefined || length === '0')) return
+  const empty = headers['transfer-encoding'] === undefined && (length === undefined || length === '0')
+  if (empty && (method === 'GET' || request.routeOptions.config.takes !== 'image')) return
+  if (!empty && bodyless.has(method)) throw refused(`${method} takes no body.`)
   const { form, name } = mediaTypes[request.routeOptions.config.takes ?? 'json']
   if (!form.test(headers['content-type'] ?? '')) {
     throw new ApiError('unsupportedMediaType', `Send the body with Content-Type: ${name}.`)
@@ -103,6 +107,10 @@ export const addBodyParser = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
     if (request.routeOptions.config.takes === 'image') return bytes
-    return bytes.length === 0 ? undefined : parseJson(bytes)
+    if (bytes.length === 0) return undefined
+    const value = parseJson(bytes)
+    // What Fastify would hand on as if no body had been sent.
+    if (value === null) throw refused('The body must be a JSON object.')
+    return value
   })
 }

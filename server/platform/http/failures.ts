@@ -7,15 +7,15 @@ import { newId } from '../ids.ts'
 import { securityHeaders } from './security-headers.ts'
 import { validationError } from './validation.ts'
 
+const unknownAddress = 'There is nothing under this address; /docs lists what there is.'
+
 /** Fastify's own refusals, by status. */
 const foreign: Record<number, [ErrorKind, string]> = {
-  404: ['notFound', 'There is nothing under this address; /docs lists what there is.'],
+  404: ['notFound', unknownAddress],
   413: ['tooLarge', 'The body is larger than this operation takes.'],
   414: ['invalid', 'The address is too long.'],
   415: ['unsupportedMediaType', 'Send the body as application/json.'],
 }
-
-const unknownRoute = () => new ApiError('notFound', 'There is nothing under this address; /docs lists what there is.')
 
 const toApiError = (error: FastifyError | ApiError, request: FastifyRequest): ApiError => {
   if (error instanceof ApiError) return error
@@ -47,9 +47,14 @@ const send = (error: FastifyError | ApiError, request: FastifyRequest, reply: Fa
 }
 
 /** One place where anything thrown becomes the published Error body. */
-export const addFailures = (app: FastifyInstance): void => {
+export const addFailures = (app: FastifyInstance, methodsOf: (path: string) => string[] | undefined): void => {
   app.setErrorHandler<FastifyError>(send)
-  app.setNotFoundHandler((request, reply) => send(unknownRoute(), request, reply))
+  app.setNotFoundHandler((request, reply) => {
+    const allow = methodsOf(request.url.replace(/[?#].*$/s, ''))?.join(', ')
+    if (allow === undefined) return send(new ApiError('notFound', unknownAddress), request, reply)
+    reply.header('allow', allow)
+    return send(new ApiError('methodNotAllowed', `This address takes ${allow}.`), request, reply)
+  })
   // Node would answer an expectation that it does not know with a bare 417; HTTP allows to pass over it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 }

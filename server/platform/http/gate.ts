@@ -30,14 +30,14 @@ const bearerToken = (header: string | undefined): string | undefined =>
   /^Bearer +([\x21-\x7e]{1,256})$/i.exec(header ?? '')?.[1]
 
 /**
- * What stands between the socket and a handler, in the order of the contract: 401, 403, 503, then the form of the
- * request. Nothing of the body is read before it is passed.
+ * What stands between the socket and a handler: overload, then in the order of the contract 401, 403, 503, the rate
+ * limit, the form of the request. Nothing of the body is read before it is passed.
  */
 export const addGate = (app: FastifyInstance, options: Options): void => {
   const { identity, rateLimits, overload, sessionCookie, baseUrl } = options
 
   const identifyKey = async (request: FastifyRequest, token: string) => {
-    const known = await identity.resolve(token)
+    const known = await identity.resolve(token, request.id)
     if (known.kind !== 'unknown') return known
     rateLimits.countUnknownKey(request.ip)
     throw unauthorized()
@@ -66,6 +66,7 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
     if (access === 'service') {
       if (caller.kind !== 'service') throw unauthorized()
       request.service = { kind: 'service', keyId: caller.keyId, requestId: request.id }
+      rateLimits.spend(caller.keyId ?? 'service', reply)
       return
     }
     if (caller.kind === 'service') {
@@ -74,9 +75,9 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
         "A service key reaches /v1/organizations alone; use one of the organization's own.",
       )
     }
-    rateLimits.spend(caller.actor.keyId ?? caller.actor.userId, reply)
     request.actor = { ...caller.actor, requestId: request.id }
     checkAccess(request.actor, access)
+    rateLimits.spend(caller.actor.keyId ?? caller.actor.userId, reply)
   }
 
   const enter = (request: FastifyRequest, reply: FastifyReply): undefined | Promise<void> => {

@@ -1,6 +1,8 @@
+import type { FastifyBaseLogger } from 'fastify'
 import Type from 'typebox'
 import type { Config } from '../../config.ts'
 import { ApiError } from '../errors.ts'
+import { hashKey } from '../identity/keys.ts'
 import type { App } from './http.ts'
 import type { Metrics } from './metrics.ts'
 import { answers, Closed, NoQuery } from './schemas.ts'
@@ -14,7 +16,27 @@ const tags = ['Operations']
 
 const loopback = /^(::1|127\.\d+\.\d+\.\d+|::ffff:127\.\d+\.\d+\.\d+)$/
 
+const relayHeaders = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']
+
+/** Readiness is asked by anyone and costs a write to storage, so one answer serves all that ask within a second. */
+const answerMs = 1_000
+
 export const addHealth = (app: App, { config, metrics, checks }: Options): void => {
+  // Compared by hashes, whose time tells nothing of the token.
+  const metricsHash = config.metricsToken && hashKey(`Bearer ${config.metricsToken}`)
+  let asked: { failed: Promise<string[]>; until: number } | undefined
+
+  const findFailures = async (log: FastifyBaseLogger): Promise<string[]> => {
+    const failed: string[] = []
+    for (const [name, check] of Object.entries(checks)) {
+      await check().catch((error: unknown) => {
+        log.warn({ err: error, check: name }, 'not ready')
+        failed.push(name)
+      })
+    }
+    return failed
+  }
+
   app.get(
     '/healthz',
     {
@@ -43,13 +65,12 @@ export const addHealth = (app: App, { config, metrics, checks }: Options): void 
       },
     },
     async (request) => {
-      const failed: string[] = []
-      for (const [name, check] of Object.entries(checks)) {
-        await check().catch((error: unknown) => {
-          request.log.warn({ err: error, check: name }, 'not ready')
-          failed.push(name)
-        })
+      if (!asked || performance.now() > asked.until) {
+        asked = { failed: findFailures(request.log), until: Number.POSITIVE_INFINITY }
       }
+      const answer = asked
+      const failed = await answer.failed
+      answer.until = Math.min(answer.until, performance.now() + answerMs)
       if (failed.length > 0) {
         throw new ApiError('unavailable', `Not ready: ${failed.join(', ')}.`, { failed, retryAfterSeconds: 1 })
       }
@@ -58,11 +79,10 @@ export const addHealth = (app: App, { config, metrics, checks }: Options): void 
   )
 
   app.get('/metrics', { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) => {
-    const { authorization, forwarded } = request.headers
-    // A proxy on this machine also comes from loopback, but says for whom.
-    const relayed = config.trustProxy === 0 && (request.headers['x-forwarded-for'] ?? forwarded) !== undefined
+    // A proxy on this machine also comes from loopback, but says that it is one.
+    const relayed = config.trustProxy === 0 && relayHeaders.some((name) => request.headers[name] !== undefined)
     const near = loopback.test(request.ip) && !relayed
-    const known = config.metricsToken !== undefined && authorization === `Bearer ${config.metricsToken}`
+    const known = metricsHash !== undefined && hashKey(request.headers.authorization ?? '') === metricsHash
     if (!near && !known) {
       throw new ApiError('unauthorized', 'Metrics are for loopback, or for the bearer of EARSHOT_METRICS_TOKEN.')
     }

@@ -80,12 +80,12 @@ export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => vo
 
   app.decorate('paging', openPaging(secrets.derive('cursor')))
   app.addHook('onRoute', assertDeclared)
+  const methodsOf = watchMethods(app)
   addSecurityHeaders(app, config)
   addBodyParser(app)
   addValidation(app)
-  addFailures(app)
+  addFailures(app, methodsOf)
   addRequestMetrics(app, metrics)
-  const answerOtherMethods = watchMethods(app)
   const overload = watchOverload(database)
   app.addHook('onClose', async () => overload.close())
   addGate(app, {
@@ -94,7 +94,6 @@ export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => vo
   })
   await addOpenApi(app, options.areas)
   addRoutes(app)
-  answerOtherMethods()
   await app.ready()
   return app
 }

@@ -1,32 +1,25 @@
-import type { FastifyInstance, HTTPMethods } from 'fastify'
-import { ApiError } from '../errors.ts'
-
-const known: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE']
+import type { FastifyInstance } from 'fastify'
 
 /**
- * Answers the methods that an address does not have with 405 and `Allow`, instead of denying the address.
- * Returns what is to be called when all routes are there.
+ * Remembers the methods of every address, so that one which an address does not have is answered with what it has.
+ * Returns the look-up by a request's path; undefined where there is no such address.
  */
-export const watchMethods = (app: FastifyInstance): (() => void) => {
-  const taken = new Map<string, Set<HTTPMethods>>()
-  app.addHook('onRoute', (route) => {
-    const methods = taken.get(route.url) ?? new Set()
-    for (const method of [route.method].flat()) methods.add(method as HTTPMethods)
-    taken.set(route.url, methods)
+export const watchMethods = (app: FastifyInstance): ((path: string) => string[] | undefined) => {
+  const methodsOf = new Map<string, Set<string>>()
+  app.addHook('onRoute', ({ url, method }) => {
+    const methods = methodsOf.get(url) ?? new Set()
+    for (const each of [method].flat()) methods.add(each)
+    methodsOf.set(url, methods)
   })
-  return () => {
-    for (const [url, methods] of [...taken]) {
-      const allow = [...methods].sort().join(', ')
-      app.route({
-        method: known.filter((method) => !methods.has(method)),
-        url,
-        config: { access: 'public' },
-        schema: { hide: true },
-        handler: (_request, reply) => {
-          reply.header('allow', allow)
-          throw new ApiError('methodNotAllowed', `This address takes ${allow}.`)
-        },
-      })
-    }
+  let addresses: { form: RegExp; methods: string[] }[] | undefined
+  return (path) => {
+    // Fixed addresses first, as the router chooses.
+    addresses ??= [...methodsOf]
+      .sort(([a], [b]) => a.split(':').length - b.split(':').length)
+      .map(([url, methods]) => ({
+        form: new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`),
+        methods: [...methods].sort(),
+      }))
+    return addresses.find(({ form }) => form.test(path))?.methods
   }
 }

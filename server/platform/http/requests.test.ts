@@ -78,10 +78,13 @@ describe('what is refused', () => {
     ['PUT', '/v1/companies', 405, 'method not allowed'],
     ['GET', '/nowhere', 404, 'not found'],
     ['GET', '/V1/COMPANIES', 404, 'not found'],
+    ['GET', '/v1/companies?limit=0x10', 400, 'validation failed'],
+    ['GET', '/v1/companies?limit=%201', 400, 'validation failed'],
     ['GET', '/v1/companies/%ff', 400, 'validation failed'],
     ['GET', '/v1/companies/%', 400, 'validation failed'],
     ['GET', `/v1/companies/${'x'.repeat(5_000)}`, 400, 'validation failed'],
-    ['PROPFIND', '/v1/companies', 404, 'not found'],
+    ['PROPFIND', '/v1/companies', 405, 'method not allowed'],
+    ['PROPFIND', '/nowhere', 404, 'not found'],
   ])('%s %s is answered with the Error body', async (method, path, status, error) => {
     const bytes = `${method} ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${org.key}\r\n\r\n`
     const [answer] = await openConnection(server.deps.listening.port).exchange(bytes)
@@ -266,4 +269,15 @@ it('logs hold no key, no text of a body and no query string, of what is done, re
   expect(logged).toContain('"route":"/v1/companies/:id"')
   for (const text of [secret, org.key, serviceKey, 'cursor=', 'Bearer']) expect(logged).not.toContain(text)
   for (const line of server.logged) expect(() => JSON.parse(line)).not.toThrow()
+})
+
+describe('a body where none belongs', () => {
+  it.each([
+    ['DELETE', '/v1/companies/01a1fc40-c721-7000-a928-0f1bb7e32185', '{"x":1}'],
+    ['POST', `/v1/organizations/01a1fc40-c721-7000-a928-0f1bb7e32185/suspend`, 'null'],
+  ])('%s %s refuses %s', async (method, path, raw) => {
+    const key = path.includes('organizations') ? serviceKey : org.key
+    const answer = await server.call(method, path, { key, raw, headers: { 'content-type': 'application/json' } })
+    expect(answer).toMatchObject({ status: 400, body: { error: 'validation failed' } })
+  })
 })

@@ -123,7 +123,8 @@ export const answers = <S extends { [Status in Success]?: TSchema }, E extends k
     ...Object.fromEntries(errors.map((status) => [status, { ...ErrorBody, description: errorDescriptions[status] }])),
     default: {
       ...ErrorBody,
-      description: 'What can happen to every request: malformed, 405, 413, 415, 429, 431, 500, 503.',
+      description:
+        'What can happen to every request: malformed, 403 (suspended, role, kind of key), 405, 413, 415, 416, 429, 431, 500, 503.',
     },
     // The keys are exactly those named; TypeScript cannot follow fromEntries.
   }) as unknown as Answers<S, E>

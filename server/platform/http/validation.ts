@@ -2,6 +2,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError, type Issue } from '../errors.ts'
 import { coercing, strict } from '../json-schema.ts'
+import type { JsonSchema } from './examples.ts'
 
 /** A body can hold more faults than anyone reads; the first ones suffice. */
 const maxIssues = 100
@@ -50,10 +51,38 @@ const toIssues = (errors: ErrorObject[]): Issue[] => {
   return issues
 }
 
+/** Numbers in a query string are decimal: what JavaScript would also read as one (`0x10`, ` 1`) is none. */
+const decimal = /^-?\d+(?:\.\d+)?$/
+
+const compileQuery = (schema: JsonSchema): ValidateFunction => {
+  const validate = coercing.compile(schema)
+  const numbers = Object.entries(schema.properties ?? {})
+    .filter(([, { type }]) => type === 'integer' || type === 'number')
+    .map(([name]) => name)
+  if (numbers.length === 0) return validate
+  const check = (query: Record<string, unknown>, context?: Parameters<ValidateFunction>[1]) => {
+    for (const name of numbers) {
+      const text = query[name]
+      // A list is not coerced to a number, so its type is the fault that is told.
+      if (typeof text === 'string' && !decimal.test(text)) query[name] = [text]
+    }
+    const fits = validate(query, context)
+    check.errors = validate.errors
+    return fits
+  }
+  check.errors = validate.errors
+  // Fastify calls a validator of this library by its own rules, and knows it by this property.
+  return Object.assign(check, { schemaEnv: validate.schemaEnv }) as unknown as ValidateFunction
+}
+
 export const addValidation = (app: FastifyInstance): void => {
-  app.setValidatorCompiler(({ schema, httpPart }) =>
-    (httpPart === 'body' ? strict : coercing).compile(schema as object),
-  )
+  app.setValidatorCompiler(({ schema, httpPart }) => {
+    // Routes are declared with schemas of our own making.
+    const declared = schema as JsonSchema
+    return httpPart === 'querystring'
+      ? compileQuery(declared)
+      : (httpPart === 'body' ? strict : coercing).compile(declared)
+  })
 }
 
 const parts = { params: 'params', body: 'body', querystring: 'query' } as const

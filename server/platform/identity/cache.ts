@@ -25,10 +25,16 @@ export const openCache = <T>({ load, orgOf }: Options<T>) => {
     const begun = loading.get(hash)
     if (begun) return begun
     const seen = generation
+    const loadedAt = performance.now()
     const promise = load(hash).then((known) => {
       if (generation === seen) {
-        if (entries.size >= maxEntries) entries.clear()
-        entries.set(hash, { known, loadedAt: performance.now() })
+        // The oldest goes first: whoever calls often is looked up anew and stands at the end again.
+        entries.delete(hash)
+        for (const oldest of entries.keys()) {
+          if (entries.size < maxEntries) break
+          entries.delete(oldest)
+        }
+        entries.set(hash, { known, loadedAt })
       }
       return known
     })

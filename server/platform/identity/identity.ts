@@ -1,6 +1,8 @@
+import { recordAudit } from '../audit/record.ts'
 import type { Clock } from '../clock.ts'
 import type { Db, OrgId } from '../db/database.ts'
 import type { Listener } from '../db/listen.ts'
+import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { type Actor, lowerRole } from './actor.ts'
 import { openCache } from './cache.ts'
@@ -15,12 +17,17 @@ import {
 } from './queries.ts'
 
 const lastUseIntervalMs = 60_000
+/** A revoked key that a forgotten program goes on sending is written down this often. */
+const refusalIntervalMs = 60_000
+const maxNoted = 1_000
 const channel = 'earshot_identity'
 
 type KnownActor = Omit<Actor, 'requestId'>
-type Unknown = { kind: 'unknown' }
+/** A key that was one once, and for whom it acted. */
+type Refused = { org: OrgId; keyId: string; userId: string }
+type Unknown = { kind: 'unknown'; refused?: Refused }
 export type KnownKey =
-  | { kind: 'key'; actor: KnownActor; expiresAt: Date | null; lastUsedAt: number }
+  | { kind: 'key'; actor: KnownActor; expiresAt: Date | null; lastUsedAt: number; refused: Refused }
   | { kind: 'service'; keyId: string | null }
   | Unknown
 export type KnownSession = { kind: 'session'; actor: KnownActor; expiresAt: Date } | Unknown
@@ -29,7 +36,7 @@ export type Identity = {
   /** What a bearer token stands for, where it was looked up a moment ago. */
   recall: (token: string) => Exclude<KnownKey, Unknown> | undefined
   /** What a bearer token stands for. */
-  resolve: (token: string) => Promise<KnownKey>
+  resolve: (token: string, requestId?: string) => Promise<KnownKey>
   /** What a session's token stands for: a member of the organization that the session looks at. */
   resolveSession: (token: string) => Promise<KnownSession>
   /**
@@ -55,7 +62,7 @@ const permissionsOf = (member: Membership) => {
 }
 
 export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Options): Promise<Identity> => {
-  const lastUseWrites = new Set<Promise<unknown>>()
+  const writes = new Set<Promise<unknown>>()
   const serviceHash = serviceKey === undefined ? undefined : hashKey(serviceKey)
 
   const loadKey = async (hash: string): Promise<KnownKey> => {
@@ -66,11 +73,13 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
     }
     const { id: keyId, userId, expiresAt } = key
     const org = key.org as OrgId
-    const member = await findMembership(db, org, userId)
-    if (!member) return { kind: 'unknown' }
+    const refused = { org, keyId, userId }
+    const member = key.revokedAt ? undefined : await findMembership(db, org, userId)
+    if (!member) return { kind: 'unknown', refused }
     const role = lowerRole(key.role, member.role)
     return {
       kind: 'key',
+      refused,
       expiresAt,
       lastUsedAt: key.lastUsedAt?.getTime() ?? 0,
       actor: { kind: 'key', org, keyId, userId, role, ...permissionsOf(member) },
@@ -102,20 +111,36 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
   }
   await listener.on(channel, forget, () => forget(''))
 
+  /** What is written beside a request, which does not wait for it. */
+  const keep = (write: Promise<unknown>, failure: string): void => {
+    const kept = write.catch((error: unknown) => log.warn({ err: error }, failure)).finally(() => writes.delete(kept))
+    writes.add(kept)
+  }
+
   const noteUse = (known: KnownKey & { kind: 'key' }, now: Date): void => {
     if (now.getTime() - known.lastUsedAt < lastUseIntervalMs) return
     known.lastUsedAt = now.getTime()
     const { org, keyId } = known.actor
-    const write = updateKeyLastUsed(db, org, keyId as string, now)
-      .catch((error: unknown) => log.warn({ err: error }, 'the last use of a key could not be written'))
-      .finally(() => lastUseWrites.delete(write))
-    lastUseWrites.add(write)
+    keep(updateKeyLastUsed(db, org, keyId as string, now), 'the last use of a key could not be written')
+  }
+
+  const notedAt = new Map<string, number>()
+
+  /** The use of note: whoever still has a key that was taken away. */
+  const noteRefusal = (refused: Refused, requestId: string): void => {
+    const { org, keyId, userId } = refused
+    const now = performance.now()
+    if (now - (notedAt.get(keyId) ?? Number.NEGATIVE_INFINITY) < refusalIntervalMs) return
+    if (notedAt.size >= maxNoted) notedAt.clear()
+    notedAt.set(keyId, now)
+    const actor = { kind: 'key', org, keyId, userId, requestId } as const
+    keep(recordAudit(db, actor, 'apiKey.refused', { type: 'apiKey', id: keyId }), 'a refused key could not be noted')
   }
 
   const atPresent = (known: KnownKey): KnownKey => {
     if (known.kind !== 'key') return known
     const now = clock.now()
-    if (known.expiresAt && known.expiresAt <= now) return { kind: 'unknown' }
+    if (known.expiresAt && known.expiresAt <= now) return { kind: 'unknown', refused: known.refused }
     noteUse(known, now)
     return known
   }
@@ -126,11 +151,14 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
       const present = known && atPresent(known)
       return present?.kind === 'unknown' ? undefined : present
     },
-    resolve: async (token) => {
+    resolve: async (token, requestId = newId()) => {
       // Keys are compared by their hashes alone, so what a comparison's time tells is nothing about a key.
       const hash = hashKey(token)
       if (hash === serviceHash) return { kind: 'service', keyId: null }
-      return isKeyShaped(token) ? atPresent(await keys.find(hash)) : { kind: 'unknown' }
+      if (!isKeyShaped(token)) return { kind: 'unknown' }
+      const known = atPresent(await keys.find(hash))
+      if (known.kind === 'unknown' && known.refused) noteRefusal(known.refused, requestId)
+      return known
     },
     resolveSession: async (token) => {
       const known = await sessions.find(hashKey(token))
@@ -146,7 +174,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
       return result
     },
     close: async () => {
-      await Promise.all(lastUseWrites)
+      await Promise.all(writes)
     },
   }
 }

@@ -13,9 +13,9 @@ export const findKeyAllOrgs = (db: Db, hash: string) =>
       'created_by_user_id as userId',
       'expires_at as expiresAt',
       'last_used_at as lastUsedAt',
+      'revoked_at as revokedAt',
     ])
     .where('hash', '=', hash)
-    .where('revoked_at', 'is', null)
     .executeTakeFirst()
 
 export const findServiceKey = (db: Db, hash: string) =>
