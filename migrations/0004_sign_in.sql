@@ -72,6 +72,8 @@ CREATE TABLE invitations (
   token_hash text NOT NULL,
   expires_at timestamptz(3) NOT NULL,
   accepted_at timestamptz(3),
+  -- The operator's links set a password, whether or not the person has one; an organization's never do.
+  by_operator boolean NOT NULL DEFAULT false,
   created_at timestamptz(3) NOT NULL DEFAULT now(),
   CONSTRAINT invitations_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT invitations_member_key UNIQUE (organization_id, member_id),

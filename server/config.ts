@@ -84,7 +84,7 @@ export const switches = {
     about: 'The address under which people and programs reach this service; links are made from it.',
     ...url('http:', 'https:'),
     fallback: undefined,
-    fallbackText: '`http://HOST:PORT`',
+    fallbackText: '`http://HOST:PORT`, with `localhost` where HOST is every address',
   }),
   EARSHOT_DATA_DIR: define({
     about: 'Folder of the embedded database, of local files and of the generated secret key.',

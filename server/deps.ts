@@ -43,9 +43,15 @@ export type OpenOptions = {
   clock?: Clock
 }
 
+/** Every address of the machine is none to open in a browser. */
+const hostOfLinks = (host: string): string => {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
+}
+
 export const openDeps = async ({ config, log, connection, applicationName, clock = systemClock }: OpenOptions) => {
   const listening = { port: config.port }
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host
+  const host = hostOfLinks(config.host)
   const baseUrl = () => config.baseUrl ?? `http://${host}:${listening.port}`
   const database = openDatabase({
     connection,

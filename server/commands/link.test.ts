@@ -1,17 +1,19 @@
 import { expect, it } from 'vitest'
 import { makeDataDir, runEarshot, startEarshot, takeFreePort } from '../../test/earshot.ts'
-import { acceptance, cookieOf } from '../../test/make.ts'
+import { acceptance, cookieOf, password } from '../../test/make.ts'
 
-it('the first start’s link lets the owner in once, and a fresh one takes its place until then', async () => {
+it('the first start’s link lets the owner in once; one of the operator takes its place, or that of a password', async () => {
   const port = String(await takeFreePort())
   const switches = { PORT: port, EARSHOT_DATA_DIR: await makeDataDir() }
   const { origin, stdout } = await startEarshot(switches)
-  const accept = (link: string) =>
-    fetch(new URL('/auth/invitation', origin), {
+  const post = (path: string, body: object) =>
+    fetch(new URL(path, origin), {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(acceptance(link)),
+      body: JSON.stringify(body),
     })
+  const accept = (link: string, change = {}) => post('/auth/invitation', { ...acceptance(link), ...change })
+  const statusOfMe = async (cookie: string) => (await fetch(new URL('/v1/me', origin), { headers: { cookie } })).status
   const lines = /Sign in +(\S+)/
   await expect.poll(stdout, { timeout: 5_000 }).toMatch(lines)
   const [, first = ''] = lines.exec(stdout()) ?? []
@@ -27,8 +29,21 @@ it('the first start’s link lets the owner in once, and a fresh one takes its p
   expect(await me.json()).toMatchObject({ role: 'owner', member: { status: 'active' } })
   expect((await accept(fresh)).status).toBe(410)
 
-  const late = await runEarshot(['link', 'my-organization'], switches)
-  expect(late).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('has joined already') })
-  expect(await runEarshot(['link', 'nobody'], switches)).toMatchObject({ code: 1 })
-  expect(await runEarshot(['link'], switches)).toMatchObject({ code: 2, stdout: expect.stringContaining('Usage') })
+  const email = 'Owner@localhost.localdomain'
+  const forgotten = await runEarshot(['link', 'my-organization', '--email', email], switches)
+  expect(forgotten).toMatchObject({ code: 0, stderr: '' })
+  const other = { password: 'another one that is new' }
+  const reset = await accept(forgotten.stdout.trim(), other)
+  expect(reset.status).toBe(200)
+  expect([await statusOfMe(cookieOf(joined)), await statusOfMe(cookieOf(reset))]).toEqual([401, 200])
+  expect((await post('/auth/sign-in/email', { email, password })).status).toBe(401)
+  expect((await post('/auth/sign-in/email', { email, ...other })).status).toBe(200)
+
+  for (const unknown of [['nobody'], ['my-organization', '--email', 'nobody@example.com']]) {
+    expect(await runEarshot(['link', ...unknown], switches)).toMatchObject({ code: 1, stdout: '' })
+  }
+  for (const wrong of [[], ['my-organization', 'owner@localhost.localdomain']]) {
+    const answer = await runEarshot(['link', ...wrong], switches)
+    expect(answer).toMatchObject({ code: 2, stdout: expect.stringContaining('Usage') })
+  }
 }, 60_000)

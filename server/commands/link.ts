@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Command } from '../main.ts'
-import { getFirstOwner, lockMember } from '../members/queries.ts'
+import { findMemberByEmail, getFirstOwner, lockMember } from '../members/queries.ts'
 import { findOrganizationBySlug } from '../organizations/queries.ts'
 import { recordServiceAudit } from '../platform/audit/record.ts'
 import { newId } from '../platform/ids.ts'
@@ -8,14 +8,20 @@ import { invitationUrl, inviteMember } from '../sign-in/invite.ts'
 import { open } from './open.ts'
 
 const usage = `Usage:
-  earshot link SLUG   make a fresh one-time link by which the owner of an organization joins
-The former link ends. An owner who has joined signs in with the password and needs no link.
+  earshot link SLUG [--email ADDRESS]   make a one-time link for the owner of an organization, or for another member
+Whoever opens it within seven days chooses a password, which takes the place of a former one and ends all sessions, and
+joins the organization, if they have not yet. The member's former link ends.
 `
 
 export const run: Command = async (args) => {
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { help: { type: 'boolean' } } })
-  const [slug] = positionals
-  if (values.help || slug === undefined) {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { email: { type: 'string' }, help: { type: 'boolean' } },
+  })
+  const { email } = values
+  const [slug, ...more] = positionals
+  if (values.help || slug === undefined || more.length > 0) {
     process.stdout.write(usage)
     return values.help ? 0 : 2
   }
@@ -26,12 +32,12 @@ export const run: Command = async (args) => {
     if (!organization) throw new Error(`No organization has the slug ${slug}.`)
     const { org } = organization
     const invitation = await db.transaction().execute(async (trx) => {
-      const owner = await getFirstOwner(trx, org)
-      const { joinedAt } = await lockMember(trx, org, owner.id)
-      if (joinedAt) throw new Error(`${owner.email} has joined already and signs in with the password.`)
+      const member = await (email === undefined ? getFirstOwner(trx, org) : findMemberByEmail(trx, org, email))
+      if (!member) throw new Error(`No member of ${slug} has the address ${email}.`)
+      await lockMember(trx, org, member.id)
       const operator = { kind: 'service', keyId: null, requestId: `command line ${newId()}` } as const
-      await recordServiceAudit(trx, org, operator, 'member.invite', { type: 'member', id: owner.id })
-      return inviteMember(trx, clock, org, owner.id)
+      await recordServiceAudit(trx, org, operator, 'member.invite', { type: 'member', id: member.id })
+      return inviteMember(trx, clock, org, member.id, { byOperator: true })
     })
     process.stdout.write(`${invitationUrl(baseUrl(), invitation)}\n`)
     return 0

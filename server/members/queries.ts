@@ -36,6 +36,9 @@ export const getMember = (db: Db, org: OrgId, id: string) =>
 export const getMemberOfUser = (db: Db, org: OrgId, userId: string) =>
   selectMembers(db, org).where('members.user_id', '=', userId).executeTakeFirstOrThrow(notFound)
 
+export const findMemberByEmail = (db: Db, org: OrgId, email: string) =>
+  selectMembers(db, org).where('users.email', '=', email.toLowerCase()).executeTakeFirst()
+
 /** The person of this address, who may be known from another organization. Answers their id. */
 export const insertUserIfNew = async (db: Db, user: { id: string; email: string; name: string }): Promise<string> => {
   const { id } = await db
@@ -62,8 +65,9 @@ export const insertMember = (db: Db, org: OrgId, { id, userId, name, role }: New
     })
 
 /**
- * The member to change, and how many owners there are. All owners' rows are locked in one order, so that two
- * changes cannot each leave the other as the last owner.
+ * The member to change, and how many owners there are to choose from: beside one who has joined, only those who have
+ * too, since an invited owner may never come. All owners' rows are locked in one order, so that two changes cannot
+ * each leave the other as the last owner.
  */
 export const lockMember = async (db: Db, org: OrgId, id: string) => {
   const locked = await db
@@ -76,7 +80,8 @@ export const lockMember = async (db: Db, org: OrgId, id: string) => {
     .execute()
   const member = locked.find((row) => row.id === id.toLowerCase())
   if (!member) throw notFound()
-  return { ...member, owners: locked.filter((row) => row.role === 'owner').length }
+  const owners = locked.filter(({ role, joinedAt }) => role === 'owner' && (joinedAt || !member.joinedAt))
+  return { ...member, owners: owners.length }
 }
 
 /** Keeps the member until the transaction ends, so that what is made for them is there when they are removed. */

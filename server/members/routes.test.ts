@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { makeKey, makeMember, makeOrganization } from '../../test/make.ts'
+import { makeKey, makeMember, makeOrganization, makePerson } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { type Role, roles } from '../platform/identity/actor.ts'
 
-const server = await testServer()
+const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
 const { call } = server
 
 type Member = { id: string; userId: string; email: string; name: string; role: Role; status: string }
@@ -102,6 +102,20 @@ describe('the last owner', () => {
     await makeMember(server, org.key, 'owner')
     expect((await call('DELETE', `/v1/members/${owner.id}`, { key: org.key })).status).toBe(204)
     expect((await call('GET', '/v1/me', { key: org.key })).status).toBe(401)
+  })
+
+  it('who has joined is kept, whoever else is invited', async () => {
+    const joined = await makePerson(server, org.key, 'owner')
+    const leave = () => call('DELETE', `/v1/members/${joined.id}`, { key: org.key })
+    const demote = () => patch(org.key, joined.id, { role: 'admin' })
+    // The first owner is invited only, as is this one.
+    await makeMember(server, org.key, 'owner')
+    for (const refused of [await leave(), await demote()]) expect(refused.status).toBe(409)
+
+    const second = await makePerson(server, org.key, 'owner')
+    expect((await demote()).status).toBe(200)
+    expect((await call('DELETE', `/v1/members/${second.id}`, { key: org.key })).status).toBe(409)
+    expect((await call('DELETE', `/v1/members/${owner.id}`, { key: org.key })).status).toBe(204)
   })
 
   it.each(['demoted', 'removed'])('stays when two owners are %s at the same moment', async (how) => {

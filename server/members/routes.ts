@@ -30,7 +30,10 @@ const checkReach = (actor: Actor, role: Role): void => {
 
 const checkOwnerRemains = (member: { role: Role; owners: number }, nextRole: Role | undefined): void => {
   if (member.role !== 'owner' || nextRole === 'owner' || member.owners > 1) return
-  throw new ApiError('conflict', 'An organization always keeps one owner; make another member an owner first.')
+  throw new ApiError(
+    'conflict',
+    'An organization always keeps one owner, and invited ones do not count; make another member an owner first.',
+  )
 }
 
 export const members = (app: App, { db, identity, clock, baseUrl }: Deps): void => {

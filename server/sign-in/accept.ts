@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { recordAudit } from '../platform/audit/record.ts'
-import type { OrgId } from '../platform/db/database.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError, invalid } from '../platform/errors.ts'
 import { hashKey } from '../platform/identity/keys.ts'
 import { newId } from '../platform/ids.ts'
@@ -8,9 +8,11 @@ import { organizationOfToken } from './invite.ts'
 import type { Library } from './library.ts'
 import {
   acceptInvitation,
+  deleteSessionsOfUser,
   findInvitation,
   findPasswordHash,
   insertPassword,
+  replacePassword,
   updateJoined,
   updateUserName,
 } from './queries.ts'
@@ -34,8 +36,8 @@ export const getInvitation = async ({ db, clock }: Deps, token: string) => {
 }
 
 /**
- * What is to be stored for the password given: nothing for a person who has one, and gives it. Hashing is slow on
- * purpose, so it is done before the transaction.
+ * What is to be stored for the password given: nothing where the present one is asked for, and given. Hashing is slow
+ * on purpose, so it is done before the transaction.
  */
 const checkPassword = async (library: Library, present: string | undefined, password: string) => {
   if (present === undefined) {
@@ -46,25 +48,42 @@ const checkPassword = async (library: Library, present: string | undefined, pass
   throw new ApiError('unauthorized', 'This address has a password already, and it is another one.')
 }
 
+type Offer = Pick<Awaited<ReturnType<typeof getInvitation>>, 'userId' | 'byOperator'>
+
+/** The password that accepting asks for; none where a new one is to be chosen. */
+export const findPasswordAsked = async (db: Db, { userId, byOperator }: Offer): Promise<string | undefined> =>
+  byOperator ? undefined : findPasswordHash(db, userId)
+
+/** Stores a chosen password and answers whether it replaced one. Only a new account is named here. */
+const setPassword = async (trx: Db, { userId, byOperator }: Offer, hash: string, name: string): Promise<boolean> => {
+  if (await insertPassword(trx, newId(), userId, hash)) {
+    await updateUserName(trx, userId, name)
+    return false
+  }
+  // Another organization's invitation may have been accepted meanwhile, with another password.
+  if (!byOperator) throw new ApiError('conflict', 'A password was set for this address a moment ago; use that one.')
+  await replacePassword(trx, userId, hash)
+  await deleteSessionsOfUser(trx, userId)
+  return true
+}
+
 /** Makes a member of the invited, once, and answers where and with which address to sign in. */
 export const accept = async (deps: Deps, library: Library, requestId: string, body: InvitationAcceptance) => {
   const { token, name, password } = body
-  const { id, org, userId, memberId, email } = await getInvitation(deps, token)
-  const newHash = await checkPassword(library, await findPasswordHash(deps.db, userId), password)
-  await deps.identity.change(org, async (trx) => {
+  const invitation = await getInvitation(deps, token)
+  const { id, org, userId, memberId, email, joinedAt, byOperator } = invitation
+  const newHash = await checkPassword(library, await findPasswordAsked(deps.db, invitation), password)
+  // A person whose password is replaced may have sessions in any of several organizations, so all is forgotten.
+  await deps.identity.change(byOperator ? '' : org, async (trx) => {
     const now = deps.clock.now()
     // The member before the invitation, in the order in which a fresh link locks them.
     await updateJoined(trx, org, memberId, name, now)
     if (!(await acceptInvitation(trx, org, id, now))) throw usedUp()
-    if (newHash !== undefined) {
-      // Another organization's invitation may have been accepted meanwhile, with another password.
-      if (!(await insertPassword(trx, newId(), userId, newHash))) {
-        throw new ApiError('conflict', 'A password was set for this address a moment ago; use that one.')
-      }
-      await updateUserName(trx, userId, name)
-    }
     const actor = { kind: 'user', org, keyId: null, userId, requestId } as const
-    await recordAudit(trx, actor, 'member.join', { type: 'member', id: memberId })
+    if (newHash !== undefined && (await setPassword(trx, invitation, newHash, name))) {
+      await recordAudit(trx, actor, 'user.resetPassword', { type: 'user', id: userId })
+    }
+    if (!joinedAt) await recordAudit(trx, actor, 'member.join', { type: 'member', id: memberId })
   })
   return { org, email }
 }

@@ -20,13 +20,23 @@ export const organizationOfToken = (token: string): OrgId | undefined => {
 
 export type Invitation = { token: string; expiresAt: Date }
 
-/** A one-time link for a member to join by. Its token is answered once, and only its hash is kept. */
-export const inviteMember = async (trx: Db, clock: Clock, org: OrgId, memberId: string): Promise<Invitation> => {
+/**
+ * A one-time link for a member to join by. Its token is answered once, and only its hash is kept. `byOperator` makes it
+ * set a new password too, wherever the person belongs, so nobody in an organization may ask for that.
+ */
+export const inviteMember = async (
+  trx: Db,
+  clock: Clock,
+  org: OrgId,
+  memberId: string,
+  { byOperator = false } = {},
+): Promise<Invitation> => {
   const organization = Buffer.from(org.replaceAll('-', ''), 'hex')
   const token = Buffer.concat([organization, randomBytes(24)]).toString('base64url')
   const now = clock.now()
   const expiresAt = new Date(now.getTime() + lifetimeMs)
-  await replaceInvitation(trx, org, { id: newId(), memberId, tokenHash: hashKey(token), expiresAt, createdAt: now })
+  const invitation = { id: newId(), memberId, tokenHash: hashKey(token), expiresAt, createdAt: now, byOperator }
+  await replaceInvitation(trx, org, invitation)
   return { token, expiresAt }
 }
 

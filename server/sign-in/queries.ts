@@ -1,14 +1,22 @@
+import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
 
 /** How the sign-in library names signing in by password. */
 const byPassword = 'credential'
 
-type NewInvitation = { id: string; memberId: string; tokenHash: string; expiresAt: Date; createdAt: Date }
+type NewInvitation = {
+  id: string
+  memberId: string
+  tokenHash: string
+  expiresAt: Date
+  createdAt: Date
+  byOperator: boolean
+}
 
 /** The member's only invitation: a former one ends with it. */
 export const replaceInvitation = (db: Db, org: OrgId, invitation: NewInvitation) => {
-  const { id, memberId, tokenHash, expiresAt, createdAt } = invitation
-  const link = { id, token_hash: tokenHash, expires_at: expiresAt, created_at: createdAt }
+  const { id, memberId, tokenHash, expiresAt, createdAt, byOperator } = invitation
+  const link = { id, token_hash: tokenHash, expires_at: expiresAt, created_at: createdAt, by_operator: byOperator }
   return db
     .insertInto('invitations')
     .values({ organization_id: org, member_id: memberId, ...link })
@@ -31,7 +39,9 @@ export const findInvitation = (db: Db, org: OrgId, tokenHash: string) =>
       'invitations.id',
       'invitations.expires_at as expiresAt',
       'invitations.accepted_at as acceptedAt',
+      'invitations.by_operator as byOperator',
       'members.id as memberId',
+      'members.joined_at as joinedAt',
       'users.id as userId',
       'users.email',
       'organizations.name as organizationName',
@@ -54,10 +64,11 @@ export const acceptInvitation = async (db: Db, org: OrgId, id: string, now: Date
   return numUpdatedRows > 0n
 }
 
-export const updateJoined = (db: Db, org: OrgId, memberId: string, name: string, joinedAt: Date) =>
+/** Whoever has joined already did so at that time. */
+export const updateJoined = (db: Db, org: OrgId, memberId: string, name: string, now: Date) =>
   db
     .updateTable('members')
-    .set({ name, joined_at: joinedAt, updated_at: joinedAt })
+    .set({ name, joined_at: sql`coalesce(joined_at, ${now})`, updated_at: now })
     .where('organization_id', '=', org)
     .where('id', '=', memberId)
     .execute()
@@ -81,6 +92,15 @@ export const insertPassword = async (db: Db, id: string, userId: string, hash: s
     .executeTakeFirstOrThrow()
   return (numInsertedOrUpdatedRows ?? 0n) > 0n
 }
+
+/** Whatever the former password was. */
+export const replacePassword = (db: Db, userId: string, hash: string) =>
+  db
+    .updateTable('accounts')
+    .set({ password: hash, updated_at: sql`now()` })
+    .where('user_id', '=', userId)
+    .where('provider_id', '=', byPassword)
+    .execute()
 
 /** Answers whether the former password was still the one that was checked. */
 export const updatePassword = async (db: Db, userId: string, former: string, hash: string): Promise<boolean> => {

@@ -6,7 +6,7 @@ import type { App } from '../platform/http/http.ts'
 import { checkOrigin } from '../platform/http/origin.ts'
 import { limitByAddress } from '../platform/http/rate-limit.ts'
 import { answers, Empty, NoBody, NoQuery } from '../platform/http/schemas.ts'
-import { accept, getInvitation } from './accept.ts'
+import { accept, findPasswordAsked, getInvitation } from './accept.ts'
 import type { Library } from './library.ts'
 import {
   deleteSessionsOfUser,
@@ -41,7 +41,7 @@ const wrongPassword = () => new ApiError('unauthorized', 'No account has this ad
 const shown = ({ userId, email, name, org }: SessionUser) => ({ userId, email, name, organizationId: org })
 
 export const signIn = (app: App, deps: Deps): void => {
-  const { db, identity, baseUrl } = deps
+  const { db, identity } = deps
   // Enough for an office behind one address, too little for guessing.
   const countAttempt = limitByAddress(
     { perSecond: 0.2, burst: 20 },
@@ -65,7 +65,7 @@ export const signIn = (app: App, deps: Deps): void => {
   }
   /** Another site must not sign its visitors in here as somebody else. */
   const asVisitor = async (request: FastifyRequest) => {
-    if (request.headers.origin !== undefined) checkOrigin(request, baseUrl())
+    if (request.headers.origin !== undefined) checkOrigin(request, deps)
   }
 
   const sendSession = (reply: FastifyReply, opened: Awaited<ReturnType<typeof openSession>>) => {
@@ -143,18 +143,21 @@ export const signIn = (app: App, deps: Deps): void => {
       }
       const hash = await hashPassword(body.newPassword)
       // The person's sessions may look at any of several organizations, so all is forgotten.
-      await identity.change('', async (trx) => {
+      const org = await identity.change('', async (trx) => {
         if (!(await updatePassword(trx, session.userId, present, hash))) {
           throw new ApiError('conflict', 'The password was changed a moment ago; sign in again.')
         }
         await deleteSessionsOfUser(trx, session.userId)
-        if (!session.org) return
-        const actor = { ...session, kind: 'user', org: session.org, keyId: null, requestId: request.id } as const
+        // The person may have left the organization that the session looks at.
+        const joined = await listJoinedAllOrgs(trx, session.userId)
+        const { id: org } = joined.find(({ id }) => id === session.org) ?? joined[0] ?? {}
+        if (!org) return undefined
+        const actor = { kind: 'user', org, keyId: null, userId: session.userId, requestId: request.id } as const
         await recordAudit(trx, actor, 'user.changePassword', { type: 'user', id: session.userId })
+        return org
       })
       const credentials = { email: session.email, password: body.newPassword }
-      const where = session.org ? { org: session.org } : {}
-      return sendSession(reply, await openSession(deps, await library(), request, credentials, where))
+      return sendSession(reply, await openSession(deps, await library(), request, credentials, org ? { org } : {}))
     },
   )
 
@@ -174,12 +177,9 @@ export const signIn = (app: App, deps: Deps): void => {
     },
     async (request) => {
       countAttempt(request.ip)
-      const { email, organizationName, userId } = await getInvitation(deps, request.body.token)
-      return {
-        email,
-        organization: organizationName,
-        newAccount: (await findPasswordHash(db, userId)) === undefined,
-      }
+      const invitation = await getInvitation(deps, request.body.token)
+      const newAccount = (await findPasswordAsked(db, invitation)) === undefined
+      return { email: invitation.email, organization: invitation.organizationName, newAccount }
     },
   )
 
@@ -192,7 +192,9 @@ export const signIn = (app: App, deps: Deps): void => {
         tags,
         operationId: 'acceptInvitation',
         summary: 'Join an organization by an invitation, and sign in',
-        description: 'Works once. A person who has a password already, as a member elsewhere, gives that one.',
+        description:
+          'Works once. A person who has a password already, as a member elsewhere, gives that one, except to a link that ' +
+          'the operator made: it sets a new one and ends all other sessions.',
         querystring: NoQuery,
         body: InvitationAcceptance,
         response: answers({ 200: Session }, 400, 401, 403, 409, 410),

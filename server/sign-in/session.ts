@@ -15,7 +15,7 @@ export const requireSession = async (deps: Deps, request: FastifyRequest): Promi
   const token = deps.sessionCookie.read(request.headers.cookie)
   const session = token && (await findSessionUser(deps.db, hashKey(token), deps.clock.now()))
   if (!session) throw new ApiError('unauthorized', 'Nobody is signed in here; sign in first.')
-  if (!isReading(request)) checkOrigin(request, deps.baseUrl())
+  if (!isReading(request)) checkOrigin(request, deps)
   return session
 }
 

@@ -194,6 +194,31 @@ describe('a session', () => {
     expect((await signIn(person.email, 'a new one of them')).status).toBe(200)
   })
 
+  it('of a person who left the organization changes the password where they are still, and there alone', async () => {
+    const other = await makeOrganization(server)
+    const body = { email: person.email, name: 'Pia', role: 'viewer' }
+    const { invitationUrl } = (await call('POST', '/v1/members', { key: other.key, body })).body
+    const joined = await call('POST', '/auth/invitation', { headers: elsewhere(), body: acceptance(invitationUrl) })
+    expect(joined.status).toBe(200)
+    const newest = async (key: string) => (await call('GET', '/v1/audit-events', { key })).body.data[0].action
+    const change = (cookie: string, currentPassword: string, newPassword: string) =>
+      call('POST', '/auth/change-password', {
+        headers: { ...elsewhere(), origin, cookie },
+        body: { currentPassword, newPassword },
+      })
+
+    await call('DELETE', `/v1/members/${person.id}`, { key: org.key })
+    const changed = await change(person.headers.cookie ?? '', password, 'a second one of them')
+    expect(changed).toMatchObject({ status: 200, body: { organizationId: other.id } })
+    expect([await newest(org.key), await newest(other.key)]).toEqual(['member.remove', 'user.changePassword'])
+
+    const there = (await call('GET', '/v1/me', { headers: { cookie: cookieOf(changed) } })).body.member
+    await call('DELETE', `/v1/members/${there.id}`, { key: other.key })
+    const again = await change(cookieOf(changed), 'a second one of them', 'a third one of them')
+    expect(again).toMatchObject({ status: 200, body: { organizationId: null } })
+    expect(await newest(other.key)).toBe('member.remove')
+  })
+
   it('follows what becomes of the member', async () => {
     const role = async () => (await call('GET', '/v1/me', { headers: person.headers })).body.role
     expect(await role()).toBe('member')

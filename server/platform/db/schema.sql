@@ -126,6 +126,7 @@ CREATE TABLE invitations (
   token_hash text NOT NULL,
   expires_at timestamp(3) with time zone NOT NULL,
   accepted_at timestamp(3) with time zone,
+  by_operator boolean NOT NULL DEFAULT false,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   CONSTRAINT invitations_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT invitations_member_key UNIQUE (organization_id, member_id),

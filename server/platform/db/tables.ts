@@ -118,6 +118,7 @@ export interface Companies {
 
 export interface Invitations {
   accepted_at: Timestamp | null;
+  by_operator: Generated<boolean>;
   created_at: Generated<Timestamp>;
   expires_at: Timestamp;
   id: string;

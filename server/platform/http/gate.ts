@@ -4,16 +4,15 @@ import type { Identity, KnownKey, KnownSession } from '../identity/identity.ts'
 import type { SessionCookie } from '../identity/session-cookie.ts'
 import { type Access, checkAccess } from './access.ts'
 import { checkMediaType, checkUrlText } from './body.ts'
-import { checkOrigin, isReading } from './origin.ts'
+import { checkOrigin, isReading, type OwnAddress } from './origin.ts'
 import type { Overload } from './overload.ts'
 import type { RateLimits } from './rate-limit.ts'
 
-type Options = {
+type Options = OwnAddress & {
   identity: Identity
   rateLimits: RateLimits
   overload: Overload
   sessionCookie: SessionCookie
-  baseUrl: () => string
 }
 
 /** Who sent a request, once it is known that anyone did. */
@@ -34,7 +33,7 @@ const bearerToken = (header: string | undefined): string | undefined =>
  * limit, the form of the request. Nothing of the body is read before it is passed.
  */
 export const addGate = (app: FastifyInstance, options: Options): void => {
-  const { identity, rateLimits, overload, sessionCookie, baseUrl } = options
+  const { identity, rateLimits, overload, sessionCookie } = options
 
   const identifyKey = async (request: FastifyRequest, token: string) => {
     const known = await identity.resolve(token, request.id)
@@ -49,7 +48,7 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
     if (token === undefined) throw unauthorized()
     const known = await identity.resolveSession(token)
     if (known.kind === 'unknown') throw unauthorized()
-    if (!isReading(request)) checkOrigin(request, baseUrl())
+    if (!isReading(request)) checkOrigin(request, options)
     return known
   }
 

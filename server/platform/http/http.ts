@@ -89,7 +89,7 @@ export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => vo
   const overload = watchOverload(database)
   app.addHook('onClose', async () => overload.close())
   addGate(app, {
-    ...{ identity, overload, sessionCookie: options.sessionCookie, baseUrl: options.baseUrl },
+    ...{ config, identity, overload, sessionCookie: options.sessionCookie, baseUrl: options.baseUrl },
     rateLimits: openRateLimits({ perSecond: limits.ratePerSecond, burst: limits.rateBurst }),
   })
   await addOpenApi(app, options.areas)
