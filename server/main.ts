@@ -11,7 +11,10 @@ const commands: Record<string, { summary: string; load: () => Promise<{ run: Com
     summary: 'make and revoke keys: keys service, keys owner, keys revoke',
     load: () => import('./commands/keys.ts'),
   },
-  link: { summary: 'make a one-time link by which an owner or member joins or sets a new password', load: () => import('./commands/link.ts') },
+  link: {
+    summary: 'make a one-time link by which an owner or member joins or sets a new password',
+    load: () => import('./commands/link.ts'),
+  },
   jobs: { summary: 'list and retry dead jobs: jobs list, jobs retry', load: () => import('./commands/jobs.ts') },
   doctor: { summary: 'check what the service needs', load: () => import('./commands/doctor.ts') },
 }
