@@ -38,6 +38,11 @@ pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) =>
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
 
+const pools = new WeakMap<Db, pg.Pool>()
+
+/** The pool behind a database; undefined for a transaction, which has one connection. */
+export const poolOf = (db: Db): pg.Pool | undefined => pools.get(db)
+
 export const openDatabase = (options: DatabaseOptions): Database => {
   const connection: pg.PoolConfig = { ...options.connection, application_name: options.applicationName }
   const pool = new pg.Pool({
@@ -55,6 +60,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   // The pool listens to idle connections alone: one lost between two statements of a transaction would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
+  pools.set(db, pool)
   return {
     db,
     waiting: () => pool.waitingCount,

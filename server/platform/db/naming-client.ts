@@ -21,15 +21,15 @@ const nameOf = (text: string): string | undefined => {
 export class NamingClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: pg declares query with ten overloads; this passes all through.
   override query(config: any, values?: any, callback?: any): any {
-    if (typeof config !== 'string' || !Array.isArray(values) || callback) return super.query(config, values, callback)
+    if (typeof config !== 'string' || !Array.isArray(values)) return super.query(config, values, callback)
+    if (callback) return this.#run(config, values, callback)
     return new Promise((resolve, reject) => {
-      const query = new pg.Query(config, values)
-      // A query made from text and given its name afterwards is spared the copy that pg makes of a configuration.
-      Object.assign(query, {
-        name: nameOf(config),
-        callback: (error: Error | null, result: unknown) => (error ? reject(error) : resolve(result)),
-      })
-      super.query(query)
+      this.#run(config, values, (error, result) => (error ? reject(error) : resolve(result)))
     })
+  }
+
+  /** A query made from text and given its name afterwards is spared the copy that pg makes of a configuration. */
+  #run(text: string, values: unknown[], callback: (error: Error | null, result: unknown) => void): void {
+    super.query(Object.assign(new pg.Query(text, values), { name: nameOf(text), callback }))
   }
 }

@@ -1,5 +1,5 @@
 import type { CompiledQuery } from 'kysely'
-import type { Db } from './database.ts'
+import { type Db, poolOf } from './database.ts'
 
 /** Stands for an argument while a query is compiled; where it turns up among the parameters, the argument goes. */
 class Slot {
@@ -22,6 +22,9 @@ export const prepared = <Arguments extends unknown[], Row>(
     // The slots are passed where arguments are expected: a query builder only hands them on as parameters.
     query ??= build(db, ...(args.map((_, index) => new Slot(index)) as unknown as Arguments)).compile()
     const parameters = query.parameters.map((value) => (value instanceof Slot ? args[value.index] : value))
+    // Outside a transaction any connection will do, and the pool's own way to one is the shortest.
+    const pool = poolOf(db)
+    if (pool) return pool.query(query.sql, parameters).then(({ rows }) => rows)
     return db.executeQuery<Row>({ ...query, parameters }).then(({ rows }) => rows)
   }
 }

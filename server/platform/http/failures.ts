@@ -37,9 +37,9 @@ const toApiError = (error: FastifyError | ApiError, request: FastifyRequest): Ap
 
 const send = (error: FastifyError | ApiError, request: FastifyRequest, reply: FastifyReply) => {
   const failure = toApiError(error, request)
-  if (failure.kind === 'internal') request.log.error({ err: error }, 'a request failed')
+  if (failure.kind === 'internal') request.log.error({ requestId: request.id, err: error }, 'a request failed')
   else if (failure !== error && failure.kind === 'unavailable')
-    request.log.warn({ err: error }, 'the database failed a request')
+    request.log.warn({ requestId: request.id, err: error }, 'the database failed a request')
   if (failure.status === 401) reply.header('www-authenticate', 'Bearer')
   const retryAfter = failure.details?.retryAfterSeconds
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))

@@ -62,7 +62,9 @@ export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => vo
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
     // One line a request is written by the metrics' hook, with the route in place of the address.
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    logController: new LogController({ disableRequestLogging: true }),
+    // A logger made anew for each request costs more than its line: who logs names the request.
+    childLoggerFactory: (logger) => logger,
     genReqId: requestIdOf,
     // The nearest ones; what lies beyond them could claim anything.
     trustProxy: (_address, hop) => hop < config.trustProxy,

@@ -82,7 +82,7 @@ export const addRequestMetrics = (app: FastifyInstance, { registry }: Metrics): 
     const { config, url: route = 'unknown' } = request.routeOptions
     const { statusCode: status, elapsedTime } = reply
     findSeries(config, method, route, status).observe(elapsedTime / 1_000)
-    request.log.info({ method, route, status, ms: Math.round(elapsedTime * 10) / 10 }, 'request')
+    request.log.info({ requestId: request.id, method, route, status, ms: Math.round(elapsedTime * 10) / 10 }, 'request')
     done()
   })
 }
