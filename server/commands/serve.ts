@@ -85,6 +85,8 @@ export const run: Command = async (args) => {
     await end(running)
     throw error
   }
+  // What starting left behind would otherwise stay until requests come. Typed less fully than Node has it.
+  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' } as NodeJS.GCOptions)
   const reason = await ended
   if (reason instanceof Error) log.fatal({ err: reason }, 'the process cannot go on')
   else log.info({ signal: reason }, 'draining')
