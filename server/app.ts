@@ -3,7 +3,15 @@ import { agents } from './agents/routes.ts'
 import { apiKeys } from './api-keys/routes.ts'
 import { auditEvents } from './audit-events/routes.ts'
 import { companies } from './companies/routes.ts'
+import { erasure } from './conversations/erasure/routes.ts'
+import { recordings } from './conversations/recordings/routes.ts'
+import { conversations } from './conversations/routes.ts'
+import { conversationSearch } from './conversations/search/routes.ts'
+import { customerMetrics } from './customer-metrics/routes.ts'
 import type { Deps } from './deps.ts'
+import { deliveries } from './integrations/deliveries/routes.ts'
+import { traces } from './integrations/otlp/routes.ts'
+import { integrations } from './integrations/routes.ts'
 import { members } from './members/routes.ts'
 import { organizations } from './organizations/routes.ts'
 import { pendingMigrations } from './platform/db/migrate.ts'
@@ -12,9 +20,28 @@ import { addFiles } from './platform/http/files.ts'
 import { addHealth } from './platform/http/health.ts'
 import { type App, openHttp } from './platform/http/http.ts'
 import { addPages } from './platform/http/pages.ts'
+import { savedViews } from './saved-views/routes.ts'
 import { signIn } from './sign-in/routes.ts'
 
-const resources = [organizations, members, signIn, apiKeys, auditEvents, companies, agents, agentGroups]
+const resources = [
+  organizations,
+  members,
+  signIn,
+  apiKeys,
+  auditEvents,
+  companies,
+  agents,
+  agentGroups,
+  conversations,
+  conversationSearch,
+  savedViews,
+  recordings,
+  erasure,
+  customerMetrics,
+  integrations,
+  deliveries,
+  traces,
+]
 
 /** The areas of the interface, in the order in which its documents show them. */
 const areas: [name: string, description: string][] = [
@@ -24,6 +51,9 @@ const areas: [name: string, description: string][] = [
   ['API Keys', 'Keys of an organization. A key acts for the member who made it.'],
   ['Audit Events', 'Who did what, when.'],
   ['Agents', 'Voice and text agents, their versions, and groups of them.'],
+  ['Conversations', 'Calls, chats and voicemails, with transcripts and recordings.'],
+  ['Integrations', 'Providers that send finished conversations of their own accord, and traces.'],
+  ['Customer Metrics', 'Evaluations of the customer’s own, attached to a conversation.'],
   ['Companies', 'Clients or brands that the agents work for, and their logos.'],
   ['Files', 'Stored files behind signed links.'],
   ['Operations', 'Health of the process.'],

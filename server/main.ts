@@ -6,6 +6,10 @@ export type Command = (args: string[]) => Promise<number>
 
 const commands: Record<string, { summary: string; load: () => Promise<{ run: Command }> }> = {
   serve: { summary: 'serve requests and work through jobs', load: () => import('./commands/serve.ts') },
+  demo: {
+    summary: 'serve, with an organization full of invented conversations',
+    load: () => import('./commands/demo.ts'),
+  },
   migrate: { summary: 'bring the database to the schema of this version', load: () => import('./commands/migrate.ts') },
   keys: {
     summary: 'make and revoke keys: keys service, keys owner, keys revoke',

@@ -1,12 +1,34 @@
 import { hostname } from 'node:os'
 import { deleteLogo, sweepLogos } from './companies/jobs.ts'
+import { eraseByRetention } from './conversations/erasure/jobs.ts'
+import { eraseMentions } from './conversations/erasure/mentions.ts'
+import { deleteRecording, fetchRecording, sweepRecordings } from './conversations/recordings/jobs.ts'
 import type { Deps } from './deps.ts'
+import { evaluateConversations } from './evaluations/jobs.ts'
+import { deleteDeliveries, sweepDeliveries } from './integrations/deliveries/jobs.ts'
+import { assembleConversations, sweepSpans } from './integrations/otlp/jobs.ts'
+import { pullTranscript } from './integrations/twilio/jobs.ts'
 import { newId } from './platform/ids.ts'
 import type { Job } from './platform/jobs/define-job.ts'
 import { sweepSessions } from './sign-in/jobs.ts'
 
 /** Every job of the product. Processes that only answer requests know them too: they enqueue them. */
-export const jobList: Job<Deps>[] = [deleteLogo, sweepLogos, sweepSessions]
+export const jobList: Job<Deps>[] = [
+  deleteLogo,
+  sweepLogos,
+  sweepSessions,
+  evaluateConversations,
+  fetchRecording,
+  deleteRecording,
+  sweepRecordings,
+  eraseMentions,
+  eraseByRetention,
+  deleteDeliveries,
+  sweepDeliveries,
+  pullTranscript,
+  assembleConversations,
+  sweepSpans,
+]
 
 type WorkerOptions = {
   /** No other process can be working on this database. */

@@ -106,19 +106,21 @@ describe.each(operations)('$name', (swept) => {
     expect((await countAudit()) - before).toBe(isAudited(swept) ? 1 : 0)
   })
 
-  it('names an unknown query parameter in a 400 and changes nothing', async () => {
-    const org = await makeOrganization(server)
-    const filled = await fillPath(server, swept, org)
-    const accepted = await preparedCall(server, swept, org)
-    const state = await stateOf(org.id)
-    const answer = await call(method, `${filled}${filled.includes('?') ? '&' : '?'}surprise=1`, {
-      key: keyFor(swept, org),
-      ...accepted,
+  // Foreign senders add what they like, and say it in a type of their own.
+  if (!foreign)
+    it('names an unknown query parameter in a 400 and changes nothing', async () => {
+      const org = await makeOrganization(server)
+      const filled = await fillPath(server, swept, org)
+      const accepted = await preparedCall(server, swept, org)
+      const state = await stateOf(org.id)
+      const answer = await call(method, `${filled}${filled.includes('?') ? '&' : '?'}surprise=1`, {
+        key: keyFor(swept, org),
+        ...accepted,
+      })
+      expectError(answer, 400, 'validation failed')
+      expect(answer.body.details.issues).toContainEqual({ path: 'surprise', message: expect.any(String) })
+      expect(await stateOf(org.id)).toBe(state)
     })
-    expectError(answer, 400, 'validation failed')
-    expect(answer.body.details.issues).toContainEqual({ path: 'surprise', message: expect.any(String) })
-    expect(await stateOf(org.id)).toBe(state)
-  })
 
   if (hasId(swept))
     it('answers 400 to a malformed id', async () => {
@@ -145,7 +147,7 @@ describe.each(operations)('$name', (swept) => {
       expect(await stateOf(org.id)).toBe(state)
     })
 
-  if (operation.requestBody)
+  if (operation.requestBody && !foreign)
     it('refuses broken JSON, another type, an encoding and too much', async () => {
       const org = await makeOrganization(server)
       const filled = await fillPath(server, swept, org)

@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Role } from '../server/platform/identity/actor.ts'
+import { sampleBytes } from './samples/ingest/sample.ts'
 import { serviceKey, type TestServer } from './server.ts'
 
 /** What tests need to exist, made through the interface like anyone would make it. */
@@ -47,6 +48,79 @@ export const makeAgentGroup = (server: TestServer, key: string, name = `Group ${
 
 export const makeCompany = (server: TestServer, key: string, name = 'Acme Dental') =>
   made(server.call('POST', '/v1/companies', { key, body: { name } }))
+
+export const makeConversation = (server: TestServer, key: string, fields: object = {}) =>
+  made(
+    server.call('POST', '/v1/conversations', {
+      key,
+      body: {
+        externalId: `call-${randomUUID()}`,
+        agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
+        channel: 'call',
+        startedAt: '2026-11-20T09:00:00.000Z',
+        ...fields,
+      },
+    }),
+  )
+
+/** A second of silence or more: a whole WAV file of the length given. */
+export const wav = (bytes = 1_044): Uint8Array<ArrayBuffer> => {
+  const file = Buffer.alloc(bytes)
+  file.write('RIFF', 0)
+  file.writeUInt32LE(bytes - 8, 4)
+  file.write('WAVEfmt ', 8)
+  file.writeUInt32LE(16, 16)
+  for (const [value, at] of [
+    [1, 20],
+    [1, 22],
+    [8_000, 24],
+    [8_000, 28],
+    [1, 32],
+    [8, 34],
+  ] as const) {
+    file.writeUInt16LE(value, at)
+  }
+  file.write('data', 36)
+  file.writeUInt32LE(bytes - 44, 40)
+  return new Uint8Array(file)
+}
+
+/** A conversation with an uploaded recording. */
+export const makeRecording = async (server: TestServer, key: string, raw = wav()) => {
+  const conversation = await makeConversation(server, key)
+  const headers = { 'content-type': 'audio/wav' }
+  const answer = await server.call('PUT', `/v1/conversations/${conversation.id}/recording`, { key, raw, headers })
+  if (answer.status !== 200) throw new Error(`expected 200, got ${answer.status}: ${answer.text}`)
+  return conversation
+}
+
+/** A conversation with a metric of the key `csat`. */
+export const makeMetric = async (server: TestServer, key: string) => {
+  const conversation = await makeConversation(server, key)
+  await made(server.call('PUT', `/v1/conversations/${conversation.id}/metrics/csat`, { key, body: { value: 4.5 } }))
+  return conversation
+}
+
+export const makeSavedView = (server: TestServer, key: string, filter: object = {}) =>
+  made(server.call('POST', '/v1/saved-views', { key, body: { name: `View ${randomUUID()}`, filter } }))
+
+/** What integrations of tests are signed with, and how: by the secret alone, in a header. */
+export const webhookHeaders = { 'x-vapi-secret': 'the-secret-of-a-provider' }
+
+export const makeIntegration = (server: TestServer, key: string, fields: object = {}) => {
+  const body = { provider: 'vapi', name: 'Front desk', secret: webhookHeaders['x-vapi-secret'], ...fields }
+  return made(server.call('POST', '/v1/integrations', { key, body }))
+}
+
+/** An integration that has received one call. */
+export const makeDelivery = async (server: TestServer, key: string) => {
+  const integration = await makeIntegration(server, key)
+  const raw = new Uint8Array(sampleBytes('vapi_end_of_call_report.json'))
+  const headers = { 'content-type': 'application/json', ...webhookHeaders }
+  const answer = await server.call('POST', integration.webhookPath, { raw, headers })
+  if (answer.status !== 200) throw new Error(`expected 200, got ${answer.status}: ${answer.text}`)
+  return { integrationId: integration.id as string, deliveryId: answer.body.deliveryId as string }
+}
 
 /** The password of everyone whom tests make. */
 export const password = 'correct horse battery staple'

@@ -8,11 +8,20 @@ import {
   makeAgentGroup,
   makeAgentVersion,
   makeCompany,
+  makeConversation,
+  makeDelivery,
+  makeIntegration,
   makeKey,
   makeMember,
+  makeMetric,
   makePerson,
+  makeRecording,
+  makeSavedView,
   password,
+  wav,
+  webhookHeaders,
 } from './make.ts'
+import { sampleBytes } from './samples/ingest/sample.ts'
 import type { Call, TestServer } from './server.ts'
 
 /** The operations of the interface, and what a call of each needs: what the contract sweep goes by. */
@@ -38,7 +47,16 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   },
   '/v1/agents/{id}': async (server, { key }) => (await makeAgent(server, key)).id,
   '/v1/agent-groups/{id}': async (server, { key }) => (await makeAgentGroup(server, key)).id,
+  '/v1/conversations/{id}/metrics/{key}': async (server, { key }) => [(await makeMetric(server, key)).id, 'csat'],
+  '/v1/conversations/{id}/recording': async (server, { key }) => (await makeRecording(server, key)).id,
+  '/v1/conversations/{id}': async (server, { key }) => (await makeConversation(server, key)).id,
+  '/v1/integrations/{id}/deliveries/{deliveryId}': async (server, { key }) => {
+    const { integrationId, deliveryId } = await makeDelivery(server, key)
+    return [integrationId, deliveryId]
+  },
+  '/v1/integrations/{id}': async (server, { key }) => (await makeIntegration(server, key)).id,
   '/v1/companies/{id}': async (server, { key }) => (await makeCompany(server, key)).id,
+  '/v1/saved-views/{id}': async (server, { key }) => (await makeSavedView(server, key)).id,
   '/v1/members/{id}': async (server, { key }) => (await makeMember(server, key, 'member')).id,
   '/v1/api-keys/{id}': async (server, { key }) => (await makeKey(server, key, 'viewer')).id,
   '/v1/organizations/{id}': async (_server, { id }) => id,
@@ -51,6 +69,7 @@ const png = Buffer.from('89504e470d0a1a0a0000', 'hex')
 const bodies: Record<string, () => Partial<Call>> = {
   createAgent: () => ({ body: { name: 'Leo', channel: 'voice' } }),
   updateAgent: () => ({ body: { name: 'Leo' } }),
+  updateConversation: () => ({ body: { customerId: unique() } }),
   createAgentGroup: () => ({ body: { name: unique() } }),
   updateAgentGroup: () => ({ body: { name: unique() } }),
   createOrganization: () => ({
@@ -61,6 +80,15 @@ const bodies: Record<string, () => Partial<Call>> = {
   updateMember: () => ({ body: { role: 'viewer' } }),
   createApiKey: () => ({ body: { name: 'A key', role: 'viewer' } }),
   provisionApiKey: () => ({ body: { name: 'A key', role: 'viewer' } }),
+  receiveWebhook: () => ({
+    raw: new Uint8Array(sampleBytes('vapi_end_of_call_report.json')),
+    headers: { 'content-type': 'application/json', ...webhookHeaders },
+  }),
+  receiveTraces: () => ({
+    raw: new Uint8Array(sampleBytes('otel_genai_traces.json')),
+    headers: { 'content-type': 'application/json' },
+  }),
+  uploadRecording: () => ({ raw: wav(), headers: { 'content-type': 'audio/wav' } }),
   uploadCompanyLogo: () => ({ raw: png, headers: { 'content-type': 'image/png' } }),
 }
 

@@ -122,6 +122,32 @@ export const updateAgent = (db: Db, org: OrgId, id: string, change: AgentChange)
     .executeTakeFirstOrThrow(notFound)
     .catch(explain)
 
+type AgentNames = { ids: string[]; externalIds: string[] }
+
+/** Archived ones too: their conversations may still arrive. */
+export const findAgents = (db: Db, org: OrgId, { ids, externalIds }: AgentNames) =>
+  db
+    .selectFrom('agents')
+    .select(['id', 'external_id as externalId', 'company_id as companyId'])
+    .where('organization_id', '=', org)
+    .where(({ eb, or }) =>
+      or([
+        eb('id', '=', sql<string>`ANY(${ids}::uuid[])`),
+        eb('external_id', '=', sql<string>`ANY(${externalIds}::text[])`),
+      ]),
+    )
+    .execute()
+
+type NamedAgent = { id: string; externalId: string; name: string; channel: AgentChannel }
+
+/** Those whose external id is taken meanwhile are left out. */
+export const insertMissingAgents = (db: Db, org: OrgId, agents: NamedAgent[]) =>
+  db
+    .insertInto('agents')
+    .values(agents.map(({ externalId, ...agent }) => ({ organization_id: org, external_id: externalId, ...agent })))
+    .onConflict((conflict) => conflict.constraint('agents_external_id_key').doNothing())
+    .execute()
+
 /** Puts the agent into these groups and no other. */
 export const replaceGroupsOfAgent = async (db: Db, org: OrgId, agentId: string, groupIds: string[]): Promise<void> => {
   await db
@@ -141,8 +167,21 @@ export const lockAgent = (db: Db, org: OrgId, id: string) =>
     .select('id')
     .where('organization_id', '=', org)
     .where('id', '=', id)
-    .forUpdate()
+    // Not the stronger lock, which conversations that arrive would wait for.
+    .forNoKeyUpdate()
     .executeTakeFirstOrThrow(notFound)
+
+/** Of many agents, in one order, so that two batches never wait for each other in a circle. */
+export const lockAgents = async (db: Db, org: OrgId, ids: string[]): Promise<void> => {
+  await db
+    .selectFrom('agents')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute()
+}
 
 const versionColumns = [
   'id',
@@ -171,6 +210,24 @@ export const listVersions = (db: Db, org: OrgId, agentId: string, { limit, after
 
 export const getVersion = (db: Db, org: OrgId, agentId: string, id: string) =>
   selectVersions(db, org, agentId).where('id', '=', id).executeTakeFirstOrThrow(notFound)
+
+type VersionNames = { agentIds: string[]; ids: string[]; labels: string[]; hashes: string[] }
+
+/** Those of these agents that have one of these ids, labels or contents. */
+export const findVersions = (db: Db, org: OrgId, { agentIds, ids, labels, hashes }: VersionNames) =>
+  db
+    .selectFrom('agent_versions')
+    .select(['id', 'agent_id as agentId', 'label', 'content_hash as contentHash'])
+    .where('organization_id', '=', org)
+    .where('agent_id', '=', sql<string>`ANY(${agentIds}::uuid[])`)
+    .where(({ eb, or }) =>
+      or([
+        eb('id', '=', sql<string>`ANY(${ids}::uuid[])`),
+        eb('label', '=', sql<string>`ANY(${labels}::text[])`),
+        eb('content_hash', '=', sql<string>`ANY(${hashes}::text[])`),
+      ]),
+    )
+    .execute()
 
 export const findVersionByContent = (db: Db, org: OrgId, agentId: string, contentHash: string) =>
   selectVersions(db, org, agentId).where('content_hash', '=', contentHash).executeTakeFirst()
@@ -203,3 +260,28 @@ export const insertVersion = (db: Db, org: OrgId, version: NewVersion) =>
     .returning(versionColumns)
     .executeTakeFirstOrThrow()
     .catch(explain)
+
+/** Numbered in the order given, after those that there are; the caller holds the agents. */
+export const insertVersions = async (db: Db, org: OrgId, versions: NewVersion[]): Promise<void> => {
+  const column = (read: (version: NewVersion) => string | null) => versions.map(read)
+  await sql`
+    INSERT INTO agent_versions (organization_id, id, agent_id, number, label, system_prompt, config, content_hash)
+    SELECT ${org}::uuid, given.id, given.agent_id,
+      (SELECT coalesce(max(v.number), 0) FROM agent_versions v
+        WHERE v.organization_id = ${org} AND v.agent_id = given.agent_id)
+        + row_number() OVER (PARTITION BY given.agent_id ORDER BY given.at),
+      given.label, given.system_prompt, given.config, given.content_hash
+    FROM unnest(
+      ${column(({ id }) => id)}::uuid[], ${column(({ agentId }) => agentId)}::uuid[],
+      ${column(({ label }) => label)}::text[], ${column(({ systemPrompt }) => systemPrompt)}::text[],
+      ${column(({ config }) => JSON.stringify(config))}::jsonb[], ${column(({ contentHash }) => contentHash)}::text[]
+    ) WITH ORDINALITY AS given(id, agent_id, label, system_prompt, config, content_hash, at)`.execute(db)
+}
+
+/** By agent. */
+export const setCurrentVersions = async (db: Db, org: OrgId, versions: Map<string, string>): Promise<void> => {
+  await sql`
+    UPDATE agents SET current_version_id = given.version_id, updated_at = now()
+    FROM unnest(${[...versions.keys()]}::uuid[], ${[...versions.values()]}::uuid[]) AS given(agent_id, version_id)
+    WHERE organization_id = ${org} AND id = given.agent_id`.execute(db)
+}

@@ -14,7 +14,7 @@ const canonical = (value: unknown): unknown => {
 type Content = { systemPrompt: string; config: Record<string, unknown>; label: string | null }
 
 /** Prompt and configuration make a version what it is; its label does not. */
-const hashContent = ({ systemPrompt, config }: Content): string =>
+export const hashContent = ({ systemPrompt, config }: Omit<Content, 'label'>): string =>
   hash('sha256', JSON.stringify([systemPrompt, canonical(config)]), 'base64')
 
 /** The agent's version of this content: the one there is, or the next one, which becomes current. */

@@ -1,9 +1,11 @@
 import { parseArgs } from 'node:util'
 import { createApiKey } from '../api-keys/create.ts'
+import type { Deps } from '../deps.ts'
 import type { Command } from '../main.ts'
 import { getFirstOwner } from '../members/queries.ts'
 import { findOrganizationBySlug } from '../organizations/queries.ts'
 import { recordServiceAudit } from '../platform/audit/record.ts'
+import type { OrgId } from '../platform/db/database.ts'
 import { generateKey } from '../platform/identity/keys.ts'
 import { insertServiceKey, revokeServiceKey } from '../platform/identity/queries.ts'
 import { newId } from '../platform/ids.ts'
@@ -15,6 +17,16 @@ const usage = `Usage:
   earshot keys owner SLUG [--name NAME]  make a key that acts for the owner of an organization
 A key is printed once; only its hash is kept.
 `
+
+/** A key that acts for the first owner; the operator made it, as the audit log says. */
+export const makeOwnerKey = ({ db, clock }: Deps, org: OrgId, name: string) =>
+  db.transaction().execute(async (trx) => {
+    const owner = await getFirstOwner(trx, org)
+    const apiKey = await createApiKey(trx, clock, org, owner.userId, { name, role: 'owner' })
+    const operator = { kind: 'service', keyId: null, requestId: `command line ${newId()}` } as const
+    await recordServiceAudit(trx, org, operator, 'apiKey.create', { type: 'apiKey', id: apiKey.id })
+    return apiKey
+  })
 
 const print = (text: string) => process.stdout.write(`${text}\n`)
 
@@ -50,16 +62,7 @@ export const run: Command = async (args) => {
     }
     const organization = await findOrganizationBySlug(db, argument as string)
     if (!organization) throw new Error(`No organization has the slug ${argument}.`)
-    const created = await db.transaction().execute(async (trx) => {
-      const owner = await getFirstOwner(trx, organization.org)
-      const apiKey = await createApiKey(trx, clock, organization.org, owner.userId, {
-        name: values.name,
-        role: 'owner',
-      })
-      const operator = { kind: 'service', keyId: null, requestId: `command line ${newId()}` } as const
-      await recordServiceAudit(trx, organization.org, operator, 'apiKey.create', { type: 'apiKey', id: apiKey.id })
-      return apiKey
-    })
+    const created = await makeOwnerKey(deps, organization.org, values.name)
     print(created.key)
     return 0
   } finally {

@@ -61,16 +61,17 @@ const end = async ({ deps, app, close }: Running): Promise<void> => {
   clearTimeout(forced)
 }
 
-export const run: Command = async (args) => {
-  const { values } = parseArgs({ args, options: { help: { type: 'boolean' } } })
-  if (values.help) {
-    process.stdout.write(usage)
-    return 0
-  }
+type ServeOptions = {
+  command: string
+  /** Done once the service is ready, until it ends. */
+  meanwhile?: (deps: Deps, signal: AbortSignal) => Promise<void>
+}
+
+export const serve = async ({ command, meanwhile }: ServeOptions): Promise<number> => {
   const log = openLog()
   const { ended, fail } = untilEnd()
   const { deps, alone, close } = await open({
-    command: 'serve',
+    command,
     log,
     exclusive: 'required',
     onState: (state, error) => {
@@ -87,9 +88,22 @@ export const run: Command = async (args) => {
   }
   // What starting left behind would otherwise stay until requests come. Typed less fully than Node has it.
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' } as NodeJS.GCOptions)
+  const ending = new AbortController()
+  const work = meanwhile?.(deps, ending.signal).catch((error: unknown) => {
+    if (!ending.signal.aborted) fail(error instanceof Error ? error : new Error(String(error)))
+  })
   const reason = await ended
   if (reason instanceof Error) log.fatal({ err: reason }, 'the process cannot go on')
   else log.info({ signal: reason }, 'draining')
+  ending.abort()
+  await work
   await end(running)
   return reason instanceof Error ? 1 : 0
+}
+
+export const run: Command = async (args) => {
+  const { values } = parseArgs({ args, options: { help: { type: 'boolean' } } })
+  if (!values.help) return serve({ command: 'serve' })
+  process.stdout.write(usage)
+  return 0
 }

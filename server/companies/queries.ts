@@ -27,6 +27,25 @@ export const getCompany = async (db: Db, org: OrgId, id: string) => {
   return company
 }
 
+/** Which of these ids name companies. */
+export const findCompanyIds = async (db: Db, org: OrgId, ids: string[]): Promise<string[]> => {
+  const rows = await db
+    .selectFrom('companies')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export const findCompaniesByName = (db: Db, org: OrgId, names: string[]) =>
+  db
+    .selectFrom('companies')
+    .select(['id', 'name'])
+    .where('organization_id', '=', org)
+    .where('name', 'in', names)
+    .execute()
+
 /** The row before a change, locked until the change is done: it tells which uploaded logo the change leaves behind. */
 export const lockCompany = (db: Db, org: OrgId, id: string) =>
   db
@@ -70,7 +89,7 @@ export const deleteCompany = (db: Db, org: OrgId, id: string) =>
     .execute()
     .catch((error: unknown) => {
       if (!violatedConstraint(error)?.endsWith('_company_fkey')) throw error
-      throw new ApiError('conflict', 'Agents belong to this company; give them another one first.')
+      throw new ApiError('conflict', 'Agents or conversations belong to this company; give them another one first.')
     })
 
 /** Which of these uploaded logos a company shows. */

@@ -306,6 +306,7 @@ describe('LiveKit', () => {
   test('says who, what and until when, under the one algorithm', () => {
     expect(verify({ iss: 'other' })).toBe('invalid')
     expect(verify({ sha256: undefined })).toBe('invalid')
+    expect(verify({ sha256: { toString: 1 } })).toBe('invalid')
     expect(verify({ exp: undefined })).toBe('invalid')
     expect(verify({ exp: '9999999999' })).toBe('invalid')
     expect(verify({}, { alg: 'none' })).toBe('invalid')

@@ -16,5 +16,5 @@ export const provisionOrganization = async (trx: Db, clock: Clock, { owner, ...o
   const member = await insertMember(trx, org, { id: newId(), userId, name: owner.name, role: 'owner' })
   const apiKey = await createApiKey(trx, clock, org, userId, { name: 'First key', role: 'owner' })
   const invitation = await inviteMember(trx, clock, org, member.id)
-  return { organization: created, apiKey, invitation }
+  return { org, organization: created, apiKey, invitation }
 }

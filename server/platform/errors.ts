@@ -52,3 +52,10 @@ export const notFound = () =>
 /** A fault that only the handler can see, told in the form of all validation faults. */
 export const invalid = (path: string, message: string) =>
   new ApiError('invalid', `${path} ${message}`, { issues: [{ path, message }] })
+
+/** Several such faults, the first of them in the message. */
+export const invalidAll = (issues: Issue[]) => {
+  const [first] = issues
+  const others = issues.length > 1 ? `, and ${issues.length - 1} more` : ''
+  return new ApiError('invalid', `${first?.path} ${first?.message}${others}`, { issues })
+}

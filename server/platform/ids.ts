@@ -33,3 +33,9 @@ export const newId = (): string => {
   used += 8
   return id
 }
+
+/** No id that is made at this instant or later is lower: a bound for what is kept in the order of ids. */
+export const lowestIdAt = (instant: Date): string => {
+  const time = instant.getTime().toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
+}

@@ -25,7 +25,7 @@ export const openLog = (destination?: DestinationStream): Log =>
       base: null,
       timestamp,
       formatters: { level: (label) => ({ level: label }) },
-      redact: ['err.config', 'err.parameters', 'err.detail', 'err.where', 'err.headers'],
+      redact: ['err.config', 'err.client', 'err.parameters', 'err.detail', 'err.where', 'err.headers'],
     },
     destination ?? pino.destination({ dest: 2, sync: false, minLength: 16_000, periodicFlush: 250 }),
   )

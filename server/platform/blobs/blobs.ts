@@ -21,13 +21,15 @@ export type FileLink = {
   disposition: 'attachment' | 'inline'
   fileName?: string
   contentType?: string
+  /** It may be deleted for good, so no cache on the way keeps a copy. */
+  erasable?: true
 }
 
 export type Blobs = BlobStore & {
   /** A link that opens for anyone until it expires. */
   signedUrl: (key: BlobKey, options: LinkOptions) => Promise<string>
   /** A link on this service's own address that never expires and shows the file in place. */
-  permanentUrl: (key: BlobKey) => string
+  permanentUrl: (key: BlobKey, options?: { erasable: true }) => string
   readLink: (token: string) => TokenReading<FileLink>
 }
 
@@ -62,7 +64,8 @@ export const openBlobs = async ({ config, baseUrl, linkKey, clock = systemClock 
       if ('signedUrl' in store) return store.signedUrl(key, options)
       return fileUrl({ key, ...options, expiresAt: options.expiresAt.toISOString() })
     },
-    permanentUrl: (key) => fileUrl({ key: checkKey(key).join('/'), expiresAt: null, disposition: 'inline' }),
+    permanentUrl: (key, options) =>
+      fileUrl({ key: checkKey(key).join('/'), expiresAt: null, disposition: 'inline', ...options }),
     readLink: (token) => readToken<FileLink>(linkKey, token, clock.now()),
   }
 }

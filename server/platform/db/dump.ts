@@ -11,6 +11,11 @@ const tablesSql = `
   WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname <> 'migrations'
   ORDER BY c.relname`
 
+// PL/pgSQL comes with every database.
+const extensionsSql = `
+  SELECT 'CREATE EXTENSION ' || quote_ident(extname) || ';' AS line FROM pg_extension
+  WHERE extname <> 'plpgsql' ORDER BY extname`
+
 const columnsSql = `
   SELECT quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod)
          || CASE WHEN a.attcollation <> t.typcollation THEN ' COLLATE ' || a.attcollation::regcollation ELSE '' END
@@ -59,7 +64,7 @@ const dumpTable = async (client: pg.ClientBase, table: Table): Promise<string> =
   return `CREATE TABLE ${name} (\n${body.join(',\n')}\n)${partitioning}${options};\n${indexes}`
 }
 
-/** Tables of the public schema, by name. The same schema always gives the same text. */
+/** Extensions, and the tables of the public schema, by name. The same schema always gives the same text. */
 export const dumpSchema = async (connection: pg.ClientConfig): Promise<string> => {
   const client = new pg.Client({ ...connection, application_name: 'earshot schema' })
   client.on('error', () => {})
@@ -70,7 +75,9 @@ export const dumpSchema = async (connection: pg.ClientConfig): Promise<string> =
     const { rows } = await client.query<Table>(tablesSql)
     const tables: string[] = []
     for (const table of rows) tables.push(await dumpTable(client, table))
-    return `-- Written by npm run generate from migrations/. Do not edit.\n\n${tables.join('\n')}`
+    const extensions = await client.query<{ line: string }>(extensionsSql)
+    const parts = [...extensions.rows.map(({ line }) => `${line}\n`), ...tables]
+    return `-- Written by npm run generate from migrations/. Do not edit.\n\n${parts.join('\n')}`
   } finally {
     await client.end().catch(() => {})
   }

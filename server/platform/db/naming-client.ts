@@ -4,11 +4,17 @@ import pg from 'pg'
 const maxNames = 1_000
 const maxTextLength = 10_000
 
+/**
+ * Marks a statement whose best plan depends on its values, or whose text on what a caller asks for: it stays unnamed,
+ * is planned each time, and takes no name from the others.
+ */
+export const plannedEachTime = '/* planned each time */'
+
 const names = new Map<string, string>()
 
 const nameOf = (text: string): string | undefined => {
   const known = names.get(text)
-  if (known || names.size >= maxNames || text.length > maxTextLength) return known
+  if (known || names.size >= maxNames || text.length > maxTextLength || text.includes(plannedEachTime)) return known
   const name = `s${names.size + 1}`
   names.set(text, name)
   return name

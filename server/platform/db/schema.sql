@@ -1,5 +1,7 @@
 -- Written by npm run generate from migrations/. Do not edit.
 
+CREATE EXTENSION btree_gin;
+
 CREATE TABLE accounts (
   id uuid NOT NULL,
   user_id uuid NOT NULL,
@@ -119,6 +121,104 @@ CREATE TABLE companies (
   CONSTRAINT companies_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
 
+CREATE TABLE conversation_tombstones (
+  organization_id uuid NOT NULL,
+  hash text NOT NULL,
+  erased_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT conversation_tombstones_pkey PRIMARY KEY (organization_id, hash),
+  CONSTRAINT conversation_tombstones_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+
+CREATE TABLE conversations (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  external_id text,
+  agent_id uuid NOT NULL,
+  agent_version_id uuid,
+  company_id uuid,
+  channel text NOT NULL,
+  direction text,
+  status text NOT NULL,
+  started_at timestamp(3) with time zone NOT NULL,
+  ended_at timestamp(3) with time zone,
+  duration_seconds integer,
+  end_reason text,
+  customer_id text,
+  metadata jsonb NOT NULL,
+  signals jsonb NOT NULL,
+  review_status text NOT NULL DEFAULT 'none'::text,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT conversations_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT conversations_external_id_key UNIQUE (organization_id, external_id),
+  CONSTRAINT conversations_agent_fkey FOREIGN KEY (organization_id, agent_id) REFERENCES agents(organization_id, id),
+  CONSTRAINT conversations_agent_version_fkey FOREIGN KEY (organization_id, agent_version_id) REFERENCES agent_versions(organization_id, id),
+  CONSTRAINT conversations_company_fkey FOREIGN KEY (organization_id, company_id) REFERENCES companies(organization_id, id),
+  CONSTRAINT conversations_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT conversations_channel_check CHECK ((channel = ANY (ARRAY['call'::text, 'chat'::text, 'voicemail'::text]))),
+  CONSTRAINT conversations_direction_check CHECK ((direction = ANY (ARRAY['inbound'::text, 'outbound'::text]))),
+  CONSTRAINT conversations_review_status_check CHECK ((review_status = ANY (ARRAY['none'::text, 'pending'::text, 'in_progress'::text, 'completed'::text]))),
+  CONSTRAINT conversations_status_check CHECK ((status = ANY (ARRAY['in_progress'::text, 'completed'::text, 'failed'::text])))
+);
+CREATE INDEX conversations_agent_idx ON public.conversations USING btree (organization_id, agent_id, started_at, id);
+CREATE INDEX conversations_company_idx ON public.conversations USING btree (organization_id, company_id, started_at, id);
+CREATE INDEX conversations_customer_idx ON public.conversations USING btree (organization_id, customer_id, started_at, id) WHERE (customer_id IS NOT NULL);
+CREATE INDEX conversations_metadata_idx ON public.conversations USING gin (organization_id, metadata jsonb_path_ops);
+CREATE INDEX conversations_review_idx ON public.conversations USING btree (organization_id, review_status, started_at, id) WHERE (review_status <> 'none'::text);
+CREATE INDEX conversations_status_idx ON public.conversations USING btree (organization_id, status, started_at, id) WHERE (status <> 'completed'::text);
+CREATE INDEX conversations_time_idx ON public.conversations USING btree (organization_id, started_at, id);
+CREATE INDEX conversations_version_idx ON public.conversations USING btree (organization_id, agent_version_id, started_at, id);
+
+CREATE TABLE customer_metrics (
+  organization_id uuid NOT NULL,
+  conversation_id uuid NOT NULL,
+  key text NOT NULL,
+  value jsonb NOT NULL,
+  comment text,
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT customer_metrics_pkey PRIMARY KEY (organization_id, conversation_id, key),
+  CONSTRAINT customer_metrics_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE integration_deliveries (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  integration_id uuid NOT NULL,
+  status text NOT NULL,
+  event text,
+  reason text,
+  conversation_id uuid,
+  bytes integer NOT NULL,
+  content_type text,
+  payload text,
+  received_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT integration_deliveries_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT integration_deliveries_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT integration_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'applied'::text, 'unchanged'::text, 'ignored'::text, 'unreadable'::text, 'rejected'::text, 'erased'::text, 'failed'::text])))
+);
+CREATE INDEX integration_deliveries_conversation_idx ON public.integration_deliveries USING btree (organization_id, conversation_id) WHERE (conversation_id IS NOT NULL);
+CREATE INDEX integration_deliveries_list_idx ON public.integration_deliveries USING btree (organization_id, integration_id, id);
+CREATE INDEX integration_deliveries_payload_idx ON public.integration_deliveries USING btree (received_at) WHERE (payload IS NOT NULL);
+CREATE INDEX integration_deliveries_received_idx ON public.integration_deliveries USING btree (received_at);
+CREATE INDEX integration_deliveries_status_idx ON public.integration_deliveries USING btree (organization_id, integration_id, status, id);
+CREATE INDEX integration_deliveries_untold_idx ON public.integration_deliveries USING btree (organization_id, id) WHERE ((conversation_id IS NULL) AND (payload IS NOT NULL));
+
+CREATE TABLE integrations (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  provider text NOT NULL,
+  name text NOT NULL,
+  secret text NOT NULL,
+  previous_secret text,
+  previous_secret_until timestamp(3) with time zone,
+  settings jsonb NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT integrations_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT integrations_id_key UNIQUE (id),
+  CONSTRAINT integrations_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+
 CREATE TABLE invitations (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -178,6 +278,50 @@ CREATE TABLE organizations (
   CONSTRAINT organizations_slug_key UNIQUE (slug)
 );
 
+CREATE TABLE otel_spans (
+  organization_id uuid NOT NULL,
+  trace_id text NOT NULL,
+  span_id text NOT NULL,
+  conversation_key text,
+  span text NOT NULL,
+  received_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT otel_spans_pkey PRIMARY KEY (organization_id, trace_id, span_id),
+  CONSTRAINT otel_spans_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+CREATE INDEX otel_spans_conversation_idx ON public.otel_spans USING btree (organization_id, conversation_key, received_at) WHERE (conversation_key IS NOT NULL);
+CREATE INDEX otel_spans_received_idx ON public.otel_spans USING btree (received_at);
+
+CREATE TABLE recordings (
+  organization_id uuid NOT NULL,
+  conversation_id uuid NOT NULL,
+  source_url text,
+  status text NOT NULL,
+  failure text,
+  blob_key text,
+  content_type text,
+  bytes bigint,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT recordings_pkey PRIMARY KEY (organization_id, conversation_id),
+  CONSTRAINT recordings_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT recordings_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'stored'::text, 'failed'::text])))
+);
+CREATE UNIQUE INDEX recordings_blob_key_idx ON public.recordings USING btree (organization_id, blob_key) WHERE (blob_key IS NOT NULL);
+
+CREATE TABLE saved_views (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  name text NOT NULL,
+  filter jsonb NOT NULL,
+  created_by_user_id uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT saved_views_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT saved_views_name_key UNIQUE (organization_id, name),
+  CONSTRAINT saved_views_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT saved_views_user_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id)
+);
+
 CREATE TABLE service_keys (
   id uuid NOT NULL,
   hash text NOT NULL,
@@ -206,6 +350,23 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_expires_idx ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_user_idx ON public.sessions USING btree (user_id);
+
+CREATE TABLE transcripts (
+  organization_id uuid NOT NULL,
+  conversation_id uuid NOT NULL,
+  content text NOT NULL,
+  content_hash text NOT NULL,
+  content_length integer NOT NULL,
+  format text,
+  unreadable text,
+  turn_count integer NOT NULL,
+  words tsvector NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT transcripts_pkey PRIMARY KEY (organization_id, conversation_id),
+  CONSTRAINT transcripts_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX transcripts_words_idx ON public.transcripts USING gin (organization_id, words);
 
 CREATE TABLE users (
   id uuid NOT NULL,

@@ -9,6 +9,8 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
+export type Int8 = ColumnType<string, bigint | number | string, bigint | number | string>;
+
 export type Json = JsonValue;
 
 export type JsonArray = JsonValue[];
@@ -116,6 +118,70 @@ export interface Companies {
   updated_at: Generated<Timestamp>;
 }
 
+export interface Conversations {
+  agent_id: string;
+  agent_version_id: string | null;
+  channel: string;
+  company_id: string | null;
+  created_at: Generated<Timestamp>;
+  customer_id: string | null;
+  direction: string | null;
+  duration_seconds: number | null;
+  end_reason: string | null;
+  ended_at: Timestamp | null;
+  external_id: string | null;
+  id: string;
+  metadata: Json;
+  organization_id: string;
+  review_status: Generated<string>;
+  signals: Json;
+  started_at: Timestamp;
+  status: string;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface ConversationTombstones {
+  erased_at: Generated<Timestamp>;
+  hash: string;
+  organization_id: string;
+}
+
+export interface CustomerMetrics {
+  comment: string | null;
+  conversation_id: string;
+  key: string;
+  organization_id: string;
+  updated_at: Generated<Timestamp>;
+  value: Json;
+}
+
+export interface IntegrationDeliveries {
+  bytes: number;
+  content_type: string | null;
+  conversation_id: string | null;
+  event: string | null;
+  id: string;
+  integration_id: string;
+  organization_id: string;
+  payload: string | null;
+  reason: string | null;
+  received_at: Generated<Timestamp>;
+  status: string;
+}
+
+export interface Integrations {
+  created_at: Generated<Timestamp>;
+  id: string;
+  name: string;
+  organization_id: string;
+  previous_secret: string | null;
+  previous_secret_until: Timestamp | null;
+  provider: string;
+  secret: string;
+  settings: Json;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface Invitations {
   accepted_at: Timestamp | null;
   by_operator: Generated<boolean>;
@@ -170,6 +236,38 @@ export interface Organizations {
   updated_at: Generated<Timestamp>;
 }
 
+export interface OtelSpans {
+  conversation_key: string | null;
+  organization_id: string;
+  received_at: Generated<Timestamp>;
+  span: string;
+  span_id: string;
+  trace_id: string;
+}
+
+export interface Recordings {
+  blob_key: string | null;
+  bytes: Int8 | null;
+  content_type: string | null;
+  conversation_id: string;
+  created_at: Generated<Timestamp>;
+  failure: string | null;
+  organization_id: string;
+  source_url: string | null;
+  status: string;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface SavedViews {
+  created_at: Generated<Timestamp>;
+  created_by_user_id: string;
+  filter: Json;
+  id: string;
+  name: string;
+  organization_id: string;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface ServiceKeys {
   created_at: Generated<Timestamp>;
   hash: string;
@@ -189,6 +287,20 @@ export interface Sessions {
   updated_at: Generated<Timestamp>;
   user_agent: string | null;
   user_id: string;
+}
+
+export interface Transcripts {
+  content: string;
+  content_hash: string;
+  content_length: number;
+  conversation_id: string;
+  created_at: Generated<Timestamp>;
+  format: string | null;
+  organization_id: string;
+  turn_count: number;
+  unreadable: string | null;
+  updated_at: Generated<Timestamp>;
+  words: string;
 }
 
 export interface Users {
@@ -219,13 +331,22 @@ export interface DB {
   api_keys: ApiKeys;
   audit_events: AuditEvents;
   companies: Companies;
+  conversation_tombstones: ConversationTombstones;
+  conversations: Conversations;
+  customer_metrics: CustomerMetrics;
+  integration_deliveries: IntegrationDeliveries;
+  integrations: Integrations;
   invitations: Invitations;
   job_holders: JobHolders;
   members: Members;
   migrations: Migrations;
   organizations: Organizations;
+  otel_spans: OtelSpans;
+  recordings: Recordings;
+  saved_views: SavedViews;
   service_keys: ServiceKeys;
   sessions: Sessions;
+  transcripts: Transcripts;
   users: Users;
   verifications: Verifications;
 }

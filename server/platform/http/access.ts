@@ -2,6 +2,7 @@ import type { RouteOptions } from 'fastify'
 import { ApiError } from '../errors.ts'
 import type { Actor, Entitlement, Feature, Role, ServiceActor } from '../identity/actor.ts'
 import { hasRole } from '../identity/actor.ts'
+import type { BodyKind } from './body.ts'
 import type { JsonSchema } from './examples.ts'
 
 /**
@@ -20,7 +21,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
     /** The kind of body that the route takes; JSON unless said. */
-    takes?: 'json' | 'image'
+    takes?: BodyKind
     /** A foreign sender's route: its senders add properties at will, so its body is not strict. */
     foreign?: true
     /** A writing request that leaves no audit event, with the reason. */

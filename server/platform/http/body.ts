@@ -1,6 +1,9 @@
 import { isUtf8 } from 'node:buffer'
+import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError, type Issue } from '../errors.ts'
+import { openGather } from './gather.ts'
+import { maxIssues } from './validation.ts'
 
 /** No published body nests deeper than a rich-text document; beyond this, serializers and PostgreSQL recurse. */
 const maxDepth = 64
@@ -26,11 +29,17 @@ const depthOf = (text: string): number => {
 
 const isSound = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
-/** Every string and property name that PostgreSQL could not hold: with NUL, or with half of a surrogate pair. */
-const unsoundText = (value: unknown, path = ''): Issue[] => {
+/**
+ * Every string and property name that PostgreSQL could not hold, with NUL or with half of a surrogate pair, and every
+ * number that is none here.
+ */
+const unsoundParts = (value: unknown, path = ''): Issue[] => {
   const issues: Issue[] = []
   const visit = (part: unknown, at: string): void => {
-    if (typeof part === 'string') {
+    if (issues.length >= maxIssues) return
+    if (typeof part === 'number') {
+      if (!Number.isFinite(part)) issues.push({ path: at, message: 'must be a number below 1.8e308' })
+    } else if (typeof part === 'string') {
       if (!isSound(part)) issues.push({ path: at, message: 'must not hold NUL or a lone surrogate' })
     } else if (Array.isArray(part)) {
       part.forEach((item, index) => {
@@ -49,11 +58,13 @@ const unsoundText = (value: unknown, path = ''): Issue[] => {
   return issues
 }
 
-// Only these escapes can bring such text into JSON of valid UTF-8.
-const suspiciousEscape = /\\u(?:0000|d[89a-f])/i
+// Only these escapes can bring such text into JSON of valid UTF-8, and only such digits a number beyond all.
+const suspicious = /\\u(?:0000|d[89a-f])|\d[eE]\+?\d{3}|(?<!\d)\d{309}/i
+/** Zero as nobody stores it: told again it would pass for a change. */
+const negativeZero = /[[:,]\s*-0/
 
 /** Reads a JSON body, refusing what cannot be stored or would exhaust a stack, before any schema sees it. */
-const parseJson = (bytes: Buffer): unknown => {
+export const parseJson = (bytes: Buffer): unknown => {
   if (!isUtf8(bytes)) throw refused('The body is not valid UTF-8.')
   const text = bytes.toString('utf8')
   if (text.length > maxDepth * 2 && depthOf(text) > maxDepth) {
@@ -61,20 +72,43 @@ const parseJson = (bytes: Buffer): unknown => {
   }
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = negativeZero.test(text) ? JSON.parse(text, (_name, part) => (part === 0 ? 0 : part)) : JSON.parse(text)
   } catch (error) {
     throw refused(`The body is not valid JSON: ${(error as Error).message}.`)
   }
-  if (suspiciousEscape.test(text)) {
-    const issues = unsoundText(value)
-    if (issues.length > 0) throw new ApiError('invalid', 'Text in the body cannot be stored.', { issues })
+  if (suspicious.test(text)) {
+    const issues = unsoundParts(value)
+    if (issues.length > 0) throw new ApiError('invalid', 'Something in the body cannot be stored.', { issues })
   }
   return value
 }
 
+/** `stream`: handed to the handler as it arrives, so that its size is bounded by the handler alone. */
 const mediaTypes = {
-  json: { form: /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i, name: 'application/json' },
-  image: { form: /^image\/[\w.+-]+\s*$/i, name: 'image/*' },
+  json: { form: /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i, name: 'application/json', as: 'json' },
+  image: { form: /^image\/[\w.+-]+\s*$/i, name: 'image/*', as: 'bytes' },
+  audio: { form: /^audio\/[\w.+-]+\s*(?:;.*)?$/i, name: 'audio/*', as: 'stream' },
+  /** Whatever a foreign sender says it is. */
+  bytes: { form: /^/, name: '*/*', as: 'bytes' },
+  ndjson: {
+    form: /^application\/x-ndjson\s*(?:;\s*charset="?utf-8"?\s*)?$/i,
+    name: 'application/x-ndjson',
+    as: 'stream',
+  },
+} as const
+
+type MediaType = keyof typeof mediaTypes
+
+/** `batch`: a JSON body of many items, or a line of JSON for each. */
+export type BodyKind = Exclude<MediaType, 'ndjson'> | 'batch'
+
+const mediaTypesOf = (kind: BodyKind): MediaType[] => (kind === 'batch' ? ['json', 'ndjson'] : [kind])
+
+export const mediaTypeNames = (kind: BodyKind): string[] => mediaTypesOf(kind).map((type) => mediaTypes[type].name)
+
+const mediaTypeOf = (request: FastifyRequest): MediaType | undefined => {
+  const given = request.headers['content-type'] ?? ''
+  return mediaTypesOf(request.routeOptions.config.takes ?? 'json').find((type) => mediaTypes[type].form.test(given))
 }
 
 const bodyless = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
@@ -84,12 +118,14 @@ export const checkMediaType = (request: FastifyRequest): void => {
   const { headers, method } = request
   const length = headers['content-length']
   const empty = headers['transfer-encoding'] === undefined && (length === undefined || length === '0')
-  if (empty && (method === 'GET' || request.routeOptions.config.takes !== 'image')) return
+  const kind = request.routeOptions.config.takes ?? 'json'
+  if (empty && (method === 'GET' || kind === 'json')) return
   if (!empty && bodyless.has(method)) throw refused(`${method} takes no body.`)
-  const { form, name } = mediaTypes[request.routeOptions.config.takes ?? 'json']
-  if (!form.test(headers['content-type'] ?? '')) {
-    throw new ApiError('unsupportedMediaType', `Send the body with Content-Type: ${name}.`)
+  if (mediaTypeOf(request) === undefined) {
+    throw new ApiError('unsupportedMediaType', `Send the body with Content-Type: ${mediaTypeNames(kind).join(' or ')}.`)
   }
+  // Bytes are read by their handler, which knows what may be packed.
+  if (kind === 'bytes') return
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') {
     throw new ApiError('unsupportedMediaType', 'Send the body without Content-Encoding.')
@@ -99,18 +135,42 @@ export const checkMediaType = (request: FastifyRequest): void => {
 /** Path and query string hold such text only when it is percent-encoded. */
 export const checkUrlText = (request: FastifyRequest): void => {
   if (!request.url.includes('%')) return
-  const issues = [...unsoundText(request.params), ...unsoundText(request.query)]
+  const issues = [...unsoundParts(request.params), ...unsoundParts(request.query)]
   if (issues.length > 0) throw new ApiError('invalid', 'Text in the address cannot be stored.', { issues })
 }
 
+const readBytes = (request: FastifyRequest, stream: Readable): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const limit = request.routeOptions.bodyLimit
+    const body = openGather()
+    const refuse = () => {
+      stream.off('data', take)
+      reject(new ApiError('tooLarge', 'The body is larger than this operation takes.'))
+    }
+    const take = (piece: Buffer) => {
+      if (body.add(piece) > limit) refuse()
+    }
+    if (Number(request.headers['content-length']) > limit) return refuse()
+    stream.on('data', take)
+    stream.once('end', () => resolve(body.take()))
+    stream.once('error', () => reject(refused('The body did not arrive whole.')))
+  })
+
 export const addBodyParser = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
-    if (request.routeOptions.config.takes === 'image') return bytes
+  app.addContentTypeParser('*', async (request: FastifyRequest, stream: Readable) => {
+    const bytes = await readBytes(request, stream)
+    if (mediaTypes[mediaTypeOf(request) ?? 'json'].as === 'bytes') return bytes
     if (bytes.length === 0) return undefined
     const value = parseJson(bytes)
     // What Fastify would hand on as if no body had been sent.
     if (value === null) throw refused('The body must be a JSON object.')
     return value
   })
+  const handOn = async (request: FastifyRequest, stream: Readable) => {
+    if (mediaTypes[mediaTypeOf(request) ?? 'json'].as === 'stream') return stream
+    throw new ApiError('unsupportedMediaType', 'Send the body with another Content-Type.')
+  }
+  app.addContentTypeParser(/^audio\//i, handOn)
+  app.addContentTypeParser(/^application\/x-ndjson/i, handOn)
 }

@@ -4,6 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { isPassingDatabaseError } from '../db/errors.ts'
 import { ApiError, type ErrorKind } from '../errors.ts'
 import { newId } from '../ids.ts'
+import type { Methods } from './methods.ts'
 import { securityHeaders } from './security-headers.ts'
 import { validationError } from './validation.ts'
 
@@ -47,13 +48,20 @@ const send = (error: FastifyError | ApiError, request: FastifyRequest, reply: Fa
 }
 
 /** One place where anything thrown becomes the published Error body. */
-export const addFailures = (app: FastifyInstance, methodsOf: (path: string) => string[] | undefined): void => {
+export const addFailures = (app: FastifyInstance, methods: Methods): void => {
   app.setErrorHandler<FastifyError>(send)
-  app.setNotFoundHandler((request, reply) => {
-    const allow = methodsOf(request.url.replace(/[?#].*$/s, ''))?.join(', ')
+  const pathOf = ({ url }: FastifyRequest) => url.replace(/[?#].*$/s, '')
+  const answerNoRoute = (request: FastifyRequest, reply: FastifyReply) => {
+    const allow = methods.of(pathOf(request))?.join(', ')
     if (allow === undefined) return send(new ApiError('notFound', unknownAddress), request, reply)
     reply.header('allow', allow)
     return send(new ApiError('methodNotAllowed', `This address takes ${allow}.`), request, reply)
+  }
+  app.setNotFoundHandler(answerNoRoute)
+  app.addHook('onRequest', (request, reply, done) => {
+    const byParameter = request.routeOptions.url?.includes(':')
+    if (byParameter && methods.isMistaken(request.method, pathOf(request))) answerNoRoute(request, reply)
+    else done()
   })
   // Node would answer an expectation that it does not know with a bare 417; HTTP allows to pass over it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))

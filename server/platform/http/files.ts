@@ -37,7 +37,8 @@ export const addFiles = (app: App, blobs: Blobs): void => {
       const link = blobs.readLink(request.params.token)
       if (link.state === 'invalid') throw new ApiError('forbidden', 'This link was not made here, or was altered.')
       if (link.state === 'expired') throw new ApiError('gone', 'This link has expired; ask for a new one.')
-      const { key, expiresAt, disposition, fileName, contentType } = link.payload
+      const { key, expiresAt, erasable, disposition, fileName, contentType } = link.payload
+      const keeps = expiresAt === null && !erasable
       const head = await blobs.head(key)
       if (!head) throw notFound()
       const type = contentType ?? head.contentType
@@ -47,7 +48,7 @@ export const addFiles = (app: App, blobs: Blobs): void => {
         .header('accept-ranges', 'bytes')
         .header('content-security-policy', 'sandbox')
         .header('cross-origin-resource-policy', 'cross-origin')
-        .header('cache-control', expiresAt === null ? 'public, max-age=31536000, immutable' : 'no-store')
+        .header('cache-control', keeps ? 'public, max-age=31536000, immutable' : 'no-store')
         .header('content-disposition', contentDisposition(inPlace ? 'inline' : 'attachment', fileName))
       const span = readSpan(request.headers.range, head.bytes)
       if (span === 'unsatisfiable') {

@@ -82,11 +82,11 @@ export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => vo
 
   app.decorate('paging', openPaging(secrets.derive('cursor')))
   app.addHook('onRoute', assertDeclared)
-  const methodsOf = watchMethods(app)
+  const methods = watchMethods(app)
   addSecurityHeaders(app, config)
   addBodyParser(app)
   addValidation(app)
-  addFailures(app, methodsOf)
+  addFailures(app, methods)
   addRequestMetrics(app, metrics)
   const overload = watchOverload(database)
   app.addHook('onClose', async () => overload.close())

@@ -1,10 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 
-/**
- * Remembers the methods of every address, so that one which an address does not have is answered with what it has.
- * Returns the look-up by a request's path; undefined where there is no such address.
- */
-export const watchMethods = (app: FastifyInstance): ((path: string) => string[] | undefined) => {
+export type Methods = {
+  /** Of a request's path; undefined where there is no such address. */
+  of: (path: string) => string[] | undefined
+  /** The router takes `/calls/search` for `/calls/:id` where only the latter has the method; this tells. */
+  isMistaken: (method: string, path: string) => boolean
+}
+
+/** Remembers the methods of every address, so that one which an address does not have is answered with what it has. */
+export const watchMethods = (app: FastifyInstance): Methods => {
   const methodsOf = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {
     const methods = methodsOf.get(url) ?? new Set()
@@ -12,14 +16,17 @@ export const watchMethods = (app: FastifyInstance): ((path: string) => string[] 
     methodsOf.set(url, methods)
   })
   let addresses: { form: RegExp; methods: string[] }[] | undefined
-  return (path) => {
-    // Fixed addresses first, as the router chooses.
-    addresses ??= [...methodsOf]
-      .sort(([a], [b]) => a.split(':').length - b.split(':').length)
-      .map(([url, methods]) => ({
-        form: new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`),
-        methods: [...methods].sort(),
-      }))
-    return addresses.find(({ form }) => form.test(path))?.methods
+  return {
+    of: (path) => {
+      // Fixed addresses first, as the router chooses.
+      addresses ??= [...methodsOf]
+        .sort(([a], [b]) => a.split(':').length - b.split(':').length)
+        .map(([url, methods]) => ({
+          form: new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`),
+          methods: [...methods].sort(),
+        }))
+      return addresses.find(({ form }) => form.test(path))?.methods
+    },
+    isMistaken: (method, path) => methodsOf.get(path)?.has(method) === false,
   }
 }

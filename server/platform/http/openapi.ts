@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import type { Access } from './access.ts'
+import { mediaTypeNames } from './body.ts'
 import { exampleOf, type JsonSchema } from './examples.ts'
 import { referencePage, referencePolicy } from './reference-page.ts'
 
@@ -48,7 +49,7 @@ export const addOpenApi = async (app: FastifyInstance, areas: [name: string, des
     },
     transform: ({ schema, url, route }) => {
       const access = route.config?.access ?? 'public'
-      const consumes = route.config?.takes === 'image' ? { consumes: ['image/*'] } : {}
+      const consumes = route.config?.takes ? { consumes: mediaTypeNames(route.config.takes) } : {}
       return {
         url,
         schema: {
@@ -116,7 +117,7 @@ export const openApiDocument = (app: FastifyInstance): OpenApiDocument => {
       for (const { schema } of Object.values(operation.requestBody?.content ?? {})) withoutDefaults(schema)
       const contents = [operation.requestBody, ...Object.values(operation.responses)].map((part) => part?.content ?? {})
       for (const [type, content] of contents.flatMap((media) => Object.entries(media))) {
-        if (type === 'application/json') content.example = exampleOf(content.schema)
+        if (type === 'application/json') content.example ??= exampleOf(content.schema)
       }
     }
   }

@@ -75,13 +75,23 @@ const accessText = (access: Access): string => {
   return `Role ${access.role}${needs.length > 0 ? `, with ${needs.join(' and ')}` : ''}`
 }
 
+/** For bodies that are no JSON: a type that fits, and the name of a file to send. */
+const rawExamples: Record<string, [type: string, file: string]> = {
+  'image/*': ['image/png', 'logo.png'],
+  'audio/*': ['audio/wav', 'recording.wav'],
+  '*/*': ['application/json', 'payload.json'],
+}
+
 const curl = (method: string, path: string, operation: Operation): string => {
   const [type, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? []
   const parts = [`curl -X ${method.toUpperCase()} "$EARSHOT_URL${path}"`]
   if (operation['x-access'] !== 'public') parts.push('-H "Authorization: Bearer $EARSHOT_KEY"')
   if (type === 'application/json') {
     parts.push('-H "Content-Type: application/json"', `-d '${JSON.stringify(content?.example, null, 2)}'`)
-  } else if (type) parts.push('-H "Content-Type: image/png"', '--data-binary @logo.png')
+  } else if (type) {
+    const [sent, file] = rawExamples[type] ?? ['application/octet-stream', 'body']
+    parts.push(`-H "Content-Type: ${sent}"`, `--data-binary @${file}`)
+  }
   return parts.join(' \\\n  ')
 }
 

@@ -52,6 +52,9 @@ export const Empty = Type.Null({ description: 'No content.' })
 
 export const NoQuery = Closed({})
 
+/** For foreign senders, who add to an address what they like. */
+export const AnyQuery = Type.Object({}, { additionalProperties: true })
+
 export const IdParams = Closed({ id: Id })
 
 export const PageQuery = Closed({

@@ -1,11 +1,11 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError, type Issue } from '../errors.ts'
-import { coercing, strict } from '../json-schema.ts'
+import { coercing, compileStrict } from '../json-schema.ts'
 import type { JsonSchema } from './examples.ts'
 
 /** A body can hold more faults than anyone reads; the first ones suffice. */
-const maxIssues = 100
+export const maxIssues = 100
 
 /** `/config/monitors/0/id` as people write it: `config.monitors[0].id`. */
 const readablePath = (pointer: string, property?: string): string => {
@@ -42,7 +42,7 @@ const formatMessages: Record<string, string> = {
   email: 'must be an e-mail address',
 }
 
-const toIssues = (errors: ErrorObject[]): Issue[] => {
+export const toIssues = (errors: ErrorObject[]): Issue[] => {
   const issues = errors
     .filter(({ keyword }) => keyword !== 'if')
     .slice(0, maxIssues)
@@ -79,9 +79,8 @@ export const addValidation = (app: FastifyInstance): void => {
   app.setValidatorCompiler(({ schema, httpPart }) => {
     // Routes are declared with schemas of our own making.
     const declared = schema as JsonSchema
-    return httpPart === 'querystring'
-      ? compileQuery(declared)
-      : (httpPart === 'body' ? strict : coercing).compile(declared)
+    if (httpPart === 'querystring') return compileQuery(declared)
+    return httpPart === 'body' ? compileStrict(declared) : coercing.compile(declared)
   })
 }
 

@@ -62,21 +62,24 @@ const activeIn = async (name: string) => {
 test('workers are woken by the commit, and share the work so that each job runs once', async () => {
   const workers = await Promise.all(['a', 'b'].map((name) => startWorker(name, [quickJob])))
   const startedAt = Date.now()
-  await queue.jobs.enqueue(queue.db, quickJob, { text: 'hello' })
-  await eventually('a first run', async () => (await notes(queue.db)).length === 1)
-  expect(Date.now() - startedAt).toBeLessThan(900)
+  for (let run = 1; run <= 5; run++) {
+    await queue.jobs.enqueue(queue.db, quickJob, { text: `hello ${run}` })
+    await eventually('a run', async () => (await notes(queue.db)).length === run)
+  }
+  // Workers that only looked every second would need one for each.
+  expect(Date.now() - startedAt).toBeLessThan(4_000)
 
   await queue.jobs.enqueueMany(
     queue.db,
     quickJob,
     Array.from({ length: 200 }, (_, index) => ({ text: `${index}` })),
   )
-  await eventually('all runs', async () => (await notes(queue.db)).length >= 201)
+  await eventually('all runs', async () => (await notes(queue.db)).length >= 205)
   const lines = await notes(queue.db)
-  expect(new Set(lines.map((line) => line.split(' by ')[0])).size).toBe(201)
-  expect(lines).toHaveLength(201)
+  expect(new Set(lines.map((line) => line.split(' by ')[0])).size).toBe(205)
+  expect(lines).toHaveLength(205)
   expect(new Set(lines.map((line) => line.split(' by ')[1]))).toEqual(new Set(['a', 'b']))
-  await eventually('all counted', async () => workers.flatMap(({ settled }) => settled).length === 201)
+  await eventually('all counted', async () => workers.flatMap(({ settled }) => settled).length === 205)
   expect(workers.flatMap(({ settled }) => settled).every(({ result }) => result === 'completed')).toBe(true)
 })
 
@@ -159,10 +162,10 @@ test('a sole worker returns what was left behind before it starts', async () => 
   const child = await startChild('worker.heedless')
   await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'x' })
   await noted('x begun by child as 1')
-  child.kill('SIGKILL')
-  await once(child, 'exit')
+  // Its lock stays held, so that nobody can take it for dead before its heartbeat is ten seconds old.
+  child.kill('SIGSTOP')
   await startWorker('b', [heedlessJob], { assumeSoleWorker: true })
-  await noted('x finished by b', 900)
+  await noted('x finished by b', 7_000)
 })
 
 test('a job that kills its worker each time ends as a dead one, and the product is told', async () => {

@@ -30,7 +30,7 @@ const plainAttributes = (pairs: unknown[]): JsonObject =>
   )
 
 /** Attributes come as a list of pairs, or already as one object. */
-const attributesOf = (attributes: unknown): JsonObject =>
+export const attributesOf = (attributes: unknown): JsonObject =>
   Array.isArray(attributes) ? plainAttributes(attributes) : objectOf(attributes)
 
 const nanosecondsToMs = (value: unknown): number => {
@@ -44,7 +44,7 @@ const failedOf = (status: unknown, attributes: JsonObject): boolean | null => {
   return code === 1 || code === 'STATUS_CODE_OK' ? false : null
 }
 
-const spanOf = (span: JsonObject): Span => {
+export const spanOf = (span: JsonObject): Span => {
   const attributes = attributesOf(span.attributes)
   const startMs = nanosecondsToMs(span.startTimeUnixNano)
   const endMs = nanosecondsToMs(span.endTimeUnixNano)

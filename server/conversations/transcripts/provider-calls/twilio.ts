@@ -14,6 +14,9 @@ export const announcedTranscript = (payload: unknown): string | undefined =>
 
 const unfinished = new Set(['new', 'queued', 'in-progress'])
 
+/** Of the transcript itself: it is worth asking again later. */
+export const isUnfinished = ({ status }: JsonObject): boolean => typeof status === 'string' && unfinished.has(status)
+
 const participantsOf = (transcript: JsonObject): JsonObject[] =>
   (listAt(at(transcript, 'channel', 'participants')) ?? []).filter(isObject)
 

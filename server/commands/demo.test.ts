@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import { ask, listProcesses, makeDataDir, runEarshot, startEarshot } from '../../test/earshot.ts'
+
+const demo = async (dataDir: string, calls: number) => {
+  const running = await startEarshot({ EARSHOT_DATA_DIR: dataDir }, { args: ['demo', '--calls', String(calls)] })
+  await expect.poll(running.stdout, { timeout: 20_000 }).toContain('The demo is loaded')
+  const key = /^Demo$[\s\S]*?Owner key +(\S+)/m.exec(running.stdout())?.[1] ?? ''
+  const { body } = await ask(running.origin, 'POST', '/v1/conversations/count', key, { filter: {} })
+  const agents = await ask(running.origin, 'GET', '/v1/agents', key)
+  running.child.kill('SIGTERM')
+  expect(await running.ended).toEqual({ code: 0, signal: null })
+  return { count: body.count, agents: agents.body.data.length, stdout: running.stdout() }
+}
+
+it('fills an organization of its own, and run again adds what is missing alone', async () => {
+  const dataDir = await makeDataDir()
+  const first = await demo(dataDir, 700)
+  expect(first).toMatchObject({ count: 700, agents: 4 })
+  expect(first.stdout).toContain('700 of 700 conversations')
+  expect(first.stdout).toMatch(/^Demo$[\s\S]*?Sign in +http:\S+\/welcome#/m)
+  expect(await demo(dataDir, 700)).toMatchObject({ count: 700, agents: 4 })
+  expect(await demo(dataDir, 900)).toMatchObject({ count: 900, agents: 4 })
+  await expect.poll(() => listProcesses(dataDir), { timeout: 5_000 }).toEqual([])
+}, 60_000)
+
+it('says what its options may be', async () => {
+  const { code, stdout } = await runEarshot(['demo', '--calls', 'many'], {})
+  expect(code).toBe(2)
+  expect(stdout).toContain('--calls NUMBER')
+})

@@ -1,0 +1,89 @@
+import { parseArgs } from 'node:util'
+import { loadDemo } from '../demo/load.ts'
+import type { Deps } from '../deps.ts'
+import type { Command } from '../main.ts'
+import { provisionOrganization } from '../organizations/provision.ts'
+import { findOrganizationBySlug, getOrganization } from '../organizations/queries.ts'
+import { invitationUrl } from '../sign-in/invite.ts'
+import { makeOwnerKey } from './keys.ts'
+import { serve } from './serve.ts'
+
+const usage = `Usage:
+  earshot demo [--calls NUMBER] [--seed NUMBER]
+
+Serves, and fills the organization "demo" with invented conversations: 3,000 unless --calls says otherwise, the same
+ones for the same seed. Run again, it keeps what is there and adds what is missing.
+`
+
+const slug = 'demo'
+const defaultCalls = '3000'
+const mostCalls = 10_000_000
+
+type Amount = { calls: number; seed: number }
+
+const readAmount = ({ calls, seed }: { calls: string; seed: string }): Amount | undefined => {
+  const whole = (text: string, least: number, most: number) =>
+    /^\d{1,10}$/.test(text) && Number(text) >= least && Number(text) <= most
+  return whole(calls, 1, mostCalls) && whole(seed, 0, 2 ** 31)
+    ? { calls: Number(calls), seed: Number(seed) }
+    : undefined
+}
+
+const print = (text: string) => process.stdout.write(text)
+
+/** The organization of the demo with a key that works; one that is made now comes with a link to sign in by. */
+const prepare = async (deps: Deps) => {
+  const { db, clock, baseUrl } = deps
+  const present = await findOrganizationBySlug(db, slug)
+  if (present) {
+    const { key } = await makeOwnerKey(deps, present.org, 'Demo')
+    return { org: present.org, key, signIn: `bin/earshot link ${slug} makes a link to sign in by` }
+  }
+  const owner = { email: 'demo@localhost.localdomain', name: 'Demo owner' }
+  const made = await db.transaction().execute((trx) => provisionOrganization(trx, clock, { name: 'Demo', slug, owner }))
+  return { org: made.org, key: made.apiKey.key, signIn: invitationUrl(baseUrl(), made.invitation) }
+}
+
+/** One line that renews itself on a terminal; elsewhere a line for every tenth. */
+const progressOf = (calls: number) => {
+  let told = 0
+  return (stored: number): void => {
+    const tenth = Math.floor((stored * 10) / calls)
+    const text = `  ${stored.toLocaleString('en')} of ${calls.toLocaleString('en')} conversations`
+    if (process.stdout.isTTY) print(`\r${text}${stored === calls ? '\n' : ''}`)
+    else if (tenth > told) print(`${text}\n`)
+    told = tenth
+  }
+}
+
+const fill = async (deps: Deps, signal: AbortSignal, { calls, seed }: Amount): Promise<void> => {
+  const { org, key, signIn } = await prepare(deps)
+  const { createdAt } = await getOrganization(deps.db, org)
+  print(`
+Demo
+  Sign in    ${signIn}
+  Owner key  ${key}
+  Try it     curl -H "Authorization: Bearer ${key}" "${deps.baseUrl()}/v1/conversations?limit=3"
+`)
+  const startedAt = performance.now()
+  await loadDemo(deps, org, { calls, seed, anchor: createdAt, signal, onProgress: progressOf(calls) })
+  const seconds = (performance.now() - startedAt) / 1_000
+  print(`The demo is loaded (${seconds.toFixed(1)} s). Ctrl-C ends it; the data stays.\n`)
+}
+
+export const run: Command = async (args) => {
+  const { values } = parseArgs({
+    args,
+    options: {
+      calls: { type: 'string', default: defaultCalls },
+      seed: { type: 'string', default: '1' },
+      help: { type: 'boolean' },
+    },
+  })
+  const amount = readAmount(values)
+  if (values.help || !amount) {
+    process.stdout.write(usage)
+    return values.help ? 0 : 2
+  }
+  return serve({ command: 'demo', meanwhile: (deps, signal) => fill(deps, signal, amount) })
+}

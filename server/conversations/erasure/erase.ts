@@ -1,0 +1,46 @@
+import type { Deps } from '../../deps.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { deleteRecording } from '../recordings/jobs.ts'
+import { eraseMentions } from './mentions.ts'
+import {
+  deleteConversations,
+  deleteDeliveriesOf,
+  deleteSpansOf,
+  insertTombstones,
+  listErasedFiles,
+  lockErased,
+} from './queries.ts'
+import { tombstoneHash } from './tombstone.ts'
+
+/**
+ * Erases conversations with all that was told of them, in the caller's transaction, and leaves hashes of their external
+ * ids so that a late part does not bring them back. Tells which there were. What holds more of a conversation than the
+ * tables that go with it by their foreign keys has its line here.
+ */
+export const eraseConversations = async (
+  { jobs }: Pick<Deps, 'jobs'>,
+  trx: Db,
+  org: OrgId,
+  ids: string[],
+): Promise<string[]> => {
+  const erased = await lockErased(trx, org, ids)
+  if (erased.length === 0) return []
+  const erasedIds = erased.map(({ id }) => id)
+  const externalIds = erased.flatMap(({ externalId }) => externalId ?? [])
+  const hashes = externalIds.map((externalId) => tombstoneHash(org, externalId))
+
+  const files = await listErasedFiles(trx, org, erasedIds)
+  await jobs.enqueueMany(
+    trx,
+    deleteRecording,
+    files.map((key) => ({ key })),
+  )
+  await deleteDeliveriesOf(trx, org, erasedIds)
+  await deleteConversations(trx, org, erasedIds)
+  if (externalIds.length > 0) {
+    await insertTombstones(trx, org, hashes)
+    await deleteSpansOf(trx, org, externalIds)
+    await jobs.enqueue(trx, eraseMentions, { organizationId: org, hashes })
+  }
+  return erasedIds
+}

@@ -1,0 +1,76 @@
+import Type from 'typebox'
+import type { Deps } from '../../deps.ts'
+import { openPayload } from '../../integrations/payload.ts'
+import type { OrgId } from '../../platform/db/database.ts'
+import { defineJob } from '../../platform/jobs/define-job.ts'
+import type { Secrets } from '../../platform/secrets/secrets.ts'
+import { deleteDeliveries, listUnassignedDeliveries } from './queries.ts'
+import { tombstoneHash } from './tombstone.ts'
+
+const longestId = 255
+/** Payloads are opened one by one, and may be large. */
+const pageSize = 50
+
+/** Whatever in a payload could be an id: every text and number of a JSON, every word of anything else. */
+const candidatesOf = (payload: string): Set<string> => {
+  const candidates = new Set<string>()
+  const add = (text: string) => {
+    if (text.length > 0 && text.length <= longestId) candidates.add(text)
+  }
+  try {
+    JSON.parse(payload, (_name, value: unknown) => {
+      if (typeof value === 'string' || typeof value === 'number') add(String(value))
+    })
+  } catch {
+    for (const [word] of payload.matchAll(/[^\s"'&=,;<>{}[\]()\\]+/g)) add(word)
+    for (const value of new URLSearchParams(payload).values()) add(value)
+  }
+  return candidates
+}
+
+/** Whether a payload names one of the external ids, of which only the hashes are known any more. */
+const mentions = (org: string, payload: string, hashes: ReadonlySet<string>): boolean =>
+  candidatesOf(payload)
+    .values()
+    .some((candidate) => hashes.has(tombstoneHash(org, candidate)))
+
+/** One that cannot be opened, because the service's key is another one now, tells nobody anything any more. */
+const open = async (
+  secrets: Secrets,
+  org: OrgId,
+  { id, payload }: { id: string; payload: string },
+): Promise<string> => {
+  try {
+    return (await openPayload(secrets, org, id, payload)).toString('utf8')
+  } catch {
+    return ''
+  }
+}
+
+/**
+ * Deletes the deliveries that were never assigned to a conversation, since they could not be read or came before it,
+ * and yet tell of one that was erased. The payload holds hashes alone: jobs are kept for a while after they are done.
+ */
+export const eraseMentions = defineJob({
+  name: 'conversation.erase-mentions',
+  payload: Type.Object({
+    organizationId: Type.Unsafe<OrgId>({ type: 'string' }),
+    hashes: Type.Array(Type.String()),
+  }),
+  timeoutSeconds: 60 * 60,
+  concurrency: 1,
+  run: async ({ db, secrets }: Deps, { organizationId: org, hashes }, attempt) => {
+    const erased = new Set(hashes)
+    for (let after: string | undefined; ; ) {
+      attempt.signal.throwIfAborted()
+      const page = await listUnassignedDeliveries(db, org, pageSize, after)
+      after = page.at(-1)?.id
+      if (after === undefined) return
+      const ids: string[] = []
+      for (const delivery of page) {
+        if (mentions(org, await open(secrets, org, delivery), erased)) ids.push(delivery.id)
+      }
+      if (ids.length > 0) await attempt.transaction((trx) => deleteDeliveries(trx, org, ids))
+    }
+  },
+})

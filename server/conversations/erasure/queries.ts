@@ -1,0 +1,108 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+
+type Erased = { id: string; externalId: string | null }
+
+/** In the order of the ingest, which then finds the tombstones where it found the conversations. */
+export const lockErased = (trx: Db, org: OrgId, ids: string[]): Promise<Erased[]> =>
+  trx
+    .selectFrom('conversations')
+    .select(['id', 'external_id as externalId'])
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .orderBy('external_id')
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+
+export const insertTombstones = async (trx: Db, org: OrgId, hashes: string[]): Promise<void> => {
+  await sql`
+    INSERT INTO conversation_tombstones (organization_id, hash) SELECT ${org}::uuid, unnest(${hashes}::text[])
+    ON CONFLICT DO NOTHING`.execute(trx)
+}
+
+export const listErasedFiles = async (trx: Db, org: OrgId, ids: string[]): Promise<string[]> => {
+  const rows = await trx
+    .selectFrom('recordings')
+    .select('blob_key as key')
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .where('blob_key', 'is not', null)
+    .execute()
+  return rows.flatMap(({ key }) => key ?? [])
+}
+
+export const deleteDeliveriesOf = async (trx: Db, org: OrgId, ids: string[]): Promise<void> => {
+  await trx
+    .deleteFrom('integration_deliveries')
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .execute()
+}
+
+/** Transcript, recording and metrics go with their conversation, by their foreign keys. */
+export const deleteConversations = async (trx: Db, org: OrgId, ids: string[]): Promise<void> => {
+  await trx
+    .deleteFrom('conversations')
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .execute()
+}
+
+/** Spans that name the conversation, and those of its traces that name none. */
+export const deleteSpansOf = async (trx: Db, org: OrgId, externalIds: string[]): Promise<void> => {
+  await sql`
+    DELETE FROM otel_spans s
+    WHERE s.organization_id = ${org} AND (
+      s.conversation_key = ANY(${externalIds}::text[])
+      OR (s.conversation_key IS NULL AND s.trace_id = ANY(
+        SELECT unnest(${externalIds}::text[]) UNION ALL
+        SELECT t.trace_id FROM otel_spans t
+        WHERE t.organization_id = ${org} AND t.conversation_key = ANY(${externalIds}::text[]))))`.execute(trx)
+}
+
+export const listRetainingOrganizationsAllOrgs = (db: Db) =>
+  db
+    .selectFrom('organizations')
+    .select([sql<OrgId>`id`.as('org'), sql<number>`retention_days`.as('retentionDays')])
+    .where('retention_days', 'is not', null)
+    .orderBy('id')
+    .execute()
+
+type Place = { startedAt: Date; id: string }
+
+/** The oldest first. `after` leaves behind what was erased just before: its index entries are still there. */
+export const listOutdatedConversations = (db: Db, org: OrgId, before: Date, limit: number, after: Place | undefined) =>
+  db
+    .selectFrom('conversations')
+    .select(['id', 'started_at as startedAt'])
+    .where('organization_id', '=', org)
+    .where('started_at', '<', before)
+    .$if(after !== undefined, (query) =>
+      query.where(sql<boolean>`(started_at, id) > (${after?.startedAt}, ${after?.id}::uuid)`),
+    )
+    .orderBy('started_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
+/** Deliveries that tell of no conversation that was stored, and hold what they brought. Sealed. */
+export const listUnassignedDeliveries = (db: Db, org: OrgId, limit: number, after: string | undefined) =>
+  db
+    .selectFrom('integration_deliveries')
+    .select(['id', sql<string>`payload`.as('payload')])
+    .where('organization_id', '=', org)
+    .where('conversation_id', 'is', null)
+    .where('payload', 'is not', null)
+    .$if(after !== undefined, (query) => query.where('id', '>', after as string))
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
+export const deleteDeliveries = async (trx: Db, org: OrgId, ids: string[]): Promise<void> => {
+  await trx
+    .deleteFrom('integration_deliveries')
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .execute()
+}

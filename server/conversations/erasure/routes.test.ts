@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { sql } from 'kysely'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { makeConversation, makeOrganization, wav } from '../../../test/make.ts'
+import { sample } from '../../../test/samples/ingest/sample.ts'
+import { testServer } from '../../../test/server.ts'
+import { makeProvider, post } from '../../integrations/test-signing.ts'
+import { findTraces } from './test-traces.ts'
+
+const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
+const { call } = server
+const { db } = server.deps
+
+let planted: string
+let org: Awaited<ReturnType<typeof makeOrganization>>
+let key: string
+beforeEach(async () => {
+  planted = `planted${randomBytes(8).toString('hex')}`
+  org = await makeOrganization(server)
+  key = org.key
+})
+
+/** A recording with the planted text in its bytes. */
+const outside = createServer((_request, response) => {
+  response.end(Buffer.concat([wav(), Buffer.from(planted)]))
+})
+await new Promise<void>((resolve) => outside.listen(0, '127.0.0.1', resolve))
+afterAll(() => new Promise((resolve) => outside.close(resolve)))
+const { port } = outside.address() as AddressInfo
+
+const bodyOf = (externalId: string) => ({
+  externalId,
+  agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
+  channel: 'call',
+  startedAt: '2026-11-20T09:00:00.000Z',
+  endReason: `ended ${planted}`,
+  customerId: `customer ${planted}`,
+  metadata: { [`key ${planted}`]: 1, plan: { nested: [`gold ${planted}`] } },
+  transcript: [
+    { role: 'customer', text: `I am ${planted}`, words: [{ text: planted }] },
+    { role: 'agent', kind: 'tool_call', text: null, tool: { name: planted, arguments: { of: planted } } },
+  ],
+  recordingUrl: `http://127.0.0.1:${port}/${planted}.wav?signature=${planted}`,
+  metrics: [{ key: `metric ${planted}`, value: planted, comment: planted }],
+})
+
+const plant = async () => {
+  const externalId = `call-${planted}`
+  const { id } = await makeConversation(server, key, bodyOf(externalId))
+  const metric = await call('PUT', `/v1/conversations/${id}/metrics/csat`, {
+    key,
+    body: { value: 1, comment: planted },
+  })
+  expect(metric.status).toBe(201)
+  await sql`
+    INSERT INTO otel_spans (organization_id, trace_id, span_id, conversation_key, span) VALUES
+      (${org.id}, ${`trace-${planted}`}, '1', ${externalId}, ${planted}),
+      (${org.id}, ${`trace-${planted}`}, '2', NULL, ${planted}),
+      (${org.id}, ${externalId}, '3', NULL, ${planted})`.execute(db)
+  return { id: id as string, externalId }
+}
+
+const erase = (id: string) => call('DELETE', `/v1/conversations/${id}`, { key })
+
+describe('erasing a conversation', () => {
+  it('leaves no trace of what it held in any table, file or line of the log', async () => {
+    const { id, externalId } = await plant()
+    const called = await makeProvider(server, key, 'retell')
+    const report = sample('retell_call_ended.json')
+    report.call.call_id = externalId
+    report.call.call_analysis = { call_summary: planted }
+    report.call.transcript_with_tool_calls[0].content = planted
+    report.call.agent_id = 'leo'
+    for (const name of Object.keys(report.call)) if (name.endsWith('_url')) delete report.call[name]
+    report.call.start_timestamp = Date.parse('2026-11-20T09:00:00.000Z')
+    expect((await post(server, called, report)).body).toMatchObject({ status: 'applied', conversationId: id })
+    await server.drain()
+    const recordingUrl = (await call('GET', `/v1/conversations/${id}/recording`, { key })).headers.get('location') ?? ''
+    expect((await fetch(recordingUrl)).status).toBe(200)
+    expect(await findTraces(server, planted)).toEqual([
+      'conversations',
+      'customer_metrics',
+      'otel_spans',
+      'recordings',
+      'transcripts',
+      'a file',
+    ])
+
+    const answer = await erase(id)
+    expect(answer).toMatchObject({ status: 204, text: '' })
+    await server.drain()
+    expect(await findTraces(server, planted)).toEqual([])
+    expect((await call('GET', `/v1/integrations/${called.id}/deliveries`, { key })).body.data).toEqual([])
+    expect((await fetch(recordingUrl)).status).toBe(404)
+    for (const path of ['', '/transcript', '/recording', '/metrics']) {
+      expect((await call('GET', `/v1/conversations/${id}${path}`, { key })).status).toBe(404)
+    }
+    expect((await erase(id)).status).toBe(404)
+
+    // A late part of it is dropped, whoever tells it.
+    expect(await call('POST', '/v1/conversations', { key, body: bodyOf(externalId) })).toMatchObject({ status: 409 })
+    expect(await post(server, called, report)).toMatchObject({ status: 200, body: { status: 'erased' } })
+    await server.drain()
+    expect(await findTraces(server, planted)).toEqual([])
+  })
+
+  it('leaves an audit event with its id alone', async () => {
+    const { id } = await plant()
+    await erase(id)
+    const { data } = (await call('GET', '/v1/audit-events', { key })).body
+    expect(data[0]).toMatchObject({ action: 'conversation.erase', targets: [{ type: 'conversation', id }] })
+  })
+
+  it('takes the deliveries with it that were never applied and yet tell of it, and no others', async () => {
+    const { id, externalId } = await plant()
+    const called = await makeProvider(server, key, 'retell')
+    const unreadable = { event: 'call_ended', call: { call_id: externalId, transcript: planted } }
+    const ignored = { event: 'call_started', call: { call_id: externalId, transcript: planted } }
+    const foreign = { event: 'call_ended', call: { call_id: 'of another call' } }
+    for (const payload of [unreadable, ignored, foreign, Buffer.from(`{"call_id": "${externalId}", "broken"`)]) {
+      expect((await post(server, called, payload)).status).toBeLessThan(300)
+    }
+    const listed = async () => (await call('GET', `/v1/integrations/${called.id}/deliveries`, { key })).body.data
+    expect(await listed()).toHaveLength(4)
+    await erase(id)
+    await server.drain()
+    const left = await listed()
+    expect(left).toHaveLength(1)
+    const kept = await call('GET', `/v1/integrations/${called.id}/deliveries/${left[0].id}`, { key })
+    expect(kept.body.payload).toContain('of another call')
+    expect(await findTraces(server, planted)).toEqual([])
+  })
+
+  it('touches nothing else', async () => {
+    const { id } = await plant()
+    const neighbour = await makeConversation(server, key, { metrics: [{ key: 'csat', value: 1 }] })
+    const stranger = await makeOrganization(server)
+    const same = await makeConversation(server, stranger.key, { externalId: `call-${planted}` })
+    await erase(id)
+    await server.drain()
+    expect((await call('GET', `/v1/conversations/${neighbour.id}`, { key })).body).toEqual(neighbour)
+    expect((await call('GET', `/v1/conversations/${neighbour.id}/metrics`, { key })).body.data).toHaveLength(1)
+    expect((await call('GET', `/v1/conversations/${same.id}`, { key: stranger.key })).body).toEqual(same)
+    expect((await call('GET', '/v1/agents', { key })).body.data).toHaveLength(1)
+  })
+
+  it('stays so when parts of it come in at the same moment', async () => {
+    const { id, externalId } = await plant()
+    const tell = () => call('POST', '/v1/conversations', { key, body: bodyOf(externalId) })
+    const [erased, ...told] = await Promise.all([erase(id), ...Array.from({ length: 12 }, tell)])
+    expect(erased?.status).toBe(204)
+    for (const { status } of told) expect([200, 409]).toContain(status)
+    expect((await tell()).status).toBe(409)
+    await server.drain()
+    expect(await findTraces(server, planted)).toEqual([])
+  })
+
+  it('by many at once succeeds once', async () => {
+    const { id } = await plant()
+    const answers = await Promise.all(Array.from({ length: 8 }, () => erase(id)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(7).fill(404)])
+  })
+})

@@ -1,0 +1,26 @@
+import type { Db } from '../../platform/db/database.ts'
+import { violatedConstraint } from '../../platform/db/errors.ts'
+
+const maxAttempts = 8
+
+/** Another transaction was faster; begun anew, this one sees what that one did. */
+export class Overtaken extends Error {
+  /** As PostgreSQL tells that the same may well succeed in a moment. */
+  readonly code = '40001'
+}
+
+/** What a conversation refers to, as its company, may be deleted between the look and the write. */
+const isOvertaken = (error: unknown): boolean =>
+  (error instanceof Error && 'code' in error && /^(40001|40P01)$/.test(String(error.code))) ||
+  /^conversations_\w+_fkey$/.test(violatedConstraint(error) ?? '')
+
+/** A transaction that is begun anew when others were faster. */
+export const tryTransaction = async <T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await db.transaction().execute(work)
+    } catch (error) {
+      if (!isOvertaken(error) || attempt === maxAttempts) throw error
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import type { Readable } from 'node:stream'
+import type { Static } from 'typebox'
+import { recordAudit } from '../../platform/audit/record.ts'
+import { ApiError } from '../../platform/errors.ts'
+import { itemReader } from '../../platform/http/items.ts'
+import type { Actor } from '../../platform/identity/actor.ts'
+import { mapWithPauses } from '../../platform/map-with-pauses.ts'
+import { type BatchAnswer, ConversationCreate } from '../schema.ts'
+import { readBody } from './from-body.ts'
+import type { Incoming, Outcome } from './incoming.ts'
+import { ingestConversations } from './ingest.ts'
+import { chunksOfLines } from './lines.ts'
+import { openSpool } from './spool.ts'
+import type { IngestDeps } from './store.ts'
+
+/** Conversations of one transaction. More gain nothing, and hold their locks longer. */
+const chunkItems = 500
+/** Of a stream, in bytes: what one transaction may hold of it in memory. */
+const chunkBytes = 8 * 1024 * 1024
+
+type Answer = Static<typeof BatchAnswer>['data'][number]
+
+const readItem = itemReader(ConversationCreate)
+
+const answerTo = (outcome: Outcome): Omit<Answer, 'index'> => {
+  if (outcome.status === 'rejected') return { status: 'rejected', error: outcome.error.body }
+  if (outcome.status !== 'erased') return outcome
+  return { status: 'rejected', error: erasedError().body }
+}
+
+export const erasedError = () =>
+  new ApiError('conflict', 'The conversation with this externalId was erased; it is not taken in again.')
+
+/** Why the metrics of an item cannot be stored, when the organization does not have them. */
+export const metricsRefusal = ({ entitlements }: Actor, { metrics }: Incoming): ApiError | undefined =>
+  metrics.length > 0 && !entitlements.metrics
+    ? new ApiError('forbidden', 'The organization does not have the Metrics entitlement.')
+    : undefined
+
+/** Stores the items that fit, and answers for each. The first chunk of a request writes its audit event. */
+const openBatch = (deps: IngestDeps, actor: Actor) => {
+  let next = 0
+  const bounds = { now: deps.clock.now(), metadataBytes: deps.config.limits.metadataBytes }
+  const check = (item: unknown): Incoming | ApiError => {
+    if (item instanceof ApiError) return item
+    const body = readItem(item)
+    const read = body instanceof ApiError ? body : readBody(body, bounds)
+    return read instanceof ApiError ? read : (metricsRefusal(actor, read) ?? read)
+  }
+  return async (items: unknown[]): Promise<Answer[]> => {
+    const first = next
+    next += items.length
+    const checked = await mapWithPauses(items, check)
+    const sound = checked.filter((item) => !(item instanceof ApiError))
+    const outcomes = await ingestConversations(deps, actor.org, sound, async (trx) => {
+      if (first === 0) await recordAudit(trx, actor, 'conversation.batch')
+    })
+    const told = outcomes.values()
+    return checked.map((item, at) => {
+      const outcome: Outcome = item instanceof ApiError ? { status: 'rejected', error: item } : nextOf(told)
+      return { index: first + at, ...answerTo(outcome) }
+    })
+  }
+}
+
+const nextOf = <T>(values: Iterator<T>): T => {
+  const { value, done } = values.next()
+  if (done) throw new Error('Fewer outcomes than items')
+  return value
+}
+
+export const ingestList = async (deps: IngestDeps, actor: Actor, items: unknown[]): Promise<{ data: Answer[] }> => {
+  const store = openBatch(deps, actor)
+  const data: Answer[] = []
+  for (let at = 0; at < items.length; at += chunkItems) data.push(...(await store(items.slice(at, at + chunkItems))))
+  return { data }
+}
+
+/** Answers once all of the stream is stored. If that fails on the way, what was stored stays, and may be sent again. */
+export const ingestStream = async (deps: IngestDeps, actor: Actor, lines: Readable): Promise<Readable> => {
+  const store = openBatch(deps, actor)
+  const spool = openSpool()
+  try {
+    let separator = ''
+    const limits = { items: chunkItems, bytes: chunkBytes, lineBytes: deps.config.limits.batchBytes }
+    for await (const chunk of chunksOfLines(lines, limits)) {
+      const answers = await store(chunk)
+      await spool.add(separator + answers.map((answer) => JSON.stringify(answer)).join(','))
+      separator = ','
+    }
+    // An empty stream leaves its audit event too.
+    if (separator === '') await store([])
+    return spool.read('{"data":[', ']}')
+  } catch (error) {
+    await spool.close()
+    throw error
+  }
+}

@@ -1,0 +1,182 @@
+import { isDeepStrictEqual } from 'node:util'
+import { listMetricKeys } from '../../customer-metrics/queries.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { ApiError, invalid } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import { mapWithPauses } from '../../platform/map-with-pauses.ts'
+import { tombstoneHash } from '../erasure/tombstone.ts'
+import { redact } from '../redaction.ts'
+import { tryTransaction } from './attempts.ts'
+import { metadataIssues } from './from-body.ts'
+import type { Incoming, Outcome } from './incoming.ts'
+import { begin, contradiction, contradictionOf, isSame, merge, type Part, type State } from './merge.ts'
+import { findTombstones, getIngestSettings, listTranscriptStates, lockConversationsByExternalId } from './queries.ts'
+import { type References, resolveReferences } from './references.ts'
+import { type IngestDeps, type Slot, storeSlots } from './store.ts'
+import { giveTranscript } from './transcript.ts'
+
+const maxMetricKeys = 200
+
+const redactIncoming = (item: Incoming): Incoming => ({
+  ...item,
+  // Redaction keeps the shape of what it is given.
+  metadata: redact(item.metadata) as Incoming['metadata'],
+  transcript: redact(item.transcript),
+  metrics: redact(item.metrics) as Incoming['metrics'],
+})
+
+/** What the batch meets: conversations that are stored already, locked, and external ids that were erased. */
+const findPresent = async (trx: Db, org: OrgId, externalIds: string[]) => {
+  if (externalIds.length === 0) return { slots: new Map<string, Slot>(), erased: new Set<string>() }
+  const rows = await lockConversationsByExternalId(trx, org, externalIds)
+  const ids = rows.map(({ id }) => id)
+  const transcripts = new Map(
+    ids.length === 0
+      ? []
+      : (await listTranscriptStates(trx, org, ids)).map(({ conversationId, ...state }) => [conversationId, state]),
+  )
+  const slots = new Map<string, Slot>()
+  for (const row of rows) {
+    const state: State = { ...row, transcript: transcripts.get(row.id) ?? null }
+    if (row.externalId !== null) slots.set(row.externalId, { before: state, state, metrics: [], recordingUrl: null })
+  }
+  const hashes = new Map(externalIds.map((externalId) => [tombstoneHash(org, externalId), externalId]))
+  const found = await findTombstones(trx, org, [...hashes.keys()])
+  return { slots, erased: new Set(found.flatMap(({ hash }) => hashes.get(hash) ?? [])) }
+}
+
+const partOf = (item: Incoming, references: References): Part => {
+  const { transcript, provider, startedAt } = item
+  const hints = { startedAt, ...(provider !== undefined && { provider }) }
+  return {
+    ...references,
+    externalId: item.externalId,
+    companyId: item.companyId?.toLowerCase() ?? null,
+    channel: item.channel,
+    direction: item.direction,
+    status: item.status,
+    startedAt,
+    endedAt: item.endedAt,
+    durationSeconds: item.durationSeconds,
+    endReason: item.endReason,
+    customerId: item.customerId,
+    metadata: item.metadata,
+    transcript: transcript === null || transcript === undefined ? null : giveTranscript(transcript, hints),
+  }
+}
+
+/** Makes the slot what this part makes of it; an error when the part does not fit. */
+const applyPart = (slot: Slot | undefined, part: Part, metadataBytes: number): Slot | ApiError => {
+  const contradicted = slot && contradiction(slot.state, part)
+  if (contradicted) return contradicted
+  const state = slot ? merge(slot.state, part) : begin(newId(), part)
+  const [issue] = slot ? metadataIssues(state.metadata, metadataBytes) : []
+  // What is stored may be more than anyone may bring: redaction makes it longer.
+  if (issue && !isDeepStrictEqual(state.metadata, slot?.state.metadata)) {
+    return invalid('metadata', `${issue.message}, together with what is stored`)
+  }
+  return slot ? { ...slot, state } : { before: null, state, metrics: [], recordingUrl: null }
+}
+
+/** A conversation has so many metrics at most, whatever parts they come in. */
+const tooManyMetrics = (slot: Slot | undefined, { metrics }: Incoming, stored: MetricKeys): ApiError | undefined => {
+  if (metrics.length === 0) return undefined
+  const known = slot ? [...(stored.get(slot.state.id) ?? []), ...slot.metrics.map(({ key }) => key)] : []
+  const keys = new Set([...known, ...metrics.map(({ key }) => key)])
+  return keys.size > maxMetricKeys
+    ? invalid('metrics', `would be more than ${maxMetricKeys} with what is stored`)
+    : undefined
+}
+
+type MetricKeys = Map<string, string[]>
+
+/** Of the conversations that are stored and that more metrics come for. */
+const findMetricKeys = async (
+  trx: Db,
+  org: OrgId,
+  items: Incoming[],
+  slots: Map<string, Slot>,
+): Promise<MetricKeys> => {
+  const ids = items.flatMap(
+    ({ metrics, externalId }) => (metrics.length > 0 && slots.get(externalId ?? '')?.state.id) || [],
+  )
+  if (ids.length === 0) return new Map()
+  return new Map((await listMetricKeys(trx, org, ids)).map(({ conversationId, keys }) => [conversationId, keys]))
+}
+
+/** The agent that is not there would have been made, had the conversation not been stored with another one. */
+const anotherAgent = ({ state }: Slot, { agent }: Incoming, error: ApiError): ApiError | undefined =>
+  'make' in agent && error.details?.issues?.[0]?.path === 'agentExternalId'
+    ? contradictionOf(state, ['agent'])
+    : undefined
+
+/** Whether it brings metrics or a recording that no item before it did. What of it was stored is known only later. */
+const bringsMore = (slot: Slot, { metrics, recordingUrl }: Incoming): boolean =>
+  (recordingUrl !== null && recordingUrl !== slot.recordingUrl) ||
+  metrics.some((metric) => !slot.metrics.some((known) => isDeepStrictEqual(known, metric)))
+
+type Also = (trx: Db, outcomes: Outcome[]) => Promise<void>
+
+const ingestOnce = async (
+  deps: IngestDeps,
+  trx: Db,
+  org: OrgId,
+  given: Incoming[],
+  also?: Also,
+): Promise<Outcome[]> => {
+  const settings = await getIngestSettings(trx, org)
+  const items = settings.redacts ? await mapWithPauses(given, redactIncoming) : given
+  const externalIds = [...new Set(items.flatMap(({ externalId }) => externalId ?? []))]
+  const { slots, erased } = await findPresent(trx, org, externalIds)
+
+  const isErased = ({ externalId }: Incoming) => externalId !== null && erased.has(externalId)
+  const kept = items.filter((item) => !isErased(item))
+  // For a conversation that is stored, an agent that would have to be made is another one: none is made.
+  const asked = kept.map((item) => {
+    if ('id' in item.agent || item.externalId === null || !slots.has(item.externalId)) return item
+    return { ...item, agent: { externalId: item.agent.externalId } }
+  })
+  const resolved = await resolveReferences(trx, org, asked)
+  const references = new Map(kept.map((item, index) => [item, resolved[index]]))
+
+  const metricKeys = await findMetricKeys(trx, org, kept, slots)
+  const touched = new Set<Slot>()
+  const mayBeNews = new Set<Outcome>()
+  const take = (item: Incoming): Outcome => {
+    const found = references.get(item)
+    if (found === undefined) return { status: 'erased' }
+    const slot = item.externalId === null ? undefined : slots.get(item.externalId)
+    if (found instanceof ApiError)
+      return { status: 'rejected', error: (slot && anotherAgent(slot, item, found)) ?? found }
+    const next =
+      tooManyMetrics(slot, item, metricKeys) ?? applyPart(slot, partOf(item, found), deps.config.limits.metadataBytes)
+    if (next instanceof ApiError) return { status: 'rejected', error: next }
+    const changed = slot === undefined || !isSame(slot.state, next.state)
+    const target = slot ?? next
+    const more = bringsMore(target, item)
+    target.state = next.state
+    if (settings.metrics) target.metrics = [...target.metrics, ...item.metrics]
+    target.recordingUrl = item.recordingUrl ?? target.recordingUrl
+    if (item.externalId !== null) slots.set(item.externalId, target)
+    touched.add(target)
+    const status = slot === undefined ? 'created' : changed ? 'updated' : 'unchanged'
+    const outcome: Outcome = { status, id: target.state.id }
+    if (more && status === 'unchanged') mayBeNews.add(outcome)
+    return outcome
+  }
+  const outcomes = await mapWithPauses(items, take)
+
+  const withNews = await storeSlots(deps, trx, org, [...touched])
+  for (const outcome of mayBeNews) {
+    if (outcome.status === 'unchanged' && withNews.has(outcome.id)) outcome.status = 'updated'
+  }
+  await also?.(trx, outcomes)
+  return outcomes
+}
+
+/**
+ * The one way into the tables of conversations. All of the batch is one transaction, with what it sets off: evaluation,
+ * the fetch of recordings, and whatever else the caller writes.
+ */
+export const ingestConversations = (deps: IngestDeps, org: OrgId, items: Incoming[], also?: Also): Promise<Outcome[]> =>
+  tryTransaction(deps.db, (trx) => ingestOnce(deps, trx, org, items, also))

@@ -1,0 +1,67 @@
+import { ApiError } from '../../platform/errors.ts'
+import { parseJson } from '../../platform/http/body.ts'
+import { openGather } from '../../platform/http/gather.ts'
+
+/** Newline-delimited JSON as it arrives, read with memory for one chunk. */
+
+const newline = 0x0a
+
+const tooLong = (maxBytes: number) => new ApiError('tooLarge', `A line may have ${maxBytes} bytes at most.`)
+
+/** The lines of a stream. One that is too long is told as such and skipped. */
+async function* linesOf(source: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer | ApiError> {
+  const kept = openGather()
+  let bytes = 0
+  const take = (): Buffer | ApiError => {
+    const line = kept.take()
+    const isTooLong = bytes > maxBytes
+    bytes = 0
+    return isTooLong ? tooLong(maxBytes) : line
+  }
+  const keep = (part: Buffer): void => {
+    bytes += part.length
+    if (bytes <= maxBytes) kept.add(part)
+  }
+  for await (const block of source) {
+    let start = 0
+    for (let end = block.indexOf(newline); end >= 0; end = block.indexOf(newline, start)) {
+      keep(block.subarray(start, end))
+      yield take()
+      start = end + 1
+    }
+    if (start < block.length) keep(block.subarray(start))
+  }
+  if (bytes > 0) yield take()
+}
+
+const isBlank = (line: Buffer): boolean => line.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09)
+
+const parseLine = (line: Buffer): unknown => {
+  try {
+    return parseJson(line)
+  } catch (error) {
+    if (error instanceof ApiError) return error
+    throw error
+  }
+}
+
+export type ChunkLimits = { items: number; bytes: number; lineBytes: number }
+
+/** The values of the lines, or what is wrong with them, in chunks. Blank lines do not count. */
+export async function* chunksOfLines(source: AsyncIterable<Buffer>, limits: ChunkLimits): AsyncGenerator<unknown[]> {
+  let chunk: unknown[] = []
+  let bytes = 0
+  for await (const line of linesOf(source, limits.lineBytes)) {
+    if (line instanceof ApiError) chunk.push(line)
+    else if (!isBlank(line)) {
+      chunk.push(parseLine(line))
+      bytes += line.length
+    }
+    if (chunk.length >= limits.items || bytes >= limits.bytes) {
+      yield chunk
+      chunk = []
+      bytes = 0
+    }
+  }
+  if (chunk.length > 0) yield chunk
+}

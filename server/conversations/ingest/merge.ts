@@ -1,0 +1,141 @@
+import { isDeepStrictEqual } from 'node:util'
+import { ApiError } from '../../platform/errors.ts'
+import type { Signals } from '../signals/signals.ts'
+import type { Incoming } from './incoming.ts'
+import type { GivenTranscript, ReadTranscript } from './transcript.ts'
+
+/**
+ * How parts of one conversation become one row. Parts come twice, late and in any order; whatever their order, the row
+ * is the same as long as they do not contradict each other.
+ */
+
+/** A transcript as it is stored, or as it was just read and will be. */
+export type TranscriptState = Omit<ReadTranscript, 'content' | 'turns'> & {
+  turnCount: number
+  /** Of one that is not stored yet. */
+  fresh?: ReadTranscript
+}
+
+type Told = Pick<
+  Incoming,
+  'externalId' | 'companyId' | 'channel' | 'direction' | 'startedAt' | 'endedAt' | 'durationSeconds' | 'endReason'
+> &
+  Pick<Incoming, 'customerId' | 'metadata'> & { agentId: string; agentVersionId: string | null }
+
+export type State = Told & {
+  id: string
+  status: 'in_progress' | 'completed' | 'failed'
+  transcript: TranscriptState | null
+  /** As stored; null until they are computed. */
+  signals: Signals | null
+}
+
+/** An incoming conversation whose references are resolved. */
+export type Part = Told & {
+  status: Incoming['status']
+  /** That of the agent, for a conversation that names none. */
+  agentCompanyId: string | null
+  transcript: GivenTranscript | null
+}
+
+/** Unknown where it is longer than what is stored of durations: such an end says that there is none. */
+export const secondsBetween = (startedAt: Date, endedAt: Date | null): number | null => {
+  if (endedAt === null) return null
+  const seconds = Math.max(0, Math.round((endedAt.getTime() - startedAt.getTime()) / 1_000))
+  return seconds <= 2 ** 31 - 1 ? seconds : null
+}
+
+export const readState = (given: GivenTranscript): TranscriptState => {
+  const fresh = given.read()
+  const { hash, length, format, unreadable, turns } = fresh
+  return { hash, length, format, unreadable, turnCount: turns.length, fresh }
+}
+
+/** The row that the first part makes. */
+export const begin = (id: string, { agentCompanyId, transcript, status, ...told }: Part): State => ({
+  ...told,
+  id,
+  companyId: told.companyId ?? agentCompanyId,
+  status: status ?? 'completed',
+  durationSeconds: told.durationSeconds ?? secondsBetween(told.startedAt, told.endedAt),
+  transcript: transcript && readState(transcript),
+  signals: null,
+})
+
+/** What is over does not begin again. */
+const statusAfter = (present: State['status'], told: Part['status']): State['status'] => {
+  if (told === null) return present === 'in_progress' ? 'completed' : present
+  return told === 'in_progress' ? present : told
+}
+
+/** A call that turned out to be answered by a machine was one from its start. */
+const channelAfter = (present: State['channel'], told: State['channel']): State['channel'] =>
+  present === 'voicemail' && told === 'call' ? present : told
+
+/** A duration that somebody told outlasts one that follows from the times. */
+const durationAfter = (present: State, part: Part, endedAt: Date | null): number | null => {
+  if (part.durationSeconds !== null) return part.durationSeconds
+  const moved = part.endedAt !== null && present.endedAt !== null && !isDeepStrictEqual(part.endedAt, present.endedAt)
+  return moved || present.durationSeconds === null
+    ? secondsBetween(present.startedAt, endedAt)
+    : present.durationSeconds
+}
+
+const metadataAfter = (present: State['metadata'], told: State['metadata']): State['metadata'] => {
+  const news = Object.entries(told).filter(([key, value]) => value !== null || !Object.hasOwn(present, key))
+  return Object.fromEntries([...Object.entries(present), ...news])
+}
+
+/** More turns win; of as many, the longer text; of texts as long, whichever has the higher hash, so that order says nothing. */
+const isFuller = (a: TranscriptState, b: TranscriptState): boolean => {
+  if (a.turnCount !== b.turnCount) return a.turnCount > b.turnCount
+  return a.length === b.length ? a.hash > b.hash : a.length > b.length
+}
+
+const transcriptAfter = (present: TranscriptState | null, given: GivenTranscript | null): TranscriptState | null => {
+  if (given === null || given.hash === present?.hash) return present
+  const read = readState(given)
+  return present === null || isFuller(read, present) ? read : present
+}
+
+export const contradictionOf = ({ id }: State, facts: string[]): ApiError =>
+  new ApiError(
+    'conflict',
+    `A conversation with this externalId is stored with another ${facts.join(' and another ')}.`,
+    {
+      conversationId: id,
+    },
+  )
+
+/** Facts that a later part may not change. */
+export const contradiction = (present: State, part: Part): ApiError | undefined => {
+  const facts = [
+    ...(part.agentId === present.agentId ? [] : ['agent']),
+    ...(part.startedAt.getTime() === present.startedAt.getTime() ? [] : ['startedAt']),
+  ]
+  return facts.length === 0 ? undefined : contradictionOf(present, facts)
+}
+
+export const merge = (present: State, part: Part): State => {
+  const endedAt = part.endedAt ?? present.endedAt
+  return {
+    ...present,
+    agentVersionId: part.agentVersionId ?? present.agentVersionId,
+    companyId: part.companyId ?? present.companyId,
+    channel: channelAfter(present.channel, part.channel),
+    direction: part.direction ?? present.direction,
+    status: statusAfter(present.status, part.status),
+    endedAt,
+    durationSeconds: durationAfter(present, part, endedAt),
+    endReason: part.endReason ?? present.endReason,
+    customerId: part.customerId ?? present.customerId,
+    metadata: metadataAfter(present.metadata, part.metadata),
+    transcript: transcriptAfter(present.transcript, part.transcript),
+  }
+}
+
+export const isSame = (a: State, b: State): boolean => {
+  const { transcript: mine, ...told } = a
+  const { transcript: others, ...toldOther } = b
+  return mine?.hash === others?.hash && isDeepStrictEqual(told, toldOther)
+}

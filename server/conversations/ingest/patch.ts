@@ -1,0 +1,90 @@
+import type { Static } from 'typebox'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { type ApiError, invalidAll, notFound } from '../../platform/errors.ts'
+import { redact } from '../redaction.ts'
+import type { ConversationUpdate } from '../schema.ts'
+import { metadataIssues, recordingUrlIssue, timeIssues } from './from-body.ts'
+import { readState, type State, secondsBetween } from './merge.ts'
+import { getIngestSettings, listTranscriptStates, lockConversation } from './queries.ts'
+import { resolveReferences } from './references.ts'
+import { type IngestDeps, type Slot, storeSlots } from './store.ts'
+import { giveTranscript } from './transcript.ts'
+
+type Change = Static<typeof ConversationUpdate>
+
+const load = async (trx: Db, org: OrgId, id: string): Promise<State> => {
+  const row = await lockConversation(trx, org, id)
+  if (!row) throw notFound()
+  const [transcript] = await listTranscriptStates(trx, org, [row.id])
+  return { ...row, transcript: transcript ?? null }
+}
+
+const instantOr = (told: string | null | undefined, present: Date | null): Date | null =>
+  told === undefined ? present : told === null ? null : new Date(told)
+
+const metadataOf = (present: State['metadata'], told: State['metadata'] = {}): State['metadata'] =>
+  Object.fromEntries(Object.entries({ ...present, ...told }).filter(([, value]) => value !== null))
+
+const durationOf = (state: State, change: Change, endedAt: Date | null): number | null => {
+  if (change.durationSeconds !== undefined) return change.durationSeconds
+  return change.endedAt === undefined ? state.durationSeconds : secondsBetween(state.startedAt, endedAt)
+}
+
+const changed = (state: State, change: Change): State => {
+  const { agentVersionId, companyId, channel, direction, status, endReason, customerId, transcript } = change
+  const endedAt = instantOr(change.endedAt, state.endedAt)
+  return {
+    ...state,
+    ...(agentVersionId !== undefined && { agentVersionId }),
+    ...(companyId !== undefined && { companyId }),
+    ...(channel !== undefined && { channel }),
+    ...(direction !== undefined && { direction }),
+    ...(status !== undefined && { status }),
+    ...(endReason !== undefined && { endReason }),
+    ...(customerId !== undefined && { customerId }),
+    endedAt,
+    durationSeconds: durationOf(state, change, endedAt),
+    metadata: metadataOf(state.metadata, change.metadata),
+    ...(transcript !== undefined && { transcript: replaced(state, transcript) }),
+  }
+}
+
+/** What is given takes the place of what is stored, whichever is fuller. */
+const replaced = (state: State, value: unknown): State['transcript'] => {
+  const given = giveTranscript(value, { startedAt: state.startedAt })
+  return given.hash === state.transcript?.hash ? state.transcript : readState(given)
+}
+
+/** Changes one conversation, and sets off what the change sets off. */
+export const changeConversation = async (
+  deps: IngestDeps,
+  trx: Db,
+  org: OrgId,
+  id: string,
+  given: Change,
+): Promise<void> => {
+  const { redacts } = await getIngestSettings(trx, org)
+  const change: Change = redacts
+    ? // Redaction keeps the shape of what it is given.
+      { ...given, ...(redact({ metadata: given.metadata, transcript: given.transcript }) as Partial<Change>) }
+    : given
+  const before = await load(trx, org, id)
+  const state = changed(before, change)
+  const { agentVersionId, companyId, recordingUrl } = change
+  const issues = [
+    ...timeIssues(state.startedAt, state.endedAt),
+    ...(change.metadata ? metadataIssues(state.metadata, deps.config.limits.metadataBytes) : []),
+    ...recordingUrlIssue(recordingUrl),
+  ]
+  if (issues.length > 0) throw invalidAll(issues)
+  const [references] = await resolveReferences(trx, org, [
+    {
+      agent: { id: before.agentId },
+      version: agentVersionId ? { id: agentVersionId } : null,
+      companyId: companyId ?? null,
+    },
+  ])
+  if (references instanceof Error) throw references satisfies ApiError
+  const slot: Slot = { before, state, metrics: [], recordingUrl: recordingUrl ?? null }
+  await storeSlots(deps, trx, org, [slot])
+}

@@ -1,0 +1,187 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { prepared } from '../../platform/db/prepared.ts'
+import type { Signals } from '../signals/signals.ts'
+
+/** One statement per table, however many conversations a batch has: each column travels as one array. */
+
+const findSettings = prepared((db, org: OrgId) =>
+  db
+    .selectFrom('organizations')
+    .select(['metrics', sql<boolean>`phi_mode AND redaction`.as('redacts')])
+    .where('id', '=', org),
+)
+
+export const getIngestSettings = async (db: Db, org: OrgId) => {
+  const [settings] = await findSettings(db, org)
+  return settings ?? { metrics: false, redacts: true }
+}
+
+const stateColumns = [
+  'id',
+  'external_id as externalId',
+  'agent_id as agentId',
+  'agent_version_id as agentVersionId',
+  'company_id as companyId',
+  sql<'call' | 'chat' | 'voicemail'>`channel`.as('channel'),
+  sql<'inbound' | 'outbound' | null>`direction`.as('direction'),
+  sql<'in_progress' | 'completed' | 'failed'>`status`.as('status'),
+  'started_at as startedAt',
+  'ended_at as endedAt',
+  'duration_seconds as durationSeconds',
+  'end_reason as endReason',
+  'customer_id as customerId',
+  sql<Record<string, unknown>>`metadata`.as('metadata'),
+  sql<Signals>`signals`.as('signals'),
+] as const
+
+/** In one order, so that two batches never wait for each other in a circle. References to the rows do not wait. */
+export const lockConversationsByExternalId = prepared((db, org: OrgId, externalIds: string[]) =>
+  db
+    .selectFrom('conversations')
+    .select(stateColumns)
+    .where('organization_id', '=', org)
+    .where('external_id', '=', sql<string>`ANY(${externalIds}::text[])`)
+    .orderBy('external_id')
+    .forNoKeyUpdate(),
+)
+
+export const lockConversation = (db: Db, org: OrgId, id: string) =>
+  db
+    .selectFrom('conversations')
+    .select(stateColumns)
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+
+/** Asked once the conversations are locked: a statement that waits for a lock sees the other tables as they were before. */
+export const listTranscriptStates = (db: Db, org: OrgId, conversationIds: string[]) =>
+  db
+    .selectFrom('transcripts')
+    .select([
+      'conversation_id as conversationId',
+      'content_hash as hash',
+      'content_length as length',
+      'format',
+      'unreadable',
+      'turn_count as turnCount',
+    ])
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', sql<string>`ANY(${conversationIds}::uuid[])`)
+    .execute()
+
+export const listTranscriptContents = (db: Db, org: OrgId, conversationIds: string[]) =>
+  db
+    .selectFrom('transcripts')
+    .select(['conversation_id as conversationId', 'content', 'format'])
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', sql<string>`ANY(${conversationIds}::uuid[])`)
+    .execute()
+
+export const findTombstones = prepared((db, org: OrgId, hashes: string[]) =>
+  db
+    .selectFrom('conversation_tombstones')
+    .select('hash')
+    .where('organization_id', '=', org)
+    .where('hash', '=', sql<string>`ANY(${hashes}::text[])`),
+)
+
+export type ConversationRow = {
+  id: string
+  externalId: string | null
+  agentId: string
+  agentVersionId: string | null
+  companyId: string | null
+  channel: string
+  direction: string | null
+  status: string
+  startedAt: Date
+  endedAt: Date | null
+  durationSeconds: number | null
+  endReason: string | null
+  customerId: string | null
+  metadata: Record<string, unknown>
+  signals: Signals
+}
+
+type Column<Row> = [name: string, type: string, read: (row: Row) => string | number | null]
+
+const conversationColumns: Column<ConversationRow>[] = [
+  ['id', 'uuid', (row) => row.id],
+  ['external_id', 'text', (row) => row.externalId],
+  ['agent_id', 'uuid', (row) => row.agentId],
+  ['agent_version_id', 'uuid', (row) => row.agentVersionId],
+  ['company_id', 'uuid', (row) => row.companyId],
+  ['channel', 'text', (row) => row.channel],
+  ['direction', 'text', (row) => row.direction],
+  ['status', 'text', (row) => row.status],
+  ['started_at', 'timestamptz', (row) => row.startedAt.toISOString()],
+  ['ended_at', 'timestamptz', (row) => row.endedAt?.toISOString() ?? null],
+  ['duration_seconds', 'int', (row) => row.durationSeconds],
+  ['end_reason', 'text', (row) => row.endReason],
+  ['customer_id', 'text', (row) => row.customerId],
+  ['metadata', 'jsonb', (row) => JSON.stringify(row.metadata)],
+  ['signals', 'jsonb', (row) => JSON.stringify(row.signals)],
+]
+
+export type TranscriptRow = {
+  conversationId: string
+  content: string
+  hash: string
+  length: number
+  format: string | null
+  unreadable: string | null
+  turnCount: number
+  /** What can be searched. */
+  text: string
+}
+
+const transcriptColumns: Column<TranscriptRow>[] = [
+  ['conversation_id', 'uuid', (row) => row.conversationId],
+  ['content', 'text', (row) => row.content],
+  ['content_hash', 'text', (row) => row.hash],
+  ['content_length', 'int', (row) => row.length],
+  ['format', 'text', (row) => row.format],
+  ['unreadable', 'text', (row) => row.unreadable],
+  ['turn_count', 'int', (row) => row.turnCount],
+]
+
+const namesOf = (columns: Column<never>[], prefix = '') => sql.raw(columns.map(([name]) => prefix + name).join(', '))
+
+/** `unnest($1::uuid[], $2::text[], …) AS given(id, external_id, …)` */
+const givenRows = <Row>(columns: Column<Row>[], rows: Row[], more: Column<Row>[] = []): RawBuilder<unknown> => {
+  const all = [...columns, ...more]
+  const arrays = all.map(([, type, read]) => sql`${rows.map(read)}::${sql.raw(type)}[]`)
+  return sql`unnest(${sql.join(arrays)}) AS given(${namesOf(all)})`
+}
+
+/** How many were new; another transaction was faster with the rest. */
+export const insertConversations = async (db: Db, org: OrgId, rows: ConversationRow[]): Promise<number> => {
+  const names = namesOf(conversationColumns)
+  const { numAffectedRows } = await sql`
+    INSERT INTO conversations (organization_id, ${names})
+    SELECT ${org}::uuid, ${names} FROM ${givenRows(conversationColumns, rows)}
+    ON CONFLICT ON CONSTRAINT conversations_external_id_key DO NOTHING`.execute(db)
+  return Number(numAffectedRows)
+}
+
+export const updateConversations = async (db: Db, org: OrgId, rows: ConversationRow[]): Promise<void> => {
+  const changing = conversationColumns.filter(([name]) => name !== 'id' && name !== 'external_id')
+  await sql`
+    UPDATE conversations c
+    SET ${sql.raw(changing.map(([name]) => `${name} = given.${name}`).join(', '))}, updated_at = now()
+    FROM ${givenRows(conversationColumns, rows)}
+    WHERE c.organization_id = ${org} AND c.id = given.id`.execute(db)
+}
+
+export const upsertTranscripts = async (db: Db, org: OrgId, rows: TranscriptRow[]): Promise<void> => {
+  const changing = transcriptColumns.filter(([name]) => name !== 'conversation_id')
+  await sql`
+    INSERT INTO transcripts (organization_id, ${namesOf(transcriptColumns)}, words)
+    SELECT ${org}::uuid, ${namesOf(transcriptColumns)}, to_tsvector('simple', said)
+    FROM ${givenRows(transcriptColumns, rows, [['said', 'text', (row) => row.text]])}
+    ON CONFLICT ON CONSTRAINT transcripts_pkey DO UPDATE
+    SET ${sql.raw(changing.map(([name]) => `${name} = excluded.${name}`).join(', '))},
+      words = excluded.words, updated_at = now()`.execute(db)
+}

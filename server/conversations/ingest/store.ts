@@ -1,0 +1,158 @@
+import { upsertMetrics } from '../../customer-metrics/queries.ts'
+import type { Deps } from '../../deps.ts'
+import { evaluateConversations, evaluationBatch } from '../../evaluations/jobs.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { mapWithPauses } from '../../platform/map-with-pauses.ts'
+import { tombstoneHash } from '../erasure/tombstone.ts'
+import { fetchRecording } from '../recordings/jobs.ts'
+import { insertPendingRecordings } from '../recordings/queries.ts'
+import { computeSignals } from '../signals/compute.ts'
+import { noSignals } from '../signals/signals.ts'
+import { readTranscript } from '../transcripts/read.ts'
+import type { Turn } from '../transcripts/turn.ts'
+import { Overtaken } from './attempts.ts'
+import type { Incoming } from './incoming.ts'
+import { isSame, type State } from './merge.ts'
+import {
+  type ConversationRow,
+  findTombstones,
+  insertConversations,
+  listTranscriptContents,
+  type TranscriptRow,
+  updateConversations,
+  upsertTranscripts,
+} from './queries.ts'
+import { searchableText } from './transcript.ts'
+
+export type IngestDeps = Pick<Deps, 'db' | 'jobs' | 'clock' | 'config'>
+
+/** A conversation as it stood before, locked, and as it is to be. */
+export type Slot = {
+  before: State | null
+  state: State
+  metrics: Incoming['metrics']
+  recordingUrl: string | null
+}
+
+const isTranscriptNew = ({ before, state }: Slot): boolean =>
+  state.transcript !== null && state.transcript.hash !== before?.transcript?.hash
+
+const needsSignals = (slot: Slot): boolean =>
+  slot.before === null || isTranscriptNew(slot) || slot.before.durationSeconds !== slot.state.durationSeconds
+
+/** The turns of the transcripts that are stored already, read again. */
+const readStored = async (trx: Db, org: OrgId, slots: Slot[]): Promise<Map<string, Turn[]>> => {
+  const stored = slots.filter(({ state }) => state.transcript?.format && !state.transcript.fresh)
+  if (stored.length === 0) return new Map()
+  const startedAt = new Map(stored.map(({ state }) => [state.id, state.startedAt]))
+  const rows = await listTranscriptContents(trx, org, [...startedAt.keys()])
+  return new Map(
+    rows.map(({ conversationId, content, format }) => {
+      const began = startedAt.get(conversationId)
+      const hints = { ...(format && { provider: format }), ...(began && { startedAt: began }) }
+      const reading = readTranscript(JSON.parse(content), hints)
+      return [conversationId, 'turns' in reading ? reading.turns : []]
+    }),
+  )
+}
+
+/** Signals stand on the turns and on the duration: when either changes, they are computed anew. */
+const rowsOf = async (trx: Db, org: OrgId, slots: Slot[]): Promise<ConversationRow[]> => {
+  const stored = await readStored(trx, org, slots.filter(needsSignals))
+  return mapWithPauses(slots, (slot): ConversationRow => {
+    const { transcript, signals, ...row } = slot.state
+    if (!needsSignals(slot)) return { ...row, signals: signals ?? noSignals }
+    const turns = transcript?.fresh?.turns ?? stored.get(row.id) ?? []
+    if (turns.length === 0) return { ...row, signals: noSignals }
+    const durationMs = row.durationSeconds === null ? null : row.durationSeconds * 1_000
+    return { ...row, signals: computeSignals(turns, durationMs) }
+  })
+}
+
+const transcriptRow = ({ state }: Slot): TranscriptRow[] => {
+  const fresh = state.transcript?.fresh
+  if (!fresh) return []
+  const { turns, ...transcript } = fresh
+  return [{ conversationId: state.id, ...transcript, turnCount: turns.length, text: searchableText(turns) }]
+}
+
+/** Of transcripts, in characters: the words of more than this much take a statement seconds to index. */
+const statementLength = 8 * 1024 * 1024
+
+const statementsOf = (rows: TranscriptRow[]): TranscriptRow[][] => {
+  const statements: TranscriptRow[][] = []
+  let room = 0
+  for (const row of rows) {
+    if (room <= 0) {
+      statements.push([])
+      room = statementLength
+    }
+    statements.at(-1)?.push(row)
+    room -= row.length
+  }
+  return statements
+}
+
+const byExternalId = (a: ConversationRow, b: ConversationRow): number =>
+  (a.externalId ?? '') < (b.externalId ?? '') ? -1 : 1
+
+const storeConversations = async (trx: Db, org: OrgId, slots: Slot[]): Promise<void> => {
+  const rows = await rowsOf(trx, org, slots)
+  const isNew = new Set(slots.filter(({ before }) => before === null).map(({ state }) => state.id))
+  const inserts = rows.filter(({ id }) => isNew.has(id)).sort(byExternalId)
+  const updates = rows.filter(({ id }) => !isNew.has(id))
+  if (inserts.length > 0) {
+    const inserted = await insertConversations(trx, org, inserts)
+    if (inserted < inserts.length) throw new Overtaken('Another request stored one of these conversations first')
+    const hashes = inserts.flatMap(({ externalId }) => (externalId === null ? [] : tombstoneHash(org, externalId)))
+    // One that was stored and erased since it was looked for would come back.
+    if ((await findTombstones(trx, org, hashes)).length > 0) throw new Overtaken('One of these was erased meanwhile')
+  }
+  if (updates.length > 0) await updateConversations(trx, org, updates)
+  for (const transcripts of statementsOf(slots.filter(isTranscriptNew).flatMap(transcriptRow))) {
+    await upsertTranscripts(trx, org, transcripts)
+  }
+}
+
+const storeMetrics = async (trx: Db, org: OrgId, slots: Slot[]): Promise<string[]> => {
+  const rows = slots.flatMap(({ state, metrics }) =>
+    metrics.map(({ comment, ...metric }) => ({ conversationId: state.id, ...metric, comment: comment ?? null })),
+  )
+  return rows.length === 0 ? [] : upsertMetrics(trx, org, rows)
+}
+
+const storeRecordings = async ({ jobs }: IngestDeps, trx: Db, org: OrgId, slots: Slot[]): Promise<string[]> => {
+  const rows = slots.flatMap(({ state, recordingUrl }) =>
+    recordingUrl === null ? [] : [{ conversationId: state.id, sourceUrl: recordingUrl }],
+  )
+  if (rows.length === 0) return []
+  const toFetch = await insertPendingRecordings(trx, org, rows)
+  await jobs.enqueueMany(
+    trx,
+    fetchRecording,
+    toFetch.map((conversationId) => ({ organizationId: org, conversationId })),
+  )
+  return toFetch
+}
+
+const isToEvaluate = (slot: Slot): boolean =>
+  slot.state.status === 'completed' && (slot.before?.status !== 'completed' || isTranscriptNew(slot))
+
+const enqueueEvaluation = async ({ jobs }: IngestDeps, trx: Db, org: OrgId, slots: Slot[]): Promise<void> => {
+  const ids = slots.filter(isToEvaluate).map(({ state }) => state.id)
+  const payloads = Array.from({ length: Math.ceil(ids.length / evaluationBatch) }, (_, index) => ({
+    organizationId: org,
+    conversationIds: ids.slice(index * evaluationBatch, (index + 1) * evaluationBatch),
+  }))
+  await jobs.enqueueMany(trx, evaluateConversations, payloads)
+}
+
+/** Writes what changed, and what the change sets off. Tells the conversations with news in metrics or recording. */
+export const storeSlots = async (deps: IngestDeps, trx: Db, org: OrgId, slots: Slot[]): Promise<Set<string>> => {
+  const changed = slots.filter(({ before, state }) => before === null || !isSame(before, state))
+  if (changed.length > 0) await storeConversations(trx, org, changed)
+  const measured = await storeMetrics(trx, org, slots)
+  const recorded = await storeRecordings(deps, trx, org, slots)
+  await enqueueEvaluation(deps, trx, org, changed)
+  return new Set([...measured, ...recorded])
+}

@@ -1,0 +1,57 @@
+import { hash } from 'node:crypto'
+import { readTranscript } from '../transcripts/read.ts'
+import type { Turn } from '../transcripts/turn.ts'
+
+/** A transcript on its way in: as it was given, and what is read from it. */
+export type ReadTranscript = {
+  content: string
+  hash: string
+  /** Of the content, in characters. */
+  length: number
+  format: string | null
+  unreadable: string | null
+  turns: Turn[]
+}
+
+/** Read only when it turns out to be news: repeating what is stored costs no reading. */
+export type GivenTranscript = Pick<ReadTranscript, 'content' | 'hash' | 'length'> & { read: () => ReadTranscript }
+
+type Hints = { provider?: string; startedAt: Date }
+
+export const giveTranscript = (value: unknown, hints: Hints): GivenTranscript => {
+  const content = JSON.stringify(value)
+  const given = { content, hash: hash('sha256', content, 'base64'), length: content.length }
+  return {
+    ...given,
+    read: () => {
+      const reading = readTranscript(value, hints)
+      if ('unreadable' in reading) return { ...given, format: null, unreadable: reading.unreadable, turns: [] }
+      return { ...given, format: reading.format, unreadable: null, turns: reading.turns }
+    },
+  }
+}
+
+/**
+ * PostgreSQL keeps at most 1 MiB of words for a text. This much text stays below it however it is made: the worst
+ * found, nothing but short addresses, takes four times its size.
+ */
+const searchableBytes = 200_000
+
+/** What was said, as far as it can be searched. */
+export const searchableText = (turns: Turn[]): string => {
+  const said: string[] = []
+  let room = searchableBytes
+  for (const { text } of turns) {
+    if (text === null) continue
+    // Characters are never more than their bytes, so only a text near the limit is measured.
+    if (text.length * 3 > room) {
+      said.push(Buffer.from(text.slice(0, room), 'utf8').subarray(0, room).toString('utf8'))
+      room -= Math.min(room, Buffer.byteLength(text, 'utf8'))
+      if (room === 0) break
+    } else {
+      said.push(text)
+      room -= Buffer.byteLength(text, 'utf8')
+    }
+  }
+  return said.join('\n')
+}

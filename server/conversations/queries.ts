@@ -1,0 +1,59 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { notFound } from '../platform/errors.ts'
+import type { Signals } from './signals/signals.ts'
+
+const conversationColumns = [
+  'conversations.id',
+  'conversations.external_id as externalId',
+  'conversations.agent_id as agentId',
+  'conversations.agent_version_id as agentVersionId',
+  'conversations.company_id as companyId',
+  sql<'call' | 'chat' | 'voicemail'>`conversations.channel`.as('channel'),
+  sql<'inbound' | 'outbound' | null>`conversations.direction`.as('direction'),
+  sql<'in_progress' | 'completed' | 'failed'>`conversations.status`.as('status'),
+  'conversations.started_at as startedAt',
+  'conversations.ended_at as endedAt',
+  'conversations.duration_seconds as durationSeconds',
+  'conversations.end_reason as endReason',
+  'conversations.customer_id as customerId',
+  sql<Record<string, unknown>>`conversations.metadata`.as('metadata'),
+  sql<Signals>`conversations.signals`.as('signals'),
+  sql<{ status: 'pending' | 'stored' | 'failed'; failure: string | null } | null>`(
+    SELECT json_build_object('status', r.status, 'failure', r.failure) FROM recordings r
+    WHERE r.organization_id = conversations.organization_id AND r.conversation_id = conversations.id)`.as('recording'),
+  sql<'none' | 'pending' | 'in_progress' | 'completed'>`conversations.review_status`.as('reviewStatus'),
+  'conversations.created_at as createdAt',
+  'conversations.updated_at as updatedAt',
+] as const
+
+export const selectConversations = (db: Db, org: OrgId) =>
+  db.selectFrom('conversations').select(conversationColumns).where('conversations.organization_id', '=', org)
+
+export const getConversation = (db: Db, org: OrgId, id: string) =>
+  selectConversations(db, org).where('conversations.id', '=', id).executeTakeFirstOrThrow(notFound)
+
+/** All that the published transcript is made of, whether or not there is one. */
+export const getTranscript = (db: Db, org: OrgId, id: string) =>
+  db
+    .selectFrom('conversations as c')
+    .leftJoin('transcripts as t', (join) =>
+      join.onRef('t.organization_id', '=', 'c.organization_id').onRef('t.conversation_id', '=', 'c.id'),
+    )
+    .leftJoin('agent_versions as v', (join) =>
+      join.onRef('v.organization_id', '=', 'c.organization_id').onRef('v.id', '=', 'c.agent_version_id'),
+    )
+    .select([
+      'c.id as conversationId',
+      'c.created_at as conversationCreatedAt',
+      'c.started_at as startedAt',
+      'c.duration_seconds as durationSeconds',
+      't.created_at as createdAt',
+      't.content',
+      't.format',
+      't.unreadable',
+      'v.system_prompt as systemPrompt',
+    ])
+    .where('c.organization_id', '=', org)
+    .where('c.id', '=', id)
+    .executeTakeFirstOrThrow(notFound)

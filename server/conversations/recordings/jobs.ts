@@ -1,0 +1,140 @@
+import Type from 'typebox'
+import type { Deps } from '../../deps.ts'
+import type { OrgId } from '../../platform/db/database.ts'
+import { ApiError } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import { defineJob } from '../../platform/jobs/define-job.ts'
+import { OutboundError } from '../../platform/outbound/errors.ts'
+import { recognize } from './audio.ts'
+import { failRecording, findRecording, listNamedFiles, type StoredFile, storeFetched } from './queries.ts'
+
+export const recordingKind = 'recordings'
+
+/** Deletes a file that no recording names any more. */
+export const deleteRecording = defineJob({
+  name: 'recording.delete',
+  payload: Type.Object({ key: Type.String() }),
+  retryLimit: 20,
+  run: ({ blobs }: Deps, { key }) => blobs.delete(key),
+})
+
+/** Told to whoever gave the address. Never with the address, which may open the recording for anyone. */
+class FetchFailure extends Error {}
+
+const reasons: Record<OutboundError['reason'], string> = {
+  forbidden_address: 'The address, or one that it redirects to, is not a public http or https address.',
+  too_large: 'The recording is larger than the limit.',
+  timed_out: 'The recording did not arrive in time.',
+  too_many_redirects: 'The address redirects too often.',
+  failed: 'The address could not be reached, or the connection was lost.',
+}
+
+/** Asking again would end the same way. */
+const final = new Set<OutboundError['reason']>(['forbidden_address', 'too_large', 'too_many_redirects'])
+
+const told = (error: unknown): unknown => {
+  if (!(error instanceof OutboundError)) return error
+  const message = reasons[error.reason]
+  return final.has(error.reason) ? new ApiError('invalid', message) : new FetchFailure(message)
+}
+
+/** ApiErrors of the file storage say that it does not work, which is nothing that the address is to blame for. */
+const failureOf = (error: unknown): string =>
+  error instanceof FetchFailure || (error instanceof ApiError && error.kind === 'invalid')
+    ? error.message
+    : 'The recording could not be fetched and stored.'
+
+const fetchTimeoutMs = 10 * 60_000
+const maxRedirects = 5
+
+type FetchDeps = Pick<Deps, 'outbound' | 'blobs' | 'config'>
+
+const fetchFile = async ({ outbound, blobs, config }: FetchDeps, org: OrgId, url: string, signal: AbortSignal) => {
+  const { status, body } = await outbound.stream(url, {
+    method: 'GET',
+    maxBytes: config.limits.recordingBytes,
+    timeoutMs: fetchTimeoutMs,
+    maxRedirects,
+  })
+  const stop = () => body.destroy()
+  signal.addEventListener('abort', stop)
+  try {
+    if (status !== 200) throw new FetchFailure(`The address answered with the status ${status}.`)
+    const { type, isEmpty, content } = await recognize(body)
+    if (isEmpty) throw new FetchFailure('The address answered with nothing.')
+    if (!type) throw new ApiError('invalid', 'What the address answered with is no audio.')
+    const blobKey = `${org}/${recordingKind}/${newId()}`
+    const { bytes } = await blobs.put(blobKey, content, { contentType: type.contentType })
+    return { blobKey, contentType: type.contentType, bytes } satisfies StoredFile
+  } finally {
+    signal.removeEventListener('abort', stop)
+    body.destroy()
+  }
+}
+
+/** Storage that does not work now is tried again, although its error would be final. */
+const again = (error: unknown): unknown =>
+  error instanceof ApiError && error.kind === 'unavailable' ? new Error(error.message, { cause: error.cause }) : error
+
+/**
+ * Fetches the recording that an ingest told the address of. It may run twice at once, when the address changed
+ * meanwhile: the first to finish is kept.
+ */
+export const fetchRecording = defineJob({
+  name: 'recording.fetch',
+  payload: Type.Object({ organizationId: Type.Unsafe<OrgId>({ type: 'string' }), conversationId: Type.String() }),
+  retryLimit: 6,
+  retryDelaySeconds: 30,
+  timeoutSeconds: 15 * 60,
+  run: async (deps: Deps, { organizationId, conversationId }, attempt) => {
+    const recording = await findRecording(deps.db, organizationId, conversationId)
+    const url = recording?.sourceUrl
+    if (!url || recording.status === 'stored') return
+    const file = await fetchFile(deps, organizationId, url, attempt.signal).catch((error: unknown) => {
+      throw again(told(error))
+    })
+    await attempt.finish(async (trx) => {
+      const stored = await storeFetched(trx, organizationId, conversationId, url, file)
+      if (!stored) await deps.jobs.enqueue(trx, deleteRecording, { key: file.blobKey })
+    })
+  },
+  onFailed: async (_deps, { organizationId, conversationId }, trx, error) => {
+    await failRecording(trx, organizationId, conversationId, failureOf(error))
+  },
+})
+
+const dayMs = 24 * 60 * 60 * 1_000
+const sweepBatch = 500
+
+/** A process that dies between storing a file and committing its recording leaves a file that nothing names. */
+export const sweepRecordings = defineJob({
+  name: 'recording.sweep',
+  payload: Type.Object({}),
+  schedule: '50 3 * * *',
+  timeoutSeconds: 60 * 60,
+  run: async ({ blobs, db, clock, log }: Deps, _payload, { signal }) => {
+    const before = clock.now().getTime() - dayMs
+    let deleted = 0
+    let batch: string[] = []
+    let org = '' as OrgId
+    const sweep = async () => {
+      const named = new Set(await listNamedFiles(db, org, batch))
+      for (const key of batch) {
+        if (named.has(key)) continue
+        await blobs.delete(key)
+        deleted++
+      }
+      batch = []
+    }
+    for await (const { key, modifiedAt } of blobs.list('')) {
+      signal.throwIfAborted()
+      const [organization, kind] = key.split('/') as [OrgId, string]
+      if (kind !== recordingKind || modifiedAt.getTime() > before) continue
+      if (batch.length > 0 && (organization !== org || batch.length === sweepBatch)) await sweep()
+      org = organization
+      batch.push(key)
+    }
+    if (batch.length > 0) await sweep()
+    if (deleted > 0) log.info({ deleted }, 'deleted files that no recording names')
+  },
+})

@@ -1,0 +1,136 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { notFound } from '../../platform/errors.ts'
+
+export type RecordingStatus = 'pending' | 'stored' | 'failed'
+
+const columns = [
+  'conversation_id as conversationId',
+  sql<RecordingStatus>`status`.as('status'),
+  'source_url as sourceUrl',
+  'failure',
+  'blob_key as blobKey',
+  'content_type as contentType',
+  'bytes',
+  'created_at as createdAt',
+] as const
+
+const selectRecordings = (db: Db, org: OrgId) =>
+  db.selectFrom('recordings').select(columns).where('organization_id', '=', org)
+
+export const findRecording = (db: Db, org: OrgId, conversationId: string) =>
+  selectRecordings(db, org).where('conversation_id', '=', conversationId).executeTakeFirst()
+
+export const getRecording = (db: Db, org: OrgId, conversationId: string) =>
+  selectRecordings(db, org).where('conversation_id', '=', conversationId).executeTakeFirstOrThrow(notFound)
+
+export const conversationExists = async (db: Db, org: OrgId, conversationId: string): Promise<boolean> => {
+  const found = await db
+    .selectFrom('conversations')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('id', '=', conversationId)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+/** Locks the conversation against its erasure, or waits for that and then finds nothing. */
+export const lockRecordedConversation = async (trx: Db, org: OrgId, conversationId: string): Promise<void> => {
+  await trx
+    .selectFrom('conversations')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('id', '=', conversationId)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow(notFound)
+}
+
+export const lockRecording = (trx: Db, org: OrgId, conversationId: string) =>
+  selectRecordings(trx, org).where('conversation_id', '=', conversationId).forUpdate().executeTakeFirst()
+
+type SourceRow = { conversationId: string; sourceUrl: string }
+
+/**
+ * Notes where recordings are to be fetched from, and tells which of them need it. What is stored stays. So does what is
+ * to be fetched from the same address already: signed addresses differ in their query each time that they are told.
+ */
+export const insertPendingRecordings = async (trx: Db, org: OrgId, given: SourceRow[]): Promise<string[]> => {
+  // Of several for one conversation the last counts. In one order, so that two batches never wait in a circle.
+  const last = new Map(given.map(({ conversationId, sourceUrl }) => [conversationId, sourceUrl]))
+  const rows = [...last].sort(([a], [b]) => (a < b ? -1 : 1))
+  if (rows.length === 0) return []
+  const { rows: pending } = await sql<{ conversationId: string }>`
+    INSERT INTO recordings AS r (organization_id, conversation_id, source_url, status)
+    SELECT ${org}::uuid, g.conversation_id, g.source_url, 'pending'
+    FROM unnest(${rows.map(([id]) => id)}::uuid[], ${rows.map(([, url]) => url)}::text[])
+      AS g(conversation_id, source_url)
+    ON CONFLICT ON CONSTRAINT recordings_pkey
+    DO UPDATE SET source_url = excluded.source_url, status = 'pending', failure = NULL, updated_at = now()
+    WHERE r.status = 'failed'
+      OR (r.status = 'pending' AND split_part(r.source_url, '?', 1) <> split_part(excluded.source_url, '?', 1))
+    RETURNING conversation_id AS "conversationId"`.execute(trx)
+  return pending.map(({ conversationId }) => conversationId)
+}
+
+export type StoredFile = { blobKey: string; contentType: string; bytes: number }
+
+/**
+ * The fetched file, unless the row changed or went meanwhile: then nothing is written and undefined comes back. One that
+ * failed counts as waiting: another attempt of the same fetch may have given up before.
+ */
+export const storeFetched = (trx: Db, org: OrgId, conversationId: string, sourceUrl: string, file: StoredFile) =>
+  trx
+    .updateTable('recordings')
+    .set({
+      status: 'stored',
+      failure: null,
+      blob_key: file.blobKey,
+      content_type: file.contentType,
+      bytes: file.bytes,
+      updated_at: sql`now()`,
+    })
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', conversationId)
+    .where('status', '<>', 'stored')
+    .where('source_url', '=', sourceUrl)
+    .returning('conversation_id')
+    .executeTakeFirst()
+
+export const storeUploaded = (trx: Db, org: OrgId, conversationId: string, file: StoredFile) => {
+  const values = {
+    source_url: null,
+    status: 'stored',
+    failure: null,
+    blob_key: file.blobKey,
+    content_type: file.contentType,
+    bytes: file.bytes,
+  }
+  return trx
+    .insertInto('recordings')
+    .values({ organization_id: org, conversation_id: conversationId, ...values })
+    .onConflict((conflict) =>
+      conflict.constraint('recordings_pkey').doUpdateSet({ ...values, created_at: sql`now()`, updated_at: sql`now()` }),
+    )
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+}
+
+export const failRecording = (trx: Db, org: OrgId, conversationId: string, failure: string) =>
+  trx
+    .updateTable('recordings')
+    .set({ status: 'failed', failure, updated_at: sql`now()` })
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', conversationId)
+    .where('status', '=', 'pending')
+    .execute()
+
+/** Which of these files a recording names. */
+export const listNamedFiles = async (db: Db, org: OrgId, keys: string[]): Promise<string[]> => {
+  const rows = await db
+    .selectFrom('recordings')
+    .select('blob_key as key')
+    .where('organization_id', '=', org)
+    .where('blob_key', '=', sql<string>`ANY(${keys}::text[])`)
+    .execute()
+  return rows.flatMap(({ key }) => key ?? [])
+}

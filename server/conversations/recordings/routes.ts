@@ -1,0 +1,128 @@
+import type { Readable } from 'node:stream'
+import type { Deps } from '../../deps.ts'
+import { recordAudit } from '../../platform/audit/record.ts'
+import type { OrgId } from '../../platform/db/database.ts'
+import { ApiError, invalid, notFound } from '../../platform/errors.ts'
+import type { App } from '../../platform/http/http.ts'
+import { answers, Empty, IdParams, NoQuery, RawBody } from '../../platform/http/schemas.ts'
+import { newId } from '../../platform/ids.ts'
+import { extensionOf, recognize } from './audio.ts'
+import { deleteRecording, recordingKind } from './jobs.ts'
+import {
+  conversationExists,
+  getRecording,
+  lockRecordedConversation,
+  lockRecording,
+  type StoredFile,
+  storeUploaded,
+} from './queries.ts'
+import { Recording } from './schema.ts'
+
+const tags = ['Conversations']
+
+const linkMs = 5 * 60_000
+
+/** Reads the body as it arrives; a refusal leaves the connection able to carry the answer. */
+const readingOf = (body: Readable) => body.iterator({ destroyOnReturn: false })
+
+export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): void => {
+  const { recordingBytes } = config.limits
+
+  /** The conversation is looked up between the first bytes, which tell a fault of the request, and the rest. */
+  const storeBody = async (org: OrgId, conversationId: string, body: Readable): Promise<StoredFile> => {
+    const { type, isEmpty, content } = await recognize(readingOf(body))
+    if (isEmpty) throw invalid('', 'The body is empty; send the bytes of the recording.')
+    if (!type) {
+      throw new ApiError('unsupportedMediaType', 'Send audio: WAV, MP3, Ogg, FLAC, MP4, WebM or AAC.')
+    }
+    if (!(await conversationExists(db, org, conversationId))) throw notFound()
+    const blobKey = `${org}/${recordingKind}/${newId()}`
+    const { contentType } = type
+    const { bytes } = await blobs.put(blobKey, content, { contentType, maxBytes: recordingBytes })
+    return { blobKey, contentType, bytes }
+  }
+
+  app.put(
+    '/v1/conversations/:id/recording',
+    {
+      bodyLimit: recordingBytes,
+      config: { access: { role: 'member' }, takes: 'audio' },
+      schema: {
+        tags,
+        operationId: 'uploadRecording',
+        summary: 'Upload the recording of a conversation',
+        description: 'The bytes of a WAV, MP3, Ogg, FLAC, MP4, WebM or AAC file. It replaces an earlier recording.',
+        params: IdParams,
+        querystring: NoQuery,
+        body: RawBody,
+        response: answers({ 200: Recording }, 400, 401, 403, 404),
+      },
+    },
+    async (request, reply) => {
+      const { actor, params, raw } = request
+      // The body of a route that takes audio is handed on as it arrives.
+      const body = request.body as unknown as Readable
+      if (Number(request.headers['content-length'] ?? 0) > recordingBytes) {
+        reply.header('connection', 'close')
+        throw new ApiError('tooLarge', `Send at most ${recordingBytes} bytes.`)
+      }
+      const file = await storeBody(actor.org, params.id, body).catch((error: unknown) => {
+        // What is left of the body would have to be read before the next request on this connection.
+        reply.header('connection', 'close')
+        if (raw.aborted) throw invalid('', 'The body did not arrive whole.')
+        throw error
+      })
+      const { conversationId, createdAt } = await db
+        .transaction()
+        .execute(async (trx) => {
+          await lockRecordedConversation(trx, actor.org, params.id)
+          const replaced = await lockRecording(trx, actor.org, params.id)
+          const recording = await storeUploaded(trx, actor.org, params.id, file)
+          if (replaced?.blobKey) await jobs.enqueue(trx, deleteRecording, { key: replaced.blobKey })
+          await recordAudit(trx, actor, 'conversation.recording', { type: 'conversation', id: params.id })
+          return recording
+        })
+        .catch(async (error: unknown) => {
+          // Erased meanwhile. After any other failure it is not known whether the recording was committed.
+          if (error instanceof ApiError) await jobs.enqueue(db, deleteRecording, { key: file.blobKey })
+          throw error
+        })
+      return { conversationId, status: 'stored' as const, contentType: file.contentType, bytes: file.bytes, createdAt }
+    },
+  )
+
+  app.get(
+    '/v1/conversations/:id/recording',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'getRecording',
+        summary: 'Get the recording of a conversation',
+        description:
+          'Answers with the address of the file, which takes byte ranges. In PHI mode the address works for five ' +
+          'minutes; otherwise until the recording is replaced or erased. 404 when there is no recording, 409 while it ' +
+          'is being fetched and when that failed.',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 302: Empty }, 401, 404, 409),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      const { status, failure, blobKey, contentType } = await getRecording(db, actor.org, params.id)
+      if (status === 'pending') throw new ApiError('conflict', 'The recording is still being fetched; ask again later.')
+      if (status === 'failed' || blobKey === null || contentType === null) {
+        throw new ApiError('conflict', `The recording could not be fetched. ${failure ?? ''}`.trim())
+      }
+      const url = actor.features.phiMode
+        ? await blobs.signedUrl(blobKey, {
+            expiresAt: new Date(clock.now().getTime() + linkMs),
+            fileName: `${params.id.toLowerCase()}.${extensionOf(contentType)}`,
+            contentType,
+            disposition: 'inline',
+          })
+        : blobs.permanentUrl(blobKey, { erasable: true })
+      return reply.code(302).header('location', url).header('cache-control', 'no-store').send(null)
+    },
+  )
+}

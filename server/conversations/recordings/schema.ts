@@ -1,0 +1,13 @@
+import Type from 'typebox'
+import { Choice, Closed, Id, Timestamp } from '../../platform/http/schemas.ts'
+
+export const Recording = Closed(
+  {
+    conversationId: Id,
+    status: Choice(['stored']),
+    contentType: Type.String({ description: 'Decided by content.', examples: ['audio/wav'] }),
+    bytes: Type.Integer({ minimum: 1, examples: [1_474_604] }),
+    createdAt: Timestamp,
+  },
+  { title: 'Recording' },
+)

@@ -1,0 +1,189 @@
+// Phone, card and social-security numbers in a text. Every step looks at a bounded stretch of the text, so the time is
+// linear, and every decision looks at nothing that a marker could replace, so what is redacted stays as it is.
+
+const digit = '[0-9\\u0660-\\u0669\\u06f0-\\u06f9\\uff10-\\uff19]'
+const dash = '\\-\\u2010-\\u2015'
+const space = ' \\t\\u00a0\\u2009\\u202f'
+
+/** Digits without a break, and what stands between them and those before, if it may belong to one number. */
+type Group = { start: number; end: number; gap: string; digits: string; afterId: boolean }
+
+/** Letters that are set apart from numbers by a space: other scripts may write both in one. */
+const letter = '[\\p{sc=Latin}\\p{sc=Greek}\\p{sc=Cyrillic}_]'
+const endsInLetter = new RegExp(`${letter}$`, 'u')
+const startsWithLetter = new RegExp(`^${letter}`, 'u')
+const extension = new RegExp(`^(?:x|ext)\\.? ?${digit}`, 'i')
+const endsAsId = new RegExp(`${letter}[-_]$`, 'u')
+
+/** What may stand between the groups of one number: `-`, `.`, `/`, a space or two, brackets. */
+const gapForm = new RegExp(`^(?:\\.|\\)?[${space}]{0,2}\\(?|\\)?[${space}]?[${dash}/][${space}]?\\(?)$`)
+const longestGap = 4
+const cardGap = new RegExp(`^(?:[${dash}]|[${space}]{1,2})$`)
+const ssnGap = new RegExp(`^[${dash}${space}]$`)
+
+const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
+const year = '(?:19|20)\\d\\d'
+const hex = (length: number) => `[\\da-f]{${length}}`
+
+/** What looks like grouped digits and is none of a person: ids, addresses of machines, dates, amounts, decimals. */
+const harmless = new RegExp(
+  [
+    `(?<![\\da-z-])${hex(8)}-${hex(4)}-${hex(4)}-${hex(4)}-${hex(12)}(?![\\da-z-])`,
+    `(?<![\\d.+])${octet}(?:\\.${octet}){3}(?!\\.?\\d)`,
+    `(?<!\\d[-./]?)${year}([-./])(?:0?[1-9]|1[0-2])\\1(?:0?[1-9]|[12]\\d|3[01])(?![-./]?\\d)`,
+    `(?<!\\+|\\d[-./]?)(?:0?[1-9]|[12]\\d|3[01])([-./])(?:0?[1-9]|[12]\\d|3[01])\\2(?:${year}|\\d\\d)(?![-./]?\\d)`,
+    `(?<!\\+|\\d ?)(?:0?[1-9]|[12]\\d|3[01]) (?:0?[1-9]|1[0-2]) ${year}(?! ?\\d)`,
+    `(?<!\\d[-/]?)${year} ?[-–/] ?${year}(?![-/]?\\d)`,
+    `(?<![\\d.,+(] ?)[1-9]\\d?([ .’'\\u00a0\\u202f])\\d{3}\\3\\d{3}(?!\\3?\\d)`,
+    // A decimal; not the end of a phone number such as (555) 010.0199.
+    `(?<![\\d.+])(?!(?<=\\d{3} |\\) ?)\\d{3}\\.\\d{4}(?!\\d))(?:0|[1-9]\\d{0,11})\\.\\d+(?!\\.?\\d)`,
+  ].join('|'),
+  'gi',
+)
+
+const groupForm = new RegExp(`${digit}+`, 'g')
+const numeral = (char: string) => char.charCodeAt(0) & 0xf
+
+/** Stretches of groups that may belong together. Groups that touch a letter, or stand in what is harmless, are left out. */
+const findRuns = (text: string): Group[][] => {
+  const safe = [...text.matchAll(harmless)].map(({ index, 0: { length } }) => ({ start: index, end: index + length }))
+  const runs: Group[][] = []
+  let previous: { end: number; kept: boolean; run: Group[] } | undefined
+  let nextSafe = 0
+  for (const { index: start, 0: found } of text.matchAll(groupForm)) {
+    const end = start + found.length
+    while ((safe[nextSafe]?.end ?? Number.POSITIVE_INFINITY) <= start) nextSafe++
+    const isSafe = (safe[nextSafe]?.start ?? Number.POSITIVE_INFINITY) < end
+    const rest = text.slice(end, end + 6)
+    const attached =
+      endsInLetter.test(text.slice(Math.max(0, start - 1), start)) ||
+      (startsWithLetter.test(rest) && !extension.test(rest))
+    const gap = previous && start - previous.end <= longestGap ? text.slice(previous.end, start) : ''
+    const joins = gap !== '' && gapForm.test(gap)
+    if (isSafe || attached) {
+      previous = { end, kept: isSafe, run: [] }
+      continue
+    }
+    // Ids go on after a letter and a dash: ORD-2024-0012345, 7f3-4512-8891.
+    const afterAttached = previous !== undefined && !previous.kept && gap === '-'
+    const group = {
+      start,
+      end,
+      gap,
+      digits: found,
+      afterId: afterAttached || endsAsId.test(text.slice(Math.max(0, start - 2), start)),
+    }
+    const run: Group[] = joins && previous?.kept ? previous.run : []
+    if (run.length === 0) runs.push(run)
+    run.push(group)
+    previous = { end, kept: true, run }
+  }
+  return runs
+}
+
+const passesLuhn = (digits: string): boolean => {
+  let sum = 0
+  for (let i = 0; i < digits.length; i++) {
+    const value = numeral(digits[digits.length - 1 - i] as string)
+    const weighed = i % 2 === 1 ? value * 2 : value
+    sum += weighed > 9 ? weighed - 9 : weighed
+  }
+  return sum % 10 === 0
+}
+
+/** Instants since 1970 in ms, µs or ns until 2033. A tenth of them would pass for cards, and no card begins with 1. */
+const isInstant = (digits: string): boolean => numeral(digits) === 1 && [13, 16, 19].includes(digits.length)
+
+export const isCard = (digits: string): boolean =>
+  digits.length >= 13 && digits.length <= 19 && numeral(digits) !== 0 && !isInstant(digits) && passesLuhn(digits)
+
+/** Decides whether groups are one number of a kind. */
+type Kind = { marker: string; maxDigits: number; fits: (groups: Group[], digits: string, before: string) => boolean }
+
+const gapsOf = (groups: Group[]) => groups.slice(1).map(({ gap }) => gap)
+
+const card: Kind = {
+  marker: '[card]',
+  maxDigits: 19,
+  fits: (groups, digits) => isCard(digits) && gapsOf(groups).every((gap) => cardGap.test(gap)),
+}
+
+const ssn: Kind = {
+  marker: '[ssn]',
+  maxDigits: 9,
+  fits: (groups, digits) => {
+    if (groups.length !== 3 || digits.length !== 9) return false
+    const [first = '', second] = gapsOf(groups)
+    const lengths = groups.map((group) => group.digits.length).join()
+    return lengths === '3,2,4' && first === second && ssnGap.test(first) && !/^000|^...00|0000$/.test(digits)
+  },
+}
+
+/** An international number is known by its plus, any other by its grouping. A run of digits alone is an id. */
+const phone: Kind = {
+  marker: '[phone]',
+  maxDigits: 15,
+  fits: (groups, digits, before) => {
+    if (digits.length < 7) return false
+    if (/[+＋]\(?$/.test(before)) return true
+    const [first] = groups
+    if (groups.length < 2 || !first || first.afterId) return false
+    const gaps = gapsOf(groups)
+    const hasTrunk = numeral(digits) === 0 || before.endsWith('(')
+    const dotted = gaps.includes('.')
+    const slashed = gaps.findLastIndex((gap) => gap.includes('/'))
+    return (!dotted || hasTrunk || groups.length > 2) && (slashed === -1 || (slashed === 0 && hasTrunk))
+  },
+}
+
+type Found = { start: number; end: number; marker: string }
+
+/** Takes the longest number of the kind at the first place where one begins, and goes on after it. */
+const findKind = (text: string, run: Group[], kind: Kind, found: Found[]): Group[][] => {
+  const left: Group[][] = [[]]
+  for (let at = 0; at < run.length; ) {
+    const first = run[at] as Group // at is within the run
+    const before = text.slice(Math.max(0, first.start - 2), first.start)
+    let digits = ''
+    let length = 0
+    while (at + length < run.length) {
+      const next = run[at + length] as Group // as above
+      if (digits.length + next.digits.length > kind.maxDigits) break
+      digits += next.digits
+      length++
+    }
+    while (length > 0 && !kind.fits(run.slice(at, at + length), digits, before)) {
+      length--
+      digits = digits.slice(0, -(run[at + length] as Group).digits.length) // as above
+    }
+    if (length === 0) {
+      left.at(-1)?.push(first)
+      at++
+      continue
+    }
+    const lead = /[+＋]?\(?$/.exec(before)?.[0].length ?? 0
+    const end = (run[at + length - 1] as Group).end // as above
+    found.push({ start: first.start - lead, end, marker: kind.marker })
+    left.push([])
+    at += length
+  }
+  return left.filter((groups) => groups.length > 0)
+}
+
+const kinds = [card, ssn, phone]
+
+export const redactNumbers = (text: string): string => {
+  const found: Found[] = []
+  let runs = findRuns(text)
+  for (const kind of kinds) runs = runs.flatMap((run) => findKind(text, run, kind, found))
+  if (found.length === 0) return text
+  found.sort((a, b) => a.start - b.start)
+  const parts: string[] = []
+  let done = 0
+  for (const { start, end, marker } of found) {
+    // The bracket before a number may be the end of the one before it, as in "555 0100(555) 0101".
+    parts.push(text.slice(done, Math.max(start, done)), marker)
+    done = end
+  }
+  return parts.join('') + text.slice(done)
+}

@@ -1,0 +1,113 @@
+// What PHI mode takes out of transcripts and metadata before they are stored. It knows how people and software write
+// addresses and numbers. What is spelled in words ("ada at example dot com"), or over several turns, stays.
+import { isCard, redactNumbers } from './redaction-numbers.ts'
+import { isObject, type JsonObject, nestedJson } from './transcripts/json.ts'
+
+// Other scripts may be written up to an address without a space, so only Latin letters go on next to Latin ones.
+const latin = '\\p{sc=Latin}\\p{N}'
+const any = '\\p{L}\\p{N}'
+const inLocal = { latin: new RegExp(`[${latin}.!#$%&'*+/=?^_\`{|}~-]`, 'u'), any: new RegExp(`[${any}._%+-]`, 'u') }
+const inDomain = { latin: new RegExp(`[${latin}.-]*`, 'uy'), any: new RegExp(`[${any}.-]*`, 'uy') }
+const asLatin = /[\p{sc=Latin}\p{N}.!#$%&'*+/=?^_`{|}~-]/u
+const wholeDomain = /^[^.-].*\.(?:xn--[a-z0-9-]+|\p{L}{2,})/isu
+
+/** From each @ to both sides, so that every character is looked at twice at most. */
+const redactAddresses = (text: string): string => {
+  const parts: string[] = []
+  let done = 0
+  for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', Math.max(at + 1, done))) {
+    const local = asLatin.test(text.charAt(at - 1)) ? inLocal.latin : inLocal.any
+    let start = at
+    while (start > done && local.test(text.charAt(start - 1))) start--
+    const label = asLatin.test(text.charAt(at + 1)) ? inDomain.latin : inDomain.any
+    label.lastIndex = at + 1
+    const domain = wholeDomain.exec(label.exec(text)?.[0] ?? '')?.[0]
+    if (start === at || domain === undefined) continue
+    parts.push(text.slice(done, start), '[email]')
+    done = at + 1 + domain.length
+  }
+  return parts.length === 0 ? text : parts.join('') + text.slice(done)
+}
+
+/** Text that holds JSON, as the arguments of tools do, is redacted as JSON, so that it still is some afterwards. */
+const redactText = (text: string): string => {
+  const nested = nestedJson(text)
+  if (nested) {
+    const redacted = redact(nested)
+    return redacted === nested ? text : JSON.stringify(redacted)
+  }
+  return redactNumbers(redactAddresses(text))
+}
+
+/** Beyond 2^53 the last digits of a number are lost, so the check of a card is no help, but most of it still stands there. */
+const isCardNumber = (value: number): boolean => {
+  if (!Number.isInteger(value) || value < 1e12 || value >= 1e19) return false
+  return Number.isSafeInteger(value) ? isCard(String(value)) : /^[2-6]/.test(String(value))
+}
+
+const spokenAs = ['text', 'word', 'punctuated_word']
+
+const wordOf = (word: unknown): string => {
+  if (typeof word === 'string') return word
+  const spoken = isObject(word) ? spokenAs.map((name) => word[name]).find((text) => typeof text === 'string') : ''
+  return String(spoken ?? '')
+}
+
+const isWords = (name: string, list: unknown[]): boolean =>
+  name === 'words' || (isObject(list[0]) && typeof list[0].word === 'string')
+
+const maskText = (value: unknown): unknown =>
+  typeof value === 'string' && /[\p{Nd}@]/u.test(value) ? '[redacted]' : value
+
+const maskWord = (word: unknown): unknown => {
+  if (!isObject(word)) return maskText(word)
+  return mapObject(word, (value, name) => (spokenAs.includes(name) ? maskText(value) : value))
+}
+
+/**
+ * The words of a turn hold one number each ("555", "0100"). Where a number was found in them together, or in the text
+ * beside them, no word with a digit stays: which of them belonged to it cannot be told.
+ */
+const redactWords = (words: unknown[], besideRedacted: boolean): unknown[] => {
+  const redacted = mapList(words, redact)
+  const spoken = words.map(wordOf).join(' ')
+  return besideRedacted || redactText(spoken) !== spoken ? mapList(redacted, maskWord) : redacted
+}
+
+/** The same list where nothing changed. */
+const mapList = (list: unknown[], change: (value: unknown) => unknown): unknown[] => {
+  const changed = list.map((value) => change(value))
+  return changed.some((value, index) => value !== list[index]) ? changed : list
+}
+
+const mapObject = (object: JsonObject, change: (value: unknown, name: string) => unknown): JsonObject => {
+  const entries = Object.entries(object)
+  const changed = entries.map(([name, value]): [string, unknown] => [name, change(value, name)])
+  return changed.some(([, value], index) => value !== entries[index]?.[1]) ? Object.fromEntries(changed) : object
+}
+
+const redactObject = (object: JsonObject): JsonObject => {
+  let textRedacted = false
+  const redacted = mapObject(object, (value, name) => {
+    if (Array.isArray(value) && isWords(name, value)) return value
+    const kept = redact(value)
+    textRedacted ||= typeof value === 'string' && kept !== value
+    return kept
+  })
+  return mapObject(redacted, (value, name) =>
+    Array.isArray(value) && isWords(name, value) ? redactWords(value, textRedacted) : value,
+  )
+}
+
+/**
+ * The JSON value with every e-mail address, phone, card and social-security number in its texts replaced by what it
+ * was, such as `[phone]`, and cards among its numbers too; names of properties stay. The same value where there was
+ * nothing to redact; what is redacted once stays as it is. As deep as the value nests, so whoever takes it in bounds
+ * that.
+ */
+export const redact = (value: unknown): unknown => {
+  if (typeof value === 'string') return redactText(value)
+  if (typeof value === 'number') return isCardNumber(value) ? '[card]' : value
+  if (Array.isArray(value)) return isWords('', value) ? redactWords(value, false) : mapList(value, redact)
+  return isObject(value) ? redactObject(value) : value
+}

@@ -1,0 +1,163 @@
+import type { Readable } from 'node:stream'
+import type { Static } from 'typebox'
+import type { Deps } from '../deps.ts'
+import { recordAudit } from '../platform/audit/record.ts'
+import type { App } from '../platform/http/http.ts'
+import { answers, IdParams, NoQuery } from '../platform/http/schemas.ts'
+import { tryTransaction } from './ingest/attempts.ts'
+import { erasedError, ingestList, ingestStream, metricsRefusal } from './ingest/batch.ts'
+import { readBody } from './ingest/from-body.ts'
+import { ingestConversations } from './ingest/ingest.ts'
+import { changeConversation } from './ingest/patch.ts'
+import { getConversation, getTranscript } from './queries.ts'
+import { recordingUrlOf } from './recordings/address.ts'
+import { findRecording } from './recordings/queries.ts'
+import { BatchAnswer, BatchCreate, Conversation, ConversationCreate, ConversationUpdate, Transcript } from './schema.ts'
+import { readTranscript } from './transcripts/read.ts'
+
+const tags = ['Conversations']
+
+export const conversations = (app: App, deps: Deps): void => {
+  const { db, clock, config } = deps
+  const { limits } = config
+
+  app.post(
+    '/v1/conversations',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'createConversation',
+        summary: 'Take in a conversation, or complete the one that has this externalId',
+        querystring: NoQuery,
+        body: ConversationCreate,
+        response: answers({ 200: Conversation, 201: Conversation }, 400, 401, 403, 409),
+      },
+    },
+    async ({ actor, body }, reply) => {
+      const incoming = readBody(body, { now: clock.now(), metadataBytes: limits.metadataBytes })
+      if (incoming instanceof Error) throw incoming
+      const refusal = metricsRefusal(actor, incoming)
+      if (refusal) throw refusal
+      // Thrown inside, so that what was made for it is undone.
+      const [outcome] = await ingestConversations(deps, actor.org, [incoming], async (trx, [told]) => {
+        if (told?.status === 'rejected') throw told.error
+        if (told === undefined || told.status === 'erased') throw erasedError()
+        const verb = told.status === 'created' ? 'create' : 'complete'
+        await recordAudit(trx, actor, `conversation.${verb}`, { type: 'conversation', id: told.id })
+      })
+      if (!outcome || !('id' in outcome)) throw erasedError()
+      const made = outcome.status === 'created'
+      const conversation = await getConversation(db, actor.org, outcome.id)
+      if (made) reply.header('location', `/v1/conversations/${outcome.id}`)
+      return reply.code(made ? 201 : 200).send(conversation)
+    },
+  )
+
+  app.post(
+    '/v1/conversations/batch',
+    {
+      config: { access: { role: 'member' }, takes: 'batch' },
+      bodyLimit: limits.batchBytes,
+      schema: {
+        tags,
+        operationId: 'createConversations',
+        summary: 'Take in many conversations, and say of each what became of it',
+        description:
+          'As JSON, 1 to 1,000 conversations. As `application/x-ndjson`, one conversation a line and any number of ' +
+          'lines: they are stored as they arrive, 500 at a time, and the answer follows the last one. A batch whose ' +
+          'answer is lost may be sent again: conversations with an `externalId` are stored once.',
+        querystring: NoQuery,
+        body: {
+          content: { 'application/json': { schema: BatchCreate }, 'application/x-ndjson': { schema: {} } },
+        },
+        response: answers({ 200: BatchAnswer }, 400, 401, 403),
+      },
+    },
+    async (request, reply) => {
+      // What arrives is the stream or what the schema of the JSON form passed: Fastify chose by the content type.
+      const body = request.body as Readable | Static<typeof BatchCreate>
+      if (!('conversations' in body)) {
+        const answer = await ingestStream(deps, request.actor, body)
+        // The text of such an answer: a stream is sent as it is.
+        return reply.type('application/json; charset=utf-8').send(answer as unknown as Static<typeof BatchAnswer>)
+      }
+      return reply.send(await ingestList(deps, request.actor, body.conversations))
+    },
+  )
+
+  app.get(
+    '/v1/conversations/:id',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'getConversation',
+        summary: 'Get a conversation',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 200: Conversation }, 401, 404),
+      },
+    },
+    ({ actor, params }) => getConversation(db, actor.org, params.id),
+  )
+
+  app.patch(
+    '/v1/conversations/:id',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'updateConversation',
+        summary: 'Change a conversation',
+        description: 'What is given takes the place of what is stored; null clears it. A transcript is read anew.',
+        params: IdParams,
+        querystring: NoQuery,
+        body: ConversationUpdate,
+        response: answers({ 200: Conversation }, 400, 401, 403, 404),
+      },
+    },
+    ({ actor, params, body }) =>
+      tryTransaction(db, async (trx) => {
+        await changeConversation(deps, trx, actor.org, params.id, body)
+        await recordAudit(trx, actor, 'conversation.update', { type: 'conversation', id: params.id })
+        return getConversation(trx, actor.org, params.id)
+      }),
+  )
+
+  app.get(
+    '/v1/conversations/:id/transcript',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'getTranscript',
+        summary: 'Get the transcript of a conversation, as it was given and as turns',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 200: Transcript }, 401, 404),
+      },
+    },
+    async ({ actor, params }) => {
+      const { content, format, startedAt, conversationCreatedAt, ...found } = await getTranscript(
+        db,
+        actor.org,
+        params.id,
+      )
+      const recording = await findRecording(db, actor.org, params.id)
+      const recordingUrl = recordingUrlOf(deps, actor.features, found.conversationId, recording)
+      const given: unknown = content === null ? null : JSON.parse(content)
+      const reading = format === null ? undefined : readTranscript(given, { provider: format, startedAt })
+      return {
+        conversationId: found.conversationId,
+        createdAt: found.createdAt ?? conversationCreatedAt,
+        ...(recordingUrl !== undefined && { recordingUrl }),
+        ...(found.durationSeconds !== null && { durationSeconds: found.durationSeconds }),
+        ...(found.systemPrompt !== null && { systemPrompt: found.systemPrompt }),
+        content: given,
+        turns: reading && 'turns' in reading ? reading.turns : [],
+        unreadable: found.unreadable,
+      }
+    },
+  )
+}

@@ -1,0 +1,207 @@
+import Type from 'typebox'
+import { Choice, Closed, Id, Nullable, Timestamp, TimestampInput } from '../platform/http/schemas.ts'
+import { noSignals, Signals } from './signals/signals.ts'
+import { Turn } from './transcripts/turn.ts'
+
+const channels = ['call', 'chat', 'voicemail'] as const
+const directions = ['inbound', 'outbound'] as const
+const statuses = ['in_progress', 'completed', 'failed'] as const
+const reviewStatuses = ['none', 'pending', 'in_progress', 'completed'] as const
+
+export const ExternalId = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: 'The sender’s own id. It makes a second part of the same conversation complete the first.',
+  examples: ['call_8f2c1d'],
+})
+
+const ShortText = Type.String({ minLength: 1, maxLength: 255 })
+const CustomerId = { ...ShortText, examples: ['customer-4711'] }
+const EndReason = { ...ShortText, examples: ['customer-ended-call'] }
+const DurationSeconds = Type.Integer({ minimum: 0, maximum: 2_147_483_647, examples: [184] })
+
+/** Also of what several parts bring together. */
+export const maxMetadataKeys = 1_000
+
+const Metadata = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  additionalProperties: true,
+  propertyNames: { maxLength: 120 },
+  maxProperties: maxMetadataKeys,
+  description: 'Any JSON under at most 1,000 keys of at most 120 characters, 64 KiB in all.',
+  examples: [{ plan: 'gold', attempt: 2 }],
+})
+
+const Recording = Type.Unsafe<{ status: 'pending' | 'stored' | 'failed'; failure: string | null } | null>({
+  type: ['object', 'null'],
+  properties: {
+    status: Choice(['pending', 'stored', 'failed']),
+    failure: { ...Nullable(Type.String()), description: 'Why it could not be fetched.' },
+  },
+  required: ['status', 'failure'],
+  additionalProperties: false,
+  description: 'How the recording stands; null when there is none.',
+  examples: [{ status: 'stored', failure: null }],
+})
+
+export const Conversation = Closed(
+  {
+    id: Id,
+    externalId: Nullable(ExternalId),
+    agentId: Id,
+    agentVersionId: Nullable(Id),
+    companyId: Nullable(Id),
+    channel: Choice(channels),
+    direction: Nullable(Choice(directions)),
+    status: Choice(statuses),
+    startedAt: Timestamp,
+    endedAt: Nullable(Timestamp),
+    durationSeconds: Nullable(DurationSeconds),
+    endReason: Nullable(EndReason),
+    customerId: Nullable(CustomerId),
+    metadata: Metadata,
+    signals: { ...Signals, examples: [noSignals] },
+    recording: Recording,
+    reviewStatus: Choice(reviewStatuses),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'Conversation' },
+)
+
+const TranscriptInput = Type.Unknown({
+  description: 'The transcript in any known form; it is kept as it is given.',
+  examples: [
+    [
+      { role: 'agent', text: 'Acme Dental, how can I help?', startMs: 0, endMs: 1_900 },
+      { role: 'customer', text: 'I want to move my appointment.', startMs: 2_300, endMs: 4_100 },
+    ],
+  ],
+})
+
+const RecordingUrl = Type.String({
+  maxLength: 2_048,
+  pattern: '^https?://[^\\s]+$',
+  description: 'Where the recording is fetched from, once.',
+  examples: ['https://recordings.example.com/8f2c1d.wav'],
+})
+
+const optional = <T extends Parameters<typeof Nullable>[0]>(schema: T) => Type.Optional(Nullable(schema))
+
+const MetricKey = Type.String({ minLength: 1, maxLength: 120, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$' })
+
+const MetricInput = Closed({
+  key: MetricKey,
+  value: Type.Unsafe<number | boolean | string>({ type: ['number', 'boolean', 'string'], maxLength: 10_000 }),
+  comment: optional(Type.String({ maxLength: 2_000 })),
+})
+
+const example = {
+  externalId: 'call_8f2c1d',
+  agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
+  channel: 'call',
+  direction: 'inbound',
+  startedAt: '2026-02-03T10:30:00+01:00',
+  durationSeconds: 184,
+  transcript: [
+    { role: 'agent', text: 'Acme Dental, how can I help?' },
+    { role: 'customer', text: 'I want to move my appointment.' },
+  ],
+}
+
+export const ConversationCreate = Closed(
+  {
+    externalId: optional(ExternalId),
+    agentId: Type.Optional(Id),
+    agentExternalId: Type.Optional(ShortText),
+    agent: Type.Optional(
+      Closed(
+        { externalId: ShortText, name: ShortText, channel: Choice(['voice', 'text']) },
+        { description: 'Finds the agent by its externalId, or makes it.' },
+      ),
+    ),
+    agentVersionId: Type.Optional(Id),
+    agentVersionLabel: Type.Optional(ShortText),
+    systemPrompt: Type.Optional(
+      Type.String({ maxLength: 1_000_000, description: 'Finds the agent’s version by its prompt, or makes it.' }),
+    ),
+    companyId: optional({ ...Id, description: 'That of the agent when left out.' }),
+    channel: Choice(channels),
+    direction: optional(Choice(directions)),
+    status: Type.Optional(Choice(statuses, { description: '`completed` when left out.' })),
+    startedAt: TimestampInput,
+    endedAt: optional(TimestampInput),
+    durationSeconds: optional({ ...DurationSeconds, description: 'From the times when left out.' }),
+    endReason: optional(EndReason),
+    customerId: optional(CustomerId),
+    metadata: Type.Optional(Metadata),
+    transcript: Type.Optional(TranscriptInput),
+    recordingUrl: optional(RecordingUrl),
+    metrics: Type.Optional(Type.Array(MetricInput, { maxItems: 200, description: 'Customer metrics.' })),
+  },
+  { examples: [example] },
+)
+
+export const ConversationUpdate = Closed(
+  {
+    agentVersionId: optional(Id),
+    companyId: optional(Id),
+    channel: Type.Optional(Choice(channels)),
+    direction: optional(Choice(directions)),
+    status: Type.Optional(Choice(statuses)),
+    endedAt: optional(TimestampInput),
+    durationSeconds: optional(DurationSeconds),
+    endReason: optional(EndReason),
+    customerId: optional(CustomerId),
+    metadata: Type.Optional({ ...Metadata, description: 'Merged by key; a key that is null is taken out.' }),
+    transcript: Type.Optional(
+      Type.Unsafe<unknown>({ ...TranscriptInput, type: ['array', 'object', 'string', 'number', 'boolean'] }),
+    ),
+    recordingUrl: Type.Optional({
+      ...RecordingUrl,
+      description: 'Where the recording is fetched from, once. One that is stored stays until another is uploaded.',
+    }),
+  },
+  { minProperties: 1, examples: [{ customerId: 'customer-4711', metadata: { plan: 'gold' } }] },
+)
+
+const BatchItem = Type.Unsafe<unknown>({
+  description: 'A conversation as `POST /v1/conversations` takes it. One that does not fit is rejected alone.',
+})
+
+export const BatchCreate = Closed(
+  { conversations: Type.Array(BatchItem, { minItems: 1, maxItems: 1_000 }) },
+  { examples: [{ conversations: [example] }] },
+)
+
+const BatchError = Closed({
+  error: Type.String(),
+  message: Type.String(),
+  details: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })),
+})
+
+export const BatchAnswer = Closed({
+  data: Type.Array(
+    Closed({
+      index: Type.Integer({ minimum: 0 }),
+      status: Choice(['created', 'updated', 'unchanged', 'rejected']),
+      id: Type.Optional(Id),
+      error: Type.Optional(BatchError),
+    }),
+  ),
+})
+
+/** The published resource, with the turns that were read from it. */
+export const Transcript = Closed(
+  {
+    conversationId: Id,
+    createdAt: Timestamp,
+    recordingUrl: Type.Optional(Type.String({ examples: ['https://earshot.example.com/files/eyJrZXkiOiIw'] })),
+    durationSeconds: Type.Optional(DurationSeconds),
+    content: Type.Unknown({ description: 'The transcript as it was given; null when there is none.' }),
+    systemPrompt: Type.Optional(Type.String()),
+    turns: { ...Type.Array(Turn), description: 'What was read from the content.' },
+    unreadable: { ...Nullable(Type.String()), description: 'Why no turns could be read; null when they were.' },
+  },
+  { title: 'Transcript' },
+)

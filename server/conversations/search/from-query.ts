@@ -1,0 +1,34 @@
+import type { Static } from 'typebox'
+import { Filter, parseFilter } from '../../filters/filter.ts'
+import { ApiError, invalidAll } from '../../platform/errors.ts'
+import { itemReader } from '../../platform/http/items.ts'
+import type { ConversationQuery } from './schema.ts'
+
+const readFilter = itemReader(Filter)
+
+/** The lists of a filter, and the parameters that hold them. */
+const parameters = {
+  agentIds: 'agentId',
+  agentVersionIds: 'agentVersionId',
+  agentGroupIds: 'agentGroupId',
+  companyIds: 'companyId',
+  channels: 'channel',
+  directions: 'direction',
+  statuses: 'status',
+} as const
+
+/** The filter that the parameters of the list stand for; faults name the parameter. */
+export const filterFromQuery = (query: Static<typeof ConversationQuery>) => {
+  const { since, until, customerId, text, reviewStatus } = query
+  const lists = Object.entries(parameters).map(([field, name]) => [field, query[name]?.split(',')])
+  const given = Object.entries({ ...Object.fromEntries(lists), since, until, customerId, text, reviewStatus })
+  const filter = readFilter(Object.fromEntries(given.filter(([, value]) => value !== undefined)))
+  if (!(filter instanceof ApiError)) return parseFilter(filter)
+  const issues = filter.details?.issues ?? []
+  throw invalidAll(
+    issues.map(({ path, message }) => {
+      const field = path.replace(/\[.*$/, '')
+      return { path: parameters[field as keyof typeof parameters] ?? field, message }
+    }),
+  )
+}

@@ -1,0 +1,86 @@
+import type { Deps } from '../../deps.ts'
+import { explainFilter } from '../../filters/explain.ts'
+import { parseFilter } from '../../filters/filter.ts'
+import { findNames } from '../../filters/names/queries.ts'
+import { countSelected, listSelected, type Selection } from '../../filters/queries.ts'
+import type { OrgId } from '../../platform/db/database.ts'
+import type { App } from '../../platform/http/http.ts'
+import { answers, NoQuery, Page } from '../../platform/http/schemas.ts'
+import { Conversation } from '../schema.ts'
+import { filterFromQuery } from './from-query.ts'
+import { listConversationsByIds } from './queries.ts'
+import { ConversationCount, ConversationQuery, ConversationSearch, CountAnswer } from './schema.ts'
+
+const tags = ['Conversations']
+
+type PageRequest = { limit: number; cursor?: string }
+
+export const conversationSearch = (app: App, { db }: Deps): void => {
+  const answerPage = async (list: string, org: OrgId, selection: Selection, request: PageRequest) => {
+    const scope = [list, org, selection]
+    const page = app.paging.read(request, scope)
+    const rows = await listSelected(db, org, selection, page)
+    const { data, nextCursor } = app.paging.answer(rows, page, scope, ({ startedAt, id }) => {
+      return `${startedAt.toISOString()} ${id}`
+    })
+    const ids = data.map(({ id }) => id)
+    return { data: await listConversationsByIds(db, org, ids), nextCursor }
+  }
+
+  app.get(
+    '/v1/conversations',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'listConversations',
+        summary: 'List conversations, the last to start first',
+        querystring: ConversationQuery,
+        response: answers({ 200: Page(Conversation) }, 400, 401),
+      },
+    },
+    ({ actor, query }) => {
+      const { limit, cursor, externalId } = query
+      const selection = { ...filterFromQuery(query), ...(externalId !== undefined && { externalId }) }
+      return answerPage('conversations', actor.org, selection, { limit, ...(cursor !== undefined && { cursor }) })
+    },
+  )
+
+  app.post(
+    '/v1/conversations/search',
+    {
+      config: { access: { role: 'viewer' }, unaudited: 'It only reads.' },
+      schema: {
+        tags,
+        operationId: 'searchConversations',
+        summary: 'List the conversations that a filter selects, the last to start first',
+        querystring: NoQuery,
+        body: ConversationSearch,
+        response: answers({ 200: Page(Conversation) }, 400, 401),
+      },
+    },
+    ({ actor, body: { filter, ...request } }) =>
+      answerPage('search', actor.org, parseFilter(filter, 'filter'), request),
+  )
+
+  app.post(
+    '/v1/conversations/count',
+    {
+      config: { access: { role: 'viewer' }, unaudited: 'It only reads.' },
+      schema: {
+        tags,
+        operationId: 'countConversations',
+        summary: 'Count the conversations that a filter selects, and say in words what it selects',
+        querystring: NoQuery,
+        body: ConversationCount,
+        response: answers({ 200: CountAnswer }, 400, 401),
+      },
+    },
+    async ({ actor, body }) => {
+      const selection = parseFilter(body.filter, 'filter')
+      const count = await countSelected(db, actor.org, selection)
+      const explanation = explainFilter(selection, await findNames(db, actor.org, [selection]))
+      return { count, explanation }
+    },
+  )
+}

@@ -1,0 +1,108 @@
+import type { Deps } from '../deps.ts'
+import { recordAudit } from '../platform/audit/record.ts'
+import { notFound } from '../platform/errors.ts'
+import type { App } from '../platform/http/http.ts'
+import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
+import { conversationExists, deleteMetric, getMetric, listMetrics } from './queries.ts'
+import { Metric, MetricBatch, MetricBatchAnswer, MetricParams, MetricUpdate } from './schema.ts'
+import { writeBatch, writeMetric } from './write.ts'
+
+const tags = ['Customer Metrics']
+
+export const customerMetrics = (app: App, { db, config }: Deps): void => {
+  app.get(
+    '/v1/conversations/:id/metrics',
+    {
+      config: { access: { role: 'viewer', entitlement: 'metrics' } },
+      schema: {
+        tags,
+        operationId: 'listCustomerMetrics',
+        summary: 'List the metrics of a conversation, by key',
+        params: IdParams,
+        querystring: PageQuery,
+        response: answers({ 200: Page(Metric) }, 401, 403, 404),
+      },
+    },
+    async ({ actor, params, query }) => {
+      const scope = ['customer-metrics', actor.org, params.id.toLowerCase()]
+      const page = app.paging.read(query, scope)
+      const rows = await listMetrics(db, actor.org, params.id, page)
+      if (rows.length === 0 && !(await conversationExists(db, actor.org, params.id))) throw notFound()
+      return app.paging.answer(rows, page, scope, ({ key }) => key)
+    },
+  )
+
+  app.put(
+    '/v1/conversations/:id/metrics/:key',
+    {
+      config: { access: { role: 'member', entitlement: 'metrics' } },
+      schema: {
+        tags,
+        operationId: 'putCustomerMetric',
+        summary: 'Set a metric of a conversation',
+        description: 'Value and comment take the place of those before. A conversation has at most 200 metrics.',
+        params: MetricParams,
+        querystring: NoQuery,
+        body: MetricUpdate,
+        response: answers({ 200: Metric, 201: Metric }, 400, 401, 403, 404, 409),
+      },
+    },
+    async ({ actor, params, body }, reply) => {
+      const { id, key } = params
+      const { made, metric } = await db.transaction().execute(async (trx) => {
+        const row = { conversationId: id.toLowerCase(), key, value: body.value, comment: body.comment ?? null }
+        const isNew = await writeMetric(trx, actor.org, row)
+        await recordAudit(trx, actor, 'conversation.metric', { type: 'conversation', id })
+        return { made: isNew, metric: await getMetric(trx, actor.org, id, key) }
+      })
+      if (made) reply.header('location', `/v1/conversations/${id}/metrics/${encodeURIComponent(key)}`)
+      return reply.code(made ? 201 : 200).send(metric)
+    },
+  )
+
+  app.delete(
+    '/v1/conversations/:id/metrics/:key',
+    {
+      config: { access: { role: 'member', entitlement: 'metrics' } },
+      schema: {
+        tags,
+        operationId: 'deleteCustomerMetric',
+        summary: 'Delete a metric of a conversation',
+        params: MetricParams,
+        querystring: NoQuery,
+        response: answers({ 204: Empty }, 401, 403, 404),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      await db.transaction().execute(async (trx) => {
+        await deleteMetric(trx, actor.org, params.id, params.key)
+        await recordAudit(trx, actor, 'conversation.delete-metric', { type: 'conversation', id: params.id })
+      })
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.post(
+    '/v1/customer-metrics',
+    {
+      bodyLimit: config.limits.batchBytes,
+      config: { access: { role: 'member', entitlement: 'metrics' } },
+      schema: {
+        tags,
+        operationId: 'createCustomerMetrics',
+        summary: 'Set metrics of many conversations, and say of each what became of it',
+        description:
+          'Of several for one key of a conversation the last wins, and all of them tell what became of the key.',
+        querystring: NoQuery,
+        body: MetricBatch,
+        response: answers({ 200: MetricBatchAnswer }, 400, 401, 403),
+      },
+    },
+    async ({ actor, body }) =>
+      db.transaction().execute(async (trx) => {
+        const data = await writeBatch(trx, actor.org, body.metrics)
+        await recordAudit(trx, actor, 'conversation.metrics')
+        return { data }
+      }),
+  )
+}

@@ -1,0 +1,104 @@
+import type { Static } from 'typebox'
+import { redact } from '../conversations/redaction.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { ApiError, invalid, notFound } from '../platform/errors.ts'
+import { itemReader } from '../platform/http/items.ts'
+import { listMetricKeys, lockNamedConversations, type MetricRow, redactsMetrics, writeMetrics } from './queries.ts'
+import { MetricItem, maxKeys } from './schema.ts'
+
+type Item = Static<typeof MetricItem>
+
+export type MetricOutcome =
+  | { index: number; status: 'created' | 'updated' | 'unchanged' }
+  | { index: number; status: 'rejected'; error: ApiError['body'] }
+
+const readShape = itemReader(MetricItem)
+
+const readItem = (given: unknown): Item | ApiError => {
+  const item = readShape(given)
+  if (item instanceof ApiError) return item
+  if ((item.conversationId === undefined) === (item.conversationExternalId === undefined)) {
+    return invalid('conversationId', 'or conversationExternalId must name the conversation, and not both')
+  }
+  return item
+}
+
+/** How a row is known within a batch. */
+const placeOf = ({ conversationId, key }: Pick<MetricRow, 'conversationId' | 'key'>) => `${conversationId} ${key}`
+
+/** Finds and locks what the items name; tells of each which conversation it means. */
+const findConversations = async (trx: Db, org: OrgId, items: Item[]) => {
+  const rows = await lockNamedConversations(trx, org, {
+    ids: items.flatMap(({ conversationId }) => conversationId ?? []),
+    externalIds: items.flatMap(({ conversationExternalId }) => conversationExternalId ?? []),
+  })
+  const ids = new Set(rows.map(({ id }) => id))
+  const byExternalId = new Map(rows.map(({ id, externalId }) => [externalId, id]))
+  return ({ conversationId, conversationExternalId }: Item): string | undefined => {
+    if (conversationExternalId !== undefined) return byExternalId.get(conversationExternalId)
+    const id = conversationId?.toLowerCase() ?? ''
+    return ids.has(id) ? id : undefined
+  }
+}
+
+const countKeys = async (trx: Db, org: OrgId, ids: string[]): Promise<Map<string, Set<string>>> => {
+  const rows = await listMetricKeys(trx, org, [...new Set(ids)])
+  return new Map(rows.map(({ conversationId, keys }) => [conversationId, new Set(keys)]))
+}
+
+/**
+ * Writes what fits of a batch and tells what became of each item. Of several for one key the last wins, and all of them
+ * tell what became of the key.
+ */
+export const writeBatch = async (trx: Db, org: OrgId, given: unknown[]): Promise<MetricOutcome[]> => {
+  const read = given.map(readItem)
+  const items = read.flatMap((item) => (item instanceof ApiError ? [] : item))
+  const idOf = await findConversations(trx, org, items)
+  const redacts = await redactsMetrics(trx, org)
+  const found = items.flatMap((item) => idOf(item) ?? [])
+  const keys = found.length === 0 ? new Map<string, Set<string>>() : await countKeys(trx, org, found)
+
+  const rowOf = (item: Item | ApiError): MetricRow | ApiError => {
+    if (item instanceof ApiError) return item
+    const conversationId = idOf(item)
+    if (conversationId === undefined) return notFound()
+    const { key, value, comment = null } = item
+    const row: MetricRow = { conversationId, key, ...storable(redacts, { value, comment }) }
+    const known = keys.get(conversationId) ?? new Set()
+    if (known.size >= maxKeys && !known.has(key)) return tooManyKeys()
+    keys.set(conversationId, known.add(key))
+    return row
+  }
+  const rows = read.map(rowOf)
+  const written = await writeMetrics(
+    trx,
+    org,
+    rows.flatMap((row) => (row instanceof ApiError ? [] : row)),
+  )
+  const created = new Map(written.map((row) => [placeOf(row), row.created]))
+  return rows.map((row, index): MetricOutcome => {
+    if (row instanceof ApiError) return { index, status: 'rejected', error: row.body }
+    const isNew = created.get(placeOf(row))
+    return { index, status: isNew === undefined ? 'unchanged' : isNew ? 'created' : 'updated' }
+  })
+}
+
+const tooManyKeys = () => new ApiError('conflict', `A conversation has at most ${maxKeys} metrics; delete one first.`)
+
+/** Redaction keeps a text a text, and may make a text of a number that is a card. */
+const storable = (
+  redacts: boolean,
+  metric: Pick<MetricRow, 'value' | 'comment'>,
+): Pick<MetricRow, 'value' | 'comment'> => (redacts ? (redact(metric) as Pick<MetricRow, 'value' | 'comment'>) : metric)
+
+/** Writes one metric; tells whether its key is new. */
+export const writeMetric = async (trx: Db, org: OrgId, row: MetricRow): Promise<boolean> => {
+  const [conversation] = await lockNamedConversations(trx, org, { ids: [row.conversationId], externalIds: [] })
+  if (!conversation) throw notFound()
+  const [known] = await listMetricKeys(trx, org, [row.conversationId])
+  const isNew = !known?.keys.includes(row.key)
+  if (isNew && known && known.keys.length >= maxKeys) throw tooManyKeys()
+  const redacts = await redactsMetrics(trx, org)
+  await writeMetrics(trx, org, [{ ...row, ...storable(redacts, row) }])
+  return isNew
+}

@@ -1,0 +1,110 @@
+import { booking, collections, type Script, support } from './scripts.ts'
+
+/** Who appears in the demo: agents with the versions of their prompts, and the companies that they work for. */
+
+export type Prompt = {
+  label: string
+  systemPrompt: string
+  /** How it does: the share of conversations that go sour, and how long the agent takes to answer. */
+  sourShare: number
+  latencyMs: number
+}
+
+export type Cast = {
+  externalId: string
+  name: string
+  channel: 'voice' | 'text'
+  scripts: readonly Script[]
+  outbound: boolean
+  /** Of all conversations. */
+  share: number
+  prompts: readonly [Prompt, ...Prompt[]]
+  /** The last two prompts run side by side at the end, as in an experiment. */
+  splits: boolean
+}
+
+const prompt = (label: string, systemPrompt: string, sourShare: number, latencyMs: number): Prompt => ({
+  label,
+  systemPrompt,
+  sourShare,
+  latencyMs,
+})
+
+const supportPrompts: Cast['prompts'] = [
+  prompt('support-1', 'You are Leo, who answers for an online shop. Be friendly. Help with orders.', 0.22, 1_450),
+  prompt(
+    'support-2',
+    'You are Leo, who answers for an online shop. Ask for the order number first. Refund only after looking it up.',
+    0.16,
+    1_250,
+  ),
+  prompt(
+    'support-3',
+    'You are Leo, who answers for an online shop. Ask for the order number first. Refund only after looking it up. ' +
+      'Offer a colleague as soon as somebody asks for one, and never ask the same thing twice.',
+    0.11,
+    1_050,
+  ),
+]
+
+export const cast: readonly [Cast, ...Cast[]] = [
+  {
+    externalId: 'demo-leo',
+    name: 'Leo, support',
+    channel: 'voice',
+    scripts: support,
+    outbound: false,
+    share: 0.4,
+    prompts: supportPrompts,
+    splits: true,
+  },
+  {
+    externalId: 'demo-leo-chat',
+    name: 'Leo, support chat',
+    channel: 'text',
+    scripts: support,
+    outbound: false,
+    share: 0.2,
+    prompts: [prompt('chat-1', 'You are Leo, who chats for an online shop. Keep it short.', 0.14, 1_900)],
+    splits: false,
+  },
+  {
+    externalId: 'demo-mia',
+    name: 'Mia, bookings',
+    channel: 'voice',
+    scripts: booking,
+    outbound: false,
+    share: 0.25,
+    prompts: [
+      prompt('booking-1', 'You are Mia, who makes appointments. Offer the next free slot.', 0.12, 1_100),
+      prompt(
+        'booking-2',
+        'You are Mia, who makes appointments. Offer two slots, and repeat the one chosen.',
+        0.08,
+        980,
+      ),
+    ],
+    splits: false,
+  },
+  {
+    externalId: 'demo-sam',
+    name: 'Sam, reminders',
+    channel: 'voice',
+    scripts: collections,
+    outbound: true,
+    share: 0.15,
+    prompts: [
+      prompt('reminder-1', 'You are Sam, who reminds of open invoices. Be polite. Offer instalments.', 0.3, 1_200),
+      prompt('reminder-2', 'You are Sam, who reminds of open invoices. Say first that you are a machine.', 0.26, 1_150),
+    ],
+    splits: false,
+  },
+]
+
+export const companyNames = [
+  'Acme Dental',
+  'Nordlicht Energie',
+  'Casa Verde',
+  'Blue Harbour Travel',
+  'Kiosk 24',
+] as const

@@ -1,0 +1,181 @@
+import type { Incoming } from '../conversations/ingest/incoming.ts'
+import { type Cast, cast, type Prompt } from './cast.ts'
+import { openRandom, type Random } from './random.ts'
+import { type Line, type Script, slots, voicemail } from './scripts.ts'
+
+/** Believable conversations, the same for the same seed, number and anchor. The demo, tests and measurements use them. */
+
+export type Maker = {
+  seed: number
+  /** The instant that the conversations lead up to. */
+  anchor: Date
+  /** Over how many days before it they are spread. */
+  days: number
+  companies: readonly { id: string; name: string }[]
+}
+
+/** Thirty days, or as many as keep a day at some thousands. */
+export const daysFor = (calls: number): number => Math.min(300, Math.max(30, Math.ceil(calls / 3_000)))
+
+const dayMs = 86_400_000
+/** Characters that a voice says in a second. */
+const pace = 15
+/** From this part of the days on, prompts that are compared run side by side. */
+const splitFrom = 0.65
+
+type Turn = {
+  role: 'agent' | 'customer' | 'tool'
+  kind: 'message' | 'tool_call' | 'tool_result'
+  text?: string
+  startMs?: number
+  endMs?: number
+  interrupted?: boolean
+  tool?: object
+  latency?: { totalMs: number; modelMs: number }
+}
+
+const choose = (random: Random): Cast => {
+  let left = random.next()
+  for (const one of cast) {
+    left -= one.share
+    if (left < 0) return one
+  }
+  return cast[0]
+}
+
+/** Prompts follow each other; of two that are compared, a customer always meets the same. */
+const promptAt = ({ prompts, splits }: Cast, when: number, customer: number): Prompt => {
+  const split = splits && when > splitFrom
+  const current = prompts.length - (splits ? 1 : 0)
+  const at = split ? prompts.length - 2 + (customer % 2) : Math.min(Math.floor(when * current * 1.2), current - 1)
+  return prompts[at] ?? prompts[0]
+}
+
+/** Most people call by day; the hours in between come up by trying again. */
+const instantOf = (random: Random, when: number, { anchor, days }: Maker): Date => {
+  const day = Math.floor((1 - when) * days)
+  const hour = random.chance(0.9) ? 8 + Math.floor(random.next() * 10) : random.int(0, 23)
+  const midnight = Math.floor(anchor.getTime() / dayMs) * dayMs - (day + 1) * dayMs
+  return new Date(midnight + hour * 3_600_000 + random.int(0, 3_599_999))
+}
+
+const filler = (random: Random, company: string) => {
+  const words: Record<string, string> = {
+    company,
+    order: String(random.int(10_000, 99_999)),
+    amount: String(random.int(20, 400)),
+    item: random.pick(slots.item),
+    day: random.pick(slots.day),
+    hour: random.pick(slots.hour),
+    service: random.pick(slots.service),
+    name: random.pick(slots.name),
+  }
+  return (text: string) => text.replace(/\{(\w+)\}/g, (whole, name: string) => words[name] ?? whole)
+}
+
+type Scene = { random: Random; fill: (text: string) => string; latencyMs: number; timed: boolean; chat: boolean }
+
+/** Speaks the lines one after the other, with pauses, interruptions and the time that tools take. */
+const perform = (lines: readonly Line[], { random, fill, latencyMs, timed, chat }: Scene): Turn[] => {
+  const turns: Turn[] = []
+  let now = random.int(200, 900)
+  let before: Line['by'] | undefined
+  lines.forEach((line, at) => {
+    if (line.by === 't') {
+      const callId = `tool_${at}`
+      const took = Math.round(random.spread(400, 0.5))
+      const failed = random.chance(0.03)
+      const args = Object.fromEntries(Object.entries(line.arguments).map(([name, value]) => [name, fill(value)]))
+      const call = { callId, name: line.tool, arguments: args }
+      const result = failed ? { error: 'timeout' } : line.result
+      turns.push({ role: 'agent', kind: 'tool_call', tool: call, ...(timed && { startMs: now }) })
+      now += took
+      const answer = { callId, name: line.tool, result, isError: failed }
+      turns.push({ role: 'tool', kind: 'tool_result', tool: answer, ...(timed && { startMs: now }) })
+      before = 't'
+      return
+    }
+    const text = fill(random.pick(line.say))
+    const answering = line.by === 'a' && before === 'c'
+    const gap = line.by === 'a' ? random.spread(latencyMs, 0.35) : random.spread(chat ? 6_000 : 700, 0.5)
+    const talksOver = !chat && line.by === 'c' && before === 'a' && random.chance(0.07)
+    const last = turns.at(-1)
+    const startMs = talksOver && last?.endMs ? last.endMs - random.int(200, 900) : now + Math.round(gap)
+    if (talksOver && last) last.interrupted = true
+    const endMs = startMs + Math.round((text.length / pace) * 1_000 * (0.9 + random.next() * 0.3))
+    turns.push({
+      role: line.by === 'a' ? 'agent' : 'customer',
+      kind: 'message',
+      text,
+      ...(timed && { startMs: Math.max(0, startMs) }),
+      ...(timed && !chat && { endMs }),
+      ...(answering && timed && { latency: { totalMs: Math.round(gap), modelMs: Math.round(gap * 0.55) } }),
+    })
+    now = chat ? startMs : endMs
+    before = line.by
+  })
+  return turns
+}
+
+const voicemailTurns = (random: Random, fill: (text: string) => string): Turn[] => {
+  const text = fill(random.pick(voicemail))
+  return [{ role: 'agent', kind: 'message', text, startMs: 1_200, endMs: 1_200 + text.length * 65 }]
+}
+
+/** One that goes sour leaves its script somewhere in the second half. */
+const linesOf = (random: Random, { lines, sour }: Script, isSour: boolean): readonly Line[] =>
+  isSour ? [...lines.slice(0, random.int(Math.ceil(lines.length / 3), lines.length - 3)), ...sour] : lines
+
+export const makeConversation = (maker: Maker, number: number): Incoming => {
+  const random = openRandom(maker.seed, number)
+  const who = choose(random)
+  const when = random.next()
+  const customer = random.int(1, 40_000)
+  const { label, systemPrompt, sourShare, latencyMs } = promptAt(who, when, customer)
+  const company = maker.companies.length > 0 ? random.pick(maker.companies) : undefined
+  const fill = filler(random, company?.name ?? 'us')
+  const chat = who.channel === 'text'
+  const isVoicemail = who.outbound && random.chance(0.25)
+  const isSour = !isVoicemail && random.chance(sourShare)
+  const script = random.pick(who.scripts)
+  const timed = random.chance(0.96)
+  const turns = isVoicemail
+    ? voicemailTurns(random, fill)
+    : perform(linesOf(random, script, isSour), { random, fill, latencyMs, timed, chat })
+  const startedAt = instantOf(random, when, maker)
+  const lastMs = turns.reduce((latest, { startMs = 0, endMs = startMs }) => Math.max(latest, endMs), 0)
+  const durationMs = (timed ? lastMs : turns.length * 4_000) + random.int(300, 2_500)
+  const broke = random.chance(0.01)
+  return {
+    externalId: `demo-${maker.seed}-${number}`,
+    agent: { externalId: who.externalId, make: { name: who.name, channel: who.channel } },
+    version: { systemPrompt, label },
+    companyId: company?.id ?? null,
+    channel: isVoicemail ? 'voicemail' : chat ? 'chat' : 'call',
+    direction: who.outbound ? 'outbound' : 'inbound',
+    status: broke ? 'failed' : 'completed',
+    startedAt,
+    endedAt: new Date(startedAt.getTime() + durationMs),
+    durationSeconds: null,
+    endReason: broke ? 'error' : isVoicemail ? 'voicemail' : random.chance(0.7) ? 'customer-ended' : 'agent-ended',
+    customerId: `customer-${customer}`,
+    metadata: {
+      topic: script.topic,
+      plan: random.pick(['basic', 'basic', 'plus', 'gold']),
+      region: random.pick(['north', 'south', 'east', 'west']),
+      attempt: random.int(1, 4),
+      ...(random.chance(0.3) && { returning: random.chance(0.5) }),
+    },
+    transcript: turns,
+    recordingUrl: null,
+    metrics: random.chance(0.25)
+      ? [
+          {
+            key: 'csat',
+            value: isSour ? random.int(1, 3) : random.int(3, 5),
+            ...(isSour && { comment: 'Asked by text message' }),
+          },
+        ]
+      : [],
+  }
+}

@@ -1,0 +1,96 @@
+import type { Selection } from './queries.ts'
+
+/** Says what a filter selects, in words for whoever reads it. */
+
+/** More names than this are told by their number. */
+const maxNamed = 5
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+const sayInstant = (text: string): string => {
+  const [, year, month, day, minutes, seconds] = /^(\d+)-(\d\d)-(\d\d)T(\d\d:\d\d)(:\d\d(?:\.\d+)?)Z$/.exec(text) ?? []
+  const exactly = seconds === ':00.000' ? '' : seconds?.replace(/\.000$/, '')
+  return `${Number(day)} ${months[Number(month) - 1]} ${Number(year)} ${minutes}${exactly} UTC`
+}
+
+const join = (words: string[], last: string): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1)}`
+
+const quote = (text: string): string => `“${text}”`
+
+const plain = (word: string): string => word.replaceAll('_', ' ')
+
+const sayIds = (ids: string[], names: ReadonlyMap<string, string>): string => {
+  const shown = ids.slice(0, ids.length > maxNamed + 1 ? maxNamed : ids.length).map((id) => names.get(id) ?? id)
+  const others = ids.length - shown.length
+  return join(others > 0 ? [...shown, `${others} others`] : shown, 'or')
+}
+
+const sayTimes = ({ since, until }: Selection): string | undefined => {
+  const times = [since && `since ${sayInstant(since)}`, until && `before ${sayInstant(until)}`].filter(Boolean)
+  return times.length > 0 ? `started ${times.join(' and ')}` : undefined
+}
+
+const sayDuration = ({ minDurationSeconds: min, maxDurationSeconds: max }: Selection): string | undefined => {
+  if (min !== undefined && max !== undefined) return min === max ? `${min} s long` : `${min} to ${max} s long`
+  if (min !== undefined) return `at least ${min} s long`
+  return max === undefined ? undefined : `at most ${max} s long`
+}
+
+const operators: Record<NonNullable<Selection['metadata']>[number]['op'], string> = {
+  eq: 'is',
+  neq: 'is set but not',
+  contains: 'contains',
+  not_contains: 'is set but does not contain',
+  gt: 'is more than',
+  gte: 'is at least',
+  lt: 'is less than',
+  lte: 'is at most',
+  is_set: 'is set',
+  is_not_set: 'is not set',
+  is_true: 'is true',
+  is_false: 'is false',
+}
+
+const sayConditions = ({ metadata = [] }: Selection): string | undefined => {
+  if (metadata.length === 0) return undefined
+  const said = metadata.map(({ key, op, value }) =>
+    [key === '' ? quote(key) : key, operators[op], value !== undefined && quote(value)].filter(Boolean).join(' '),
+  )
+  return `where ${join(said, 'and')}`
+}
+
+const reviews: Record<NonNullable<Selection['reviewStatus']>, string> = {
+  none: 'with no review',
+  pending: 'with a pending review',
+  in_progress: 'with a review in progress',
+  completed: 'with a completed review',
+}
+
+/** `names` says what the ids are called; one without a name stands for itself. */
+export const explainFilter = (selection: Selection, names: ReadonlyMap<string, string>): string => {
+  const { channels, directions, statuses, agentIds, agentVersionIds, agentGroupIds, companyIds } = selection
+  const { customerId, text, reviewStatus } = selection
+  const what = channels
+    ? join(
+        channels.map((channel) => `${channel}s`),
+        'and',
+      )
+    : 'conversations'
+  const parts = [
+    what,
+    directions && join(directions, 'or'),
+    statuses && join(statuses.map(plain), 'or'),
+    agentIds && `of agent ${sayIds(agentIds, names)}`,
+    agentVersionIds && `of version ${sayIds(agentVersionIds, names)}`,
+    agentGroupIds && `of an agent in group ${sayIds(agentGroupIds, names)}`,
+    companyIds && `for company ${sayIds(companyIds, names)}`,
+    customerId !== undefined && `of customer ${quote(customerId)}`,
+    sayTimes(selection),
+    sayDuration(selection),
+    text !== undefined && `that mention ${quote(text)}`,
+    sayConditions(selection),
+    reviewStatus && reviews[reviewStatus],
+  ].filter((part) => typeof part === 'string')
+  return parts.length === 1 ? `all ${what}` : parts.join(', ')
+}

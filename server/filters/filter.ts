@@ -1,0 +1,147 @@
+import Type, { type Static, type TSchema } from 'typebox'
+import { type Issue, invalidAll } from '../platform/errors.ts'
+import { Choice, Closed, Id, TimestampInput } from '../platform/http/schemas.ts'
+import type { Selection } from './queries.ts'
+
+/** The one grammar of everything that selects conversations. */
+
+const comparing = ['eq', 'neq', 'contains', 'not_contains', 'gt', 'gte', 'lt', 'lte'] as const
+const asking = ['is_set', 'is_not_set', 'is_true', 'is_false'] as const
+
+export const Condition = Closed(
+  {
+    key: Type.String({ maxLength: 120, examples: ['plan'] }),
+    op: Choice([...comparing, ...asking]),
+    value: Type.Optional(
+      Type.String({
+        maxLength: 500,
+        description: `Required for ${comparing.join(', ')}; ignored for the others.`,
+        examples: ['gold'],
+      }),
+    ),
+  },
+  {
+    title: 'Condition',
+    description: [
+      'A condition on one key of the metadata. A key that is absent or null satisfies `is_not_set` alone; an object or',
+      'array is set and satisfies nothing else. Numbers and booleans read as their JSON text, numbers without an exponent.',
+      '`eq` and `neq` compare text; `contains` and `not_contains` look for a part of it, upper and lower case alike.',
+      '`gt`, `gte`, `lt` and `lte` compare numbers when both sides are decimal numbers such as `-12.5`, instants when',
+      'both are ISO timestamps with an offset or `Z` or dates such as `2026-11-21` (midnight UTC), and match nothing',
+      'otherwise. `is_true` and `is_false` take the booleans and the words `true` and `false`.',
+    ].join(' '),
+  },
+)
+export type Condition = Static<typeof Condition>
+
+const List = <T extends TSchema>(item: T, description: string) =>
+  Type.Optional(Type.Array(item, { minItems: 1, maxItems: 100, uniqueItems: true, description }))
+
+const DurationSeconds = Type.Integer({ minimum: 0, maximum: 2_147_483_647 })
+
+const channels = ['call', 'chat', 'voicemail'] as const
+const directions = ['inbound', 'outbound'] as const
+const statuses = ['in_progress', 'completed', 'failed'] as const
+const reviewStatuses = ['none', 'pending', 'in_progress', 'completed'] as const
+
+export const SearchText = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  description: [
+    'Words that the transcript must hold, all of them, in any order and in upper or lower case. `"late fee"` in quotes',
+    'is a phrase, `OR` between two words takes either, `-word` excludes. Words are compared as they are spelled.',
+  ].join(' '),
+  examples: ['refund'],
+})
+
+export const CustomerId = Type.String({ minLength: 1, maxLength: 255, examples: ['customer-4711'] })
+
+export const Filter = Closed(
+  {
+    agentIds: List(Id, 'Of one of these agents.'),
+    agentVersionIds: List(Id, 'Of one of these versions of agents.'),
+    agentGroupIds: List(Id, 'Of an agent that is in one of these groups.'),
+    companyIds: List(Id, 'Of one of these companies.'),
+    channels: List(Choice(channels), 'On one of these channels.'),
+    directions: List(Choice(directions), 'In one of these directions.'),
+    statuses: List(Choice(statuses), 'In one of these states.'),
+    since: Type.Optional({ ...TimestampInput, description: 'Started at this instant or later.' }),
+    until: Type.Optional({ ...TimestampInput, description: 'Started before this instant.' }),
+    minDurationSeconds: Type.Optional({ ...DurationSeconds, description: 'At least this long.' }),
+    maxDurationSeconds: Type.Optional({ ...DurationSeconds, description: 'At most this long.' }),
+    customerId: Type.Optional(CustomerId),
+    text: Type.Optional(SearchText),
+    metadata: Type.Optional(Type.Array(Condition, { maxItems: 8, description: 'All of these conditions.' })),
+    reviewStatus: Type.Optional(Choice(reviewStatuses)),
+  },
+  {
+    title: 'Filter',
+    description: 'Selects conversations: those that satisfy every field. `{}` selects all.',
+    examples: [
+      { channels: ['call'], text: 'refund', metadata: [{ key: 'plan', op: 'eq', value: 'gold' }] } satisfies object,
+    ],
+  },
+)
+export type Filter = Static<typeof Filter>
+
+const comparisons = new Set<string>(comparing)
+
+/** A search for punctuation alone would find nothing, whatever was said. */
+const hasWord = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
+
+/** PostgreSQL counts each `-` before a word, and gives up beyond 32 of them. */
+const hasDashes = (text: string): boolean => /(-[^\p{L}\p{N}-]*){20}/u.test(text)
+
+const faultsOf = (filter: Filter): Issue[] => {
+  const { since, until, minDurationSeconds: min, maxDurationSeconds: max, text, metadata = [] } = filter
+  const faults: Issue[] = []
+  if (since !== undefined && until !== undefined && Date.parse(until) <= Date.parse(since)) {
+    faults.push({ path: 'until', message: 'must be later than since' })
+  }
+  if (min !== undefined && max !== undefined && max < min) {
+    faults.push({ path: 'maxDurationSeconds', message: 'must not be less than minDurationSeconds' })
+  }
+  if (text !== undefined && !hasWord(text)) faults.push({ path: 'text', message: 'holds no word to search for' })
+  else if (text !== undefined && hasDashes(text)) faults.push({ path: 'text', message: 'holds too many - in a row' })
+  metadata.forEach(({ op, value }, index) => {
+    if (value !== undefined || !comparisons.has(op)) return
+    faults.push({ path: `metadata[${index}].value`, message: `is required for ${op}` })
+  })
+  return faults
+}
+
+const ids = (list: string[] | undefined) => list && [...new Set(list.map((id) => id.toLowerCase()))].sort()
+const chosen = <T extends string>(list: T[] | undefined) => list && [...list].sort()
+const instant = (text: string | undefined) => text && new Date(text).toISOString()
+
+const conditions = (list: Condition[] | undefined) =>
+  list && list.length > 0
+    ? list.map(({ key, op, value }) => (comparisons.has(op) ? { key, op, value: value ?? '' } : { key, op }))
+    : undefined
+
+/**
+ * Checks what a schema cannot, all faults at once, and writes the filter in one spelling: filters that say the same
+ * are equal as JSON. `path` is where the filter stands in the request.
+ */
+export const parseFilter = (filter: Filter, path = ''): Selection => {
+  const issues = faultsOf(filter).map((fault) => ({ ...fault, path: path ? `${path}.${fault.path}` : fault.path }))
+  if (issues.length > 0) throw invalidAll(issues)
+  const selection = {
+    agentIds: ids(filter.agentIds),
+    agentVersionIds: ids(filter.agentVersionIds),
+    agentGroupIds: ids(filter.agentGroupIds),
+    companyIds: ids(filter.companyIds),
+    channels: chosen(filter.channels),
+    directions: chosen(filter.directions),
+    statuses: chosen(filter.statuses),
+    since: instant(filter.since),
+    until: instant(filter.until),
+    minDurationSeconds: filter.minDurationSeconds,
+    maxDurationSeconds: filter.maxDurationSeconds,
+    customerId: filter.customerId,
+    text: filter.text,
+    metadata: conditions(filter.metadata),
+    reviewStatus: filter.reviewStatus,
+  }
+  return Object.fromEntries(Object.entries(selection).filter(([, value]) => value !== undefined))
+}

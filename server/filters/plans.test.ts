@@ -1,0 +1,265 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testDatabase } from '../../test/database.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { DB } from '../platform/db/tables.ts'
+import { countSelected, listSelected, type Selection } from './queries.ts'
+
+/** How PostgreSQL answers the statements of lists, searches and counts when there are a million conversations. */
+
+const conversationCount = 1_000_000
+const transcriptCount = 200_000
+
+type Plan = {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Shared Hit Blocks': number
+  'Shared Read Blocks': number
+  Plans?: Plan[]
+}
+
+const { connection, drop } = await testDatabase()
+const pool = new pg.Pool({ ...connection, max: 1, options: '-c TimeZone=UTC -c maintenance_work_mem=256MB' })
+const executed: { sql: string; parameters: readonly unknown[] }[] = []
+const db: Db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), log: ({ query }) => void executed.push(query) })
+afterAll(async () => {
+  await db.destroy()
+  await drop()
+})
+
+const id = (kind: number, number: number) => `0197a3b0-000${kind}-7000-8000-${String(number).padStart(12, '0')}`
+/** The same in SQL, of an expression. */
+const idOf = (kind: number, number: string) =>
+  `('0197a3b0-000${kind}-7000-8000-' || lpad((${number})::text, 12, '0'))::uuid`
+
+const org = id(0, 1) as OrgId
+const agent = (number: number) => id(1, number)
+const version = (number: number) => id(2, number)
+const company = (number: number) => id(3, number)
+const group = (number: number) => id(4, number)
+
+/** One each half minute, for the better part of a year. */
+const startedAt = (number: number) => new Date(Date.UTC(2026, 0, 1) + number * 30_000).toISOString()
+
+const names = [
+  `INSERT INTO organizations (id, name, slug, monitors, observability, metrics, monitor_exports, export_webhooks,
+    experiments_v2, phi_mode) VALUES ('${org}', 'Large', 'large', true, true, true, true, true, true, false)`,
+  `INSERT INTO agents (organization_id, id, name, channel)
+    SELECT '${org}', ${idOf(1, 'n')}, 'Agent ' || n, 'voice' FROM generate_series(0, 59) n`,
+  `INSERT INTO agent_versions (organization_id, id, agent_id, number, system_prompt, config, content_hash)
+    SELECT '${org}', ${idOf(2, 'n')}, ${idOf(1, 'n / 10')}, n % 10 + 1, '', '{}', n::text
+    FROM generate_series(0, 599) n`,
+  `INSERT INTO companies (organization_id, id, name)
+    SELECT '${org}', ${idOf(3, 'n')}, 'Company ' || n FROM generate_series(0, 199) n`,
+  `INSERT INTO agent_groups (organization_id, id, name)
+    SELECT '${org}', ${idOf(4, 'n')}, 'Group ' || n FROM generate_series(0, 2) n`,
+  // Group 0: every second agent. Group 1: an agent of few calls. Group 2: agents that never had one.
+  `INSERT INTO agent_group_members (organization_id, group_id, agent_id)
+    SELECT '${org}', ${idOf(4, 'CASE WHEN n < 49 THEN 0 WHEN n = 49 THEN 1 ELSE 2 END')}, ${idOf(1, 'n')}
+    FROM generate_series(0, 59) n WHERE n % 2 = 0 OR n > 48`,
+]
+
+const conversations = `
+  INSERT INTO conversations (organization_id, id, external_id, agent_id, agent_version_id, company_id, channel,
+    direction, status, started_at, duration_seconds, customer_id, metadata, signals, review_status)
+  SELECT '${org}', ${idOf(5, 'n')}, CASE WHEN n < 1000 THEN 'call-' || n END, ${idOf(1, 'agent')},
+    ${idOf(2, 'agent * 10 + n % 10')}, ${idOf(3, 'n % 199')}, (ARRAY['call', 'chat', 'voicemail'])[1 + n % 3], 'inbound',
+    CASE WHEN n % 30000 = 3 THEN 'failed' ELSE 'completed' END, '${startedAt(0)}'::timestamptz + n * interval '30 s',
+    n % 900, 'customer-' || n % 100000,
+    jsonb_build_object('plan', (ARRAY['tin', 'gold', 'iron', 'wood'])[1 + n % 4], 'order', n / 10,
+      'vip', n % 5000 = 0, 'pilot', n < 100000),
+    '{}', CASE WHEN n % 30000 = 4 THEN 'pending' ELSE 'none' END
+  FROM (
+    SELECT n, CASE WHEN n % 20000 = 1 THEN 49 ELSE n % 49 END AS agent
+    FROM generate_series(0, ${conversationCount - 1}) n) numbers`
+
+// Everybody says hello, a few say refund, and only the first ones speak of the fax, which then went out of use.
+const transcripts = `
+  INSERT INTO transcripts (organization_id, conversation_id, content, content_hash, content_length, turn_count, words)
+  SELECT '${org}', ${idOf(5, `n * ${conversationCount / transcriptCount}`)}, '[]', '', 2, 2, to_tsvector('simple',
+    'hello word' || n % 1999 || ' topic' || n % 499 || CASE WHEN n % 20000 = 7 THEN ' refund' ELSE '' END ||
+    CASE WHEN n < 20000 THEN ' fax' ELSE '' END)
+  FROM generate_series(0, ${transcriptCount - 1}) n`
+
+/** As a dump is restored: indexes are built once at the end, and what the rows refer to is not looked up for each. */
+const load = async () => {
+  const tables = `('conversations'::regclass, 'transcripts'::regclass)`
+  const { rows: indexes } = await pool.query<{ name: string; definition: string }>(`
+    SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition FROM pg_index
+    WHERE indrelid IN ${tables} AND NOT indisunique`)
+  const { rows: keys } = await pool.query<{ table: string; name: string; definition: string }>(`
+    SELECT conrelid::regclass::text AS table, conname AS name, pg_get_constraintdef(oid) AS definition
+    FROM pg_constraint WHERE contype = 'f' AND conrelid IN ${tables}`)
+  for (const { name } of indexes) await pool.query(`DROP INDEX ${name}`)
+  for (const { table, name } of keys) await pool.query(`ALTER TABLE ${table} DROP CONSTRAINT ${name}`)
+  for (const statement of [...names, conversations, transcripts]) await pool.query(statement)
+  for (const { definition } of indexes) await pool.query(definition)
+  for (const { table, name, definition } of keys) {
+    await pool.query(`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${definition} NOT VALID`)
+  }
+  await pool.query('VACUUM ANALYZE')
+}
+
+beforeAll(load, 180_000)
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+
+/** How the statements that `run` sends were carried out. */
+const watch = async <T>(run: () => Promise<T>) => {
+  executed.length = 0
+  const answer = await run()
+  const plans: Plan[] = []
+  for (const { sql, parameters } of [...executed]) {
+    const { rows } = await pool.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`, [...parameters])
+    plans.push(rows[0]['QUERY PLAN'][0].Plan)
+  }
+  const nodes = plans.flatMap(nodesOf)
+  return {
+    answer,
+    statements: plans.length,
+    pages: plans.reduce((sum, plan) => sum + plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], 0),
+    wholeTables: nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name']),
+    indexes: [...new Set(nodes.flatMap((node) => node['Index Name'] ?? []))].sort(),
+    sorts: nodes.some((node) => node['Node Type'].includes('Sort')),
+  }
+}
+
+const middle = `${startedAt(500_000)} ${id(5, 500_000)}`
+const window = { since: startedAt(300_000), until: startedAt(400_000) }
+const eq = (key: string, value: string): Selection => ({ metadata: [{ key, op: 'eq', value }] })
+
+/** The conversations with these numbers, newest first. */
+const numbered = (count: number, includes: (number: number) => boolean, from = conversationCount - 1) => {
+  const ids: string[] = []
+  for (let number = from; number >= 0 && ids.length < count; number--) if (includes(number)) ids.push(id(5, number))
+  return ids
+}
+
+const pageSize = 50
+const agentOf = (number: number) => (number % 20_000 === 1 ? 49 : number % 49)
+/** The number of a transcript; only one of five conversations has one. */
+const spoken = (number: number) => (number % 5 === 0 ? number / 5 : undefined)
+
+type Case = [name: string, Selection, includes: (number: number) => boolean, index: string, maxPages: number]
+
+/** Answered in the order of an index, which is left as soon as the page is full. */
+const ordered: Case[] = [
+  ['all', {}, () => true, 'conversations_time_idx', 20],
+  ['of an agent', { agentIds: [agent(7)] }, (n) => agentOf(n) === 7, 'conversations_agent_idx', 20],
+  ['of an agent with few', { agentIds: [agent(49)] }, (n) => agentOf(n) === 49, 'conversations_agent_idx', 20],
+  ['of an agent with none', { agentIds: [agent(55)] }, () => false, 'conversations_agent_idx', 20],
+  [
+    'of a version',
+    { agentVersionIds: [version(71)] },
+    (n) => agentOf(n) === 7 && n % 10 === 1,
+    'conversations_version_idx',
+    20,
+  ],
+  ['of a company', { companyIds: [company(100)] }, (n) => n % 199 === 100, 'conversations_company_idx', 20],
+  ['of a customer', { customerId: 'customer-4711' }, (n) => n % 100_000 === 4_711, 'conversations_customer_idx', 20],
+  ['in a window', window, (n) => n >= 300_000 && n < 400_000, 'conversations_time_idx', 20],
+  ['that failed', { statuses: ['failed'] }, (n) => n % 30_000 === 3, 'conversations_status_idx', 20],
+  ['to be reviewed', { reviewStatus: 'pending' }, (n) => n % 30_000 === 4, 'conversations_review_idx', 20],
+]
+
+/** Found among the newest, or else by an index that knows no order. */
+const sought: Case[] = [
+  [
+    'of two agents',
+    { agentIds: [agent(7), agent(8)] },
+    (n) => [7, 8].includes(agentOf(n)),
+    'conversations_time_idx',
+    500,
+  ],
+  [
+    'of two quiet agents',
+    { agentIds: [agent(49), agent(55)] },
+    (n) => agentOf(n) === 49,
+    'conversations_agent_idx',
+    500,
+  ],
+  [
+    'of a busy group',
+    { agentGroupIds: [group(0)] },
+    (n) => agentOf(n) < 49 && agentOf(n) % 2 === 0,
+    'conversations_time_idx',
+    1_000,
+  ],
+  ['of a quiet group', { agentGroupIds: [group(1)] }, (n) => agentOf(n) === 49, 'conversations_agent_idx', 500],
+  ['of a silent group', { agentGroupIds: [group(2)] }, () => false, 'conversations_agent_idx', 500],
+  ['with a common value', eq('plan', 'gold'), (n) => n % 4 === 1, 'conversations_time_idx', 100],
+  ['with a rare value', eq('order', '4711'), (n) => Math.floor(n / 10) === 4_711, 'conversations_metadata_idx', 500],
+  ['with a value of none', eq('order', 'lost'), () => false, 'conversations_metadata_idx', 500],
+  [
+    'with a rare flag',
+    { metadata: [{ key: 'vip', op: 'is_true' }] },
+    (n) => n % 5_000 === 0,
+    'conversations_metadata_idx',
+    2_000,
+  ],
+  [
+    'with a value that went out of use',
+    { metadata: [{ key: 'pilot', op: 'is_true' }] },
+    (n) => n < 100_000,
+    'conversations_metadata_idx',
+    20_000,
+  ],
+  ['with a common word', { text: 'hello' }, (n) => spoken(n) !== undefined, 'conversations_time_idx', 3_000],
+  ['with a rare word', { text: 'refund' }, (n) => (spoken(n) ?? 0) % 20_000 === 7, 'transcripts_words_idx', 1_000],
+  ['with a word of nobody', { text: 'nobody' }, () => false, 'transcripts_words_idx', 1_000],
+  ['with a phrase', { text: '"hello word7"' }, (n) => (spoken(n) ?? 0) % 1_999 === 7, 'transcripts_words_idx', 3_000],
+  [
+    'with a word that went out of use',
+    { text: 'fax' },
+    (n) => (spoken(n) ?? 20_000) < 20_000,
+    'transcripts_words_idx',
+    150_000,
+  ],
+  [
+    'of an agent, with a rare word',
+    { agentIds: [agent(15)], text: 'refund' },
+    (n) => (spoken(n) ?? 0) % 20_000 === 7 && agentOf(n) === 15,
+    'transcripts_words_idx',
+    1_000,
+  ],
+]
+
+describe.each([
+  ['the first page', undefined, conversationCount - 1],
+  ['a page in the middle', middle, 499_999],
+] as const)('%s of conversations', (_, after, from) => {
+  const list = (selection: Selection) =>
+    watch(() => listSelected(db, org, selection, { limit: pageSize, after })).then(({ answer, ...rest }) => ({
+      ids: answer.map((row) => row.id),
+      ...rest,
+    }))
+
+  it.each(ordered)('%s is read from an index in its order', async (_name, selection, includes, index, maxPages) => {
+    const { ids, statements, pages, indexes, sorts } = await list(selection)
+    expect(ids).toEqual(numbered(pageSize + 1, includes, from))
+    expect({ statements, indexes, sorts }).toEqual({ statements: 1, indexes: [index], sorts: false })
+    expect(pages).toBeLessThan(maxPages)
+  })
+
+  it.each(sought)('%s reads no whole table', async (_name, selection, includes, index, maxPages) => {
+    const { ids, pages, indexes, wholeTables } = await list(selection)
+    expect(ids).toEqual(numbered(pageSize + 1, includes, from))
+    expect(indexes).toContain(index)
+    expect(wholeTables).toEqual([])
+    expect(pages).toBeLessThan(maxPages)
+  })
+})
+
+// What everybody says is counted by reading all that was said, which no index would spare.
+describe('a count in a window', () => {
+  it.each([...ordered, ...sought].filter(([, { text }]) => text !== 'hello'))(
+    '%s reads no whole table',
+    async (_name, selection, includes) => {
+      const { answer, wholeTables } = await watch(() => countSelected(db, org, { ...selection, ...window }))
+      expect(answer).toBe(numbered(Number.POSITIVE_INFINITY, (n) => n >= 300_000 && includes(n), 399_999).length)
+      expect(wholeTables.filter((table) => table !== 'agent_group_members')).toEqual([])
+    },
+  )
+})

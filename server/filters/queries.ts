@@ -1,0 +1,244 @@
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { plannedEachTime } from '../platform/db/naming-client.ts'
+import type { DB } from '../platform/db/tables.ts'
+import type { Page } from '../platform/http/paging.ts'
+
+type Ordering = 'gt' | 'gte' | 'lt' | 'lte'
+type Operator = 'eq' | 'neq' | 'contains' | 'not_contains' | 'is_set' | 'is_not_set' | 'is_true' | 'is_false' | Ordering
+type MetadataCondition = { key: string; op: Operator; value?: string }
+
+/** A filter made ready by `parseFilter`: checked, and in one spelling. Instants are ISO 8601 in UTC. */
+export type Selection = {
+  agentIds?: string[]
+  agentVersionIds?: string[]
+  agentGroupIds?: string[]
+  companyIds?: string[]
+  channels?: ('call' | 'chat' | 'voicemail')[]
+  directions?: ('inbound' | 'outbound')[]
+  statuses?: ('in_progress' | 'completed' | 'failed')[]
+  since?: string
+  until?: string
+  minDurationSeconds?: number
+  maxDurationSeconds?: number
+  customerId?: string
+  text?: string
+  metadata?: MetadataCondition[]
+  reviewStatus?: 'none' | 'pending' | 'in_progress' | 'completed'
+}
+
+/** The list also finds one by its external id. */
+type Listed = Selection & { externalId?: string }
+
+type Clause = RawBuilder<boolean>
+
+/** The columns that clauses speak of. */
+const filtered = [
+  'organization_id',
+  'id',
+  'agent_id',
+  'agent_version_id',
+  'company_id',
+  'channel',
+  'direction',
+  'status',
+  'started_at',
+  'duration_seconds',
+  'metadata',
+  'review_status',
+] as const
+
+/** What compares as a number, and what as an instant: the same on both sides. PostgreSQL knows offsets below 16 hours. */
+const decimal = '^-?[0-9]+(\\.[0-9]+)?$'
+const timestamp =
+  '^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?([Zz]|[+-](0[0-9]|1[0-5]):[0-5][0-9]))?$'
+/** Longer texts are neither. It also keeps numbers within what PostgreSQL can hold. */
+const maxComparedLength = 500
+
+const isDecimal = (value: string): boolean => new RegExp(decimal).test(value)
+
+const isTimestamp = (value: string): boolean => {
+  if (!new RegExp(timestamp).test(value) || value.startsWith('0000')) return false
+  const day = value.slice(0, 10)
+  const date = new Date(`${day}T00:00:00Z`)
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day)
+}
+
+const operators: Record<Ordering, Clause> = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` }
+
+const ordering = (text: RawBuilder<string>, op: Ordering, value: string): Clause => {
+  const operator = operators[op]
+  // CASE decides the order: no text is cast that is not known to fit.
+  if (isDecimal(value)) {
+    return sql`CASE WHEN length(${text}) <= ${maxComparedLength} AND ${text} ~ ${decimal}
+      THEN (${text})::numeric ${operator} ${value}::numeric ELSE false END`
+  }
+  if (isTimestamp(value)) {
+    return sql`CASE WHEN length(${text}) <= ${maxComparedLength} AND ${text} ~ ${timestamp}
+      THEN CASE WHEN pg_input_is_valid(${text}, 'timestamptz')
+        THEN (${text})::timestamptz ${operator} ${value}::timestamptz ELSE false END ELSE false END`
+  }
+  return sql`false`
+}
+
+/** What the metadata holds where the key has this text, as the index can look it up. */
+const holding = (key: string, text: string): Clause => {
+  const typed: unknown[] = [text]
+  if (text === 'true' || text === 'false') typed.push(text === 'true')
+  const documents = typed.map((value) => JSON.stringify({ [key]: value }))
+  // Written by hand, because JavaScript would round a number of many digits.
+  if (/^-?(0|[1-9]\d*)(\.\d+)?$/.test(text)) documents.push(`{${JSON.stringify(key)}:${text}}`)
+  const contains = documents.map((document) => sql`conversations.metadata @> ${document}::jsonb`)
+  return sql`(${sql.join(contains, sql` OR `)})`
+}
+
+/** An absent key and null satisfy `is_not_set` alone; objects and arrays are set and satisfy nothing else. */
+const metadataClause = ({ key, op, value = '' }: MetadataCondition): Clause => {
+  const held = sql`jsonb_typeof(conversations.metadata -> ${key}::text)`
+  const text = sql<string>`(CASE WHEN ${held} IN ('string', 'number', 'boolean')
+    THEN conversations.metadata ->> ${key}::text END)`
+  const part = sql`strpos(lower(${text}), lower(${value}::text))`
+  switch (op) {
+    case 'eq':
+      return sql`(${holding(key, value)} AND ${text} = ${value})`
+    case 'neq':
+      return sql`${text} <> ${value}`
+    case 'contains':
+      return sql`${part} > 0`
+    case 'not_contains':
+      return sql`${part} = 0`
+    case 'is_set':
+      return sql`${held} <> 'null'`
+    case 'is_not_set':
+      return sql`coalesce(${held}, 'null') = 'null'`
+    case 'is_true':
+      return sql`(${holding(key, 'true')} AND ${text} = 'true')`
+    case 'is_false':
+      return sql`(${holding(key, 'false')} AND ${text} = 'false')`
+    default:
+      return ordering(text, op, value)
+  }
+}
+
+const isSought = ({ op }: MetadataCondition): boolean => ['eq', 'is_true', 'is_false'].includes(op)
+
+/** What an index in the order of the list finds: pages of these alone never read more than they show. */
+const orderedClauses = (selection: Listed): Clause[] => {
+  const { agentIds, agentVersionIds, companyIds, since, until, customerId, externalId } = selection
+  const { statuses, reviewStatus } = selection
+  const clauses: Clause[] = []
+  if (agentIds?.length === 1) clauses.push(sql`conversations.agent_id = ${agentIds[0]}::uuid`)
+  if (agentVersionIds?.length === 1) clauses.push(sql`conversations.agent_version_id = ${agentVersionIds[0]}::uuid`)
+  if (companyIds?.length === 1) clauses.push(sql`conversations.company_id = ${companyIds[0]}::uuid`)
+  if (statuses?.length === 1) clauses.push(sql`conversations.status = ${statuses[0]}`)
+  if (reviewStatus !== undefined) clauses.push(sql`conversations.review_status = ${reviewStatus}`)
+  if (customerId !== undefined) clauses.push(sql`conversations.customer_id = ${customerId}`)
+  if (externalId !== undefined) clauses.push(sql`conversations.external_id = ${externalId}`)
+  if (since !== undefined) clauses.push(sql`conversations.started_at >= ${since}::timestamptz`)
+  if (until !== undefined) clauses.push(sql`conversations.started_at < ${until}::timestamptz`)
+  return clauses
+}
+
+/** What an index finds, but in no order. */
+const soughtClauses = (org: OrgId, selection: Selection): Clause[] => {
+  const { agentIds = [], agentVersionIds = [], agentGroupIds = [], companyIds = [], text, metadata = [] } = selection
+  const clauses: Clause[] = []
+  if (agentIds.length > 1) clauses.push(sql`conversations.agent_id = ANY(${agentIds}::uuid[])`)
+  if (agentVersionIds.length > 1) clauses.push(sql`conversations.agent_version_id = ANY(${agentVersionIds}::uuid[])`)
+  if (companyIds.length > 1) clauses.push(sql`conversations.company_id = ANY(${companyIds}::uuid[])`)
+  if (agentGroupIds.length > 0) {
+    clauses.push(sql`conversations.agent_id IN (
+      SELECT m.agent_id FROM agent_group_members m
+      WHERE m.organization_id = ${org} AND m.group_id = ANY(${agentGroupIds}::uuid[]))`)
+  }
+  clauses.push(...metadata.filter(isSought).map(metadataClause))
+  if (text !== undefined) {
+    clauses.push(sql`EXISTS (
+      SELECT 1 FROM transcripts t
+      WHERE t.organization_id = ${org} AND t.conversation_id = conversations.id
+        AND t.words @@ websearch_to_tsquery('simple', ${text}))`)
+  }
+  return clauses
+}
+
+/** What no index helps with. */
+const otherClauses = (selection: Selection): Clause[] => {
+  const { channels, directions, statuses = [], metadata = [] } = selection
+  const { minDurationSeconds: min, maxDurationSeconds: max } = selection
+  const clauses: Clause[] = []
+  if (channels) clauses.push(sql`conversations.channel = ANY(${channels}::text[])`)
+  if (directions) clauses.push(sql`conversations.direction = ANY(${directions}::text[])`)
+  if (statuses.length > 1) clauses.push(sql`conversations.status = ANY(${statuses}::text[])`)
+  if (min !== undefined) clauses.push(sql`conversations.duration_seconds >= ${min}`)
+  if (max !== undefined) clauses.push(sql`conversations.duration_seconds <= ${max}`)
+  clauses.push(...metadata.filter((condition) => !isSought(condition)).map(metadataClause))
+  return clauses
+}
+
+const narrow = <T extends keyof DB, O>(query: SelectQueryBuilder<DB, T, O>, clauses: Clause[]) =>
+  clauses.reduce((narrowed, clause) => narrowed.where(clause), query)
+
+const ofTenant = (org: OrgId): Clause => sql`conversations.organization_id = ${org}`
+
+const eachTime = sql.raw(plannedEachTime)
+
+/** Narrows a query on `conversations`, under this name, to those of the organization that the filter selects. */
+export const whereSelected = <T extends keyof DB, O>(
+  query: SelectQueryBuilder<DB, T, O>,
+  org: OrgId,
+  selection: Selection,
+) =>
+  narrow(query, [
+    ofTenant(org),
+    ...orderedClauses(selection),
+    ...soughtClauses(org, selection),
+    ...otherClauses(selection),
+  ]).modifyEnd(eachTime)
+
+/** How many of the newest are looked at one by one before an index without an order is asked. */
+const newestCount = 2_000
+
+/**
+ * Which conversations a page of the list holds, newest first, and one more where there is a further page. `after` is
+ * a position, `<startedAt> <id>`.
+ *
+ * What an unordered index finds can be frequent or rare, and a planner's guess is not enough to stand on: to walk
+ * through a million conversations for a word that nobody said takes as long as to fetch them all for a word that
+ * everybody said. So the newest few are looked at first; only where they do not fill the page, the index tells all
+ * there are. A subquery with LIMIT or OFFSET is planned for itself, which keeps the two apart.
+ */
+export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limit, after }: Page) => {
+  const [startedAt, id] = after?.split(' ') ?? []
+  const ordered = [ofTenant(org), ...orderedClauses(selection)]
+  if (after !== undefined) {
+    ordered.push(sql`(conversations.started_at, conversations.id) < (${startedAt}::timestamptz, ${id}::uuid)`)
+  }
+  const sought = soughtClauses(org, selection)
+  const others = otherClauses(selection)
+
+  const newest = <T extends 'conversations', O>(query: SelectQueryBuilder<DB, T, O>, count: number) =>
+    query.orderBy(sql`conversations.started_at`, 'desc').orderBy(sql`conversations.id`, 'desc').limit(sql.lit(count))
+  const page = (of: SelectQueryBuilder<DB, 'conversations', object>) =>
+    newest(of, limit + 1)
+      .select(['conversations.id', 'conversations.started_at as startedAt'])
+      .modifyEnd(eachTime)
+      .execute()
+  /** The rest of the statement speaks of a subquery as of the table. */
+  const from = <O>(rows: SelectQueryBuilder<DB, 'conversations', O>) =>
+    db.selectFrom(rows.as('conversations')) as unknown as SelectQueryBuilder<DB, 'conversations', object>
+
+  const conversations = db.selectFrom('conversations')
+  if (sought.length === 0) return page(narrow(conversations, [...ordered, ...others]))
+  const candidates = newest(narrow(conversations.select(filtered), ordered), newestCount)
+  const found = await page(narrow(from(candidates), [...sought, ...others]))
+  if (found.length > limit) return found
+  const all = narrow(conversations.select(filtered), [...ordered, ...sought, ...others]).offset(sql.lit(0))
+  return page(from(all))
+}
+
+export const countSelected = async (db: Db, org: OrgId, selection: Selection): Promise<number> => {
+  const { count } = await whereSelected(db.selectFrom('conversations'), org, selection)
+    .select(sql<number>`count(*)`.as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}

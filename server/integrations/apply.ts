@@ -1,0 +1,84 @@
+import type { Outcome } from '../conversations/ingest/incoming.ts'
+import { ingestConversations } from '../conversations/ingest/ingest.ts'
+import { isCall } from '../conversations/transcripts/provider-calls/call.ts'
+import { type Provider, readCall } from '../conversations/transcripts/provider-calls/read-call.ts'
+import type { Deps } from '../deps.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { ApiError } from '../platform/errors.ts'
+import type { Settled } from './deliveries/status.ts'
+import { toIncoming } from './incoming.ts'
+import type { Parsed } from './payload.ts'
+import type { Settings } from './settings.ts'
+
+export type Integration = { org: OrgId; id: string; provider: Provider; name: string; settings: Settings }
+
+/** Writes down what became of the payload, in the transaction that made it so. */
+export type Settle = (trx: Db, settled: Settled) => Promise<void>
+
+const longestReason = 500
+
+const settledAs = (status: Settled['status'], reason: string | null = null): Settled => ({
+  status,
+  reason: reason?.slice(0, longestReason).toWellFormed() ?? null,
+  conversationId: null,
+})
+
+const settledOf = (outcome: Outcome | undefined): Settled => {
+  switch (outcome?.status) {
+    case 'created':
+    case 'updated':
+      return { ...settledAs('applied'), conversationId: outcome.id }
+    case 'unchanged':
+      return { ...settledAs('unchanged'), conversationId: outcome.id }
+    case 'rejected': {
+      const { conversationId } = outcome.error.details ?? {}
+      const told = typeof conversationId === 'string' ? { conversationId } : {}
+      return { ...settledAs('rejected', outcome.error.message), ...told }
+    }
+    default:
+      return settledAs('erased')
+  }
+}
+
+/** A fault of the content or of this code: the very same payload would fail again. */
+const isLasting = (error: unknown): boolean => {
+  if (error instanceof ApiError || !(error instanceof Error)) return false
+  const code = 'code' in error ? String(error.code) : ''
+  return /^(22|23|54)/.test(code) || error instanceof TypeError || error instanceof RangeError
+}
+
+/** Takes in what the payload tells, and settles its delivery with it. */
+export const applyPayload = async (
+  deps: Deps,
+  integration: Integration,
+  parsed: Parsed,
+  settle: Settle,
+): Promise<Settled> => {
+  const finish = async (settled: Settled): Promise<Settled> => {
+    await deps.db.transaction().execute((trx) => settle(trx, settled))
+    return settled
+  }
+  if ('unreadable' in parsed) return finish(settledAs('unreadable', parsed.unreadable))
+  try {
+    const reading = readCall(integration.provider, parsed.value)
+    if (!isCall(reading)) {
+      return await finish(
+        'ignored' in reading ? settledAs('ignored', reading.ignored) : settledAs('unreadable', reading.unreadable),
+      )
+    }
+    const { metadataBytes } = deps.config.limits
+    const incoming = toIncoming(reading, integration, { now: deps.clock.now(), metadataBytes })
+    if ('rejected' in incoming) return await finish(settledAs('rejected', incoming.rejected))
+    let settled = settledAs('erased')
+    await ingestConversations(deps, integration.org, [incoming], async (trx, [outcome]) => {
+      settled = settledOf(outcome)
+      await settle(trx, settled)
+    })
+    return settled
+  } catch (error) {
+    if (!isLasting(error)) throw error
+    // Kept for a replay by a version that knows better, where an error would make the provider give up.
+    deps.log.error({ integrationId: integration.id, err: error }, 'a payload could not be applied')
+    return finish(settledAs('rejected', 'The service failed on it; the log says why. It can be replayed later.'))
+  }
+}

@@ -1,0 +1,41 @@
+import { sql } from 'kysely'
+import { expect, it, vi } from 'vitest'
+import { testServer } from '../../../test/server.ts'
+import { makeCalled, post, sampleOf } from '../test-signing.ts'
+
+const server = await testServer({ EARSHOT_LIMITS: 'ratePerSecond=1,rateBurst=6' })
+const { db } = server.deps
+
+it('a call whose connection to the database is lost half-way leaves nothing, and is taken when it comes again', async () => {
+  const { id, integration } = await makeCalled(server, 'retell')
+  const body = sampleOf('retell')
+  const interrupted = await db.transaction().execute(async (trx) => {
+    await sql`LOCK TABLE integration_deliveries IN ACCESS EXCLUSIVE MODE`.execute(trx)
+    const answer = post(server, integration, body)
+    // By now everything else of the call is written, and not committed.
+    await vi.waitFor(async () => {
+      const { rows } = await sql`
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'
+          AND query LIKE '%INSERT INTO integration_deliveries%' AND pid <> pg_backend_pid()`.execute(db)
+      expect(rows).toHaveLength(1)
+    }, 10_000)
+    return answer
+  })
+  expect(interrupted).toMatchObject({ status: 503, body: { error: 'temporarily unavailable' } })
+  expect(interrupted.headers.get('retry-after')).toBe('2')
+  for (const table of ['conversations', 'agents', 'integration_deliveries']) {
+    const { rows } = await sql`SELECT FROM ${sql.table(table)} WHERE organization_id = ${id}`.execute(db)
+    expect(rows, table).toEqual([])
+  }
+  expect(await post(server, integration, body)).toMatchObject({ status: 200, body: { status: 'applied' } })
+})
+
+it('an address that sends too fast is told to come later', async () => {
+  const { integration } = await makeCalled(server, 'retell')
+  const statuses: number[] = []
+  for (let i = 0; i < 8; i++) statuses.push((await post(server, integration, { event: 'call_started' })).status)
+  expect(statuses.at(-1)).toBe(429)
+  const late = await post(server, integration, { event: 'call_started' })
+  expect(late.headers.get('retry-after')).toBe('1')
+})

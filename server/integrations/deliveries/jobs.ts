@@ -1,0 +1,45 @@
+import Type from 'typebox'
+import type { Deps } from '../../deps.ts'
+import type { OrgId } from '../../platform/db/database.ts'
+import { defineJob } from '../../platform/jobs/define-job.ts'
+import { clearPreviousSecretsAllOrgs } from '../queries.ts'
+import { clearPayloadsAllOrgs, deleteDeliveriesOf, deleteOldDeliveriesAllOrgs } from './queries.ts'
+
+const batch = 500
+const dayMs = 24 * 60 * 60 * 1_000
+const days = { settledPayload: 7, openPayload: 30, delivery: 90 }
+
+/** Until a batch is not full any more. */
+const repeat = async (signal: AbortSignal, work: () => Promise<number>): Promise<number> => {
+  for (let total = 0; ; ) {
+    signal.throwIfAborted()
+    const done = await work()
+    total += done
+    if (done < batch) return total
+  }
+}
+
+/** What a deleted integration had received. */
+export const deleteDeliveries = defineJob({
+  name: 'integration.delete-deliveries',
+  payload: Type.Object({ organizationId: Type.String(), integrationId: Type.String() }),
+  run: async ({ db }: Deps, { organizationId, integrationId }, { signal }) => {
+    // The one who enqueued it wrote the id of an organization.
+    await repeat(signal, () => deleteDeliveriesOf(db, organizationId as OrgId, integrationId, batch))
+  },
+})
+
+/** Payloads, deliveries and replaced secrets whose time is over. */
+export const sweepDeliveries = defineJob({
+  name: 'integration.sweep-deliveries',
+  payload: Type.Object({}),
+  schedule: '20 * * * *',
+  run: async ({ db, clock, log }: Deps, _payload, { signal }) => {
+    const before = (count: number) => new Date(clock.now().getTime() - count * dayMs)
+    const due = { settledBefore: before(days.settledPayload), openBefore: before(days.openPayload) }
+    const payloads = await repeat(signal, () => clearPayloadsAllOrgs(db, due, batch))
+    const deliveries = await repeat(signal, () => deleteOldDeliveriesAllOrgs(db, before(days.delivery), batch))
+    await clearPreviousSecretsAllOrgs(db, clock.now())
+    if (payloads + deliveries > 0) log.info({ payloads, deliveries }, 'swept what providers had sent')
+  },
+})

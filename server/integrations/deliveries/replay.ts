@@ -1,0 +1,35 @@
+import type { Deps } from '../../deps.ts'
+import { recordAudit } from '../../platform/audit/record.ts'
+import { ApiError } from '../../platform/errors.ts'
+import type { Actor } from '../../platform/identity/actor.ts'
+import { applyPayload, type Integration, type Settle } from '../apply.ts'
+import { openPayload, parsePayload } from '../payload.ts'
+import { announcedIn } from '../twilio/announced.ts'
+import { pullTranscript } from '../twilio/jobs.ts'
+import { type getDelivery, updateDelivery } from './queries.ts'
+
+type Delivery = Awaited<ReturnType<typeof getDelivery>>
+
+/** Applies once more what a provider sent, as if it came now. */
+export const replayDelivery = async (
+  deps: Deps,
+  actor: Actor,
+  integration: Integration,
+  { id, status, payload, contentType }: Delivery,
+): Promise<void> => {
+  if (status === 'pending') throw new ApiError('conflict', 'What it announced is being fetched; wait for that.')
+  if (payload === null) throw new ApiError('conflict', 'What was sent is not kept any more, so it cannot be replayed.')
+  const settle: Settle = async (trx, settled) => {
+    await updateDelivery(trx, actor.org, id, { ...settled, ...(settled.status === 'erased' && { payload: null }) })
+    await recordAudit(trx, actor, 'integration.replay', { type: 'integrationDelivery', id })
+  }
+  const parsed = parsePayload(await openPayload(deps.secrets, actor.org, id, payload), contentType)
+  if (announcedIn(integration.provider, parsed) === undefined) {
+    await applyPayload(deps, integration, parsed, settle)
+    return
+  }
+  await deps.db.transaction().execute(async (trx) => {
+    await settle(trx, { status: 'pending', reason: null, conversationId: null })
+    await deps.jobs.enqueue(trx, pullTranscript, { organizationId: actor.org, deliveryId: id })
+  })
+}

@@ -1,0 +1,175 @@
+import type { FastifyRequest } from 'fastify'
+import type { Deps } from '../../deps.ts'
+import { ApiError, notFound } from '../../platform/errors.ts'
+import type { App } from '../../platform/http/http.ts'
+import { limitByAddress } from '../../platform/http/rate-limit.ts'
+import { AnyQuery, answers, IdParams, NoBody, NoQuery, Page, RawBody } from '../../platform/http/schemas.ts'
+import { openPayload } from '../payload.ts'
+import { findCalledIntegrationAllOrgs, findSealedIntegration } from '../queries.ts'
+import { receiveDelivery } from '../receive.ts'
+import { openValidSecrets } from '../secret.ts'
+import { verifyWebhook } from '../verify.ts'
+import { getDelivery, listDeliveries } from './queries.ts'
+import { replayDelivery } from './replay.ts'
+import { Delivery, DeliveryParams, DeliveryQuery, DeliveryWithPayload, Received } from './schema.ts'
+
+type CalledIntegration = NonNullable<Awaited<ReturnType<typeof findCalledIntegrationAllOrgs>>>
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whose webhook a provider calls. */
+    called: CalledIntegration
+  }
+}
+
+const tags = ['Integrations']
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+const refusals = {
+  invalid: 'The request is not signed with the secret of this integration, or not as its settings say.',
+  stale: 'The request is signed, but its timestamp is too far from now. Send it anew; check the clocks.',
+}
+
+/** A longer one tells nothing more. */
+const contentTypeOf = ({ headers }: FastifyRequest): string | null => headers['content-type']?.slice(0, 255) ?? null
+
+export const deliveries = (app: App, deps: Deps): void => {
+  const { db, clock, secrets, config, baseUrl } = deps
+  const { ratePerSecond, rateBurst, batchBytes } = config.limits
+  const countWebhook = limitByAddress(
+    { perSecond: ratePerSecond, burst: rateBurst },
+    'Too many webhooks from this address; send them more slowly.',
+  )
+  const countRefused = limitByAddress({ perSecond: 20, burst: 200 }, 'Too many refused webhooks from this address.')
+
+  /** Nothing of the body is read for an integration that there is not. */
+  const findCalled = async (request: FastifyRequest): Promise<void> => {
+    countWebhook(request.ip)
+    const { id } = request.params as { id: string }
+    // A malformed one is told with the other faults of the address.
+    if (!uuid.test(id)) return
+    const found = await findCalledIntegrationAllOrgs(db, id)
+    if (!found) {
+      countRefused(request.ip)
+      throw notFound()
+    }
+    if (found.suspendedAt) throw new ApiError('forbidden', 'The organization is suspended.')
+    request.called = found
+  }
+
+  app.decorateRequest('called')
+
+  app.post(
+    '/v1/integrations/:id/webhook',
+    {
+      onRequest: findCalled,
+      bodyLimit: batchBytes,
+      config: {
+        access: 'public',
+        takes: 'bytes',
+        foreign: true,
+        unaudited: 'a provider sends it; the list of deliveries shows it',
+      },
+      schema: {
+        tags,
+        operationId: 'receiveWebhook',
+        summary: 'Receive a call of the provider, signed by its own scheme',
+        description:
+          'What can be read is applied before the answer. What cannot, or may not, be applied is kept and answered 202, ' +
+          'since providers give up at an error; `/deliveries` tells why.',
+        params: IdParams,
+        body: RawBody,
+        querystring: AnyQuery,
+        response: answers({ 200: Received, 202: Received }, 400, 401, 403, 404, 503),
+      },
+    },
+    async (request, reply) => {
+      const integration = request.called
+      // A request without a body has none, whatever its schema says.
+      const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
+      const verdict = verifyWebhook(integration.provider, integration.settings, {
+        ...{ body, headers: request.headers, now: clock.now() },
+        url: `${baseUrl()}${request.originalUrl}`,
+        secrets: openValidSecrets(secrets, integration, clock.now()),
+      })
+      if (verdict !== 'valid') {
+        countRefused(request.ip)
+        throw new ApiError('unauthorized', refusals[verdict])
+      }
+      const contentType = contentTypeOf(request)
+      const { status, conversationId, deliveryId } = await receiveDelivery(deps, integration, { body, contentType })
+      const settled = status === 'applied' || status === 'unchanged' || status === 'ignored' || status === 'erased'
+      return reply.code(settled ? 200 : 202).send({ deliveryId, status, conversationId })
+    },
+  )
+
+  app.get(
+    '/v1/integrations/:id/deliveries',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'listDeliveries',
+        summary: 'List what a provider sent, newest first',
+        params: IdParams,
+        querystring: DeliveryQuery,
+        response: answers({ 200: Page(Delivery) }, 400, 401, 403, 404),
+      },
+    },
+    async ({ actor, params, query }) => {
+      const integration = await findSealedIntegration(db, actor.org, params.id)
+      if (!integration) throw notFound()
+      const { limit, cursor, status } = query
+      const scope = ['integration-deliveries', actor.org, integration.id, status ?? null]
+      const page = app.paging.read({ limit, ...(cursor !== undefined && { cursor }) }, scope)
+      const filter = { integrationId: integration.id, ...(status !== undefined && { status }) }
+      const rows = await listDeliveries(db, actor.org, filter, page)
+      return app.paging.answer(rows, page, scope, (delivery) => delivery.id)
+    },
+  )
+
+  app.get(
+    '/v1/integrations/:id/deliveries/:deliveryId',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'getDelivery',
+        summary: 'Get a delivery with what was sent',
+        params: DeliveryParams,
+        querystring: NoQuery,
+        response: answers({ 200: DeliveryWithPayload }, 401, 403, 404),
+      },
+    },
+    async ({ actor, params }) => {
+      const { payload, ...delivery } = await getDelivery(db, actor.org, params.id, params.deliveryId)
+      const bytes = payload && (await openPayload(secrets, actor.org, delivery.id, payload))
+      return { ...delivery, payload: bytes ? bytes.toString('utf8') : null }
+    },
+  )
+
+  app.post(
+    '/v1/integrations/:id/deliveries/:deliveryId/replay',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'replayDelivery',
+        summary: 'Apply a delivery once more',
+        params: DeliveryParams,
+        querystring: NoQuery,
+        body: NoBody,
+        response: answers({ 200: Delivery }, 400, 401, 403, 404, 409),
+      },
+    },
+    async ({ actor, params }) => {
+      const integration = await findSealedIntegration(db, actor.org, params.id)
+      if (!integration) throw notFound()
+      const delivery = await getDelivery(db, actor.org, integration.id, params.deliveryId)
+      await replayDelivery(deps, actor, integration, delivery)
+      const { payload: _payload, ...replayed } = await getDelivery(db, actor.org, integration.id, delivery.id)
+      return replayed
+    },
+  )
+}

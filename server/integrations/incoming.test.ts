@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import { sample } from '../../test/samples/ingest/sample.ts'
+import { testServer } from '../../test/server.ts'
+import { makeCalled, post } from './test-signing.ts'
+
+const server = await testServer()
+
+/** A call of Retell like the sample, with metadata as it is written here. */
+const withMetadata = (metadata: string): Buffer => {
+  const { call } = sample('retell_call_ended.json')
+  return Buffer.from(
+    JSON.stringify({ event: 'call_ended', call: { ...call, metadata: 0 } }).replace(
+      '"metadata":0',
+      `"metadata":${metadata}`,
+    ),
+  )
+}
+
+it('numbers that are stored as others change nothing when they come again', async () => {
+  const { integration } = await makeCalled(server, 'retell')
+  const body = withMetadata('{"zero":-0,"beyond":1e999,"deep":[{"zero":-0}]}')
+  expect((await post(server, integration, body)).body.status).toBe('applied')
+  expect((await post(server, integration, body)).body.status).toBe('unchanged')
+})
+
+const tooMuch: [string, object, string][] = [
+  ['more keys', Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`key${n}`, n])), 'more than 1000 keys'],
+  ['longer keys', { ['k'.repeat(121)]: 1 }, 'a key of the metadata is longer than 120 characters'],
+]
+
+it.each(tooMuch)(
+  'metadata of %s than requests may bring is rejected, with the reason',
+  async (_name, metadata, reason) => {
+    const { key, integration } = await makeCalled(server, 'retell')
+    const answer = await post(server, integration, withMetadata(JSON.stringify(metadata)))
+    expect(answer).toMatchObject({ status: 202, body: { status: 'rejected', conversationId: null } })
+    const path = `/v1/integrations/${integration.id}/deliveries/${answer.body.deliveryId}`
+    expect((await server.call('GET', path, { key })).body.reason).toContain(reason)
+  },
+)

@@ -1,0 +1,192 @@
+import type { AgentReference, Incoming } from '../../conversations/ingest/incoming.ts'
+import { Unreadable } from '../../conversations/transcripts/draft.ts'
+import { instructionsOf } from '../../conversations/transcripts/formats/otel-messages.ts'
+import { attributesOf, type Span, spanOf } from '../../conversations/transcripts/formats/otel-spans.ts'
+import { idOf, isObject, type JsonObject, textOf } from '../../conversations/transcripts/json.ts'
+import { metricsOf } from '../../conversations/transcripts/provider-calls/call.ts'
+import { cut, cutMetrics } from '../limits.ts'
+import type { StoredSpan } from './spans.ts'
+
+/** Makes one conversation of the spans that belong to it. Pure. */
+
+export type OwnedSpan = { traceId: string; spanId: string; conversationKey: string | null; text: string }
+
+type Read = { stored: StoredSpan; span: Span; resource: JsonObject }
+
+const parse = (text: string): StoredSpan => JSON.parse(text)
+
+const readAll = (spans: OwnedSpan[]): Read[] =>
+  spans
+    .map(({ text }): Read => {
+      const stored = parse(text)
+      return { stored, span: spanOf(stored.span), resource: attributesOf(stored.resource.attributes) }
+    })
+    // The same order however they arrived, so that the same spans are the same transcript.
+    .sort((a, b) => a.span.startMs - b.span.startMs || (a.span.id < b.span.id ? -1 : 1))
+
+/**
+ * The spans of a conversation among all of its traces. One that names none is of the conversation of its nearest ancestor
+ * that does; above all of those, it is of every conversation of its trace.
+ */
+export const ownSpans = <S extends OwnedSpan>(spans: S[], key: string): S[] => {
+  const placeOf = (traceId: string, spanId: string) => `${traceId} ${spanId}`
+  const keys = new Map(spans.map((span) => [placeOf(span.traceId, span.spanId), span.conversationKey]))
+  const parents = new Map(
+    spans.map(({ traceId, spanId, text }) => [placeOf(traceId, spanId), idOf(parse(text).span.parentSpanId)]),
+  )
+  // Told once a place: a chain may be as long as there are spans.
+  const told = new Map<string, string | null>()
+  const namedAbove = ({ traceId, spanId }: S): string | null => {
+    const passed: string[] = []
+    let named: string | null = null
+    for (let id: string | null = spanId; id !== null; ) {
+      const place = placeOf(traceId, id)
+      const known = keys.get(place) ?? told.get(place)
+      if (known !== undefined) {
+        named = known
+        break
+      }
+      // Where spans are each other's parents, the way ends here.
+      told.set(place, null)
+      passed.push(place)
+      id = parents.get(place) ?? null
+    }
+    for (const place of passed) told.set(place, named)
+    return named
+  }
+  const isSplit = new Set(keys.values()).size > 2
+  return spans.filter((span) => {
+    const named = span.conversationKey ?? (isSplit ? namedAbove(span) : null)
+    return named === null || named === key
+  })
+}
+
+/** Whether the beginning of each trace is there: it ends last, so hardly anything is still to come. */
+export const isWhole = (spans: OwnedSpan[]): boolean => {
+  const rooted = new Set(spans.filter(({ text }) => !parse(text).span.parentSpanId).map(({ traceId }) => traceId))
+  return spans.every(({ traceId }) => rooted.has(traceId))
+}
+
+const talk = /^(gen_ai|conversation|lk|langfuse)\./
+
+/** Traces of web servers and databases come along, and are of no conversation. */
+const isOfConversation = ({ span }: Read): boolean => Object.keys(span.attributes).some((name) => talk.test(name))
+
+const isVoice = ({ stored, span }: Read): boolean =>
+  span.attributes['conversation.type'] === 'voice' ||
+  /^(pipecat|livekit)/i.test(textOf(stored.scope.name) ?? '') ||
+  Object.keys(span.attributes).some((name) => name.startsWith('lk.'))
+
+const first = <T>(reads: Read[], find: (read: Read) => T | null): T | null => {
+  for (const read of reads) {
+    const found = find(read)
+    if (found !== null) return found
+  }
+  return null
+}
+
+const attribute = (reads: Read[], ...names: string[]): string | null =>
+  first(reads, ({ span }) => names.map((name) => idOf(span.attributes[name])).find((value) => value !== null) ?? null)
+
+const agentOf = (reads: Read[], channel: 'voice' | 'text'): AgentReference => {
+  const told = first(reads, ({ span: { attributes } }) => {
+    const id = idOf(attributes['gen_ai.agent.id'])
+    const name = textOf(attributes['gen_ai.agent.name'])
+    return id !== null || name !== null ? { id: id ?? name, name: name ?? id } : null
+  })
+  const service = first(reads, ({ resource }) => textOf(resource['service.name'])) ?? 'opentelemetry'
+  const name = (told?.name ?? service).trim() || service
+  return { externalId: cut(told?.id ?? service), make: { name: cut(name), channel } }
+}
+
+const promptIn = ({ span }: Read): string | null => {
+  try {
+    return textOf(instructionsOf(span.attributes['gen_ai.system_instructions'])[0]?.text)
+  } catch (error) {
+    if (error instanceof Unreadable) return null
+    throw error
+  }
+}
+
+const versionOf = (reads: Read[]): Incoming['version'] => {
+  const told = attribute(reads, 'gen_ai.agent.version')
+  const label = told === null ? null : cut(told)
+  const systemPrompt = first(reads, promptIn)
+  if (systemPrompt !== null) return { systemPrompt, label }
+  return label === null ? null : { label, make: true }
+}
+
+const described = ['service.name', 'service.version', 'deployment.environment.name']
+
+const metadataOf = (reads: Read[]): JsonObject =>
+  Object.fromEntries(
+    described.flatMap((name) => {
+      const value = first(reads, ({ resource }) => textOf(resource[name]))
+      return value === null ? [] : [[name, cut(value, 1_000)]]
+    }),
+  )
+
+/** What was evaluated on the other side. */
+const metricsIn = (reads: Read[]): Incoming['metrics'] => {
+  const { add, all } = metricsOf('otel')
+  for (const { stored } of reads) {
+    const events = Array.isArray(stored.span.events) ? stored.span.events.filter(isObject) : []
+    for (const event of events.filter(({ name }) => name === 'gen_ai.evaluation.result')) {
+      const told = attributesOf(event.attributes)
+      const value = told['gen_ai.evaluation.score.value'] ?? told['gen_ai.evaluation.score.label']
+      const name = textOf(told['gen_ai.evaluation.name'])
+      if (name !== null) add(name, value, told['gen_ai.evaluation.explanation'])
+    }
+  }
+  return cutMetrics(all())
+}
+
+/** The traces as OTLP writes them, each resource and scope told once. */
+const contentOf = (reads: Read[]): JsonObject => {
+  const resources = new Map<
+    string,
+    { resource: JsonObject; scopes: Map<string, { scope: JsonObject; spans: unknown[] }> }
+  >()
+  for (const { stored } of reads) {
+    const [place, inside] = [JSON.stringify(stored.resource), JSON.stringify(stored.scope)]
+    const { scopes } = resources.get(place) ?? { scopes: new Map() }
+    const { spans } = scopes.get(inside) ?? { spans: [] }
+    spans.push(stored.span)
+    scopes.set(inside, { scope: stored.scope, spans })
+    resources.set(place, { resource: stored.resource, scopes })
+  }
+  return {
+    resourceSpans: [...resources.values()].map(({ resource, scopes }) => ({
+      resource,
+      scopeSpans: [...scopes.values()],
+    })),
+  }
+}
+
+/** Null when nothing of it tells of a conversation. */
+export const conversationOf = (key: string, spans: OwnedSpan[]): Incoming | null => {
+  const reads = readAll(spans)
+  const [earliest] = reads
+  if (!earliest || !reads.some(isOfConversation)) return null
+  const isCall = reads.some(isVoice)
+  const customerId = attribute(reads, 'user.id', 'enduser.id', 'langfuse.user.id')
+  return {
+    externalId: key,
+    agent: agentOf(reads, isCall ? 'voice' : 'text'),
+    version: versionOf(reads),
+    companyId: null,
+    channel: isCall ? 'call' : 'chat',
+    direction: null,
+    status: 'completed',
+    startedAt: new Date(Math.round(earliest.span.startMs)),
+    endedAt: new Date(Math.round(reads.reduce((end, { span }) => Math.max(end, span.endMs), 0))),
+    durationSeconds: null,
+    endReason: null,
+    customerId: customerId === null ? null : cut(customerId),
+    metadata: metadataOf(reads),
+    transcript: contentOf(reads),
+    provider: 'otel',
+    recordingUrl: null,
+    metrics: metricsIn(reads),
+  }
+}

@@ -1,0 +1,121 @@
+import { hash } from 'node:crypto'
+import Type from 'typebox'
+import type { Incoming } from '../../conversations/ingest/incoming.ts'
+import { ingestConversations } from '../../conversations/ingest/ingest.ts'
+import type { Deps } from '../../deps.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { defineJob, type Job } from '../../platform/jobs/define-job.ts'
+import { conversationOf, isWhole, ownSpans } from './conversation.ts'
+import {
+  deleteOldSpansAllOrgs,
+  deleteSpans,
+  findLastArrival,
+  findStoredFacts,
+  listConversationKeys,
+  listSpans,
+  listTracesOf,
+} from './queries.ts'
+
+/** Nothing came for so long: it is over. Where a trace lacks its beginning, which ends last, more is to be expected. */
+const quietMs = { whole: 60_000, partial: 10 * 60_000 }
+const mostSpans = 10_000
+const hourMs = 60 * 60_000
+const sweepBatch = 1_000
+
+type Payload = { organizationId: string; traceId: string; group: string }
+
+/** One waiting job a conversation; jobs outlive what they are about, so its own id stands in them as a hash. */
+const hashOf = (org: OrgId, group: string) => hash('sha256', `${org}\n${group}`, 'base64url')
+
+/** Has the conversations of these traces made once they are quiet, in the transaction that stores their spans. */
+export const enqueueAssembly = async (
+  { jobs }: Pick<Deps, 'jobs'>,
+  trx: Db,
+  org: OrgId,
+  traceIds: string[],
+  now: Date,
+): Promise<void> => {
+  const named = await listConversationKeys(trx, org, traceIds)
+  const groups = new Map(named.map(({ key, traceId }) => [key, traceId]))
+  const namedTraces = new Set(named.map(({ traceId }) => traceId))
+  for (const traceId of traceIds) if (!namedTraces.has(traceId)) groups.set(traceId, traceId)
+  // In one order, so that two requests never wait for each other in a circle.
+  const startAfter = new Date(now.getTime() + quietMs.whole)
+  for (const [key, traceId] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const group = hashOf(org, key)
+    await jobs.enqueue(trx, assembleJob(), { organizationId: org, traceId, group }, { singletonKey: group, startAfter })
+  }
+}
+
+/** What came first stays: a late span may begin earlier, or be the first to name the agent. */
+const asStored = async (db: Db, org: OrgId, incoming: Incoming): Promise<Incoming> => {
+  const stored = incoming.externalId === null ? undefined : await findStoredFacts(db, org, incoming.externalId)
+  if (!stored) return incoming
+  const { agentId, startedAt, endedAt } = stored
+  const isLater = endedAt !== null && incoming.endedAt !== null && endedAt > incoming.endedAt
+  const end = isLater ? endedAt : incoming.endedAt
+  return { ...incoming, agent: { id: agentId }, startedAt, endedAt: end !== null && end >= startedAt ? end : null }
+}
+
+/** Makes a conversation of what is there, or answers when to look again. */
+const assembleOne = async (deps: Deps, org: OrgId, key: string, traceIds: string[]): Promise<Date | undefined> => {
+  const { db, clock, config, log } = deps
+  const arrivedAt = await findLastArrival(db, org, traceIds)
+  if (arrivedAt === null) return undefined
+  const now = clock.now().getTime()
+  const wait = (ms: number) => new Date(arrivedAt.getTime() + ms)
+  if (now < wait(quietMs.whole).getTime()) return wait(quietMs.whole)
+  const bounds = { count: mostSpans, bytes: config.limits.batchBytes }
+  const spans = ownSpans(await listSpans(db, org, traceIds, bounds), key)
+  if (now < wait(quietMs.partial).getTime() && !isWhole(spans)) return wait(quietMs.partial)
+  const made = conversationOf(key, spans)
+  if (!made) return undefined
+  await ingestConversations(deps, org, [await asStored(db, org, made)], async (trx, [outcome]) => {
+    if (outcome?.status === 'erased') await deleteSpans(trx, org, spans)
+    if (outcome?.status === 'rejected') {
+      log.warn({ organizationId: org, reason: outcome.error.message }, 'a conversation of traces was not taken in')
+    }
+  })
+  return undefined
+}
+
+/** A conversation that spans of the trace name, or that the trace itself is. */
+export const assembleConversations = defineJob({
+  name: 'otel.assemble',
+  payload: Type.Object({ organizationId: Type.String(), traceId: Type.String(), group: Type.String() }),
+  run: async (deps: Deps, payload, attempt) => {
+    // The one who enqueued it wrote the id of an organization.
+    const org = payload.organizationId as OrgId
+    const named = await listConversationKeys(deps.db, org, [payload.traceId])
+    const keys = named.length > 0 ? named.map(({ key }) => key) : [payload.traceId]
+    const key = keys.find((one) => hashOf(org, one) === payload.group)
+    // Spans that came since name another one, which has a job of its own.
+    if (key === undefined) return
+    const traceIds = named.length > 0 ? await listTracesOf(deps.db, org, key) : [payload.traceId]
+    const startAfter = await assembleOne(deps, org, key, traceIds)
+    if (!startAfter) return
+    await attempt.finish(async (trx) => {
+      await deps.jobs.enqueue(trx, assembleJob(), payload, { singletonKey: payload.group, startAfter })
+    })
+  },
+})
+
+/** The job enqueues itself, which TypeScript cannot infer the type of otherwise. */
+const assembleJob = (): Job<Deps, Payload> => assembleConversations
+
+/** Spans of which nothing more is to be expected. */
+export const sweepSpans = defineJob({
+  name: 'otel.sweep-spans',
+  payload: Type.Object({}),
+  schedule: '50 * * * *',
+  run: async ({ db, clock, log }: Deps, _payload, { signal }) => {
+    const hoursAgo = (hours: number) => new Date(clock.now().getTime() - hours * hourMs)
+    const due = { before: hoursAgo(24), longBefore: hoursAgo(7 * 24) }
+    let spans = 0
+    for (let deleted = sweepBatch; deleted === sweepBatch; spans += deleted) {
+      signal.throwIfAborted()
+      deleted = await deleteOldSpansAllOrgs(db, due, sweepBatch)
+    }
+    if (spans > 0) log.info({ spans }, 'swept spans of traces')
+  },
+})

@@ -1,0 +1,106 @@
+import { gzipSync } from 'node:zlib'
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { makeConversation, makeOrganization } from '../../../test/make.ts'
+import { testServer } from '../../../test/server.ts'
+import { ownSpans } from './conversation.ts'
+import { assembleConversations } from './jobs.ts'
+
+const server = await testServer()
+const { call, clock } = server
+
+const hex = (number: number, digits: number) => number.toString(16).padStart(digits, '0')
+const [trace, startMs] = [hex(1, 32), clock.now().getTime() - 60 * 60_000]
+
+const attributesOf = (attributes: Record<string, string>) =>
+  Object.entries(attributes).map(([key, stringValue]) => ({ key, value: { stringValue } }))
+
+const span = (number: number, conversation: string, more: object = {}) => ({
+  ...{ traceId: trace, spanId: hex(number, 16), name: 'chat' },
+  startTimeUnixNano: `${startMs + number}000000`,
+  endTimeUnixNano: `${startMs + number + 500}000000`,
+  attributes: attributesOf({ 'gen_ai.conversation.id': conversation }),
+  ...more,
+})
+
+const post = (key: string, spans: object[], resource: Record<string, string> = {}) => {
+  const body = { resourceSpans: [{ resource: { attributes: attributesOf(resource) }, scopeSpans: [{ spans }] }] }
+  return call('POST', '/v1/otlp/v1/traces', { key, body })
+}
+
+/** Runs what is due two minutes later, of this conversation alone where one is named: the first that was enqueued. */
+const assemble = async (org: string, jobs = 1_000) => {
+  clock.advance(120_000)
+  await sql`
+    UPDATE pgboss.job SET start_after = now() WHERE id IN (
+      SELECT id FROM pgboss.job WHERE name = 'otel.assemble' AND state = 'created' AND data->>'organizationId' = ${org}
+      ORDER BY id LIMIT ${jobs})`.execute(server.deps.db)
+  return server.deps.jobs.drain([assembleConversations], server.deps)
+}
+
+const find = async (key: string) => (await call('GET', '/v1/conversations', { key })).body.data
+
+const unsound: [string, object, RegExp][] = [
+  ['that ends at no instant', { endTimeUnixNano: 1e300 }, /ends more than 5 minutes ahead/],
+  ['that ends after the year 9999', { endTimeUnixNano: 3e20 }, /ends more than 5 minutes ahead/],
+  ['of a clock that goes ahead', { startTimeUnixNano: `${startMs + 9e6}000000` }, /ends more than 5 minutes ahead/],
+  ['with an event of odd attributes', { events: [{ attributes: [1] }] }, /attribute 0 is not an object/],
+]
+
+it.each(unsound)('a span %s is refused, and the conversation made of the others', async (_name, more, reason) => {
+  const { key, id } = await makeOrganization(server)
+  const answer = await post(key, [span(1, 'a'), span(2, 'a', more)])
+  expect(answer).toMatchObject({ status: 200, body: { partialSuccess: { rejectedSpans: '1' } } })
+  expect(answer.body.partialSuccess.errorMessage).toMatch(reason)
+  await assemble(id)
+  expect(await find(key)).toMatchObject([{ externalId: 'a', startedAt: new Date(startMs + 1).toISOString() }])
+})
+
+it('what spans make of a resource of many bytes is limited', async () => {
+  const { key } = await makeOrganization(server)
+  const spans = Array.from({ length: 100 }, (_, number) => span(number + 1, 'a'))
+  expect(await post(key, spans, { large: 'r'.repeat(1_000_000) })).toMatchObject({ status: 413 })
+  expect(await post(key, spans.slice(0, 10), { large: 'r'.repeat(1_000_000) })).toMatchObject({ status: 200, body: {} })
+})
+
+it('a small body of very many protobuf messages is refused before they are made', async () => {
+  const { key } = await makeOrganization(server)
+  const emptyResourceSpans = Buffer.from([0x0a, 0x00])
+  const raw = new Uint8Array(gzipSync(Buffer.alloc(30_000_000, emptyResourceSpans)))
+  const headers = { 'content-type': 'application/x-protobuf', 'content-encoding': 'GZIP' }
+  const answer = await call('POST', '/v1/otlp/v1/traces', { key, raw, headers })
+  expect(answer).toMatchObject({ status: 413, body: { message: expect.stringContaining('500000 messages') } })
+})
+
+it('each of the conversations of a trace has a job for itself', async () => {
+  const { key, id } = await makeOrganization(server)
+  await post(key, [span(1, 'a'), span(2, 'b'), span(3, 'c')])
+  await assemble(id, 1)
+  expect(await find(key)).toHaveLength(1)
+  await assemble(id)
+  expect((await find(key)).map(({ externalId }: { externalId: string }) => externalId)).toEqual(['c', 'b', 'a'])
+})
+
+it('a conversation that was told of before does not end before it starts', async () => {
+  const { key, id } = await makeOrganization(server)
+  await makeConversation(server, key, { externalId: 'a', startedAt: new Date(startMs + 60_000).toISOString() })
+  await post(key, [span(1, 'a')])
+  await assemble(id)
+  expect(await find(key)).toMatchObject([{ startedAt: new Date(startMs + 60_000).toISOString(), endedAt: null }])
+})
+
+it('the owners of a long chain of spans are found in one walk, also where it is a circle', () => {
+  const length = 10_000
+  const stored = Array.from({ length }, (_, number) => {
+    const parentSpanId = hex(number === 0 ? 7 : number - 1, 16)
+    const conversationKey = number === length / 2 ? 'a' : number === length - 1 ? 'b' : null
+    const text = JSON.stringify({ resource: {}, scope: {}, span: { parentSpanId } })
+    return { traceId: trace, spanId: hex(number, 16), conversationKey, text }
+  })
+  const began = performance.now()
+  const numbers = (key: string) => ownSpans(stored, key).map(({ spanId }) => Number.parseInt(spanId, 16))
+  expect(numbers('a')).toEqual([...Array(length - 1).keys()])
+  expect(numbers('b')).toEqual([...Array(length / 2).keys(), length - 1])
+  // A walk for each span takes half a minute.
+  expect(performance.now() - began).toBeLessThan(5_000)
+})

@@ -1,0 +1,102 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+
+type NewSpan = { traceId: string; spanId: string; conversationKey: string | null; text: string }
+
+/** In the order given, which is the same for all. Answers the traces that are new or grew. */
+export const insertSpans = async (db: Db, org: OrgId, spans: NewSpan[], receivedAt: Date): Promise<string[]> => {
+  const { rows } = await sql<{ traceId: string }>`
+    WITH inserted AS (
+      INSERT INTO otel_spans (organization_id, trace_id, span_id, conversation_key, span, received_at)
+      SELECT ${org}::uuid, given.*, ${receivedAt}::timestamptz FROM unnest(
+        ${spans.map(({ traceId }) => traceId)}::text[], ${spans.map(({ spanId }) => spanId)}::text[],
+        ${spans.map(({ conversationKey }) => conversationKey)}::text[], ${spans.map(({ text }) => text)}::text[]) AS given
+      ON CONFLICT ON CONSTRAINT otel_spans_pkey DO NOTHING
+      RETURNING trace_id)
+    SELECT DISTINCT trace_id AS "traceId" FROM inserted`.execute(db)
+  return rows.map(({ traceId }) => traceId)
+}
+
+/** Which conversations the spans of these traces name. */
+export const listConversationKeys = async (db: Db, org: OrgId, traceIds: string[]) => {
+  const { rows } = await sql<{ traceId: string; key: string }>`
+    SELECT DISTINCT trace_id AS "traceId", conversation_key AS key FROM otel_spans
+    WHERE organization_id = ${org} AND trace_id = ANY(${traceIds}::text[]) AND conversation_key IS NOT NULL
+    ORDER BY 1, 2`.execute(db)
+  return rows
+}
+
+/** All traces in which a span names this conversation. */
+export const listTracesOf = async (db: Db, org: OrgId, key: string): Promise<string[]> => {
+  const { rows } = await sql<{ traceId: string }>`
+    SELECT DISTINCT trace_id AS "traceId" FROM otel_spans
+    WHERE organization_id = ${org} AND conversation_key = ${key} ORDER BY 1`.execute(db)
+  return rows.map(({ traceId }) => traceId)
+}
+
+/** In the order of arrival, as many as stay below the limits. */
+export const listSpans = async (db: Db, org: OrgId, traceIds: string[], limits: { count: number; bytes: number }) => {
+  const { rows } = await sql<{
+    traceId: string
+    spanId: string
+    conversationKey: string | null
+    text: string
+    receivedAt: Date
+  }>`
+    SELECT trace_id AS "traceId", span_id AS "spanId", conversation_key AS "conversationKey", span AS text,
+      received_at AS "receivedAt"
+    FROM (
+      SELECT *, sum(octet_length(span)) OVER (ORDER BY received_at, trace_id, span_id) AS bytes FROM otel_spans
+      WHERE organization_id = ${org} AND trace_id = ANY(${traceIds}::text[])) AS counted
+    WHERE bytes <= ${limits.bytes}
+    ORDER BY received_at, trace_id, span_id LIMIT ${limits.count}`.execute(db)
+  return rows
+}
+
+export const findLastArrival = async (db: Db, org: OrgId, traceIds: string[]): Promise<Date | null> => {
+  const { rows } = await sql<{ receivedAt: Date | null }>`
+    SELECT max(received_at) AS "receivedAt" FROM otel_spans
+    WHERE organization_id = ${org} AND trace_id = ANY(${traceIds}::text[])`.execute(db)
+  return rows[0]?.receivedAt ?? null
+}
+
+export const deleteSpans = async (db: Db, org: OrgId, spans: { traceId: string; spanId: string }[]): Promise<void> => {
+  await sql`
+    DELETE FROM otel_spans s USING unnest(
+      ${spans.map(({ traceId }) => traceId)}::text[], ${spans.map(({ spanId }) => spanId)}::text[]) AS gone(trace_id, span_id)
+    WHERE s.organization_id = ${org} AND s.trace_id = gone.trace_id AND s.span_id = gone.span_id`.execute(db)
+}
+
+/** What of a conversation never changes, as whoever came first told it. */
+export const findStoredFacts = (db: Db, org: OrgId, externalId: string) =>
+  db
+    .selectFrom('conversations')
+    .select(['agent_id as agentId', 'started_at as startedAt', 'ended_at as endedAt'])
+    .where('organization_id', '=', org)
+    .where('external_id', '=', externalId)
+    .executeTakeFirst()
+
+/**
+ * Deletes whole traces of which no span came since `before`, nor any of a conversation that they name; and whatever came
+ * before `longBefore`, for a conversation that never ends. Answers how many spans.
+ */
+export const deleteOldSpansAllOrgs = async (
+  db: Db,
+  { before, longBefore }: { before: Date; longBefore: Date },
+  limit: number,
+): Promise<number> => {
+  const { rows } = await sql`
+    WITH due AS (
+      SELECT organization_id, trace_id, span_id FROM otel_spans s
+      WHERE received_at < ${before} AND (received_at < ${longBefore} OR NOT (
+        EXISTS (SELECT FROM otel_spans t WHERE t.organization_id = s.organization_id AND t.trace_id = s.trace_id
+          AND t.received_at >= ${before})
+        OR EXISTS (SELECT FROM otel_spans k JOIN otel_spans n ON n.organization_id = k.organization_id
+          AND n.conversation_key = k.conversation_key AND n.received_at >= ${before}
+          WHERE k.organization_id = s.organization_id AND k.trace_id = s.trace_id)))
+      ORDER BY received_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+    DELETE FROM otel_spans s USING due
+    WHERE s.organization_id = due.organization_id AND s.trace_id = due.trace_id AND s.span_id = due.span_id
+    RETURNING 1`.execute(db)
+  return rows.length
+}

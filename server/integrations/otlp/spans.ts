@@ -1,0 +1,142 @@
+import { redact } from '../../conversations/redaction.ts'
+import { Unreadable } from '../../conversations/transcripts/draft.ts'
+import { attributesOf, type Span, spanOf } from '../../conversations/transcripts/formats/otel-spans.ts'
+import { idOf, instantOfMs, isObject, type JsonObject, objectOf } from '../../conversations/transcripts/json.ts'
+import { ApiError } from '../../platform/errors.ts'
+import { holdsUnsoundText } from '../payload.ts'
+
+/** What is kept of a request of traces, span by span, until a conversation is made of them. */
+
+export type StoredSpan = { resource: JsonObject; scope: JsonObject; span: JsonObject }
+
+/** `conversationKey`: the conversation's own id, where this span names it. */
+export type NewSpan = { traceId: string; spanId: string; conversationKey: string | null; text: string }
+
+export type Reading = { spans: NewSpan[]; rejected: number; reason: string | undefined }
+
+/** What exporters send at once by default is far below. */
+const mostSpans = 10_000
+const mostTraces = 1_000
+/** Each span is stored with its resource, so that a small request may be much to store. */
+const mostCharacters = 64 * 1024 * 1024
+const longestKey = 255
+/** The clocks of senders go ahead. */
+const aheadMs = 5 * 60_000
+
+const keyNames = ['gen_ai.conversation.id', 'session.id', 'conversation.id', 'langfuse.session.id']
+
+const keyOf = ({ attributes }: Span): string | null => {
+  const named = keyNames.map((name) => idOf(attributes[name])).find((key) => key !== null)
+  return named ?? null
+}
+
+const hexId = (value: unknown, digits: number): string | undefined => {
+  const id = typeof value === 'string' ? value.toLowerCase() : ''
+  return id.length === digits && /^[0-9a-f]+$/.test(id) && !/^0+$/.test(id) ? id : undefined
+}
+
+const known = ['name', 'kind', 'startTimeUnixNano', 'endTimeUnixNano', 'attributes', 'events', 'status']
+
+const pick = (from: JsonObject, names: string[]): JsonObject =>
+  Object.fromEntries(names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]))
+
+/** Names what is wrong with any of the attributes. */
+const faultOf = (value: JsonObject, attributes: unknown[]): string | undefined => {
+  if (holdsUnsoundText(value)) return 'a text holds NUL or half of a surrogate pair'
+  try {
+    attributes.forEach(attributesOf)
+    return undefined
+  } catch (error) {
+    if (error instanceof Unreadable) return error.message
+    throw error
+  }
+}
+
+type Options = { redacts: boolean; now: Date }
+
+/** Where spans come from, written once for all of them. */
+const readOrigin = (resource: JsonObject, scope: JsonObject, { redacts }: Options): { text: string } | string => {
+  const { attributes } = resource
+  const kept = pick(scope, ['name', 'version'])
+  const fault = faultOf({ attributes, kept }, [attributes])
+  if (fault !== undefined) return fault
+  const told = attributes === undefined ? {} : { attributes: redacts ? redact(attributes) : attributes }
+  return { text: `"resource":${JSON.stringify(told)},"scope":${JSON.stringify(kept)}` }
+}
+
+/** The text of values; ids and times are numbers that only look like those which are redacted. */
+const redacted = (span: JsonObject): JsonObject => ({
+  ...span,
+  name: redact(span.name),
+  attributes: redact(span.attributes),
+  events: redact(span.events),
+})
+
+const readSpan = (given: JsonObject, origin: string, { redacts, now }: Options): NewSpan | string => {
+  const traceId = hexId(given.traceId, 32)
+  const spanId = hexId(given.spanId, 16)
+  if (traceId === undefined || spanId === undefined) return 'traceId or spanId is no id in hexadecimal'
+  const parentSpanId = hexId(given.parentSpanId, 16)
+  const span = { traceId, spanId, ...(parentSpanId !== undefined && { parentSpanId }), ...pick(given, known) }
+  const events = Array.isArray(given.events) ? given.events.filter(isObject) : []
+  const fault = faultOf(span, [given.attributes, ...events.map(({ attributes }) => attributes)])
+  if (fault !== undefined) return fault
+  const read = spanOf(span)
+  if (instantOfMs(read.startMs) === null) return 'startTimeUnixNano is no instant'
+  if (read.endMs > now.getTime() + aheadMs) return 'the span ends more than 5 minutes ahead; check its sender’s clock'
+  const conversationKey = keyOf(read)
+  if (conversationKey !== null && conversationKey.length > longestKey) {
+    return `the conversation’s id is longer than ${longestKey} characters`
+  }
+  const text = `{${origin},"span":${JSON.stringify(redacts ? redacted(span) : span)}}`
+  return { traceId, spanId, conversationKey, text }
+}
+
+const malformed = (path: string) =>
+  new ApiError('invalid', `${path} must be a list of objects`, {
+    issues: [{ path, message: 'must be a list of objects' }],
+  })
+
+const listOf = (value: unknown, path: string): JsonObject[] => {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value) || !value.every(isObject)) throw malformed(path)
+  return value
+}
+
+const tooMany = (what: string) => new ApiError('tooLarge', `${what} Send smaller batches.`)
+
+/** The sound spans of a request, of limited depth; the others are counted, since their sender would not send them anew. */
+export const readSpans = (request: unknown, options: Options): Reading => {
+  if (!isObject(request)) throw new ApiError('invalid', 'The body must be an object.', { issues: [] })
+  const spans: NewSpan[] = []
+  let characters = 0
+  let rejected = 0
+  let reason: string | undefined
+  const take = (read: NewSpan | string): void => {
+    if (typeof read !== 'string') {
+      spans.push(read)
+      characters += read.text.length
+    } else {
+      rejected += 1
+      reason ??= read
+    }
+    if (spans.length + rejected > mostSpans) throw tooMany(`There are more than ${mostSpans} spans in it.`)
+    if (characters > mostCharacters) {
+      throw tooMany(`Its spans have more than ${mostCharacters} characters, each with its resource.`)
+    }
+  }
+  for (const resourceSpans of listOf(request.resourceSpans, 'resourceSpans')) {
+    for (const scopeSpans of listOf(resourceSpans.scopeSpans, 'scopeSpans')) {
+      const origin = readOrigin(objectOf(resourceSpans.resource), objectOf(scopeSpans.scope), options)
+      for (const given of listOf(scopeSpans.spans, 'spans')) {
+        take(typeof origin === 'string' ? origin : readSpan(given, origin.text, options))
+      }
+    }
+  }
+  const traces = new Set(spans.map(({ traceId }) => traceId))
+  const keys = new Set(spans.map(({ conversationKey }) => conversationKey))
+  if (Math.max(traces.size, keys.size) > mostTraces) {
+    throw tooMany(`There are more than ${mostTraces} traces or conversations in it.`)
+  }
+  return { spans, rejected, reason }
+}

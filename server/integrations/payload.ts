@@ -1,0 +1,59 @@
+import { isUtf8 } from 'node:buffer'
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import { isDeeperThan } from '../conversations/transcripts/json.ts'
+import type { Secrets } from '../platform/secrets/secrets.ts'
+
+/** What a provider sent: read, and kept in a form that nobody reads without the service's key. */
+
+export type Parsed = { value: unknown } | { unreadable: string }
+
+const deepest = 200
+
+const isSound = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
+
+/** Of a value of limited depth. PostgreSQL cannot hold NUL or half of a surrogate pair. */
+export const holdsUnsoundText = (value: unknown): boolean => {
+  if (typeof value === 'string') return !isSound(value)
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some(holdsUnsoundText)
+  return Object.entries(value).some(([name, item]) => !isSound(name) || holdsUnsoundText(item))
+}
+
+const parseText = (text: string, contentType: string | null): Parsed => {
+  if (/^application\/x-www-form-urlencoded\b/i.test(contentType ?? '')) {
+    return { value: Object.fromEntries(new URLSearchParams(text)) }
+  }
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return { unreadable: 'The payload is not JSON.' }
+  }
+}
+
+export const parsePayload = (bytes: Buffer, contentType: string | null): Parsed => {
+  if (!isUtf8(bytes)) return { unreadable: 'The payload is not UTF-8.' }
+  const parsed = parseText(bytes.toString('utf8'), contentType)
+  if ('unreadable' in parsed) return parsed
+  if (isDeeperThan(parsed.value, deepest)) return { unreadable: `The payload nests deeper than ${deepest} levels.` }
+  if (holdsUnsoundText(parsed.value)) {
+    return { unreadable: 'The payload holds NUL or half of a surrogate pair, which cannot be stored as text.' }
+  }
+  return parsed
+}
+
+const place = (org: string, deliveryId: string) => `${org}/delivery/${deliveryId}`
+
+/** Packed before it is sealed: what is sealed packs no more. */
+export const sealPayload = async (
+  secrets: Secrets,
+  org: string,
+  deliveryId: string,
+  bytes: Buffer,
+): Promise<string> => {
+  const packed = await promisify(gzip)(bytes)
+  return secrets.seal(packed.toString('base64'), place(org, deliveryId))
+}
+
+export const openPayload = (secrets: Secrets, org: string, deliveryId: string, sealed: string): Promise<Buffer> =>
+  promisify(gunzip)(Buffer.from(secrets.open(sealed, place(org, deliveryId)), 'base64'))

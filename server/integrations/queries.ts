@@ -1,0 +1,137 @@
+import { sql } from 'kysely'
+import type { Provider } from '../conversations/transcripts/provider-calls/read-call.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { notFound } from '../platform/errors.ts'
+import type { Page } from '../platform/http/paging.ts'
+
+type Settings = { agentId?: string } & Record<string, unknown>
+
+const countLimit = 10_000
+
+/** `sinceId`: the lowest id of the time from which deliveries are counted. Each count is one short scan of the index. */
+const columns = (sinceId: string) =>
+  [
+    'integrations.id',
+    sql<Provider>`provider`.as('provider'),
+    'name',
+    sql<Settings>`settings`.as('settings'),
+    'previous_secret_until as previousSecretUntil',
+    sql<Date | null>`(
+      SELECT d.received_at FROM integration_deliveries d
+      WHERE d.organization_id = integrations.organization_id AND d.integration_id = integrations.id
+      ORDER BY d.id DESC LIMIT 1)`.as('lastDeliveryAt'),
+    sql<Record<string, number>>`(
+      SELECT jsonb_object_agg(known.status, (
+        SELECT count(*) FROM (
+          SELECT FROM integration_deliveries d
+          WHERE d.organization_id = integrations.organization_id AND d.integration_id = integrations.id
+            AND d.status = known.status AND d.id >= ${sinceId}
+          LIMIT ${countLimit}) AS counted))
+      FROM unnest(ARRAY['pending', 'applied', 'unchanged', 'ignored', 'unreadable', 'rejected', 'erased', 'failed'])
+        AS known(status))`.as('recentDeliveries'),
+    'created_at as createdAt',
+    'updated_at as updatedAt',
+  ] as const
+
+export const listIntegrations = (db: Db, org: OrgId, { limit, after }: Page, sinceId: string) =>
+  db
+    .selectFrom('integrations')
+    .select(columns(sinceId))
+    .where('organization_id', '=', org)
+    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()
+
+export const getIntegration = (db: Db, org: OrgId, id: string, sinceId: string) =>
+  db
+    .selectFrom('integrations')
+    .select(columns(sinceId))
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow(notFound)
+
+const sealedColumns = [
+  sql<OrgId>`integrations.organization_id`.as('org'),
+  'integrations.id',
+  sql<Provider>`integrations.provider`.as('provider'),
+  'integrations.name',
+  'integrations.secret',
+  'integrations.previous_secret as previousSecret',
+  'integrations.previous_secret_until as previousSecretUntil',
+  sql<Settings>`integrations.settings`.as('settings'),
+] as const
+
+/** With its sealed secrets, which never leave the service. */
+export const findSealedIntegration = (db: Db, org: OrgId, id: string) =>
+  db
+    .selectFrom('integrations')
+    .select(sealedColumns)
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .executeTakeFirst()
+
+export const lockIntegration = (db: Db, org: OrgId, id: string) =>
+  db
+    .selectFrom('integrations')
+    .select(sealedColumns)
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirstOrThrow(notFound)
+
+/** A provider's call names nothing but the integration. */
+export const findCalledIntegrationAllOrgs = (db: Db, id: string) =>
+  db
+    .selectFrom('integrations')
+    .innerJoin('organizations', 'organizations.id', 'integrations.organization_id')
+    .select([...sealedColumns, 'organizations.suspended_at as suspendedAt'])
+    .where('integrations.id', '=', id)
+    .executeTakeFirst()
+
+type NewIntegration = { id: string; provider: Provider; name: string; secret: string; settings: Settings }
+
+export const insertIntegration = (db: Db, org: OrgId, { settings, ...integration }: NewIntegration) =>
+  db
+    .insertInto('integrations')
+    .values({ organization_id: org, ...integration, settings: JSON.stringify(settings) })
+    .execute()
+
+type IntegrationChange = {
+  name?: string
+  settings?: Settings
+  secret?: string
+  previousSecret?: string | null
+  previousSecretUntil?: Date | null
+}
+
+export const updateIntegration = (db: Db, org: OrgId, id: string, change: IntegrationChange) =>
+  db
+    .updateTable('integrations')
+    .set({
+      ...(change.name !== undefined && { name: change.name }),
+      ...(change.settings !== undefined && { settings: JSON.stringify(change.settings) }),
+      ...(change.secret !== undefined && { secret: change.secret }),
+      ...(change.previousSecret !== undefined && { previous_secret: change.previousSecret }),
+      ...(change.previousSecretUntil !== undefined && { previous_secret_until: change.previousSecretUntil }),
+      updated_at: sql`now()`,
+    })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .execute()
+
+export const deleteIntegration = (db: Db, org: OrgId, id: string) =>
+  db
+    .deleteFrom('integrations')
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .returning('id')
+    .executeTakeFirstOrThrow(notFound)
+
+/** Secrets whose time is over. */
+export const clearPreviousSecretsAllOrgs = (db: Db, now: Date) =>
+  db
+    .updateTable('integrations')
+    .set({ previous_secret: null, previous_secret_until: null })
+    .where('previous_secret_until', '<=', now)
+    .execute()

@@ -1,0 +1,178 @@
+import { findAgents } from '../agents/queries.ts'
+import type { Deps } from '../deps.ts'
+import { recordAudit } from '../platform/audit/record.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { type Issue, invalidAll } from '../platform/errors.ts'
+import type { App } from '../platform/http/http.ts'
+import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
+import { lowestIdAt, newId } from '../platform/ids.ts'
+import { deleteDeliveries } from './deliveries/jobs.ts'
+import {
+  deleteIntegration,
+  getIntegration,
+  insertIntegration,
+  listIntegrations,
+  lockIntegration,
+  updateIntegration,
+} from './queries.ts'
+import { defaultPreviousSecretValidSeconds, Integration, IntegrationCreate, IntegrationUpdate } from './schema.ts'
+import { openSecret, sealPreviousSecret, sealSecret } from './secret.ts'
+import { addressIssues, type Settings, settingsIssues } from './settings.ts'
+
+const tags = ['Integrations']
+const weekMs = 7 * 24 * 60 * 60 * 1_000
+
+const refuseIf = (issues: Issue[]): void => {
+  if (issues.length > 0) throw invalidAll(issues)
+}
+
+export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void => {
+  const sinceId = () => lowestIdAt(new Date(clock.now().getTime() - weekMs))
+
+  const shown = (row: Awaited<ReturnType<typeof getIntegration>>) => ({
+    ...row,
+    webhookPath: `/v1/integrations/${row.id}/webhook`,
+    previousSecretUntil:
+      row.previousSecretUntil && row.previousSecretUntil > clock.now() ? row.previousSecretUntil : null,
+  })
+
+  const agentIssues = async (trx: Db, org: OrgId, { agentId }: Settings): Promise<Issue[]> => {
+    if (agentId === undefined) return []
+    const found = await findAgents(trx, org, { ids: [agentId], externalIds: [] })
+    return found.length > 0 ? [] : [{ path: 'settings.agentId', message: 'names no agent of this organization' }]
+  }
+
+  app.get(
+    '/v1/integrations',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'listIntegrations',
+        summary: 'List integrations, newest first',
+        querystring: PageQuery,
+        response: answers({ 200: Page(Integration) }, 401, 403),
+      },
+    },
+    async ({ actor, query }) => {
+      const scope = ['integrations', actor.org]
+      const page = app.paging.read(query, scope)
+      const rows = await listIntegrations(db, actor.org, page, sinceId())
+      return app.paging.answer(rows.map(shown), page, scope, (integration) => integration.id)
+    },
+  )
+
+  app.post(
+    '/v1/integrations',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'createIntegration',
+        summary: 'Create an integration, whose webhook a provider calls',
+        querystring: NoQuery,
+        body: IntegrationCreate,
+        response: answers({ 201: Integration }, 400, 401, 403),
+      },
+    },
+    async ({ actor, body }, reply) => {
+      const { provider, name, secret, settings = {} } = body
+      refuseIf([...addressIssues(settings), ...(await agentIssues(db, actor.org, settings))])
+      const id = newId()
+      const created = await db.transaction().execute(async (trx) => {
+        const sealed = sealSecret(secrets, actor.org, id, secret)
+        await insertIntegration(trx, actor.org, { id, provider, name, secret: sealed, settings })
+        await recordAudit(trx, actor, 'integration.create', { type: 'integration', id })
+        return getIntegration(trx, actor.org, id, sinceId())
+      })
+      return reply.code(201).header('location', `/v1/integrations/${id}`).send(shown(created))
+    },
+  )
+
+  app.get(
+    '/v1/integrations/:id',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'getIntegration',
+        summary: 'Get an integration, and how it is doing',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 200: Integration }, 401, 403, 404),
+      },
+    },
+    async ({ actor, params }) => shown(await getIntegration(db, actor.org, params.id, sinceId())),
+  )
+
+  app.patch(
+    '/v1/integrations/:id',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'updateIntegration',
+        summary: 'Rename an integration, change its settings, or replace its secret',
+        params: IdParams,
+        querystring: NoQuery,
+        body: IntegrationUpdate,
+        response: answers({ 200: Integration }, 400, 401, 403, 404),
+      },
+    },
+    ({ actor, params, body }) =>
+      db.transaction().execute(async (trx) => {
+        const row = await lockIntegration(trx, actor.org, params.id)
+        const { name, settings, secret, previousSecretValidSeconds } = body
+        if (settings) {
+          refuseIf(settingsIssues(row.provider, settings))
+          const issues = [...addressIssues(settings), ...(await agentIssues(trx, actor.org, settings))]
+          // Otherwise whoever may change an address could have the stored secret sent there.
+          if (settings.apiBaseUrl !== row.settings.apiBaseUrl && secret === undefined) {
+            issues.push({ path: 'settings.apiBaseUrl', message: 'needs the secret beside it when it changes' })
+          }
+          refuseIf(issues)
+        }
+        const before = openSecret(secrets, row)
+        const isNew = secret !== undefined && secret !== before
+        const validMs = (previousSecretValidSeconds ?? defaultPreviousSecretValidSeconds) * 1_000
+        const until = new Date(clock.now().getTime() + validMs)
+        // One whose time is over does not count again.
+        const isInRotation = row.previousSecretUntil !== null && row.previousSecretUntil > clock.now()
+        const moves = previousSecretValidSeconds !== undefined && isInRotation
+        await updateIntegration(trx, actor.org, row.id, {
+          ...(name !== undefined && { name }),
+          ...(settings && { settings }),
+          ...(isNew && {
+            secret: sealSecret(secrets, actor.org, row.id, secret),
+            previousSecret: sealPreviousSecret(secrets, actor.org, row.id, before),
+          }),
+          ...((isNew || moves) && { previousSecretUntil: until }),
+        })
+        await recordAudit(trx, actor, 'integration.update', { type: 'integration', id: row.id })
+        return shown(await getIntegration(trx, actor.org, row.id, sinceId()))
+      }),
+  )
+
+  app.delete(
+    '/v1/integrations/:id',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'deleteIntegration',
+        summary: 'Delete an integration and what it received; its conversations stay',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 204: Empty }, 401, 403, 404),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      await db.transaction().execute(async (trx) => {
+        const { id } = await deleteIntegration(trx, actor.org, params.id)
+        await jobs.enqueue(trx, deleteDeliveries, { organizationId: actor.org, integrationId: id })
+        await recordAudit(trx, actor, 'integration.delete', { type: 'integration', id })
+      })
+      return reply.code(204).send(null)
+    },
+  )
+}

@@ -1,0 +1,83 @@
+import Type from 'typebox'
+import { providers } from '../conversations/transcripts/provider-calls/read-call.ts'
+import { Choice, Closed, Id, Name, Nullable, Timestamp } from '../platform/http/schemas.ts'
+import { deliveryStatuses } from './deliveries/status.ts'
+import { type Settings, settingsByProvider } from './settings.ts'
+
+const IntegrationName = { ...Name, examples: ['Front desk on Vapi'] }
+
+const AnySettings = Type.Unsafe<Settings>({
+  type: 'object',
+  additionalProperties: true,
+  description:
+    'By provider. All: `agentId`. vapi: `scheme` (secret, bearer or hmac) with its knobs. twilio: `accountSid`, ' +
+    '`apiBaseUrl`. livekit: `apiKey`.',
+  examples: [{ scheme: 'hmac', algorithm: 'sha256' }],
+})
+
+const Secret = Type.String({
+  minLength: 1,
+  maxLength: 1_000,
+  pattern: '^[\\x21-\\x7e]+$',
+  description: 'What the provider signs with. It is never shown again.',
+  examples: ['vapi_hmac_secret'],
+})
+
+const count = Type.Integer({ minimum: 0 })
+
+export const Integration = Closed(
+  {
+    id: Id,
+    provider: Choice(providers),
+    name: IntegrationName,
+    settings: AnySettings,
+    webhookPath: Type.String({
+      description: 'Where the provider is to send its calls, on this origin.',
+      examples: ['/v1/integrations/0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f/webhook'],
+    }),
+    previousSecretUntil: {
+      ...Nullable(Type.Unsafe<Date>({ type: 'string', format: 'date-time' })),
+      description: 'Until when the secret before this one still counts; null when it does not.',
+    },
+    lastDeliveryAt: {
+      ...Nullable(Type.Unsafe<Date>({ type: 'string', format: 'date-time' })),
+      description: 'When the provider was last heard; null when it never was.',
+    },
+    recentDeliveries: Closed(Object.fromEntries(deliveryStatuses.map((status) => [status, count])), {
+      description: 'Of the last 7 days by status, each counted up to 10,000.',
+    }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'Integration' },
+)
+
+export const IntegrationCreate = Closed(
+  { provider: Choice(providers), name: IntegrationName, secret: Secret, settings: Type.Optional(AnySettings) },
+  {
+    allOf: settingsByProvider,
+    examples: [
+      { provider: 'vapi', name: 'Front desk on Vapi', secret: 'vapi_hmac_secret', settings: { scheme: 'hmac' } },
+    ],
+  },
+)
+
+const dayInSeconds = 24 * 60 * 60
+
+export const IntegrationUpdate = Closed(
+  {
+    name: Type.Optional(IntegrationName),
+    settings: Type.Optional({ ...AnySettings, description: 'In place of all present settings.' }),
+    secret: Type.Optional(Secret),
+    previousSecretValidSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 30 * dayInSeconds,
+        description: 'How long from now the secret before this one still counts: a day when left out.',
+      }),
+    ),
+  },
+  { minProperties: 1, examples: [{ secret: 'the_next_secret', previousSecretValidSeconds: 3_600 }] },
+)
+
+export const defaultPreviousSecretValidSeconds = dayInSeconds

@@ -1,0 +1,32 @@
+import type { Secrets } from '../platform/secrets/secrets.ts'
+
+/** Where a sealed secret stands: it opens at no other place. */
+const place = (org: string, id: string) => `${org}/integration/${id}/secret`
+const previousPlace = (org: string, id: string) => `${org}/integration/${id}/previous-secret`
+
+type Row = {
+  org: string
+  id: string
+  secret: string
+  previousSecret: string | null
+  previousSecretUntil: Date | null
+}
+
+export const sealSecret = (secrets: Secrets, org: string, id: string, secret: string): string =>
+  secrets.seal(secret, place(org, id))
+
+export const sealPreviousSecret = (secrets: Secrets, org: string, id: string, secret: string): string =>
+  secrets.seal(secret, previousPlace(org, id))
+
+export const openSecret = (secrets: Secrets, { org, id, secret }: Pick<Row, 'org' | 'id' | 'secret'>): string =>
+  secrets.open(secret, place(org, id))
+
+/** Every secret that counts now: during a rotation, the new and the old one. */
+export const openValidSecrets = (secrets: Secrets, row: Row, now: Date): string[] => {
+  const { org, id, previousSecret, previousSecretUntil } = row
+  const previous =
+    previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now
+      ? [secrets.open(previousSecret, previousPlace(org, id))]
+      : []
+  return [openSecret(secrets, row), ...previous]
+}

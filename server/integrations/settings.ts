@@ -1,0 +1,130 @@
+import Type, { type Static } from 'typebox'
+import type { Provider } from '../conversations/transcripts/provider-calls/read-call.ts'
+import type { Issue } from '../platform/errors.ts'
+import { Choice, Closed, Id } from '../platform/http/schemas.ts'
+import { toIssues } from '../platform/http/validation.ts'
+import { strict } from '../platform/json-schema.ts'
+import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
+
+/** What each provider's integration can be told, as one closed schema each. */
+
+const common = {
+  agentId: Type.Optional({ ...Id, description: 'The agent of calls that name none; otherwise one is made for them.' }),
+}
+
+const HeaderName = Type.String({ pattern: '^[A-Za-z0-9-]{1,100}$', examples: ['x-signature'] })
+
+const VapiSecret = Closed({
+  ...common,
+  scheme: Type.Optional(Choice(['secret'], { description: '`secret` when left out.' })),
+  header: Type.Optional({ ...HeaderName, description: '`x-vapi-secret` when left out.' }),
+})
+
+const VapiBearer = Closed({
+  ...common,
+  scheme: Choice(['bearer']),
+  header: Type.Optional({ ...HeaderName, description: '`authorization` when left out.' }),
+  prefix: Type.Optional(
+    Type.Boolean({ description: 'Whether `Bearer ` stands before the secret; it does when left out.' }),
+  ),
+})
+
+const VapiHmac = Closed({
+  ...common,
+  scheme: Choice(['hmac']),
+  algorithm: Type.Optional(Choice(['sha256', 'sha512', 'sha1'])),
+  signatureHeader: Type.Optional(HeaderName),
+  timestampHeader: Type.Optional(HeaderName),
+  messageIdHeader: Type.Optional(HeaderName),
+  signaturePrefix: Type.Optional(Type.String({ maxLength: 100 })),
+  signatureEncoding: Type.Optional(Choice(['hex', 'base64'])),
+  includeTimestamp: Type.Optional(Type.Boolean()),
+  payloadFormat: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      pattern: '\\{body\\}',
+      description: 'Of `{body}`, which it must hold, `{timestamp}`, `{method}`, `{url}` and `{svix-id}`.',
+    }),
+  ),
+  secretIsBase64: Type.Optional(Type.Boolean()),
+})
+
+const Plain = Closed(common)
+
+const Livekit = Closed({
+  ...common,
+  apiKey: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Whose token it must be.' })),
+})
+
+const apiAddress = '^https?://[^\\s/?#@]+(/[^\\s?#@]*)?$'
+
+const Twilio = Closed({
+  ...common,
+  accountSid: Type.String({ pattern: '^AC[0-9a-fA-F]{32}$', examples: ['AC00000000000000000000000000000001'] }),
+  apiBaseUrl: Type.Optional(
+    Type.String({
+      maxLength: 500,
+      pattern: apiAddress,
+      description: '`https://intelligence.twilio.com` when left out; https unless it lies in a private network.',
+    }),
+  ),
+})
+
+/** Which schema holds depends on a part of the value. */
+const when = (condition: object, schema: object) => ({
+  if: condition,
+  // biome-ignore lint/suspicious/noThenProperty: it is a word of JSON Schema.
+  then: schema,
+})
+
+/** The first one also holds where no scheme is named. */
+const byScheme = [VapiSecret, VapiBearer, VapiHmac].map((schema, index) => {
+  const { scheme } = schema.properties
+  return when({ properties: { scheme }, ...(index > 0 && { required: ['scheme'] }) }, schema)
+})
+
+const Vapi = {
+  type: 'object',
+  properties: { scheme: Choice(['secret', 'bearer', 'hmac']) },
+  allOf: byScheme,
+}
+
+const schemas: Record<Provider, object> = {
+  vapi: Vapi,
+  retell: Plain,
+  elevenlabs: Plain,
+  twilio: Twilio,
+  livekit: Livekit,
+}
+
+export type VapiSettings = Static<typeof VapiSecret> | Static<typeof VapiBearer> | Static<typeof VapiHmac>
+export type LivekitSettings = Static<typeof Livekit>
+export type TwilioSettings = Static<typeof Twilio>
+export type Settings = { agentId?: string } & Record<string, unknown>
+
+/** For the schema of a body that names a provider: its settings must be those of that one. */
+export const settingsByProvider = Object.entries(schemas).map(([provider, settings]) =>
+  when(
+    { properties: { provider: { const: provider } }, required: ['provider'] },
+    // Without an account nothing can be fetched.
+    { properties: { settings }, ...(provider === 'twilio' && { required: ['settings'] }) },
+  ),
+)
+
+const validators = new Map(
+  Object.entries(schemas).map(([provider, settings]) => [provider, strict.compile({ properties: { settings } })]),
+)
+
+/** The faults that the provider's schema finds. */
+export const settingsIssues = (provider: string, settings: Settings): Issue[] => {
+  const validate = validators.get(provider)
+  return !validate || validate({ settings }) ? [] : toIssues(validate.errors ?? [])
+}
+
+/** A token must not travel in the clear, but to a machine nearby that the operator lets us reach. */
+export const addressIssues = ({ apiBaseUrl }: Settings): Issue[] => {
+  const url = typeof apiBaseUrl === 'string' ? URL.parse(apiBaseUrl) : undefined
+  if (url === undefined) return []
+  const isSound = url !== null && (url.protocol === 'https:' || !isPublicHostByForm(url.hostname))
+  return isSound ? [] : [{ path: 'settings.apiBaseUrl', message: 'must be an https URL' }]
+}

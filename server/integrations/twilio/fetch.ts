@@ -1,0 +1,74 @@
+import { at, isObject, type JsonObject, textOf } from '../../conversations/transcripts/json.ts'
+import { isUnfinished } from '../../conversations/transcripts/provider-calls/twilio.ts'
+import { ApiError } from '../../platform/errors.ts'
+import type { Outbound } from '../../platform/outbound/outbound.ts'
+
+/** Fetches a transcript of Twilio Conversational Intelligence with all that belongs to it. */
+
+/** Why it could not be fetched, in words that the tenant may read. Tried again. */
+export class PullFailed extends Error {}
+
+type Account = { accountSid: string; token: string; baseUrl: string }
+type Bounds = { maxBytes: number }
+
+const timeoutMs = 30_000
+const mostPages = 100
+const pageSize = 1_000
+
+export const fetchTranscript = async (
+  outbound: Outbound,
+  { accountSid, token, baseUrl }: Account,
+  transcriptSid: string,
+  { maxBytes }: Bounds,
+): Promise<JsonObject> => {
+  const authorization = `Basic ${Buffer.from(`${accountSid}:${token}`).toString('base64')}`
+  const { origin } = new URL(baseUrl)
+  const home = `${baseUrl.replace(/\/+$/, '')}/v2/Transcripts/${encodeURIComponent(transcriptSid)}`
+  // All answers together are kept as one payload.
+  let room = maxBytes
+
+  const get = async (url: string): Promise<JsonObject | undefined> => {
+    const headers = { authorization, accept: 'application/json' }
+    const { status, body } = await outbound.request(url, { method: 'GET', headers, maxBytes: room, timeoutMs })
+    if (status === 404) return undefined
+    if (status === 401 || status === 403) {
+      throw new ApiError('forbidden', 'Twilio refused the account and its token; set the right ones, then replay.')
+    }
+    if (status !== 200) throw new PullFailed(`Twilio answered ${status}.`)
+    room = Math.max(1, room - body.length)
+    let answer: unknown
+    try {
+      answer = JSON.parse(body.toString('utf8'))
+    } catch {
+      throw new PullFailed('Twilio answered what is not JSON.')
+    }
+    if (!isObject(answer)) throw new PullFailed('Twilio answered what is not an object.')
+    return answer
+  }
+
+  const getAll = async (path: string, name: string): Promise<unknown[]> => {
+    const items: unknown[] = []
+    let next: string | null = `${home}/${path}`
+    for (let pages = 0; next !== null; pages++) {
+      if (pages === mostPages) throw new PullFailed(`Twilio has more than ${mostPages} pages of ${name}.`)
+      // The token goes nowhere else, whatever an answer says.
+      if (URL.parse(next)?.origin !== origin) throw new PullFailed('A further page lies at another address.')
+      const page = await get(next)
+      if (!page) throw new PullFailed(`Twilio has no ${name} of this transcript.`)
+      const list = page[name]
+      if (Array.isArray(list)) items.push(...list)
+      next = textOf(at(page, 'meta', 'next_page_url'))
+    }
+    return items
+  }
+
+  const transcript = await get(home)
+  if (!transcript) throw new PullFailed('Twilio has no such transcript.')
+  if (isUnfinished(transcript)) throw new PullFailed('The transcript is not finished yet.')
+  return {
+    transcript,
+    sentences: await getAll(`Sentences?WordTimestamps=true&PageSize=${pageSize}`, 'sentences'),
+    operator_results: await getAll(`OperatorResults?PageSize=${pageSize}`, 'operator_results'),
+    media: (await get(`${home}/Media`)) ?? null,
+  }
+}

@@ -1,0 +1,70 @@
+import Type from 'typebox'
+import type { Deps } from '../../deps.ts'
+import type { OrgId } from '../../platform/db/database.ts'
+import { ApiError } from '../../platform/errors.ts'
+import { defineJob } from '../../platform/jobs/define-job.ts'
+import { OutboundError } from '../../platform/outbound/errors.ts'
+import { applyPayload } from '../apply.ts'
+import { findDelivery, updateDelivery } from '../deliveries/queries.ts'
+import { keepable } from '../keepable.ts'
+import { openPayload, parsePayload, sealPayload } from '../payload.ts'
+import { findSealedIntegration } from '../queries.ts'
+import { openSecret } from '../secret.ts'
+import type { TwilioSettings } from '../settings.ts'
+import { announcedIn } from './announced.ts'
+import { fetchTranscript, PullFailed } from './fetch.ts'
+
+const twilioApi = 'https://intelligence.twilio.com'
+
+const reasonOf = (error: unknown): string =>
+  error instanceof ApiError || error instanceof OutboundError || error instanceof PullFailed
+    ? error.message
+    : 'The transcript could not be fetched.'
+
+/**
+ * Fetches what a webhook of Twilio announced; the announcement alone says nothing. It is read from the delivery: jobs
+ * outlive what they are about, so the id of a conversation does not stand in them.
+ */
+export const pullTranscript = defineJob({
+  name: 'twilio.pull-transcript',
+  payload: Type.Object({ organizationId: Type.String(), deliveryId: Type.String() }),
+  // From half a minute to an hour apart, over half a day: a long call takes its time to be transcribed.
+  retryLimit: 16,
+  retryDelaySeconds: 30,
+  timeoutSeconds: 600,
+  run: async (deps: Deps, { organizationId, deliveryId }, attempt) => {
+    const { db, secrets, outbound, config } = deps
+    // The one who enqueued it wrote the id of an organization.
+    const org = organizationId as OrgId
+    const delivery = await findDelivery(db, org, deliveryId)
+    if (delivery?.status !== 'pending') return
+    const integration = await findSealedIntegration(db, org, delivery.integrationId)
+    if (!integration) return
+    const announcement = delivery.payload && (await openPayload(secrets, org, deliveryId, delivery.payload))
+    const transcriptSid = announcement
+      ? announcedIn(integration.provider, parsePayload(announcement, delivery.contentType))
+      : undefined
+    if (transcriptSid === undefined) throw new ApiError('gone', 'What was announced is not kept any more.')
+    // Checked by the provider's schema before they were stored.
+    const { accountSid, apiBaseUrl = twilioApi } = integration.settings as TwilioSettings
+    const account = { accountSid, token: openSecret(secrets, integration), baseUrl: apiBaseUrl }
+    const bundle = await fetchTranscript(outbound, account, transcriptSid, { maxBytes: config.limits.batchBytes })
+    attempt.signal.throwIfAborted()
+    const bytes = Buffer.from(JSON.stringify(bundle))
+    const parsed = parsePayload(bytes, 'application/json')
+    const kept = await keepable(deps, integration, bytes, parsed)
+    const payload = kept && (await sealPayload(secrets, org, deliveryId, kept))
+    await applyPayload(deps, integration, parsed, (trx, settled) => {
+      const change = {
+        ...settled,
+        payload: settled.status === 'erased' ? null : payload,
+        contentType: 'application/json',
+      }
+      return updateDelivery(trx, org, deliveryId, change, 'pending')
+    })
+  },
+  onFailed: async (_deps, { organizationId, deliveryId }, trx, error) => {
+    const failed = { status: 'failed', reason: reasonOf(error), conversationId: null } as const
+    await updateDelivery(trx, organizationId as OrgId, deliveryId, failed, 'pending')
+  },
+})

@@ -1,0 +1,17 @@
+import type { Static, TSchema } from 'typebox'
+import { ApiError } from '../errors.ts'
+import { compileStrict } from '../json-schema.ts'
+import type { JsonSchema } from './examples.ts'
+import { toIssues } from './validation.ts'
+
+/** Reads the items of a batch one by one, so that one that does not fit never costs the others. */
+export const itemReader = <S extends TSchema>(schema: S): ((item: unknown) => Static<S> | ApiError) => {
+  // Schemas of our own making are JSON schemas.
+  const validate = compileStrict<Static<S>>(schema as JsonSchema)
+  return (item) => {
+    if (validate(item)) return item
+    const issues = toIssues(validate.errors ?? [])
+    const [first] = issues
+    return new ApiError('invalid', `${first?.path || 'The item'} ${first?.message ?? 'does not fit'}`, { issues })
+  }
+}
