@@ -23,6 +23,9 @@ const eventOf = (provider: Provider, parsed: Parsed): string | null => {
   return event?.slice(0, 120).toWellFormed() ?? null
 }
 
+/** What is of no finished call has nothing to replay; and what is of an erased one must not stay. */
+const isWorthKeeping = (status: Settled['status']): boolean => status !== 'erased' && status !== 'ignored'
+
 type Received = { body: Buffer; contentType: string | null }
 
 /** A verified call of a provider: applied and written down, in one transaction, before it is answered. */
@@ -43,7 +46,7 @@ export const receiveDelivery = async (
       bytes: body.length,
       // What is redacted is written anew, as JSON.
       contentType: kept === null || kept === body ? contentType : 'application/json',
-      payload: status === 'erased' ? null : payload,
+      payload: isWorthKeeping(status) ? payload : null,
       receivedAt: deps.clock.now(),
     })
   if (announcedIn(provider, parsed) === undefined) {

@@ -172,20 +172,22 @@ describe('with time', () => {
     await server.deps.jobs.drain([sweepDeliveries], server.deps)
   }
 
-  it('payloads go: after a week what was applied, after thirty days the rest; after ninety the list', async () => {
+  it('payloads go: at once what was ignored, after a week what was applied, after thirty days the rest; then the list', async () => {
     const integration = await makeProvider(server, key, 'retell')
-    await post(server, integration, { event: 'call_started' })
+    const call_id = 'call_1'
+    await post(server, integration, { event: 'call_started', call: { call_id } })
+    await post(server, integration, { event: 'call_ended', call: { call_id, start_timestamp: 1_771_923_600_000 } })
     await post(server, integration, { nothing: true })
     const kept = async () =>
       (await call('GET', `/v1/integrations/${integration.id}/deliveries`, { key })).body.data.map(
         ({ status, replayable }: { status: string; replayable: boolean }) => `${status} ${replayable}`,
       )
     await sweep(6)
-    expect(await kept()).toEqual(['unreadable true', 'ignored true'])
+    expect(await kept()).toEqual(['unreadable true', 'applied true', 'ignored false'])
     await sweep(2)
-    expect(await kept()).toEqual(['unreadable true', 'ignored false'])
+    expect(await kept()).toEqual(['unreadable true', 'applied false', 'ignored false'])
     await sweep(23)
-    expect(await kept()).toEqual(['unreadable false', 'ignored false'])
+    expect(await kept()).toEqual(['unreadable false', 'applied false', 'ignored false'])
     await sweep(60)
     expect(await kept()).toEqual([])
   })

@@ -129,7 +129,7 @@ export const clearPayloadsAllOrgs = async (
     WITH due AS (
       SELECT organization_id, id FROM integration_deliveries
       WHERE payload IS NOT NULL AND received_at < ${settledBefore}
-        AND (received_at < ${openBefore} OR status IN ('applied', 'unchanged', 'ignored', 'erased'))
+        AND (received_at < ${openBefore} OR status IN ('applied', 'unchanged'))
       ORDER BY received_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
     UPDATE integration_deliveries d SET payload = NULL FROM due
     WHERE d.organization_id = due.organization_id AND d.id = due.id RETURNING 1`.execute(db)

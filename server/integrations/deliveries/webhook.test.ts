@@ -212,7 +212,7 @@ describe('what cannot be applied', () => {
   it('is sealed at rest', async () => {
     const { id, integration } = await makeCalled(server, 'retell')
     const planted = `planted-${randomUUID()}`
-    await post(server, integration, retellCall({ event: planted, metadata: { planted } }, planted))
+    await post(server, integration, { nothing: planted })
     const { rows } = await sql<{ payload: string }>`
       SELECT payload FROM integration_deliveries WHERE organization_id = ${id}`.execute(server.deps.db)
     expect(rows[0]?.payload).toMatch(/^v1\./)

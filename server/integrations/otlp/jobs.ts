@@ -39,8 +39,8 @@ export const enqueueAssembly = async (
   const groups = new Map(named.map(({ key, traceId }) => [key, traceId]))
   const namedTraces = new Set(named.map(({ traceId }) => traceId))
   for (const traceId of traceIds) if (!namedTraces.has(traceId)) groups.set(traceId, traceId)
-  // In one order, so that two requests never wait for each other in a circle.
   const startAfter = new Date(now.getTime() + quietMs.whole)
+  // In one order, so that two requests never wait for each other in a circle.
   for (const [key, traceId] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const group = hashOf(org, key)
     await jobs.enqueue(trx, assembleJob(), { organizationId: org, traceId, group }, { singletonKey: group, startAfter })

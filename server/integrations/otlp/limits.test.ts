@@ -28,7 +28,7 @@ const post = (key: string, spans: object[], resource: Record<string, string> = {
   return call('POST', '/v1/otlp/v1/traces', { key, body })
 }
 
-/** Runs what is due two minutes later, of this conversation alone where one is named: the first that was enqueued. */
+/** Runs, two minutes later, the first so many jobs of the organization. */
 const assemble = async (org: string, jobs = 1_000) => {
   clock.advance(120_000)
   await sql`
