@@ -21,12 +21,13 @@ export const agentGroups = (app: App, { db }: Deps): void => {
         response: answers({ 200: Page(AgentGroup) }, 401),
       },
     },
-    async ({ actor, query }) => {
-      const scope = ['agent-groups', actor.org]
-      const page = app.paging.read(query, scope)
-      const rows = await listAgentGroups(db, actor.org, page)
-      return app.paging.answer(rows, page, scope, (group) => group.id)
-    },
+    ({ actor, query }) =>
+      app.paging.page(
+        query,
+        ['agent-groups', actor.org],
+        (page) => listAgentGroups(db, actor.org, page),
+        ({ id }) => id,
+      ),
   )
 
   app.post(

@@ -38,13 +38,13 @@ export const agents = (app: App, { db, clock }: Deps): void => {
         response: answers({ 200: Page(Agent) }, 400, 401),
       },
     },
-    async ({ actor, query }) => {
-      const { limit, cursor, ...filter } = query
-      const scope = ['agents', actor.org, filter]
-      const page = app.paging.read({ limit, ...(cursor !== undefined && { cursor }) }, scope)
-      const rows = await listAgents(db, actor.org, filter, page)
-      return app.paging.answer(rows, page, scope, (agent) => agent.id)
-    },
+    ({ actor, query: { limit, cursor, ...filter } }) =>
+      app.paging.page(
+        { limit, cursor },
+        ['agents', actor.org, filter],
+        (page) => listAgents(db, actor.org, filter, page),
+        ({ id }) => id,
+      ),
   )
 
   app.post(
@@ -154,10 +154,12 @@ export const agents = (app: App, { db, clock }: Deps): void => {
     },
     async ({ actor, params, query }) => {
       const agent = await getAgent(db, actor.org, params.id)
-      const scope = ['agent-versions', actor.org, agent.id]
-      const page = app.paging.read(query, scope)
-      const rows = await listVersions(db, actor.org, agent.id, page)
-      return app.paging.answer(rows, page, scope, (version) => String(version.number))
+      return app.paging.page(
+        query,
+        ['agent-versions', actor.org, agent.id],
+        (page) => listVersions(db, actor.org, agent.id, page),
+        ({ number }) => String(number),
+      )
     },
   )
 

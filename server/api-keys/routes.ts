@@ -26,12 +26,13 @@ export const apiKeys = (app: App, { db, identity, clock }: Deps): void => {
         response: answers({ 200: Page(ApiKey) }, 401, 403),
       },
     },
-    async ({ actor, query }) => {
-      const scope = ['api-keys', actor.org]
-      const page = app.paging.read(query, scope)
-      const rows = await listApiKeys(db, actor.org, page)
-      return app.paging.answer(rows, page, scope, (key) => key.id)
-    },
+    ({ actor, query }) =>
+      app.paging.page(
+        query,
+        ['api-keys', actor.org],
+        (page) => listApiKeys(db, actor.org, page),
+        ({ id }) => id,
+      ),
   )
 
   app.post(

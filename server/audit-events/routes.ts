@@ -17,11 +17,12 @@ export const auditEvents = (app: App, { db }: Deps): void => {
         response: answers({ 200: Page(AuditEvent) }, 401, 403),
       },
     },
-    async ({ actor, query }) => {
-      const scope = ['audit-events', actor.org]
-      const page = app.paging.read(query, scope)
-      const rows = await listAuditEvents(db, actor.org, page)
-      return app.paging.answer(rows, page, scope, (event) => event.id)
-    },
+    ({ actor, query }) =>
+      app.paging.page(
+        query,
+        ['audit-events', actor.org],
+        (page) => listAuditEvents(db, actor.org, page),
+        ({ id }) => id,
+      ),
   )
 }

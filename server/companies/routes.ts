@@ -24,12 +24,13 @@ export const companies = (app: App, { db, jobs, blobs, config }: Deps): void => 
         response: answers({ 200: Page(Company) }, 401),
       },
     },
-    async ({ actor, query }) => {
-      const scope = ['companies', actor.org]
-      const page = app.paging.read(query, scope)
-      const rows = await listCompanies(db, actor.org, page)
-      return app.paging.answer(rows, page, scope, (company) => company.id)
-    },
+    ({ actor, query }) =>
+      app.paging.page(
+        query,
+        ['companies', actor.org],
+        (page) => listCompanies(db, actor.org, page),
+        ({ id }) => id,
+      ),
   )
 
   app.post(

@@ -24,11 +24,14 @@ export const customerMetrics = (app: App, { db, config }: Deps): void => {
       },
     },
     async ({ actor, params, query }) => {
-      const scope = ['customer-metrics', actor.org, params.id.toLowerCase()]
-      const page = app.paging.read(query, scope)
-      const rows = await listMetrics(db, actor.org, params.id, page)
-      if (rows.length === 0 && !(await conversationExists(db, actor.org, params.id))) throw notFound()
-      return app.paging.answer(rows, page, scope, ({ key }) => key)
+      const answer = await app.paging.page(
+        query,
+        ['customer-metrics', actor.org, params.id.toLowerCase()],
+        (page) => listMetrics(db, actor.org, params.id, page),
+        ({ key }) => key,
+      )
+      if (answer.data.length === 0 && !(await conversationExists(db, actor.org, params.id))) throw notFound()
+      return answer
     },
   )
 

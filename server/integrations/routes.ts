@@ -55,10 +55,13 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
       },
     },
     async ({ actor, query }) => {
-      const scope = ['integrations', actor.org]
-      const page = app.paging.read(query, scope)
-      const rows = await listIntegrations(db, actor.org, page, sinceId())
-      return app.paging.answer(rows.map(shown), page, scope, (integration) => integration.id)
+      const { data, nextCursor } = await app.paging.page(
+        query,
+        ['integrations', actor.org],
+        (page) => listIntegrations(db, actor.org, page, sinceId()),
+        ({ id }) => id,
+      )
+      return { data: data.map(shown), nextCursor }
     },
   )
 

@@ -71,12 +71,13 @@ export const members = (app: App, { db, identity, clock, baseUrl }: Deps): void 
         response: answers({ 200: Page(Member) }, 401),
       },
     },
-    async ({ actor, query }) => {
-      const scope = ['members', actor.org]
-      const page = app.paging.read(query, scope)
-      const rows = await listMembers(db, actor.org, page)
-      return app.paging.answer(rows, page, scope, (member) => member.id)
-    },
+    ({ actor, query }) =>
+      app.paging.page(
+        query,
+        ['members', actor.org],
+        (page) => listMembers(db, actor.org, page),
+        ({ id }) => id,
+      ),
   )
 
   app.post(

@@ -29,12 +29,13 @@ export const organizations = (app: App, { db, identity, clock, baseUrl }: Deps):
         response: answers({ 200: Page(Organization) }, 401),
       },
     },
-    async ({ query }) => {
-      const scope = ['organizations']
-      const page = app.paging.read(query, scope)
-      const rows = await listOrganizationsAllOrgs(db, page)
-      return app.paging.answer(rows, page, scope, (organization) => organization.id)
-    },
+    ({ query }) =>
+      app.paging.page(
+        query,
+        ['organizations'],
+        (page) => listOrganizationsAllOrgs(db, page),
+        ({ id }) => id,
+      ),
   )
 
   app.post(

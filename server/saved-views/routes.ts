@@ -33,16 +33,18 @@ export const savedViews = (app: App, { db }: Deps): void => {
       },
     },
     async ({ actor, query }) => {
-      const scope = ['saved-views', actor.org]
-      const page = app.paging.read(query, scope)
-      const views = await listSavedViews(db, actor.org, page)
+      const { data, nextCursor } = await app.paging.page(
+        query,
+        ['saved-views', actor.org],
+        (page) => listSavedViews(db, actor.org, page),
+        ({ id }) => id,
+      )
       const names = await findNames(
         db,
         actor.org,
-        views.map(({ filter }) => filter),
+        data.map(({ filter }) => filter),
       )
-      const rows = views.map((view) => ({ ...view, explanation: explainFilter(view.filter, names) }))
-      return app.paging.answer(rows, page, scope, (view) => view.id)
+      return { data: data.map((view) => ({ ...view, explanation: explainFilter(view.filter, names) })), nextCursor }
     },
   )
 

@@ -17,12 +17,12 @@ type PageRequest = { limit: number; cursor?: string }
 
 export const conversationSearch = (app: App, { db }: Deps): void => {
   const answerPage = async (list: string, org: OrgId, selection: Selection, request: PageRequest) => {
-    const scope = [list, org, selection]
-    const page = app.paging.read(request, scope)
-    const rows = await listSelected(db, org, selection, page)
-    const { data, nextCursor } = app.paging.answer(rows, page, scope, ({ startedAt, id }) => {
-      return `${startedAt.toISOString()} ${id}`
-    })
+    const { data, nextCursor } = await app.paging.page(
+      request,
+      [list, org, selection],
+      (page) => listSelected(db, org, selection, page),
+      ({ startedAt, id }) => `${startedAt.toISOString()} ${id}`,
+    )
     const ids = data.map(({ id }) => id)
     return { data: await listConversationsByIds(db, org, ids), nextCursor }
   }

@@ -121,11 +121,13 @@ export const deliveries = (app: App, deps: Deps): void => {
       const integration = await findSealedIntegration(db, actor.org, params.id)
       if (!integration) throw notFound()
       const { limit, cursor, status } = query
-      const scope = ['integration-deliveries', actor.org, integration.id, status ?? null]
-      const page = app.paging.read({ limit, ...(cursor !== undefined && { cursor }) }, scope)
       const filter = { integrationId: integration.id, ...(status !== undefined && { status }) }
-      const rows = await listDeliveries(db, actor.org, filter, page)
-      return app.paging.answer(rows, page, scope, (delivery) => delivery.id)
+      return app.paging.page(
+        { limit, cursor },
+        ['integration-deliveries', actor.org, filter],
+        (page) => listDeliveries(db, actor.org, filter, page),
+        ({ id }) => id,
+      )
     },
   )
 

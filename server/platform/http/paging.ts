@@ -4,7 +4,7 @@ import { invalid } from '../errors.ts'
 /** Where a page begins: after the last item of the one before, in the list's own order. */
 export type Page = { limit: number; after: string | undefined }
 
-type PageRequest = { limit: number; cursor?: string }
+type PageRequest = { limit: number; cursor?: string | undefined }
 
 const macBytes = 12
 
@@ -19,24 +19,37 @@ export const openPaging = (key: Buffer) => {
       .digest()
       .subarray(0, macBytes)
 
+  const read = ({ limit, cursor }: PageRequest, scope: unknown): Page => {
+    if (cursor === undefined) return { limit, after: undefined }
+    const bytes = Buffer.from(cursor, 'base64url')
+    const position = bytes.subarray(macBytes).toString('utf8')
+    const canonical = bytes.length > macBytes && bytes.toString('base64url') === cursor
+    if (!canonical || !timingSafeEqual(bytes.subarray(0, macBytes), mac(scope, position))) {
+      throw invalid('cursor', 'was not issued for this list and filter; begin again without it')
+    }
+    return { limit, after: position }
+  }
+
+  const answer = <Row>(rows: Row[], page: Page, scope: unknown, positionOf: (row: Row) => string) => {
+    const data = rows.slice(0, page.limit)
+    const last = data.at(-1)
+    if (rows.length <= page.limit || last === undefined) return { data, nextCursor: null }
+    const position = positionOf(last)
+    return { data, nextCursor: Buffer.concat([mac(scope, position), Buffer.from(position)]).toString('base64url') }
+  }
+
   return {
-    read: ({ limit, cursor }: PageRequest, scope: unknown): Page => {
-      if (cursor === undefined) return { limit, after: undefined }
-      const bytes = Buffer.from(cursor, 'base64url')
-      const position = bytes.subarray(macBytes).toString('utf8')
-      const canonical = bytes.length > macBytes && bytes.toString('base64url') === cursor
-      if (!canonical || !timingSafeEqual(bytes.subarray(0, macBytes), mac(scope, position))) {
-        throw invalid('cursor', 'was not issued for this list and filter; begin again without it')
-      }
-      return { limit, after: position }
-    },
-    /** `rows` holds one more than the limit where there is a further page. */
-    answer: <Row>(rows: Row[], page: Page, scope: unknown, positionOf: (row: Row) => string) => {
-      const data = rows.slice(0, page.limit)
-      const last = data.at(-1)
-      if (rows.length <= page.limit || last === undefined) return { data, nextCursor: null }
-      const position = positionOf(last)
-      return { data, nextCursor: Buffer.concat([mac(scope, position), Buffer.from(position)]).toString('base64url') }
+    read,
+    answer,
+    /** The page that a request asks for. `list` gives one row more than the limit where there is a further page. */
+    page: async <Row>(
+      request: PageRequest,
+      scope: unknown,
+      list: (page: Page) => Promise<Row[]>,
+      positionOf: (row: Row) => string,
+    ) => {
+      const page = read(request, scope)
+      return answer(await list(page), page, scope, positionOf)
     },
   }
 }
