@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { MetricInput, maxKeys } from '../customer-metrics/metric.ts'
 import { Choice, Closed, Id, Nullable, Timestamp, TimestampInput } from '../platform/http/schemas.ts'
 import { noSignals, Signals } from './signals/signals.ts'
 import { Turn } from './transcripts/turn.ts'
@@ -88,14 +89,6 @@ const RecordingUrl = Type.String({
 
 const optional = <T extends Parameters<typeof Nullable>[0]>(schema: T) => Type.Optional(Nullable(schema))
 
-const MetricKey = Type.String({ minLength: 1, maxLength: 120, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$' })
-
-const MetricInput = Closed({
-  key: MetricKey,
-  value: Type.Unsafe<number | boolean | string>({ type: ['number', 'boolean', 'string'], maxLength: 10_000 }),
-  comment: optional(Type.String({ maxLength: 2_000 })),
-})
-
 const example = {
   externalId: 'call_8f2c1d',
   agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
@@ -137,7 +130,7 @@ export const ConversationCreate = Closed(
     metadata: Type.Optional(Metadata),
     transcript: Type.Optional(TranscriptInput),
     recordingUrl: optional(RecordingUrl),
-    metrics: Type.Optional(Type.Array(MetricInput, { maxItems: 200, description: 'Customer metrics.' })),
+    metrics: Type.Optional(Type.Array(MetricInput, { maxItems: maxKeys, description: 'Customer metrics.' })),
   },
   { examples: [example] },
 )

@@ -1,25 +1,6 @@
 import Type from 'typebox'
 import { Choice, Closed, Id, Nullable, Timestamp } from '../platform/http/schemas.ts'
-
-/** How many keys a conversation may have. */
-export const maxKeys = 200
-
-const Key = Type.String({
-  minLength: 1,
-  maxLength: 120,
-  // No control characters.
-  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
-  examples: ['csat'],
-})
-
-const Value = Type.Unsafe<number | boolean | string>({
-  type: ['number', 'boolean', 'string'],
-  maxLength: 10_000,
-  description: 'A number, a boolean, or a text of at most 10,000 characters.',
-  examples: [4.5],
-})
-
-const Comment = Type.String({ maxLength: 2_000, examples: ['Asked by SMS after the call'] })
+import { Comment, Key, MetricInput, Value } from './metric.ts'
 
 export const Metric = Closed(
   { key: Key, value: Value, comment: Nullable(Comment), updatedAt: Timestamp },
@@ -34,9 +15,7 @@ export const MetricParams = Closed({ id: Id, key: Key })
 export const MetricItem = Closed({
   conversationId: Type.Optional(Id),
   conversationExternalId: Type.Optional(Type.String({ minLength: 1, maxLength: 255, examples: ['call_8f2c1d'] })),
-  key: Key,
-  value: Value,
-  comment: Type.Optional(Nullable(Comment)),
+  ...MetricInput.properties,
 })
 
 export const MetricBatch = Closed(

@@ -3,8 +3,9 @@ import { redact } from '../conversations/redaction.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError, invalid, notFound } from '../platform/errors.ts'
 import { itemReader } from '../platform/http/items.ts'
+import { maxKeys } from './metric.ts'
 import { listMetricKeys, lockNamedConversations, type MetricRow, redactsMetrics, writeMetrics } from './queries.ts'
-import { MetricItem, maxKeys } from './schema.ts'
+import { MetricItem } from './schema.ts'
 
 type Item = Static<typeof MetricItem>
 

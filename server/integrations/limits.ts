@@ -1,12 +1,9 @@
 import type { Metric } from '../conversations/transcripts/provider-calls/call.ts'
+import { longestComment, longestValue, maxKeys } from '../customer-metrics/metric.ts'
 
 /** What others tell is held to the limits of requests by being cut, where a request would be refused. */
 
 export const longestText = 255
-
-const longestMetric = 10_000
-const longestComment = 2_000
-const mostMetrics = 200
 
 /** The cut may fall within a character. */
 export const cut = (text: string, length = longestText): string =>
@@ -14,9 +11,9 @@ export const cut = (text: string, length = longestText): string =>
 
 const cutMetric = ({ key, value, comment }: Metric): Metric => ({
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a key must not hold.
-  key: key.replace(/[\u0000-\u001f\u007f]/g, ' '),
-  value: typeof value === 'string' ? cut(value, longestMetric) : value,
+  key: key.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' '),
+  value: typeof value === 'string' ? cut(value, longestValue) : value,
   ...(comment !== undefined && { comment: cut(comment, longestComment) }),
 })
 
-export const cutMetrics = (metrics: Metric[]): Metric[] => metrics.slice(0, mostMetrics).map(cutMetric)
+export const cutMetrics = (metrics: Metric[]): Metric[] => metrics.slice(0, maxKeys).map(cutMetric)

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { maxKeys } from '../../customer-metrics/metric.ts'
 import { listMetricKeys } from '../../customer-metrics/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { ApiError, invalid } from '../../platform/errors.ts'
@@ -14,8 +15,6 @@ import { findTombstones, getIngestSettings, listTranscriptStates, lockConversati
 import { type References, resolveReferences } from './references.ts'
 import { type IngestDeps, type Slot, storeSlots } from './store.ts'
 import { giveTranscript } from './transcript.ts'
-
-const maxMetricKeys = 200
 
 const redactIncoming = (item: Incoming): Incoming => ({
   ...item,
@@ -83,9 +82,7 @@ const tooManyMetrics = (slot: Slot | undefined, { metrics }: Incoming, stored: M
   if (metrics.length === 0) return undefined
   const known = slot ? [...(stored.get(slot.state.id) ?? []), ...slot.metrics.map(({ key }) => key)] : []
   const keys = new Set([...known, ...metrics.map(({ key }) => key)])
-  return keys.size > maxMetricKeys
-    ? invalid('metrics', `would be more than ${maxMetricKeys} with what is stored`)
-    : undefined
+  return keys.size > maxKeys ? invalid('metrics', `would be more than ${maxKeys} with what is stored`) : undefined
 }
 
 type MetricKeys = Map<string, string[]>
