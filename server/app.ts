@@ -13,6 +13,8 @@ import { deliveries } from './integrations/deliveries/routes.ts'
 import { traces } from './integrations/otlp/routes.ts'
 import { integrations } from './integrations/routes.ts'
 import { members } from './members/routes.ts'
+import { monitorResults } from './monitor-results/routes.ts'
+import { monitors } from './monitors/routes.ts'
 import { organizations } from './organizations/routes.ts'
 import { pendingMigrations } from './platform/db/migrate.ts'
 import { ApiError } from './platform/errors.ts'
@@ -38,6 +40,8 @@ const resources = [
   recordings,
   erasure,
   customerMetrics,
+  monitors,
+  monitorResults,
   integrations,
   deliveries,
   traces,
@@ -51,6 +55,7 @@ const areas: [name: string, description: string][] = [
   ['API Keys', 'Keys of an organization. A key acts for the member who made it.'],
   ['Audit Events', 'Who did what, when.'],
   ['Agents', 'Voice and text agents, their versions, and groups of them.'],
+  ['Monitors', 'What every conversation is checked for, and the results.'],
   ['Conversations', 'Calls, chats and voicemails, with transcripts and recordings.'],
   ['Integrations', 'Providers that send finished conversations of their own accord, and traces.'],
   ['Customer Metrics', 'Evaluations of the customer’s own, attached to a conversation.'],

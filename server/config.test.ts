@@ -64,6 +64,16 @@ describe('what fits', () => {
   it('a limit is set by its name and the others stay', () => {
     const { limits } = loadConfig({ EARSHOT_LIMITS: 'bodyBytes=5, rateBurst=7' })
     expect(limits).toEqual({ ...loadConfig({}).limits, bodyBytes: 5, rateBurst: 7 })
+    const { judge } = loadConfig({ EARSHOT_JUDGE_LIMITS: 'concurrency=2' })
+    expect(judge.limits).toEqual({ ...loadConfig({}).judge.limits, concurrency: 2 })
+  })
+
+  it('prices are of models, whose names may hold nearly anything', () => {
+    const { prices } = loadConfig({ EARSHOT_JUDGE_PRICES: 'openai/gpt-oss:20b=0/0, a=b=0.25/2' }).judge
+    expect([...prices]).toEqual([
+      ['openai/gpt-oss:20b', { input: 0, output: 0 }],
+      ['a=b', { input: 0.25, output: 2 }],
+    ])
   })
 })
 
@@ -98,6 +108,10 @@ describe('what does not fit is told by name', () => {
     ['EARSHOT_LIMITS', 'nonsense=1'],
     ['EARSHOT_LIMITS', 'constructor=1'],
     ['EARSHOT_LIMIT', 'bodyBytes=1'],
+    ['EARSHOT_JUDGE_LIMITS', 'bodyBytes=1'],
+    ['EARSHOT_JUDGE_PRICES', 'model=1'],
+    ['EARSHOT_JUDGE_PRICES', 'model=1/-2'],
+    ['EARSHOT_JUDGE_PRICES', 'model=1/2,'],
   ])('%s=%j', (name, text) => {
     expect(faultsOf({ [name]: text })).toEqual([expect.stringMatching(new RegExp(`^${name}: .+`))])
   })

@@ -60,15 +60,46 @@ const defaultLimits = {
 }
 export type Limits = typeof defaultLimits
 
-const readLimits = (text: string): Limits | undefined => {
-  const limits = { ...defaultLimits }
+/** One switch for many numbers, each with its default. */
+const numbers = <T extends Record<string, number>>(defaults: T) => ({
+  expects: `name=number pairs separated by commas; the names are ${Object.keys(defaults).join(', ')}`,
+  read: (text: string): T | undefined => {
+    const chosen: Record<string, number> = { ...defaults }
+    for (const part of text.split(',')) {
+      const [name, value, ...more] = part.split('=').map((side) => side.trim())
+      if (more.length > 0 || !name || !Object.hasOwn(chosen, name) || !/^[1-9]\d{0,11}$/.test(value ?? ''))
+        return undefined
+      chosen[name] = Number(value)
+    }
+    // The same names as the defaults have.
+    return chosen as T
+  },
+  fallback: defaults,
+  fallbackText: Object.entries(defaults)
+    .map(([name, value]) => `\`${name}=${value}\``)
+    .join(', '),
+})
+
+const defaultJudgeLimits = {
+  contextTokens: 32_000,
+  windows: 20,
+  monitorsPerRequest: 1,
+  concurrency: 8,
+  attempts: 5,
+  timeoutMs: 120_000,
+}
+
+/** In US dollars for a million tokens. */
+export type Price = { input: number; output: number }
+
+const readPrices = (text: string): Map<string, Price> | undefined => {
+  const prices = new Map<string, Price>()
   for (const part of text.split(',')) {
-    const [name, value, ...more] = part.split('=').map((side) => side.trim())
-    if (more.length > 0 || !name || !Object.hasOwn(limits, name) || !/^[1-9]\d{0,11}$/.test(value ?? ''))
-      return undefined
-    limits[name as keyof Limits] = Number(value)
+    const [, model, input, output] = /^\s*([\x21-\x7e]+)=(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)\s*$/.exec(part) ?? []
+    if (model === undefined) return undefined
+    prices.set(model, { input: Number(input), output: Number(output) })
   }
-  return limits
+  return prices
 }
 
 /** The one list of switches: it is read, checked and documented from here. */
@@ -156,9 +187,10 @@ export const switches = {
     fallback: 'openai-compatible',
   }),
   EARSHOT_JUDGE_BASE_URL: define<string | undefined>({
-    about: 'Base address of the model endpoint.',
+    about: 'Base address of the model endpoint, such as `https://api.openai.com/v1`. It may be a private one.',
     ...url('http:', 'https:'),
     fallback: undefined,
+    fallbackText: 'unset; with `anthropic` it is `https://api.anthropic.com`',
   }),
   EARSHOT_JUDGE_API_KEY: define<string | undefined>({
     about: 'Key for the model endpoint.',
@@ -170,6 +202,20 @@ export const switches = {
     about: 'The model that judges when a monitor names none.',
     ...visibleText(1, 200),
     fallback: undefined,
+  }),
+  EARSHOT_JUDGE_LIMITS: define({
+    about:
+      'Overrides limits of judging. A transcript that does not fit into `contextTokens` is read in windows, at most ' +
+      '`windows` of them. `monitorsPerRequest` above 1 lets monitors of one model share a request. `concurrency` is of ' +
+      'one process. A request is sent at most `attempts` times, and given up after `timeoutMs`.',
+    ...numbers(defaultJudgeLimits),
+  }),
+  EARSHOT_JUDGE_PRICES: define<Map<string, Price>>({
+    about: 'Prices of models in US dollars for a million tokens of input and of output, from which costs are told.',
+    expects: 'model=input/output, separated by commas, such as `gpt-5-mini=0.25/2,gpt-5=1.25/10`',
+    read: readPrices,
+    fallback: new Map(),
+    fallbackText: 'none: costs are null',
   }),
   EARSHOT_SMTP_URL: define<string | undefined>({
     about: 'Mail server for invitations and notices; without one they wait in an outbox.',
@@ -200,12 +246,7 @@ export const switches = {
   }),
   EARSHOT_LIMITS: define<Limits>({
     about: 'Overrides limits, such as `bodyBytes=2097152,ratePerSecond=100`.',
-    expects: `name=number pairs separated by commas; the names are ${Object.keys(defaultLimits).join(', ')}`,
-    read: readLimits,
-    fallback: defaultLimits,
-    fallbackText: Object.entries(defaultLimits)
-      .map(([name, value]) => `\`${name}=${value}\``)
-      .join(', '),
+    ...numbers(defaultLimits),
   }),
 }
 
@@ -228,6 +269,8 @@ const toConfig = (values: Values) => ({
     baseUrl: values.EARSHOT_JUDGE_BASE_URL,
     apiKey: values.EARSHOT_JUDGE_API_KEY,
     model: values.EARSHOT_JUDGE_MODEL,
+    limits: values.EARSHOT_JUDGE_LIMITS,
+    prices: values.EARSHOT_JUDGE_PRICES,
   },
   smtpUrl: values.EARSHOT_SMTP_URL,
   trustProxy: values.EARSHOT_TRUST_PROXY,

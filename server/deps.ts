@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Config } from './config.ts'
+import { type Judge, openJudge } from './monitors/judges/judge.ts'
 import { type Blobs, openBlobs } from './platform/blobs/blobs.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { type Database, type Db, openDatabase } from './platform/db/database.ts'
@@ -27,6 +28,7 @@ export type Deps = {
   jobs: Jobs
   blobs: Blobs
   outbound: Outbound
+  judge: Judge
   metrics: Metrics
   /** Where this process listens; known once it does, when the port is chosen by the system. */
   listening: { port: number }
@@ -69,17 +71,27 @@ export const openDeps = async ({ config, log, connection, applicationName, clock
   const jobs = await openJobs({ database, log })
   const blobs = await openBlobs({ config, baseUrl, linkKey: secrets.derive('file links'), clock })
   const outbound = openOutbound(config)
+  const judge = openJudge(config.judge, { clock })
   const metrics = openMetrics({ database, countJobs: jobs.counts })
   const deps: Deps = {
-    ...{ config, clock, log, database, db, listener, secrets, identity, jobs, blobs, outbound, metrics },
+    ...{ config, clock, log, database, db, listener, secrets, identity, jobs, blobs, outbound, judge, metrics },
     ...{ sessionCookie, listening, baseUrl },
   }
   return deps
 }
 
 /** In the reverse order: what stands on another thing goes first. */
-export const closeDeps = async ({ jobs, identity, outbound, blobs, listener, database }: Deps): Promise<void> => {
+export const closeDeps = async ({
+  jobs,
+  judge,
+  identity,
+  outbound,
+  blobs,
+  listener,
+  database,
+}: Deps): Promise<void> => {
   await jobs.close()
+  await judge.close()
   await identity.close()
   await outbound.close()
   await blobs.close()

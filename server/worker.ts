@@ -8,6 +8,7 @@ import { evaluateConversations } from './evaluations/jobs.ts'
 import { deleteDeliveries, sweepDeliveries } from './integrations/deliveries/jobs.ts'
 import { assembleConversations, sweepSpans } from './integrations/otlp/jobs.ts'
 import { pullTranscript } from './integrations/twilio/jobs.ts'
+import { deleteMonitorResults } from './monitor-results/jobs.ts'
 import { newId } from './platform/ids.ts'
 import type { Job } from './platform/jobs/define-job.ts'
 import { sweepSessions } from './sign-in/jobs.ts'
@@ -18,6 +19,7 @@ export const jobList: Job<Deps>[] = [
   sweepLogos,
   sweepSessions,
   evaluateConversations,
+  deleteMonitorResults,
   fetchRecording,
   deleteRecording,
   sweepRecordings,

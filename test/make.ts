@@ -101,6 +101,12 @@ export const makeMetric = async (server: TestServer, key: string) => {
   return conversation
 }
 
+/** One whose results are posted. */
+export const makeMonitor = (server: TestServer, key: string, fields: object = {}) => {
+  const body = { name: `Monitor ${randomUUID()}`, kind: 'external', definition: {}, ...fields }
+  return made(server.call('POST', '/v1/monitors', { key, body }))
+}
+
 export const makeSavedView = (server: TestServer, key: string, filter: object = {}) =>
   made(server.call('POST', '/v1/saved-views', { key, body: { name: `View ${randomUUID()}`, filter } }))
 

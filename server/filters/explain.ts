@@ -60,6 +60,19 @@ const sayConditions = ({ metadata = [] }: Selection): string | undefined => {
   return `where ${join(said, 'and')}`
 }
 
+const findings = { affected: 'affected by', not_affected: 'not affected by', unscored: 'unscored by' }
+
+const sayMonitors = ({ monitors, match }: Selection, names: ReadonlyMap<string, string>): string | undefined => {
+  if (!monitors) return undefined
+  const said = monitors.map(({ id, result }) => {
+    const name = names.get(id) ?? id
+    return result === 'all' ? name : `${findings[result]} ${name}`
+  })
+  const isAny = match === 'any' || monitors.some(({ result }) => result === 'all')
+  const all = join(said, isAny ? 'or' : 'and')
+  return monitors.some(({ result }) => result === 'all') ? `with a result of ${all}` : all
+}
+
 const reviews: Record<NonNullable<Selection['reviewStatus']>, string> = {
   none: 'with no review',
   pending: 'with a pending review',
@@ -90,6 +103,7 @@ export const explainFilter = (selection: Selection, names: ReadonlyMap<string, s
     sayDuration(selection),
     text !== undefined && `that mention ${quote(text)}`,
     sayConditions(selection),
+    sayMonitors(selection, names),
     reviewStatus && reviews[reviewStatus],
   ].filter((part) => typeof part === 'string')
   return parts.length === 1 ? `all ${what}` : parts.join(', ')

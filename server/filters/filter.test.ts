@@ -25,7 +25,10 @@ describe('the schema', () => {
     expect(read({})).toEqual({})
     for (const filter of [
       { monitors: [] },
-      { match: 'all' },
+      { monitors: [{ result: 'all' }] },
+      { monitors: [{ id: leo, result: 'failed' }] },
+      { monitors: Array.from({ length: 21 }, (_, i) => ({ id: leo.slice(0, -2) + String(i + 10) })) },
+      { match: 'none' },
       { bucketId: leo },
       { agentIds: [] },
       { agentIds: ['leo'] },
@@ -128,6 +131,35 @@ describe('a filter', () => {
   })
 })
 
+describe('conditions on monitors', () => {
+  it('that say the same are the same', () => {
+    const affected = { id: leo, result: 'affected' } as const
+    const unscored = { id: mia, result: 'unscored' } as const
+    expect(parseFilter({ monitors: [unscored, { ...affected, id: leo.toUpperCase() }], match: 'all' })).toEqual({
+      monitors: [affected, unscored],
+    })
+    expect(parseFilter({ monitors: [unscored, affected], match: 'any' })).toEqual({
+      monitors: [affected, unscored],
+      match: 'any',
+    })
+    expect(parseFilter({ monitors: [affected], match: 'any' })).toEqual({ monitors: [affected] })
+    expect(parseFilter({ monitors: [affected, { id: mia }], match: 'any' })).toEqual({ monitors: [affected] })
+    expect(parseFilter({ monitors: [{ id: mia }, { id: leo, result: 'all' }], match: 'any' })).toEqual({
+      monitors: [
+        { id: leo, result: 'all' },
+        { id: mia, result: 'all' },
+      ],
+    })
+    expect(parseFilter({ match: 'any' })).toEqual({})
+  })
+
+  it('name a monitor once', () => {
+    expect(issuesOf(() => parseFilter({ monitors: [{ id: leo }, { id: mia }, { id: leo.toUpperCase() }] }))).toEqual([
+      { path: 'monitors[2].id', message: 'is listed before' },
+    ])
+  })
+})
+
 describe('the explanation', () => {
   const names = new Map([
     [leo, 'Leo'],
@@ -176,6 +208,26 @@ describe('the explanation', () => {
     [{ maxDurationSeconds: 0 }, 'conversations, at most 0 s long'],
     [{ metadata: [{ key: '', op: 'neq', value: '' }] }, 'conversations, where “” is set but not “”'],
     [{ reviewStatus: 'none' }, 'conversations, with no review'],
+    [{ monitors: [{ id: leo, result: 'affected' }] }, 'conversations, affected by Leo'],
+    [
+      {
+        monitors: [
+          { id: leo, result: 'not_affected' },
+          { id: mia, result: 'unscored' },
+        ],
+        match: 'any',
+      },
+      'conversations, not affected by Leo or unscored by Mia',
+    ],
+    [
+      {
+        monitors: [
+          { id: leo, result: 'all' },
+          { id: mia, result: 'all' },
+        ],
+      },
+      'conversations, with a result of Leo or Mia',
+    ],
   ])('of %j', (selection, words) => {
     expect(said(selection)).toBe(words)
   })

@@ -34,6 +34,25 @@ export const Condition = Closed(
 )
 export type Condition = Static<typeof Condition>
 
+const MonitorCondition = Closed(
+  {
+    id: Id,
+    result: Type.Optional(
+      Choice(['all', 'affected', 'not_affected', 'unscored'], {
+        description: '`all` when left out, which asks nothing.',
+      }),
+    ),
+  },
+  {
+    title: 'MonitorCondition',
+    description: [
+      'What a monitor found, by the newest of its versions that has a result of the conversation. A result that is',
+      'missing or failed satisfies none of `affected`, `not_affected` and `unscored`. Where every condition is `all`,',
+      'one of the monitors must have a result, whatever it is.',
+    ].join(' '),
+  },
+)
+
 const List = <T extends TSchema>(item: T, description: string) =>
   Type.Optional(Type.Array(item, { minItems: 1, maxItems: 100, uniqueItems: true, description }))
 
@@ -72,6 +91,12 @@ export const Filter = Closed(
     customerId: Type.Optional(CustomerId),
     text: Type.Optional(SearchText),
     metadata: Type.Optional(Type.Array(Condition, { maxItems: 8, description: 'All of these conditions.' })),
+    monitors: Type.Optional(Type.Array(MonitorCondition, { minItems: 1, maxItems: 20 })),
+    match: Type.Optional(
+      Choice(['all', 'any'], {
+        description: 'Whether the conditions on monitors, but for `all`, must hold all or any; `all` when left out.',
+      }),
+    ),
     reviewStatus: Type.Optional(Choice(reviewStatuses)),
   },
   {
@@ -93,7 +118,7 @@ const hasWord = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
 const hasDashes = (text: string): boolean => /(-[^\p{L}\p{N}-]*){20}/u.test(text)
 
 const faultsOf = (filter: Filter): Issue[] => {
-  const { since, until, minDurationSeconds: min, maxDurationSeconds: max, text, metadata = [] } = filter
+  const { since, until, minDurationSeconds: min, maxDurationSeconds: max, text, metadata = [], monitors = [] } = filter
   const faults: Issue[] = []
   if (since !== undefined && until !== undefined && Date.parse(until) <= Date.parse(since)) {
     faults.push({ path: 'until', message: 'must be later than since' })
@@ -107,6 +132,10 @@ const faultsOf = (filter: Filter): Issue[] => {
     if (value !== undefined || !comparisons.has(op)) return
     faults.push({ path: `metadata[${index}].value`, message: `is required for ${op}` })
   })
+  const named = monitors.map(({ id }) => id.toLowerCase())
+  named.forEach((id, index) => {
+    if (named.indexOf(id) < index) faults.push({ path: `monitors[${index}].id`, message: 'is listed before' })
+  })
   return faults
 }
 
@@ -118,6 +147,19 @@ const conditions = (list: Condition[] | undefined) =>
   list && list.length > 0
     ? list.map(({ key, op, value }) => (comparisons.has(op) ? { key, op, value: value ?? '' } : { key, op }))
     : undefined
+
+/** Beside conditions that ask something, those that ask nothing say nothing. How a single one is joined neither. */
+const monitorConditions = ({ monitors = [], match }: Filter): Pick<Selection, 'monitors' | 'match'> => {
+  if (monitors.length === 0) return {}
+  const all = monitors
+    .map(({ id, result = 'all' }) => ({ id: id.toLowerCase(), result }))
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+  const asking = all.filter(({ result }) => result !== 'all')
+  return {
+    monitors: asking.length > 0 ? asking : all,
+    ...(match === 'any' && asking.length > 1 && { match }),
+  }
+}
 
 /**
  * Checks what a schema cannot, all faults at once, and writes the filter in one spelling: filters that say the same
@@ -141,6 +183,7 @@ export const parseFilter = (filter: Filter, path = ''): Selection => {
     customerId: filter.customerId,
     text: filter.text,
     metadata: conditions(filter.metadata),
+    ...monitorConditions(filter),
     reviewStatus: filter.reviewStatus,
   }
   return Object.fromEntries(Object.entries(selection).filter(([, value]) => value !== undefined))

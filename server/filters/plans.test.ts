@@ -39,6 +39,7 @@ const agent = (number: number) => id(1, number)
 const version = (number: number) => id(2, number)
 const company = (number: number) => id(3, number)
 const group = (number: number) => id(4, number)
+const monitor = (number: number) => id(6, number)
 
 /** One each half minute, for the better part of a year. */
 const startedAt = (number: number) => new Date(Date.UTC(2026, 0, 1) + number * 30_000).toISOString()
@@ -83,6 +84,20 @@ const transcripts = `
     CASE WHEN n < 20000 THEN ' fax' ELSE '' END)
   FROM generate_series(0, ${transcriptCount - 1}) n`
 
+const monitors = `
+  INSERT INTO monitors (organization_id, id, name, kind, enabled, scope, sample_percent, current_version)
+  SELECT '${org}', ${idOf(6, 'n')}, 'Monitor ' || n, 'external', true, '{}', 100, 1 FROM generate_series(0, 1) n`
+
+// The first finds a quarter of all, in two versions of which the second takes back what the first had found in a few.
+const results = `
+  INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at,
+    monitor_version, status, result, evidence, evaluator)
+  SELECT '${org}', ${idOf(6, 'm')}, ${idOf(5, 'n')}, '${startedAt(0)}'::timestamptz + n * interval '30 s', now(), v, 0,
+    CASE WHEN m = 1 THEN n % 20000 = 10 WHEN v = 2 THEN false ELSE n % 4 = 1 END::int, '[]', 'test'
+  FROM generate_series(0, ${conversationCount - 1}) n, (VALUES (0, 1), (0, 2), (1, 1)) monitors(m, v)
+  WHERE (m = 0 OR n % 5 = 0) AND (v = 1 OR n % 1000 = 1)
+  ORDER BY m, n, v`
+
 /** As a dump is restored: indexes are built once at the end, and what the rows refer to is not looked up for each. */
 const load = async () => {
   const tables = `('conversations'::regclass, 'transcripts'::regclass)`
@@ -94,7 +109,7 @@ const load = async () => {
     FROM pg_constraint WHERE contype = 'f' AND conrelid IN ${tables}`)
   for (const { name } of indexes) await pool.query(`DROP INDEX ${name}`)
   for (const { table, name } of keys) await pool.query(`ALTER TABLE ${table} DROP CONSTRAINT ${name}`)
-  for (const statement of [...names, conversations, transcripts]) await pool.query(statement)
+  for (const statement of [...names, conversations, transcripts, monitors, results]) await pool.query(statement)
   for (const { definition } of indexes) await pool.query(definition)
   for (const { table, name, definition } of keys) {
     await pool.query(`ALTER TABLE ${table} ADD CONSTRAINT ${name} ${definition} NOT VALID`)
@@ -224,6 +239,32 @@ const sought: Case[] = [
     'transcripts_words_idx',
     1_000,
   ],
+  [
+    'with a common result',
+    { monitors: [{ id: monitor(0), result: 'affected' }] },
+    (n) => n % 4 === 1 && n % 1_000 !== 1,
+    'monitor_results_pkey',
+    20_000,
+  ],
+  [
+    'with a rare result',
+    { monitors: [{ id: monitor(1), result: 'affected' }] },
+    (n) => n % 20_000 === 10,
+    'monitor_results_pkey',
+    30_000,
+  ],
+  [
+    'with two results that never meet',
+    {
+      monitors: [
+        { id: monitor(0), result: 'affected' },
+        { id: monitor(1), result: 'affected' },
+      ],
+    },
+    () => false,
+    'monitor_results_pkey',
+    60_000,
+  ],
 ]
 
 describe.each([
@@ -247,7 +288,7 @@ describe.each([
     const { ids, pages, indexes, wholeTables } = await list(selection)
     expect(ids).toEqual(numbered(pageSize + 1, includes, from))
     expect(indexes).toContain(index)
-    expect(wholeTables).toEqual([])
+    expect(wholeTables.filter((table) => table !== 'monitors')).toEqual([])
     expect(pages).toBeLessThan(maxPages)
   })
 })
@@ -259,7 +300,7 @@ describe('a count in a window', () => {
     async (_name, selection, includes) => {
       const { answer, wholeTables } = await watch(() => countSelected(db, org, { ...selection, ...window }))
       expect(answer).toBe(numbered(Number.POSITIVE_INFINITY, (n) => n >= 300_000 && includes(n), 399_999).length)
-      expect(wholeTables.filter((table) => table !== 'agent_group_members')).toEqual([])
+      expect(wholeTables.filter((table) => table !== 'agent_group_members' && table !== 'monitors')).toEqual([])
     },
   )
 })

@@ -4,6 +4,7 @@ import { plannedEachTime } from '../platform/db/naming-client.ts'
 import type { DB } from '../platform/db/tables.ts'
 import type { Page } from '../platform/http/paging.ts'
 
+type MonitorCondition = { id: string; result: 'all' | 'affected' | 'not_affected' | 'unscored' }
 type Ordering = 'gt' | 'gte' | 'lt' | 'lte'
 type Operator = 'eq' | 'neq' | 'contains' | 'not_contains' | 'is_set' | 'is_not_set' | 'is_true' | 'is_false' | Ordering
 type MetadataCondition = { key: string; op: Operator; value?: string }
@@ -24,6 +25,9 @@ export type Selection = {
   customerId?: string
   text?: string
   metadata?: MetadataCondition[]
+  /** Either all of them ask for `all`, or none does. */
+  monitors?: MonitorCondition[]
+  match?: 'all' | 'any'
   reviewStatus?: 'none' | 'pending' | 'in_progress' | 'completed'
 }
 
@@ -139,8 +143,55 @@ const orderedClauses = (selection: Listed): Clause[] => {
   return clauses
 }
 
+/** The rows of monitors, of each conversation that of the newest version. Their index read backwards is in this order. */
+const newestResults = (org: OrgId, ids: string[], within: Clause[]) => sql`
+  SELECT DISTINCT ON (r.monitor_id, r.call_started_at, r.conversation_id)
+    r.monitor_id, r.call_started_at, r.conversation_id, r.result, r.status
+  FROM monitor_results r
+  WHERE r.organization_id = ${org} AND r.monitor_id = ANY(ARRAY(
+      SELECT m.id FROM monitors m
+      WHERE m.organization_id = ${org} AND m.id = ANY(${ids}::uuid[]) AND m.deleted_at IS NULL))
+    AND ${sql.join([sql`true`, ...within], sql` AND `)}
+  ORDER BY r.monitor_id DESC, r.call_started_at DESC, r.conversation_id DESC, r.monitor_version DESC`
+
+const found: Record<MonitorCondition['result'], Clause> = {
+  all: sql`true`,
+  affected: sql`n.result = 1`,
+  not_affected: sql`n.result = 0`,
+  unscored: sql`n.status = 1`,
+}
+
+/** How the results of a conversation are come by. */
+type ResultLookup =
+  /** One by one, for a few conversations. */
+  | 'each'
+  /** In one pass over all results of the monitors, for many. `before` bounds it beside the selection's own window. */
+  | { before: string | undefined }
+
+/** Conversations have one row of each monitor, so to count them is to count the conditions that hold. */
+const monitorClause = (org: OrgId, selection: Selection, lookup: ResultLookup): Clause => {
+  const { monitors = [], match = 'all', since, until } = selection
+  const ids = monitors.map(({ id }) => id)
+  const wanted = sql`(${sql.join(
+    monitors.map(({ id, result }) => sql`(n.monitor_id = ${id}::uuid AND ${found[result]})`),
+    sql` OR `,
+  )})`
+  const needed = match === 'any' || monitors.some(({ result }) => result === 'all') ? 1 : monitors.length
+  if (lookup === 'each') {
+    const ofThis = [sql`r.call_started_at = conversations.started_at`, sql`r.conversation_id = conversations.id`]
+    return sql`(SELECT count(*) FROM (${newestResults(org, ids, ofThis as Clause[])}) n WHERE ${wanted}) >= ${needed}`
+  }
+  const window: Clause[] = []
+  if (since !== undefined) window.push(sql`r.call_started_at >= ${since}::timestamptz`)
+  if (until !== undefined) window.push(sql`r.call_started_at < ${until}::timestamptz`)
+  if (lookup.before !== undefined) window.push(sql`r.call_started_at <= ${lookup.before}::timestamptz`)
+  return sql`(conversations.started_at, conversations.id) IN (
+    SELECT n.call_started_at, n.conversation_id FROM (${newestResults(org, ids, window)}) n WHERE ${wanted}
+    GROUP BY n.call_started_at, n.conversation_id HAVING count(*) >= ${needed})`
+}
+
 /** What an index finds, but in no order. */
-const soughtClauses = (org: OrgId, selection: Selection): Clause[] => {
+const soughtClauses = (org: OrgId, selection: Selection, lookup: ResultLookup): Clause[] => {
   const { agentIds = [], agentVersionIds = [], agentGroupIds = [], companyIds = [], text, metadata = [] } = selection
   const clauses: Clause[] = []
   if (agentIds.length > 1) clauses.push(sql`conversations.agent_id = ANY(${agentIds}::uuid[])`)
@@ -158,6 +209,7 @@ const soughtClauses = (org: OrgId, selection: Selection): Clause[] => {
       WHERE t.organization_id = ${org} AND t.conversation_id = conversations.id
         AND t.words @@ websearch_to_tsquery('simple', ${text}))`)
   }
+  if (selection.monitors) clauses.push(monitorClause(org, selection, lookup))
   return clauses
 }
 
@@ -191,7 +243,7 @@ export const whereSelected = <T extends keyof DB, O>(
   narrow(query, [
     ofTenant(org),
     ...orderedClauses(selection),
-    ...soughtClauses(org, selection),
+    ...soughtClauses(org, selection, { before: undefined }),
     ...otherClauses(selection),
   ]).modifyEnd(eachTime)
 
@@ -213,7 +265,7 @@ export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limi
   if (after !== undefined) {
     ordered.push(sql`(conversations.started_at, conversations.id) < (${startedAt}::timestamptz, ${id}::uuid)`)
   }
-  const sought = soughtClauses(org, selection)
+  const sought = soughtClauses(org, selection, 'each')
   const others = otherClauses(selection)
 
   const newest = <T extends 'conversations', O>(query: SelectQueryBuilder<DB, T, O>, count: number) =>
@@ -232,7 +284,8 @@ export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limi
   const candidates = newest(narrow(conversations.select(filtered), ordered), newestCount)
   const found = await page(narrow(from(candidates), [...sought, ...others]))
   if (found.length > limit) return found
-  const all = narrow(conversations.select(filtered), [...ordered, ...sought, ...others]).offset(sql.lit(0))
+  const inPasses = soughtClauses(org, selection, { before: startedAt })
+  const all = narrow(conversations.select(filtered), [...ordered, ...inPasses, ...others]).offset(sql.lit(0))
   return page(from(all))
 }
 

@@ -5,6 +5,7 @@ import { eraseMentions } from './mentions.ts'
 import {
   deleteConversations,
   deleteDeliveriesOf,
+  deleteResultsOf,
   deleteSpansOf,
   insertTombstones,
   listErasedFiles,
@@ -36,6 +37,7 @@ export const eraseConversations = async (
     files.map((key) => ({ key })),
   )
   await deleteDeliveriesOf(trx, org, erasedIds)
+  await deleteResultsOf(trx, org, erased)
   await deleteConversations(trx, org, erasedIds)
   if (externalIds.length > 0) {
     await insertTombstones(trx, org, hashes)

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
-type Erased = { id: string; externalId: string | null }
+type Erased = { id: string; externalId: string | null; startedAt: Date }
 
 /** In the order of the ingest, which then finds the tombstones where it found the conversations. */
 export const lockErased = (trx: Db, org: OrgId, ids: string[]): Promise<Erased[]> =>
   trx
     .selectFrom('conversations')
-    .select(['id', 'external_id as externalId'])
+    .select(['id', 'external_id as externalId', 'started_at as startedAt'])
     .where('organization_id', '=', org)
     .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
     .orderBy('external_id')
@@ -38,6 +38,20 @@ export const deleteDeliveriesOf = async (trx: Db, org: OrgId, ids: string[]): Pr
     .where('organization_id', '=', org)
     .where('conversation_id', '=', sql<string>`ANY(${ids}::uuid[])`)
     .execute()
+}
+
+/**
+ * Results are found by their monitors and the start of the call, which is how their only index begins; also those of
+ * deleted monitors, which a job has yet to come to.
+ */
+export const deleteResultsOf = async (trx: Db, org: OrgId, erased: Erased[]): Promise<void> => {
+  await sql`
+    DELETE FROM monitor_results r
+    USING unnest(${erased.map(({ id }) => id)}::uuid[], ${erased.map(({ startedAt }) => startedAt)}::timestamptz[])
+      AS e(id, started_at)
+    WHERE r.organization_id = ${org}
+      AND r.monitor_id = ANY(ARRAY(SELECT m.id FROM monitors m WHERE m.organization_id = ${org}))
+      AND r.call_started_at = e.started_at AND r.conversation_id = e.id`.execute(trx)
 }
 
 /** Transcript, recording and metrics go with their conversation, by their foreign keys. */

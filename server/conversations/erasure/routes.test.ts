@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { sql } from 'kysely'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { makeConversation, makeOrganization, wav } from '../../../test/make.ts'
+import { makeConversation, makeMonitor, makeOrganization, wav } from '../../../test/make.ts'
 import { sample } from '../../../test/samples/ingest/sample.ts'
 import { testServer } from '../../../test/server.ts'
 import { makeProvider, post } from '../../integrations/test-signing.ts'
@@ -54,6 +54,11 @@ const plant = async () => {
     body: { value: 1, comment: planted },
   })
   expect(metric.status).toBe(201)
+  const { id: monitorId } = await makeMonitor(server, key)
+  const found = { monitorId, conversationId: id, result: 'affected', reasoning: planted }
+  const results = [{ ...found, evidence: [{ turn: 0, quote: planted }] }]
+  const stored = await call('POST', '/v1/monitor-results', { key, body: { results } })
+  expect(stored.body.data).toMatchObject([{ status: 'created' }])
   await sql`
     INSERT INTO otel_spans (organization_id, trace_id, span_id, conversation_key, span) VALUES
       (${org.id}, ${`trace-${planted}`}, '1', ${externalId}, ${planted}),
@@ -82,6 +87,7 @@ describe('erasing a conversation', () => {
     expect(await findTraces(server, planted)).toEqual([
       'conversations',
       'customer_metrics',
+      'monitor_results',
       'otel_spans',
       'recordings',
       'transcripts',
@@ -94,7 +100,7 @@ describe('erasing a conversation', () => {
     expect(await findTraces(server, planted)).toEqual([])
     expect((await call('GET', `/v1/integrations/${called.id}/deliveries`, { key })).body.data).toEqual([])
     expect((await fetch(recordingUrl)).status).toBe(404)
-    for (const path of ['', '/transcript', '/recording', '/metrics']) {
+    for (const path of ['', '/transcript', '/recording', '/metrics', '/results']) {
       expect((await call('GET', `/v1/conversations/${id}${path}`, { key })).status).toBe(404)
     }
     expect((await erase(id)).status).toBe(404)

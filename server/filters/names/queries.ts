@@ -2,22 +2,27 @@ import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Selection } from '../queries.ts'
 
-type Named = Pick<Selection, 'agentIds' | 'agentVersionIds' | 'agentGroupIds' | 'companyIds'>
+type IdList = 'agentIds' | 'agentVersionIds' | 'agentGroupIds' | 'companyIds'
+type Named = Pick<Selection, IdList | 'monitors'>
 
 /** What the ids in these filters are called. One that names nothing is left out. */
 export const findNames = async (db: Db, org: OrgId, selections: Named[]): Promise<Map<string, string>> => {
-  const all = (field: keyof Named) => selections.flatMap((selection) => selection[field] ?? [])
+  const all = (field: IdList) => selections.flatMap((selection) => selection[field] ?? [])
   const agents = all('agentIds')
   const versions = all('agentVersionIds')
   const groups = all('agentGroupIds')
   const companies = all('companyIds')
-  if (agents.length + versions.length + groups.length + companies.length === 0) return new Map()
+  const monitors = selections.flatMap((selection) => selection.monitors?.map(({ id }) => id) ?? [])
+  if ([agents, versions, groups, companies, monitors].every((ids) => ids.length === 0)) return new Map()
   const { rows } = await sql<{ id: string; name: string }>`
     SELECT id, name FROM agents WHERE organization_id = ${org} AND id = ANY(${agents}::uuid[])
     UNION ALL
     SELECT id, name FROM agent_groups WHERE organization_id = ${org} AND id = ANY(${groups}::uuid[])
     UNION ALL
     SELECT id, name FROM companies WHERE organization_id = ${org} AND id = ANY(${companies}::uuid[])
+    UNION ALL
+    SELECT id, name FROM monitors
+    WHERE organization_id = ${org} AND id = ANY(${monitors}::uuid[]) AND deleted_at IS NULL
     UNION ALL
     SELECT v.id, coalesce(v.label, v.number::text) || ' of ' || a.name
     FROM agent_versions v JOIN agents a ON a.organization_id = v.organization_id AND a.id = v.agent_id

@@ -257,6 +257,59 @@ CREATE TABLE members (
   CONSTRAINT members_user_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 );
 
+CREATE TABLE monitor_results (
+  organization_id uuid NOT NULL,
+  monitor_id uuid NOT NULL,
+  conversation_id uuid NOT NULL,
+  call_started_at timestamp(3) with time zone NOT NULL,
+  evaluated_at timestamp(3) with time zone NOT NULL,
+  score double precision,
+  monitor_version integer NOT NULL,
+  result smallint,
+  status smallint NOT NULL,
+  reasoning text,
+  evidence jsonb NOT NULL,
+  evaluator text NOT NULL,
+  input_tokens integer,
+  output_tokens integer,
+  cost double precision,
+  CONSTRAINT monitor_results_pkey PRIMARY KEY (organization_id, monitor_id, call_started_at, conversation_id, monitor_version) INCLUDE (result, status, score, evaluated_at),
+  CONSTRAINT monitor_results_reasoning_check CHECK ((length(reasoning) <= 65536)),
+  CONSTRAINT monitor_results_result_check CHECK (((((result >= 0) AND (result <= 1)) AND (status = 0)) OR ((result IS NULL) AND (status > 0)))),
+  CONSTRAINT monitor_results_status_check CHECK (((status >= 0) AND (status <= 2))),
+  CONSTRAINT monitor_results_tokens_check CHECK (((input_tokens IS NULL) = (output_tokens IS NULL)))
+) WITH (autovacuum_vacuum_insert_scale_factor=0.02);
+
+CREATE TABLE monitor_versions (
+  organization_id uuid NOT NULL,
+  monitor_id uuid NOT NULL,
+  number integer NOT NULL,
+  definition jsonb NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT monitor_versions_pkey PRIMARY KEY (organization_id, monitor_id, number),
+  CONSTRAINT monitor_versions_monitor_fkey FOREIGN KEY (organization_id, monitor_id) REFERENCES monitors(organization_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE monitors (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  name text NOT NULL,
+  description text,
+  kind text NOT NULL,
+  enabled boolean NOT NULL,
+  scope jsonb NOT NULL,
+  sample_percent numeric(5,2) NOT NULL,
+  current_version integer NOT NULL,
+  deleted_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT monitors_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT monitors_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT monitors_kind_check CHECK ((kind = ANY (ARRAY['rule'::text, 'judge'::text, 'external'::text]))),
+  CONSTRAINT monitors_sample_percent_check CHECK (((sample_percent >= (0)::numeric) AND (sample_percent <= (100)::numeric)))
+);
+CREATE UNIQUE INDEX monitors_name_key ON public.monitors USING btree (organization_id, name) WHERE (deleted_at IS NULL);
+
 CREATE TABLE organizations (
   id uuid NOT NULL,
   name text NOT NULL,

@@ -217,6 +217,47 @@ export interface Migrations {
   name: string;
 }
 
+export interface MonitorResults {
+  call_started_at: Timestamp;
+  conversation_id: string;
+  cost: number | null;
+  evaluated_at: Timestamp;
+  evaluator: string;
+  evidence: Json;
+  input_tokens: number | null;
+  monitor_id: string;
+  monitor_version: number;
+  organization_id: string;
+  output_tokens: number | null;
+  reasoning: string | null;
+  result: number | null;
+  score: number | null;
+  status: number;
+}
+
+export interface Monitors {
+  created_at: Generated<Timestamp>;
+  current_version: number;
+  deleted_at: Timestamp | null;
+  description: string | null;
+  enabled: boolean;
+  id: string;
+  kind: string;
+  name: string;
+  organization_id: string;
+  sample_percent: Numeric;
+  scope: Json;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface MonitorVersions {
+  created_at: Generated<Timestamp>;
+  definition: Json;
+  monitor_id: string;
+  number: number;
+  organization_id: string;
+}
+
 export interface Organizations {
   created_at: Generated<Timestamp>;
   experiments_v2: boolean;
@@ -340,6 +381,9 @@ export interface DB {
   job_holders: JobHolders;
   members: Members;
   migrations: Migrations;
+  monitor_results: MonitorResults;
+  monitor_versions: MonitorVersions;
+  monitors: Monitors;
   organizations: Organizations;
   otel_spans: OtelSpans;
   recordings: Recordings;

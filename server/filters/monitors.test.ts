@@ -1,0 +1,169 @@
+import { randomInt } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { makeAgent, makeMonitor, makeOrganization } from '../../test/make.ts'
+import { testServer } from '../../test/server.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import { newId } from '../platform/ids.ts'
+import { type Filter, parseFilter } from './filter.ts'
+import { countSelected, listSelected } from './queries.ts'
+
+/** Conditions on monitors as the interface describes them, compared with what PostgreSQL makes of them. */
+
+/** `FILTER_SEED=… vitest run server/filters` draws the very same results and conditions again. */
+const seed = Number(process.env.FILTER_SEED ?? randomInt(2 ** 31))
+
+const server = await testServer()
+const { db } = server.deps
+const { id, key } = await makeOrganization(server)
+// The interface answers with ids of this very organization.
+const org = id as OrgId
+const agent = await makeAgent(server, key)
+
+/** More than are looked at one by one, so that both ways of looking are taken. */
+const conversationCount = 3_000
+const verdicts = ['affected', 'not_affected', 'unscored', 'failed'] as const
+type Verdict = (typeof verdicts)[number]
+
+type Stored = { id: string; startedAt: Date; verdicts: Map<string, Verdict> }
+
+const monitors: string[] = []
+for (let n = 0; n < 4; n++) monitors.push((await makeMonitor(server, key)).id)
+const deleted = (await makeMonitor(server, key)).id as string
+const unknown = newId()
+
+/** A generator of whole numbers below a limit, the same for the same seed. */
+const randomBelow = (() => {
+  let state = seed >>> 0
+  return (limit: number) => {
+    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) >>> 0
+    return ((state ^ (state >>> 13)) >>> 0) % limit
+  }
+})()
+
+/** The first monitor finds much and the last one next to nothing; several calls begin at the same moment. */
+const store = async (): Promise<Stored[]> => {
+  const stored: Stored[] = []
+  const rows: object[] = []
+  for (let n = 0; n < conversationCount; n++) {
+    const conversation = { id: newId(), startedAt: new Date(Date.UTC(2026, 0, 1) + (n >> 1) * 1_000) }
+    const newest = new Map<string, Verdict>()
+    for (const [index, monitor] of [...monitors, deleted].entries()) {
+      for (let version = 1; version <= 3; version++) {
+        if (randomBelow(10) < 4) continue
+        const verdict =
+          randomBelow(index === 3 ? 500 : 2) === 0 ? 'affected' : (verdicts[1 + randomBelow(3)] ?? 'failed')
+        if (monitor !== deleted) newest.set(monitor, verdict)
+        rows.push({
+          organization_id: org,
+          monitor_id: monitor,
+          conversation_id: conversation.id,
+          call_started_at: conversation.startedAt,
+          evaluated_at: conversation.startedAt,
+          monitor_version: version,
+          status: verdict === 'unscored' ? 1 : verdict === 'failed' ? 2 : 0,
+          result: verdict === 'affected' ? 1 : verdict === 'not_affected' ? 0 : null,
+          evidence: '[]',
+          evaluator: 'test',
+        })
+      }
+    }
+    stored.push({ ...conversation, verdicts: newest })
+  }
+  const conversations = stored.map((conversation) => ({
+    organization_id: org,
+    id: conversation.id,
+    agent_id: agent.id as string,
+    channel: 'call',
+    status: 'completed',
+    started_at: conversation.startedAt,
+    metadata: '{}',
+    signals: '{}',
+  }))
+  for (let i = 0; i < conversations.length; i += 500) {
+    await db
+      .insertInto('conversations')
+      .values(conversations.slice(i, i + 500))
+      .execute()
+  }
+  for (let i = 0; i < rows.length; i += 500) {
+    // They are made above with all columns that the table insists on.
+    await db
+      .insertInto('monitor_results')
+      .values(rows.slice(i, i + 500) as never)
+      .execute()
+  }
+  return stored.sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime() || (a.id < b.id ? 1 : -1))
+}
+
+const stored = await store()
+await server.call('DELETE', `/v1/monitors/${deleted}`, { key })
+
+/** Whether the conversation satisfies the conditions, word by word as the interface says it. */
+const satisfies = (conversation: Stored, { monitors: given = [], match = 'all' }: Filter): boolean => {
+  const explicit = given.filter(({ result = 'all' }) => result !== 'all')
+  if (explicit.length === 0) return given.some((monitor) => conversation.verdicts.has(monitor.id))
+  const holds = ({ id: monitor, result }: { id: string; result?: string }) =>
+    conversation.verdicts.get(monitor) === result
+  return match === 'all' ? explicit.every(holds) : explicit.some(holds)
+}
+
+const conditions = fc.uniqueArray(
+  fc.record(
+    {
+      id: fc.constantFrom(...monitors, ...monitors, deleted, unknown),
+      result: fc.constantFrom('all', 'affected', 'not_affected', 'unscored'),
+    },
+    { requiredKeys: ['id'] },
+  ),
+  { minLength: 1, maxLength: 6, selector: (condition) => condition.id },
+)
+
+const at = (index: number) => stored[index]?.startedAt.toISOString() ?? ''
+
+const cases = fc.record({
+  filter: fc.record(
+    { monitors: conditions, match: fc.constantFrom('all', 'any') },
+    { requiredKeys: ['monitors'] },
+  ) as fc.Arbitrary<Filter>,
+  window: fc.option(fc.tuple(fc.nat(conversationCount / 2 - 1), fc.nat(conversationCount / 2 - 10)), {
+    nil: undefined,
+  }),
+  limit: fc.integer({ min: 1, max: 200 }),
+  after: fc.option(fc.nat(conversationCount - 1), { nil: undefined }),
+})
+
+describe('conditions on monitors', () => {
+  it(`select what the interface says (seed ${seed})`, async () => {
+    await fc.assert(
+      fc.asyncProperty(cases, async ({ filter, window, limit, after }) => {
+        const bounds = window && {
+          until: at(window[0]),
+          since: at(window[0] + 10 + Math.min(window[1], conversationCount - window[0] - 11)),
+        }
+        const selection = parseFilter({ ...filter, ...bounds })
+        const expected = stored.filter(
+          (conversation) =>
+            satisfies(conversation, filter) &&
+            (!bounds ||
+              (conversation.startedAt >= new Date(bounds.since) && conversation.startedAt < new Date(bounds.until))),
+        )
+        expect(await countSelected(db, org, selection)).toBe(expected.length)
+        const position = after === undefined ? undefined : `${at(after)} ${stored[after]?.id}`
+        const rest = after === undefined ? expected : expected.filter((one) => stored.indexOf(one) > after)
+        const page = await listSelected(db, org, selection, { limit, after: position })
+        expect(page.map((row) => row.id)).toEqual(rest.slice(0, limit + 1).map((one) => one.id))
+      }),
+      { seed, numRuns: 150 },
+    )
+  })
+
+  it('are of this organization alone', async () => {
+    const stranger = await makeOrganization(server)
+    const selection = parseFilter({ monitors: [{ id: monitors[0] ?? '' }] })
+    // As above.
+    expect(await countSelected(db, stranger.id as OrgId, selection)).toBe(0)
+    const answer = await server.call('POST', '/v1/conversations/count', { key, body: { filter: selection } })
+    expect(answer.body.explanation).toMatch(/^conversations, with a result of Monitor /)
+  })
+})

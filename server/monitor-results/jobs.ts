@@ -1,0 +1,31 @@
+import Type from 'typebox'
+import type { Deps } from '../deps.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import { defineJob } from '../platform/jobs/define-job.ts'
+import { deleteMonitor, deleteResultsOfMonitor } from './queries.ts'
+
+const batchSize = 5_000
+
+/**
+ * Deletes what a deleted monitor had found, and the monitor at last. A batch is a transaction of its own: what is
+ * interrupted goes on with the next run.
+ */
+export const deleteMonitorResults = defineJob({
+  name: 'monitor.delete-results',
+  payload: Type.Object({ organizationId: Type.String(), monitorId: Type.String() }),
+  timeoutSeconds: 60 * 60,
+  concurrency: 1,
+  run: async (_deps: Deps, { organizationId, monitorId }, attempt) => {
+    // The one who enqueued it wrote the id of an organization.
+    const org = organizationId as OrgId
+    let last: Awaited<ReturnType<typeof deleteResultsOfMonitor>>
+    do {
+      attempt.signal.throwIfAborted()
+      const after = last
+      last = await attempt.transaction((trx) =>
+        deleteResultsOfMonitor(trx, org, { monitorId, limit: batchSize, after }),
+      )
+    } while (last !== undefined)
+    await attempt.finish((trx) => deleteMonitor(trx, org, monitorId))
+  },
+})

@@ -1,0 +1,294 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { plannedEachTime } from '../platform/db/naming-client.ts'
+import { notFound } from '../platform/errors.ts'
+import type { Page } from '../platform/http/paging.ts'
+
+type Status = 'scored' | 'unscored' | 'failed'
+type Verdict = 'affected' | 'not_affected'
+type Evidence = { turn: number; quote: string }
+
+/** As they are stored, in this order. */
+const statuses: Status[] = ['scored', 'unscored', 'failed']
+const verdicts: Verdict[] = ['not_affected', 'affected']
+
+export type ResultRow = {
+  conversationId: string
+  monitorId: string
+  monitorVersion: number
+  status: Status
+  /** Null unless it is scored. */
+  result: Verdict | null
+  score: number | null
+  reasoning: string | null
+  evidence: Evidence[]
+  /** Null is now, or when the very same was stored. */
+  evaluatedAt: Date | null
+  evaluator: string
+  tokens: { input: number; output: number } | null
+  cost: number | null
+}
+
+type Outcome = 'created' | 'updated' | 'unchanged' | 'absent'
+
+const columnOf = (
+  rows: ResultRow[],
+  type: string,
+  read: (row: ResultRow) => string | number | Date | null,
+): RawBuilder<unknown> => sql`${rows.map(read)}::${sql.raw(type)}[]`
+
+/** The columns of what was found, but for the moment: the same again is not written. */
+const found = [
+  'status',
+  'result',
+  'score',
+  'reasoning',
+  'evidence',
+  'evaluator',
+  'input_tokens',
+  'output_tokens',
+  'cost',
+]
+const columnsOf = (table: string) => sql.join(found.map((name) => sql.ref(`${table}.${name}`)))
+
+/** The last of each place, in one order, so that two batches never wait for each other in a circle. */
+const lastOfEach = (rows: ResultRow[]): ResultRow[] => {
+  const last = new Map(rows.map((row) => [placeOf(row), row]))
+  return [...last].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+}
+
+const placeOf = ({ monitorId, conversationId, monitorVersion }: ResultRow) =>
+  `${monitorId} ${conversationId} ${monitorVersion}`
+
+/**
+ * Writes one row for each conversation and version of a monitor in place of what stood there, and tells of each given
+ * row what became of its place; the last for a place wins. Ids are in lower case. The conversations and monitors are
+ * held against their deletion until the transaction ends; `absent` is what there is no more, or never was. One that
+ * says what is stored already is left alone.
+ */
+export const upsertResults = async (trx: Db, org: OrgId, given: ResultRow[], now: Date): Promise<Outcome[]> => {
+  if (given.length === 0) return []
+  const rows = lastOfEach(given)
+  const conversationIds = [...new Set(rows.map(({ conversationId }) => conversationId))]
+  const monitorIds = [...new Set(rows.map(({ monitorId }) => monitorId))]
+  const { rows: told } = await sql<{ sound: number[]; created: string[]; updated: string[] }>`
+    WITH given AS (
+      SELECT * FROM unnest(
+        ${columnOf(rows, 'uuid', (row) => row.monitorId)}, ${columnOf(rows, 'integer', (row) => row.monitorVersion)},
+        ${columnOf(rows, 'uuid', (row) => row.conversationId)},
+        ${columnOf(rows, 'smallint', (row) => statuses.indexOf(row.status))},
+        ${columnOf(rows, 'smallint', (row) => row.result && verdicts.indexOf(row.result))},
+        ${columnOf(rows, 'float8', (row) => row.score)}, ${columnOf(rows, 'text', (row) => row.reasoning)},
+        ${columnOf(rows, 'jsonb', (row) => JSON.stringify(row.evidence))},
+        ${columnOf(rows, 'text', (row) => row.evaluator)},
+        ${columnOf(rows, 'timestamptz', (row) => row.evaluatedAt)},
+        ${columnOf(rows, 'integer', (row) => row.tokens?.input ?? null)},
+        ${columnOf(rows, 'integer', (row) => row.tokens?.output ?? null)},
+        ${columnOf(rows, 'float8', (row) => row.cost)}
+      ) WITH ORDINALITY AS g(monitor_id, monitor_version, conversation_id, status, result, score, reasoning, evidence,
+        evaluator, evaluated_at, input_tokens, output_tokens, cost, at)
+    ), held_conversations AS (
+      SELECT id, started_at FROM conversations
+      WHERE organization_id = ${org} AND id = ANY(${conversationIds}::uuid[])
+      ORDER BY external_id, id FOR KEY SHARE
+    ), held_monitors AS (
+      SELECT id FROM monitors
+      WHERE organization_id = ${org} AND id = ANY(${monitorIds}::uuid[]) AND deleted_at IS NULL
+      ORDER BY id FOR KEY SHARE
+    ), sound AS (
+      SELECT g.*, c.started_at FROM given g
+      JOIN held_conversations c ON c.id = g.conversation_id
+      JOIN held_monitors m ON m.id = g.monitor_id
+      JOIN monitor_versions v
+        ON v.organization_id = ${org} AND v.monitor_id = g.monitor_id AND v.number = g.monitor_version
+    ), written AS (
+      INSERT INTO monitor_results AS r (organization_id, monitor_id, monitor_version, conversation_id, call_started_at,
+        status, result, score, reasoning, evidence, evaluator, input_tokens, output_tokens, cost, evaluated_at)
+      SELECT ${org}::uuid, g.monitor_id, g.monitor_version, g.conversation_id, g.started_at,
+        g.status, g.result, g.score, g.reasoning, g.evidence, g.evaluator, g.input_tokens, g.output_tokens, g.cost,
+        coalesce(g.evaluated_at, (
+          SELECT b.evaluated_at FROM monitor_results b
+          WHERE b.organization_id = ${org} AND b.monitor_id = g.monitor_id AND b.call_started_at = g.started_at
+            AND b.conversation_id = g.conversation_id AND b.monitor_version = g.monitor_version
+            AND (${columnsOf('b')}) IS NOT DISTINCT FROM (${columnsOf('g')})), ${now}::timestamptz)
+      FROM sound g ORDER BY g.at
+      ON CONFLICT ON CONSTRAINT monitor_results_pkey DO UPDATE SET
+        (${sql.join([...found, 'evaluated_at'].map((name) => sql.ref(name)))}) =
+        (${columnsOf('excluded')}, excluded.evaluated_at)
+      WHERE (${columnsOf('r')}, r.evaluated_at) IS DISTINCT FROM (${columnsOf('excluded')}, excluded.evaluated_at)
+      RETURNING monitor_id, conversation_id, monitor_version, (xmax = 0) AS created
+    )
+    SELECT ARRAY(SELECT at::integer FROM sound) AS sound,
+      ARRAY(SELECT monitor_id || ' ' || conversation_id || ' ' || monitor_version FROM written WHERE created) AS created,
+      ARRAY(SELECT monitor_id || ' ' || conversation_id || ' ' || monitor_version FROM written WHERE NOT created)
+        AS updated ${sql.raw(plannedEachTime)}`.execute(trx)
+  const { sound = [], created = [], updated = [] } = told[0] ?? {}
+  const outcomes = new Map<string, Outcome>(sound.map((at) => [placeOf(rows[at - 1] as ResultRow), 'unchanged']))
+  for (const place of created) outcomes.set(place, 'created')
+  for (const place of updated) outcomes.set(place, 'updated')
+  return given.map((row) => outcomes.get(placeOf(row)) ?? 'absent')
+}
+
+/** What a batch names, by id or by external id. */
+export type ConversationNames = { ids: string[]; externalIds: string[] }
+
+export const findNamedConversations = (db: Db, org: OrgId, { ids, externalIds }: ConversationNames) =>
+  db
+    .selectFrom('conversations')
+    .select(['id', 'external_id as externalId'])
+    .where('organization_id', '=', org)
+    .where(({ or, eb }) =>
+      or([
+        eb('id', '=', sql<string>`ANY(${ids}::uuid[])`),
+        eb('external_id', '=', sql<string>`ANY(${externalIds}::text[])`),
+      ]),
+    )
+    .execute()
+
+const columns = [
+  'r.conversation_id as conversationId',
+  'r.monitor_id as monitorId',
+  'r.monitor_version as monitorVersion',
+  sql<Status>`(${statuses}::text[])[r.status + 1]`.as('status'),
+  sql<Verdict | null>`(${verdicts}::text[])[r.result + 1]`.as('result'),
+  'r.score',
+  'r.reasoning',
+  sql<Evidence[]>`r.evidence`.as('evidence'),
+  'r.evaluated_at as evaluatedAt',
+  'r.evaluator',
+  sql<{ input: number; output: number } | null>`
+    CASE WHEN r.input_tokens IS NOT NULL
+      THEN json_build_object('input', r.input_tokens, 'output', r.output_tokens) END`.as('tokens'),
+  'r.cost',
+  'r.call_started_at as callStartedAt',
+] as const
+
+export type ResultFilter = {
+  result?: Verdict | 'unscored' | 'failed'
+  since?: string
+  until?: string
+  version?: number
+}
+
+/**
+ * The last calls first. `after` is a position, `<callStartedAt> <conversationId> <version>`. The index alone tells
+ * which rows a page holds; only those are then read whole.
+ */
+export const listMonitorResults = (db: Db, org: OrgId, monitorId: string, filter: ResultFilter, page: Page) => {
+  const { result, since, until, version } = filter
+  const [startedAt, conversationId, lastVersion] = page.after?.split(' ') ?? []
+  const isScored = result === 'affected' || result === 'not_affected'
+  const keys = db
+    .selectFrom('monitor_results')
+    .select(['call_started_at', 'conversation_id', 'monitor_version'])
+    .where('organization_id', '=', org)
+    .where('monitor_id', '=', monitorId)
+    .$if(isScored, (query) => query.where('result', '=', verdicts.indexOf(result as Verdict)))
+    .$if(result !== undefined && !isScored, (query) => query.where('status', '=', statuses.indexOf(result as Status)))
+    .$if(version !== undefined, (query) => query.where('monitor_version', '=', version as number))
+    .$if(since !== undefined, (query) => query.where('call_started_at', '>=', sql<Date>`${since}::timestamptz`))
+    .$if(until !== undefined, (query) => query.where('call_started_at', '<', sql<Date>`${until}::timestamptz`))
+    .$if(page.after !== undefined, (query) =>
+      query.where(sql<boolean>`(call_started_at, conversation_id, monitor_version) <
+        (${startedAt}::timestamptz, ${conversationId}::uuid, ${Number(lastVersion)}::integer)`),
+    )
+    .orderBy('call_started_at', 'desc')
+    .orderBy('conversation_id', 'desc')
+    .orderBy('monitor_version', 'desc')
+    .limit(page.limit + 1)
+  return db
+    .selectFrom(keys.as('k'))
+    .innerJoin('monitor_results as r', (join) =>
+      join
+        .on('r.organization_id', '=', org)
+        .on('r.monitor_id', '=', monitorId)
+        .onRef('r.call_started_at', '=', 'k.call_started_at')
+        .onRef('r.conversation_id', '=', 'k.conversation_id')
+        .onRef('r.monitor_version', '=', 'k.monitor_version'),
+    )
+    .select(columns)
+    .orderBy('r.call_started_at', 'desc')
+    .orderBy('r.conversation_id', 'desc')
+    .orderBy('r.monitor_version', 'desc')
+    .execute()
+}
+
+export const getCallStart = async (db: Db, org: OrgId, conversationId: string): Promise<Date> => {
+  const { startedAt } = await db
+    .selectFrom('conversations')
+    .select('started_at as startedAt')
+    .where('organization_id', '=', org)
+    .where('id', '=', conversationId)
+    .executeTakeFirstOrThrow(notFound)
+  return startedAt
+}
+
+type OfConversation = { id: string; startedAt: Date; history: boolean }
+
+/**
+ * Of one conversation: by monitor, the newest first, then by falling version; without the history the newest version
+ * of each. To name the monitors makes it a look-up of one row each.
+ */
+export const listConversationResults = (db: Db, org: OrgId, of: OfConversation, { limit, after }: Page) => {
+  const { id, startedAt, history } = of
+  const [monitorId, version] = after?.split(' ') ?? []
+  return db
+    .selectFrom('monitor_results as r')
+    .select(columns)
+    .$if(!history, (query) => query.distinctOn('r.monitor_id'))
+    .where('r.organization_id', '=', org)
+    .where(sql<boolean>`r.monitor_id = ANY(ARRAY(
+      SELECT m.id FROM monitors m WHERE m.organization_id = ${org} AND m.deleted_at IS NULL))`)
+    .where('r.call_started_at', '=', startedAt)
+    .where('r.conversation_id', '=', id)
+    .$if(after !== undefined && history, (query) =>
+      query.where(sql<boolean>`(r.monitor_id, r.monitor_version) < (${monitorId}::uuid, ${Number(version)}::integer)`),
+    )
+    .$if(after !== undefined && !history, (query) => query.where('r.monitor_id', '<', monitorId as string))
+    .orderBy('r.monitor_id', 'desc')
+    .orderBy('r.monitor_version', 'desc')
+    .limit(limit + 1)
+    .execute()
+}
+
+/** The place of a row among those of its monitor. */
+type Place = { callStartedAt: Date; conversationId: string; version: number }
+
+type Batch = { monitorId: string; limit: number; after: Place | undefined }
+
+/**
+ * Deletes the next rows of a monitor and tells the place of the last. `after` leaves behind what was deleted just
+ * before: its index entries are still there.
+ */
+export const deleteResultsOfMonitor = async (trx: Db, org: OrgId, { monitorId, limit, after }: Batch) => {
+  const { rows } = await sql<Place>`
+    DELETE FROM monitor_results r
+    USING (
+      SELECT call_started_at, conversation_id, monitor_version FROM monitor_results
+      WHERE organization_id = ${org} AND monitor_id = ${monitorId}::uuid
+        AND (call_started_at, conversation_id, monitor_version) >
+          (${after?.callStartedAt ?? '-infinity'}::timestamptz,
+           ${after?.conversationId ?? '00000000-0000-0000-0000-000000000000'}::uuid, ${after?.version ?? 0}::integer)
+      ORDER BY call_started_at, conversation_id, monitor_version LIMIT ${limit}) k
+    WHERE r.organization_id = ${org} AND r.monitor_id = ${monitorId}::uuid
+      AND r.call_started_at = k.call_started_at AND r.conversation_id = k.conversation_id
+      AND r.monitor_version = k.monitor_version
+    RETURNING r.call_started_at AS "callStartedAt", r.conversation_id AS "conversationId",
+      r.monitor_version AS version`.execute(trx)
+  const inOrder = rows.sort(
+    (a, b) =>
+      a.callStartedAt.getTime() - b.callStartedAt.getTime() ||
+      (a.conversationId < b.conversationId ? -1 : a.conversationId > b.conversationId ? 1 : a.version - b.version),
+  )
+  return inOrder.at(-1)
+}
+
+/** With its versions, by their foreign key. */
+export const deleteMonitor = async (trx: Db, org: OrgId, id: string): Promise<void> => {
+  await trx
+    .deleteFrom('monitors')
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .where('deleted_at', 'is not', null)
+    .execute()
+}

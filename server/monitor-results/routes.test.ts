@@ -1,0 +1,316 @@
+import { sql } from 'kysely'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { makeConversation, makeMonitor, makeOrganization } from '../../test/make.ts'
+import { serviceKey, testServer } from '../../test/server.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import { type ResultRow, upsertResults } from './queries.ts'
+
+const server = await testServer()
+const { call } = server
+const { db } = server.deps
+
+let org: OrgId
+let key: string
+let monitor: { id: string }
+let conversation: { id: string; externalId: string }
+beforeEach(async () => {
+  const made = await makeOrganization(server)
+  // The interface answers with ids of this very organization.
+  org = made.id as OrgId
+  key = made.key
+  monitor = await makeMonitor(server, key)
+  conversation = await makeConversation(server, key)
+})
+
+const post = (results: unknown[]) => call('POST', '/v1/monitor-results', { key, body: { results } })
+const told = async (results: unknown[]) =>
+  (await post(results)).body.data.map(({ status }: { status: string }) => status)
+const item = (fields: object = {}) => ({
+  monitorId: monitor.id,
+  conversationId: conversation.id,
+  result: 'affected',
+  ...fields,
+})
+const list = async (path: string) => (await call('GET', path, { key })).body.data
+const results = () => list(`/v1/conversations/${conversation.id}/results`)
+
+const row = (fields: Partial<ResultRow> = {}): ResultRow => ({
+  conversationId: conversation.id,
+  monitorId: monitor.id,
+  monitorVersion: 1,
+  status: 'scored',
+  result: 'affected',
+  score: 0.5,
+  reasoning: 'Because',
+  evidence: [{ turn: 1, quote: 'I will' }],
+  evaluatedAt: new Date('2026-11-20T10:00:00.000Z'),
+  evaluator: 'judge',
+  tokens: { input: 900, output: 80 },
+  cost: 0.0012,
+  ...fields,
+})
+const upsert = (...rows: ResultRow[]) =>
+  db.transaction().execute((trx) => upsertResults(trx, org, rows, server.clock.now()))
+
+/** A version without a definition of its own: what matters here is its number. */
+const addVersion = (number: number) =>
+  sql`
+  INSERT INTO monitor_versions (organization_id, monitor_id, number, definition)
+  VALUES (${org}, ${monitor.id}, ${number}, '{}')`.execute(db)
+
+describe('a batch of results', () => {
+  it('is stored, and shown with the conversation and with the monitor', async () => {
+    const answer = await post([
+      item({
+        score: 0.8,
+        reasoning: 'A refund was promised.',
+        evidence: [{ turn: 2, quote: 'I will refund you.' }],
+        evaluatedAt: '2026-11-20T12:00:00+01:00',
+      }),
+    ])
+    expect(answer).toMatchObject({ status: 200, body: { data: [{ index: 0, status: 'created' }] } })
+    const stored = {
+      conversationId: conversation.id,
+      monitorId: monitor.id,
+      monitorVersion: 1,
+      status: 'scored',
+      result: 'affected',
+      score: 0.8,
+      reasoning: 'A refund was promised.',
+      evidence: [{ turn: 2, quote: 'I will refund you.' }],
+      evaluatedAt: '2026-11-20T11:00:00.000Z',
+      evaluator: 'external',
+      tokens: null,
+      cost: null,
+    }
+    expect(await results()).toEqual([stored])
+    expect(await list(`/v1/monitors/${monitor.id}/results`)).toEqual([stored])
+  })
+
+  it('says of each item what became of it, and stores the good ones', async () => {
+    const stranger = await makeOrganization(server)
+    const foreignMonitor = await makeMonitor(server, stranger.key)
+    const foreignConversation = await makeConversation(server, stranger.key)
+    const rule = await makeMonitor(server, key, { kind: 'rule', definition: { expression: 'true' } })
+    const other = await makeConversation(server, key)
+    await post([item()])
+    const { data } = (
+      await post([
+        item({ conversationId: conversation.id.toUpperCase(), monitorId: monitor.id.toUpperCase() }),
+        { monitorId: monitor.id, conversationExternalId: other.externalId, result: 'unscored' },
+        item({ monitorId: foreignMonitor.id }),
+        item({ monitorId: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f' }),
+        item({ conversationId: foreignConversation.id }),
+        item({ conversationId: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f' }),
+        item({ conversationId: undefined, conversationExternalId: foreignConversation.externalId }),
+        item({ monitorId: rule.id }),
+        item({ result: 'maybe', extra: 1 }),
+        item({ conversationExternalId: other.externalId }),
+        item({ reasoning: 'x'.repeat(65_537) }),
+        item({ score: '1' }),
+        item({ evidence: [{ turn: -1, quote: 'x' }] }),
+        item({ evaluatedAt: '2026-11-20' }),
+        'nonsense',
+      ])
+    ).body
+    expect(data.map(({ status }: { status: string }) => status)).toEqual([
+      'unchanged',
+      'created',
+      ...Array(13).fill('rejected'),
+    ])
+    const errors = data.slice(2).map(({ error }: { error: object }) => error)
+    // Foreign ids and random ones read the same.
+    expect(new Set(errors.slice(0, 5).map((error: object) => JSON.stringify(error))).size).toBe(1)
+    expect(errors[0].error).toBe('not found')
+    expect(errors[5]).toMatchObject({ error: 'conflict', message: expect.stringContaining('kind external') })
+    expect(errors[6].details.issues.map(({ path }: { path: string }) => path).sort()).toEqual(['extra', 'result'])
+    expect(errors[8].details.issues[0].path).toBe('reasoning')
+    expect(errors[10].details.issues[0].path).toBe('evidence[0].turn')
+    expect(await list(`/v1/conversations/${other.id}/results`)).toMatchObject([{ status: 'unscored', result: null }])
+    expect(
+      await call('GET', `/v1/conversations/${foreignConversation.id}/results`, { key: stranger.key }),
+    ).toMatchObject({
+      body: { data: [] },
+    })
+  })
+
+  it('changes nothing when it comes again, and keeps the time of what it said first', async () => {
+    expect(await told([item({ score: 1 })])).toEqual(['created'])
+    const before = await results()
+    server.clock.advance(60_000)
+    expect(await told([item({ score: 1 }), item({ score: 1 })])).toEqual(['unchanged', 'unchanged'])
+    expect(await results()).toEqual(before)
+    expect(await told([item({ score: 2 })])).toEqual(['updated'])
+    const [after] = await results()
+    expect(after).toMatchObject({ score: 2, evaluatedAt: server.clock.now().toISOString() })
+    expect(await told([item({ score: 2, evaluatedAt: '2026-11-20T11:00:00Z' })])).toEqual(['updated'])
+    expect(await told([item({ score: 2, evaluatedAt: '2026-11-20T11:00:00Z' })])).toEqual(['unchanged'])
+  })
+
+  it('holds the last of several for one conversation', async () => {
+    expect(await told([item({ score: 3 }), item({ score: 1 }), item({ result: 'not_affected', score: 2 })])).toEqual([
+      'created',
+      'created',
+      'created',
+    ])
+    expect(await results()).toMatchObject([{ result: 'not_affected', score: 2 }])
+  })
+
+  it('takes reasoning as long as is promised, by characters', async () => {
+    const reasoning = '😀'.repeat(65_536)
+    expect(await told([item({ reasoning })])).toEqual(['created'])
+    expect((await results())[0].reasoning).toBe(reasoning)
+  })
+
+  it('is stored once when it comes many times at the same moment', async () => {
+    const others = await Promise.all(Array.from({ length: 5 }, () => makeConversation(server, key)))
+    const batch = others.map(({ id }) => item({ conversationId: id, evaluatedAt: '2026-11-20T11:00:00Z' }))
+    const answers = await Promise.all([batch, batch.toReversed(), batch, batch.toReversed()].map(told))
+    expect(answers.flat().filter((status) => status === 'created')).toHaveLength(5)
+    expect(answers.flat().filter((status) => status === 'unchanged')).toHaveLength(15)
+    expect(await list(`/v1/monitors/${monitor.id}/results`)).toHaveLength(5)
+  })
+
+  it('keeps no address where the organization redacts', async () => {
+    const phi = await makeOrganization(server, { features: { phiMode: true } })
+    await call('PATCH', '/v1/organization', { key: phi.key, body: { redaction: true } })
+    const { id } = await makeConversation(server, phi.key)
+    const { id: monitorId } = await makeMonitor(server, phi.key)
+    const reasoning = 'Wrote to a@b.co '.repeat(4_096)
+    expect(reasoning).toHaveLength(65_536)
+    const body = {
+      results: [
+        { monitorId, conversationId: id, result: 'affected', reasoning, evidence: [{ turn: 0, quote: 'a@b.co' }] },
+      ],
+    }
+    const answer = await call('POST', '/v1/monitor-results', { key: phi.key, body })
+    expect(answer.body.data).toEqual([{ index: 0, status: 'created' }])
+    const { data } = (await call('GET', `/v1/conversations/${id}/results`, { key: phi.key })).body
+    expect(data[0].evidence).toEqual([{ turn: 0, quote: '[email]' }])
+    expect(data[0].reasoning).toMatch(/^Wrote to \[email\] /)
+    expect(data[0].reasoning).toHaveLength(65_536)
+  })
+
+  it.each([[[]], [Array.from({ length: 1_001 }, () => ({}))]])('has 1 to 1,000 items', async (given) => {
+    expect((await post(given)).status).toBe(400)
+  })
+})
+
+describe('writing results', () => {
+  it('keeps one row for each version, and tells what there is no more', async () => {
+    await addVersion(2)
+    const absent = '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'
+    expect(
+      await upsert(
+        row(),
+        row({ monitorVersion: 2, status: 'failed', result: null, tokens: null, cost: null }),
+        row({ monitorVersion: 3 }),
+        row({ conversationId: absent }),
+        row({ monitorId: absent }),
+      ),
+    ).toEqual(['created', 'created', 'absent', 'absent', 'absent'])
+    expect(await upsert(row(), row({ monitorVersion: 2, evaluatedAt: new Date(0) }))).toEqual(['unchanged', 'updated'])
+    expect(await upsert()).toEqual([])
+    expect(await results()).toMatchObject([
+      { monitorVersion: 2, result: 'affected', tokens: { input: 900, output: 80 } },
+    ])
+  })
+
+  it('does not touch a row that says the same', async () => {
+    await upsert(row())
+    const place = async () =>
+      (await sql`SELECT ctid, xmin FROM monitor_results WHERE organization_id = ${org}`.execute(db)).rows
+    const before = await place()
+    await upsert(row())
+    expect(await place()).toEqual(before)
+  })
+
+  it('waits for an erasure or deletion that has begun, and then finds nothing', async () => {
+    const rival = await makeConversation(server, key)
+    const [erased, ...answers] = await Promise.all([
+      call('DELETE', `/v1/conversations/${rival.id}`, { key }),
+      ...Array.from({ length: 10 }, () => told([item({ conversationId: rival.id })])),
+    ])
+    expect(erased.status).toBe(204)
+    expect(answers).toHaveLength(10)
+    const [deleted] = await Promise.all([
+      call('DELETE', `/v1/monitors/${monitor.id}`, { key }),
+      ...Array.from({ length: 10 }, () => told([item()])),
+    ])
+    expect(deleted.status).toBe(204)
+    await server.drain()
+    const { rows } = await sql`SELECT 1 FROM monitor_results WHERE organization_id = ${org}`.execute(db)
+    expect(rows).toEqual([])
+  })
+})
+
+describe('the lists', () => {
+  const follow = async (path: string) => {
+    const found: { conversationId: string; monitorId: string; monitorVersion: number }[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const { body } = await call('GET', `${path}limit=2${cursor && `&cursor=${cursor}`}`, { key })
+      found.push(...body.data)
+      cursor = body.nextCursor as string | null
+    }
+    return found
+  }
+
+  it('of a monitor have the last call first, and are filtered', async () => {
+    const calls: { id: string }[] = []
+    for (const day of [11, 13, 12, 15, 14]) {
+      calls.push(await makeConversation(server, key, { startedAt: `2026-11-${day}T09:00:00Z` }))
+    }
+    const [a, c, b, e, d] = calls.map(({ id }) => id)
+    await addVersion(2)
+    const give = (conversationId: string | undefined, fields: Partial<ResultRow> = {}) =>
+      row({ conversationId: conversationId ?? '', ...fields })
+    await upsert(
+      give(a),
+      give(b, { result: 'not_affected' }),
+      give(c, { status: 'unscored', result: null }),
+      give(d, { status: 'failed', result: null }),
+      give(e),
+      give(e, { monitorVersion: 2 }),
+    )
+    const path = `/v1/monitors/${monitor.id}/results?`
+    const ids = async (query = '') => (await follow(`${path}${query && `${query}&`}`)).map((one) => one.conversationId)
+    expect(await ids()).toEqual([e, e, d, c, b, a])
+    expect(await ids('result=affected')).toEqual([e, e, a])
+    expect(await ids('result=not_affected')).toEqual([b])
+    expect(await ids('result=unscored')).toEqual([c])
+    expect(await ids('result=failed')).toEqual([d])
+    expect(await ids('version=2')).toEqual([e])
+    expect(await ids('since=2026-11-12T09:00:00Z&until=2026-11-14T09:00:00Z')).toEqual([c, b])
+    expect((await call('GET', `${path}since=2026-11-12T09:00:00Z&until=2026-11-12T09:00:00Z`, { key })).status).toBe(
+      400,
+    )
+  })
+
+  it('of a conversation have the newest version of each monitor, and the others when asked', async () => {
+    const second = await makeMonitor(server, key)
+    const third = await makeMonitor(server, key)
+    await addVersion(2)
+    await upsert(row(), row({ monitorVersion: 2 }), row({ monitorId: second.id }), row({ monitorId: third.id }))
+    const path = `/v1/conversations/${conversation.id}/results?`
+    const places = async (query = '') =>
+      (await follow(`${path}${query}`)).map(({ monitorId, monitorVersion }) => [monitorId, monitorVersion])
+    expect(await places()).toEqual([
+      [third.id, 1],
+      [second.id, 1],
+      [monitor.id, 2],
+    ])
+    expect(await places('history=true&')).toEqual([
+      [third.id, 1],
+      [second.id, 1],
+      [monitor.id, 2],
+      [monitor.id, 1],
+    ])
+  })
+
+  it('need the entitlement', async () => {
+    await call('PATCH', `/v1/organizations/${org}`, { key: serviceKey, body: { entitlements: { monitors: false } } })
+    expect((await call('GET', `/v1/conversations/${conversation.id}/results`, { key })).status).toBe(403)
+    expect((await post([item()])).status).toBe(403)
+  })
+})

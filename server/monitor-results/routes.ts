@@ -1,0 +1,103 @@
+import type { Deps } from '../deps.ts'
+import { getMonitor } from '../monitors/queries.ts'
+import { recordAudit } from '../platform/audit/record.ts'
+import { invalid } from '../platform/errors.ts'
+import type { App } from '../platform/http/http.ts'
+import { answers, IdParams, NoQuery, Page } from '../platform/http/schemas.ts'
+import { getCallStart, listConversationResults, listMonitorResults, type ResultFilter } from './queries.ts'
+import { ConversationResultQuery, MonitorResultQuery, Result, ResultBatch, ResultBatchAnswer } from './schema.ts'
+import { writeBatch } from './write.ts'
+
+const tags = ['Monitors']
+const entitlement = 'monitors'
+
+/** In one spelling, which a cursor is bound to. */
+const parseWindow = ({ since, until, ...filter }: ResultFilter): ResultFilter => {
+  if (since !== undefined && until !== undefined && Date.parse(until) <= Date.parse(since)) {
+    throw invalid('until', 'must be later than since')
+  }
+  const utc = (instant: string) => new Date(instant).toISOString()
+  return {
+    ...filter,
+    ...(since !== undefined && { since: utc(since) }),
+    ...(until !== undefined && { until: utc(until) }),
+  }
+}
+
+export const monitorResults = (app: App, { db, config, clock }: Deps): void => {
+  app.post(
+    '/v1/monitor-results',
+    {
+      bodyLimit: config.limits.batchBytes,
+      config: { access: { role: 'member', entitlement } },
+      schema: {
+        tags,
+        operationId: 'createMonitorResults',
+        summary: 'Store results of external monitors, and say of each what became of it',
+        description:
+          'A result is of the current version of its monitor and takes the place of the one before. Of several for one ' +
+          'monitor and conversation the last wins, and all of them tell what became of it.',
+        querystring: NoQuery,
+        body: ResultBatch,
+        response: answers({ 200: ResultBatchAnswer }, 400, 401, 403),
+      },
+    },
+    ({ actor, body }) =>
+      db.transaction().execute(async (trx) => {
+        const data = await writeBatch(trx, actor.org, body.results, clock.now())
+        await recordAudit(trx, actor, 'monitor.results')
+        return { data }
+      }),
+  )
+
+  app.get(
+    '/v1/monitors/:id/results',
+    {
+      config: { access: { role: 'viewer', entitlement } },
+      schema: {
+        tags,
+        operationId: 'listMonitorResults',
+        summary: 'List the results of a monitor, of the last call to start first',
+        params: IdParams,
+        querystring: MonitorResultQuery,
+        response: answers({ 200: Page(Result) }, 400, 401, 403, 404),
+      },
+    },
+    async ({ actor, params, query: { limit, cursor, ...given } }) => {
+      const filter = parseWindow(given)
+      const { id } = await getMonitor(db, actor.org, params.id)
+      return app.paging.page(
+        { limit, cursor },
+        ['monitor-results', actor.org, id, filter],
+        (page) => listMonitorResults(db, actor.org, id, filter, page),
+        ({ callStartedAt, conversationId, monitorVersion }) =>
+          `${callStartedAt.toISOString()} ${conversationId} ${monitorVersion}`,
+      )
+    },
+  )
+
+  app.get(
+    '/v1/conversations/:id/results',
+    {
+      config: { access: { role: 'viewer', entitlement } },
+      schema: {
+        tags,
+        operationId: 'listConversationResults',
+        summary: 'List the results of a conversation, of each monitor that of the newest version',
+        params: IdParams,
+        querystring: ConversationResultQuery,
+        response: answers({ 200: Page(Result) }, 400, 401, 403, 404),
+      },
+    },
+    async ({ actor, params, query: { limit, cursor, history = false } }) => {
+      const id = params.id.toLowerCase()
+      const startedAt = await getCallStart(db, actor.org, id)
+      return app.paging.page(
+        { limit, cursor },
+        ['conversation-results', actor.org, id, history],
+        (page) => listConversationResults(db, actor.org, { id, startedAt, history }, page),
+        ({ monitorId, monitorVersion }) => `${monitorId} ${monitorVersion}`,
+      )
+    },
+  )
+}

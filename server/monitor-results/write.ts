@@ -1,0 +1,98 @@
+import type { Static } from 'typebox'
+import { redact } from '../conversations/redaction.ts'
+import { redactsMetrics } from '../customer-metrics/queries.ts'
+import { findMonitors } from '../monitors/queries.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { ApiError, invalid, notFound } from '../platform/errors.ts'
+import { itemReader } from '../platform/http/items.ts'
+import { findNamedConversations, type ResultRow, upsertResults } from './queries.ts'
+import { longestReasoning, ResultItem } from './schema.ts'
+
+type Item = Static<typeof ResultItem>
+
+type ResultOutcome =
+  | { index: number; status: 'created' | 'updated' | 'unchanged' }
+  | { index: number; status: 'rejected'; error: ApiError['body'] }
+
+const readShape = itemReader(ResultItem)
+
+const readItem = (given: unknown): Item | ApiError => {
+  const item = readShape(given)
+  if (item instanceof ApiError) return item
+  if ((item.conversationId === undefined) === (item.conversationExternalId === undefined)) {
+    return invalid('conversationId', 'or conversationExternalId must name the conversation, and not both')
+  }
+  return item
+}
+
+/** Tells of an item which conversation it means. */
+const findConversations = async (trx: Db, org: OrgId, items: Item[]) => {
+  const rows = await findNamedConversations(trx, org, {
+    ids: items.flatMap(({ conversationId }) => conversationId ?? []),
+    externalIds: items.flatMap(({ conversationExternalId }) => conversationExternalId ?? []),
+  })
+  const ids = new Set(rows.map(({ id }) => id))
+  const byExternalId = new Map(rows.map(({ id, externalId }) => [externalId, id]))
+  return ({ conversationId, conversationExternalId }: Item): string | undefined => {
+    if (conversationExternalId !== undefined) return byExternalId.get(conversationExternalId)
+    const id = conversationId?.toLowerCase() ?? ''
+    return ids.has(id) ? id : undefined
+  }
+}
+
+type Told = Pick<ResultRow, 'reasoning' | 'evidence'>
+
+/** What stands for an address may be longer than it. */
+const redacted = (told: Told): Told => {
+  const { reasoning, evidence } = redact(told) as Told
+  const isLong = reasoning !== null && reasoning.length > longestReasoning
+  return { reasoning: isLong ? [...reasoning].slice(0, longestReasoning).join('') : reasoning, evidence }
+}
+
+/**
+ * Writes what fits of a batch and tells what became of each item. Of several for one monitor and conversation the last
+ * wins, and all of them tell what became of it.
+ */
+export const writeBatch = async (trx: Db, org: OrgId, given: unknown[], now: Date): Promise<ResultOutcome[]> => {
+  const read = given.map(readItem)
+  const items = read.flatMap((item) => (item instanceof ApiError ? [] : item))
+  const conversationOf = await findConversations(trx, org, items)
+  const found = await findMonitors(trx, org, [...new Set(items.map(({ monitorId }) => monitorId.toLowerCase()))])
+  const monitors = new Map(found.map((monitor) => [monitor.id, monitor]))
+  const redacts = await redactsMetrics(trx, org)
+
+  const rowOf = (item: Item | ApiError): ResultRow | ApiError => {
+    if (item instanceof ApiError) return item
+    const monitor = monitors.get(item.monitorId.toLowerCase())
+    const conversationId = conversationOf(item)
+    if (!monitor || conversationId === undefined) return notFound()
+    if (monitor.kind !== 'external') {
+      return new ApiError('conflict', `Results of a ${monitor.kind} monitor are its own; name one of kind external.`)
+    }
+    const { result, score = null, reasoning = null, evidence = [], evaluatedAt } = item
+    const told = { reasoning, evidence }
+    return {
+      conversationId,
+      monitorId: monitor.id,
+      monitorVersion: monitor.number,
+      ...(result === 'unscored'
+        ? { status: 'unscored' as const, result: null }
+        : { status: 'scored' as const, result }),
+      score,
+      ...(redacts ? redacted(told) : told),
+      evaluatedAt: evaluatedAt === undefined ? null : new Date(evaluatedAt),
+      evaluator: 'external',
+      tokens: null,
+      cost: null,
+    }
+  }
+  const rows = read.map(rowOf)
+  const sound = rows.flatMap((row) => (row instanceof ApiError ? [] : row))
+  const outcomes = new Map((await upsertResults(trx, org, sound, now)).map((outcome, at) => [sound[at], outcome]))
+  return rows.map((row, index): ResultOutcome => {
+    if (row instanceof ApiError) return { index, status: 'rejected', error: row.body }
+    const outcome = outcomes.get(row) ?? 'absent'
+    // Deleted since it was found.
+    return outcome === 'absent' ? { index, status: 'rejected', error: notFound().body } : { index, status: outcome }
+  })
+}

@@ -1,0 +1,91 @@
+import Type, { type Static } from 'typebox'
+import type { Issue } from '../platform/errors.ts'
+import { Choice, Closed } from '../platform/http/schemas.ts'
+import { toIssues } from '../platform/http/validation.ts'
+import { strict } from '../platform/json-schema.ts'
+
+/** What a monitor of each kind is made of, as one closed schema each. */
+
+export const monitorKinds = ['rule', 'judge', 'external'] as const
+export type MonitorKind = (typeof monitorKinds)[number]
+
+const Expression = Type.String({ minLength: 1, maxLength: 10_000, pattern: '\\S' })
+
+const RuleDefinition = Closed({
+  expression: {
+    ...Expression,
+    description: 'In CEL; true is affected.',
+    examples: ['signals.interruptions.byAgent > 3'],
+  },
+  score: Type.Optional({ ...Expression, description: 'In CEL, a number.', examples: ['signals.overlapMs'] }),
+})
+
+const BooleanOutput = Closed({ type: Choice(['boolean']) })
+
+const ScoreOutput = Closed({
+  type: Choice(['score']),
+  min: Type.Number(),
+  max: Type.Number(),
+  affectedWhen: Closed({ op: Choice(['gte', 'gt', 'lte', 'lt']), value: Type.Number() }),
+})
+
+/** Which schema holds depends on a part of the value. */
+const when = (name: string, value: string, schema: object) => ({
+  if: { properties: { [name]: { const: value } }, required: [name] },
+  // biome-ignore lint/suspicious/noThenProperty: it is a word of JSON Schema.
+  then: schema,
+})
+
+type Output = Static<typeof BooleanOutput> | Static<typeof ScoreOutput>
+
+const JudgeDefinition = Closed({
+  criteria: Type.String({
+    minLength: 1,
+    maxLength: 20_000,
+    pattern: '\\S',
+    examples: ['The agent promises a refund without checking the order first.'],
+  }),
+  output: Type.Unsafe<Output>({
+    type: 'object',
+    properties: { type: Choice(['boolean', 'score']) },
+    required: ['type'],
+    allOf: [when('type', 'boolean', BooleanOutput), when('type', 'score', ScoreOutput)],
+  }),
+  model: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'That of the operator if left out.' })),
+})
+
+const ExternalDefinition = Closed({})
+
+const schemas: Record<MonitorKind, object> = {
+  rule: RuleDefinition,
+  judge: JudgeDefinition,
+  external: ExternalDefinition,
+}
+
+export type Definition = Static<typeof RuleDefinition> | Static<typeof JudgeDefinition> | Record<string, never>
+
+/** For the schema of a body that names a kind: its definition must be one of that kind. */
+export const definitionByKind = monitorKinds.map((kind) =>
+  when('kind', kind, { properties: { definition: schemas[kind] } }),
+)
+
+const validators = Object.fromEntries(
+  monitorKinds.map((kind) => [kind, strict.compile({ properties: { definition: schemas[kind] } })]),
+)
+
+const outputIssues = (output: Output): Issue[] => {
+  if (output.type !== 'score') return []
+  const { min, max, affectedWhen } = output
+  if (max <= min) return [{ path: 'definition.output.max', message: 'must be more than min' }]
+  const isWithin = affectedWhen.value >= min && affectedWhen.value <= max
+  return isWithin ? [] : [{ path: 'definition.output.affectedWhen.value', message: 'must lie between min and max' }]
+}
+
+/** Every fault of a definition: first those of its form, and where there are none, those of what it says. */
+export const checkDefinition = (kind: MonitorKind, definition: unknown): Issue[] => {
+  const validate = validators[kind]
+  if (validate && !validate({ definition })) return toIssues(validate.errors ?? [])
+  // The schema has just said which of the three it is.
+  const { output } = definition as Partial<Static<typeof JudgeDefinition>>
+  return output ? outputIssues(output) : []
+}

@@ -1,0 +1,138 @@
+import type { Turn } from '../../conversations/transcripts/turn.ts'
+import { toIssues } from '../../platform/http/validation.ts'
+import { compileStrict } from '../../platform/json-schema.ts'
+import { isAffected, type JudgeDefinition, type JudgeOutput } from './definition.ts'
+import { type Evidence, validEvidence } from './evidence.ts'
+import { storable } from './text.ts'
+
+export const longestReasoning = 1_500
+const longestReason = 300
+
+/** What one window of a transcript shows of one monitor. */
+export type Verdict =
+  | {
+      status: 'scored'
+      result: 'affected' | 'not_affected'
+      score: number | null
+      reasoning: string
+      evidence: Evidence[]
+    }
+  | { status: 'unscored'; reason: string; reasoning: string | null; evidence: Evidence[] }
+
+type Answer = {
+  result: 'affected' | 'not_affected' | 'unscored'
+  score: number | null
+  reasoning: string
+  evidence: Evidence[]
+}
+
+const object = (properties: Record<string, object>) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+})
+
+/**
+ * What a model is asked to write, in the few words of JSON Schema that all endpoints know: lengths and ranges are said
+ * in words and checked afterwards. The verdict comes last, so that it is written after its grounds.
+ */
+const answerSchema = (output: JudgeOutput) =>
+  object({
+    evidence: {
+      type: 'array',
+      items: object({
+        turn: { type: 'integer', description: 'The number of the turn.' },
+        quote: { type: 'string', description: 'Copied from that turn word by word.' },
+      }),
+    },
+    reasoning: { type: 'string', description: `At most ${longestReasoning} characters.` },
+    score:
+      output.type === 'score'
+        ? {
+            anyOf: [{ type: 'number' }, { type: 'null' }],
+            description: `From ${output.min} to ${output.max}; null when unscored.`,
+          }
+        : { type: 'null' },
+    result: { type: 'string', enum: ['affected', 'not_affected', 'unscored'] },
+  })
+
+/** How a monitor is called in a request that several share. */
+export const nameInRequest = (at: number): string => `monitor_${at + 1}`
+
+/** One monitor is answered by the answer itself, several by one object with an answer for each. */
+export const requestSchema = (definitions: readonly JudgeDefinition[]): object => {
+  const [first, ...others] = definitions.map(({ output }) => answerSchema(output))
+  if (first && others.length === 0) return first
+  return object(Object.fromEntries(definitions.map(({ output }, at) => [nameInRequest(at), answerSchema(output)])))
+}
+
+const isAnswer = compileStrict<Answer>(
+  object({
+    evidence: { type: 'array', items: object({ turn: { type: 'integer' }, quote: { type: 'string' } }) },
+    reasoning: { type: 'string' },
+    score: { type: ['number', 'null'] },
+    result: { type: 'string', enum: ['affected', 'not_affected', 'unscored'] },
+  }),
+)
+
+/** Some endpoints put the JSON that they were asked for between fences. */
+const unfenced = (text: string): string => /^\s*```(?:json)?\s*\n(.*)\n\s*```\s*$/s.exec(text)?.[1] ?? text
+
+/** The answer of each monitor as it came, still to be checked; undefined when the text is no JSON. */
+const separate = (text: string, count: number): unknown[] | undefined => {
+  try {
+    const value: unknown = JSON.parse(unfenced(text))
+    if (count === 1) return [value]
+    // What is no object has none of the names.
+    const named = Object(value) as Record<string, unknown>
+    return Array.from({ length: count }, (_, at) => named[nameInRequest(at)])
+  } catch {
+    return undefined
+  }
+}
+
+type Reading = { verdict: Verdict } | { fault: string }
+
+const fault = (text: string): Reading => ({
+  fault: `the model's answer does not fit: ${storable(text, longestReason)}`,
+})
+
+/** The rule of a score decides, not what the model thinks of it; and without evidence nothing is affected. */
+const judge = ({ output }: JudgeDefinition, answer: Answer, turns: readonly Turn[]): Reading => {
+  const reasoning = storable(answer.reasoning, longestReasoning)
+  const evidence = validEvidence(answer.evidence, turns)
+  const unscored = (reason: string): Reading => ({ verdict: { status: 'unscored', reason, reasoning, evidence } })
+  if (answer.result === 'unscored') return unscored('the model could not tell from the transcript')
+  let { result } = answer
+  if (output.type === 'score') {
+    const { score } = answer
+    if (score === null) return fault('score must be a number unless the result is unscored')
+    if (score < output.min || score > output.max) return fault(`score must be from ${output.min} to ${output.max}`)
+    result = isAffected(output.affectedWhen, score) ? 'affected' : 'not_affected'
+  }
+  if (result === 'affected' && evidence.length === 0) {
+    const quotes = answer.evidence.length === 0 ? 'gave no quote' : 'gave no quote that is in the turn it names'
+    return unscored(`the model answered affected but ${quotes}`)
+  }
+  return {
+    verdict: { status: 'scored', result, score: output.type === 'score' ? answer.score : null, reasoning, evidence },
+  }
+}
+
+/** Reads what a model wrote: for each monitor its verdict, or what is wrong with its answer. */
+export const readAnswers = (
+  text: string,
+  definitions: readonly JudgeDefinition[],
+  turns: readonly Turn[],
+): Reading[] => {
+  const answers = separate(text, definitions.length)
+  return definitions.map((definition, at) => {
+    if (!answers) return fault('it is not JSON')
+    const answer = answers[at]
+    if (answer === undefined) return fault(`${nameInRequest(at)} is missing`)
+    if (isAnswer(answer)) return judge(definition, answer, turns)
+    const [first] = toIssues(isAnswer.errors ?? [])
+    return fault(`${first?.path ?? ''} ${first?.message ?? ''}`.trim())
+  })
+}

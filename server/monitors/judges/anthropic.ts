@@ -1,0 +1,47 @@
+import { below, type Dialect, type Reply, readTokens } from './provider.ts'
+
+/** As much of a message as is read. */
+type Message = {
+  content?: { type?: unknown; text?: unknown }[]
+  stop_reason?: unknown
+  usage?: Record<string, unknown>
+} | null
+
+const ends: Record<string, Reply['end']> = {
+  max_tokens: 'cut',
+  model_context_window_exceeded: 'cut',
+  refusal: 'refused',
+}
+
+/** What was read from or written to a cache was given to the model too. */
+const inputTokens = (usage: Record<string, unknown>): unknown => {
+  const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens } = usage
+  return Number(input_tokens) + Number(cache_creation_input_tokens ?? 0) + Number(cache_read_input_tokens ?? 0)
+}
+
+const read = (body: unknown): Reply | undefined => {
+  const message = body as Message
+  if (!Array.isArray(message?.content)) return undefined
+  const text = message.content.map((block) =>
+    block?.type === 'text' && typeof block.text === 'string' ? block.text : '',
+  )
+  const { usage = {}, stop_reason } = message
+  const tokens = readTokens(inputTokens(usage), usage.output_tokens)
+  return { text: text.join(''), end: ends[String(stop_reason)] ?? 'whole', tokens }
+}
+
+/** More than the answers of all monitors of a request take. */
+const mostAnswerTokens = 16_000
+
+export const anthropic: Dialect = {
+  url: (base) => below(base, /\/v1\/?$/.test(new URL(base).pathname) ? '/messages' : '/v1/messages'),
+  headers: (apiKey) => ({ 'anthropic-version': '2023-06-01', ...(apiKey !== undefined && { 'x-api-key': apiKey }) }),
+  body: (model, { system, user, schema }) => ({
+    model,
+    max_tokens: mostAnswerTokens,
+    system,
+    messages: [{ role: 'user', content: user }],
+    output_config: { format: { type: 'json_schema', schema } },
+  }),
+  read,
+}

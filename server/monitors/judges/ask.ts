@@ -1,0 +1,56 @@
+import type { Turn } from '../../conversations/transcripts/turn.ts'
+import { readAnswers } from './answer.ts'
+import type { Judged } from './combine.ts'
+import type { Tokens } from './definition.ts'
+import { buildPrompt, type Prompt, type TranscriptWindow } from './prompt.ts'
+import type { Reply } from './provider.ts'
+
+/** Undefined when what came is no answer of a model. */
+export type Ask = (prompt: Prompt) => Promise<Reply | undefined>
+
+/** An answer that cannot be read is asked for once more. */
+const mostRequests = 2
+
+/** Shares the tokens of a request among its monitors, so that their sum is what was paid. */
+const addTokens = (judged: readonly Judged[], { input, output }: Tokens): void => {
+  const share = (total: number, at: number) => Math.floor(total / judged.length) + (at < total % judged.length ? 1 : 0)
+  for (const [at, one] of judged.entries()) {
+    const { input: before, output: written } = one.tokens ?? { input: 0, output: 0 }
+    one.tokens = { input: before + share(input, at), output: written + share(output, at) }
+  }
+}
+
+/** Adds to each monitor its verdict on one window. Those whose answer was good are not asked about again. */
+export const askAboutWindow = async (
+  ask: Ask,
+  judged: readonly Judged[],
+  window: TranscriptWindow,
+  turns: readonly Turn[],
+): Promise<void> => {
+  let open = judged.map((one) => ({ one, fault: '' }))
+  for (let request = 1; request <= mostRequests && open.length > 0; request++) {
+    const definitions = open.map(({ one }) => one.definition)
+    const reply = await ask(buildPrompt(definitions, window))
+    if (reply?.tokens)
+      addTokens(
+        open.map(({ one }) => one),
+        reply.tokens,
+      )
+    if (reply?.end === 'refused') {
+      const reason = 'the model refused to answer'
+      for (const { one } of open) one.verdicts.push({ status: 'unscored', reason, reasoning: null, evidence: [] })
+      return
+    }
+    const readings = reply?.end === 'whole' ? readAnswers(reply.text, definitions, turns) : []
+    const fault = reply ? "the model's answer was cut off by its limit" : 'the endpoint sent no answer of a model'
+    open = open.flatMap(({ one }, at) => {
+      const reading = readings[at] ?? { fault }
+      if ('fault' in reading) return [{ one, fault: reading.fault }]
+      one.verdicts.push(reading.verdict)
+      return []
+    })
+  }
+  for (const { one, fault } of open) {
+    one.verdicts.push({ status: 'failed', reason: `${fault}, twice` })
+  }
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import type { Verdict } from './answer.ts'
+import { combine, isSettled, type Judged } from './combine.ts'
+import type { JudgeDefinition } from './definition.ts'
+import { polite, rudeness } from './test-model.ts'
+
+const scored = (result: 'affected' | 'not_affected', score: number | null = null): Verdict => ({
+  status: 'scored',
+  result,
+  score,
+  reasoning: `${result} ${score}`,
+  evidence: [{ turn: score ?? 0, quote: 'said' }],
+})
+const unscored: Verdict = { status: 'unscored', reason: 'no telling', reasoning: 'Hm.', evidence: [] }
+const failed = { status: 'failed', reason: 'down', retryAfterSeconds: 60 } as const
+
+const of = (definition: JudgeDefinition, ...verdicts: Judged['verdicts']): Judged => ({
+  definition,
+  verdicts,
+  tokens: null,
+})
+const no = scored('not_affected')
+const yes = scored('affected')
+
+describe('a boolean over several windows', () => {
+  it.each([
+    ['affected by one of them', [no, yes], { status: 'scored', result: 'affected', reasoning: 'affected null' }],
+    ['affected although another cannot be told', [unscored, yes], { status: 'scored', result: 'affected' }],
+    ['not affected by all of them', [no, no], { status: 'scored', result: 'not_affected', score: null }],
+    ['unscored when one cannot be told', [no, unscored], { status: 'unscored', result: null, reason: 'no telling' }],
+    ['failed when one failed', [no, failed], { status: 'failed', result: null, reason: 'down', retryAfterSeconds: 60 }],
+  ] as const)('is %s', (_, verdicts, expected) => {
+    expect(combine(of(polite, ...verdicts))).toMatchObject(expected)
+  })
+
+  it('is settled by the first that is affected or failed', () => {
+    expect([isSettled(of(polite, no)), isSettled(of(polite, yes)), isSettled(of(polite, failed))]).toEqual([
+      false,
+      true,
+      true,
+    ])
+  })
+
+  it('tells the reasons of all windows within the bound', () => {
+    const wordy = { ...no, reasoning: 'x'.repeat(1_500) }
+    const { reasoning } = combine(of(polite, wordy, wordy, wordy))
+    expect(reasoning?.length).toBeLessThanOrEqual(1_500)
+    expect(reasoning).toMatch(/^Part 1: x+…\nPart 2: x+…\nPart 3: x+…$/)
+  })
+})
+
+describe('a score over several windows', () => {
+  const low: JudgeDefinition = { ...rudeness, output: { ...rudeness.output, affectedWhen: { op: 'lt', value: 3 } } }
+
+  it('is the one that speaks most for affected', () => {
+    const high = combine(of(rudeness, scored('affected', 8), scored('affected', 9), scored('not_affected', 1)))
+    expect(high).toMatchObject({ result: 'affected', score: 9, evidence: [{ turn: 9 }] })
+    const least = combine(of(low, scored('not_affected', 8), scored('affected', 1), scored('affected', 2)))
+    expect(least).toMatchObject({ result: 'affected', score: 1 })
+    const none = combine(of(rudeness, scored('not_affected', 2), scored('not_affected', 5)))
+    expect(none).toMatchObject({ result: 'not_affected', score: 5 })
+  })
+
+  it('needs all windows', () => {
+    expect(isSettled(of(rudeness, scored('affected', 8)))).toBe(false)
+    expect(combine(of(rudeness, scored('affected', 8), failed))).toMatchObject({ status: 'failed', score: null })
+    expect(combine(of(rudeness, scored('not_affected', 2), unscored))).toMatchObject({
+      status: 'unscored',
+      score: null,
+    })
+  })
+})

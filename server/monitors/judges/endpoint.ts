@@ -1,0 +1,79 @@
+// One request to a model: what is sent, and what comes back or why nothing did.
+import type { Clock } from '../../platform/clock.ts'
+import { OutboundError } from '../../platform/outbound/errors.ts'
+import { openOperatorClient } from '../../platform/outbound/operator.ts'
+import { anthropic } from './anthropic.ts'
+import { EndpointError, kindOfStatus, readRetryAfter } from './endpoint-error.ts'
+import { openaiCompatible } from './openai-compatible.ts'
+import type { Prompt } from './prompt.ts'
+import type { Dialect, Reply } from './provider.ts'
+
+export type EndpointOptions = {
+  provider: 'openai-compatible' | 'anthropic'
+  baseUrl: string | undefined
+  apiKey: string | undefined
+  timeoutMs: number
+}
+
+const dialects: Record<EndpointOptions['provider'], Dialect> = { 'openai-compatible': openaiCompatible, anthropic }
+
+const knownAddresses: Partial<Record<EndpointOptions['provider'], string>> = { anthropic: 'https://api.anthropic.com' }
+
+/** An answer is a few kilobytes; what is longer is none. */
+const mostAnswerBytes = 4 * 1024 * 1024
+
+/** What timers of this platform can hold. */
+const longestTimeoutMs = 2 ** 31 - 1
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The endpoint's word for a fault, such as `model_not_found`, when it is one word: messages quote what was sent, keys
+ * among it, so nothing else of an answer is shown.
+ */
+const faultWord = (body: unknown, apiKey: string | undefined): string => {
+  const { code, type } = Object((body as { error?: unknown } | undefined)?.error) as { code?: unknown; type?: unknown }
+  const word = [code, type].find(
+    (one) => typeof one === 'string' && /^[a-z]+(_[a-z]+){0,6}$/.test(one) && one.length <= 64,
+  )
+  return typeof word === 'string' && !apiKey?.includes(word) ? ` (${word})` : ''
+}
+
+export const openEndpoint = (
+  { provider, baseUrl = knownAddresses[provider], apiKey, timeoutMs }: EndpointOptions,
+  clock: Clock,
+) => {
+  const dialect = dialects[provider]
+  const client = openOperatorClient({ maxBytes: mostAnswerBytes })
+
+  const post = async (base: string, body: object, signal: AbortSignal) => {
+    try {
+      return await client.post(dialect.url(base), {
+        headers: { 'content-type': 'application/json', 'user-agent': 'Earshot', ...dialect.headers(apiKey) },
+        body: JSON.stringify(body),
+        timeoutMs: Math.min(timeoutMs, longestTimeoutMs),
+        signal,
+      })
+    } catch (error) {
+      if (error instanceof OutboundError) throw new EndpointError('down', error.message)
+      throw error
+    }
+  }
+
+  /** Undefined when what came is no answer of a model. */
+  const ask = async (model: string, prompt: Prompt, signal: AbortSignal): Promise<Reply | undefined> => {
+    if (baseUrl === undefined) throw new EndpointError('refused', 'no address is configured')
+    const { status, headers, body } = await post(baseUrl, dialect.body(model, prompt), signal)
+    if (status === 200) return dialect.read(parse(body))
+    const message = `the endpoint answered ${status}${faultWord(parse(body), apiKey)}`
+    throw new EndpointError(kindOfStatus(status), message, readRetryAfter(headers['retry-after'], clock.now()))
+  }
+
+  return { ask, close: client.close }
+}

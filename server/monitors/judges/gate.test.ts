@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest'
+import { EndpointError } from './endpoint-error.ts'
+import { openGate } from './gate.ts'
+import { answer, makeJudge, makeTurns, polite, Refusal } from './test-model.ts'
+
+const turns = makeTurns('Hello')
+
+describe('Retry-After', () => {
+  it('holds back every request to the endpoint', async () => {
+    const { judgeOne, waits, asked } = await makeJudge((_, number) =>
+      number === 1 ? new Refusal(429, { 'retry-after': '7' }) : answer(),
+    )
+    await judgeOne(polite, turns)
+    expect(waits).toEqual([7_000])
+    await judgeOne(polite, turns)
+    expect([waits, asked.length]).toEqual([[7_000], 3])
+  })
+
+  it('of one holds back those that came later', async () => {
+    let now = 0
+    const sleeping: { until: number; wake: () => void }[] = []
+    const gate = openGate({
+      concurrency: 2,
+      attempts: 2,
+      clock: { now: () => new Date(now) },
+      random: () => 1,
+      wait: (ms) => new Promise<void>((wake) => sleeping.push({ until: now + ms, wake })),
+    })
+    const passage = { signal: new AbortController().signal, deadline: 100_000 }
+    const sent: string[] = []
+    const first = gate.run(async () => {
+      sent.push('first')
+      if (sent.length === 1) throw new EndpointError('busy', 'busy', 20_000)
+      return 'answered'
+    }, passage)
+    await expect.poll(() => sleeping.length).toBe(1)
+    const second = gate.run(async () => sent.push('second'), passage)
+    await expect.poll(() => sleeping.length).toBe(2)
+    expect([sent, sleeping.map(({ until }) => until)]).toEqual([['first'], [20_000, 20_000]])
+    now = 20_000
+    for (const { wake } of sleeping) wake()
+    await Promise.all([first, second])
+    expect(sent.toSorted()).toEqual(['first', 'first', 'second'])
+  })
+
+  it('holds back those that stood in line when it came', async () => {
+    const { judgeOne, asked, waits } = await makeJudge(
+      (_, number) => (number === 1 ? new Refusal(429, { 'retry-after': '7' }) : answer()),
+      { EARSHOT_JUDGE_LIMITS: 'concurrency=1,attempts=1' },
+    )
+    const results = await Promise.all([judgeOne(polite, turns), judgeOne(polite, turns)])
+    expect(results.map(({ status }) => status)).toEqual(['failed', 'scored'])
+    expect([asked.length, waits]).toEqual([2, [7_000]])
+  })
+
+  it('longer than the patience of a request ends it at once', async () => {
+    const { judgeOne, waits, asked, pass } = await makeJudge((_, number) =>
+      number === 1 ? new Refusal(429, { 'retry-after': '1800' }) : answer(),
+    )
+    const failed = { status: 'failed', retryAfterSeconds: 1_800 }
+    expect(await judgeOne(polite, turns)).toMatchObject({ ...failed, reason: 'the endpoint answered 429' })
+    const later = await judgeOne(polite, turns)
+    expect(later).toMatchObject({ ...failed, reason: 'the endpoint asks to wait longer than this request may' })
+    expect([asked.length, waits]).toEqual([1, []])
+    pass(1_800_000)
+    expect(await judgeOne(polite, turns)).toMatchObject({ status: 'scored' })
+  })
+})
+
+it('no more requests are under way than may be', async () => {
+  let underWay = 0
+  let most = 0
+  const { judgeOne, asked } = await makeJudge(
+    async () => {
+      most = Math.max(most, ++underWay)
+      await new Promise((resolve) => setImmediate(resolve))
+      underWay--
+      return answer()
+    },
+    { EARSHOT_JUDGE_LIMITS: 'concurrency=3' },
+  )
+  await Promise.all(Array.from({ length: 20 }, () => judgeOne(polite, turns)))
+  expect([asked.length, most <= 3]).toEqual([20, true])
+})
+
+describe('an endpoint that only fails', () => {
+  it('is left alone, tried by one request after its rest, and left alone for twice as long', async () => {
+    let isUp = false
+    const { judgeOne, asked, pass } = await makeJudge(() => (isUp ? answer() : new Refusal(503)))
+    expect(await judgeOne(polite, turns)).toMatchObject({ reason: 'the endpoint answered 503' })
+    expect(asked).toHaveLength(5)
+    const resting = { status: 'failed', reason: expect.stringMatching(/left alone/), retryAfterSeconds: 30 }
+    expect(await judgeOne(polite, turns)).toMatchObject(resting)
+    expect(asked).toHaveLength(5)
+
+    pass(30_000)
+    const both = await Promise.all([judgeOne(polite, turns), judgeOne(polite, turns)])
+    expect(both.map(({ status }) => status)).toEqual(['failed', 'failed'])
+    expect(asked).toHaveLength(6)
+    expect(await judgeOne(polite, turns)).toMatchObject({ ...resting, retryAfterSeconds: 60 })
+
+    pass(60_000)
+    isUp = true
+    expect(await judgeOne(polite, turns)).toMatchObject({ status: 'scored' })
+    const all = await Promise.all([judgeOne(polite, turns), judgeOne(polite, turns)])
+    expect(all.map(({ status }) => status)).toEqual(['scored', 'scored'])
+  })
+
+  it('because of its key is left alone too', async () => {
+    const { judgeOne, asked } = await makeJudge(() => new Refusal(401))
+    for (let time = 0; time < 10; time++) {
+      expect(await judgeOne(polite, turns)).toMatchObject({ status: 'failed', result: null })
+    }
+    expect(asked).toHaveLength(5)
+  })
+
+  it('now and then is not', async () => {
+    const { judgeOne, asked } = await makeJudge((_, number) => (number % 2 === 0 ? answer() : new Refusal(500)))
+    for (let time = 0; time < 10; time++) {
+      expect(await judgeOne(polite, turns)).toMatchObject({ status: 'scored' })
+    }
+    expect(asked).toHaveLength(20)
+  })
+})

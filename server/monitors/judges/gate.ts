@@ -1,0 +1,116 @@
+// What all requests to one endpoint share: how many at once, when to wait, when to stop asking.
+import type { Clock } from '../../platform/clock.ts'
+import { openCircuit } from './circuit.ts'
+import { EndpointError } from './endpoint-error.ts'
+
+export type Timing = {
+  clock: Clock
+  /** From 0 to 1. */
+  random: () => number
+  wait: (ms: number, signal: AbortSignal) => Promise<unknown>
+}
+
+type GateOptions = Timing & {
+  concurrency: number
+  /** How often one request is sent at most. */
+  attempts: number
+}
+
+export type Passage = {
+  signal: AbortSignal
+  /** In the time of the clock; a wait that would go beyond is not begun. */
+  deadline: number
+}
+
+const firstBackoffMs = 1_000
+const longestBackoffMs = 30_000
+
+export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOptions) => {
+  const circuit = openCircuit(clock)
+  const slots = openSlots(concurrency)
+  let pausedUntil = 0
+  const now = () => clock.now().getTime()
+
+  const waitUntil = async (instant: number, { signal, deadline }: Passage) => {
+    if (instant > deadline) {
+      throw new EndpointError('busy', 'the endpoint asks to wait longer than this request may', instant - now())
+    }
+    await wait(instant - now(), signal)
+  }
+
+  /** Sends once, when the endpoint is neither resting nor full. */
+  const pass = async <T>(send: (signal: AbortSignal) => Promise<T>, passage: Passage): Promise<T> => {
+    for (;;) {
+      while (pausedUntil > now()) await waitUntil(pausedUntil, passage)
+      const leave = await slots.enter(passage.signal)
+      try {
+        // While this request stood in line another one may have been told to wait.
+        if (pausedUntil > now()) continue
+        return await circuit.guard(() => send(passage.signal))
+      } finally {
+        leave()
+      }
+    }
+  }
+
+  const backoffMs = (attempt: number): number =>
+    Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempt - 1)) * (0.5 + random() / 2)
+
+  const run = async <T>(send: (signal: AbortSignal) => Promise<T>, passage: Passage): Promise<T> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await pass(send, passage)
+      } catch (error) {
+        if (!(error instanceof EndpointError)) throw error
+        // Not from the request alone: it holds for all that go to this endpoint.
+        const isPassing = error.kind === 'busy' || error.kind === 'down'
+        if (isPassing) pausedUntil = Math.max(pausedUntil, now() + error.retryAfterMs)
+        const mayHelp = isPassing && !circuit.isOpen()
+        const again = now() + Math.max(error.retryAfterMs, backoffMs(attempt))
+        if (!mayHelp || attempt >= attempts || again > passage.deadline) throw error
+        await waitUntil(again, passage)
+      }
+    }
+  }
+
+  return { run }
+}
+
+export type Gate = ReturnType<typeof openGate>
+
+/** In the order of arrival, at most so many at once. */
+const openSlots = (count: number) => {
+  let free = count
+  const line = new Set<() => void>()
+
+  const leave = () => {
+    const [next] = line
+    if (next) {
+      line.delete(next)
+      next()
+    } else free++
+  }
+
+  /** Resolves with what gives the slot back. */
+  const enter = async (signal: AbortSignal): Promise<() => void> => {
+    signal.throwIfAborted()
+    if (free > 0) free--
+    else {
+      await new Promise<void>((resolve, reject) => {
+        const give = () => {
+          signal.removeEventListener('abort', giveUp)
+          resolve()
+        }
+        const giveUp = () => {
+          line.delete(give)
+          reject(signal.reason)
+        }
+        line.add(give)
+        signal.addEventListener('abort', giveUp, { once: true })
+      })
+    }
+    return leave
+  }
+
+  return { enter }
+}

@@ -1,0 +1,156 @@
+// Judging by a language model: one conversation by one monitor, or by several that share a request.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '../../config.ts'
+import type { Turn } from '../../conversations/transcripts/turn.ts'
+import { type Clock, systemClock } from '../../platform/clock.ts'
+import { ApiError } from '../../platform/errors.ts'
+import { requireJudgeProvider } from '../judge-provider.ts'
+import { type Ask, askAboutWindow } from './ask.ts'
+import { combine, isSettled, type Judged } from './combine.ts'
+import type { JudgeDefinition, JudgeResult, Tokens } from './definition.ts'
+import { openEndpoint } from './endpoint.ts'
+import { EndpointError } from './endpoint-error.ts'
+import { openGate, type Timing } from './gate.ts'
+import { systemText } from './prompt.ts'
+import { estimateTokens } from './text.ts'
+import { smallestWindowTokens, windowsOf } from './transcript.ts'
+
+export type JudgeRequest = {
+  /** As `groups` puts them together: of one model. */
+  definitions: readonly JudgeDefinition[]
+  turns: readonly Turn[]
+  /** Ends the judging: it rejects with the reason, and there is no result. */
+  signal?: AbortSignal
+}
+
+export type Judge = {
+  /** The monitors that share a request, so that each group can be one job. Without sharing each is alone. */
+  groups: <M extends { definition: JudgeDefinition }>(monitors: readonly M[]) => M[][]
+  /** One result for each definition, in their order. Whatever the endpoint does ends in a result. */
+  evaluate: (request: JudgeRequest) => Promise<JudgeResult[]>
+  /** Ends what is under way: it rejects. */
+  close: () => Promise<void>
+}
+
+/** Room for the answer, and for what an endpoint puts around the messages. */
+const answerTokens = 4_000
+
+/** Of the context, when monitors share a request; the rest is for the transcript. */
+const largestShareOfCriteria = 0.25
+
+/** For the waits between requests of one judging: behind it, a job had better come again. */
+const patienceMs = 600_000
+
+/** When an endpoint failed and did not say for how long. */
+const againAfterMs = 60_000
+
+export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { clock?: Clock } = {}): Judge => {
+  const { limits, prices } = config
+  const { clock = systemClock, random = Math.random } = timing
+  const { wait = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }) } = timing
+  const endpoint = openEndpoint({ ...config, timeoutMs: limits.timeoutMs }, clock)
+  const gate = openGate({ concurrency: limits.concurrency, attempts: limits.attempts, clock, random, wait })
+  const closing = new AbortController()
+
+  const modelOf = ({ model }: JudgeDefinition): string => model ?? config.model ?? ''
+
+  const costOf = (model: string, tokens: Tokens | null): number | null => {
+    const price = prices.get(model)
+    return price && tokens ? (tokens.input * price.input + tokens.output * price.output) / 1_000_000 : null
+  }
+
+  const fitTogether = (definitions: readonly JudgeDefinition[]): boolean =>
+    definitions.length <= limits.monitorsPerRequest &&
+    estimateTokens(systemText(definitions, true)) <= limits.contextTokens * largestShareOfCriteria
+
+  const groups: Judge['groups'] = (monitors) => {
+    const byModel = Map.groupBy(monitors, ({ definition }) => modelOf(definition))
+    return [...byModel.values()].flatMap((ofModel) => {
+      const made: (typeof ofModel)[] = []
+      for (const monitor of ofModel) {
+        const last = made.at(-1)
+        if (last && fitTogether([...last, monitor].map(({ definition }) => definition))) last.push(monitor)
+        else made.push([monitor])
+      }
+      return made
+    })
+  }
+
+  /** The windows to ask about, or why there are none. */
+  const prepare = (
+    definitions: readonly JudgeDefinition[],
+    turns: readonly Turn[],
+  ): string[] | { status: 'unscored' | 'failed'; reason: string } => {
+    const reason = definitions.map((definition) => whyNot(config, definition)).find((text) => text !== undefined)
+    if (reason !== undefined) return { status: 'failed', reason }
+    const room = limits.contextTokens - answerTokens - estimateTokens(systemText(definitions, true))
+    if (room < smallestWindowTokens) {
+      return {
+        status: 'failed',
+        reason: `the criteria leave no room for a transcript in ${limits.contextTokens} tokens`,
+      }
+    }
+    const windows = windowsOf(turns, room)
+    if (windows.length === 0) return { status: 'unscored', reason: 'the transcript holds nothing to judge' }
+    if (windows.length > limits.windows) {
+      const size = `it takes ${windows.length} windows, and at most ${limits.windows} are read`
+      return { status: 'unscored', reason: `the transcript is too long for the judge: ${size}` }
+    }
+    return windows
+  }
+
+  const evaluate: Judge['evaluate'] = async ({ definitions, turns, signal }) => {
+    const [first] = definitions
+    if (!first) return []
+    const model = modelOf(first)
+    const evaluator = `${config.provider}:${model}`
+    const judged: Judged[] = definitions.map((definition) => ({ definition, verdicts: [], tokens: null }))
+    const conclude = () =>
+      judged.map((one) => ({ ...combine(one), evaluator, tokens: one.tokens, cost: costOf(model, one.tokens) }))
+
+    const windows = prepare(definitions, turns)
+    if (!Array.isArray(windows)) {
+      for (const one of judged) one.verdicts.push({ ...windows, reasoning: null, evidence: [] })
+      return conclude()
+    }
+
+    const ended = AbortSignal.any([closing.signal, ...(signal ? [signal] : [])])
+    const passage = { signal: ended, deadline: clock.now().getTime() + patienceMs }
+    const ask: Ask = (prompt) => gate.run((signal) => endpoint.ask(model, prompt, signal), passage)
+    for (const [at, text] of windows.entries()) {
+      const open = judged.filter((one) => !isSettled(one))
+      if (open.length === 0) break
+      try {
+        await askAboutWindow(ask, open, { text, number: at + 1, of: windows.length }, turns)
+      } catch (error) {
+        if (!(error instanceof EndpointError)) throw error
+        const { kind, message, retryAfterMs } = error
+        const retryAfterSeconds = Math.ceil((retryAfterMs || againAfterMs) / 1_000)
+        for (const { verdicts } of open) {
+          if (verdicts.length > at) continue
+          const failed = { status: 'failed', reason: message } as const
+          verdicts.push(kind === 'refused' ? failed : { ...failed, retryAfterSeconds })
+        }
+      }
+    }
+    return conclude()
+  }
+
+  const close = async () => {
+    closing.abort(new Error('The service is stopping.'))
+    await endpoint.close()
+  }
+
+  return { groups, evaluate, close }
+}
+
+/** Monitors outlive the configuration that they were made under. */
+const whyNot = (config: Config['judge'], { model }: JudgeDefinition): string | undefined => {
+  try {
+    requireJudgeProvider(config, model)
+    return undefined
+  } catch (error) {
+    if (error instanceof ApiError) return error.message
+    throw error
+  }
+}

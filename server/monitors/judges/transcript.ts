@@ -1,0 +1,108 @@
+import type { Turn } from '../../conversations/transcripts/turn.ts'
+import { estimateTokens } from './text.ts'
+
+/**
+ * A transcript as the model reads it: one JSON object a line. Inside of JSON nothing that was said can end its line or
+ * its quotation marks, and with angle brackets escaped it cannot close the transcript's tags either.
+ */
+
+const asText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null'))
+
+const toolText = ({ kind, tool }: Turn): string => {
+  if (!tool) return ''
+  const name = tool.name ?? 'tool'
+  if (kind === 'tool_call') return `${name}(${asText(tool.arguments)})`
+  return `${name} ${tool.isError ? 'failed' : 'answered'}: ${asText(tool.result)}`
+}
+
+/** All of a turn that can be quoted from it. */
+export const contentOf = (turn: Turn): string =>
+  [turn.text ?? '', toolText(turn)].filter((part) => part !== '').join('\n')
+
+/** What would look like a tag or a new line, and characters that people do not see but models read. */
+const deceptive = /[<>\u0085\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/gu
+
+const escapeUnits = (character: string): string =>
+  Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('')
+
+type Part = { number: number; of: number }
+
+const quoteLine = ({ index, role, kind, startMs, interrupted }: Turn, text: string, part?: Part): string =>
+  JSON.stringify({
+    turn: index,
+    ...(part && { part: `${part.number} of ${part.of}` }),
+    role,
+    ...(kind !== 'message' && { kind }),
+    ...(startMs !== null && { atSeconds: Math.round(startMs / 100) / 10 }),
+    ...(interrupted && { interrupted }),
+    text,
+  }).replace(deceptive, escapeUnits)
+
+/** Overlapping, so that what stands at a cut is whole in one of the pieces. Cuts spare pairs of surrogates. */
+const cutIntoPieces = (text: string, length: number): string[] => {
+  const overlap = Math.floor(length / 10)
+  const pieces: string[] = []
+  for (let from = 0; ; ) {
+    let to = Math.min(text.length, from + length)
+    if (to < text.length && isLowSurrogate(text, to)) to--
+    pieces.push(text.slice(from, to))
+    if (to === text.length) return pieces
+    from = to - overlap
+    if (isLowSurrogate(text, from)) from--
+  }
+}
+
+const isLowSurrogate = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xdc00
+
+type Line = { text: string; tokens: number }
+
+const lineOf = (text: string): Line => ({ text, tokens: estimateTokens(text) + 1 })
+
+/** A turn that would fill more than half of a window comes in parts. */
+const linesOf = (turn: Turn, windowTokens: number): Line[] => {
+  const content = contentOf(turn)
+  if (content === '') return []
+  const whole = lineOf(quoteLine(turn, content))
+  if (whole.tokens <= windowTokens / 2) return [whole]
+  // At worst each character is escaped to six bytes, which count as two tokens.
+  const pieces = cutIntoPieces(content, Math.floor(windowTokens / 6))
+  return pieces.map((piece, at) => lineOf(quoteLine(turn, piece, { number: at + 1, of: pieces.length })))
+}
+
+/** The smallest window that a part of a turn fits into with the properties beside it. */
+export const smallestWindowTokens = 500
+
+/**
+ * The transcript in windows of at most so many tokens. Each begins with the last lines of the one before, up to a tenth
+ * of a window, so that an answer is seen with its question. No line is left out.
+ */
+export const windowsOf = (turns: readonly Turn[], windowTokens: number): string[] => {
+  const lines = turns.flatMap((turn) => linesOf(turn, windowTokens))
+  const windows: string[] = []
+  let window: Line[] = []
+  let tokens = 0
+  const close = () => windows.push(window.map(({ text }) => text).join('\n'))
+  for (const line of lines) {
+    if (tokens + line.tokens > windowTokens) {
+      close()
+      window = endOf(window, Math.min(windowTokens / 10, windowTokens - line.tokens))
+      tokens = window.reduce((sum, kept) => sum + kept.tokens, 0)
+    }
+    window.push(line)
+    tokens += line.tokens
+  }
+  if (window.length > 0) close()
+  return windows
+}
+
+const endOf = (window: Line[], mostTokens: number): Line[] => {
+  let from = window.length
+  for (let left = mostTokens; from > 0; from--) {
+    left -= window[from - 1]?.tokens ?? 0
+    if (left < 0) break
+  }
+  return window.slice(from)
+}

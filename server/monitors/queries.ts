@@ -1,0 +1,169 @@
+import { sql } from 'kysely'
+import type { Selection } from '../filters/queries.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { violatedConstraint } from '../platform/db/errors.ts'
+import { ApiError, notFound } from '../platform/errors.ts'
+import type { Page } from '../platform/http/paging.ts'
+
+type MonitorKind = 'rule' | 'judge' | 'external'
+type Definition = Record<string, unknown>
+
+const columns = [
+  'm.id',
+  'm.name',
+  'm.description',
+  sql<MonitorKind>`m.kind`.as('kind'),
+  'm.enabled',
+  sql<Selection>`m.scope`.as('scope'),
+  'm.sample_percent as samplePercent',
+  'v.number',
+  sql<Definition>`v.definition`.as('definition'),
+  'v.created_at as versionCreatedAt',
+  'm.created_at as createdAt',
+  'm.updated_at as updatedAt',
+] as const
+
+/** Those that are not deleted, each with its current version. */
+const selectMonitors = (db: Db, org: OrgId) =>
+  db
+    .selectFrom('monitors as m')
+    .innerJoin('monitor_versions as v', (join) =>
+      join
+        .onRef('v.organization_id', '=', 'm.organization_id')
+        .onRef('v.monitor_id', '=', 'm.id')
+        .onRef('v.number', '=', 'm.current_version'),
+    )
+    .select(columns)
+    .where('m.organization_id', '=', org)
+    .where('m.deleted_at', 'is', null)
+
+type MonitorFilter = { kind?: MonitorKind; enabled?: boolean }
+
+export const listMonitors = (db: Db, org: OrgId, { kind, enabled }: MonitorFilter, { limit, after }: Page) =>
+  selectMonitors(db, org)
+    .$if(kind !== undefined, (query) => query.where('m.kind', '=', kind as string))
+    .$if(enabled !== undefined, (query) => query.where('m.enabled', '=', enabled as boolean))
+    .$if(after !== undefined, (query) => query.where('m.id', '<', after as string))
+    .orderBy('m.id', 'desc')
+    .limit(limit + 1)
+    .execute()
+
+export const getMonitor = (db: Db, org: OrgId, id: string) =>
+  selectMonitors(db, org).where('m.id', '=', id).executeTakeFirstOrThrow(notFound)
+
+export const findMonitors = (db: Db, org: OrgId, ids: string[]) =>
+  selectMonitors(db, org).where('m.id', '=', sql<string>`ANY(${ids}::uuid[])`).execute()
+
+/**
+ * Holds the monitor, so that its versions are numbered one after the other. Results go on being written. It is read by
+ * a statement of its own: the one that waited for the lock still sees the version of before.
+ */
+export const lockMonitor = async (db: Db, org: OrgId, id: string) => {
+  await db
+    .selectFrom('monitors')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow(notFound)
+  return getMonitor(db, org, id)
+}
+
+const explain = (error: unknown): never => {
+  if (violatedConstraint(error) !== 'monitors_name_key') throw error
+  throw new ApiError('conflict', 'Another monitor has this name.')
+}
+
+type NewMonitor = {
+  id: string
+  name: string
+  description: string | null
+  kind: MonitorKind
+  enabled: boolean
+  scope: Selection
+  samplePercent: number
+}
+
+/** Its first version is inserted with it, by the caller. */
+export const insertMonitor = (db: Db, org: OrgId, monitor: NewMonitor) =>
+  db
+    .insertInto('monitors')
+    .values({
+      organization_id: org,
+      id: monitor.id,
+      name: monitor.name,
+      description: monitor.description,
+      kind: monitor.kind,
+      enabled: monitor.enabled,
+      scope: JSON.stringify(monitor.scope),
+      sample_percent: monitor.samplePercent,
+      current_version: 1,
+    })
+    .execute()
+    .catch(explain)
+
+type MonitorChange = {
+  name?: string
+  description?: string | null
+  enabled?: boolean
+  scope?: Selection
+  samplePercent?: number
+  currentVersion?: number
+}
+
+export const updateMonitor = (db: Db, org: OrgId, id: string, change: MonitorChange) =>
+  db
+    .updateTable('monitors')
+    .set({
+      ...(change.name !== undefined && { name: change.name }),
+      ...(change.description !== undefined && { description: change.description }),
+      ...(change.enabled !== undefined && { enabled: change.enabled }),
+      ...(change.scope !== undefined && { scope: JSON.stringify(change.scope) }),
+      ...(change.samplePercent !== undefined && { sample_percent: change.samplePercent }),
+      ...(change.currentVersion !== undefined && { current_version: change.currentVersion }),
+      updated_at: sql`now()`,
+    })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .execute()
+    .catch(explain)
+
+/**
+ * The stronger lock waits for whoever is writing results of it, and lets nobody begin: once this is committed no
+ * result is added.
+ */
+export const markMonitorDeleted = async (trx: Db, org: OrgId, id: string): Promise<void> => {
+  await trx
+    .selectFrom('monitors')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirstOrThrow(notFound)
+  await trx
+    .updateTable('monitors')
+    .set({ deleted_at: sql`now()` })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .execute()
+}
+
+export const insertMonitorVersion = (db: Db, org: OrgId, monitorId: string, number: number, definition: Definition) =>
+  db
+    .insertInto('monitor_versions')
+    .values({ organization_id: org, monitor_id: monitorId, number, definition: JSON.stringify(definition) })
+    .execute()
+
+/** Newest first, which is by falling number. */
+export const listMonitorVersions = (db: Db, org: OrgId, monitorId: string, { limit, after }: Page) =>
+  db
+    .selectFrom('monitor_versions')
+    .select(['number', sql<Definition>`definition`.as('definition'), 'created_at as createdAt'])
+    .where('organization_id', '=', org)
+    .where('monitor_id', '=', monitorId)
+    .$if(after !== undefined, (query) => query.where('number', '<', Number(after)))
+    .orderBy('number', 'desc')
+    .limit(limit + 1)
+    .execute()

@@ -1,0 +1,99 @@
+import Type from 'typebox'
+import { Filter } from '../filters/filter.ts'
+import { Choice, Closed, Id, Name, Nullable, PageQuery, Timestamp } from '../platform/http/schemas.ts'
+import { type Definition, definitionByKind, monitorKinds } from './definition.ts'
+
+const MonitorName = { ...Name, examples: ['Refund promised'] }
+
+const Description = Nullable(Type.String({ maxLength: 2_000 }))
+
+const AnyDefinition = Type.Unsafe<Definition>({
+  type: 'object',
+  additionalProperties: true,
+  description:
+    'By kind. rule: `{expression, score?}`. judge: `{criteria, output: {type: boolean} | {type: score, min, max, ' +
+    'affectedWhen: {op: gte|gt|lte|lt, value}}, model?}`. external: `{}`.',
+  examples: [{}],
+})
+
+const { agentIds, agentVersionIds, agentGroupIds, companyIds, channels, metadata } = Filter.properties
+
+const Scope = Closed(
+  { agentIds, agentVersionIds, agentGroupIds, companyIds, channels, metadata },
+  {
+    title: 'MonitorScope',
+    description: 'The conversations that the monitor applies to: fields of a Filter. `{}` takes every one.',
+    examples: [{ channels: ['call'] }],
+  },
+)
+
+const SamplePercent = Type.Number({
+  minimum: 0,
+  maximum: 100,
+  multipleOf: 0.01,
+  description: 'Of how many in a hundred. What a lower share takes, a higher one takes too.',
+  examples: [100],
+})
+
+export const MonitorVersion = Closed(
+  {
+    number: Type.Integer({ minimum: 1, description: 'Counted from 1 for each monitor.' }),
+    definition: AnyDefinition,
+    createdAt: Timestamp,
+  },
+  { title: 'MonitorVersion' },
+)
+
+export const Monitor = Closed(
+  {
+    id: Id,
+    name: MonitorName,
+    description: Description,
+    kind: Choice(monitorKinds),
+    enabled: Type.Boolean(),
+    scope: Scope,
+    samplePercent: SamplePercent,
+    currentVersion: MonitorVersion,
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'Monitor' },
+)
+
+export const MonitorCreate = Closed(
+  {
+    name: MonitorName,
+    description: Type.Optional(Description),
+    kind: Choice(monitorKinds),
+    definition: AnyDefinition,
+    scope: Type.Optional(Scope),
+    samplePercent: Type.Optional(SamplePercent),
+    enabled: Type.Optional(Type.Boolean()),
+  },
+  {
+    allOf: definitionByKind,
+    examples: [{ name: 'Refund promised', kind: 'rule', definition: { expression: 'signals.toolFailures > 0' } }],
+  },
+)
+
+export const MonitorUpdate = Closed(
+  {
+    name: Type.Optional(MonitorName),
+    description: Type.Optional(Description),
+    kind: Type.Optional(Choice(monitorKinds, { description: 'It never changes; the present one may be repeated.' })),
+    definition: Type.Optional({
+      ...AnyDefinition,
+      description: 'Another one than the present makes the next version.',
+    }),
+    scope: Type.Optional(Scope),
+    samplePercent: Type.Optional(SamplePercent),
+    enabled: Type.Optional(Type.Boolean()),
+  },
+  { minProperties: 1, examples: [{ enabled: false }] },
+)
+
+export const MonitorQuery = Closed({
+  ...PageQuery.properties,
+  kind: Type.Optional(Choice(monitorKinds)),
+  enabled: Type.Optional(Type.Boolean()),
+})
