@@ -9,12 +9,16 @@ import { conversations } from './conversations/routes.ts'
 import { conversationSearch } from './conversations/search/routes.ts'
 import { customerMetrics } from './customer-metrics/routes.ts'
 import type { Deps } from './deps.ts'
+import { evaluationRuns } from './evaluations/runs/routes.ts'
+import { monitorTrials } from './evaluations/trials/routes.ts'
 import { deliveries } from './integrations/deliveries/routes.ts'
 import { traces } from './integrations/otlp/routes.ts'
 import { integrations } from './integrations/routes.ts'
 import { members } from './members/routes.ts'
 import { monitorResults } from './monitor-results/routes.ts'
+import { monitorAgreement } from './monitors/agreement/routes.ts'
 import { monitors } from './monitors/routes.ts'
+import { monitorTrend } from './monitors/trend/routes.ts'
 import { organizations } from './organizations/routes.ts'
 import { pendingMigrations } from './platform/db/migrate.ts'
 import { ApiError } from './platform/errors.ts'
@@ -41,7 +45,11 @@ const resources = [
   erasure,
   customerMetrics,
   monitors,
+  monitorTrials,
+  evaluationRuns,
   monitorResults,
+  monitorTrend,
+  monitorAgreement,
   integrations,
   deliveries,
   traces,

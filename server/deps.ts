@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Config } from './config.ts'
 import { type Judge, openJudge } from './monitors/judges/judge.ts'
+import { openRules, type Rules } from './monitors/rules/rules.ts'
 import { type Blobs, openBlobs } from './platform/blobs/blobs.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { type Database, type Db, openDatabase } from './platform/db/database.ts'
@@ -29,6 +30,7 @@ export type Deps = {
   blobs: Blobs
   outbound: Outbound
   judge: Judge
+  rules: Rules
   metrics: Metrics
   /** Where this process listens; known once it does, when the port is chosen by the system. */
   listening: { port: number }
@@ -72,9 +74,10 @@ export const openDeps = async ({ config, log, connection, applicationName, clock
   const blobs = await openBlobs({ config, baseUrl, linkKey: secrets.derive('file links'), clock })
   const outbound = openOutbound(config)
   const judge = openJudge(config.judge, { clock })
+  const rules = openRules()
   const metrics = openMetrics({ database, countJobs: jobs.counts })
   const deps: Deps = {
-    ...{ config, clock, log, database, db, listener, secrets, identity, jobs, blobs, outbound, judge, metrics },
+    ...{ config, clock, log, database, db, listener, secrets, identity, jobs, blobs, outbound, judge, rules, metrics },
     ...{ sessionCookie, listening, baseUrl },
   }
   return deps
@@ -84,6 +87,7 @@ export const openDeps = async ({ config, log, connection, applicationName, clock
 export const closeDeps = async ({
   jobs,
   judge,
+  rules,
   identity,
   outbound,
   blobs,
@@ -92,6 +96,7 @@ export const closeDeps = async ({
 }: Deps): Promise<void> => {
   await jobs.close()
   await judge.close()
+  await rules.close()
   await identity.close()
   await outbound.close()
   await blobs.close()

@@ -4,11 +4,13 @@ import { eraseByRetention } from './conversations/erasure/jobs.ts'
 import { eraseMentions } from './conversations/erasure/mentions.ts'
 import { deleteRecording, fetchRecording, sweepRecordings } from './conversations/recordings/jobs.ts'
 import type { Deps } from './deps.ts'
-import { evaluateConversations } from './evaluations/jobs.ts'
+import { evaluateConversations, judge } from './evaluations/jobs.ts'
+import { evaluateRun } from './evaluations/runs/jobs.ts'
 import { deleteDeliveries, sweepDeliveries } from './integrations/deliveries/jobs.ts'
 import { assembleConversations, sweepSpans } from './integrations/otlp/jobs.ts'
 import { pullTranscript } from './integrations/twilio/jobs.ts'
 import { deleteMonitorResults } from './monitor-results/jobs.ts'
+import { detectSpikes } from './monitors/spikes/jobs.ts'
 import { newId } from './platform/ids.ts'
 import type { Job } from './platform/jobs/define-job.ts'
 import { sweepSessions } from './sign-in/jobs.ts'
@@ -19,7 +21,10 @@ export const jobList: Job<Deps>[] = [
   sweepLogos,
   sweepSessions,
   evaluateConversations,
+  judge,
+  evaluateRun,
   deleteMonitorResults,
+  detectSpikes,
   fetchRecording,
   deleteRecording,
   sweepRecordings,

@@ -1,5 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
+import type { OrgId } from '../server/platform/db/database.ts'
 import type { Role } from '../server/platform/identity/actor.ts'
+import { newId } from '../server/platform/ids.ts'
 import { sampleBytes } from './samples/ingest/sample.ts'
 import { serviceKey, type TestServer } from './server.ts'
 
@@ -105,6 +107,56 @@ export const makeMetric = async (server: TestServer, key: string) => {
 export const makeMonitor = (server: TestServer, key: string, fields: object = {}) => {
   const body = { name: `Monitor ${randomUUID()}`, kind: 'external', definition: {}, ...fields }
   return made(server.call('POST', '/v1/monitors', { key, body }))
+}
+
+type Judgment = { monitorId: string; monitorVersion?: number; correctResult: 'affected' | 'not_affected' | 'unsure' }
+
+/** What the maker of `key` says of a conversation. Straight into the database: reviews have no endpoints yet. */
+export const makeReview = async (
+  { call, deps: { db } }: TestServer,
+  { key, conversationId }: { key: string; conversationId: string },
+  judgments: Judgment[],
+  status: 'in_progress' | 'completed' | 'skipped' = 'completed',
+) => {
+  const { organization, member } = (await call('GET', '/v1/me', { key })).body
+  // The service has just said so.
+  const org = organization.id as OrgId
+  const id = newId()
+  await db.transaction().execute(async (trx) => {
+    await trx
+      .insertInto('reviews')
+      .values({
+        organization_id: org,
+        id,
+        conversation_id: conversationId,
+        reviewer_user_id: member.userId,
+        status,
+        completed_at: status === 'completed' ? new Date() : null,
+      })
+      .execute()
+    for (const { monitorId, monitorVersion = 1, correctResult } of judgments) {
+      await trx
+        .insertInto('review_judgments')
+        .values({
+          organization_id: org,
+          review_id: id,
+          monitor_id: monitorId,
+          monitor_version: monitorVersion,
+          correct_result: correctResult,
+        })
+        .execute()
+    }
+  })
+  return id
+}
+
+/** A run over a year of conversations, by a rule. */
+export const makeRun = async (server: TestServer, key: string) => {
+  const monitor = await makeMonitor(server, key, { kind: 'rule', definition: { expression: 'true' } })
+  const body = { since: '2026-01-01T00:00:00Z', until: '2027-01-01T00:00:00Z' }
+  const { status, text, body: run } = await server.call('POST', `/v1/monitors/${monitor.id}/evaluations`, { key, body })
+  if (status !== 202) throw new Error(`expected 202, got ${status}: ${text}`)
+  return { id: run.id as string, monitorId: monitor.id as string }
 }
 
 export const makeSavedView = (server: TestServer, key: string, filter: object = {}) =>

@@ -17,6 +17,7 @@ import {
   makeMonitor,
   makePerson,
   makeRecording,
+  makeRun,
   makeSavedView,
   password,
   wav,
@@ -57,6 +58,19 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   },
   '/v1/integrations/{id}': async (server, { key }) => (await makeIntegration(server, key)).id,
   '/v1/companies/{id}': async (server, { key }) => (await makeCompany(server, key)).id,
+  '/v1/monitors/{id}/evaluations/{runId}/resume': async (server, { key }) => {
+    const { id, monitorId } = await makeRun(server, key)
+    await server.call('POST', `/v1/monitors/${monitorId}/evaluations/${id}/cancel`, { key })
+    return [monitorId, id]
+  },
+  '/v1/monitors/{id}/evaluations/{runId}': async (server, { key }) => {
+    const { id, monitorId } = await makeRun(server, key)
+    return [monitorId, id]
+  },
+  '/v1/monitors/{id}/evaluations': async (server, { key }) =>
+    (await makeMonitor(server, key, { kind: 'rule', definition: { expression: 'true' } })).id,
+  '/v1/monitors/{id}/test': async (server, { key }) =>
+    (await makeMonitor(server, key, { kind: 'rule', definition: { expression: 'true' } })).id,
   '/v1/monitors/{id}': async (server, { key }) => (await makeMonitor(server, key)).id,
   '/v1/saved-views/{id}': async (server, { key }) => (await makeSavedView(server, key)).id,
   '/v1/members/{id}': async (server, { key }) => (await makeMember(server, key, 'member')).id,

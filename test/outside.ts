@@ -5,8 +5,11 @@ import type { AddressInfo, Server as TcpServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 
+/** Who says when something of a test is over: the test, or `afterAll` for what a file's tests share. */
+type WhenOver = (close: () => Promise<void>) => void
+
 /** Listens on a free port of 127.0.0.1 until the test is over. */
-export const listen = async (server: Server | TcpServer) => {
+export const listen = async (server: Server | TcpServer, whenOver: WhenOver = onTestFinished) => {
   const sockets = new Set<{ destroy: () => unknown }>()
   let connections = 0
   server.on('connection', (socket) => {
@@ -19,12 +22,12 @@ export const listen = async (server: Server | TcpServer) => {
     for (const socket of sockets) socket.destroy()
     await new Promise((resolve) => server.close(resolve))
   }
-  onTestFinished(close)
+  whenOver(close)
   const { port } = server.address() as AddressInfo
   return { port, url: `http://127.0.0.1:${port}`, connections: () => connections, open: () => sockets.size, close }
 }
 
-export const serve = (handler: RequestListener) => listen(createServer(handler))
+export const serve = (handler: RequestListener, whenOver?: WhenOver) => listen(createServer(handler), whenOver)
 
 /** Answers with what was asked, as JSON. */
 export const echo: RequestListener = async (request, response) => {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { loadDemo } from '../demo/load.ts'
+import { makeMonitors } from '../demo/monitors.ts'
 import type { Deps } from '../deps.ts'
 import type { Command } from '../main.ts'
 import { provisionOrganization } from '../organizations/provision.ts'
@@ -66,6 +67,7 @@ Demo
   Try it     curl -H "Authorization: Bearer ${key}" "${deps.baseUrl()}/v1/conversations?limit=3"
 `)
   const startedAt = performance.now()
+  await makeMonitors(deps.db, org)
   await loadDemo(deps, org, { calls, seed, anchor: createdAt, signal, onProgress: progressOf(calls) })
   const seconds = (performance.now() - startedAt) / 1_000
   print(`The demo is loaded (${seconds.toFixed(1)} s). Ctrl-C ends it; the data stays.\n`)

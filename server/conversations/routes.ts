@@ -40,15 +40,17 @@ export const conversations = (app: App, deps: Deps): void => {
       const refusal = metricsRefusal(actor, incoming)
       if (refusal) throw refusal
       // Thrown inside, so that what was made for it is undone.
+      let conversation: Awaited<ReturnType<typeof getConversation>> | undefined
       const [outcome] = await ingestConversations(deps, actor.org, [incoming], async (trx, [told]) => {
         if (told?.status === 'rejected') throw told.error
         if (told === undefined || told.status === 'erased') throw erasedError()
         const verb = told.status === 'created' ? 'create' : 'complete'
         await recordAudit(trx, actor, `conversation.${verb}`, { type: 'conversation', id: told.id })
+        // While it is held: a moment later it may be erased.
+        conversation = await getConversation(trx, actor.org, told.id)
       })
-      if (!outcome || !('id' in outcome)) throw erasedError()
+      if (!outcome || !('id' in outcome) || !conversation) throw erasedError()
       const made = outcome.status === 'created'
-      const conversation = await getConversation(db, actor.org, outcome.id)
       if (made) reply.header('location', `/v1/conversations/${outcome.id}`)
       return reply.code(made ? 201 : 200).send(conversation)
     },

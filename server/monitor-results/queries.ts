@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { violatedConstraint } from '../platform/db/errors.ts'
 import { plannedEachTime } from '../platform/db/naming-client.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
@@ -127,6 +128,97 @@ export const upsertResults = async (trx: Db, org: OrgId, given: ResultRow[], now
   for (const place of created) outcomes.set(place, 'created')
   for (const place of updated) outcomes.set(place, 'updated')
   return given.map((row) => outcomes.get(placeOf(row)) ?? 'absent')
+}
+
+/** What one evaluation found: of many conversations, or of one. */
+export type Evaluation = {
+  evaluator: string
+  /** When the conversations were read. */
+  evaluatedAt: Date
+  /** One for each conversation and monitor, whose version is the same in all. */
+  rows: Omit<ResultRow, 'evaluator' | 'evaluatedAt'>[]
+}
+
+/** What few results have, together, and null where there is nothing of it. */
+const saidOf = ({ reasoning, evidence, tokens, cost }: Evaluation['rows'][number]): string | null =>
+  reasoning === null && evidence.length === 0 && tokens === null && cost === null
+    ? null
+    : JSON.stringify({ reasoning, evidence, input: tokens?.input, output: tokens?.output, cost })
+
+/** Written by hand, because there are many: numbers and ids stand for themselves, texts are quoted. */
+const arrayOf = (values: (string | number | null)[]): string => `{${values.map((value) => value ?? 'NULL').join(',')}}`
+const quoted = (text: string | null): string | null => text && `"${text.replaceAll(/["\\]/g, '\\$&')}"`
+
+/** What was read later stays: an evaluation that was overtaken changes nothing. */
+const inPlaceOfEarlier = sql`
+  ON CONFLICT ON CONSTRAINT monitor_results_pkey DO UPDATE SET
+    (${sql.join([...found, 'evaluated_at'].map((name) => sql.ref(name)))}) =
+    (${columnsOf('excluded')}, excluded.evaluated_at)
+  WHERE r.evaluated_at <= excluded.evaluated_at`
+
+/** In the order of the primary key, whose pages are then touched once. What is deleted by now is left out. */
+const insertEvaluation = (
+  trx: Db,
+  org: OrgId,
+  { evaluator, evaluatedAt, rows }: Evaluation,
+  onConflict: RawBuilder<unknown>,
+) => {
+  const conversations = [...new Set(rows.map(({ conversationId }) => conversationId))]
+  const conversationAt = new Map(conversations.map((id, at) => [id, at + 1]))
+  const versions = new Map(rows.map(({ monitorId, monitorVersion }) => [monitorId, monitorVersion]))
+  const monitors = [...versions.keys()]
+  const monitorAt = new Map(monitors.map((id, at) => [id, at + 1]))
+  return sql`
+    WITH held_conversations AS (
+      SELECT c.id, c.started_at FROM conversations c
+      WHERE c.organization_id = ${org} AND c.id = ANY(${arrayOf(conversations)}::uuid[])
+      ORDER BY c.external_id, c.id FOR KEY SHARE
+    ), held_monitors AS (
+      SELECT m.id FROM monitors m
+      WHERE m.organization_id = ${org} AND m.id = ANY(${arrayOf(monitors)}::uuid[]) AND m.deleted_at IS NULL
+      ORDER BY m.id FOR KEY SHARE
+    ), c AS (
+      SELECT g.at, h.id, h.started_at FROM unnest(${arrayOf(conversations)}::uuid[]) WITH ORDINALITY g(id, at)
+      JOIN held_conversations h ON h.id = g.id
+    ), m AS (
+      SELECT g.at, g.id, g.version
+      FROM unnest(${arrayOf(monitors)}::uuid[], ${arrayOf([...versions.values()])}::integer[])
+        WITH ORDINALITY g(id, version, at)
+      JOIN held_monitors h ON h.id = g.id
+      JOIN monitor_versions v ON v.organization_id = ${org} AND v.monitor_id = g.id AND v.number = g.version
+    )
+    INSERT INTO monitor_results AS r (organization_id, monitor_id, monitor_version, conversation_id, call_started_at,
+      status, result, score, reasoning, evidence, evaluator, input_tokens, output_tokens, cost, evaluated_at)
+    SELECT ${org}::uuid, m.id, m.version, c.id, c.started_at, g.status, g.result, g.score, g.said->>'reasoning',
+      coalesce(g.said->'evidence', '[]'), ${evaluator}, (g.said->>'input')::integer, (g.said->>'output')::integer,
+      (g.said->>'cost')::float8, ${evaluatedAt}::timestamptz
+    FROM unnest(${arrayOf(rows.map(({ conversationId }) => conversationAt.get(conversationId) ?? null))}::integer[],
+      ${arrayOf(rows.map(({ monitorId }) => monitorAt.get(monitorId) ?? null))}::integer[],
+      ${arrayOf(rows.map(({ status }) => statuses.indexOf(status)))}::smallint[],
+      ${arrayOf(rows.map(({ result }) => result && verdicts.indexOf(result)))}::smallint[],
+      ${arrayOf(rows.map(({ score }) => score))}::float8[],
+      ${arrayOf(rows.map((row) => quoted(saidOf(row))))}::jsonb[]) g(conversation, monitor, status, result, score, said)
+    JOIN c ON c.at = g.conversation
+    JOIN m ON m.at = g.monitor
+    ORDER BY m.id, c.started_at, c.id
+    ${onConflict} ${sql.raw(plannedEachTime)}`.execute(trx)
+}
+
+/**
+ * Stores what this service found itself, by thousands in one statement. Most conversations are evaluated once, and to
+ * look for a conflict in each row takes a quarter of the time: so it is tried first without.
+ */
+export const storeEvaluation = async (trx: Db, org: OrgId, evaluation: Evaluation): Promise<void> => {
+  if (evaluation.rows.length === 0) return
+  await sql`SAVEPOINT before_results`.execute(trx)
+  try {
+    await insertEvaluation(trx, org, evaluation, sql``)
+  } catch (error) {
+    if (violatedConstraint(error) !== 'monitor_results_pkey') throw error
+    await sql`ROLLBACK TO SAVEPOINT before_results`.execute(trx)
+    await insertEvaluation(trx, org, evaluation, inPlaceOfEarlier)
+  }
+  await sql`RELEASE SAVEPOINT before_results`.execute(trx)
 }
 
 /** What a batch names, by id or by external id. */

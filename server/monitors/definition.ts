@@ -1,8 +1,10 @@
 import Type, { type Static } from 'typebox'
+import { Filter } from '../filters/filter.ts'
 import type { Issue } from '../platform/errors.ts'
 import { Choice, Closed } from '../platform/http/schemas.ts'
 import { toIssues } from '../platform/http/validation.ts'
 import { strict } from '../platform/json-schema.ts'
+import { checkRule } from './rules/check.ts'
 
 /** What a monitor of each kind is made of, as one closed schema each. */
 
@@ -64,6 +66,27 @@ const schemas: Record<MonitorKind, object> = {
 
 export type Definition = Static<typeof RuleDefinition> | Static<typeof JudgeDefinition> | Record<string, never>
 
+/** What a request or an answer says for the definition, whatever the kind. */
+export const AnyDefinition = Type.Unsafe<Definition>({
+  type: 'object',
+  additionalProperties: true,
+  description:
+    'By kind. rule: `{expression, score?}`. judge: `{criteria, output: {type: boolean} | {type: score, min, max, ' +
+    'affectedWhen: {op: gte|gt|lte|lt, value}}, model?}`. external: `{}`.',
+  examples: [{}],
+})
+
+const { agentIds, agentVersionIds, agentGroupIds, companyIds, channels, metadata } = Filter.properties
+
+export const Scope = Closed(
+  { agentIds, agentVersionIds, agentGroupIds, companyIds, channels, metadata },
+  {
+    title: 'MonitorScope',
+    description: 'The conversations that the monitor applies to: fields of a Filter. `{}` takes every one.',
+    examples: [{ channels: ['call'] }],
+  },
+)
+
 /** For the schema of a body that names a kind: its definition must be one of that kind. */
 export const definitionByKind = monitorKinds.map((kind) =>
   when('kind', kind, { properties: { definition: schemas[kind] } }),
@@ -86,6 +109,9 @@ export const checkDefinition = (kind: MonitorKind, definition: unknown): Issue[]
   const validate = validators[kind]
   if (validate && !validate({ definition })) return toIssues(validate.errors ?? [])
   // The schema has just said which of the three it is.
-  const { output } = definition as Partial<Static<typeof JudgeDefinition>>
+  const { output, expression, score } = definition as Partial<
+    Static<typeof JudgeDefinition> & Static<typeof RuleDefinition>
+  >
+  if (expression !== undefined) return checkRule({ expression, score })
   return output ? outputIssues(output) : []
 }

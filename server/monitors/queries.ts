@@ -54,6 +54,36 @@ export const getMonitor = (db: Db, org: OrgId, id: string) =>
 export const findMonitors = (db: Db, org: OrgId, ids: string[]) =>
   selectMonitors(db, org).where('m.id', '=', sql<string>`ANY(${ids}::uuid[])`).execute()
 
+/** What a completed conversation is judged by: none where the organization is suspended or has no monitors. */
+export const listActiveMonitors = (db: Db, org: OrgId) =>
+  selectMonitors(db, org)
+    .innerJoin('organizations as o', 'o.id', 'm.organization_id')
+    .where('o.monitors', '=', true)
+    .where('o.suspended_at', 'is', null)
+    .where('m.enabled', '=', true)
+    .where('m.kind', '<>', 'external')
+    .orderBy('m.id')
+    .execute()
+
+/** One version of a monitor, current or not, enabled or not, while its organization has monitors. */
+export const findMonitorAtVersion = (db: Db, org: OrgId, id: string, number: number) =>
+  db
+    .selectFrom('monitors as m')
+    .innerJoin('organizations as o', 'o.id', 'm.organization_id')
+    .innerJoin('monitor_versions as v', (join) =>
+      join.onRef('v.organization_id', '=', 'm.organization_id').onRef('v.monitor_id', '=', 'm.id'),
+    )
+    .select(columns)
+    .where('m.organization_id', '=', org)
+    .where('m.id', '=', id)
+    .where('v.number', '=', number)
+    .where('m.deleted_at', 'is', null)
+    .where('o.monitors', '=', true)
+    .where('o.suspended_at', 'is', null)
+    .executeTakeFirst()
+
+export type StoredMonitor = Awaited<ReturnType<typeof getMonitor>>
+
 /**
  * Holds the monitor, so that its versions are numbered one after the other. Results go on being written. It is read by
  * a statement of its own: the one that waited for the lock still sees the version of before.
@@ -73,6 +103,16 @@ export const lockMonitor = async (db: Db, org: OrgId, id: string) => {
 const explain = (error: unknown): never => {
   if (violatedConstraint(error) !== 'monitors_name_key') throw error
   throw new ApiError('conflict', 'Another monitor has this name.')
+}
+
+export const countMonitors = async (db: Db, org: OrgId): Promise<number> => {
+  const { count } = await db
+    .selectFrom('monitors')
+    .select(sql<number>`count(*)`.as('count'))
+    .where('organization_id', '=', org)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return count
 }
 
 type NewMonitor = {

@@ -131,6 +131,22 @@ describe('a definition', () => {
     expect([...new Set(paths(answer))].sort()).toEqual([...at].sort())
   })
 
+  it('of a rule names what is wrong in its expressions, and where', async () => {
+    const faults = [
+      {
+        path: 'definition.expression',
+        message: 'line 2, column 11: signals has no field tolFailures; did you mean toolFailures?',
+      },
+      { path: 'definition.score', message: 'line 1, column 1: this is of type bool; it must be a number' },
+    ]
+    const definition = { expression: 'true &&\n  signals.tolFailures > 0', score: 'true' }
+    const answer = await create({ kind: 'rule', definition })
+    expect(answer).toMatchObject({ status: 400, body: { details: { issues: faults } } })
+    const { id } = (await create(rule())).body
+    expect((await patch(id, { definition })).body.details.issues).toEqual(faults)
+    expect(await versions(id)).toHaveLength(1)
+  })
+
   it('that changes makes the next version, and the same again none', async () => {
     const { id } = (await create(rule('true'))).body
     await patch(id, { name: 'Renamed', scope: { channels: ['call'] }, definition: { expression: 'true' } })
@@ -146,9 +162,9 @@ describe('a definition', () => {
   })
 
   it('is numbered one after the other when many change it at once', async () => {
-    const { id } = (await create(rule('0'))).body
+    const { id } = (await create(rule('turns.size() > 0'))).body
     const answers = await Promise.all(
-      Array.from({ length: 8 }, (_, i) => patch(id, { definition: { expression: `${i + 1}` } })),
+      Array.from({ length: 8 }, (_, i) => patch(id, { definition: { expression: `turns.size() > ${i + 1}` } })),
     )
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
     expect((await versions(id)).map((version: { number: number }) => version.number)).toEqual([

@@ -2,13 +2,14 @@ import type { Deps } from '../deps.ts'
 import { parseFilter } from '../filters/filter.ts'
 import { deleteMonitorResults } from '../monitor-results/jobs.ts'
 import { recordAudit } from '../platform/audit/record.ts'
-import { invalid, invalidAll } from '../platform/errors.ts'
+import { ApiError, invalid, invalidAll } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { newId } from '../platform/ids.ts'
 import { checkDefinition, type Definition, type MonitorKind } from './definition.ts'
 import { requireJudgeProvider } from './judge-provider.ts'
 import {
+  countMonitors,
   getMonitor,
   insertMonitor,
   insertMonitorVersion,
@@ -20,6 +21,9 @@ import {
 } from './queries.ts'
 import { Monitor, MonitorCreate, MonitorQuery, MonitorUpdate, MonitorVersion } from './schema.ts'
 import { nextVersion } from './versions.ts'
+
+/** Every conversation is asked all of them. Requests at once may go a little beyond. */
+const mostMonitors = 500
 
 const tags = ['Monitors']
 const entitlement = 'monitors'
@@ -79,6 +83,9 @@ export const monitors = (app: App, { db, jobs, config }: Deps): void => {
       requireSound(kind, definition)
       const id = newId()
       const created = await db.transaction().execute(async (trx) => {
+        if ((await countMonitors(trx, actor.org)) >= mostMonitors) {
+          throw new ApiError('conflict', `There are ${mostMonitors} monitors, and no more can be; delete some first.`)
+        }
         await insertMonitor(trx, actor.org, { id, name, description, kind, enabled, scope, samplePercent })
         await insertMonitorVersion(trx, actor.org, id, 1, definition)
         await recordAudit(trx, actor, 'monitor.create', { type: 'monitor', id })

@@ -1,31 +1,10 @@
 import Type from 'typebox'
-import { Filter } from '../filters/filter.ts'
 import { Choice, Closed, Id, Name, Nullable, PageQuery, Timestamp } from '../platform/http/schemas.ts'
-import { type Definition, definitionByKind, monitorKinds } from './definition.ts'
+import { AnyDefinition, definitionByKind, monitorKinds, Scope } from './definition.ts'
 
 const MonitorName = { ...Name, examples: ['Refund promised'] }
 
 const Description = Nullable(Type.String({ maxLength: 2_000 }))
-
-const AnyDefinition = Type.Unsafe<Definition>({
-  type: 'object',
-  additionalProperties: true,
-  description:
-    'By kind. rule: `{expression, score?}`. judge: `{criteria, output: {type: boolean} | {type: score, min, max, ' +
-    'affectedWhen: {op: gte|gt|lte|lt, value}}, model?}`. external: `{}`.',
-  examples: [{}],
-})
-
-const { agentIds, agentVersionIds, agentGroupIds, companyIds, channels, metadata } = Filter.properties
-
-const Scope = Closed(
-  { agentIds, agentVersionIds, agentGroupIds, companyIds, channels, metadata },
-  {
-    title: 'MonitorScope',
-    description: 'The conversations that the monitor applies to: fields of a Filter. `{}` takes every one.',
-    examples: [{ channels: ['call'] }],
-  },
-)
 
 const SamplePercent = Type.Number({
   minimum: 0,

@@ -1,6 +1,8 @@
 import type { Deps } from '../deps.ts'
+import { monthOf } from '../evaluations/spending/month.ts'
+import { getSpending } from '../evaluations/spending/queries.ts'
 import { recordAudit, recordServiceAudit } from '../platform/audit/record.ts'
-import type { OrgId } from '../platform/db/database.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { invitationUrl } from '../sign-in/invite.ts'
@@ -10,6 +12,7 @@ import {
   Organization,
   OrganizationCreate,
   OrganizationUpdate,
+  OwnOrganization,
   OwnOrganizationUpdate,
   ProvisionedOrganization,
 } from './schema.ts'
@@ -17,6 +20,12 @@ import {
 const tags = ['Organizations']
 
 export const organizations = (app: App, { db, identity, clock, baseUrl }: Deps): void => {
+  const getOwn = async (trx: Db, org: OrgId) => {
+    const month = monthOf(clock.now())
+    const judgeSpending = { month: month.slice(0, 7), ...(await getSpending(trx, org, month)) }
+    return { ...(await getOrganization(trx, org)), judgeSpending }
+  }
+
   app.get(
     '/v1/organizations',
     {
@@ -137,10 +146,10 @@ export const organizations = (app: App, { db, identity, clock, baseUrl }: Deps):
         operationId: 'getOwnOrganization',
         summary: 'Get the organization of the key',
         querystring: NoQuery,
-        response: answers({ 200: Organization }, 401),
+        response: answers({ 200: OwnOrganization }, 401),
       },
     },
-    ({ actor }) => getOrganization(db, actor.org),
+    ({ actor }) => getOwn(db, actor.org),
   )
 
   app.patch(
@@ -153,14 +162,14 @@ export const organizations = (app: App, { db, identity, clock, baseUrl }: Deps):
         summary: 'Change the settings of the organization of the key',
         querystring: NoQuery,
         body: OwnOrganizationUpdate,
-        response: answers({ 200: Organization }, 400, 401, 403),
+        response: answers({ 200: OwnOrganization }, 400, 401, 403),
       },
     },
     ({ actor, body }) =>
       db.transaction().execute(async (trx) => {
-        const organization = await updateOrganization(trx, actor.org, body)
+        await updateOrganization(trx, actor.org, body)
         await recordAudit(trx, actor, 'organization.update', { type: 'organization', id: actor.org })
-        return organization
+        return getOwn(trx, actor.org)
       }),
   )
 }

@@ -46,6 +46,28 @@ export const Organization = Closed(
   { title: 'Organization' },
 )
 
+const Total = Type.Integer({ minimum: 0 })
+
+export const OwnOrganization = Closed(
+  {
+    ...Organization.properties,
+    judgeSpending: Closed(
+      {
+        month: Type.String({ description: 'The present calendar month, in UTC.', examples: ['2026-11'] }),
+        judgements: Total,
+        inputTokens: Total,
+        outputTokens: Total,
+        cost: Type.Number({ minimum: 0, description: 'In US dollars, of models whose prices the operator has set.' }),
+        budgetLeft: Nullable(
+          Type.Number({ minimum: 0, description: 'Null without a monthly budget. At 0 judging stands still.' }),
+        ),
+      },
+      { description: 'What model judges took in this month.' },
+    ),
+  },
+  { title: 'OwnOrganization' },
+)
+
 export const OrganizationCreate = Closed({
   name: OrganizationName,
   slug: Slug,

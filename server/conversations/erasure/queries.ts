@@ -54,7 +54,7 @@ export const deleteResultsOf = async (trx: Db, org: OrgId, erased: Erased[]): Pr
       AND r.call_started_at = e.started_at AND r.conversation_id = e.id`.execute(trx)
 }
 
-/** Transcript, recording and metrics go with their conversation, by their foreign keys. */
+/** Transcript, recording, metrics, reviews and places in findings go with it, by their foreign keys. */
 export const deleteConversations = async (trx: Db, org: OrgId, ids: string[]): Promise<void> => {
   await trx
     .deleteFrom('conversations')

@@ -67,6 +67,32 @@ describe('Retry-After', () => {
   })
 })
 
+it('what is in the background is sent after all others, and gives up its place in line when it is ended', async () => {
+  const gate = openGate({
+    ...{ concurrency: 1, attempts: 1, random: () => 1, wait: async () => {} },
+    clock: { now: () => new Date(0) },
+  })
+  const sent: string[] = []
+  const ended = new AbortController()
+  const held = Promise.withResolvers<void>()
+  const pass = (name: string, background = false, signal = new AbortController().signal) =>
+    gate.run(
+      async () => {
+        sent.push(name)
+        if (name === 'first') await held.promise
+      },
+      { signal, deadline: 1, background },
+    )
+  const first = pass('first')
+  const given = pass('given up', true, ended.signal)
+  const others = [pass('backfill', true), pass('live'), pass('also live')]
+  ended.abort(new Error('ended'))
+  await expect(given).rejects.toThrow('ended')
+  held.resolve()
+  await Promise.all([first, ...others])
+  expect(sent).toEqual(['first', 'live', 'also live', 'backfill'])
+})
+
 it('no more requests are under way than may be', async () => {
   let underWay = 0
   let most = 0

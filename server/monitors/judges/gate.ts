@@ -20,6 +20,8 @@ export type Passage = {
   signal: AbortSignal
   /** In the time of the clock; a wait that would go beyond is not begun. */
   deadline: number
+  /** Lets all others go first. */
+  background?: boolean
 }
 
 const firstBackoffMs = 1_000
@@ -42,7 +44,7 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
   const pass = async <T>(send: (signal: AbortSignal) => Promise<T>, passage: Passage): Promise<T> => {
     for (;;) {
       while (pausedUntil > now()) await waitUntil(pausedUntil, passage)
-      const leave = await slots.enter(passage.signal)
+      const leave = await slots.enter(passage)
       try {
         // While this request stood in line another one may have been told to wait.
         if (pausedUntil > now()) continue
@@ -78,34 +80,37 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
 
 export type Gate = ReturnType<typeof openGate>
 
-/** In the order of arrival, at most so many at once. */
+/** In the order of arrival, but those in the background last; at most so many at once. */
 const openSlots = (count: number) => {
   let free = count
   const line = new Set<() => void>()
+  const background = new Set<() => void>()
 
   const leave = () => {
-    const [next] = line
+    const waiting = line.size > 0 ? line : background
+    const [next] = waiting
     if (next) {
-      line.delete(next)
+      waiting.delete(next)
       next()
     } else free++
   }
 
   /** Resolves with what gives the slot back. */
-  const enter = async (signal: AbortSignal): Promise<() => void> => {
+  const enter = async ({ signal, background: isLast = false }: Passage): Promise<() => void> => {
     signal.throwIfAborted()
     if (free > 0) free--
     else {
+      const waiting = isLast ? background : line
       await new Promise<void>((resolve, reject) => {
         const give = () => {
           signal.removeEventListener('abort', giveUp)
           resolve()
         }
         const giveUp = () => {
-          line.delete(give)
+          waiting.delete(give)
           reject(signal.reason)
         }
-        line.add(give)
+        waiting.add(give)
         signal.addEventListener('abort', giveUp, { once: true })
       })
     }

@@ -19,21 +19,31 @@ export type JudgeRequest = {
   /** As `groups` puts them together: of one model. */
   definitions: readonly JudgeDefinition[]
   turns: readonly Turn[]
+  /** Not asked before what others ask. */
+  background?: boolean
   /** Ends the judging: it rejects with the reason, and there is no result. */
   signal?: AbortSignal
 }
+
+/** What judging would take. */
+export type JudgeEstimate = { tokens: Tokens; cost: number | null }
 
 export type Judge = {
   /** The monitors that share a request, so that each group can be one job. Without sharing each is alone. */
   groups: <M extends { definition: JudgeDefinition }>(monitors: readonly M[]) => M[][]
   /** One result for each definition, in their order. Whatever the endpoint does ends in a result. */
   evaluate: (request: JudgeRequest) => Promise<JudgeResult[]>
+  /** Of so many conversations, whose transcripts have so many characters together. */
+  estimate: (definition: JudgeDefinition, of: { conversations: number; characters: number }) => JudgeEstimate
   /** Ends what is under way: it rejects. */
   close: () => Promise<void>
 }
 
 /** Room for the answer, and for what an endpoint puts around the messages. */
 const answerTokens = 4_000
+
+/** Of an answer in an estimate: its reasoning and quotes are short as a rule. */
+const usualAnswerTokens = 200
 
 /** Of the context, when monitors share a request; the rest is for the transcript. */
 const largestShareOfCriteria = 0.25
@@ -99,7 +109,7 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
     return windows
   }
 
-  const evaluate: Judge['evaluate'] = async ({ definitions, turns, signal }) => {
+  const evaluate: Judge['evaluate'] = async ({ definitions, turns, signal, background = false }) => {
     const [first] = definitions
     if (!first) return []
     const model = modelOf(first)
@@ -115,7 +125,7 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
     }
 
     const ended = AbortSignal.any([closing.signal, ...(signal ? [signal] : [])])
-    const passage = { signal: ended, deadline: clock.now().getTime() + patienceMs }
+    const passage = { signal: ended, deadline: clock.now().getTime() + patienceMs, background }
     const ask: Ask = (prompt) => gate.run((signal) => endpoint.ask(model, prompt, signal), passage)
     for (const [at, text] of windows.entries()) {
       const open = judged.filter((one) => !isSettled(one))
@@ -136,12 +146,21 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
     return conclude()
   }
 
+  const estimate: Judge['estimate'] = (definition, { conversations, characters }) => {
+    const perConversation = estimateTokens(systemText([definition], false))
+    const tokens = {
+      input: conversations * perConversation + Math.ceil(characters / 3),
+      output: conversations * usualAnswerTokens,
+    }
+    return { tokens, cost: costOf(modelOf(definition), tokens) }
+  }
+
   const close = async () => {
     closing.abort(new Error('The service is stopping.'))
     await endpoint.close()
   }
 
-  return { groups, evaluate, close }
+  return { groups, evaluate, estimate, close }
 }
 
 /** Monitors outlive the configuration that they were made under. */

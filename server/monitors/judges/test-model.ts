@@ -99,7 +99,7 @@ const send = (response: ServerResponse, value: unknown): void => {
 }
 
 /** What `answering` returns is sent as the words of the model when it is a text or an answer, and as it is otherwise. */
-export const serveModel = async (answering: Answering) => {
+export const serveModel = async (answering: Answering, whenOver?: Parameters<typeof serve>[1]) => {
   const asked: Asked[] = []
   const server = await serve(async (request, response) => {
     const body = JSON.parse(await text(request))
@@ -111,7 +111,7 @@ export const serveModel = async (answering: Answering) => {
     const isWords =
       typeof value === 'string' || (value instanceof Object && ('result' in value || 'monitor_1' in value))
     send(response, isWords ? completion(typeof value === 'string' ? value : JSON.stringify(value)) : value)
-  })
+  }, whenOver)
   return { ...server, asked }
 }
 

@@ -180,6 +180,75 @@ CREATE TABLE customer_metrics (
   CONSTRAINT customer_metrics_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE
 );
 
+CREATE TABLE evaluation_runs (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  kind text NOT NULL,
+  monitor_id uuid NOT NULL,
+  monitor_version integer NOT NULL,
+  population jsonb NOT NULL,
+  status text NOT NULL,
+  failure text,
+  total integer NOT NULL,
+  scored integer NOT NULL DEFAULT 0,
+  unscored integer NOT NULL DEFAULT 0,
+  failed integer NOT NULL DEFAULT 0,
+  after_started_at timestamp(3) with time zone,
+  after_id uuid,
+  waits integer NOT NULL DEFAULT 0,
+  resumes integer NOT NULL DEFAULT 0,
+  created_by_user_id uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  started_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  CONSTRAINT evaluation_runs_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT evaluation_runs_version_fkey FOREIGN KEY (organization_id, monitor_id, monitor_version) REFERENCES monitor_versions(organization_id, monitor_id, number) ON DELETE CASCADE,
+  CONSTRAINT evaluation_runs_finished_check CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))),
+  CONSTRAINT evaluation_runs_kind_check CHECK ((kind = ANY (ARRAY['backfill'::text, 'experiment'::text]))),
+  CONSTRAINT evaluation_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
+);
+CREATE INDEX evaluation_runs_monitor_idx ON public.evaluation_runs USING btree (organization_id, monitor_id, id);
+CREATE UNIQUE INDEX evaluation_runs_unfinished_key ON public.evaluation_runs USING btree (organization_id, monitor_id) WHERE ((kind = 'backfill'::text) AND (status = ANY (ARRAY['queued'::text, 'running'::text])));
+
+CREATE TABLE finding_conversations (
+  organization_id uuid NOT NULL,
+  finding_id uuid NOT NULL,
+  conversation_id uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT finding_conversations_pkey PRIMARY KEY (organization_id, finding_id, conversation_id),
+  CONSTRAINT finding_conversations_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT finding_conversations_finding_fkey FOREIGN KEY (organization_id, finding_id) REFERENCES findings(organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX finding_conversations_conversation_idx ON public.finding_conversations USING btree (organization_id, conversation_id);
+
+CREATE TABLE findings (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  title text NOT NULL,
+  description jsonb,
+  status text NOT NULL,
+  status_changed_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  priority text NOT NULL,
+  tags text[] NOT NULL,
+  finding_type smallint NOT NULL,
+  assignee_user_id uuid,
+  source_kind text NOT NULL,
+  source_id uuid,
+  created_by_user_id uuid,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT findings_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT findings_assignee_fkey FOREIGN KEY (assignee_user_id) REFERENCES users(id),
+  CONSTRAINT findings_creator_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id),
+  CONSTRAINT findings_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT findings_priority_check CHECK ((priority = ANY (ARRAY['none'::text, 'low'::text, 'medium'::text, 'high'::text, 'urgent'::text]))),
+  CONSTRAINT findings_source_check CHECK ((source_kind = ANY (ARRAY['manual'::text, 'monitor'::text, 'experiment'::text]))),
+  CONSTRAINT findings_source_id_check CHECK (((source_id IS NULL) = (source_kind = 'manual'::text))),
+  CONSTRAINT findings_status_check CHECK ((status = ANY (ARRAY['open'::text, 'acknowledged'::text, 'resolved'::text, 'ignored'::text]))),
+  CONSTRAINT findings_type_check CHECK ((finding_type >= 0))
+);
+CREATE UNIQUE INDEX findings_monitor_key ON public.findings USING btree (organization_id, source_id) WHERE ((source_kind = 'monitor'::text) AND (status = ANY (ARRAY['open'::text, 'acknowledged'::text])));
+
 CREATE TABLE integration_deliveries (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -242,6 +311,17 @@ CREATE TABLE job_holders (
   CONSTRAINT job_holders_pkey PRIMARY KEY (job_id, attempt)
 );
 
+CREATE TABLE judge_spending (
+  organization_id uuid NOT NULL,
+  month date NOT NULL,
+  judgements bigint NOT NULL,
+  input_tokens bigint NOT NULL,
+  output_tokens bigint NOT NULL,
+  cost double precision NOT NULL,
+  CONSTRAINT judge_spending_pkey PRIMARY KEY (organization_id, month),
+  CONSTRAINT judge_spending_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+
 CREATE TABLE members (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -279,6 +359,18 @@ CREATE TABLE monitor_results (
   CONSTRAINT monitor_results_status_check CHECK (((status >= 0) AND (status <= 2))),
   CONSTRAINT monitor_results_tokens_check CHECK (((input_tokens IS NULL) = (output_tokens IS NULL)))
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.02);
+
+CREATE TABLE monitor_spike_states (
+  organization_id uuid NOT NULL,
+  monitor_id uuid NOT NULL,
+  monitor_version integer NOT NULL,
+  next_hour timestamp(3) with time zone NOT NULL,
+  detector jsonb NOT NULL,
+  finding_id uuid,
+  CONSTRAINT monitor_spike_states_pkey PRIMARY KEY (organization_id, monitor_id),
+  CONSTRAINT monitor_spike_states_finding_fkey FOREIGN KEY (organization_id, finding_id) REFERENCES findings(organization_id, id),
+  CONSTRAINT monitor_spike_states_version_fkey FOREIGN KEY (organization_id, monitor_id, monitor_version) REFERENCES monitor_versions(organization_id, monitor_id, number) ON DELETE CASCADE
+);
 
 CREATE TABLE monitor_versions (
   organization_id uuid NOT NULL,
@@ -360,6 +452,40 @@ CREATE TABLE recordings (
   CONSTRAINT recordings_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'stored'::text, 'failed'::text])))
 );
 CREATE UNIQUE INDEX recordings_blob_key_idx ON public.recordings USING btree (organization_id, blob_key) WHERE (blob_key IS NOT NULL);
+
+CREATE TABLE review_judgments (
+  organization_id uuid NOT NULL,
+  review_id uuid NOT NULL,
+  monitor_id uuid NOT NULL,
+  monitor_version integer NOT NULL,
+  correct_result text NOT NULL,
+  comment text,
+  CONSTRAINT review_judgments_pkey PRIMARY KEY (organization_id, review_id, monitor_id, monitor_version),
+  CONSTRAINT review_judgments_review_fkey FOREIGN KEY (organization_id, review_id) REFERENCES reviews(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT review_judgments_version_fkey FOREIGN KEY (organization_id, monitor_id, monitor_version) REFERENCES monitor_versions(organization_id, monitor_id, number) ON DELETE CASCADE,
+  CONSTRAINT review_judgments_result_check CHECK ((correct_result = ANY (ARRAY['affected'::text, 'not_affected'::text, 'unsure'::text])))
+);
+CREATE INDEX review_judgments_monitor_idx ON public.review_judgments USING btree (organization_id, monitor_id, monitor_version, review_id);
+
+CREATE TABLE reviews (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  conversation_id uuid NOT NULL,
+  reviewer_user_id uuid NOT NULL,
+  status text NOT NULL,
+  rating smallint,
+  notes text,
+  lease_expires_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  completed_at timestamp(3) with time zone,
+  CONSTRAINT reviews_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT reviews_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT reviews_reviewer_fkey FOREIGN KEY (reviewer_user_id) REFERENCES users(id),
+  CONSTRAINT reviews_completed_check CHECK (((completed_at IS NOT NULL) = (status = 'completed'::text))),
+  CONSTRAINT reviews_rating_check CHECK (((rating >= 1) AND (rating <= 5))),
+  CONSTRAINT reviews_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'in_progress'::text, 'completed'::text, 'skipped'::text])))
+);
+CREATE INDEX reviews_conversation_idx ON public.reviews USING btree (organization_id, conversation_id);
 
 CREATE TABLE saved_views (
   organization_id uuid NOT NULL,

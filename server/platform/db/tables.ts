@@ -155,6 +155,54 @@ export interface CustomerMetrics {
   value: Json;
 }
 
+export interface EvaluationRuns {
+  after_id: string | null;
+  after_started_at: Timestamp | null;
+  created_at: Timestamp;
+  created_by_user_id: string;
+  failed: Generated<number>;
+  failure: string | null;
+  finished_at: Timestamp | null;
+  id: string;
+  kind: string;
+  monitor_id: string;
+  monitor_version: number;
+  organization_id: string;
+  population: Json;
+  resumes: Generated<number>;
+  scored: Generated<number>;
+  started_at: Timestamp | null;
+  status: string;
+  total: number;
+  unscored: Generated<number>;
+  waits: Generated<number>;
+}
+
+export interface FindingConversations {
+  conversation_id: string;
+  created_at: Generated<Timestamp>;
+  finding_id: string;
+  organization_id: string;
+}
+
+export interface Findings {
+  assignee_user_id: string | null;
+  created_at: Generated<Timestamp>;
+  created_by_user_id: string | null;
+  description: Json | null;
+  finding_type: number;
+  id: string;
+  organization_id: string;
+  priority: string;
+  source_id: string | null;
+  source_kind: string;
+  status: string;
+  status_changed_at: Generated<Timestamp>;
+  tags: string[];
+  title: string;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface IntegrationDeliveries {
   bytes: number;
   content_type: string | null;
@@ -198,6 +246,15 @@ export interface JobHolders {
   job_id: string;
   job_name: string;
   worker_key: number | null;
+}
+
+export interface JudgeSpending {
+  cost: number;
+  input_tokens: Int8;
+  judgements: Int8;
+  month: Timestamp;
+  organization_id: string;
+  output_tokens: Int8;
 }
 
 export interface Members {
@@ -250,6 +307,15 @@ export interface Monitors {
   updated_at: Generated<Timestamp>;
 }
 
+export interface MonitorSpikeStates {
+  detector: Json;
+  finding_id: string | null;
+  monitor_id: string;
+  monitor_version: number;
+  next_hour: Timestamp;
+  organization_id: string;
+}
+
 export interface MonitorVersions {
   created_at: Generated<Timestamp>;
   definition: Json;
@@ -297,6 +363,28 @@ export interface Recordings {
   source_url: string | null;
   status: string;
   updated_at: Generated<Timestamp>;
+}
+
+export interface ReviewJudgments {
+  comment: string | null;
+  correct_result: string;
+  monitor_id: string;
+  monitor_version: number;
+  organization_id: string;
+  review_id: string;
+}
+
+export interface Reviews {
+  completed_at: Timestamp | null;
+  conversation_id: string;
+  created_at: Generated<Timestamp>;
+  id: string;
+  lease_expires_at: Timestamp | null;
+  notes: string | null;
+  organization_id: string;
+  rating: number | null;
+  reviewer_user_id: string;
+  status: string;
 }
 
 export interface SavedViews {
@@ -375,18 +463,25 @@ export interface DB {
   conversation_tombstones: ConversationTombstones;
   conversations: Conversations;
   customer_metrics: CustomerMetrics;
+  evaluation_runs: EvaluationRuns;
+  finding_conversations: FindingConversations;
+  findings: Findings;
   integration_deliveries: IntegrationDeliveries;
   integrations: Integrations;
   invitations: Invitations;
   job_holders: JobHolders;
+  judge_spending: JudgeSpending;
   members: Members;
   migrations: Migrations;
   monitor_results: MonitorResults;
+  monitor_spike_states: MonitorSpikeStates;
   monitor_versions: MonitorVersions;
   monitors: Monitors;
   organizations: Organizations;
   otel_spans: OtelSpans;
   recordings: Recordings;
+  review_judgments: ReviewJudgments;
+  reviews: Reviews;
   saved_views: SavedViews;
   service_keys: ServiceKeys;
   sessions: Sessions;

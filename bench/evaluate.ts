@@ -1,0 +1,199 @@
+// Twenty rules over the demo's conversations, from stored turns to stored results, through the jobs that judge what
+// comes in; against COPY of the same rows into the same empty table. Then the parts alone, one after the other.
+// npm run bench -- evaluate [CONVERSATIONS]
+
+import { join } from 'node:path'
+import pg from 'pg'
+import { loadConfig } from '../server/config.ts'
+import { loadDemo } from '../server/demo/load.ts'
+import { closeDeps, type Deps, openDeps } from '../server/deps.ts'
+import { findAsked } from '../server/evaluations/asked.ts'
+import { evaluateConversations, evaluationBatch } from '../server/evaluations/jobs.ts'
+import { listContents, listSubjects } from '../server/evaluations/queries.ts'
+import { evaluateRules } from '../server/evaluations/rules.ts'
+import { storeEvaluation } from '../server/monitor-results/queries.ts'
+import { insertMonitor, insertMonitorVersion, listActiveMonitors } from '../server/monitors/queries.ts'
+import { provisionOrganization } from '../server/organizations/provision.ts'
+import type { OrgId } from '../server/platform/db/database.ts'
+import { migrate } from '../server/platform/db/migrate.ts'
+import { newId } from '../server/platform/ids.ts'
+import { queueSchemaStep } from '../server/platform/jobs/install.ts'
+import { openLog } from '../server/platform/log.ts'
+import { jobList } from '../server/worker.ts'
+import { median, openBenchDatabase } from './servers.ts'
+
+const count = Number(process.argv[2] ?? 100_000)
+const rounds = 3
+
+const rules: Record<string, string[]> = {
+  'text patterns': [
+    "turns.mentions('refund|money back')",
+    "turns.by('customer').mentions('real person|human|speak to (a|the) (person|manager)')",
+    "turns.by('agent').mentions('sorry|apologi[sz]e')",
+    "turns.by('customer').mentions('third time|not listening|not what I asked')",
+    "turns.mentions('order [0-9]+')",
+  ],
+  signals: [
+    'signals.interruptions.byAgent > 1',
+    'signals.responseLatencyMs.p95 > 2500',
+    'signals.talkRatio > 0.7 || signals.talkRatio < 0.3',
+    'signals.longestSilenceMs > 4000 && signals.toolCalls > 0',
+    'signals.toolFailures > 0',
+  ],
+  metadata: [
+    "metadata.plan == 'gold'",
+    "metadata.topic == 'refund' && metadata.attempt > 1",
+    "metadata.region in ['north', 'south']",
+    'has(metadata.returning) && metadata.returning',
+    "conversation.channel == 'call' && conversation.durationSeconds > 90",
+  ],
+  'turn sequences': [
+    "turns.exists(t, t.role == 'customer' && t.interrupted)",
+    "turns.filter(t, t.role == 'agent').size() > 8",
+    "turns.exists(t, t.kind == 'tool_call' && turns.exists(u, u.kind == 'tool_result' && u.index == t.index + 1))",
+    "turns.size() > 0 && turns[turns.size() - 1].role == 'customer'",
+    "turns.exists(t, t.index > 0 && t.role == turns[t.index - 1].role && t.kind == 'message')",
+  ],
+}
+
+const seconds = async (work: () => Promise<unknown>): Promise<number> => {
+  const startedAt = performance.now()
+  await work()
+  return (performance.now() - startedAt) / 1_000
+}
+
+const print = (text: string) => process.stdout.write(`${text}\n`)
+const pad = (cells: (string | number)[]) => cells.map((cell) => String(cell).padStart(14)).join('')
+
+const makeMonitors = async ({ db }: Deps, org: OrgId): Promise<void> => {
+  for (const [kind, expressions] of Object.entries(rules)) {
+    for (const [at, expression] of expressions.entries()) {
+      const id = newId()
+      const monitor = { id, name: `${kind} ${at + 1}`, description: null, kind: 'rule', enabled: true } as const
+      await insertMonitor(db, org, { ...monitor, scope: {}, samplePercent: 100 })
+      await insertMonitorVersion(db, org, id, 1, { expression })
+    }
+  }
+}
+
+const batchesOf = (ids: string[]): string[][] =>
+  Array.from({ length: Math.ceil(ids.length / evaluationBatch) }, (_, at) =>
+    ids.slice(at * evaluationBatch, (at + 1) * evaluationBatch),
+  )
+
+/** All jobs of evaluation, by a worker as the service starts it. */
+const throughJobs = async (deps: Deps, org: OrgId, batches: string[][]): Promise<number> => {
+  const { db, jobs } = deps
+  await jobs.enqueueMany(
+    db,
+    evaluateConversations,
+    batches.map((conversationIds) => ({ organizationId: org, conversationIds })),
+  )
+  let left = batches.length
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const took = seconds(async () => {
+    await jobs.start(jobList, deps, {
+      workerId: 'bench',
+      assumeSoleWorker: true,
+      onSettled: ({ name, result, error }) => {
+        if (name !== evaluateConversations.name) return
+        if (result !== 'completed') reject(new Error(`A job was ${result}`, { cause: error }))
+        left -= 1
+        if (left === 0) resolve()
+      },
+    })
+    await promise
+  })
+  const done = await took
+  await jobs.stop({ timeoutMs: 10_000 })
+  return done
+}
+
+/** The same work in one lane, each part timed. */
+const inParts = async (deps: Deps, org: OrgId, batches: string[][]) => {
+  const { db, clock } = deps
+  const monitors = await listActiveMonitors(db, org)
+  const parts = { reading: 0, rules: 0, writing: 0 }
+  for (const ids of batches) {
+    const readAt = clock.now()
+    let subjects: Awaited<ReturnType<typeof listSubjects>> = []
+    let contents: Awaited<ReturnType<typeof listContents>> = []
+    parts.reading += await seconds(async () => {
+      subjects = await listSubjects(db, org, ids)
+      contents = await listContents(db, org, ids)
+    })
+    const asked = await findAsked(db, org, subjects, monitors)
+    let evaluation: Awaited<ReturnType<typeof evaluateRules>> | undefined
+    const again = await seconds(() => listContents(db, org, ids))
+    parts.rules += await seconds(async () => {
+      evaluation = await evaluateRules(deps, org, { monitors, subjects, asked, readAt })
+    })
+    // It reads the contents itself.
+    parts.rules -= again
+    const found = evaluation
+    if (contents.length === 0 || !found) throw new Error('there is nothing to evaluate')
+    parts.writing += await seconds(() => db.transaction().execute((trx) => storeEvaluation(trx, org, found)))
+  }
+  return parts
+}
+
+const database = await openBenchDatabase()
+const log = openLog({ write: () => {} })
+const connection = { connectionString: database.url }
+let deps: Deps | undefined
+const client = new pg.Client(connection)
+try {
+  await migrate(connection, { log, steps: [queueSchemaStep(connection, jobList)] })
+  const config = loadConfig({ EARSHOT_DATA_DIR: join(database.folder, 'files') })
+  deps = await openDeps({ config, log, connection, applicationName: 'bench' })
+  await client.connect()
+  const { db, clock } = deps
+  const owner = { email: 'owner@example.com', name: 'Owner' }
+  const { org } = await db
+    .transaction()
+    .execute((trx) => provisionOrganization(trx, clock, { name: 'Bench', slug: 'bench', owner }))
+  await loadDemo(deps, org, {
+    calls: count,
+    seed: 1,
+    anchor: clock.now(),
+    signal: new AbortController().signal,
+    onProgress: () => {},
+  })
+  await client.query(`DELETE FROM pgboss.job WHERE name = '${evaluateConversations.name}'`)
+  await makeMonitors(deps, org)
+  await client.query('VACUUM ANALYZE')
+  const { rows } = await client.query('SELECT id FROM conversations ORDER BY created_at, id')
+  const batches = batchesOf(rows.map(({ id }) => id))
+  print(`${count} conversations, 20 rules, batches of ${evaluationBatch}`)
+
+  const file = `${(await client.query('SHOW data_directory')).rows[0].data_directory}/results.bin`
+  const ratios: number[] = []
+  print(pad(['round', 'results', 'jobs s', 'results/s', 'COPY s', 'rows/s', 'of COPY']))
+  for (let round = 1; round <= rounds; round++) {
+    await client.query('TRUNCATE monitor_results')
+    await client.query('CHECKPOINT')
+    const took = await throughJobs(deps, org, batches)
+    const results = Number((await client.query('SELECT count(*) FROM monitor_results')).rows[0].count)
+    await client.query(
+      `COPY (SELECT * FROM monitor_results ORDER BY evaluated_at, monitor_id) TO '${file}' (FORMAT binary)`,
+    )
+    await client.query('TRUNCATE monitor_results')
+    await client.query('CHECKPOINT')
+    const copied = await seconds(() => client.query(`COPY monitor_results FROM '${file}' (FORMAT binary)`))
+    const ratio = copied / took
+    ratios.push(ratio)
+    const rates = [took.toFixed(1), (results / took).toFixed(0), copied.toFixed(1), (results / copied).toFixed(0)]
+    print(pad([round, results, ...rates, ratio.toFixed(2)]))
+  }
+  print(`median: ${median(ratios).toFixed(2)} of the rate of COPY`)
+
+  await client.query('TRUNCATE monitor_results')
+  const parts = await inParts(deps, org, batches)
+  const all = parts.reading + parts.rules + parts.writing
+  const share = (part: number) => `${part.toFixed(1)} s (${((100 * part) / all).toFixed(0)} %)`
+  print(`in one lane: reading ${share(parts.reading)}, rules ${share(parts.rules)}, writing ${share(parts.writing)}`)
+} finally {
+  await client.end()
+  if (deps) await closeDeps(deps)
+  await database.close()
+}

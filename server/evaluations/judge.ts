@@ -1,0 +1,126 @@
+// Judges: one conversation by some of them, and what it cost.
+import { readTranscript } from '../conversations/transcripts/read.ts'
+import type { Turn } from '../conversations/transcripts/turn.ts'
+import type { Deps } from '../deps.ts'
+import type { Evaluation } from '../monitor-results/queries.ts'
+import type { JudgeDefinition, JudgeResult } from '../monitors/judges/definition.ts'
+import type { StoredMonitor } from '../monitors/queries.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import { listContents } from './queries.ts'
+import { monthOf } from './spending/month.ts'
+import { getSpending, type Spent } from './spending/queries.ts'
+
+type JudgeDeps = Pick<Deps, 'db' | 'judge' | 'clock'>
+
+export type JudgeSubject = {
+  id: string
+  startedAt: Date
+  length: number | null
+  format: string | null
+  unreadable: string | null
+}
+
+export type JudgeTask = {
+  monitors: StoredMonitor[]
+  subject: JudgeSubject
+  /** When the subject was read. */
+  readAt: Date
+  /** Lets live work go first. */
+  background?: boolean
+  signal?: AbortSignal
+}
+
+export type Judgement = {
+  /** Those that may be stored, one for each model that was asked. */
+  evaluations: Evaluation[]
+  /** What an endpoint did not answer now and may answer later. */
+  postponed: { monitorIds: string[]; afterSeconds: number; evaluations: Evaluation[] }
+  spent: Spent
+  isOutOfBudget: boolean
+}
+
+export const outOfBudget = 'the monthly budget for judges is used up'
+
+/** The monitors that share a request to a model. */
+export const groupsOf = ({ judge }: Pick<Deps, 'judge'>, monitors: StoredMonitor[]): StoredMonitor[][] =>
+  judge
+    // What was stored had passed the check of its kind.
+    .groups(monitors.map((monitor) => ({ monitor, definition: monitor.definition as JudgeDefinition })))
+    .map((group) => group.map(({ monitor }) => monitor))
+
+type Row = Evaluation['rows'][number]
+
+/** What stands for the model's words where it was not asked, and before them where they do not say it. */
+const reasoningOf = ({ reason, reasoning }: JudgeResult): string | null =>
+  reason === undefined ? reasoning : reasoning === null ? reason : `${reason}\n${reasoning}`
+
+const readTurns = async ({ db }: JudgeDeps, org: OrgId, subject: JudgeSubject): Promise<Turn[] | { why: string }> => {
+  if (subject.unreadable !== null) return { why: `the transcript cannot be read: ${subject.unreadable}` }
+  const [transcript] = subject.length === null ? [] : await listContents(db, org, [subject.id])
+  if (!transcript) return { why: 'there is no transcript' }
+  const { format, startedAt } = subject
+  const reading = readTranscript(JSON.parse(transcript.content), {
+    startedAt,
+    ...(format !== null && { provider: format }),
+  })
+  return 'turns' in reading ? reading.turns : { why: `the transcript cannot be read: ${reading.unreadable}` }
+}
+
+/** Asks judges of a conversation: nothing is stored yet, and what was paid is told. */
+export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: JudgeTask): Promise<Judgement> => {
+  const { monitors, subject, readAt: evaluatedAt, background = false, signal } = task
+  const judgement: Judgement = {
+    evaluations: [],
+    postponed: { monitorIds: [], afterSeconds: 0, evaluations: [] },
+    spent: { judgements: 0, input: 0, output: 0, cost: 0 },
+    isOutOfBudget: false,
+  }
+  const placeOf = ({ id, number }: StoredMonitor) => ({
+    conversationId: subject.id,
+    monitorId: id,
+    monitorVersion: number,
+  })
+  const withoutAsking = (of: StoredMonitor[], status: 'unscored' | 'failed', reasoning: string) => {
+    const nothing = { result: null, score: null, evidence: [], tokens: null, cost: null }
+    const rows = of.map((monitor): Row => ({ ...placeOf(monitor), ...nothing, status, reasoning }))
+    judgement.evaluations.push({ evaluator: 'judge', evaluatedAt, rows })
+  }
+
+  const turns = await readTurns(deps, org, subject)
+  if (!Array.isArray(turns)) {
+    withoutAsking(monitors, 'unscored', turns.why)
+    return judgement
+  }
+  for (const group of groupsOf(deps, monitors)) {
+    const { budgetLeft } = await getSpending(deps.db, org, monthOf(deps.clock.now()))
+    if (budgetLeft === 0) {
+      judgement.isOutOfBudget = true
+      withoutAsking(group, 'failed', outOfBudget)
+      continue
+    }
+    const definitions = group.map(({ definition }) => definition as JudgeDefinition)
+    const results = await deps.judge.evaluate({ definitions, turns, background, ...(signal && { signal }) })
+    for (const [at, result] of results.entries()) {
+      const monitor = group[at]
+      if (!monitor) continue
+      const { evaluator, status, result: verdict, score, evidence, tokens, cost, retryAfterSeconds } = result
+      const row: Row = {
+        ...placeOf(monitor),
+        ...{ status, result: verdict, score, evidence, tokens, cost, reasoning: reasoningOf(result) },
+      }
+      const { spent, postponed } = judgement
+      spent.judgements += tokens === null ? 0 : 1
+      spent.input += tokens?.input ?? 0
+      spent.output += tokens?.output ?? 0
+      spent.cost += cost ?? 0
+      const evaluation = { evaluator, evaluatedAt, rows: [row] }
+      if (retryAfterSeconds === undefined) judgement.evaluations.push(evaluation)
+      else {
+        postponed.monitorIds.push(monitor.id)
+        postponed.afterSeconds = Math.max(postponed.afterSeconds, retryAfterSeconds)
+        postponed.evaluations.push(evaluation)
+      }
+    }
+  }
+  return judgement
+}

@@ -1,0 +1,113 @@
+// Rules: all of a batch together, in a thread of their own.
+import type { Deps } from '../deps.ts'
+import type { Evaluation } from '../monitor-results/queries.ts'
+import type { StoredMonitor } from '../monitors/queries.ts'
+import type { RuleAnswers, RuleSubject } from '../monitors/rules/rules.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import type { Subject } from './asked.ts'
+import { listContents } from './queries.ts'
+
+type RuleDeps = Pick<Deps, 'db' | 'rules'>
+
+export type RuleTask = {
+  monitors: StoredMonitor[]
+  subjects: Subject[]
+  asked: (subject: Subject, monitor: StoredMonitor) => boolean
+  /** When the subjects were read. */
+  readAt: Date
+  signal?: AbortSignal
+}
+
+const ruleEvaluator = 'rule'
+
+/** As much text is held at once: few long transcripts or many short ones. */
+const mostCharacters = 16_000_000
+const mostSubjects = 500
+
+/** Cuts a list where the transcripts of a part together become too long. One alone may be. */
+const partsOf = (subjects: Subject[]): Subject[][] => {
+  const parts: Subject[][] = []
+  let characters = 0
+  for (const subject of subjects) {
+    const part = parts.at(-1)
+    characters += subject.length ?? 0
+    if (part && part.length < mostSubjects && characters <= mostCharacters) part.push(subject)
+    else {
+      parts.push([subject])
+      characters = subject.length ?? 0
+    }
+  }
+  return parts
+}
+
+// What was stored had passed the check of its kind.
+const definitionOf = ({ definition }: StoredMonitor) => definition as { expression: string; score?: string }
+
+const readsTurns = (monitor: StoredMonitor): boolean => {
+  const { expression, score = '' } = definitionOf(monitor)
+  return /\bturns\b/.test(expression) || /\bturns\b/.test(score)
+}
+
+type Row = Evaluation['rows'][number]
+
+const nothing = { result: null, score: null, reasoning: null, evidence: [], tokens: null, cost: null }
+
+const rowsOf = ({ results, scores, notes }: RuleAnswers, subjects: Subject[], monitors: StoredMonitor[]): Row[] => {
+  const rows: Row[] = []
+  let at = -1
+  for (const { id: conversationId } of subjects) {
+    for (const { id: monitorId, number: monitorVersion } of monitors) {
+      at += 1
+      const result = results[at] ?? -1
+      if (result < 0) continue
+      const place = { conversationId, monitorId, monitorVersion }
+      const note = notes.get(at)
+      if (result > 1) {
+        const reasoning = note && 'reason' in note ? note.reason : null
+        rows.push({ ...place, ...nothing, status: result === 2 ? 'unscored' : 'failed', reasoning })
+      } else {
+        const score = scores[at] ?? Number.NaN
+        rows.push({
+          ...place,
+          ...nothing,
+          status: 'scored',
+          result: result === 1 ? 'affected' : 'not_affected',
+          score: Number.isFinite(score) ? score : null,
+          evidence: note && 'evidence' in note ? note.evidence : [],
+        })
+      }
+    }
+  }
+  return rows
+}
+
+/** Asks rules of conversations: nothing is stored yet. */
+export const evaluateRules = async ({ db, rules }: RuleDeps, org: OrgId, task: RuleTask): Promise<Evaluation> => {
+  const { monitors, readAt: evaluatedAt, asked, signal } = task
+  const rows: Row[] = []
+  if (monitors.length === 0) return { evaluator: ruleEvaluator, evaluatedAt, rows }
+  const withTurns = monitors.some(readsTurns)
+  for (const subjects of partsOf(task.subjects)) {
+    const contents = new Map<string, string>()
+    if (withTurns) {
+      const readable = subjects.filter(({ length, unreadable }) => length !== null && unreadable === null)
+      const ids = readable.map(({ id }) => id)
+      for (const { id, content } of await listContents(db, org, ids)) contents.set(id, content)
+    }
+    const answers = await rules.evaluate(
+      {
+        rules: monitors.map(definitionOf),
+        subjects: subjects.map(({ id, facts, format, unreadable }): RuleSubject => {
+          const content = contents.get(id)
+          return { facts, unreadable, transcript: content === undefined ? null : { content, format } }
+        }),
+        asked: Uint8Array.from(
+          subjects.flatMap((subject) => monitors.map((monitor) => Number(asked(subject, monitor)))),
+        ),
+      },
+      signal,
+    )
+    for (const row of rowsOf(answers, subjects, monitors)) rows.push(row)
+  }
+  return { evaluator: ruleEvaluator, evaluatedAt, rows }
+}

@@ -1,0 +1,29 @@
+import type { Deps } from '../../deps.ts'
+import type { JudgeDefinition } from '../../monitors/judges/definition.ts'
+import type { StoredMonitor } from '../../monitors/queries.ts'
+import type { OrgId } from '../../platform/db/database.ts'
+import { monthOf } from '../spending/month.ts'
+import { getSpending } from '../spending/queries.ts'
+import { findMeanTokens, measurePopulation, type Population } from './queries.ts'
+
+/** Fewer earlier results than this tell less than the lengths of the transcripts. */
+const enoughResults = 20
+
+/** How much a run would have to do, and what a judge would take for it. */
+export const estimateRun = async (deps: Deps, org: OrgId, monitor: StoredMonitor, population: Population) => {
+  const { db, judge, clock } = deps
+  const version = { id: monitor.id, version: monitor.number, isPaidByLength: monitor.kind === 'judge' }
+  const { conversations, answered, characters } = await measurePopulation(db, org, population, version)
+  const { budgetLeft } = await getSpending(db, org, monthOf(clock.now()))
+  const extent = { conversations, answered, budgetLeft }
+  if (monitor.kind !== 'judge') return { ...extent, tokens: null, cost: 0, basis: null }
+  const left = conversations - answered
+  const mean = await findMeanTokens(db, org, monitor.id, monitor.number)
+  if (mean.judgements >= enoughResults) {
+    const tokens = { input: Math.ceil(left * (mean.input ?? 0)), output: Math.ceil(left * (mean.output ?? 0)) }
+    return { ...extent, tokens, cost: mean.cost === null ? null : left * mean.cost, basis: 'results' as const }
+  }
+  // What was stored had passed the check of its kind.
+  const definition = monitor.definition as JudgeDefinition
+  return { ...extent, ...judge.estimate(definition, { conversations: left, characters }), basis: 'lengths' as const }
+}

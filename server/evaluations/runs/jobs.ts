@@ -1,0 +1,127 @@
+import Type from 'typebox'
+import type { Deps } from '../../deps.ts'
+import { findMonitorAtVersion } from '../../monitors/queries.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
+import { judgePage, type Stop } from './judge-page.ts'
+import { canMove, type RunStatus } from './moves.ts'
+import { findNextPage } from './next-page.ts'
+import { advanceRun, countOutcomes, lockRun, type Run, updateRun } from './queries.ts'
+import { rulePage } from './rule-page.ts'
+
+/** After so long the job gives its place to other runs and stands in line again. */
+const turnMs = 10_000
+/** Conversations whose rules are evaluated together, and after which a run keeps its place. */
+const rulePageSize = 500
+/** Of judges for each that may be asked at once. */
+const pagesOfJudges = 4
+
+const notThere = 'The monitor was deleted, monitors were switched off, or the organization was suspended.'
+
+const mostWaits = 8
+const shortestWaitSeconds = 15
+const longestWaitSeconds = 15 * 60
+
+/** A run as a job knows it: once it is taken up again it is the work of another job. */
+type OwnRun = { id: string; resumes: number }
+
+/** Holds the run; nothing when it is gone, or another job's by now. */
+const lockOwnRun = async (trx: Db, org: OrgId, { id, resumes }: OwnRun): Promise<Run | undefined> => {
+  const run = await lockRun(trx, org, id)
+  return run?.resumes === resumes ? run : undefined
+}
+
+type RunChange = Parameters<typeof updateRun>[3]
+
+/** Moves a run where that is a move; nothing when somebody else ended it meanwhile. */
+const moveRun = async (trx: Db, org: OrgId, own: OwnRun, to: RunStatus, change: RunChange): Promise<void> => {
+  const run = await lockOwnRun(trx, org, own)
+  if (run && canMove(run.status, to)) await updateRun(trx, org, run.id, { ...change, status: to })
+}
+
+const begin = async ({ clock }: Deps, trx: Db, org: OrgId, own: OwnRun): Promise<Run | undefined> => {
+  const run = await lockOwnRun(trx, org, own)
+  if (run?.status === 'running') return run
+  if (run?.status !== 'queued') return undefined
+  return updateRun(trx, org, run.id, { status: 'running', startedAt: run.startedAt ?? clock.now() })
+}
+
+/** Without a failure it is complete: what was gone before its page came is in none of the counts. */
+const end = (deps: Deps, attempt: Attempt, org: OrgId, run: Run, failure?: string) =>
+  attempt.finish((trx) => {
+    const finishedAt = deps.clock.now()
+    if (failure !== undefined) return moveRun(trx, org, run, 'failed', { failure, finishedAt })
+    return moveRun(trx, org, run, 'completed', { total: run.scored + run.unscored + run.failed, finishedAt })
+  })
+
+/** Enqueues what comes next and completes this job in one commit. */
+const goOn = (deps: Deps, attempt: Attempt, org: OrgId, run: Run, afterSeconds = 0) =>
+  attempt.finish(async (trx) => {
+    if ((await lockOwnRun(trx, org, run))?.status !== 'running') return
+    if (afterSeconds > 0) await updateRun(trx, org, run.id, { waits: run.waits + 1 })
+    const startAfter = new Date(deps.clock.now().getTime() + afterSeconds * 1_000)
+    await deps.jobs.enqueue(
+      trx,
+      evaluateRun,
+      { organizationId: org, runId: run.id, resumes: run.resumes },
+      afterSeconds > 0 ? { startAfter } : {},
+    )
+  })
+
+const whenStopped = (deps: Deps, attempt: Attempt, org: OrgId, run: Run, stop: Stop) => {
+  if (stop.kind === 'over') return end(deps, attempt, org, run, stop.failure)
+  if (run.waits >= mostWaits) return end(deps, attempt, org, run, stop.failure)
+  const seconds = Math.max(stop.afterSeconds, shortestWaitSeconds * 2 ** run.waits)
+  return goOn(deps, attempt, org, run, Math.min(longestWaitSeconds, seconds))
+}
+
+/**
+ * Goes through a run page by page: a page is evaluated, then counted and left behind in one transaction. What dies in
+ * between begins with the same page again, and judges of it only what has no answer.
+ */
+export const evaluateRun = defineJob({
+  name: 'evaluation.run',
+  payload: Type.Object({ organizationId: Type.String(), runId: Type.String(), resumes: Type.Integer() }),
+  // Most of the time they wait: those of judges for their endpoint, those of rules for a thread.
+  concurrency: 8,
+  retryLimit: 20,
+  retryDelaySeconds: 2,
+  // A page of judges may wait for its endpoint.
+  timeoutSeconds: 60 * 60,
+  run: async (deps: Deps, { organizationId, runId, resumes }, attempt) => {
+    // The one who enqueued it wrote the id of an organization.
+    const org = organizationId as OrgId
+    const endsAt = performance.now() + turnMs
+    for (;;) {
+      attempt.signal.throwIfAborted()
+      const run = await attempt.transaction((trx) => begin(deps, trx, org, { id: runId, resumes }))
+      if (!run) return attempt.finish(async () => {})
+      const monitor = await findMonitorAtVersion(deps.db, org, run.monitorId, run.monitorVersion)
+      if (!monitor) return end(deps, attempt, org, run, notThere)
+      const { afterStartedAt: startedAt, afterId: id } = run
+      const size = monitor.kind === 'rule' ? rulePageSize : pagesOfJudges * deps.config.judge.limits.concurrency
+      const after = startedAt && id !== null ? { startedAt, id } : undefined
+      const page = await findNextPage(deps.db, org, run.population, { size, after })
+      const last = page.at(-1)
+      if (!last) return end(deps, attempt, org, run)
+      const ids = page.map((conversation) => conversation.id)
+      const task = { run, monitor, ids, attempt }
+      const stop = await (monitor.kind === 'rule' ? rulePage(deps, org, task) : judgePage(deps, org, task))
+      if (stop) return whenStopped(deps, attempt, org, run, stop)
+      const isOver = await attempt.transaction(async (trx) => {
+        const present = await lockOwnRun(trx, org, run)
+        if (present?.status !== 'running') return true
+        await advanceRun(trx, org, run.id, { ...(await countOutcomes(trx, org, run, ids)), after: last })
+        return false
+      })
+      if (isOver) return attempt.finish(async () => {})
+      if (performance.now() >= endsAt) return goOn(deps, attempt, org, run)
+    }
+  },
+  onFailed: async ({ clock }, { organizationId, runId, resumes }, trx) => {
+    await moveRun(trx, organizationId as OrgId, { id: runId, resumes }, 'failed', {
+      failure: 'The evaluation went wrong, time and again. The log of the service tells more.',
+      finishedAt: clock.now(),
+    })
+  },
+})

@@ -1,0 +1,98 @@
+import type { Deps } from '../../deps.ts'
+import { type Evaluation, storeEvaluation } from '../../monitor-results/queries.ts'
+import type { StoredMonitor } from '../../monitors/queries.ts'
+import type { OrgId } from '../../platform/db/database.ts'
+import type { Attempt } from '../../platform/jobs/define-job.ts'
+import { storeFailures } from '../failures.ts'
+import { judgeConversation, outOfBudget } from '../judge.ts'
+import { listAnswered, listSubjects } from '../queries.ts'
+import { monthOf } from '../spending/month.ts'
+import { addSpending } from '../spending/queries.ts'
+import { findRun, type Run } from './queries.ts'
+
+export type PageTask = {
+  run: Run
+  monitor: StoredMonitor
+  /** Of conversations, in order. */
+  ids: string[]
+  attempt: Attempt
+}
+
+/** Why a page was left before its end. */
+export type Stop =
+  | { kind: 'over'; failure: string }
+  /** The endpoint does not answer now. */
+  | { kind: 'wait'; afterSeconds: number; failure: string }
+
+/** When the endpoint refuses so many and answers none, it refuses them all: its key or the model is wrong. */
+const enoughRefusals = 4
+
+/** Who breaks a page this often may do so for ever: from then on a conversation that does is failed, and left behind. */
+export const patientAttempts = 3
+
+/**
+ * Asks a judge about what has no answer yet, as many at once as the endpoint takes. Each answer is stored, with what it
+ * cost, before anything else happens.
+ */
+export const judgePage = async (
+  deps: Deps,
+  org: OrgId,
+  { run, monitor, ids, attempt }: PageTask,
+): Promise<Stop | undefined> => {
+  const { db, clock, config } = deps
+  const pairs = ids.map((conversationId) => ({ conversationId, monitorId: monitor.id, monitorVersion: monitor.number }))
+  const answered = await listAnswered(db, org, pairs, { failedSince: run.startedAt ?? run.createdAt })
+  const settled = new Set(answered.map(({ conversationId }) => conversationId))
+  const readAt = clock.now()
+  const subjects = await listSubjects(
+    db,
+    org,
+    ids.filter((id) => !settled.has(id)),
+  )
+  const refused: Evaluation[] = []
+  const isRefused = ({ rows }: Evaluation) => rows.every(({ status, tokens }) => status === 'failed' && tokens === null)
+
+  const judgeOne = async (subject: (typeof subjects)[number]): Promise<Stop | undefined> => {
+    const task = { monitors: [monitor], subject, readAt, background: true, signal: attempt.signal }
+    const { evaluations, postponed, spent, isOutOfBudget } = await judgeConversation(deps, org, task)
+    if (isOutOfBudget) return { kind: 'over', failure: `${outOfBudget[0]?.toUpperCase()}${outOfBudget.slice(1)}.` }
+    refused.push(...evaluations.filter(isRefused))
+    await attempt.transaction(async (trx) => {
+      for (const evaluation of evaluations) if (!isRefused(evaluation)) await storeEvaluation(trx, org, evaluation)
+      await addSpending(trx, org, monthOf(clock.now()), spent)
+    })
+    const [unanswered] = postponed.evaluations.flatMap(({ rows }) => rows)
+    if (!unanswered) return undefined
+    const failure = `The model endpoint does not answer: ${unanswered.reasoning}.`
+    return { kind: 'wait', afterSeconds: postponed.afterSeconds, failure }
+  }
+
+  const queue = subjects.values()
+  let stop: Stop | undefined
+  let isEnded = false
+  const work = async () => {
+    for (const subject of queue) {
+      if (stop || isEnded) return
+      attempt.signal.throwIfAborted()
+      const present = await findRun(db, org, run.id)
+      isEnded ||= present?.status !== 'running' || present.resumes !== run.resumes
+      if (isEnded) return
+      try {
+        stop = (await judgeOne(subject)) ?? stop
+      } catch (error) {
+        if (attempt.signal.aborted || attempt.number <= patientAttempts) throw error
+        const failed = { monitors: [monitor], conversationId: subject.id }
+        await attempt.transaction((trx) => storeFailures(deps, trx, org, failed))
+      }
+    }
+  }
+  const lanes = await Promise.allSettled(Array.from({ length: config.judge.limits.concurrency }, work))
+  for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason
+  if (refused.length >= enoughRefusals && refused.length === subjects.length) {
+    return { kind: 'over', failure: `The model endpoint refuses every request: ${refused[0]?.rows[0]?.reasoning}.` }
+  }
+  await attempt.transaction(async (trx) => {
+    for (const evaluation of refused) await storeEvaluation(trx, org, evaluation)
+  })
+  return stop
+}

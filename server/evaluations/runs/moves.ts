@@ -1,0 +1,14 @@
+/** The life of a run. One that ended before its end can be taken up where it stopped. */
+
+export const runStatuses = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const
+export type RunStatus = (typeof runStatuses)[number]
+
+export const runMoves: Record<RunStatus, readonly RunStatus[]> = {
+  queued: ['running', 'failed', 'cancelled'],
+  running: ['completed', 'failed', 'cancelled'],
+  completed: [],
+  failed: ['queued'],
+  cancelled: ['queued'],
+}
+
+export const canMove = (from: RunStatus, to: RunStatus): boolean => runMoves[from].includes(to)

@@ -1,0 +1,33 @@
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { listSelectedAmong } from '../queries.ts'
+import { listStretch, type Place, type Population } from './queries.ts'
+
+const longestStretch = 4_000
+
+/** Those of a stretch that the filter and the scope of a run take. Results are looked for in its time alone. */
+const listTaken = async (db: Db, org: OrgId, { filter, scope }: Population, stretch: Place[]): Promise<Place[]> => {
+  const [first, last] = [stretch[0], stretch.at(-1)]
+  if (!first || !last) return []
+  const since = first.startedAt.toISOString()
+  const until = new Date(last.startedAt.getTime() + 1).toISOString()
+  const ids = stretch.map(({ id }) => id)
+  const taken = await listSelectedAmong(db, org, ids, [{ ...filter, since, until }, scope])
+  return stretch.filter(({ id }) => taken.every((ofOne) => ofOne.has(id)))
+}
+
+type PageAfter = { size: number; after: Place | undefined }
+
+/**
+ * The next conversations of a run, in the order of time. An index of words, metadata or results would find all of a
+ * run's for each page; so stretches of time are looked at instead, longer ones where they hold little.
+ */
+export const findNextPage = async (db: Db, org: OrgId, of: Population, { size, after }: PageAfter) => {
+  const found: Place[] = []
+  let place = after
+  for (let length = size; ; length = Math.min(longestStretch, length * 2)) {
+    const stretch = await listStretch(db, org, of, length, place)
+    found.push(...(await listTaken(db, org, of, stretch)))
+    if (found.length >= size || stretch.length < length) return found.slice(0, size)
+    place = stretch.at(-1)
+  }
+}

@@ -1,0 +1,242 @@
+import { sql } from 'kysely'
+import { type Selection, whereSelected } from '../../filters/queries.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { violatedConstraint } from '../../platform/db/errors.ts'
+import { plannedEachTime } from '../../platform/db/naming-client.ts'
+import { ApiError, notFound } from '../../platform/errors.ts'
+import type { Page } from '../../platform/http/paging.ts'
+import { samplePosition } from '../queries.ts'
+
+type Status = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled'
+
+/** Which conversations a run goes through. */
+export type Population = {
+  filter: Selection
+  /** Of the monitor, as they were when the run was asked for. */
+  scope: Selection
+  samplePercent: number
+  /** An instant of the database's clock. What is stored later is evaluated as it comes. */
+  storedBefore: string
+}
+
+/** By the clock that says when conversations were stored. */
+export const getDatabaseTime = async (db: Db, org: OrgId): Promise<string> => {
+  const { now } = await db
+    .selectFrom('organizations')
+    .select(sql<Date>`clock_timestamp()`.as('now'))
+    .where('id', '=', org)
+    .executeTakeFirstOrThrow()
+  // Times are stored in milliseconds.
+  return new Date(now.getTime() + 1).toISOString()
+}
+
+const columns = [
+  'id',
+  sql<'backfill' | 'experiment'>`kind`.as('kind'),
+  'monitor_id as monitorId',
+  'monitor_version as monitorVersion',
+  sql<Population>`population`.as('population'),
+  sql<Status>`status`.as('status'),
+  'failure',
+  'total',
+  'scored',
+  'unscored',
+  'failed',
+  'after_started_at as afterStartedAt',
+  'after_id as afterId',
+  'waits',
+  'resumes',
+  'created_by_user_id as createdByUserId',
+  'created_at as createdAt',
+  'started_at as startedAt',
+  'finished_at as finishedAt',
+] as const
+
+const selectRuns = (db: Db, org: OrgId) =>
+  db.selectFrom('evaluation_runs').select(columns).where('organization_id', '=', org)
+
+export type Run = Awaited<ReturnType<typeof getRun>>
+
+export const getRun = (db: Db, org: OrgId, monitorId: string, id: string) =>
+  selectRuns(db, org).where('monitor_id', '=', monitorId).where('id', '=', id).executeTakeFirstOrThrow(notFound)
+
+export const findRun = (db: Db, org: OrgId, id: string) => selectRuns(db, org).where('id', '=', id).executeTakeFirst()
+
+export const listRuns = (db: Db, org: OrgId, monitorId: string, { limit, after }: Page) =>
+  selectRuns(db, org)
+    .where('monitor_id', '=', monitorId)
+    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()
+
+/** Held until the transaction ends, so that nobody else moves it. */
+export const lockRun = (trx: Db, org: OrgId, id: string) =>
+  selectRuns(trx, org).where('id', '=', id).forUpdate().executeTakeFirst()
+
+const explain = (error: unknown): never => {
+  if (violatedConstraint(error) !== 'evaluation_runs_unfinished_key') throw error
+  throw new ApiError('conflict', 'A run of this monitor is still under way; cancel it, or wait until it ends.')
+}
+
+type NewRun = {
+  id: string
+  kind: 'backfill'
+  monitorId: string
+  monitorVersion: number
+  population: Population
+  total: number
+  createdByUserId: string
+  createdAt: Date
+}
+
+export const insertRun = (trx: Db, org: OrgId, run: NewRun) =>
+  trx
+    .insertInto('evaluation_runs')
+    .values({
+      organization_id: org,
+      id: run.id,
+      kind: run.kind,
+      monitor_id: run.monitorId,
+      monitor_version: run.monitorVersion,
+      population: JSON.stringify(run.population),
+      status: 'queued',
+      total: run.total,
+      created_by_user_id: run.createdByUserId,
+      created_at: run.createdAt,
+    })
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+    .catch(explain)
+
+type RunChange = {
+  status?: Status
+  failure?: string | null
+  total?: number
+  waits?: number
+  resumes?: number
+  startedAt?: Date
+  finishedAt?: Date | null
+}
+
+/** Its caller holds the run. */
+export const updateRun = (trx: Db, org: OrgId, id: string, change: RunChange) =>
+  trx
+    .updateTable('evaluation_runs')
+    .set({
+      ...(change.status !== undefined && { status: change.status }),
+      ...(change.failure !== undefined && { failure: change.failure }),
+      ...(change.total !== undefined && { total: change.total }),
+      ...(change.waits !== undefined && { waits: change.waits }),
+      ...(change.resumes !== undefined && { resumes: change.resumes }),
+      ...(change.startedAt !== undefined && { started_at: change.startedAt }),
+      ...(change.finishedAt !== undefined && { finished_at: change.finishedAt }),
+    })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+    .catch(explain)
+
+/** Completed conversations that a filter selects, of the share and of the time of a run. */
+const selectStored = (db: Db, org: OrgId, filter: Selection, { samplePercent, storedBefore }: Population) => {
+  const selected = whereSelected(db.selectFrom('conversations'), org, filter)
+    .where('conversations.status', '=', 'completed')
+    .where('conversations.created_at', '<', sql<Date>`${storedBefore}::timestamptz`)
+  return samplePercent < 100 ? selected.where(sql<boolean>`${samplePosition} < ${samplePercent}`) : selected
+}
+
+export type Place = { startedAt: Date; id: string }
+
+/** The next in the order of time of those that may belong to a run, by what an index in this order finds. */
+export const listStretch = (db: Db, org: OrgId, of: Population, length: number, after: Place | undefined) => {
+  const { agentGroupIds: _, text: __, metadata: ___, monitors: ____, match: _____, ...inOrder } = of.filter
+  return selectStored(db, org, inOrder, of)
+    .select(['conversations.id', 'conversations.started_at as startedAt'])
+    .$if(after !== undefined, (query) =>
+      query.where(sql<boolean>`(conversations.started_at, conversations.id) >
+        (${after?.startedAt}::timestamptz, ${after?.id}::uuid)`),
+    )
+    .orderBy('conversations.started_at')
+    .orderBy('conversations.id')
+    .limit(length)
+    .execute()
+}
+
+type Asked = { id: string; version: number; isPaidByLength: boolean }
+
+export type Extent = { conversations: number; characters: number; answered: number }
+
+/**
+ * How much there is to do. What is paid by length is told the characters of what has no answer yet; for others
+ * PostgreSQL leaves the transcripts out.
+ */
+export const measurePopulation = async (db: Db, org: OrgId, of: Population, monitor: Asked): Promise<Extent> => {
+  const population = whereSelected(selectStored(db, org, of.filter, of), org, of.scope)
+    .leftJoin('transcripts as t', (join) =>
+      join
+        .onRef('t.organization_id', '=', 'conversations.organization_id')
+        .onRef('t.conversation_id', '=', 'conversations.id'),
+    )
+    .leftJoin('monitor_results as r', (join) =>
+      join
+        .on('r.organization_id', '=', org)
+        .on('r.monitor_id', '=', monitor.id)
+        .onRef('r.call_started_at', '=', 'conversations.started_at')
+        .onRef('r.conversation_id', '=', 'conversations.id')
+        .on('r.monitor_version', '=', monitor.version)
+        .on('r.status', '<', 2),
+    )
+    .select([
+      sql<number>`count(*)`.as('conversations'),
+      sql<number>`count(r.status)`.as('answered'),
+      (monitor.isPaidByLength
+        ? sql<number>`coalesce(sum(t.content_length) FILTER (WHERE r.status IS NULL AND t.unreadable IS NULL), 0)::float8`
+        : sql<number>`0`
+      ).as('characters'),
+    ])
+  return population.executeTakeFirstOrThrow()
+}
+
+/** How much the judgements of a version took so far, on average. */
+export const findMeanTokens = async (db: Db, org: OrgId, monitorId: string, version: number) => {
+  const { rows } = await sql<{ judgements: number; input: number | null; output: number | null; cost: number | null }>`
+    SELECT count(*) AS judgements, avg(input_tokens)::float8 AS input, avg(output_tokens)::float8 AS output,
+      avg(cost) AS cost
+    FROM (
+      SELECT input_tokens, output_tokens, cost FROM monitor_results
+      WHERE organization_id = ${org} AND monitor_id = ${monitorId}::uuid AND monitor_version = ${version}
+        AND input_tokens IS NOT NULL
+      ORDER BY call_started_at DESC LIMIT 200) newest ${sql.raw(plannedEachTime)}`.execute(db)
+  return rows[0] ?? { judgements: 0, input: null, output: null, cost: null }
+}
+
+/** What became of conversations, by one version of a monitor. */
+export const countOutcomes = async (trx: Db, org: OrgId, run: Run, ids: string[]) => {
+  const { rows } = await sql<{ scored: number; unscored: number; failed: number }>`
+    SELECT count(*) FILTER (WHERE r.status = 0) AS scored, count(*) FILTER (WHERE r.status = 1) AS unscored,
+      count(*) FILTER (WHERE r.status = 2) AS failed
+    FROM conversations c
+    JOIN monitor_results r ON r.organization_id = ${org} AND r.monitor_id = ${run.monitorId}::uuid
+      AND r.call_started_at = c.started_at AND r.conversation_id = c.id AND r.monitor_version = ${run.monitorVersion}
+    WHERE c.organization_id = ${org} AND c.id = ANY(${ids}::uuid[])`.execute(trx)
+  return rows[0] ?? { scored: 0, unscored: 0, failed: 0 }
+}
+
+type Progress = { scored: number; unscored: number; failed: number; after: Place }
+
+/** Its caller holds the run. Whoever got on has waited long enough. */
+export const advanceRun = (trx: Db, org: OrgId, id: string, { scored, unscored, failed, after }: Progress) =>
+  trx
+    .updateTable('evaluation_runs')
+    .set(({ eb }) => ({
+      scored: eb('scored', '+', scored),
+      unscored: eb('unscored', '+', unscored),
+      failed: eb('failed', '+', failed),
+      after_started_at: after.startedAt,
+      after_id: after.id,
+      waits: 0,
+    }))
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .execute()

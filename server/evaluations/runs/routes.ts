@@ -1,0 +1,208 @@
+import type { Deps } from '../../deps.ts'
+import { parseFilter } from '../../filters/filter.ts'
+import { requireJudgeProvider } from '../../monitors/judge-provider.ts'
+import { getMonitor } from '../../monitors/queries.ts'
+import { recordAudit } from '../../platform/audit/record.ts'
+import { ApiError, invalid } from '../../platform/errors.ts'
+import type { App } from '../../platform/http/http.ts'
+import { answers, IdParams, NoBody, NoQuery, Page, PageQuery } from '../../platform/http/schemas.ts'
+import { newId } from '../../platform/ids.ts'
+import { estimateRun } from './estimate.ts'
+import { evaluateRun } from './jobs.ts'
+import { canMove } from './moves.ts'
+import { getDatabaseTime, getRun, insertRun, listRuns, lockRun, type Run as StoredRun, updateRun } from './queries.ts'
+import { Run, RunCreate, RunEstimate, RunParams } from './schema.ts'
+
+const tags = ['Monitors']
+const entitlement = 'monitors'
+
+const shown = ({
+  population,
+  afterId: _,
+  afterStartedAt: __,
+  waits: ___,
+  resumes: ____,
+  createdByUserId: _____,
+  ...run
+}: StoredRun) => {
+  const { since, until, ...filter } = population.filter
+  // A run is never without its window.
+  return { ...run, since: new Date(since as string), until: new Date(until as string), filter }
+}
+
+const longestRangeDays = 3_660
+
+export const evaluationRuns = (app: App, deps: Deps): void => {
+  const { db, jobs, clock, config } = deps
+
+  app.get(
+    '/v1/monitors/:id/evaluations',
+    {
+      config: { access: { role: 'viewer', entitlement } },
+      schema: {
+        tags,
+        operationId: 'listMonitorEvaluations',
+        summary: 'List the runs of a monitor, newest first',
+        params: IdParams,
+        querystring: PageQuery,
+        response: answers({ 200: Page(Run) }, 400, 401, 403, 404),
+      },
+    },
+    async ({ actor, params, query }) => {
+      const { id } = await getMonitor(db, actor.org, params.id)
+      const { data, nextCursor } = await app.paging.page(
+        query,
+        ['monitor-evaluations', actor.org, id],
+        (page) => listRuns(db, actor.org, id, page),
+        (run) => run.id,
+      )
+      return { data: data.map(shown), nextCursor }
+    },
+  )
+
+  app.post(
+    '/v1/monitors/:id/evaluations',
+    {
+      config: { access: { role: 'member', entitlement } },
+      schema: {
+        tags,
+        operationId: 'createMonitorEvaluation',
+        summary: 'Evaluate stored conversations with the current version, or estimate what it would take',
+        description:
+          'Goes through the completed conversations of the window that the filter, the scope and the share of the ' +
+          'monitor take. A rule is asked of all of them, a judge of those without a result of the current version, or ' +
+          'with a failed one. With `dryRun` nothing is evaluated, and the answer is 200.',
+        params: IdParams,
+        querystring: NoQuery,
+        body: RunCreate,
+        response: answers({ 200: RunEstimate, 202: Run }, 400, 401, 403, 404, 409),
+      },
+    },
+    async ({ actor, params, body }, reply) => {
+      const { since, until, filter: given = {}, dryRun = false } = body
+      for (const name of ['since', 'until'] as const) {
+        if (given[name] !== undefined) throw invalid(`filter.${name}`, `is said by ${name} beside the filter`)
+      }
+      const days = (Date.parse(until) - Date.parse(since)) / 86_400_000
+      if (days <= 0) throw invalid('until', 'must be later than since')
+      if (days > longestRangeDays) throw invalid('until', `must be at most ${longestRangeDays} days after since`)
+      const filter = parseFilter({ ...given, since, until }, 'filter')
+      const monitor = await getMonitor(db, actor.org, params.id)
+      if (monitor.kind === 'external') {
+        throw new ApiError(
+          'conflict',
+          'Results of an external monitor come from you: send them to /v1/monitor-results.',
+        )
+      }
+      if (monitor.kind === 'judge') {
+        const { model } = monitor.definition
+        requireJudgeProvider(config.judge, typeof model === 'string' ? model : undefined)
+      }
+      const createdAt = clock.now()
+      const { scope, samplePercent } = monitor
+      const population = { filter, scope, samplePercent, storedBefore: await getDatabaseTime(db, actor.org) }
+      const estimate = await estimateRun(deps, actor.org, monitor, population)
+      if (dryRun) return reply.code(200).send(estimate)
+      const id = newId()
+      const run = await db.transaction().execute(async (trx) => {
+        const inserted = await insertRun(trx, actor.org, {
+          id,
+          kind: 'backfill',
+          monitorId: monitor.id,
+          monitorVersion: monitor.number,
+          population,
+          total: estimate.conversations,
+          createdByUserId: actor.userId,
+          createdAt,
+        })
+        await jobs.enqueue(trx, evaluateRun, { organizationId: actor.org, runId: id, resumes: 0 })
+        await recordAudit(trx, actor, 'monitor.evaluate', { type: 'monitor', id: monitor.id }, { type: 'run', id })
+        return inserted
+      })
+      const location = `/v1/monitors/${monitor.id}/evaluations/${id}`
+      return reply.code(202).header('location', location).send(shown(run))
+    },
+  )
+
+  app.get(
+    '/v1/monitors/:id/evaluations/:runId',
+    {
+      config: { access: { role: 'viewer', entitlement } },
+      schema: {
+        tags,
+        operationId: 'getMonitorEvaluation',
+        summary: 'Get a run of a monitor with its progress',
+        params: RunParams,
+        querystring: NoQuery,
+        response: answers({ 200: Run }, 400, 401, 403, 404),
+      },
+    },
+    async ({ actor, params }) => {
+      const { id } = await getMonitor(db, actor.org, params.id)
+      return shown(await getRun(db, actor.org, id, params.runId))
+    },
+  )
+
+  app.post(
+    '/v1/monitors/:id/evaluations/:runId/cancel',
+    {
+      config: { access: { role: 'member', entitlement } },
+      schema: {
+        tags,
+        operationId: 'cancelMonitorEvaluation',
+        summary: 'Cancel a run; what it found stays',
+        params: RunParams,
+        querystring: NoQuery,
+        body: NoBody,
+        response: answers({ 200: Run }, 400, 401, 403, 404, 409),
+      },
+    },
+    ({ actor, params }) =>
+      db.transaction().execute(async (trx) => {
+        const monitor = await getMonitor(trx, actor.org, params.id)
+        const { id } = await getRun(trx, actor.org, monitor.id, params.runId)
+        const run = await lockRun(trx, actor.org, id)
+        if (!run || !canMove(run.status, 'cancelled')) {
+          throw new ApiError(
+            'conflict',
+            `The run is ${run?.status ?? 'gone'}; only one that is under way is cancelled.`,
+          )
+        }
+        await recordAudit(trx, actor, 'monitor.cancel-evaluation', { type: 'run', id })
+        return shown(await updateRun(trx, actor.org, id, { status: 'cancelled', finishedAt: clock.now() }))
+      }),
+  )
+
+  app.post(
+    '/v1/monitors/:id/evaluations/:runId/resume',
+    {
+      config: { access: { role: 'member', entitlement } },
+      schema: {
+        tags,
+        operationId: 'resumeMonitorEvaluation',
+        summary: 'Take up a cancelled or failed run where it stopped',
+        params: RunParams,
+        querystring: NoQuery,
+        body: NoBody,
+        response: answers({ 202: Run }, 400, 401, 403, 404, 409),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      const run = await db.transaction().execute(async (trx) => {
+        const monitor = await getMonitor(trx, actor.org, params.id)
+        const { id } = await getRun(trx, actor.org, monitor.id, params.runId)
+        const stopped = await lockRun(trx, actor.org, id)
+        if (!stopped || !canMove(stopped.status, 'queued')) {
+          throw new ApiError('conflict', `The run is ${stopped?.status ?? 'gone'}; only one that stopped is taken up.`)
+        }
+        const resumes = stopped.resumes + 1
+        const change = { status: 'queued', finishedAt: null, failure: null, waits: 0, resumes } as const
+        const queued = await updateRun(trx, actor.org, id, change)
+        await jobs.enqueue(trx, evaluateRun, { organizationId: actor.org, runId: id, resumes })
+        await recordAudit(trx, actor, 'monitor.resume-evaluation', { type: 'run', id })
+        return queued
+      })
+      return reply.code(202).send(shown(run))
+    },
+  )
+}

@@ -1,0 +1,35 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+
+export type Spent = { judgements: number; input: number; output: number; cost: number }
+
+/** Belongs into the transaction that stores what was paid for. */
+export const addSpending = async (trx: Db, org: OrgId, month: string, spent: Spent): Promise<void> => {
+  if (spent.judgements === 0) return
+  await sql`
+    INSERT INTO judge_spending AS s (organization_id, month, judgements, input_tokens, output_tokens, cost)
+    VALUES (${org}, ${month}::date, ${spent.judgements}, ${spent.input}, ${spent.output}, ${spent.cost})
+    ON CONFLICT ON CONSTRAINT judge_spending_pkey DO UPDATE SET
+      judgements = s.judgements + excluded.judgements, input_tokens = s.input_tokens + excluded.input_tokens,
+      output_tokens = s.output_tokens + excluded.output_tokens, cost = s.cost + excluded.cost`.execute(trx)
+}
+
+export const getSpending = async (db: Db, org: OrgId, month: string) => {
+  const row = await db
+    .selectFrom('organizations as o')
+    .leftJoin('judge_spending as s', (join) =>
+      join.onRef('s.organization_id', '=', 'o.id').on('s.month', '=', sql<Date>`${month}::date`),
+    )
+    .select([
+      sql<number>`coalesce(s.judgements, 0)::float8`.as('judgements'),
+      sql<number>`coalesce(s.input_tokens, 0)::float8`.as('inputTokens'),
+      sql<number>`coalesce(s.output_tokens, 0)::float8`.as('outputTokens'),
+      sql<number>`coalesce(s.cost, 0)`.as('cost'),
+      // A lone greatest() would take the null of no budget for 0.
+      sql<number | null>`CASE WHEN o.monthly_judge_budget IS NOT NULL
+        THEN greatest(o.monthly_judge_budget::float8 - coalesce(s.cost, 0), 0) END`.as('budgetLeft'),
+    ])
+    .where('o.id', '=', org)
+    .executeTakeFirst()
+  return row ?? { judgements: 0, inputTokens: 0, outputTokens: 0, cost: 0, budgetLeft: null }
+}

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { makeConversation, makeOrganization } from '../../../test/make.ts'
+import { answer } from '../../monitors/judges/test-model.ts'
+import { getMonitor } from '../../monitors/queries.ts'
+import type { OrgId } from '../../platform/db/database.ts'
+import { listSubjects } from '../queries.ts'
+import { serverWithModel } from '../test-evaluations.ts'
+import { askMonitor } from './ask.ts'
+import { draft, serverOfTrials } from './test-trials.ts'
+
+const { server, call, testDraft, makeCall, makeJudge, asked, answerBy, spendingOf } = await serverOfTrials()
+
+describe('a trial of a judge', () => {
+  it('is held by the budget of the month, which it uses up', async () => {
+    const { key } = await makeOrganization(server)
+    await call('PATCH', '/v1/organization', { key, body: { monthlyJudgeBudget: 3 } })
+    for (const word of ['One.', 'Two.', 'Three.']) await makeCall(key, word)
+    answerBy(() => answer())
+    const { status, body } = await testDraft(key, draft)
+    expect(status).toBe(200)
+    // Each costs 2: the second begins while there is some left.
+    expect(body.data).toMatchObject([
+      { status: 'scored' },
+      { status: 'scored' },
+      { status: 'failed', asked: true, reasoning: 'the monthly budget for judges is used up' },
+    ])
+    expect(body.summary).toMatchObject({ notAffected: 2, failed: 1, cost: 4 })
+    expect(await spendingOf(key)).toMatchObject({ judgements: 2, cost: 4, budgetLeft: 0 })
+    const again = await testDraft(key, draft)
+    expect(again.body.summary).toMatchObject({ failed: 3, tokens: null, cost: null })
+    expect(asked).toHaveLength(2)
+  })
+
+  it('ends when its caller hangs up', async () => {
+    const { key } = await makeOrganization(server)
+    for (const word of ['One.', 'Two.', 'Three.']) await makeCall(key, word)
+    const caller = new AbortController()
+    const release = Promise.withResolvers<void>()
+    answerBy(async ({ transcript }) => {
+      if (!transcript.includes('Two')) return answer()
+      caller.abort()
+      await release.promise
+      return answer()
+    })
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const body = JSON.stringify(draft)
+    const url = `${server.origin}/v1/monitors/test`
+    await expect(fetch(url, { method: 'POST', headers, body, signal: caller.signal })).rejects.toThrow('aborted')
+    // The endpoint is asked one thing at a time, so the trial has let go of it by the time this one is answered.
+    const { key: other } = await makeOrganization(server)
+    await makeCall(other, 'Four.')
+    expect((await testDraft(other, draft)).body.summary).toMatchObject({ notAffected: 1 })
+    release.resolve()
+    const said = asked.map(({ transcript }) =>
+      ['One', 'Two', 'Three', 'Four'].find((word) => transcript.includes(word)),
+    )
+    expect(said).toEqual(['Three', 'Two', 'Four'])
+    expect(await spendingOf(key)).toMatchObject({ judgements: 1, cost: 2 })
+  })
+
+  it('keeps what was answered in time, and says so of the rest', async () => {
+    const { id: org, key } = await makeOrganization(server)
+    const ids = [await makeCall(key, 'One.'), await makeCall(key, 'Two.'), await makeCall(key, 'Three.')]
+    const { id } = await makeJudge(key, { enabled: false })
+    const time = new AbortController()
+    answerBy(({ transcript }) => {
+      if (!transcript.includes('Two')) return answer()
+      time.abort()
+      return new Promise(() => {})
+    })
+    // The id came from the service.
+    const tenant = org as OrgId
+    const { db, clock } = server.deps
+    const answers = await askMonitor(server.deps, tenant, {
+      monitor: await getMonitor(db, tenant, id),
+      subjects: await listSubjects(db, tenant, ids),
+      readAt: clock.now(),
+      signal: time.signal,
+    })
+    const late = { status: 'failed', result: null, reasoning: expect.stringContaining('60 seconds') }
+    expect(answers).toMatchObject([
+      { conversationId: ids[0], status: 'scored' },
+      { conversationId: ids[1], ...late },
+      { conversationId: ids[2], ...late },
+    ])
+    expect(await spendingOf(key)).toMatchObject({ judgements: 1 })
+  })
+
+  it('asks as many at once as the endpoint takes', async () => {
+    const three = await serverWithModel({ EARSHOT_JUDGE_LIMITS: 'attempts=1,concurrency=3' })
+    const { key } = await makeOrganization(three.server)
+    const transcript = [{ role: 'agent', text: 'Hello.' }]
+    for (let count = 0; count < 4; count++) await makeConversation(three.server, key, { transcript })
+    const all = Promise.withResolvers<void>()
+    let present = 0
+    let most = 0
+    three.answerBy(async () => {
+      present++
+      most = Math.max(most, present)
+      if (present === 3) all.resolve()
+      await all.promise
+      present--
+      return answer()
+    })
+    const { body } = await three.server.call('POST', '/v1/monitors/test', { key, body: draft })
+    expect(body.summary).toMatchObject({ notAffected: 4, cost: 8 })
+    expect(most).toBe(3)
+  })
+})

@@ -1,0 +1,83 @@
+// Asks a monitor that may be a draft, while its caller waits: nothing is stored but what was paid.
+import type { Deps } from '../../deps.ts'
+import type { Evaluation } from '../../monitor-results/queries.ts'
+import type { StoredMonitor } from '../../monitors/queries.ts'
+import type { OrgId } from '../../platform/db/database.ts'
+import type { Subject } from '../asked.ts'
+import { judgeConversation } from '../judge.ts'
+import { evaluateRules } from '../rules.ts'
+import { monthOf } from '../spending/month.ts'
+import { addSpending } from '../spending/queries.ts'
+
+export type Answer = Omit<Evaluation['rows'][number], 'monitorId' | 'monitorVersion'>
+
+type AskDeps = Pick<Deps, 'db' | 'judge' | 'rules' | 'clock' | 'config'>
+
+type Task = {
+  monitor: StoredMonitor
+  /** Those that it is asked of. */
+  subjects: Subject[]
+  /** When they were read. */
+  readAt: Date
+  /** Ends the asking. */
+  signal: AbortSignal
+}
+
+export const longestTrialSeconds = 60
+
+const noAnswer = `there was no answer within the ${longestTrialSeconds} seconds of a trial`
+
+type Ask = (deps: AskDeps, org: OrgId, task: Task, subjects: Subject[]) => Promise<Answer[]>
+
+const askJudge: Ask = async (deps, org, { monitor, readAt, signal }, [subject]) => {
+  if (!subject) return []
+  const task = { monitors: [monitor], subject, readAt, signal }
+  const { evaluations, postponed, spent } = await judgeConversation(deps, org, task)
+  await addSpending(deps.db, org, monthOf(deps.clock.now()), spent)
+  return [...evaluations, ...postponed.evaluations].flatMap(({ rows }) => rows)
+}
+
+const askRule: Ask = async (deps, org, { monitor, readAt, signal }, subjects) => {
+  const task = { monitors: [monitor], subjects, asked: () => true, readAt, signal }
+  const { rows } = await evaluateRules(deps, org, task)
+  return rows
+}
+
+/**
+ * A part is lost when the time is over, so it is small; but each part finds out for itself that a rule never ends, which
+ * takes seconds.
+ */
+const rulePart = 50
+
+const partsOf = (subjects: Subject[], size: number): Subject[][] =>
+  Array.from({ length: Math.ceil(subjects.length / size) }, (_, at) => subjects.slice(at * size, (at + 1) * size))
+
+/**
+ * One answer for each of the conversations, in their order. They are asked in parts, so that the answers that came
+ * before the end count; what has none by then is failed.
+ */
+export const askMonitor = async (deps: AskDeps, org: OrgId, task: Task): Promise<Answer[]> => {
+  const { monitor, subjects, signal } = task
+  const [ask, partSize, atOnce] =
+    monitor.kind === 'judge' ? [askJudge, 1, deps.config.judge.limits.concurrency] : [askRule, rulePart, 1]
+  const answers = new Map<string, Answer>()
+  const parts = partsOf(subjects, partSize).values()
+  let isBroken = false
+  const work = async () => {
+    for (const part of parts) {
+      if (isBroken || signal.aborted) return
+      try {
+        for (const answer of await ask(deps, org, task, part)) answers.set(answer.conversationId, answer)
+      } catch (error) {
+        if (signal.aborted) return
+        isBroken = true
+        throw error
+      }
+    }
+  }
+  const lanes = await Promise.allSettled(Array.from({ length: atOnce }, work))
+  for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason
+  const nothing = { result: null, score: null, evidence: [], tokens: null, cost: null }
+  const late = { ...nothing, status: 'failed' as const, reasoning: noAnswer }
+  return subjects.map(({ id }) => answers.get(id) ?? { conversationId: id, ...late })
+}

@@ -1,0 +1,48 @@
+// Which conversations a monitor is tried on.
+import { parseFilter } from '../../filters/filter.ts'
+import { listSelected } from '../../filters/queries.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { type Issue, invalidAll } from '../../platform/errors.ts'
+import type { Subject } from '../asked.ts'
+import { listSubjects } from '../queries.ts'
+import { type Chosen, mostConversations, type TriedKind } from './schema.ts'
+
+const usualLimit = 20
+
+/** What is wrong with a choice, before any conversation is looked for. */
+export const faultsOf = (kind: TriedKind, { conversationIds, filter, limit }: Chosen): Issue[] => {
+  const issues: Issue[] = []
+  const most = mostConversations[kind]
+  const atMost = `at most ${mostConversations.rule} for a rule and ${mostConversations.judge} for a judge`
+  if (limit !== undefined && limit > most) issues.push({ path: 'limit', message: `must be ${atMost}` })
+  if (conversationIds === undefined) return issues
+  if (conversationIds.length > most) issues.push({ path: 'conversationIds', message: `must name ${atMost}` })
+  const useless = 'has nothing to choose beside conversationIds'
+  if (filter !== undefined) issues.push({ path: 'filter', message: useless })
+  if (limit !== undefined) issues.push({ path: 'limit', message: useless })
+  const ids = conversationIds.map((id) => id.toLowerCase())
+  ids.forEach((id, at) => {
+    if (ids.indexOf(id) < at) issues.push({ path: `conversationIds[${at}]`, message: 'is listed before' })
+  })
+  return issues
+}
+
+const listNewest = async (db: Db, org: OrgId, { filter = {}, limit = usualLimit }: Chosen): Promise<string[]> => {
+  const selection = parseFilter(filter, 'filter')
+  const { statuses = ['completed'] } = selection
+  if (!statuses.includes('completed')) return []
+  const rows = await listSelected(db, org, { ...selection, statuses: ['completed'] }, { limit, after: undefined })
+  return rows.slice(0, limit).map(({ id }) => id)
+}
+
+/** In the order in which they were named, or the last to start first. */
+export const listChosen = async (db: Db, org: OrgId, chosen: Chosen): Promise<Subject[]> => {
+  const named = chosen.conversationIds?.map((id) => id.toLowerCase())
+  const ids = named ?? (await listNewest(db, org, chosen))
+  const subjects = new Map((await listSubjects(db, org, ids)).map((subject) => [subject.id, subject]))
+  const issues = (named ?? []).flatMap((id, at): Issue[] =>
+    subjects.has(id) ? [] : [{ path: `conversationIds[${at}]`, message: 'names no completed conversation' }],
+  )
+  if (issues.length > 0) throw invalidAll(issues)
+  return ids.flatMap((id) => subjects.get(id) ?? [])
+}

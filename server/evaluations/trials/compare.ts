@@ -1,0 +1,77 @@
+// What a trial found beside what is stored, each conversation and all of them.
+import type { Answer } from './ask.ts'
+import type { listLastJudgments, listNewestResults } from './queries.ts'
+import type { TrialAnswer } from './schema.ts'
+
+type Stored = Awaited<ReturnType<typeof listNewestResults>>[number]
+type Judgment = Awaited<ReturnType<typeof listLastJudgments>>[number]
+type Tried = TrialAnswer['data'][number]
+
+type Found = Pick<Answer, 'status' | 'result'>
+
+/** Undefined for a failure: it says nothing of the conversation. */
+const sayingOf = ({ status, result }: Found) => (status === 'failed' ? undefined : (result ?? 'unscored'))
+
+const hasFlipped = (now: Found, before: Found): boolean => {
+  const [is, was] = [sayingOf(now), sayingOf(before)]
+  return is !== undefined && was !== undefined && is !== was
+}
+
+const notAsked = { status: null, result: null, score: null, reasoning: null, evidence: [] }
+
+const total = (values: number[]): number => values.reduce((sum, value) => sum + value, 0)
+
+const isJudged = ({ asked, judgment }: Tried): boolean => asked && judgment !== null
+
+const summarize = (data: Tried[], answers: Answer[]): TrialAnswer['summary'] => {
+  const count = (holds: (one: Tried) => boolean) => data.filter(holds).length
+  const tokens = answers.flatMap((answer) => answer.tokens ?? [])
+  const costs = answers.flatMap(({ cost }) => cost ?? [])
+  return {
+    affected: count(({ result }) => result === 'affected'),
+    notAffected: count(({ result }) => result === 'not_affected'),
+    unscored: count(({ status }) => status === 'unscored'),
+    failed: count(({ status }) => status === 'failed'),
+    notAsked: count(({ asked }) => !asked),
+    flips: {
+      toAffected: count(({ flips, result }) => flips && result === 'affected'),
+      toNotAffected: count(({ flips, result }) => flips && result === 'not_affected'),
+      toUnscored: count(({ flips, status }) => flips && status === 'unscored'),
+    },
+    people: {
+      judged: count(isJudged),
+      agreeBefore: count((one) => isJudged(one) && one.stored?.result === one.judgment),
+      agreeNow: count((one) => isJudged(one) && one.result === one.judgment),
+    },
+    tokens:
+      tokens.length > 0
+        ? { input: total(tokens.map(({ input }) => input)), output: total(tokens.map(({ output }) => output)) }
+        : null,
+    cost: costs.length > 0 ? total(costs) : null,
+  }
+}
+
+type Known = { answers: Answer[]; stored: Stored[]; judgments: Judgment[] }
+
+const byConversation = <T extends { conversationId: string }>(list: T[]) =>
+  new Map(list.map((one) => [one.conversationId, one]))
+
+/** In the order of the ids. One without an answer was not asked. */
+export const compare = (conversationIds: string[], known: Known): TrialAnswer => {
+  const answers = byConversation(known.answers)
+  const results = byConversation(known.stored)
+  const judgments = byConversation(known.judgments)
+  const data = conversationIds.map((conversationId): Tried => {
+    const answer = answers.get(conversationId)
+    const stored = results.get(conversationId)
+    return {
+      conversationId,
+      asked: answer !== undefined,
+      ...(answer ?? notAsked),
+      stored: stored ?? null,
+      judgment: judgments.get(conversationId)?.correctResult ?? null,
+      flips: answer !== undefined && stored !== undefined && hasFlipped(answer, stored),
+    }
+  })
+  return { data, summary: summarize(data, known.answers) }
+}

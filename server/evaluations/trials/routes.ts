@@ -1,0 +1,118 @@
+import type { ServerResponse } from 'node:http'
+import type { Deps } from '../../deps.ts'
+import { parseFilter } from '../../filters/filter.ts'
+import { checkDefinition, type Definition } from '../../monitors/definition.ts'
+import { requireJudgeProvider } from '../../monitors/judge-provider.ts'
+import { getMonitor, type StoredMonitor } from '../../monitors/queries.ts'
+import { type AuditTarget, recordAudit } from '../../platform/audit/record.ts'
+import { ApiError, invalidAll } from '../../platform/errors.ts'
+import type { App } from '../../platform/http/http.ts'
+import { answers, IdParams, NoQuery } from '../../platform/http/schemas.ts'
+import type { Actor } from '../../platform/identity/actor.ts'
+import { newId } from '../../platform/ids.ts'
+import { findAsked } from '../asked.ts'
+import { askMonitor, longestTrialSeconds } from './ask.ts'
+import { faultsOf, listChosen } from './choose.ts'
+import { compare } from './compare.ts'
+import { listLastJudgments, listNewestResults } from './queries.ts'
+import { type Chosen, DraftTrial, MonitorTrial, TrialAnswer } from './schema.ts'
+
+const tags = ['Monitors']
+const entitlement = 'monitors'
+
+const description =
+  'Evaluates completed conversations while the caller waits, and stores no result. What a judge costs counts for the ' +
+  `monthly budget. What the budget does not allow is failed, and so is what has no answer within ${longestTrialSeconds} ` +
+  'seconds. A caller that hangs up ends it. The share of the monitor is not looked at.'
+
+/** Aborted after the longest time, and when the connection is over, whether the answer is out or not. */
+const untilOver = (response: ServerResponse): AbortSignal => {
+  const closed = new AbortController()
+  response.once('close', () => closed.abort())
+  return AbortSignal.any([closed.signal, AbortSignal.timeout(longestTrialSeconds * 1_000)])
+}
+
+type Trial = {
+  monitor: StoredMonitor
+  /** What the caller sent, and so may be wrong. */
+  given: Definition | undefined
+  chosen: Chosen
+  targets: AuditTarget[]
+  signal: AbortSignal
+}
+
+export const monitorTrials = (app: App, deps: Deps): void => {
+  const { db, clock, config } = deps
+
+  const tryMonitor = async (actor: Actor, { monitor, given, chosen, targets, signal }: Trial) => {
+    const { kind, definition } = monitor
+    if (kind === 'external') {
+      throw new ApiError('conflict', 'An external monitor is not evaluated here: its results come from you.')
+    }
+    const issues = [...(given ? checkDefinition(kind, given) : []), ...faultsOf(kind, chosen)]
+    if (issues.length > 0) throw invalidAll(issues)
+    const readAt = clock.now()
+    const subjects = await listChosen(db, actor.org, chosen)
+    if (kind === 'judge') {
+      requireJudgeProvider(config.judge, typeof definition.model === 'string' ? definition.model : undefined)
+    }
+    const isAsked = await findAsked(db, actor.org, subjects, [monitor])
+    await recordAudit(db, actor, 'monitor.test', ...targets)
+    const asked = subjects.filter((subject) => isAsked(subject, monitor))
+    const found = await askMonitor(deps, actor.org, { monitor, subjects: asked, readAt, signal })
+    const ids = subjects.map(({ id }) => id)
+    const stored = await listNewestResults(db, actor.org, monitor.id, ids)
+    const judgments = await listLastJudgments(db, actor.org, monitor.id, ids)
+    return compare(ids, { answers: found, stored, judgments })
+  }
+
+  app.post(
+    '/v1/monitors/test',
+    {
+      config: { access: { role: 'member', entitlement } },
+      schema: {
+        tags,
+        operationId: 'testMonitorDraft',
+        summary: 'Try a monitor that is not saved',
+        description,
+        querystring: NoQuery,
+        body: DraftTrial,
+        response: answers({ 200: TrialAnswer }, 400, 401, 403, 409),
+      },
+    },
+    ({ actor, body: { kind, definition, scope = {}, ...chosen } }, reply) => {
+      const at = clock.now()
+      const monitor = {
+        ...{ id: newId(), name: '', description: null, kind, enabled: false, number: 1, definition },
+        ...{ scope: parseFilter(scope, 'scope'), samplePercent: 100 },
+        ...{ versionCreatedAt: at, createdAt: at, updatedAt: at },
+      }
+      return tryMonitor(actor, { monitor, given: definition, chosen, targets: [], signal: untilOver(reply.raw) })
+    },
+  )
+
+  app.post(
+    '/v1/monitors/:id/test',
+    {
+      config: { access: { role: 'member', entitlement } },
+      schema: {
+        tags,
+        operationId: 'testMonitor',
+        summary: 'Try a monitor, or another definition of it, and tell what would change',
+        description,
+        params: IdParams,
+        querystring: NoQuery,
+        body: MonitorTrial,
+        response: answers({ 200: TrialAnswer }, 400, 401, 403, 404, 409),
+      },
+    },
+    async ({ actor, params, body: { definition: given, scope, ...chosen } }, reply) => {
+      const signal = untilOver(reply.raw)
+      const parsed = scope && parseFilter(scope, 'scope')
+      const current = await getMonitor(db, actor.org, params.id)
+      const change = { ...(given && { definition: given }), ...(parsed && { scope: parsed }), samplePercent: 100 }
+      const targets = [{ type: 'monitor', id: current.id }]
+      return tryMonitor(actor, { monitor: { ...current, ...change }, given, chosen, targets, signal })
+    },
+  )
+}

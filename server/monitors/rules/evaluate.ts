@@ -1,0 +1,68 @@
+import { Overspent, refill } from './budget.ts'
+import { type Compiled, compile } from './compile.ts'
+import { forget, quotes } from './evidence.ts'
+import { type Note, outcomes } from './outcome.ts'
+import { reasonOf } from './reasons.ts'
+import type { Context } from './subject.ts'
+
+/** One rule, asked of one conversation. */
+
+export type Answer = { result: number; score: number; note?: Note }
+
+export type CompiledRule = { isAffected: Compiled; score: Compiled | undefined } | { fault: string }
+
+/** That it holds at most, roughly. */
+export const bytesOf = (rule: CompiledRule): number =>
+  'fault' in rule ? 1_000 : rule.isAffected.bytes + (rule.score?.bytes ?? 0)
+
+export const compileRule = (expression: string, score: string | undefined): CompiledRule => {
+  const isAffected = compile(expression, 'condition')
+  if ('fault' in isAffected) return isAffected
+  const number = score === undefined ? undefined : compile(score, 'number')
+  return number && 'fault' in number ? number : { isAffected, score: number }
+}
+
+const longestMessage = 200
+
+const without = (result: number, reason: string): Answer => ({ result, score: Number.NaN, note: { reason } })
+
+/** No value, what is no number, and one without end are no score. */
+const scoreOf = (score: Compiled, context: Context): number => {
+  try {
+    const value = score.evaluate(context)
+    const number = typeof value === 'number' || typeof value === 'bigint' ? Number(value) : Number.NaN
+    return Number.isFinite(number) ? number : Number.NaN
+  } catch (error) {
+    if (reasonOf(error) === undefined) throw error
+    return Number.NaN
+  }
+}
+
+const kindOf = (value: unknown): string =>
+  value === null ? 'null' : typeof value === 'object' ? 'a list or map' : `a ${typeof value}`
+
+const answer = ({ isAffected, score }: Exclude<CompiledRule, { fault: string }>, context: Context): Answer => {
+  forget()
+  refill()
+  const value = isAffected.evaluate(context)
+  if (typeof value !== 'boolean') return without(outcomes.unscored, `this gives ${kindOf(value)}, not true or false`)
+  const evidence = value ? quotes() : []
+  return {
+    result: value ? outcomes.affected : outcomes.notAffected,
+    score: score ? scoreOf(score, context) : Number.NaN,
+    ...(evidence.length > 0 && { note: { evidence } }),
+  }
+}
+
+export const ask = (rule: CompiledRule, context: Context): Answer => {
+  if ('fault' in rule) return without(outcomes.failed, rule.fault)
+  try {
+    return answer(rule, context)
+  } catch (error) {
+    const reason = reasonOf(error)
+    if (reason !== undefined) return without(outcomes.unscored, reason)
+    if (error instanceof Overspent) return without(outcomes.failed, error.message)
+    const message = error instanceof Error ? error.message : 'for no reason that was given'
+    return without(outcomes.failed, `this cannot be evaluated: ${message.slice(0, longestMessage)}`)
+  }
+}

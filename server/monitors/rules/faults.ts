@@ -1,0 +1,129 @@
+import { closest } from './closest.ts'
+import { type CelType, type Node, sourceOf } from './syntax.ts'
+import { type TypeName, types, variables } from './values.ts'
+
+/** What is wrong with an expression, in words and with its place. */
+
+/** One that is found here, not by the library. */
+export class Fault extends Error {
+  readonly node: Node
+  constructor(message: string, node: Node) {
+    super(message)
+    this.node = node
+  }
+}
+
+/** What the library throws, as far as it is used. */
+type Thrown = { code?: string; summary?: string; message: string; node?: Node; range?: { start: number } }
+
+const placeOf = (expression: string, at: number): string => {
+  const before = expression.slice(0, at).split('\n')
+  return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
+}
+
+const typeWords: Record<string, string> = {
+  'google.protobuf.Timestamp': 'timestamp',
+  'google.protobuf.Duration': 'duration',
+}
+
+/** A type as the documentation calls it. */
+export const wordOf = (type: string): string =>
+  type.replace(/dyn<([^<>]+)>/g, '$1').replace(/google\.protobuf\.\w+/g, (name) => typeWords[name] ?? name)
+
+const tokenWords: Record<string, string> = {
+  EOF: 'the end',
+  LPAREN: '(',
+  RPAREN: ')',
+  LBRACKET: '[',
+  RBRACKET: ']',
+  LBRACE: '{',
+  RBRACE: '}',
+  IDENTIFIER: 'a name',
+  NUMBER: 'a number',
+  STRING: 'a text',
+  BYTES: 'bytes',
+  BOOLEAN: 'true or false',
+  NULL: 'null',
+  DOT: '.',
+  COMMA: ',',
+  COLON: ':',
+  QUESTION: '?',
+  PLUS: '+',
+  MINUS: '-',
+  MULTIPLY: '*',
+  DIVIDE: '/',
+  MODULO: '%',
+  EQ: '==',
+  NE: '!=',
+  LT: '<',
+  LE: '<=',
+  GT: '>',
+  GE: '>=',
+  AND: '&&',
+  OR: '||',
+  NOT: '!',
+  IN: 'in',
+}
+const inWords = (summary: string): string => {
+  const [first = '', ...rest] = summary.replace(/\b[A-Z]{2,}\b/g, (token) => tokenWords[token] ?? token)
+  return wordOf(first.toLowerCase() + rest.join(''))
+}
+
+const unknownField = ({ name }: CelType, owner: Node, field: string): string | undefined => {
+  if (!Object.hasOwn(types, name)) return undefined
+  const known = Object.keys(types[name as TypeName])
+  return `${sourceOf(owner)} has no field ${field}${closest(field, known) || `; it has ${known.join(', ')}`}`
+}
+
+const limitWords: Record<string, string> = {
+  maxAstNodes: 'the expression is too long',
+  maxDepth: 'the expression is nested too deeply',
+  maxListElements: 'the expression has too long a list',
+  maxMapEntries: 'the expression has too large a map',
+  maxCallArguments: 'the expression gives a function too many arguments',
+}
+
+/** `rest` is the expression from the fault on. */
+const messageOf = ({ code, summary, message, node }: Thrown, rest: string): string => {
+  const said = summary ?? message
+  switch (code) {
+    case 'unknown_variable': {
+      const name = said.replace('Unknown variable: ', '')
+      const known = Object.keys(variables)
+      return `there is no variable ${name}${closest(name, known) || `; there are ${known.join(', ')}`}`
+    }
+    case 'no_such_key': {
+      const owner = node?.op === '.' || node?.op === '[]' ? node.args[0] : undefined
+      const field = said.replace('No such key: ', '')
+      return (owner?.checkedType && unknownField(owner.checkedType, owner, field)) ?? said
+    }
+    case 'unexpected_character':
+      return `unexpected ${/^(\w+|.?)/su.exec(rest)?.[0] || 'end'}`
+    case 'unexpected_token':
+      return inWords(said).replace(/token: (the )?/, '')
+    case 'limit_exceeded':
+      return limitWords[/Exceeded (\w+)/.exec(said)?.[1] ?? ''] ?? said
+    case 'no_matching_overload':
+      return `there is no ${wordOf(/'(.*)'/.exec(said)?.[1] ?? said)}`
+    case 'no_such_overload': {
+      const [left = '', sign = '', right] = said.replace('no such overload: ', '').split(/ ([^\w<>]+|[<>]=?|in) /)
+      if (right === undefined) return inWords(said)
+      return `${sign} does not go with ${wordOf(left)} and ${wordOf(right)}`
+    }
+    case 'incompatible_ternary_branches':
+      return `${inWords(said)}; a whole number is a double when it is written as 1.0`
+    case 'rule':
+      return wordOf(said)
+    default:
+      return inWords(said)
+  }
+}
+
+export const describeFault = (expression: string, error: unknown): string => {
+  if (error instanceof RangeError) return 'line 1, column 1: the expression is nested too deeply'
+  if (error instanceof Fault) return `${placeOf(expression, error.node.start)}: ${error.message}`
+  // Whatever else the library throws has a message.
+  const thrown = error as Thrown
+  const at = (thrown.code === 'rule' ? thrown.node?.start : thrown.range?.start) ?? 0
+  return `${placeOf(expression, at)}: ${messageOf(thrown, expression.slice(at))}`
+}

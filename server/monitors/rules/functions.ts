@@ -1,0 +1,211 @@
+import type { Environment } from '@marcbachmann/cel-js'
+import { spendIfKept } from './budget.ts'
+import { remember } from './evidence.ts'
+import { localTime, type TimePart, timeParts } from './local-time.ts'
+import { openPattern, type Pattern, PatternFault } from './patterns.ts'
+import { type CelType, type Checker, type Evaluator, type Macro, type Node, sourceOf } from './syntax.ts'
+import {
+  after,
+  before,
+  by,
+  callsOf,
+  isMentionedIn,
+  mention,
+  mentioning,
+  type TurnList,
+  type TurnValue,
+} from './turns.ts'
+import { Unknown } from './unknown.ts'
+import { choices, shapes } from './values.ts'
+
+/** The functions that the language has beyond those of CEL. What must be written out is checked when a rule is saved. */
+
+const turnsType = 'list<Turn>'
+
+/** Of all patterns of an expression together. It bounds the time that it takes to save a rule. */
+const mostSteps = 5_000
+
+const patterns: Pattern[] = []
+
+/** Those of the expression that was checked last. */
+export const takePatterns = (): Pattern[] => patterns.splice(0)
+
+const fault = (checker: Checker, message: string, node: Node) => checker.createError('rule', message, node)
+
+const textOf = (checker: Checker, node: Node, what: string): string => {
+  if (node.op === 'value' && typeof node.args === 'string') return node.args
+  throw fault(checker, `${what} must be written out as a text`, node)
+}
+
+const patternOf = (checker: Checker, node: Node, ignoreCase: boolean): Pattern => {
+  const source = textOf(checker, node, 'a pattern')
+  try {
+    const pattern = openPattern(source, { ignoreCase })
+    patterns.push(pattern)
+    if (patterns.reduce((steps, one) => steps + one.steps, 0) <= mostSteps) return pattern
+  } catch (error) {
+    if (error instanceof PatternFault) throw fault(checker, `the pattern ${error.message}`, node)
+    throw error
+  }
+  throw fault(checker, 'the patterns of this expression are too large together', node)
+}
+
+type Call = { receiver: Node; args: [Node] }
+
+/**
+ * A method of one argument, which is looked at when the rule is saved. It takes all calls of its name and number of
+ * arguments, whatever they are called on, so it stands in the place of one that the library has.
+ */
+const method = (
+  env: Environment,
+  name: string,
+  prepare: (
+    call: Call,
+    checker: Checker,
+    on: CelType,
+  ) => { type: string; evaluate: (evaluator: Evaluator, scope: unknown) => unknown },
+): void => {
+  env.registerFunction(`Turn.${name}(ast): dyn`, ({ receiver, args }: Call): Macro => {
+    let evaluate: ReturnType<typeof prepare>['evaluate']
+    return {
+      typeCheck: (checker, _macro, scope) => {
+        const prepared = prepare({ receiver, args }, checker, checker.check(receiver, scope))
+        evaluate = prepared.evaluate
+        return checker.getType(prepared.type)
+      },
+      evaluate: (evaluator, _macro, scope) => evaluate(evaluator, scope),
+      async: false,
+    }
+  })
+}
+
+const isText = ({ kind, name }: CelType) => name === 'string' || kind === 'dyn'
+
+const requireTurns = (checker: Checker, on: CelType, name: string, node: Node): void => {
+  if (on.name !== turnsType) throw fault(checker, `${name} is asked of turns, not of ${on.name}`, node)
+}
+
+/** The text of a turn, when this is what is searched, so that it can be quoted. */
+const searchText = (receiver: Node, pattern: Pattern) => {
+  const turn = receiver.op === '.' && receiver.args[1] === 'text' ? receiver.args[0] : undefined
+  return (evaluator: Evaluator, scope: unknown): boolean => {
+    const text = evaluator.run(receiver, scope)
+    if (typeof text !== 'string') throw new Unknown(`${sourceOf(receiver)} is not a text`)
+    const isFound = pattern.occursIn(text)
+    if (isFound && turn?.checkedType?.name === 'Turn') {
+      remember(true, evaluator.run(turn, scope) as TurnValue, pattern)
+    }
+    return isFound
+  }
+}
+
+const speakers = choices['Turn.role']?.filter((role) => role !== 'tool') ?? []
+
+const registerText = (env: Environment): void => {
+  method(env, 'matches', ({ receiver, args: [node] }, checker, on) => {
+    if (!isText(on)) throw fault(checker, `matches is asked of a text, not of ${on.name}`, receiver)
+    return { type: 'bool', evaluate: searchText(receiver, patternOf(checker, node, false)) }
+  })
+  method(env, 'mentions', ({ receiver, args: [node] }, checker, on) => {
+    const pattern = patternOf(checker, node, true)
+    if (isText(on)) return { type: 'bool', evaluate: searchText(receiver, pattern) }
+    if (on.name === 'Turn') {
+      return {
+        type: 'bool',
+        evaluate: (evaluator, scope) => {
+          const turn = evaluator.run(receiver, scope) as TurnValue
+          return remember(isMentionedIn(turn, pattern), turn, pattern)
+        },
+      }
+    }
+    if (on.name !== turnsType) {
+      throw fault(checker, `mentions is asked of turns, of a turn or of a text, not of ${on.name}`, receiver)
+    }
+    return {
+      type: 'bool',
+      evaluate: (evaluator, scope) => {
+        const turns = evaluator.run(receiver, scope) as TurnList
+        return remember(mention(turns, pattern), turns, pattern)
+      },
+    }
+  })
+  method(env, 'mentioning', ({ receiver, args: [node] }, checker, on) => {
+    requireTurns(checker, on, 'mentioning', receiver)
+    const pattern = patternOf(checker, node, true)
+    return {
+      type: turnsType,
+      evaluate: (evaluator, scope) => {
+        const turns = spendIfKept(mentioning(evaluator.run(receiver, scope) as TurnList, pattern))
+        remember(turns.length > 0, turns, pattern)
+        return turns
+      },
+    }
+  })
+}
+
+const registerTurns = (env: Environment): void => {
+  method(env, 'by', ({ receiver, args: [node] }, checker, on) => {
+    requireTurns(checker, on, 'by', receiver)
+    const role = textOf(checker, node, 'a role')
+    if (!speakers.includes(role)) {
+      throw fault(checker, `${JSON.stringify(role)} says nothing; those who do are ${speakers.join(', ')}`, node)
+    }
+    return {
+      type: turnsType,
+      evaluate: (evaluator, scope) => spendIfKept(by(evaluator.run(receiver, scope) as TurnList, role)),
+    }
+  })
+  // A list of whose entries nothing is known when it is checked is given here too.
+  const requireTurnValues = (list: unknown) => {
+    if (Array.isArray(list) && list.some((one) => !(one instanceof shapes.Turn)))
+      throw new Unknown('these are no turns')
+  }
+  const plain = (signature: string, handler: (turns: TurnList, other: never) => TurnList | TurnValue) =>
+    env.registerFunction(
+      `${turnsType}.${signature}`,
+      (turns: TurnList, other: never) => {
+        requireTurnValues(turns)
+        requireTurnValues(other)
+        return handler(turns, other)
+      },
+      { async: false },
+    )
+  const list = (signature: string, handler: (turns: TurnList, other: never) => TurnList) =>
+    plain(signature, (turns, other) => spendIfKept(handler(turns, other)))
+  const one = (turns: TurnList, at: number, name: string) => {
+    const turn = turns.at(at)
+    if (!turn) throw new Unknown(`there is no ${name} turn among none`)
+    return turn
+  }
+  const count = (given: bigint) => Math.max(0, Math.min(Number(given), 1_000_000))
+  plain('first(): Turn', (turns) => one(turns, 0, 'first'))
+  plain('last(): Turn', (turns) => one(turns, -1, 'last'))
+  list(`first(int): ${turnsType}`, (turns, given: bigint) => turns.slice(0, count(given)))
+  list(`last(int): ${turnsType}`, (turns, given: bigint) => turns.slice(Math.max(0, turns.length - count(given))))
+  list(`after(${turnsType}): ${turnsType}`, (turns, others: TurnList) => after(turns, others))
+  list(`before(${turnsType}): ${turnsType}`, (turns, others: TurnList) => before(turns, others))
+  list(`calls(string): ${turnsType}`, (turns, tool: string) => callsOf(turns, tool))
+}
+
+/** The library makes a calendar anew for each of these, which takes far longer than all else in a rule. */
+const registerTimes = (env: Environment): void => {
+  for (const part of Object.keys(timeParts) as TimePart[]) {
+    method(env, part, ({ receiver, args: [node] }, checker, on) => {
+      if (on.name !== 'google.protobuf.Timestamp') {
+        throw fault(checker, `${part} with a time zone is asked of a timestamp, not of ${on.name}`, receiver)
+      }
+      const read = localTime(textOf(checker, node, 'a time zone'))
+      if (!read) throw fault(checker, 'this is no time zone; those of IANA are, such as Europe/Berlin', node)
+      return {
+        type: 'int',
+        evaluate: (evaluator, scope) => timeParts[part](read(evaluator.run(receiver, scope) as Date)),
+      }
+    })
+  }
+}
+
+export const registerFunctions = (env: Environment): void => {
+  registerText(env)
+  registerTurns(env)
+  registerTimes(env)
+}

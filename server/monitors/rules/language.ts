@@ -1,0 +1,49 @@
+import { Environment } from '@marcbachmann/cel-js'
+import { registerFunctions } from './functions.ts'
+import { shapes, type TypeName, types, variables } from './values.ts'
+
+/** CEL as rules are written in it: declared variables, numbers that mix, and the functions of this folder. */
+
+const limits = { maxAstNodes: 3_000, maxDepth: 100, maxListElements: 1_000, maxMapEntries: 100, maxCallArguments: 10 }
+
+/** All that may be called. What the library has beyond (bytes, JSON, joining) would only add to what can go wrong. */
+export const functions = {
+  plain: ['has', 'size', 'int', 'double', 'string', 'bool', 'timestamp', 'duration'],
+  macros: ['all', 'exists', 'exists_one', 'filter', 'map'],
+  methods: [
+    ...['size', 'contains', 'startsWith', 'endsWith', 'matches', 'lowerAscii', 'upperAscii', 'trim', 'substring'],
+    ...['indexOf', 'bind'],
+    ...['by', 'mentions', 'mentioning', 'calls', 'first', 'last', 'before', 'after'],
+    ...['getFullYear', 'getMonth', 'getDate', 'getDayOfMonth', 'getDayOfWeek', 'getHours', 'getMinutes'],
+    ...['getSeconds', 'getMilliseconds'],
+  ],
+}
+
+const registerNumbers = (env: Environment): void => {
+  const pair: [string, (a: number, b: number) => number][] = [
+    ['+', (a, b) => a + b],
+    ['-', (a, b) => a - b],
+    ['*', (a, b) => a * b],
+    ['/', (a, b) => a / b],
+  ]
+  for (const [sign, compute] of pair) {
+    env.registerOperator(`int ${sign} double: double`, (a, b) => compute(Number(a), b))
+    env.registerOperator(`double ${sign} int: double`, (a, b) => compute(a, Number(b)))
+  }
+  // Of a bigint and a number, `==` compares what they are worth.
+  // biome-ignore lint/suspicious/noDoubleEquals: as said above.
+  env.registerOperator('double == int', (a, b) => a == b)
+}
+
+const open = (): Environment => {
+  const env = new Environment({ limits, homogeneousAggregateLiterals: false })
+  for (const name of Object.keys(types) as TypeName[]) {
+    env.registerType(name, { ctor: shapes[name], fields: types[name] })
+  }
+  for (const [name, type] of Object.entries(variables)) env.registerVariable(name, type)
+  registerNumbers(env)
+  registerFunctions(env)
+  return env
+}
+
+export const language = open()

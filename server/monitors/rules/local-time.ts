@@ -1,0 +1,41 @@
+/** What calendar and clock show somewhere, as a time in UTC that shows the same there. */
+
+/** Undefined when it is no time zone of IANA. An offset such as +02:00 is none. */
+export const localTime = (timeZone: string): ((instant: Date) => Date) | undefined => {
+  if (!/^[A-Za-z]/.test(timeZone)) return undefined
+  let format: Intl.DateTimeFormat
+  try {
+    format = new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+  } catch {
+    return undefined
+  }
+  return (instant) => {
+    const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = (
+      format.format(instant).match(/\d+/g) ?? []
+    ).map(Number)
+    return new Date(Date.UTC(year, month - 1, day, hour, minute, second, instant.getUTCMilliseconds()))
+  }
+}
+
+/** By the names and rules of CEL: months and days of the month count from 0, and so do weekdays, from Sunday. */
+export const timeParts = {
+  getFullYear: (date: Date) => BigInt(date.getUTCFullYear()),
+  getMonth: (date: Date) => BigInt(date.getUTCMonth()),
+  getDate: (date: Date) => BigInt(date.getUTCDate()),
+  getDayOfMonth: (date: Date) => BigInt(date.getUTCDate() - 1),
+  getDayOfWeek: (date: Date) => BigInt(date.getUTCDay()),
+  getHours: (date: Date) => BigInt(date.getUTCHours()),
+  getMinutes: (date: Date) => BigInt(date.getUTCMinutes()),
+  getSeconds: (date: Date) => BigInt(date.getUTCSeconds()),
+  getMilliseconds: (date: Date) => BigInt(date.getUTCMilliseconds()),
+}
+export type TimePart = keyof typeof timeParts

@@ -1,0 +1,7 @@
+/** What comes of one rule in one conversation. */
+
+export const outcomes = { notAsked: -1, notAffected: 0, affected: 1, unscored: 2, failed: 3 } as const
+
+export type Evidence = { turn: number; quote: string }
+
+export type Note = { reason: string } | { evidence: Evidence[] }

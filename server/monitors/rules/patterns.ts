@@ -1,0 +1,128 @@
+import { RE2JS, RE2JSException } from 're2js'
+import { fold } from './fold.ts'
+
+/** Patterns in the syntax of RE2, whose time grows with the text and never explodes. */
+
+export type Pattern = {
+  /** False when it cannot occur: a cheap look at a longer text, folded, before its parts are searched. */
+  mayOccurIn: (folded: string) => boolean
+  occursIn: (text: string, folded?: string) => boolean
+  /** Where it occurs first. */
+  find: (text: string, folded?: string) => { start: number; end: number } | undefined
+  /** How large it is: what the time grows with that it takes to make it, and that a character of text takes. */
+  steps: number
+  /** That it holds at most. */
+  bytes: number
+}
+
+const maxPatternLength = 1_000
+/** In one pattern, by all its counts together: each makes the pattern so many times as long. */
+const maxCounted = 1_000
+/** Of one pattern. */
+const maxSteps = 3_000
+/** That the states of one pattern may take, beyond which they are made anew. */
+const stateBytes = 100_000
+/** More than any step takes. */
+const stepBytes = 200
+
+export class PatternFault extends Error {}
+
+/** What must stand in a text, folded, for a pattern to occur in it. */
+type Needed = (folded: string) => boolean
+
+/** A part of the engine's own analysis, which its types do not describe. */
+type Required = { type: 0 | 1 | 2 | 3; str: string; subs: Required[] }
+
+/** Undefined where nothing is needed. A literal that folding would change is none that folded text can be asked for. */
+const neededOf = ({ type, str, subs }: Required): Needed | undefined => {
+  if (type === 1) return fold(str) === str ? (folded) => folded.includes(str) : undefined
+  const needed = subs.map(neededOf)
+  const known = needed.filter((one) => one !== undefined)
+  if (type === 2) return known.length > 0 ? (folded) => known.every((one) => one(folded)) : undefined
+  if (type === 3) return known.length === needed.length ? (folded) => known.some((one) => one(folded)) : undefined
+  return undefined
+}
+
+/** What stands for itself wherever it is, and the rest, which is left as it is: escapes, names, flags, classes. */
+const tokens =
+  /\\[pP]\{[^}]*\}|\\[pP].|\\x\{[^}]*\}|\\x..|\\Q[\s\S]*?(?:\\E|$)|\\[\s\S]|\(\?[^:)]*[:)>]|\[:\^?\w+:\]|[^\\([]+|[\s\S]/g
+
+const foldPattern = (source: string): string =>
+  source.replace(tokens, (token) => (/^(?:\\|\(\?|\[:)/.test(token) ? token : fold(token)))
+
+const compile = (source: string, flags: number): RE2JS => {
+  const engine = RE2JS.compile(source, flags)
+  const { dfa } = engine.re2()
+  dfa.stateBudget = stateBytes
+  dfa.memBudget = stateBytes
+  return engine
+}
+
+/** From the literals of the pattern without case, which the engine finds by itself when case is not to be ignored. */
+const neededBy = (source: string): Needed | undefined => {
+  try {
+    const required: Required | null = RE2JS.compile(foldPattern(source)).re2().prefilter
+    return required ? neededOf(required) : undefined
+  } catch (error) {
+    // Folding can turn a range around. The pattern itself is good.
+    if (error instanceof RE2JSException) return undefined
+    throw error
+  }
+}
+
+const checkSize = (source: string): void => {
+  if (source.length > maxPatternLength) throw new PatternFault(`has more than ${maxPatternLength} characters`)
+  if (source === '') throw new PatternFault('is empty, and would be found everywhere')
+  let counted = 0
+  for (const [, least = '', most] of source.matchAll(/\{(\d+)(?:,(\d*))?\}/g)) counted += Number(most || least)
+  if (counted > maxCounted) throw new PatternFault(`repeats more than ${maxCounted} times`)
+}
+
+const onlyWords = /^[^\\^$.*+?()[\]{}|]+(?:\|[^\\^$.*+?()[\]{}|]+)*$/
+
+/** Alternatives that are nothing but words need no engine. */
+const searchWords = (source: string): Pattern => {
+  const words = source.split('|').map(fold)
+  const occurs: Needed = (folded) => words.some((word) => folded.includes(word))
+  return {
+    mayOccurIn: occurs,
+    occursIn: (text, folded = fold(text)) => occurs(folded),
+    steps: source.length,
+    bytes: source.length * 4,
+    find: (text, folded = fold(text)) => {
+      let first: { start: number; end: number } | undefined
+      for (const word of words) {
+        const start = folded.indexOf(word)
+        if (start >= 0 && (!first || start < first.start)) first = { start, end: start + word.length }
+      }
+      return first
+    },
+  }
+}
+
+const searchBy = (engine: RE2JS, needed: Needed | undefined): Pattern => ({
+  mayOccurIn: needed ?? (() => true),
+  occursIn: needed ? (text, folded = fold(text)) => needed(folded) && engine.test(text) : (text) => engine.test(text),
+  find: (text) => {
+    const matcher = engine.matcher(text)
+    return matcher.find() ? { start: matcher.start(), end: matcher.end() } : undefined
+  },
+  steps: engine.programSize(),
+  bytes: stateBytes + engine.programSize() * stepBytes,
+})
+
+/** Throws a PatternFault that says what is wrong with it, as the end of a sentence. */
+export const openPattern = (source: string, { ignoreCase }: { ignoreCase: boolean }): Pattern => {
+  checkSize(source)
+  try {
+    if (ignoreCase && onlyWords.test(source)) return searchWords(source)
+    const engine = compile(source, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0)
+    if (engine.programSize() > maxSteps) throw new PatternFault('is too large')
+    return searchBy(engine, ignoreCase ? neededBy(source) : undefined)
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error
+    throw new PatternFault(
+      `cannot be read: ${error.message.replace('error parsing regexp: ', '').replace('`(?i)', '`')}`,
+    )
+  }
+}

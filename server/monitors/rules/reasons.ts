@@ -1,0 +1,41 @@
+import { EvaluationError } from '@marcbachmann/cel-js'
+import { wordOf } from './faults.ts'
+import { type Node, sourceOf } from './syntax.ts'
+import { Unknown } from './unknown.ts'
+
+/** Why an expression has no value in a conversation, in plain words. */
+
+const longestReason = 300
+
+/** What is missing: an entry of a map, or a field that is not known of this conversation. */
+const missing = (node: Node, summary: string): string => {
+  if (node.op !== '.' && node.op !== '[]') return summary
+  const [owner, key] = node.args
+  const kind = owner.checkedType?.kind
+  if (kind !== 'map' && kind !== 'dyn') return `${sourceOf(node)} is not known`
+  const name = typeof key === 'string' ? key : summary.replace('No such key: ', '')
+  return `${sourceOf(owner)} has no ${name}`
+}
+
+const reasonFor = ({ code, summary }: EvaluationError, node: Node | undefined): string => {
+  if (!node) return summary
+  switch (code) {
+    case 'no_such_key':
+      return missing(node, summary)
+    case 'index_out_of_bounds':
+      return `there is no ${sourceOf(node)}`
+    case 'no_such_overload':
+    case 'no_matching_overload':
+      return `${sourceOf(node)} is not possible: ${wordOf(summary.replace(/^no such overload: |^found no matching overload for /, ''))}`
+    default:
+      return `${sourceOf(node)}: ${summary}`
+  }
+}
+
+/** Undefined when it is no matter of what is known. */
+export const reasonOf = (error: unknown): string | undefined => {
+  if (error instanceof Unknown) return error.message.slice(0, longestReason)
+  if (!(error instanceof EvaluationError)) return undefined
+  // The node is one of the library's, of which more is used than it declares.
+  return reasonFor(error, error.node as Node | undefined).slice(0, longestReason)
+}

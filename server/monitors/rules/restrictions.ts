@@ -1,0 +1,165 @@
+import { keep, spend, spendOn } from './budget.ts'
+import { closest } from './closest.ts'
+import { Fault, wordOf } from './faults.ts'
+import { functions } from './language.ts'
+import { type CelType, childrenOf, type Evaluator, type Node, redefine, sourceOf, surround } from './syntax.ts'
+import { choices, fieldOf, types } from './values.ts'
+
+/** What holds in rules beyond what the library checks, and where they mean something else. */
+
+/** How deep a rule may go over lists within lists: each level multiplies its time by the number of turns. */
+const deepestLoop = 3
+/** Of nodes within nodes. It bounds the stack that evaluating takes. */
+const deepestNode = 500
+
+const isNull = (node: Node) => node.op === 'value' && node.args === null
+
+const isAccess = (node: Node) => node.op === '.' || node.op === '[]'
+
+/** What an access gives, or undefined where it or a part of its way is missing. */
+const peek = (evaluator: Evaluator, node: Node, scope: unknown): unknown => {
+  if (node.op !== '.' && node.op !== '[]') return evaluator.run(node, scope)
+  const of = peek(evaluator, node.args[0], scope)
+  if (typeof of !== 'object' || of === null) return undefined
+  const key = node.op === '.' ? node.args[1] : evaluator.run(node.args[1], scope)
+  if (of instanceof Map) return of.get(key)
+  if (Array.isArray(of)) return of[Number(key)] ?? undefined
+  return fieldOf(of, String(key))
+}
+
+/** `has(x.y)`, `x.y == null`, `x.y != null`: questions about what is missing, which is an error everywhere else. */
+const redefineAsQuestion = (node: Node, access: Node, isKnown: boolean): void =>
+  redefine(node, {
+    typeCheck: (checker, _macro, scope) => {
+      checker.check(access, scope)
+      return checker.getType('bool')
+    },
+    evaluate: (evaluator, _macro, scope) => (peek(evaluator, access, scope) !== undefined) === isKnown,
+  })
+
+const redefineQuestions = (node: Node): void => {
+  if (node.op === 'call' && node.args[0] === 'has') {
+    const [, [access, ...more]] = node.args
+    if (!access || more.length > 0 || !isAccess(access)) {
+      throw new Fault('has() takes one field, such as has(metadata.plan)', node)
+    }
+    redefineAsQuestion(node, access, true)
+  }
+  if (node.op === '==' || node.op === '!=') {
+    const [left, right] = node.args
+    const access = isNull(right) ? left : isNull(left) ? right : undefined
+    if (access && isAccess(access)) redefineAsQuestion(node, access, node.op === '!=')
+  }
+}
+
+const numbers = ['int', 'double']
+
+/** A number is among others by what it is worth, whichever kind they are of. */
+const mixNumbers = (node: Node): void => {
+  if (node.op !== 'in') return
+  const [left, right] = node.args
+  const { check, evaluate } = node.meta
+  let areNumbers = false
+  redefine(node, {
+    typeCheck: (checker, _macro, scope) => {
+      const one = checker.check(left, scope)
+      const { kind, valueType } = checker.check(right, scope)
+      areNumbers = numbers.includes(one.name) && kind === 'list' && numbers.includes(valueType?.name ?? '')
+      return areNumbers ? checker.getType('bool') : check(checker, node, scope)
+    },
+    evaluate: (evaluator, _macro, scope) => {
+      if (!areNumbers) return evaluate(evaluator, node, scope)
+      const value = evaluator.run(left, scope)
+      // biome-ignore lint/suspicious/noDoubleEquals: of a bigint and a number it compares what they are worth.
+      return (evaluator.run(right, scope) as unknown[]).some((among) => among == value)
+    },
+  })
+}
+
+/** These make texts and lists as long as they like. */
+const makers = ['lowerAscii', 'upperAscii']
+
+const countMade = (node: Node): void => {
+  if (node.op !== '+' && !(node.op === 'rcall' && makers.includes(node.args[0]))) return
+  surround(node, (evaluate) => {
+    const made = evaluate()
+    spendOn(made)
+    return made
+  })
+}
+
+const sizeOf = (node: Node): number => childrenOf(node).reduce((size, child) => size + sizeOf(child), 1)
+
+/** `filter` keeps an entry each time it goes round, `map` all that its body makes. */
+const countKept = (node: Node): void => {
+  if (node.op !== 'rcall') return
+  const [name, , [, ...bodies]] = node.args
+  if (name !== 'map' && name !== 'filter') return
+  for (const body of bodies) {
+    const size = name === 'map' ? sizeOf(body) : 1
+    surround(body, (evaluate) => {
+      spend(size)
+      return name === 'map' ? keep(evaluate) : evaluate()
+    })
+  }
+}
+
+const checkName = (node: Node): void => {
+  if (node.op !== 'call' && node.op !== 'rcall') return
+  const known = node.op === 'call' ? functions.plain : [...functions.methods, ...functions.macros]
+  const [name] = node.args
+  if (known.includes(name)) return
+  throw new Fault(`there is no function ${name}${closest(name, known)}`, node)
+}
+
+/** Before the types are checked. Recursion is bounded by the depth that it checks. */
+export const prepare = (node: Node, depth = 0, loops = 0): void => {
+  if (depth > deepestNode) throw new Fault('the expression is nested too deeply', node)
+  checkName(node)
+  const isLoop = node.op === 'rcall' && functions.macros.includes(node.args[0])
+  if (isLoop && loops === deepestLoop) {
+    throw new Fault(`all, exists, exists_one, filter and map may stand in each other ${deepestLoop} deep`, node)
+  }
+  redefineQuestions(node)
+  mixNumbers(node)
+  countMade(node)
+  for (const child of childrenOf(node)) {
+    const isBody = isLoop && child !== node.args[1]
+    prepare(child, depth + 1, isBody ? loops + 1 : loops)
+  }
+  // Last, around what the bodies have become.
+  countKept(node)
+}
+
+const choicesOf = (node: Node): readonly string[] | undefined => {
+  if (node.op !== '.') return undefined
+  const type: CelType | undefined = node.args[0].checkedType
+  return choices[`${type?.name}.${node.args[1]}`]
+}
+
+const checkChoice = (node: Node, known: readonly string[]): void => {
+  const given = node.op === 'list' ? node.args : [node]
+  for (const one of given) {
+    if (one.op !== 'value' || typeof one.args !== 'string' || known.includes(one.args)) continue
+    throw new Fault(`${JSON.stringify(one.args)} is none of ${known.join(', ')}`, one)
+  }
+}
+
+/** After the types are checked: what the library lets pass, and what would never hold. */
+export const checkTyped = (node: Node): void => {
+  if (node.op === '.' || node.op === '[]') {
+    const [owner] = node.args
+    const type = owner.checkedType
+    if (type?.kind === 'message' && !Object.hasOwn(types, type.name)) {
+      throw new Fault(`${sourceOf(owner)} is of type ${wordOf(type.name)}, which has no fields`, owner)
+    }
+  }
+  if (node.op === '==' || node.op === '!=' || node.op === 'in') {
+    const [left, right] = node.args
+    const known = choicesOf(left)
+    if (known) checkChoice(right, known)
+    const ofRight = choicesOf(right)
+    if (ofRight) checkChoice(left, ofRight)
+  }
+  for (const child of childrenOf(node)) checkTyped(child)
+}

@@ -1,0 +1,87 @@
+import { availableParallelism } from 'node:os'
+import { type Note, outcomes } from './outcome.ts'
+import { type Ends, evaluatePart, partsOf } from './parts.ts'
+import { openPool, type PoolOptions } from './pool.ts'
+
+/** Rules, asked of many conversations at once, in threads of their own. */
+
+/** As they come from the database: JSON texts are parsed by the thread that evaluates. */
+export type RuleSubject = {
+  /** JSON text: {conversation: {...}, metadata, signals, metrics} */
+  facts: string
+  transcript: { content: string; format: string | null } | null
+  /** Why the transcript cannot be read; every rule is then unscored. */
+  unreadable: string | null
+}
+
+export type RuleBatch = {
+  rules: { expression: string; score?: string | undefined }[]
+  subjects: RuleSubject[]
+  /** 1 where a rule is asked of a subject, at [subject * rules.length + rule]; all of them when left out. */
+  asked?: Uint8Array
+}
+
+export type RuleAnswers = {
+  /** At [subject * rules.length + rule]: -1 not asked, 0 not affected, 1 affected, 2 unscored, 3 failed. */
+  results: Int8Array
+  /** NaN where there is none. */
+  scores: Float64Array
+  /** What there is to say beside that: evidence of what is affected, the reason of what is unscored or failed. Sparse. */
+  notes: Map<number, Note>
+}
+
+export type Rules = {
+  /** Rejects when the signal is aborted, and when it is closed meanwhile. */
+  evaluate: (batch: RuleBatch, signal?: AbortSignal) => Promise<RuleAnswers>
+  close: () => Promise<void>
+}
+
+/** Resolves never; rejects when the signal is aborted, which the listener is taken from by `stop`. */
+const untilAborted = (signal: AbortSignal | undefined) => {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal?.reason)
+  signal?.addEventListener('abort', abort)
+  return { promise, stop: () => signal?.removeEventListener('abort', abort) }
+}
+
+export const openRules = ({
+  threads = Math.max(1, Math.min(4, availableParallelism() - 1)),
+  deadlineMs = 1_000,
+  idleMs = 30_000,
+  memoryMb = 1_024,
+}: Partial<PoolOptions> = {}): Rules => {
+  const pool = openPool({ threads, deadlineMs, idleMs, memoryMb })
+
+  const evaluateAll = async (batch: RuleBatch, signal: AbortSignal | undefined): Promise<RuleAnswers> => {
+    const count = batch.rules.length * batch.subjects.length
+    const answers: RuleAnswers = {
+      results: new Int8Array(count).fill(outcomes.notAsked),
+      scores: new Float64Array(count).fill(Number.NaN),
+      notes: new Map(),
+    }
+    const ends: Ends = batch.rules.map(() => 0)
+    await Promise.all(
+      partsOf(batch, threads).map(async (part) => {
+        const { results, scores, notes } = await evaluatePart(part, { pool, deadlineMs, ends, signal })
+        const first = part.from * batch.rules.length
+        answers.results.set(results, first)
+        answers.scores.set(scores, first)
+        for (const [at, note] of notes) answers.notes.set(first + at, note)
+      }),
+    )
+    return answers
+  }
+
+  return {
+    evaluate: async (batch, signal) => {
+      signal?.throwIfAborted()
+      const aborted = untilAborted(signal)
+      try {
+        return await Promise.race([evaluateAll(batch, signal), aborted.promise])
+      } finally {
+        aborted.stop()
+      }
+    },
+    close: pool.close,
+  }
+}

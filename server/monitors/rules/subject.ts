@@ -1,0 +1,89 @@
+import { readTranscript } from '../../conversations/transcripts/read.ts'
+import type { RuleSubject } from './rules.ts'
+import { type TurnList, turnValuesOf } from './turns.ts'
+import { Unknown } from './unknown.ts'
+import { jsonOf, shapes } from './values.ts'
+
+/** A conversation as rules see it. Each part is made when the first rule asks for it, and once for all of them. */
+
+const mostTurns = 10_000
+/** As JSON text. What is made of it takes up to some thirty times as many bytes. */
+const mostCharacters = 5_000_000
+
+/** As written in `facts`. */
+type Facts = {
+  conversation: Record<string, unknown> & { startedAt?: string | null }
+  signals: Record<string, unknown>
+  metadata: Record<string, unknown>
+  metrics: Record<string, unknown>
+}
+
+export type Context = {
+  readonly conversation: object
+  readonly signals: object
+  readonly turns: TurnList
+  readonly metadata: unknown
+  readonly metrics: unknown
+}
+
+const once = <T>(make: () => T): (() => T) => {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+const readTurns = ({ transcript }: RuleSubject, startedAt: unknown): TurnList | Unknown => {
+  if (!transcript) return new Unknown('there is no transcript')
+  const { content, format } = transcript
+  if (content.length > mostCharacters) {
+    return new Unknown(`the transcript has more than ${mostCharacters.toLocaleString('en')} characters`)
+  }
+  const reading = readTranscript(JSON.parse(content), {
+    ...(format !== null && { provider: format }),
+    ...(typeof startedAt === 'string' && { startedAt: new Date(startedAt) }),
+  })
+  if ('unreadable' in reading) return new Unknown(reading.unreadable)
+  if (reading.turns.length > mostTurns) {
+    return new Unknown(`the transcript has more than ${mostTurns.toLocaleString('en')} turns`)
+  }
+  return turnValuesOf(reading.turns)
+}
+
+/** `reading` hears when the transcript begins to be read and when that is done: it may take longer than a rule may. */
+export const openSubject = (subject: RuleSubject, reading: (isReading: boolean) => void): Context => {
+  // It was made by the query that lists subjects.
+  const facts = once(() => JSON.parse(subject.facts) as Facts)
+  const conversation = once(() => new shapes.Conversation(facts().conversation))
+  const signals = once(() => new shapes.Signals(facts().signals))
+  const metadata = once(() => jsonOf(facts().metadata))
+  const metrics = once(() => jsonOf(facts().metrics))
+  const turns = once(() => {
+    reading(true)
+    try {
+      return readTurns(subject, facts().conversation.startedAt)
+    } finally {
+      reading(false)
+    }
+  })
+  return {
+    get conversation() {
+      return conversation()
+    },
+    get signals() {
+      return signals()
+    },
+    get turns() {
+      const read = turns()
+      if (read instanceof Unknown) throw read
+      return read
+    },
+    get metadata() {
+      return metadata()
+    },
+    get metrics() {
+      return metrics()
+    },
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * What is used of the library's nodes and passes, some of it beyond its declared types. Its version is pinned, and the
+ * tests of this folder hold it to this.
+ */
+
+export type CelType = { kind: string; name: string; valueType?: CelType }
+
+export type Checker = {
+  check: (node: Node, scope: unknown) => CelType
+  getType: (name: string) => CelType
+  createError: (code: string, message: string, node: Node) => Error
+}
+
+export type Evaluator = { run: (node: Node, scope: unknown) => unknown }
+
+/** Takes the place of what a node would do by itself. */
+export type Macro = {
+  typeCheck: (checker: Checker, macro: unknown, scope: unknown) => CelType
+  evaluate: (evaluator: Evaluator, macro: unknown, scope: unknown) => unknown
+  async: false
+}
+
+interface Of<Op extends string, Args> {
+  op: Op
+  args: Args
+  start: number
+  end: number
+  input: string
+  /** Set once the node is checked. */
+  checkedType?: CelType
+  meta: {
+    check: (checker: Checker, node: Node, scope: unknown) => CelType
+    evaluate: (evaluator: Evaluator, node: Node, scope: unknown) => unknown
+    /** Set of a call that is a macro: what is done in its place. */
+    alternate?: Node
+    macro?: Macro
+  }
+  setMeta: (key: 'alternate' | 'macro' | 'async', value: unknown) => unknown
+}
+
+export type Node =
+  | Of<'value', unknown>
+  | Of<'id', string>
+  | Of<'.', [Node, string]>
+  | Of<'[]' | '==' | '!=' | 'in' | '+' | '-' | '*' | '/' | '%' | '<' | '<=' | '>' | '>=' | '||' | '&&', [Node, Node]>
+  | Of<'?:', [Node, Node, Node]>
+  | Of<'!_' | '-_', Node>
+  | Of<'call', [string, Node[]]>
+  | Of<'rcall', [string, Node, Node[]]>
+  | Of<'list', Node[]>
+  | Of<'map', [Node, Node][]>
+
+export const childrenOf = (node: Node): Node[] => {
+  switch (node.op) {
+    case 'value':
+    case 'id':
+      return []
+    case '.':
+      return [node.args[0]]
+    case '!_':
+    case '-_':
+      return [node.args]
+    case 'call':
+      return node.args[1]
+    case 'rcall':
+      return [node.args[1], ...node.args[2]]
+    case 'map':
+      return node.args.flat()
+    default:
+      return node.args
+  }
+}
+
+/** Gives a node another meaning, before it is checked. */
+export const redefine = (node: Node, macro: Omit<Macro, 'async'>): void => {
+  node.setMeta('macro', { ...macro, async: false })
+  node.setMeta('async', false)
+}
+
+/** Does what a node does, and something around it. */
+export const surround = (node: Node, around: (evaluate: () => unknown) => unknown): void => {
+  const { check, evaluate, alternate, macro } = node.meta
+  node.setMeta('alternate', undefined)
+  redefine(node, {
+    typeCheck: (checker, _macro, scope) => {
+      if (alternate) return checker.check(alternate, scope)
+      return macro ? macro.typeCheck(checker, macro, scope) : check(checker, node, scope)
+    },
+    evaluate: (evaluator, _macro, scope) =>
+      around(() => {
+        if (alternate) return evaluator.run(alternate, scope)
+        return macro ? macro.evaluate(evaluator, macro, scope) : evaluate(evaluator, node, scope)
+      }),
+  })
+}
+
+const longestSource = 100
+
+/** The words of a node as they were written, in one line. */
+export const sourceOf = (node: Node): string => {
+  const source = node.input.slice(node.start, node.end).replace(/\s+/g, ' ')
+  return source.length > longestSource ? `${source.slice(0, longestSource)}…` : source
+}

@@ -1,0 +1,71 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { compiledRule, type KeyedRule, keyed } from './compiled-rules.ts'
+import { ask } from './evaluate.ts'
+import { type Note, outcomes } from './outcome.ts'
+import { cells, type Position } from './position.ts'
+import type { RuleSubject } from './rules.ts'
+import { type Context, openSubject } from './subject.ts'
+
+/** The thread in which rules are evaluated: it may be ended at any point. */
+
+export type Work = {
+  rules: { expression: string; score?: string | undefined }[]
+  subjects: RuleSubject[]
+  /** At [subject * rules.length + rule]. */
+  asked: Uint8Array
+}
+
+export type Answers = {
+  results: Int8Array<ArrayBuffer>
+  scores: Float64Array<ArrayBuffer>
+  /** JSON text of [at, note] pairs: many small objects go faster so. */
+  notes: string
+}
+
+// Errors are how the language says that something is not known; where they come from is not asked.
+Error.stackTraceLimit = 0
+
+const position: Position = workerData
+
+const step = (pair: number): void => {
+  Atomics.store(position, cells.pair, pair)
+  Atomics.add(position, cells.steps, 1)
+}
+
+const reading = (isReading: boolean): void => {
+  Atomics.store(position, cells.isReading, isReading ? 1 : 0)
+  Atomics.add(position, cells.steps, 1)
+}
+
+const evaluate = ({ rules, subjects, asked }: Work): Answers => {
+  const results = new Int8Array(asked.length).fill(outcomes.notAsked)
+  const scores = new Float64Array(asked.length).fill(Number.NaN)
+  const notes: [number, Note][] = []
+  const evaluatePair = (rule: KeyedRule, at: number, context: Context): void => {
+    step(at)
+    const { result, score, note } = ask(compiledRule(rule), context)
+    results[at] = result
+    scores[at] = score
+    if (note) notes.push([at, note])
+  }
+  const asking = rules.map(keyed)
+  subjects.forEach((subject, row) => {
+    if (Atomics.load(position, cells.isGivenUp) === 1) return
+    const context = openSubject(subject, reading)
+    asking.forEach((rule, column) => {
+      const at = row * rules.length + column
+      if (asked[at] !== 1) return
+      if (subject.unreadable === null) evaluatePair(rule, at, context)
+      else {
+        results[at] = outcomes.unscored
+        notes.push([at, { reason: subject.unreadable }])
+      }
+    })
+  })
+  return { results, scores, notes: JSON.stringify(notes) }
+}
+
+parentPort?.on('message', (work: Work) => {
+  const answers = evaluate(work)
+  parentPort?.postMessage(answers, [answers.results.buffer, answers.scores.buffer])
+})

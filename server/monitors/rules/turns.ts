@@ -1,0 +1,70 @@
+import type { Turn } from '../../conversations/transcripts/turn.ts'
+import { fold } from './fold.ts'
+import type { Pattern } from './patterns.ts'
+import { shapes, type Value } from './values.ts'
+
+/** Turns as rules see them, and what can be asked of a list of them. */
+
+export type TurnValue = Value<Turn & { text: string }> & { folded?: string }
+
+/** Some lists are asked again and again, by many rules: what was found of them is kept with them. */
+export type TurnList = TurnValue[] & { memo?: Memo }
+type Memo = { folded?: string; byRole: Map<string, TurnList> }
+
+/** The text of a turn in which nothing was said is empty, rather than unknown. */
+export const turnValuesOf = (turns: Turn[]): TurnList =>
+  remembering(turns.map((turn) => new shapes.Turn(turn.text === null ? { ...turn, text: '' } : turn)))
+
+// They were made of turns.
+const remembering = (turns: object[]): TurnList => Object.assign(turns as TurnValue[], { memo: { byRole: new Map() } })
+
+const foldedOf = (turn: TurnValue): string => {
+  turn.folded ??= fold(turn.given.text)
+  return turn.folded
+}
+
+/** What a role said. Tool calls are by the agent too, and are no words. */
+export const by = (turns: TurnList, role: string): TurnList => {
+  const known = turns.memo?.byRole.get(role)
+  if (known) return known
+  const spoken = turns.filter(({ given }) => given.role === role && given.kind === 'message')
+  if (!turns.memo) return spoken
+  const kept = remembering(spoken)
+  turns.memo.byRole.set(role, kept)
+  return kept
+}
+
+export const isMentionedIn = (turn: TurnValue, pattern: Pattern): boolean =>
+  turn.given.text !== '' && pattern.occursIn(turn.given.text, foldedOf(turn))
+
+/** False for most lists at one glance at all of their words. */
+const mayMention = (turns: TurnList, pattern: Pattern): boolean => {
+  const { memo } = turns
+  if (!memo) return true
+  memo.folded ??= turns.map(foldedOf).join('\n')
+  return pattern.mayOccurIn(memo.folded)
+}
+
+export const mention = (turns: TurnList, pattern: Pattern): boolean =>
+  mayMention(turns, pattern) && turns.some((turn) => isMentionedIn(turn, pattern))
+
+export const mentioning = (turns: TurnList, pattern: Pattern): TurnList =>
+  mayMention(turns, pattern) ? turns.filter((turn) => isMentionedIn(turn, pattern)) : []
+
+export const callsOf = (turns: TurnList, tool: string): TurnList =>
+  turns.filter(({ given }) => given.kind === 'tool_call' && given.tool?.name === tool)
+
+const firstIndexOf = (turns: TurnList): number =>
+  turns.reduce((least, { given }) => Math.min(least, given.index), Number.POSITIVE_INFINITY)
+
+/** Those after the first of others; none when there is no other. */
+export const after = (turns: TurnList, others: TurnList): TurnList => {
+  const first = firstIndexOf(others)
+  return turns.filter(({ given }) => given.index > first)
+}
+
+/** Those before the first of others; all when there is no other. */
+export const before = (turns: TurnList, others: TurnList): TurnList => {
+  const first = firstIndexOf(others)
+  return turns.filter(({ given }) => given.index < first)
+}

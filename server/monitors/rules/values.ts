@@ -1,0 +1,147 @@
+import type { Signals } from '../../conversations/signals/signals.ts'
+import type { Turn } from '../../conversations/transcripts/turn.ts'
+
+/** The types that rules are checked against, and their values. Every field may be missing in a conversation. */
+
+const timestamp = 'google.protobuf.Timestamp'
+
+/** Numbers are doubles, because most of what is measured is no whole number; a place in a list is an int. */
+export const types = {
+  Conversation: {
+    id: 'string',
+    externalId: 'string',
+    agentId: 'string',
+    agentVersionId: 'string',
+    companyId: 'string',
+    channel: 'string',
+    direction: 'string',
+    status: 'string',
+    startedAt: timestamp,
+    endedAt: timestamp,
+    durationSeconds: 'double',
+    endReason: 'string',
+    customerId: 'string',
+  },
+  Signals: {
+    turns: 'Sides',
+    words: 'Sides',
+    talkRatio: 'double',
+    wordsPerMinute: 'Sides',
+    responseLatencyMs: 'ResponseLatency',
+    firstWordMs: 'double',
+    interruptions: 'Interruptions',
+    overlapMs: 'double',
+    longestSilenceMs: 'double',
+    deadAirShare: 'double',
+    toolCalls: 'double',
+    toolFailures: 'double',
+  } satisfies Record<keyof Signals, string>,
+  Sides: { agent: 'double', customer: 'double' } satisfies Record<keyof Signals['turns'], string>,
+  ResponseLatency: { p50: 'double', p95: 'double', max: 'double' } satisfies Record<
+    keyof Signals['responseLatencyMs'],
+    string
+  >,
+  Interruptions: { byAgent: 'double', byCustomer: 'double' } satisfies Record<keyof Signals['interruptions'], string>,
+  Turn: {
+    index: 'int',
+    role: 'string',
+    kind: 'string',
+    text: 'string',
+    startMs: 'double',
+    endMs: 'double',
+    interrupted: 'bool',
+    tool: 'Tool',
+    latency: 'Latency',
+  } satisfies Record<Exclude<keyof Turn, 'words'>, string>,
+  Tool: { callId: 'string', name: 'string', arguments: 'dyn', result: 'dyn', isError: 'bool' } satisfies Record<
+    keyof NonNullable<Turn['tool']>,
+    string
+  >,
+  Latency: {
+    transcriptionMs: 'double',
+    endOfTurnMs: 'double',
+    modelMs: 'double',
+    voiceMs: 'double',
+    totalMs: 'double',
+  } satisfies Record<keyof NonNullable<Turn['latency']>, string>,
+}
+export type TypeName = keyof typeof types
+
+export const variables: Record<string, string> = {
+  conversation: 'Conversation',
+  signals: 'Signals',
+  turns: 'list<Turn>',
+  metadata: 'map<string, dyn>',
+  metrics: 'map<string, dyn>',
+}
+
+/** Fields that hold one of a few words. */
+export const choices: Record<string, readonly string[]> = {
+  'Conversation.channel': ['call', 'chat', 'voicemail'],
+  'Conversation.direction': ['inbound', 'outbound'],
+  'Conversation.status': ['in_progress', 'completed', 'failed'],
+  'Turn.role': ['agent', 'customer', 'system', 'tool', 'human_agent', 'other'] satisfies Turn['role'][],
+  'Turn.kind': ['message', 'tool_call', 'tool_result', 'event'] satisfies Turn['kind'][],
+}
+
+/** A value of one of the types. Its fields read what was given; one that is null has no value. */
+export type Value<Given extends object = object> = { readonly given: Given }
+type Shape = new (given: object) => Value
+
+/** JSON as the language reads it. Maps have no names but their own; an entry that is null is none. */
+export const jsonOf = (given: unknown): unknown => {
+  if (typeof given !== 'object' || given === null) return given
+  if (Array.isArray(given)) return given.map(jsonOf)
+  const map = new Map<string, unknown>()
+  for (const name of Object.keys(given)) {
+    const value = (given as Record<string, unknown>)[name]
+    if (value !== null) map.set(name, jsonOf(value))
+  }
+  return map
+}
+
+const same = (given: unknown) => given
+
+const readers: Record<string, (given: unknown) => unknown> = {
+  string: same,
+  double: same,
+  bool: same,
+  int: (given) => BigInt(given as number),
+  dyn: jsonOf,
+  [timestamp]: (given) => new Date(given as string),
+}
+
+/** The library knows the type of a value by its constructor. */
+const shapeOf = (fields: Record<string, string>): Shape => {
+  class Fields {
+    readonly given: Record<string, unknown>
+    constructor(given: object) {
+      this.given = given as Record<string, unknown>
+    }
+  }
+  for (const [name, type] of Object.entries(fields)) {
+    const read = (given: unknown) => (readers[type] ?? same)(given)
+    Object.defineProperty(Fields.prototype, name, {
+      get(this: Fields) {
+        const given = this.given[name]
+        return given === null || given === undefined ? undefined : read(given)
+      },
+    })
+  }
+  return Fields
+}
+
+/** Filled in below, for each type. */
+export const shapes = {} as Record<TypeName, Shape>
+const fieldsByShape = new Map<unknown, Record<string, string>>()
+for (const name of Object.keys(types) as TypeName[]) {
+  const shape = shapeOf(types[name])
+  shapes[name] = shape
+  fieldsByShape.set(shape, types[name])
+  readers[name] = (given) => new shape(given as object)
+}
+
+/** Of a value of a type: its fields, and nothing else that an object has. */
+export const fieldOf = (value: object, name: string): unknown =>
+  // The fields were defined by these names.
+  Object.hasOwn(fieldsByShape.get(value.constructor) ?? {}, name) ? (value as Record<string, unknown>)[name] : undefined

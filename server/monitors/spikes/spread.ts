@@ -1,0 +1,56 @@
+// How much the rates of groups of calls, such as hours or days, differ beyond what chance explains.
+
+/** Counts that may be parts of a whole: calls that resemble each other count as fewer. */
+export type Counts = { affected: number; calls: number }
+
+/** Of one group: its counts, and the sum of the squares of the calls in each of its parts. */
+export type Group = Counts & { squares: number }
+
+/** Sums over groups, from which the spread around any rate can be told. */
+export type Spread = Counts & {
+  groups: number
+  /** Of the affected, squared, for each call. */
+  affectedSquares: number
+  /** For each call, how many others of its group, but not of its part, there are. */
+  others: number
+}
+
+export const emptySpread: Spread = { affected: 0, calls: 0, groups: 0, affectedSquares: 0, others: 0 }
+
+export const addGroup = (spread: Spread, { affected, calls, squares }: Group): Spread => ({
+  affected: spread.affected + affected,
+  calls: spread.calls + calls,
+  groups: spread.groups + 1,
+  affectedSquares: spread.affectedSquares + affected ** 2 / calls,
+  others: spread.others + calls - squares / calls,
+})
+
+export const addSpreads = (a: Spread, b: Spread): Spread => ({
+  affected: a.affected + b.affected,
+  calls: a.calls + b.calls,
+  groups: a.groups + b.groups,
+  affectedSquares: a.affectedSquares + b.affectedSquares,
+  others: a.others + b.others,
+})
+
+export const scaleSpread = (spread: Spread, factor: number): Spread => ({
+  affected: spread.affected * factor,
+  calls: spread.calls * factor,
+  groups: spread.groups * factor,
+  affectedSquares: spread.affectedSquares * factor,
+  others: spread.others * factor,
+})
+
+/**
+ * The correlation of calls of one group, 0 to 1: Pearson's chi-squared, of which chance explains one for each group
+ * (D. A. Williams, Applied Statistics 31, 1982).
+ */
+export const correlation = ({ affected, calls, groups, affectedSquares, others }: Spread, rate: number): number => {
+  if (others <= 0) return 0
+  const chiSquared = (affectedSquares - 2 * rate * affected + rate ** 2 * calls) / (rate * (1 - rate))
+  return Math.min(1, Math.max(0, (chiSquared - groups) / others))
+}
+
+/** How many calls that know nothing of each other say as much as so many that do. */
+export const independent = (calls: number, correlated: number): number =>
+  calls / (1 + Math.max(0, calls - 1) * correlated)

@@ -1,0 +1,89 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { testDatabase } from '../../../test/database.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { DB } from '../../platform/db/tables.ts'
+import {
+  countScored,
+  listAffected,
+  listDueMonitors,
+  listDueOrganizationsAllOrgs,
+  listHours,
+} from '../spikes/queries.ts'
+import { countByTime } from './queries.ts'
+
+/** What is counted over long stretches of time is read from the index of results alone. */
+
+type Plan = {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Heap Fetches'?: number
+  Plans?: Plan[]
+}
+
+const { connection, drop } = await testDatabase()
+const pool = new pg.Pool({ ...connection, max: 1, options: '-c TimeZone=UTC' })
+const executed: { sql: string; parameters: readonly unknown[] }[] = []
+const db: Db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), log: ({ query }) => void executed.push(query) })
+afterAll(async () => {
+  await db.destroy()
+  await drop()
+})
+
+const org = '0197a3b0-0000-7000-8000-000000000001' as OrgId
+const monitor = (number: number) => `0197a3b0-0006-7000-8000-00000000000${number}`
+const busy = monitor(1)
+const since = new Date('2026-01-01T00:00:00Z')
+const until = new Date('2026-03-01T00:00:00Z')
+
+// A call each minute for 83 days, of three monitors, with the words that results come with.
+beforeAll(async () => {
+  await pool.query(`
+    INSERT INTO organizations (id, name, slug, monitors, observability, metrics, monitor_exports, export_webhooks,
+      experiments_v2, phi_mode) VALUES ('${org}', 'Large', 'large', true, true, true, true, true, true, false)`)
+  await pool.query(`
+    INSERT INTO monitors (organization_id, id, name, kind, enabled, scope, sample_percent, current_version)
+    VALUES ('${org}', '${busy}', 'Busy', 'external', true, '{}', 100, 1)`)
+  await pool.query(`
+    INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at,
+      monitor_version, status, result, score, reasoning, evidence, evaluator)
+    SELECT '${org}', ('${busy.slice(0, -1)}' || m)::uuid,
+      ('0197a3b0-0005-7000-8000-' || lpad(n::text, 12, '0'))::uuid, '2026-01-01Z'::timestamptz + n * interval '1 min',
+      now(), v, 0, (n % 20 = v)::int, n % 7, repeat('words ', 20), '[]', 'test'
+    FROM generate_series(0, 119999) n, generate_series(0, 2) m, generate_series(1, 2) v WHERE v = 1 OR n % 100 = 1
+    ORDER BY m, n, v`)
+  await pool.query('VACUUM ANALYZE')
+}, 120_000)
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+
+/** How the statements that `run` sends come to results. */
+const scans = async (run: () => Promise<unknown>) => {
+  executed.length = 0
+  await run()
+  const nodes: Plan[] = []
+  for (const { sql, parameters } of [...executed]) {
+    const { rows } = await pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, [...parameters])
+    nodes.push(...nodesOf(rows[0]['QUERY PLAN'][0].Plan))
+  }
+  return nodes
+    .filter((node) => node['Relation Name'] === 'monitor_results')
+    .map((node) => [node['Node Type'], node['Index Name'], node['Heap Fetches']])
+}
+
+const asked = { interval: 'day', timezone: 'Europe/Berlin', since, until, mostBuckets: 1_000 } as const
+const span = { monitorId: busy, version: 1, since, until }
+
+it.each([
+  ['a trend', () => countByTime(db, org, busy, { ...asked, version: undefined })],
+  ['a trend of a version', () => countByTime(db, org, busy, { ...asked, version: 1 })],
+  ['the hours of a monitor', () => listHours(db, org, span)],
+  ['the rate since a rise', () => countScored(db, org, span)],
+  ['what has something new', () => listDueOrganizationsAllOrgs(db, span, { limit: 10, after: undefined })],
+  ['what has something new in an organization', () => listDueMonitors(db, org, span)],
+  ['the newest that are affected', () => listAffected(db, org, span, 100)],
+])('%s is read from the primary key alone', async (_name, run) => {
+  expect(await scans(run)).toEqual([['Index Only Scan', 'monitor_results_pkey', 0]])
+})

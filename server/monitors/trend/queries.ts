@@ -1,0 +1,87 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { invalid } from '../../platform/errors.ts'
+
+type Calendar = { interval: 'hour' | 'day' | 'week'; timezone: string }
+
+type Window = { since: Date | undefined; until: Date }
+
+/** PostgreSQL has a list of time zones of its own. */
+const explain = (error: unknown): never => {
+  if ((error as { code?: unknown }).code === '22023') throw invalid('timezone', 'is not known to the database')
+  throw error
+}
+
+/**
+ * The instants at which the buckets of a window begin, the first of them `since` itself, and at last `until`; at least
+ * two more than the limit where there are more. Without `since`, of thirty days.
+ */
+const listBounds = async (db: Db, { interval, timezone }: Calendar, { since, until }: Window, limit: number) => {
+  const last = sql`${until}::timestamptz - interval '1 ms'`
+  const start = since
+    ? sql`${since}::timestamptz`
+    : sql`date_trunc('day', date_subtract(${last}, interval '29 days', ${timezone}), ${timezone})`
+  const step = sql`${`1 ${interval}`}::interval`
+  // Each is found from the first, and brought to its own beginning: where clocks change at midnight a day begins at one
+  // o'clock, and the day after does not.
+  const { rows } = await sql<{ bound: Date }>`
+    WITH window_start AS MATERIALIZED (SELECT ${start} AS start)
+    SELECT start AS bound FROM window_start
+    UNION
+    SELECT bound FROM window_start, generate_series(0, ${limit}::integer + 1) n,
+      date_add(date_trunc(${interval}, start, ${timezone}), n * ${step}, ${timezone}) within,
+      date_trunc(${interval}, within, ${timezone}) bound
+    WHERE bound > start AND bound <= ${last}
+    ORDER BY bound`
+    .execute(db)
+    .catch(explain)
+  return [...rows.map(({ bound }) => bound), until]
+}
+
+type Counts = {
+  affected: number
+  notAffected: number
+  unscored: number
+  failed: number
+  meanScore: number | null
+}
+
+const nothing: Counts = { affected: 0, notAffected: 0, unscored: 0, failed: 0, meanScore: null }
+
+type Asked = Calendar & Window & { version: number | undefined; mostBuckets: number }
+
+/**
+ * What a monitor found, by the start of the calls, oldest first, also where it found nothing. The primary key holds all
+ * of it, and read backwards it has the newest version of each conversation first.
+ */
+export const countByTime = async (db: Db, org: OrgId, monitorId: string, { version, mostBuckets, ...asked }: Asked) => {
+  const bounds = await listBounds(db, asked, asked, mostBuckets)
+  if (bounds.length > mostBuckets + 1) {
+    throw invalid('interval', `makes more than ${mostBuckets} buckets; take a longer one, or a shorter window`)
+  }
+  const ofMonitor = sql`
+    r.organization_id = ${org} AND r.monitor_id = ${monitorId}
+    AND r.call_started_at >= ${bounds[0]}::timestamptz AND r.call_started_at < ${asked.until}::timestamptz`
+  const newest = sql`
+    SELECT DISTINCT ON (r.call_started_at, r.conversation_id) r.call_started_at, r.status, r.result, r.score
+    FROM monitor_results r WHERE ${ofMonitor}
+    ORDER BY r.call_started_at DESC, r.conversation_id DESC, r.monitor_version DESC`
+  const ofVersion = sql`
+    SELECT r.call_started_at, r.status, r.result, r.score
+    FROM monitor_results r WHERE ${ofMonitor} AND r.monitor_version = ${version ?? null}::integer`
+  const { rows } = await sql<Counts & { bucket: number }>`
+    SELECT width_bucket(n.call_started_at, ${bounds}::timestamptz[]) - 1 AS bucket,
+      count(*) FILTER (WHERE n.result = 1) AS affected,
+      count(*) FILTER (WHERE n.result = 0) AS "notAffected",
+      count(*) FILTER (WHERE n.status = 1) AS unscored,
+      count(*) FILTER (WHERE n.status = 2) AS failed,
+      avg(n.score) FILTER (WHERE n.status = 0) AS "meanScore"
+    FROM (${version === undefined ? newest : ofVersion}) n
+    GROUP BY bucket`.execute(db)
+  const found = new Map(rows.map(({ bucket, ...counts }) => [bucket, counts]))
+  return bounds.slice(0, -1).map((start, at) => ({
+    start,
+    end: bounds[at + 1] ?? asked.until,
+    ...(found.get(at) ?? nothing),
+  }))
+}

@@ -1,0 +1,45 @@
+import type { Deps } from '../../deps.ts'
+import { invalid } from '../../platform/errors.ts'
+import type { App } from '../../platform/http/http.ts'
+import { answers, IdParams } from '../../platform/http/schemas.ts'
+import { share } from '../agreement/statistics.ts'
+import { getMonitor } from '../queries.ts'
+import { countByTime } from './queries.ts'
+import { Trend, TrendQuery } from './schema.ts'
+import { isTimeZone } from './time-zone.ts'
+
+const mostBuckets = 1_000
+
+export const monitorTrend = (app: App, { db, clock }: Deps): void => {
+  app.get(
+    '/v1/monitors/:id/trend',
+    {
+      config: { access: { role: 'viewer', entitlement: 'monitors' } },
+      schema: {
+        tags: ['Monitors'],
+        operationId: 'getMonitorTrend',
+        summary: 'Count what a monitor found, by the hours, days or weeks in which the calls started',
+        description:
+          `Oldest first, none left out, at most ${mostBuckets.toLocaleString('en')}. The first and the last are cut ` +
+          'to the window.',
+        params: IdParams,
+        querystring: TrendQuery,
+        response: answers({ 200: Trend }, 400, 401, 403, 404),
+      },
+    },
+    async ({ actor, params, query: { interval, timezone, version, ...window } }) => {
+      if (!isTimeZone(timezone)) throw invalid('timezone', 'must be an IANA name such as Europe/Berlin')
+      const since = window.since === undefined ? undefined : new Date(window.since)
+      const until = window.until === undefined ? clock.now() : new Date(window.until)
+      if (since && until <= since) throw invalid(window.until ? 'until' : 'since', 'must leave time between the two')
+      const { id, number } = await getMonitor(db, actor.org, params.id)
+      // Of a monitor that has one version it is the newest of each call, which then need not be looked for.
+      const asked = { interval, timezone, since, until, mostBuckets, version: number === 1 ? (version ?? 1) : version }
+      const data = (await countByTime(db, actor.org, id, asked)).map((bucket) => {
+        const rate = share(bucket.affected, bucket.affected + bucket.notAffected)
+        return { ...bucket, affectedRate: rate?.value ?? null, low: rate?.low ?? null, high: rate?.high ?? null }
+      })
+      return { interval, timezone, data }
+    },
+  )
+}

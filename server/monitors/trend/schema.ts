@@ -1,0 +1,42 @@
+import Type from 'typebox'
+import { Choice, Closed, Nullable, Timestamp, TimestampInput } from '../../platform/http/schemas.ts'
+
+const Interval = Choice(['hour', 'day', 'week'])
+const TimeZone = Type.String({ minLength: 1, maxLength: 64, examples: ['Europe/Berlin'] })
+const Count = Type.Integer({ minimum: 0 })
+const Rate = Nullable(Type.Number({ minimum: 0, maximum: 1 }))
+
+const Bucket = Closed({
+  start: Timestamp,
+  end: { ...Timestamp, description: 'The instant after the last that belongs to it.' },
+  affected: Count,
+  notAffected: Count,
+  unscored: Count,
+  failed: Count,
+  affectedRate: { ...Rate, description: 'Affected among affected and not affected; null when there are none.' },
+  low: { ...Rate, description: 'The lower end of the 95 % interval of the rate.' },
+  high: { ...Rate, description: 'The upper end of the 95 % interval of the rate.' },
+  meanScore: Nullable(Type.Number({ description: 'Of the scored results that have a score.' })),
+})
+
+export const Trend = Closed(
+  { interval: Interval, timezone: TimeZone, data: Type.Array(Bucket) },
+  { title: 'MonitorTrend' },
+)
+
+export const TrendQuery = Closed({
+  interval: { ...Interval, default: 'day', description: 'Weeks begin on Monday.' },
+  timezone: { ...TimeZone, default: 'UTC', description: 'The IANA name of the zone whose days and weeks are meant.' },
+  since: Type.Optional({
+    ...TimestampInput,
+    description: 'The first instant. Thirty days that end with the one of `until` if left out.',
+  }),
+  until: Type.Optional({ ...TimestampInput, description: 'The instant after the last; now if left out.' }),
+  version: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 2_147_483_647,
+      description: 'Of this version of the monitor alone. Otherwise of each call the newest that has a result.',
+    }),
+  ),
+})
