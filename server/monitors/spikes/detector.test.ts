@@ -101,6 +101,16 @@ describe('what stays as it is', () => {
     expect(spikesIn(steady(0, days(200), affected, calls)).spikes).toEqual([])
   })
 
+  it('leaves a number of evidence, however many there are and all alike', () => {
+    for (const affected of [0, 1e7]) {
+      let detector = newDetector
+      for (const hour of steady(0, days(9), affected, 1e7)) {
+        detector = observe(detector, hour)
+        expect(detector.suspicions.every(({ evidence }) => Number.isFinite(evidence))).toBe(true)
+      }
+    }
+  })
+
   it('is no spike when the rate falls, or creeps up by less than matters', () => {
     expect(spikesIn([...steady(0, days(30), 5, 10), ...steady(days(30), days(90), 1, 10)]).spikes).toEqual([])
     expect(spikesIn([...steady(0, days(30), 50, 100), ...steady(days(30), days(90), 52, 100)]).spikes).toEqual([])

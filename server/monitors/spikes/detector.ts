@@ -142,9 +142,9 @@ const modelOf = ({ affected, calls, independentCalls, hours, thirds, days }: Tal
     daily: Math.max(least, correlation(days, rate), correlation(thirds, rate)),
     /** What each call says for a rise, by its logarithm. */
     rises: rises.map((times) => {
-      const odds = (expected / (1 - expected)) * times
-      const risen = odds / (1 + odds)
-      return { affected: Math.log(risen / expected), notAffected: Math.log((1 - risen) / (1 - expected)) }
+      // In place of dividing by 1 - expected, which may be 0.
+      const notAffected = -Math.log1p(expected * (times - 1))
+      return { affected: Math.log(times) + notAffected, notAffected }
     }),
   }
 }

@@ -46,6 +46,8 @@ beforeAll(async () => {
   await pool.query(`
     INSERT INTO monitors (organization_id, id, name, kind, enabled, scope, sample_percent, current_version)
     VALUES ('${org}', '${busy}', 'Busy', 'external', true, '{}', 100, 1)`)
+  // An automatic ANALYZE at the wrong moment would keep VACUUM from seeing that all rows are visible to all.
+  await pool.query('ALTER TABLE monitor_results SET (autovacuum_enabled = false)')
   await pool.query(`
     INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at,
       monitor_version, status, result, score, reasoning, evidence, evaluator)

@@ -29,7 +29,7 @@ export const TrendQuery = Closed({
   timezone: { ...TimeZone, default: 'UTC', description: 'The IANA name of the zone whose days and weeks are meant.' },
   since: Type.Optional({
     ...TimestampInput,
-    description: 'The first instant. Thirty days that end with the one of `until` if left out.',
+    description: 'The first instant. Left out, the window is the last thirty local days before `until`.',
   }),
   until: Type.Optional({ ...TimestampInput, description: 'The instant after the last; now if left out.' }),
   version: Type.Optional(
