@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { makeConversation, makeMonitor, makeOrganization } from '../../test/make.ts'
-import { Refusal } from '../monitors/judges/test-model.ts'
+import { answer, Refusal } from '../monitors/judges/test-model.ts'
 import { jobList } from '../worker.ts'
 import { impolite, serverWithModel, turns } from './test-evaluations.ts'
 
@@ -190,5 +190,25 @@ describe('a monitor that fails', () => {
       result: null,
       reasoning: expect.stringContaining('400'),
     })
+  })
+})
+
+describe('judges of one model', () => {
+  it('share a request where the operator lets them, and each has its result and its part of the cost', async () => {
+    const sharing = await serverWithModel({ EARSHOT_JUDGE_LIMITS: 'attempts=1,concurrency=4,monitorsPerRequest=5' })
+    const answers = { monitor_1: impolite(), monitor_2: answer() }
+    sharing.answerBy(() => answers)
+    const { key } = await makeOrganization(sharing.server)
+    const monitors = [await sharing.makeJudge(key), await sharing.makeJudge(key)]
+    const { id } = await makeConversation(sharing.server, key, { transcript: turns })
+    await sharing.server.drain()
+    expect(sharing.asked).toHaveLength(1)
+    const results = await sharing.resultsOf(key, id)
+    expect(results.map((row: { monitorId: string }) => row.monitorId).sort()).toEqual(
+      monitors.map((one) => one.id).sort(),
+    )
+    expect(results.map((row: { result: string }) => row.result).sort()).toEqual(['affected', 'not_affected'])
+    const part = { tokens: { input: 500, output: 50 }, cost: 1 }
+    expect(results).toMatchObject([part, part])
   })
 })
