@@ -10,9 +10,9 @@ const monitors: { name: string; description: string; expression: string; score?:
     expression: "turns.by('customer').mentions('real person|human|speak to a person')",
   },
   {
-    name: 'Feels unheard',
-    description: 'The customer says that the agent does not listen.',
-    expression: "turns.by('customer').mentions('third time|not listening|not what I asked')",
+    name: 'Left waiting',
+    description: 'The customer asks whether anybody is there still, or has no more time.',
+    expression: "turns.by('customer').mentions('still there|another time|no time|not have time')",
   },
   {
     name: 'Slow to answer',
@@ -21,15 +21,16 @@ const monitors: { name: string; description: string; expression: string; score?:
     score: 'signals.responseLatencyMs.p95',
   },
   {
-    name: 'Interrupts the customer',
-    description: 'The agent cuts the customer short more than once. The score says how often.',
-    expression: 'signals.interruptions.byAgent > 1',
-    score: 'signals.interruptions.byAgent',
+    name: 'Is interrupted',
+    description: 'The customer cuts the agent short more than once. The score says how often.',
+    expression: 'signals.interruptions.byCustomer > 1',
+    score: 'signals.interruptions.byCustomer',
   },
   {
-    name: 'Refund without a look at the order',
-    description: 'A refund is made, and nobody has looked the order up before.',
-    expression: "turns.calls('refund_order').size() > 0 && turns.calls('find_order').size() == 0",
+    name: 'Handed over after an apology',
+    description: 'The agent says sorry and puts the customer through later.',
+    expression:
+      "turns.by('agent').mentioning('through|transferring').after(turns.by('agent').mentioning('sorry|apolog')).size() > 0",
   },
   {
     name: 'Tool failed',

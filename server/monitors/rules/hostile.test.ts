@@ -90,6 +90,7 @@ describe('a rule that would fill the memory', () => {
     ['texts that double', doubled('metadata.text', 28)],
     ['texts made anew', 'turns.map(a, turns.map(b, (a.text + b.text).upperAscii())).exists(l, l.size() == 0)'],
     ['lists that are filtered', 'turns.map(a, turns.filter(b, true)).size() > 0'],
+    ['bytes that double', doubled('b"abc"', 24)],
   ])('fails by count, before it does: %s', async (_, expression) => {
     const answers = await evaluate([expression, 'turns.size() == 10000'], [largest])
     expect(answers).toEqual([{ is: 'failed', reason: 'this puts too much together' }, { is: 'affected' }])
@@ -103,6 +104,31 @@ describe('a rule that would fill the memory', () => {
       'turns.first(300).exists(a, turns.first(300).exists(b, a.index < b.index && a.text + "x" == b.text)) || true',
     ]
     expect((await evaluate(sound, [largest])).map(({ is }) => is)).toEqual(sound.map(() => 'affected'))
+  })
+})
+
+describe('a search for a text', () => {
+  const told = {
+    metadata: { short: 'a'.repeat(300), long: `${'a'.repeat(30_000)}b${'a'.repeat(30_000)}` },
+    turns: [`agent: ${'a'.repeat(100_000)}`],
+  }
+
+  // It is one call of the engine, which nothing ends.
+  it.each([
+    'turns[0].text.contains(metadata.long)',
+    'turns[0].text.indexOf(metadata.long) > 0',
+    'turns[0].text.indexOf(metadata.long, 1) > 0',
+    `turns[0].text.contains("${'a'.repeat(9_000)}b" + metadata.short)`,
+  ])('fails when it may take far too long: %s', async (expression) => {
+    expect(await askOne(rules, expression, told)).toMatchObject({
+      is: 'failed',
+      reason: 'this looks for too long a text in too long a text',
+    })
+  })
+
+  it('finds what it may look for', async () => {
+    const expression = 'metadata.long.contains(metadata.short) && metadata.long.indexOf("b" + metadata.short) == 30000'
+    expect(await askOne(rules, expression, told)).toMatchObject({ is: 'affected' })
   })
 })
 

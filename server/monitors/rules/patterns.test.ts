@@ -132,6 +132,8 @@ describe('a pattern', () => {
     ['a{999}'.repeat(100), 'repeats more than 1000 times'],
     ['a{500,}a{501,502}', 'repeats more than 1000 times'],
     ['(?:\\pL\\pN\\pZ\\pS){999}', 'is too large'],
+    // Each of them is a list of hundreds of letters.
+    ['\\pL'.repeat(333), 'is too large'],
     ['a'.repeat(1_001), 'has more than 1000 characters'],
     ['(?=a)', 'cannot be read: invalid'],
     ['(?<=a)b', 'cannot be read: invalid'],

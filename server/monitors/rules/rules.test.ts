@@ -76,6 +76,10 @@ describe('what is not known', () => {
     expect((await ask(expression, told)).is).toBe(isAffected ? 'affected' : 'notAffected')
   })
 
+  it('is said without what the database does not store', async () => {
+    expect(await ask(String.raw`metadata["a\u0000b"] == 1`)).toMatchObject(unscored('metadata has no a\ufffdb'))
+  })
+
   it('of a transcript that cannot be read is everything', async () => {
     const told = { turns: ['agent: a'], unreadable: 'turns[0].role must be given' }
     for (const rule of ['true', 'turns.size() > 0'])
