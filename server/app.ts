@@ -11,6 +11,7 @@ import { customerMetrics } from './customer-metrics/routes.ts'
 import type { Deps } from './deps.ts'
 import { evaluationRuns } from './evaluations/runs/routes.ts'
 import { monitorTrials } from './evaluations/trials/routes.ts'
+import { findings } from './findings/routes.ts'
 import { deliveries } from './integrations/deliveries/routes.ts'
 import { traces } from './integrations/otlp/routes.ts'
 import { integrations } from './integrations/routes.ts'
@@ -48,6 +49,7 @@ const resources = [
   monitorTrials,
   evaluationRuns,
   monitorResults,
+  findings,
   monitorTrend,
   monitorAgreement,
   integrations,

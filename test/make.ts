@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto'
+import { fileSpike } from '../server/findings/file.ts'
 import type { OrgId } from '../server/platform/db/database.ts'
 import type { Role } from '../server/platform/identity/actor.ts'
 import { newId } from '../server/platform/ids.ts'
@@ -157,6 +158,19 @@ export const makeRun = async (server: TestServer, key: string) => {
   const { status, text, body: run } = await server.call('POST', `/v1/monitors/${monitor.id}/evaluations`, { key, body })
   if (status !== 202) throw new Error(`expected 202, got ${status}: ${text}`)
   return { id: run.id as string, monitorId: monitor.id as string }
+}
+
+/** One that a spike of a new monitor filed, about one conversation. */
+export const makeFinding = async (server: TestServer, key: string, title = 'Refunds rise') => {
+  const { db } = server.deps
+  // The service has just said so.
+  const org = (await server.call('GET', '/v1/me', { key })).body.organization.id as OrgId
+  const [monitor, conversation] = [await makeMonitor(server, key), await makeConversation(server, key)]
+  const [monitorId, conversationId] = [monitor.id as string, conversation.id as string]
+  const tell = async () => ({ title, paragraphs: ['From one to two in a hundred.'] })
+  const spike = { monitorId, conversationIds: [conversationId], now: new Date(), tell }
+  const { id } = await db.transaction().execute((trx) => fileSpike(trx, org, spike))
+  return { id, monitorId, conversationId }
 }
 
 export const makeSavedView = (server: TestServer, key: string, filter: object = {}) =>

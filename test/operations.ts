@@ -10,6 +10,7 @@ import {
   makeCompany,
   makeConversation,
   makeDelivery,
+  makeFinding,
   makeIntegration,
   makeKey,
   makeMember,
@@ -58,6 +59,7 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   },
   '/v1/integrations/{id}': async (server, { key }) => (await makeIntegration(server, key)).id,
   '/v1/companies/{id}': async (server, { key }) => (await makeCompany(server, key)).id,
+  '/v1/findings/{id}': async (server, { key }) => (await makeFinding(server, key)).id,
   '/v1/monitors/{id}/evaluations/{runId}/resume': async (server, { key }) => {
     const { id, monitorId } = await makeRun(server, key)
     await server.call('POST', `/v1/monitors/${monitorId}/evaluations/${id}/cancel`, { key })

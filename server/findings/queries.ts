@@ -1,8 +1,65 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { notFound } from '../platform/errors.ts'
+import type { Page } from '../platform/http/paging.ts'
 
 export type FindingStatus = 'open' | 'acknowledged' | 'resolved' | 'ignored'
 type Priority = 'none' | 'low' | 'medium' | 'high' | 'urgent'
+
+const columns = [
+  'f.id',
+  'f.title',
+  sql<FindingStatus>`f.status`.as('status'),
+  sql<Priority>`f.priority`.as('priority'),
+  'f.tags',
+  sql<object | null>`f.description`.as('description'),
+  'f.finding_type as findingType',
+  'f.assignee_user_id as assigneeUserId',
+  sql<number>`(
+    SELECT count(*) FROM finding_conversations c
+    WHERE c.organization_id = f.organization_id AND c.finding_id = f.id)`.as('conversationCount'),
+  'f.created_by_user_id as createdByUserId',
+  sql<'manual' | 'monitor' | 'experiment'>`f.source_kind`.as('sourceKind'),
+  'f.source_id as sourceId',
+  'f.created_at as createdAt',
+  'f.updated_at as updatedAt',
+] as const
+
+const selectFindings = (db: Db, org: OrgId) =>
+  db.selectFrom('findings as f').select(columns).where('f.organization_id', '=', org)
+
+export const getFinding = (db: Db, org: OrgId, id: string) =>
+  selectFindings(db, org).where('f.id', '=', id).executeTakeFirstOrThrow(notFound)
+
+type FindingFilter = {
+  statuses?: FindingStatus[] | undefined
+  priorities?: Priority[] | undefined
+  /** In lower case; all of them. */
+  tags?: string[] | undefined
+}
+
+export const listFindings = (db: Db, org: OrgId, { statuses, priorities, tags }: FindingFilter, page: Page) =>
+  selectFindings(db, org)
+    .$if(statuses !== undefined, (query) => query.where('f.status', 'in', statuses as string[]))
+    .$if(priorities !== undefined, (query) => query.where('f.priority', 'in', priorities as string[]))
+    .$if(tags !== undefined, (query) =>
+      query.where(sql<boolean>`ARRAY(SELECT lower(tag) FROM unnest(f.tags) tag) @> ${tags}::text[]`),
+    )
+    .$if(page.after !== undefined, (query) => query.where('f.id', '<', page.after as string))
+    .orderBy('f.id', 'desc')
+    .limit(page.limit + 1)
+    .execute()
+
+export const listAttached = (db: Db, org: OrgId, findingId: string, { limit, after }: Page) =>
+  db
+    .selectFrom('finding_conversations')
+    .select(['finding_id as findingId', 'conversation_id as conversationId', 'created_at as createdAt'])
+    .where('organization_id', '=', org)
+    .where('finding_id', '=', findingId)
+    .$if(after !== undefined, (query) => query.where('conversation_id', '<', after as string))
+    .orderBy('conversation_id', 'desc')
+    .limit(limit + 1)
+    .execute()
 
 /** What is known of a finding to whoever filed it. It stays so until the transaction ends. */
 export const lockFindingStatus = (trx: Db, org: OrgId, id: string) =>

@@ -3,7 +3,7 @@
  * with it, so that none may come near: no limit of the engine is relied on.
  */
 
-/** In entries of lists; a text counts as a quarter of its characters. Each is at most some fifty bytes. */
+/** In entries of lists; a text counts as a quarter of its characters, and bytes do. Each is at most some fifty bytes. */
 const mostMade = 3_000_000
 
 export class Overspent extends Error {}
@@ -22,6 +22,16 @@ export const spend = (amount: number): void => {
   if (left < 0) throw new Overspent('this puts too much together')
 }
 
+/**
+ * A text may be compared at each place of another with nearly all of it. This is one call of the engine, which nothing
+ * can end: it takes some 0.3 s at most.
+ */
+const mostCompared = 1_000_000_000
+
+export const checkSearch = (length: number, soughtLength: number): void => {
+  if (length * soughtLength > mostCompared) throw new Overspent('this looks for too long a text in too long a text')
+}
+
 /** Lists that are made and let go again cost nothing but time. */
 export const spendIfKept = <T>(list: T[]): T[] => {
   if (keeping > 0) spend(list.length)
@@ -38,6 +48,6 @@ export const keep = <T>(evaluate: () => T): T => {
 }
 
 export const spendOn = (made: unknown): void => {
-  if (typeof made === 'string') spend(made.length / 4)
+  if (typeof made === 'string' || made instanceof Uint8Array) spend(made.length / 4)
   if (Array.isArray(made)) spend(made.length)
 }

@@ -24,7 +24,12 @@ export const compileRule = (expression: string, score: string | undefined): Comp
 
 const longestMessage = 200
 
-const without = (result: number, reason: string): Answer => ({ result, score: Number.NaN, note: { reason } })
+/** The database stores no NUL, which names in rules may have. */
+const without = (result: number, reason: string): Answer => ({
+  result,
+  score: Number.NaN,
+  note: { reason: reason.replaceAll('\0', '\ufffd') },
+})
 
 /** No value, what is no number, and one without end are no score. */
 const scoreOf = (score: Compiled, context: Context): number => {

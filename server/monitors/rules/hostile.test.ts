@@ -118,7 +118,7 @@ describe('a search for a text', () => {
     'turns[0].text.contains(metadata.long)',
     'turns[0].text.indexOf(metadata.long) > 0',
     'turns[0].text.indexOf(metadata.long, 1) > 0',
-    `turns[0].text.contains("${'a'.repeat(9_000)}b" + metadata.short)`,
+    'turns[0].text.contains(metadata.short + metadata.long)',
   ])('fails when it may take far too long: %s', async (expression) => {
     expect(await askOne(rules, expression, told)).toMatchObject({
       is: 'failed',

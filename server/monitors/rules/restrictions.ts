@@ -1,4 +1,4 @@
-import { keep, spend, spendOn } from './budget.ts'
+import { checkSearch, keep, spend, spendOn } from './budget.ts'
 import { closest } from './closest.ts'
 import { Fault, wordOf } from './faults.ts'
 import { functions } from './language.ts'
@@ -104,6 +104,29 @@ const countKept = (node: Node): void => {
   }
 }
 
+const searches = ['contains', 'indexOf']
+/** A text that is written out and no longer needs no look: it is found soon enough in all that there is. */
+const shortText = 200
+
+const boundSearch = (node: Node): void => {
+  if (node.op !== 'rcall' || !searches.includes(node.args[0])) return
+  const [, text, [sought]] = node.args
+  if (!sought) return
+  if (sought.op === 'value' && typeof sought.args === 'string' && sought.args.length <= shortText) return
+  // Arguments are evaluated before the text that is searched.
+  let length = 0
+  surround(sought, (evaluate) => {
+    const value = evaluate()
+    length = typeof value === 'string' ? value.length : 0
+    return value
+  })
+  surround(text, (evaluate) => {
+    const value = evaluate()
+    if (typeof value === 'string') checkSearch(value.length, length)
+    return value
+  })
+}
+
 const checkName = (node: Node): void => {
   if (node.op !== 'call' && node.op !== 'rcall') return
   const known = node.op === 'call' ? functions.plain : [...functions.methods, ...functions.macros]
@@ -127,7 +150,8 @@ export const prepare = (node: Node, depth = 0, loops = 0): void => {
     const isBody = isLoop && child !== node.args[1]
     prepare(child, depth + 1, isBody ? loops + 1 : loops)
   }
-  // Last, around what the bodies have become.
+  // Last, around what the children have become.
+  boundSearch(node)
   countKept(node)
 }
 

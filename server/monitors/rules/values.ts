@@ -100,6 +100,16 @@ export const jsonOf = (given: unknown): unknown => {
   return map
 }
 
+/** What was given is read once: it may be large, and asked for in a loop. */
+const read = new WeakMap<object, unknown>()
+
+const jsonOnce = (given: unknown): unknown => {
+  if (typeof given !== 'object' || given === null) return given
+  const known = read.get(given) ?? jsonOf(given)
+  read.set(given, known)
+  return known
+}
+
 const same = (given: unknown) => given
 
 const readers: Record<string, (given: unknown) => unknown> = {
@@ -107,7 +117,7 @@ const readers: Record<string, (given: unknown) => unknown> = {
   double: same,
   bool: same,
   int: (given) => BigInt(given as number),
-  dyn: jsonOf,
+  dyn: jsonOnce,
   [timestamp]: (given) => new Date(given as string),
 }
 
@@ -120,11 +130,11 @@ const shapeOf = (fields: Record<string, string>): Shape => {
     }
   }
   for (const [name, type] of Object.entries(fields)) {
-    const read = (given: unknown) => (readers[type] ?? same)(given)
+    const readField = (given: unknown) => (readers[type] ?? same)(given)
     Object.defineProperty(Fields.prototype, name, {
       get(this: Fields) {
         const given = this.given[name]
-        return given === null || given === undefined ? undefined : read(given)
+        return given === null || given === undefined ? undefined : readField(given)
       },
     })
   }
