@@ -107,6 +107,15 @@ describe('a rule that would fill the memory', () => {
   })
 })
 
+describe('what a tool was given', () => {
+  it('is read once, however often it is asked for', async () => {
+    const call = { role: 'agent', kind: 'tool_call', tool: { name: 'x', arguments: Array(500_000).fill({}) } }
+    const subject = subjectOf({ turns: [call, ...Array(5_000).fill('agent: a')] })
+    const expression = 'turns.map(t, turns[0].tool.arguments).size() == 5001'
+    expect(await evaluate([expression], [subject])).toEqual([{ is: 'affected' }])
+  })
+})
+
 describe('a search for a text', () => {
   const told = {
     metadata: { short: 'a'.repeat(300), long: `${'a'.repeat(30_000)}b${'a'.repeat(30_000)}` },

@@ -1,7 +1,12 @@
 /** What calendar and clock show somewhere, as a time in UTC that shows the same there. */
 
+type LocalTime = (instant: Date) => Date
+
+/** By time zone: a calendar takes tens of kilobytes, and each rule may name a zone hundreds of times. */
+const kept = new Map<string, LocalTime>()
+
 /** Undefined when it is no time zone of IANA. An offset such as +02:00 is none. */
-export const localTime = (timeZone: string): ((instant: Date) => Date) | undefined => {
+export const localTime = (timeZone: string): LocalTime | undefined => {
   if (!/^[A-Za-z]/.test(timeZone)) return undefined
   let format: Intl.DateTimeFormat
   try {
@@ -18,12 +23,18 @@ export const localTime = (timeZone: string): ((instant: Date) => Date) | undefin
   } catch {
     return undefined
   }
-  return (instant) => {
+  // There are some hundreds of them, each of which may be written in many ways.
+  const { timeZone: name } = format.resolvedOptions()
+  const known = kept.get(name)
+  if (known) return known
+  const read: LocalTime = (instant) => {
     const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = (
       format.format(instant).match(/\d+/g) ?? []
     ).map(Number)
     return new Date(Date.UTC(year, month - 1, day, hour, minute, second, instant.getUTCMilliseconds()))
   }
+  kept.set(name, read)
+  return read
 }
 
 /** By the names and rules of CEL: months and days of the month count from 0, and so do weekdays, from Sunday. */
