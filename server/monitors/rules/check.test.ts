@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Conversation } from '../../conversations/schema.ts'
 import { checkDefinition } from '../definition.ts'
 import { checkRule } from './check.ts'
-import { choices, types } from './values.ts'
+import { choices, types } from './language/values.ts'
 
 const faultOf = (expression: string) => checkRule({ expression })[0]?.message
 
@@ -30,6 +30,7 @@ describe('a rule that is saved', () => {
     ['signals.talkRatio && true', "line 1, column 1: logical operator requires bool operands, got 'double'"],
     ['conversation.startedAt > 5', 'line 1, column 1: > does not go with timestamp and int'],
     ['turns["a"].role == "agent"', "line 1, column 1: list index must be int, got 'string'"],
+    ['turns.text == "a"', 'line 1, column 7: turns is a list; ask its members, as in turns.exists(t, t.text …)'],
     ['turns.all(t, t.role)', "line 1, column 16: all(var, predicate) predicate must return bool, got 'string'"],
     ['turns.contains("a")', 'line 1, column 1: there is no list.contains(string)'],
     ['signals.overlapMs', 'line 1, column 1: this is of type double; it must be true or false'],

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type { Issue } from '../../platform/errors.ts'
 
 /** The language takes some 9 MB, which are taken when the first rule is saved: evaluating it is done in threads. */
-const load = (): typeof import('./compile.ts') => createRequire(import.meta.url)('./compile.ts')
+const load = (): typeof import('./language/compile.ts') => createRequire(import.meta.url)('./language/compile.ts')
 
 /** Every fault of a rule that is to be saved, each with its place. */
 export const checkRule = ({ expression, score }: { expression: string; score?: string | undefined }): Issue[] => {

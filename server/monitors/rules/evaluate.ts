@@ -1,6 +1,6 @@
-import { Overspent, refill } from './budget.ts'
-import { type Compiled, compile } from './compile.ts'
 import { forget, quotes } from './evidence.ts'
+import { Overspent, refill } from './language/budget.ts'
+import { type Compiled, compile } from './language/compile.ts'
 import { type Note, outcomes } from './outcome.ts'
 import { reasonOf } from './reasons.ts'
 import type { Context } from './subject.ts'

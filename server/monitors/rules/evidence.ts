@@ -1,5 +1,5 @@
 import type { Evidence } from './outcome.ts'
-import type { Pattern } from './patterns.ts'
+import type { Pattern } from './patterns/patterns.ts'
 import { isMentionedIn, type TurnList, type TurnValue } from './turns.ts'
 
 /** What the text functions of a rule found while it was evaluated. One rule at a time. */

@@ -1,7 +1,7 @@
 import { EvaluationError } from '@marcbachmann/cel-js'
-import { wordOf } from './faults.ts'
-import { type Node, sourceOf } from './syntax.ts'
-import { Unknown } from './unknown.ts'
+import { wordOf } from './language/faults.ts'
+import { type Node, sourceOf } from './language/syntax.ts'
+import { Unknown } from './language/unknown.ts'
 
 /** Why an expression has no value in a conversation, in plain words. */
 

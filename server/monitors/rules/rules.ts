@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { type Note, outcomes } from './outcome.ts'
-import { type Ends, evaluatePart, partsOf } from './parts.ts'
-import { openPool, type PoolOptions } from './pool.ts'
+import { type Ends, evaluatePart, partsOf } from './threads/parts.ts'
+import { openPool, type PoolOptions } from './threads/pool.ts'
 
 /** Rules, asked of many conversations at once, in threads of their own. */
 

@@ -1,8 +1,8 @@
 import { readTranscript } from '../../conversations/transcripts/read.ts'
+import { Unknown } from './language/unknown.ts'
+import { jsonOf, shapes } from './language/values.ts'
 import type { RuleSubject } from './rules.ts'
 import { type TurnList, turnValuesOf } from './turns.ts'
-import { Unknown } from './unknown.ts'
-import { jsonOf, shapes } from './values.ts'
 
 /** A conversation as rules see it. Each part is made when the first rule asks for it, and once for all of them. */
 

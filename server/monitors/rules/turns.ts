@@ -1,7 +1,7 @@
 import type { Turn } from '../../conversations/transcripts/turn.ts'
-import { fold } from './fold.ts'
-import type { Pattern } from './patterns.ts'
-import { shapes, type Value } from './values.ts'
+import { shapes, type Value } from './language/values.ts'
+import { fold } from './patterns/fold.ts'
+import type { Pattern } from './patterns/patterns.ts'
 
 /** Turns as rules see them, and what can be asked of a list of them. */
 

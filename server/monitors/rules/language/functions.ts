@@ -1,9 +1,6 @@
 import type { Environment } from '@marcbachmann/cel-js'
-import { spendIfKept } from './budget.ts'
-import { remember } from './evidence.ts'
-import { localTime, type TimePart, timeParts } from './local-time.ts'
-import { openPattern, type Pattern, PatternFault } from './patterns.ts'
-import { type CelType, type Checker, type Evaluator, type Macro, type Node, sourceOf } from './syntax.ts'
+import { remember } from '../evidence.ts'
+import { openPattern, type Pattern, PatternFault } from '../patterns/patterns.ts'
 import {
   after,
   before,
@@ -14,7 +11,10 @@ import {
   mentioning,
   type TurnList,
   type TurnValue,
-} from './turns.ts'
+} from '../turns.ts'
+import { spendIfKept } from './budget.ts'
+import { localTime, type TimePart, timeParts } from './local-time.ts'
+import { type CelType, type Checker, type Evaluator, type Macro, type Node, sourceOf } from './syntax.ts'
 import { Unknown } from './unknown.ts'
 import { choices, shapes } from './values.ts'
 

@@ -1,4 +1,4 @@
-import { bytesOf, type CompiledRule, compileRule } from './evaluate.ts'
+import { bytesOf, type CompiledRule, compileRule } from '../evaluate.ts'
 
 /** Rules are asked again and again, so they are kept; the one that was not asked for longest goes. */
 

@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { ask } from '../evaluate.ts'
+import { type Note, outcomes } from '../outcome.ts'
+import type { RuleSubject } from '../rules.ts'
+import { type Context, openSubject } from '../subject.ts'
 import { compiledRule, type KeyedRule, keyed } from './compiled-rules.ts'
-import { ask } from './evaluate.ts'
-import { type Note, outcomes } from './outcome.ts'
 import { cells, type Position } from './position.ts'
-import type { RuleSubject } from './rules.ts'
-import { type Context, openSubject } from './subject.ts'
 
 /** The thread in which rules are evaluated: it may be ended at any point. */
 

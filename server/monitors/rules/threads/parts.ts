@@ -1,8 +1,8 @@
-import { type Note, outcomes } from './outcome.ts'
+import { type Note, outcomes } from '../outcome.ts'
+import type { RuleBatch } from '../rules.ts'
 import type { Pool } from './pool.ts'
-import type { RuleBatch } from './rules.ts'
+import type { End } from './start-thread.ts'
 import type { Answers, Work } from './thread.ts'
-import type { End } from './threads.ts'
 
 /** Parts of a batch, each done by one thread; when that is ended, another does the part without what ended it. */
 

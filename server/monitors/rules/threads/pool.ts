@@ -1,4 +1,4 @@
-import { type Limits, startThread, type Thread } from './threads.ts'
+import { type Limits, startThread, type Thread } from './start-thread.ts'
 
 /** As many threads as are needed, up to a number; each ends when it was not needed for a while. */
 

@@ -97,6 +97,11 @@ const messageOf = ({ code, summary, message, node }: Thrown, rest: string): stri
       const field = said.replace('No such key: ', '')
       return (owner?.checkedType && unknownField(owner.checkedType, owner, field)) ?? said
     }
+    case 'invalid_index_type': {
+      const [owner, field] = node?.op === '.' || node?.op === '[]' ? node.args : []
+      if (typeof field !== 'string' || !owner) return inWords(said)
+      return `${sourceOf(owner)} is a list; ask its members, as in ${sourceOf(owner)}.exists(t, t.${field} …)`
+    }
     case 'unexpected_character':
       return `unexpected ${/^(\w+|.?)/su.exec(rest)?.[0] || 'end'}`
     case 'unexpected_token':
