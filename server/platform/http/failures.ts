@@ -65,6 +65,11 @@ export const addFailures = (app: FastifyInstance, methods: Methods): void => {
   })
   // Node would answer an expectation that it does not know with a bare 417; HTTP allows to pass over it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  // No other protocol is spoken here. Node now and then loses what follows a request that asks for one and has a body,
+  // so nothing may follow it.
+  app.server.prependListener('request', (request, response) => {
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
+  })
 }
 
 /** A path that cannot be read has no route and runs no hook; Fastify asks here for all of its answer. */

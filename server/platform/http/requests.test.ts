@@ -93,6 +93,14 @@ describe('what is refused', () => {
     expect(answer?.headers.has('x-request-id')).toBe(true)
   })
 
+  it('a request for another protocol is answered in this one, and ends its connection', async () => {
+    const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\n'
+    const bytes = `GET /v1/me HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${org.key}\r\n${upgrade}\r\n`
+    const [answer] = await openConnection(server.deps.listening.port).exchange(bytes)
+    expect(answer?.status).toBe(200)
+    expect(answer?.headers.get('connection')).toBe('close')
+  })
+
   it.each([
     ['no content type', { 'content-type': '' }, '{}'],
     ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'name=Acme'],
