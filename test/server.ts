@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
+import { afterAll, expect, onTestFinished } from 'vitest'
 import { buildApp } from '../server/app.ts'
 import { loadConfig } from '../server/config.ts'
 import { closeDeps, type Deps, openDeps } from '../server/deps.ts'
@@ -65,12 +65,16 @@ const request = async (origin: string, method: string, path: string, { key, body
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
 }
 
+/** When what was opened here is no longer needed: at the end of the test, or of the file outside of tests. */
+const afterwards = (end: () => Promise<void>) =>
+  expect.getState().currentTestName === undefined ? afterAll(end) : onTestFinished(end)
+
 /** The whole service on a database and a data directory of its own, for the tests of one file. */
 export const testServer = async (env: Record<string, string> = {}): Promise<TestServer> => {
   const logged: string[] = []
   const log: Log = openLog({ write: (line) => logged.push(line) })
   const dataDir = await mkdtemp(join(tmpdir(), 'earshot-server-'))
-  afterAll(() => rm(dataDir, { recursive: true, force: true }))
+  afterwards(() => rm(dataDir, { recursive: true, force: true }))
   const { connection, drop } = await testDatabase()
   const config = loadConfig({ PORT: '0', EARSHOT_DATA_DIR: dataDir, EARSHOT_SERVICE_KEY: serviceKey, ...env })
   const clock = fakeClock()
@@ -78,7 +82,7 @@ export const testServer = async (env: Record<string, string> = {}): Promise<Test
   const app = await buildApp(deps)
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   deps.listening.port = Number(new URL(origin).port)
-  afterAll(async () => {
+  afterwards(async () => {
     await app.close()
     await closeDeps(deps)
     await drop()

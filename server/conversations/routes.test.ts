@@ -1,13 +1,10 @@
 import { sql } from 'kysely'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { makeAgent, makeAgentVersion, makeCompany, makeConversation, makeOrganization } from '../../test/make.ts'
-import { type TestServer, testServer } from '../../test/server.ts'
+import { testServer } from '../../test/server.ts'
 import { countWaiting } from './ingest/test-locks.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer()
-})
+const server = await testServer()
 
 const unknownId = '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'
 

@@ -1,14 +1,13 @@
 import { beforeAll, expect, it } from 'vitest'
 import { makeOrganization } from '../../test/make.ts'
 import { sample } from '../../test/samples/ingest/sample.ts'
-import { type TestServer, testServer } from '../../test/server.ts'
+import { testServer } from '../../test/server.ts'
 
 /** Formats whose senders have no webhook here: a client posts their transcript in a conversation of our form. */
 
-let server: TestServer
+const server = await testServer()
 let key: string
 beforeAll(async () => {
-  server = await testServer()
   key = (await makeOrganization(server)).key
 })
 

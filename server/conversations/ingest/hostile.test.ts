@@ -1,12 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { makeOrganization } from '../../../test/make.ts'
-import { type TestServer, testServer } from '../../../test/server.ts'
+import { testServer } from '../../../test/server.ts'
 import { batchesOf, call, say, statuses } from './test-batches.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer()
-})
+const server = await testServer()
 
 const { json, stream, countIn } = batchesOf(() => server)
 

@@ -1,17 +1,14 @@
 import { sql } from 'kysely'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { makeOrganization } from '../../../test/make.ts'
-import { type TestServer, testServer } from '../../../test/server.ts'
+import { testServer } from '../../../test/server.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Incoming } from './incoming.ts'
 import { ingestConversations } from './ingest.ts'
 import { batchesOf, call, leo, lines, say, statuses } from './test-batches.ts'
 import { countWaiting } from './test-locks.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer({ EARSHOT_LIMITS: 'batchBytes=12000000' })
-})
+const server = await testServer({ EARSHOT_LIMITS: 'batchBytes=12000000' })
 
 const { json, stream, countIn } = batchesOf(() => server)
 
