@@ -11,6 +11,7 @@ import { customerMetrics } from './customer-metrics/routes.ts'
 import type { Deps } from './deps.ts'
 import { evaluationRuns } from './evaluations/runs/routes.ts'
 import { monitorTrials } from './evaluations/trials/routes.ts'
+import { monitorExports } from './exports/routes.ts'
 import { findings } from './findings/routes.ts'
 import { deliveries } from './integrations/deliveries/routes.ts'
 import { traces } from './integrations/otlp/routes.ts'
@@ -29,6 +30,8 @@ import { type App, openHttp } from './platform/http/http.ts'
 import { addPages } from './platform/http/pages.ts'
 import { savedViews } from './saved-views/routes.ts'
 import { signIn } from './sign-in/routes.ts'
+import { webhookDeliveries } from './webhooks/deliveries/routes.ts'
+import { webhookEndpoints } from './webhooks/routes.ts'
 
 const resources = [
   organizations,
@@ -49,12 +52,15 @@ const resources = [
   monitorTrials,
   evaluationRuns,
   monitorResults,
+  monitorExports,
   findings,
   monitorTrend,
   monitorAgreement,
   integrations,
   deliveries,
   traces,
+  webhookEndpoints,
+  webhookDeliveries,
 ]
 
 /** The areas of the interface, in the order in which its documents show them. */
@@ -68,6 +74,7 @@ const areas: [name: string, description: string][] = [
   ['Monitors', 'What every conversation is checked for, and the results.'],
   ['Conversations', 'Calls, chats and voicemails, with transcripts and recordings.'],
   ['Integrations', 'Providers that send finished conversations of their own accord, and traces.'],
+  ['Webhooks', 'Endpoints of one’s own that are told of events, signed, and what was sent to them.'],
   ['Customer Metrics', 'Evaluations of the customer’s own, attached to a conversation.'],
   ['Findings', 'What somebody should look at: problems and praise, with the conversations that show them.'],
   ['Companies', 'Clients or brands that the agents work for, and their logos.'],

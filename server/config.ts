@@ -55,6 +55,7 @@ const defaultLimits = {
   logoBytes: 2 * mebibytes,
   recordingBytes: 512 * mebibytes,
   metadataBytes: 64 * 1024,
+  exportSeconds: 1_800,
   ratePerSecond: 500,
   rateBurst: 2_000,
 }
@@ -152,6 +153,18 @@ export const switches = {
   EARSHOT_SERVICE_KEY: define<string | undefined>({
     about: 'The key that provisions organizations. More can be made with `bin/earshot keys service`.',
     ...visibleText(32, 200),
+    fallback: undefined,
+    secret: true,
+  }),
+  EARSHOT_URL: define<string | undefined>({
+    about: 'The service that commands such as `bin/earshot export` call.',
+    ...url('http:', 'https:'),
+    fallback: undefined,
+    fallbackText: 'the one that these switches describe',
+  }),
+  EARSHOT_KEY: define<string | undefined>({
+    about: 'The key of an organization with which such commands call it.',
+    ...visibleText(1, 200),
     fallback: undefined,
     secret: true,
   }),
@@ -277,6 +290,7 @@ const toConfig = (values: Values) => ({
   metricsToken: values.EARSHOT_METRICS_TOKEN,
   allowedPrivateAddresses: values.EARSHOT_ALLOWED_PRIVATE_ADDRESSES,
   limits: values.EARSHOT_LIMITS,
+  client: { url: values.EARSHOT_URL, key: values.EARSHOT_KEY },
 })
 
 export type Config = ReturnType<typeof toConfig>

@@ -19,6 +19,10 @@ const commands: Record<string, { summary: string; load: () => Promise<{ run: Com
     summary: 'make a one-time link by which an owner or member joins or sets a new password',
     load: () => import('./commands/link.ts'),
   },
+  export: {
+    summary: 'ask a service for a file of results and download it',
+    load: () => import('./commands/export.ts'),
+  },
   jobs: { summary: 'list and retry dead jobs: jobs list, jobs retry', load: () => import('./commands/jobs.ts') },
   doctor: { summary: 'check what the service needs', load: () => import('./commands/doctor.ts') },
 }

@@ -6,6 +6,9 @@ import { deleteRecording, fetchRecording, sweepRecordings } from './conversation
 import type { Deps } from './deps.ts'
 import { evaluateConversations, judge } from './evaluations/jobs.ts'
 import { evaluateRun } from './evaluations/runs/jobs.ts'
+import { expireExports } from './exports/expire.ts'
+import { deleteFile, sweepFiles } from './exports/files.ts'
+import { generateExport } from './exports/jobs.ts'
 import { deleteDeliveries, sweepDeliveries } from './integrations/deliveries/jobs.ts'
 import { assembleConversations, sweepSpans } from './integrations/otlp/jobs.ts'
 import { pullTranscript } from './integrations/twilio/jobs.ts'
@@ -14,6 +17,7 @@ import { detectSpikes } from './monitors/spikes/jobs.ts'
 import { newId } from './platform/ids.ts'
 import type { Job } from './platform/jobs/define-job.ts'
 import { sweepSessions } from './sign-in/jobs.ts'
+import { deliver, sweepWebhooks } from './webhooks/deliveries/jobs.ts'
 
 /** Every job of the product. Processes that only answer requests know them too: they enqueue them. */
 export const jobList: Job<Deps>[] = [
@@ -24,6 +28,10 @@ export const jobList: Job<Deps>[] = [
   judge,
   evaluateRun,
   deleteMonitorResults,
+  generateExport,
+  expireExports,
+  deleteFile,
+  sweepFiles,
   detectSpikes,
   fetchRecording,
   deleteRecording,
@@ -35,6 +43,8 @@ export const jobList: Job<Deps>[] = [
   pullTranscript,
   assembleConversations,
   sweepSpans,
+  deliver,
+  sweepWebhooks,
 ]
 
 type WorkerOptions = {

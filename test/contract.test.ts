@@ -33,7 +33,8 @@ const expectError = (answer: { status: number; body: unknown }, status: number, 
   expect(faultsOf(errorSchema, answer.body)).toBeNull()
 }
 
-const isAudited = ({ method, unaudited }: SweptOperation) => method !== 'GET' && method !== 'HEAD' && !unaudited
+const isAudited = ({ method, unaudited, audited }: SweptOperation) =>
+  audited || (method !== 'GET' && method !== 'HEAD' && !unaudited)
 const keyFor = ({ access }: SweptOperation, org: Org) => (access === 'service' ? serviceKey : org.key)
 
 /** Everything stored for an organization, but for the minute in which a key was last used. */

@@ -6,7 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { onTestFinished } from 'vitest'
+import { openDatabase } from '../server/platform/db/database.ts'
+import { openEmbedded } from '../server/platform/db/embedded.ts'
 import { signal } from '../server/platform/db/embedded-process.ts'
+import { openJobs } from '../server/platform/jobs/queue.ts'
+import { openLog } from '../server/platform/log.ts'
 import { serviceKey } from './server.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -132,4 +136,18 @@ export const provision = async (origin: string) => {
   const { status, body } = await ask(origin, 'POST', '/v1/organizations', serviceKey, { name: 'Acme', slug, owner })
   if (status !== 201) throw new Error(`expected 201, got ${status}: ${JSON.stringify(body)}`)
   return { id: body.organization.id as string, slug, key: body.apiKey.key as string, keyId: body.apiKey.id as string }
+}
+
+/** The queue of a data directory that another process serves. */
+export const openQueue = async (dataDir: string) => {
+  const log = openLog({ write: () => {} })
+  const embedded = await openEmbedded({ dataDir, log, applicationName: 'test' })
+  const database = openDatabase({ connection: embedded.connection, applicationName: 'test' })
+  const jobs = await openJobs({ database, log })
+  onTestFinished(async () => {
+    await jobs.close()
+    await database.close()
+    await embedded.close()
+  })
+  return { jobs, db: database.db }
 }

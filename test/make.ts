@@ -3,6 +3,7 @@ import { fileSpike } from '../server/findings/file.ts'
 import type { OrgId } from '../server/platform/db/database.ts'
 import type { Role } from '../server/platform/identity/actor.ts'
 import { newId } from '../server/platform/ids.ts'
+import { deliver } from '../server/webhooks/deliveries/jobs.ts'
 import { sampleBytes } from './samples/ingest/sample.ts'
 import { serviceKey, type TestServer } from './server.ts'
 
@@ -161,6 +162,20 @@ export const makeRun = async (server: TestServer, key: string) => {
 }
 
 /** One that a spike of a new monitor filed, about one conversation. */
+export const makeExportConfig = async (server: TestServer, key: string) => ({
+  monitors: [{ id: (await makeMonitor(server, key)).id as string }],
+  since: '2026-11-01T00:00:00Z',
+  until: '2026-12-01T00:00:00Z',
+  timezone: 'UTC',
+})
+
+export const makeExport = async (server: TestServer, key: string) => {
+  const body = { operationId: randomUUID(), config: await makeExportConfig(server, key) }
+  const answer = await server.call('POST', '/v1/monitor-exports', { key, body })
+  if (answer.status !== 202) throw new Error(`expected 202, got ${answer.status}: ${answer.text}`)
+  return answer.body
+}
+
 export const makeFinding = async (server: TestServer, key: string, title = 'Refunds rise') => {
   const { db } = server.deps
   // The service has just said so.
@@ -192,6 +207,36 @@ export const makeDelivery = async (server: TestServer, key: string) => {
   const answer = await server.call('POST', integration.webhookPath, { raw, headers })
   if (answer.status !== 200) throw new Error(`expected 200, got ${answer.status}: ${answer.text}`)
   return { integrationId: integration.id as string, deliveryId: answer.body.deliveryId as string }
+}
+
+/** One that waits for approval. Where an organization has as many as it may, the newest one makes room. */
+export const makeWebhookEndpoint = async (server: TestServer, key: string, fields: object = {}) => {
+  const path = '/v1/webhook-endpoints'
+  const body = { name: 'Warehouse', url: 'https://hooks.example.com/earshot', ...fields }
+  const answer = await server.call('POST', path, { key, body })
+  if (answer.status !== 409) return made(Promise.resolve(answer))
+  const { data } = (await server.call('GET', `${path}?limit=1`, { key })).body
+  await server.call('DELETE', `${path}/${data[0].id}`, { key })
+  return made(server.call('POST', path, { key, body }))
+}
+
+/** One that an admin has approved. */
+export const makeActiveWebhookEndpoint = async (server: TestServer, key: string, fields: object = {}) => {
+  const endpoint = await makeWebhookEndpoint(server, key, fields)
+  const { status, text } = await server.call('POST', `/v1/webhook-endpoints/${endpoint.id}/approve`, { key })
+  if (status !== 200) throw new Error(`expected 200, got ${status}: ${text}`)
+  return endpoint
+}
+
+/** A test event that was never sent, because its endpoint was disabled; now it is active again. */
+export const makeFailedWebhookDelivery = async (server: TestServer, key: string) => {
+  const { id } = await makeActiveWebhookEndpoint(server, key)
+  const post = (verb: string) => server.call('POST', `/v1/webhook-endpoints/${id}/${verb}`, { key })
+  const { body: delivery } = await post('test')
+  await post('disable')
+  await server.deps.jobs.drain([deliver], server.deps)
+  await post('approve')
+  return { endpointId: id as string, deliveryId: delivery.id as string }
 }
 
 /** The password of everyone whom tests make. */

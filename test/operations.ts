@@ -1,15 +1,20 @@
+import { randomUUID } from 'node:crypto'
 import type { Access } from '../server/platform/http/access.ts'
 import { exampleOf } from '../server/platform/http/examples.ts'
 import { type Operation, openApiDocument } from '../server/platform/http/openapi.ts'
 import {
   acceptance,
   elsewhere,
+  makeActiveWebhookEndpoint,
   makeAgent,
   makeAgentGroup,
   makeAgentVersion,
   makeCompany,
   makeConversation,
   makeDelivery,
+  makeExport,
+  makeExportConfig,
+  makeFailedWebhookDelivery,
   makeFinding,
   makeIntegration,
   makeKey,
@@ -20,6 +25,7 @@ import {
   makeRecording,
   makeRun,
   makeSavedView,
+  makeWebhookEndpoint,
   password,
   wav,
   webhookHeaders,
@@ -39,6 +45,8 @@ export type SweptOperation = {
   foreign: boolean
   /** Why a writing request of it leaves no audit event. */
   unaudited: string | undefined
+  /** A reading request that leaves one all the same. */
+  audited: boolean
   operation: Operation
 }
 
@@ -74,7 +82,19 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   '/v1/monitors/{id}/test': async (server, { key }) =>
     (await makeMonitor(server, key, { kind: 'rule', definition: { expression: 'true' } })).id,
   '/v1/monitors/{id}': async (server, { key }) => (await makeMonitor(server, key)).id,
+  '/v1/monitor-exports/{id}/download': async (server, { key }) => {
+    const { id } = await makeExport(server, key)
+    await server.drain()
+    return id
+  },
+  '/v1/monitor-exports/{id}': async (server, { key }) => (await makeExport(server, key)).id,
   '/v1/saved-views/{id}': async (server, { key }) => (await makeSavedView(server, key)).id,
+  '/v1/webhook-endpoints/{id}/deliveries/{deliveryId}': async (server, { key }) => {
+    const { endpointId, deliveryId } = await makeFailedWebhookDelivery(server, key)
+    return [endpointId, deliveryId]
+  },
+  '/v1/webhook-endpoints/{id}/test': async (server, { key }) => (await makeActiveWebhookEndpoint(server, key)).id,
+  '/v1/webhook-endpoints/{id}': async (server, { key }) => (await makeWebhookEndpoint(server, key)).id,
   '/v1/members/{id}': async (server, { key }) => (await makeMember(server, key, 'member')).id,
   '/v1/api-keys/{id}': async (server, { key }) => (await makeKey(server, key, 'viewer')).id,
   '/v1/organizations/{id}': async (_server, { id }) => id,
@@ -119,6 +139,7 @@ export const listOperations = (server: TestServer): SweptOperation[] =>
       access: operation['x-access'],
       foreign: operation['x-foreign'] === true,
       unaudited: operation['x-unaudited'],
+      audited: operation['x-audited'] === true,
       operation,
     })),
   )
@@ -169,7 +190,7 @@ const withInvitation = async (server: TestServer, { key }: Org) => {
   return acceptance(invitationUrl)
 }
 
-/** What the operations of people need: someone who is signed in, or invited. */
+/** What operations need that the document cannot tell: someone who is signed in or invited, a monitor of one's own. */
 const preparations: Record<string, (server: TestServer, org: Org) => Promise<Partial<Call>>> = {
   signIn: async (server, { key }) => {
     const { email } = await makePerson(server, key)
@@ -184,6 +205,10 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
     return { headers: elsewhere(), body: { token } }
   },
   listJoinedOrganizations: bySession,
+  createMonitorExport: async (server, { key }) => ({
+    body: { operationId: randomUUID(), config: await makeExportConfig(server, key) },
+  }),
+  previewMonitorExport: async (server, { key }) => ({ body: { config: await makeExportConfig(server, key) } }),
   switchOrganization: (server, org) => bySession(server, org, { organizationId: org.id }),
 }
 

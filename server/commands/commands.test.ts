@@ -3,32 +3,13 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { ask, makeDataDir, provision, runEarshot, startEarshot } from '../../test/earshot.ts'
+import { ask, makeDataDir, openQueue, provision, runEarshot, startEarshot } from '../../test/earshot.ts'
 import { serviceKey } from '../../test/server.ts'
 import { deleteLogo } from '../companies/jobs.ts'
-import { openDatabase } from '../platform/db/database.ts'
-import { openEmbedded } from '../platform/db/embedded.ts'
-import { openJobs } from '../platform/jobs/queue.ts'
-import { openLog } from '../platform/log.ts'
 
 /** The commands as people run them, beside a serving process and without one. */
 
-const silent = openLog({ write: () => {} })
-
 const statusOf = async (origin: string, path: string, key: string) => (await ask(origin, 'GET', path, key)).status
-
-/** The queue of a data directory that another process serves. */
-const openQueue = async (dataDir: string) => {
-  const embedded = await openEmbedded({ dataDir, log: silent, applicationName: 'test' })
-  const database = openDatabase({ connection: embedded.connection, applicationName: 'test' })
-  const jobs = await openJobs({ database, log: silent })
-  onTestFinished(async () => {
-    await jobs.close()
-    await database.close()
-    await embedded.close()
-  })
-  return { jobs, db: database.db }
-}
 
 describe('beside a serving process', () => {
   it('a second start says who has the data directory and leaves it alone', async () => {

@@ -143,6 +143,15 @@ const orderedClauses = (selection: Listed): Clause[] => {
   return clauses
 }
 
+/** Whose results count: those of all versions of a monitor, or of the current one alone. */
+export type VersionScope = 'historical' | 'current'
+
+const inScope = (org: OrgId, ids: string[], scope: VersionScope): Clause =>
+  scope === 'historical'
+    ? sql`true`
+    : sql`(r.monitor_id, r.monitor_version) IN (
+      SELECT m.id, m.current_version FROM monitors m WHERE m.organization_id = ${org} AND m.id = ANY(${ids}::uuid[]))`
+
 /** The rows of monitors, of each conversation that of the newest version. Their index read backwards is in this order. */
 const newestResults = (org: OrgId, ids: string[], within: Clause[]) => sql`
   SELECT DISTINCT ON (r.monitor_id, r.call_started_at, r.conversation_id)
@@ -169,7 +178,7 @@ type ResultLookup =
   | { before: string | undefined }
 
 /** Conversations have one row of each monitor, so to count them is to count the conditions that hold. */
-const monitorClause = (org: OrgId, selection: Selection, lookup: ResultLookup): Clause => {
+const monitorClause = (org: OrgId, selection: Selection, lookup: ResultLookup, scope: VersionScope): Clause => {
   const { monitors = [], match = 'all', since, until } = selection
   const ids = monitors.map(({ id }) => id)
   const wanted = sql`(${sql.join(
@@ -178,10 +187,14 @@ const monitorClause = (org: OrgId, selection: Selection, lookup: ResultLookup): 
   )})`
   const needed = match === 'any' || monitors.some(({ result }) => result === 'all') ? 1 : monitors.length
   if (lookup === 'each') {
-    const ofThis = [sql`r.call_started_at = conversations.started_at`, sql`r.conversation_id = conversations.id`]
-    return sql`(SELECT count(*) FROM (${newestResults(org, ids, ofThis as Clause[])}) n WHERE ${wanted}) >= ${needed}`
+    const ofThis = [
+      inScope(org, ids, scope),
+      sql<boolean>`r.call_started_at = conversations.started_at`,
+      sql<boolean>`r.conversation_id = conversations.id`,
+    ]
+    return sql`(SELECT count(*) FROM (${newestResults(org, ids, ofThis)}) n WHERE ${wanted}) >= ${needed}`
   }
-  const window: Clause[] = []
+  const window: Clause[] = [inScope(org, ids, scope)]
   if (since !== undefined) window.push(sql`r.call_started_at >= ${since}::timestamptz`)
   if (until !== undefined) window.push(sql`r.call_started_at < ${until}::timestamptz`)
   if (lookup.before !== undefined) window.push(sql`r.call_started_at <= ${lookup.before}::timestamptz`)
@@ -191,7 +204,12 @@ const monitorClause = (org: OrgId, selection: Selection, lookup: ResultLookup): 
 }
 
 /** What an index finds, but in no order. */
-const soughtClauses = (org: OrgId, selection: Selection, lookup: ResultLookup): Clause[] => {
+const soughtClauses = (
+  org: OrgId,
+  selection: Selection,
+  lookup: ResultLookup,
+  scope: VersionScope = 'historical',
+): Clause[] => {
   const { agentIds = [], agentVersionIds = [], agentGroupIds = [], companyIds = [], text, metadata = [] } = selection
   const clauses: Clause[] = []
   if (agentIds.length > 1) clauses.push(sql`conversations.agent_id = ANY(${agentIds}::uuid[])`)
@@ -209,7 +227,7 @@ const soughtClauses = (org: OrgId, selection: Selection, lookup: ResultLookup): 
       WHERE t.organization_id = ${org} AND t.conversation_id = conversations.id
         AND t.words @@ websearch_to_tsquery('simple', ${text}))`)
   }
-  if (selection.monitors) clauses.push(monitorClause(org, selection, lookup))
+  if (selection.monitors) clauses.push(monitorClause(org, selection, lookup, scope))
   return clauses
 }
 
@@ -239,11 +257,12 @@ export const whereSelected = <T extends keyof DB, O>(
   query: SelectQueryBuilder<DB, T, O>,
   org: OrgId,
   selection: Selection,
+  scope?: VersionScope,
 ) =>
   narrow(query, [
     ofTenant(org),
     ...orderedClauses(selection),
-    ...soughtClauses(org, selection, { before: undefined }),
+    ...soughtClauses(org, selection, { before: undefined }, scope),
     ...otherClauses(selection),
   ]).modifyEnd(eachTime)
 
@@ -289,9 +308,19 @@ export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limi
   return page(from(all))
 }
 
-export const countSelected = async (db: Db, org: OrgId, selection: Selection): Promise<number> => {
-  const { count } = await whereSelected(db.selectFrom('conversations'), org, selection)
+export const countSelected = async (db: Db, org: OrgId, selection: Selection, scope?: VersionScope) => {
+  const { count } = await whereSelected(db.selectFrom('conversations'), org, selection, scope)
     .select(sql<number>`count(*)`.as('count'))
     .executeTakeFirstOrThrow()
   return count
+}
+
+/** The statement that finds all that are selected, oldest first, for whoever reads them through a cursor. */
+export const selectedStatement = (db: Db, org: OrgId, selection: Selection, scope: VersionScope) => {
+  const { sql: text, parameters } = whereSelected(db.selectFrom('conversations'), org, selection, scope)
+    .select(['conversations.id', 'conversations.started_at as startedAt'])
+    .orderBy(sql`conversations.started_at`)
+    .orderBy(sql`conversations.id`)
+    .compile()
+  return { text, values: [...parameters] }
 }

@@ -1,4 +1,5 @@
 import type { Deps } from '../../deps.ts'
+import { expireExportsOfCalls } from '../../exports/expire.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { deleteRecording } from '../recordings/jobs.ts'
 import { eraseMentions } from './mentions.ts'
@@ -18,12 +19,7 @@ import { tombstoneHash } from './tombstone.ts'
  * ids so that a late part does not bring them back. Tells which there were. What holds more of a conversation than the
  * tables that go with it by their foreign keys has its line here.
  */
-export const eraseConversations = async (
-  { jobs }: Pick<Deps, 'jobs'>,
-  trx: Db,
-  org: OrgId,
-  ids: string[],
-): Promise<string[]> => {
+export const eraseConversations = async (deps: Deps, trx: Db, org: OrgId, ids: string[]): Promise<string[]> => {
   const erased = await lockErased(trx, org, ids)
   if (erased.length === 0) return []
   const erasedIds = erased.map(({ id }) => id)
@@ -31,18 +27,24 @@ export const eraseConversations = async (
   const hashes = externalIds.map((externalId) => tombstoneHash(org, externalId))
 
   const files = await listErasedFiles(trx, org, erasedIds)
-  await jobs.enqueueMany(
+  await deps.jobs.enqueueMany(
     trx,
     deleteRecording,
     files.map((key) => ({ key })),
   )
   await deleteDeliveriesOf(trx, org, erasedIds)
   await deleteResultsOf(trx, org, erased)
+  await expireExportsOfCalls(
+    deps,
+    trx,
+    org,
+    erased.map(({ startedAt }) => startedAt),
+  )
   await deleteConversations(trx, org, erasedIds)
   if (externalIds.length > 0) {
     await insertTombstones(trx, org, hashes)
     await deleteSpansOf(trx, org, externalIds)
-    await jobs.enqueue(trx, eraseMentions, { organizationId: org, hashes })
+    await deps.jobs.enqueue(trx, eraseMentions, { organizationId: org, hashes })
   }
   return erasedIds
 }

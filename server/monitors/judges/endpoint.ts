@@ -54,7 +54,8 @@ export const openEndpoint = (
 
   const post = async (base: string, body: object, signal: AbortSignal) => {
     try {
-      return await client.post(dialect.url(base), {
+      return await client.request(dialect.url(base), {
+        method: 'POST',
         headers: { 'content-type': 'application/json', 'user-agent': 'Earshot', ...dialect.headers(apiKey) },
         body: JSON.stringify(body),
         timeoutMs: Math.min(timeoutMs, longestTimeoutMs),

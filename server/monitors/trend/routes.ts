@@ -2,11 +2,11 @@ import type { Deps } from '../../deps.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, IdParams } from '../../platform/http/schemas.ts'
+import { isTimeZone } from '../../platform/time-zone.ts'
 import { share } from '../agreement/statistics.ts'
 import { getMonitor } from '../queries.ts'
 import { countByTime } from './queries.ts'
 import { Trend, TrendQuery } from './schema.ts'
-import { isTimeZone } from './time-zone.ts'
 
 const mostBuckets = 1_000
 

@@ -21,6 +21,8 @@ export type FileLink = {
   disposition: 'attachment' | 'inline'
   fileName?: string
   contentType?: string
+  /** Of the file, in base64. */
+  sha256?: string
   /** It may be deleted for good, so no cache on the way keeps a copy. */
   erasable?: true
 }
@@ -42,7 +44,8 @@ export type BlobOptions = {
   clock?: Clock
 }
 
-const openStore = async (
+/** Without links, for who only stores. */
+export const openStore = async (
   { storage, dataDir, s3Endpoint }: BlobOptions['config'],
   clock: Clock,
 ): Promise<BlobStore | LinkingStore> => {

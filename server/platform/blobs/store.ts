@@ -47,6 +47,8 @@ export type LinkOptions = {
   fileName: string
   contentType: string
   disposition: 'attachment' | 'inline'
+  /** Of the file, in base64: sent with it where this service serves it. */
+  sha256?: string
 }
 
 /** A store that can be read by links of its own, past this service. */

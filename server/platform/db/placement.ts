@@ -27,6 +27,7 @@ export const placement: Record<string, 'distributed' | 'reference' | 'local'> = 
   monitors: 'distributed',
   monitor_versions: 'distributed',
   monitor_results: 'distributed',
+  monitor_exports: 'distributed',
   evaluation_runs: 'distributed',
   judge_spending: 'distributed',
   monitor_spike_states: 'distributed',
@@ -37,6 +38,9 @@ export const placement: Record<string, 'distributed' | 'reference' | 'local'> = 
   integrations: 'reference',
   integration_deliveries: 'distributed',
   otel_spans: 'distributed',
+  webhook_endpoints: 'distributed',
+  webhook_deliveries: 'distributed',
+  webhook_attempts: 'distributed',
   job_holders: 'local',
   migrations: 'local',
 }

@@ -337,6 +337,37 @@ CREATE TABLE members (
   CONSTRAINT members_user_fkey FOREIGN KEY (user_id) REFERENCES users(id)
 );
 
+CREATE TABLE monitor_exports (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  operation_id uuid NOT NULL,
+  status text NOT NULL DEFAULT 'pending'::text,
+  config jsonb NOT NULL,
+  since timestamp(3) with time zone NOT NULL,
+  until timestamp(3) with time zone NOT NULL,
+  created_by_user_id uuid NOT NULL,
+  notification_endpoint_id uuid,
+  created_at timestamp(3) with time zone NOT NULL,
+  enqueued_at timestamp(3) with time zone,
+  started_at timestamp(3) with time zone,
+  completed_at timestamp(3) with time zone,
+  expires_at timestamp(3) with time zone,
+  is_outdated boolean NOT NULL DEFAULT false,
+  row_count integer,
+  bytes bigint,
+  sha256 text,
+  error_code text,
+  blob_key text,
+  CONSTRAINT monitor_exports_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT monitor_exports_operation_key UNIQUE (organization_id, operation_id),
+  CONSTRAINT monitor_exports_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT monitor_exports_completed_check CHECK (((status <> 'completed'::text) OR (ROW(completed_at, expires_at, row_count, bytes, sha256, blob_key) IS NOT NULL))),
+  CONSTRAINT monitor_exports_error_check CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
+  CONSTRAINT monitor_exports_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'expired'::text])))
+);
+CREATE INDEX monitor_exports_expires_idx ON public.monitor_exports USING btree (organization_id, expires_at) WHERE (status = 'completed'::text);
+CREATE INDEX monitor_exports_unfinished_idx ON public.monitor_exports USING btree (organization_id, id) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
+
 CREATE TABLE monitor_results (
   organization_id uuid NOT NULL,
   monitor_id uuid NOT NULL,
@@ -569,3 +600,66 @@ CREATE TABLE verifications (
   CONSTRAINT verifications_pkey PRIMARY KEY (id)
 );
 CREATE INDEX verifications_identifier_idx ON public.verifications USING btree (identifier);
+
+CREATE TABLE webhook_attempts (
+  organization_id uuid NOT NULL,
+  delivery_id uuid NOT NULL,
+  number integer NOT NULL,
+  attempted_at timestamp(3) with time zone NOT NULL,
+  duration_ms integer NOT NULL,
+  status_code smallint,
+  error text,
+  answer text,
+  CONSTRAINT webhook_attempts_pkey PRIMARY KEY (organization_id, delivery_id, number),
+  CONSTRAINT webhook_attempts_delivery_fkey FOREIGN KEY (organization_id, delivery_id) REFERENCES webhook_deliveries(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT webhook_attempts_outcome_check CHECK (((status_code IS NULL) = (error IS NOT NULL)))
+);
+
+CREATE TABLE webhook_deliveries (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  endpoint_id uuid NOT NULL,
+  event_type text NOT NULL,
+  body text NOT NULL,
+  only_while_member uuid,
+  status text NOT NULL DEFAULT 'pending'::text,
+  reason text,
+  attempts integer NOT NULL DEFAULT 0,
+  earlier_attempts integer NOT NULL DEFAULT 0,
+  next_attempt_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT webhook_deliveries_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT webhook_deliveries_next_check CHECK (((next_attempt_at IS NOT NULL) = (status = 'pending'::text))),
+  CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
+);
+CREATE INDEX webhook_deliveries_created_idx ON public.webhook_deliveries USING btree (created_at);
+CREATE INDEX webhook_deliveries_list_idx ON public.webhook_deliveries USING btree (organization_id, endpoint_id, id);
+CREATE INDEX webhook_deliveries_status_idx ON public.webhook_deliveries USING btree (organization_id, endpoint_id, status, id);
+
+CREATE TABLE webhook_endpoints (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  name text NOT NULL,
+  url text NOT NULL,
+  events text[] NOT NULL,
+  status text NOT NULL DEFAULT 'proposed'::text,
+  disabled_reason text,
+  secret text NOT NULL,
+  previous_secret text,
+  previous_secret_until timestamp(3) with time zone,
+  approved_by_user_id uuid,
+  approved_at timestamp(3) with time zone,
+  failing_since timestamp(3) with time zone,
+  created_by_user_id uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT webhook_endpoints_approver_fkey FOREIGN KEY (approved_by_user_id) REFERENCES users(id),
+  CONSTRAINT webhook_endpoints_creator_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id),
+  CONSTRAINT webhook_endpoints_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT webhook_endpoints_approval_check CHECK (((status <> 'active'::text) OR (approved_by_user_id IS NOT NULL))),
+  CONSTRAINT webhook_endpoints_reason_check CHECK (((disabled_reason IS NOT NULL) = (status = 'disabled'::text))),
+  CONSTRAINT webhook_endpoints_secret_check CHECK (((previous_secret IS NULL) = (previous_secret_until IS NULL))),
+  CONSTRAINT webhook_endpoints_status_check CHECK ((status = ANY (ARRAY['proposed'::text, 'active'::text, 'disabled'::text])))
+);

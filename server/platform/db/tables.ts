@@ -274,6 +274,29 @@ export interface Migrations {
   name: string;
 }
 
+export interface MonitorExports {
+  blob_key: string | null;
+  bytes: Int8 | null;
+  completed_at: Timestamp | null;
+  config: Json;
+  created_at: Timestamp;
+  created_by_user_id: string;
+  enqueued_at: Timestamp | null;
+  error_code: string | null;
+  expires_at: Timestamp | null;
+  id: string;
+  is_outdated: Generated<boolean>;
+  notification_endpoint_id: string | null;
+  operation_id: string;
+  organization_id: string;
+  row_count: number | null;
+  sha256: string | null;
+  since: Timestamp;
+  started_at: Timestamp | null;
+  status: Generated<string>;
+  until: Timestamp;
+}
+
 export interface MonitorResults {
   call_started_at: Timestamp;
   conversation_id: string;
@@ -451,6 +474,51 @@ export interface Verifications {
   value: string;
 }
 
+export interface WebhookAttempts {
+  answer: string | null;
+  attempted_at: Timestamp;
+  delivery_id: string;
+  duration_ms: number;
+  error: string | null;
+  number: number;
+  organization_id: string;
+  status_code: number | null;
+}
+
+export interface WebhookDeliveries {
+  attempts: Generated<number>;
+  body: string;
+  created_at: Timestamp;
+  earlier_attempts: Generated<number>;
+  endpoint_id: string;
+  event_type: string;
+  id: string;
+  next_attempt_at: Timestamp | null;
+  only_while_member: string | null;
+  organization_id: string;
+  reason: string | null;
+  status: Generated<string>;
+}
+
+export interface WebhookEndpoints {
+  approved_at: Timestamp | null;
+  approved_by_user_id: string | null;
+  created_at: Timestamp;
+  created_by_user_id: string;
+  disabled_reason: string | null;
+  events: string[];
+  failing_since: Timestamp | null;
+  id: string;
+  name: string;
+  organization_id: string;
+  previous_secret: string | null;
+  previous_secret_until: Timestamp | null;
+  secret: string;
+  status: Generated<string>;
+  updated_at: Timestamp;
+  url: string;
+}
+
 export interface DB {
   accounts: Accounts;
   agent_group_members: AgentGroupMembers;
@@ -473,6 +541,7 @@ export interface DB {
   judge_spending: JudgeSpending;
   members: Members;
   migrations: Migrations;
+  monitor_exports: MonitorExports;
   monitor_results: MonitorResults;
   monitor_spike_states: MonitorSpikeStates;
   monitor_versions: MonitorVersions;
@@ -488,4 +557,7 @@ export interface DB {
   transcripts: Transcripts;
   users: Users;
   verifications: Verifications;
+  webhook_attempts: WebhookAttempts;
+  webhook_deliveries: WebhookDeliveries;
+  webhook_endpoints: WebhookEndpoints;
 }

@@ -26,6 +26,8 @@ declare module 'fastify' {
     foreign?: true
     /** A writing request that leaves no audit event, with the reason. */
     unaudited?: string
+    /** A reading request that leaves one all the same. */
+    audited?: true
   }
   interface FastifyRequest {
     /** The caller of a route with a role. */

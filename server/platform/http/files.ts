@@ -37,7 +37,7 @@ export const addFiles = (app: App, blobs: Blobs): void => {
       const link = blobs.readLink(request.params.token)
       if (link.state === 'invalid') throw new ApiError('forbidden', 'This link was not made here, or was altered.')
       if (link.state === 'expired') throw new ApiError('gone', 'This link has expired; ask for a new one.')
-      const { key, expiresAt, erasable, disposition, fileName, contentType } = link.payload
+      const { key, expiresAt, erasable, disposition, fileName, contentType, sha256 } = link.payload
       const keeps = expiresAt === null && !erasable
       const head = await blobs.head(key)
       if (!head) throw notFound()
@@ -50,6 +50,7 @@ export const addFiles = (app: App, blobs: Blobs): void => {
         .header('cross-origin-resource-policy', 'cross-origin')
         .header('cache-control', keeps ? 'public, max-age=31536000, immutable' : 'no-store')
         .header('content-disposition', contentDisposition(inPlace ? 'inline' : 'attachment', fileName))
+      if (sha256) reply.header('repr-digest', `sha-256=:${sha256}:`)
       const span = readSpan(request.headers.range, head.bytes)
       if (span === 'unsatisfiable') {
         reply.header('content-range', `bytes */${head.bytes}`)

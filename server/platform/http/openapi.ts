@@ -20,6 +20,7 @@ export type Operation = {
   'x-access': Access
   'x-foreign'?: true
   'x-unaudited'?: string
+  'x-audited'?: true
 }
 
 export type OpenApiDocument = {
@@ -58,6 +59,7 @@ export const addOpenApi = async (app: FastifyInstance, areas: [name: string, des
           'x-access': access,
           ...(route.config?.foreign && { 'x-foreign': true }),
           ...(route.config?.unaudited && { 'x-unaudited': route.config.unaudited }),
+          ...(route.config?.audited && { 'x-audited': true }),
           security: access === 'public' ? [] : [{ key: [] }],
         },
       }

@@ -1,11 +1,13 @@
 // The client for addresses that the operator configures: any address, but no redirect, and bounded in time and size.
-import { Agent, request } from 'undici'
+import type { Readable } from 'node:stream'
+import { Agent, request as send } from 'undici'
 import { OutboundError, toOutboundError } from './errors.ts'
 import type { OutboundHeaders } from './request.ts'
 
-type OperatorPost = {
+type OperatorRequest = {
+  method: 'GET' | 'POST'
   headers: Record<string, string>
-  body: string
+  body?: string
   /** From the wait for a connection to the last byte of the answer. */
   timeoutMs: number
   signal: AbortSignal
@@ -13,23 +15,29 @@ type OperatorPost = {
 
 type OperatorResponse = { status: number; headers: OutboundHeaders; body: string }
 
+type OperatorDownload = { status: number; headers: OutboundHeaders; body: Readable }
+
 export type OperatorClient = {
   /** Fails with an OutboundError, or with the reason of the signal when that ends it. */
-  post: (url: URL, options: OperatorPost) => Promise<OperatorResponse>
+  request: (url: URL, options: OperatorRequest) => Promise<OperatorResponse>
+  /** A file of any size. Whoever takes the stream reads it to its end or destroys it; it fails when nothing comes. */
+  download: (url: URL, options: Pick<OperatorRequest, 'headers' | 'signal'>) => Promise<OperatorDownload>
   /** Ends what is under way: it fails. */
   close: () => Promise<void>
 }
+
+/** A download in which nothing comes for so long has broken off. */
+const silenceMs = 30_000
 
 /** Connections stay open for the next request, since all go to the same few addresses. */
 export const openOperatorClient = ({ maxBytes }: { maxBytes: number }): OperatorClient => {
   // The deadline of each request covers its headers and its body.
   const agent = new Agent({ maxResponseSize: maxBytes, headersTimeout: 0, bodyTimeout: 0 })
 
-  const post: OperatorClient['post'] = async (url, { headers, body, timeoutMs, signal }) => {
+  const request: OperatorClient['request'] = async (url, { timeoutMs, signal, ...asked }) => {
     const tooLate = AbortSignal.timeout(timeoutMs)
     try {
-      const options = { method: 'POST', headers, body, signal: AbortSignal.any([signal, tooLate]) } as const
-      const response = await request(url, { ...options, dispatcher: agent })
+      const response = await send(url, { ...asked, signal: AbortSignal.any([signal, tooLate]), dispatcher: agent })
       return { status: response.statusCode, headers: response.headers, body: await response.body.text() }
     } catch (error) {
       signal.throwIfAborted()
@@ -38,5 +46,18 @@ export const openOperatorClient = ({ maxBytes }: { maxBytes: number }): Operator
     }
   }
 
-  return { post, close: () => agent.destroy() }
+  const download: OperatorClient['download'] = async (url, { headers, signal }) => {
+    const waiting = new Agent({ headersTimeout: silenceMs, bodyTimeout: silenceMs })
+    try {
+      const { statusCode, headers: answered, body } = await send(url, { headers, signal, dispatcher: waiting })
+      body.once('close', () => void waiting.destroy())
+      return { status: statusCode, headers: answered, body }
+    } catch (error) {
+      await waiting.destroy()
+      signal.throwIfAborted()
+      throw toOutboundError(error)
+    }
+  }
+
+  return { request, download, close: () => agent.destroy() }
 }

@@ -1,0 +1,166 @@
+// Exports of 100,000 calls and 20 monitors out of a million calls, from the order given to the file stored, in a
+// process of their own as in the service. Each is measured beside what it is compared with, so that a drifting machine
+// touches both. It ends with 1 when a bound does not hold.
+// npm run bench -- exports [CALLS] [CALLS OF THE WINDOW]
+
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from '../server/exports/generation/connect.ts'
+import { makePlan } from '../server/exports/generation/plan.ts'
+import { openReading } from '../server/exports/generation/read.ts'
+import { callByCall, copyToNowhere, throughCursor, throughExceljs } from './exports/baselines.ts'
+import { failedCount, judge, millisecondsOf, print } from './exports/report.ts'
+import { type Bench, type Change, monitorCount, openBench } from './exports/setup.ts'
+import { median } from './servers.ts'
+
+const [calls = 1_000_000, windowCalls = 100_000] = process.argv.slice(2).map(Number)
+const rounds = 5
+const slowRounds = 3
+
+const formats = {
+  csv: { ratio: 2.4, megabytes: 200, withReasoning: 320 },
+  parquet: { ratio: 3.4, megabytes: 400, withReasoning: 500 },
+  xlsx: { ratio: 4.2, megabytes: 400, withReasoning: 500 },
+} as const
+const formatNames = Object.keys(formats) as (keyof typeof formats)[]
+
+/** Against PostgreSQL alone, in turns. */
+const measureFormats = async ({ client, window, run }: Bench, reasoning: boolean) => {
+  for (const format of formatNames) {
+    const bounds = formats[format]
+    const name = `${format}${reasoning ? ' with reasoning' : ''}`
+    const all: { floor: number; ms: number; peak: number }[] = []
+    await run({ format, reasoning })
+    for (let round = 0; round < (reasoning ? slowRounds : rounds); round++) {
+      const floor = await millisecondsOf(() => copyToNowhere(client, window, reasoning))
+      const { ms, peak, rows } = await run({ format, reasoning })
+      if (rows !== windowCalls) throw new Error(`${rows} rows came`)
+      all.push({ floor, ms, peak })
+    }
+    const [floor, ms] = [median(all.map((one) => one.floor)), median(all.map((one) => one.ms))]
+    const ratio = median(all.map((one) => one.ms / one.floor))
+    print(`${name}: ${ms.toFixed(0)} ms, COPY to /dev/null ${floor.toFixed(0)} ms, ${ratio.toFixed(2)} times`)
+    if (!reasoning) judge('to COPY', ratio, { atMost: bounds.ratio })
+    const peak = Math.max(...all.map((one) => one.peak))
+    judge('memory', peak, { atMost: reasoning ? bounds.withReasoning : bounds.megabytes }, ' MB')
+  }
+}
+
+const measureOtherWays = async ({ client, connection, deps, folder, window, orderOf, run }: Bench) => {
+  const compare = async (name: string, other: () => Promise<unknown>, format: 'csv' | 'xlsx', atLeast: number) => {
+    const ratios: number[] = []
+    const times: number[] = []
+    for (let round = 0; round < slowRounds; round++) {
+      const { ms } = await run({ format })
+      times.push(await millisecondsOf(other))
+      ratios.push((times.at(-1) ?? 0) / ms)
+    }
+    print(`${name}: ${median(times).toFixed(0)} ms`)
+    judge(`${format} faster`, median(ratios), { atLeast })
+  }
+  await compare('a cursor over the pivoting query', () => throughCursor(client, window), 'csv', 5)
+  await compare('a query for each call', () => callByCall(client, window), 'csv', 9)
+  const exceljs = async () => {
+    const snapshot = await connect({ primary: connection }, { note: () => {} })
+    const { layout, slices } = await openReading(snapshot, makePlan(deps.db, orderOf({ format: 'xlsx' })))
+    await throughExceljs(layout, slices({ rowsPerSlice: 2_048 }), folder)
+    await snapshot.close()
+  }
+  await compare("exceljs's streaming writer", exceljs, 'xlsx', 6)
+}
+
+const measureFilters = async ({ monitorIds, several }: Bench) => {
+  const everything = await several({}, rounds)
+  const monitors = monitorIds.map((id, at) => ({ id, result: at < 2 ? ('affected' as const) : ('all' as const) }))
+  const changes: Record<string, Change> = {
+    'a key of the metadata': { filter: { metadata: [{ key: 'tier', op: 'eq', value: 'gold' }] } },
+    'two monitors affected': { monitors },
+  }
+  for (const [name, change] of Object.entries(changes)) {
+    const { ms, rows } = await several(change, rounds)
+    print(`${name} keeps ${rows} calls: ${ms.toFixed(0)} ms; all: ${everything.ms.toFixed(0)} ms`)
+    judge('faster than everything', everything.ms / ms, { atLeast: 4 })
+  }
+}
+
+/** What a row more costs, from the second size to the third against from the first to the second. */
+const judgeGrowth = (name: string, sizes: number[], times: number[]) => {
+  const [a = 0, b = 0, c = 0] = times
+  const [x = 0, y = 0, z = 0] = sizes
+  print(`${name} ${sizes.join(', ')}: ${times.map((ms) => `${ms.toFixed(0)} ms`).join(', ')}`)
+  judge('cost of one more', (c - b) / (z - y) / ((b - a) / (y - x)), { atMost: 1.5 })
+}
+
+const measureGrowth = async ({ several }: Bench) => {
+  const counts = [windowCalls / 10, (windowCalls * 3) / 10, windowCalls]
+  const byCalls: number[] = []
+  for (const count of counts) byCalls.push((await several({ count }, rounds)).ms)
+  judgeGrowth('calls', counts, byCalls)
+  const monitors = [1, 5, monitorCount]
+  const byMonitors: number[] = []
+  for (const monitorsAsked of monitors) byMonitors.push((await several({ monitorsAsked }, rounds)).ms)
+  judgeGrowth('monitors', monitors, byMonitors)
+  const places: number[] = []
+  const count = windowCalls / 10
+  for (const from of [0, calls / 2, calls - count]) places.push((await several({ from, count }, rounds)).ms)
+  print(
+    `${count} calls at the beginning, in the middle, at the end: ${places.map((ms) => `${ms.toFixed(0)} ms`).join(', ')}`,
+  )
+  judge('the slowest to the fastest', Math.max(...places) / Math.min(...places), { atMost: 1.5 })
+}
+
+/** How long requests take, one every five milliseconds. */
+const requestsWhile = async ({ url, key }: Bench, work: () => Promise<unknown>): Promise<number[]> => {
+  const child = fork(join(import.meta.dirname, 'exports/requests.ts'), { execArgv: [] })
+  child.send({ url, key })
+  await sleep(1_000)
+  await work()
+  child.send('end')
+  const [latencies] = (await once(child, 'message')) as [number[]]
+  // Those of the first second found the service cold.
+  return latencies.slice(200).sort((a, b) => a - b)
+}
+
+const measureRequests = async (bench: Bench) => {
+  const p99 = (latencies: number[]) => latencies[Math.floor(latencies.length * 0.99)] ?? 0
+  const idle = p99(await requestsWhile(bench, () => sleep(8_000)))
+  for (const format of formatNames) {
+    const busy = await requestsWhile(bench, async () => {
+      for (const endsAt = performance.now() + 8_000; performance.now() < endsAt; ) await bench.run({ format })
+    })
+    print(`p99 of a GET while ${format} is exported: ${p99(busy).toFixed(2)} ms, idle ${idle.toFixed(2)} ms`)
+    judge('to idle', p99(busy) / idle, { atMost: 6 })
+  }
+}
+
+const measureTenfold = async ({ run }: Bench) => {
+  for (const format of formatNames) {
+    const { ms, peak, rows } = await run({ format, from: 0, count: calls })
+    print(`${rows} calls as ${format}: ${ms.toFixed(0)} ms`)
+    judge('memory', peak, { atMost: formats[format].megabytes }, ' MB')
+  }
+}
+
+const bench = await openBench(calls, windowCalls)
+try {
+  await bench.insertWindow()
+  const alone = await bench.several({}, rounds)
+  await bench.insertOthers()
+  const among = await bench.several({}, rounds)
+  print(`${windowCalls} calls and ${monitorCount} monitors, nothing else stored: ${alone.ms.toFixed(0)} ms as csv`)
+  print(`the same among ${calls} calls and ${calls * monitorCount} results: ${among.ms.toFixed(0)} ms`)
+  judge('to nothing else stored', among.ms / alone.ms, { atMost: 1.25 })
+  await measureFormats(bench, false)
+  await measureFormats(bench, true)
+  await measureFilters(bench)
+  await measureGrowth(bench)
+  await measureRequests(bench)
+  await measureTenfold(bench)
+  await measureOtherWays(bench)
+  print(failedCount() === 0 ? 'All bounds hold.' : `${failedCount()} bounds do not hold.`)
+} finally {
+  await bench.close()
+}
+process.exitCode = failedCount() > 0 ? 1 : 0

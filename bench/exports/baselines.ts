@@ -1,0 +1,149 @@
+// Other ways to the same rows, which exports are compared with.
+
+import { once } from 'node:events'
+import { createWriteStream, openSync } from 'node:fs'
+import { join } from 'node:path'
+import ExcelJS from 'exceljs'
+import type pg from 'pg'
+import type { Layout } from '../../server/exports/layout.ts'
+import { columnNames } from '../../server/exports/layout.ts'
+import { callColumns, resultWords, type Slice } from '../../server/exports/slice.ts'
+
+export type Wanted = { org: string; monitorIds: string[]; since: string; until: string; folder: string }
+
+const calls = ({ org, since, until }: Wanted): string => `
+  SELECT c.id, c.external_id, c.started_at, c.ended_at, c.duration_seconds, c.channel, c.direction, c.agent_id,
+    a.name AS agent_name, v.number, c.company_id, k.name AS company_name, c.customer_id, c.metadata::text AS metadata
+  FROM conversations c
+  LEFT JOIN agents a ON a.organization_id = '${org}' AND a.id = c.agent_id
+  LEFT JOIN agent_versions v ON v.organization_id = '${org}' AND v.id = c.agent_version_id
+  LEFT JOIN companies k ON k.organization_id = '${org}' AND k.id = c.company_id
+  WHERE c.organization_id = '${org}' AND c.started_at >= '${since}' AND c.started_at < '${until}'`
+
+const inOrder = 'ORDER BY c.started_at, c.id'
+
+/** PostgreSQL alone, in no order but that of its plan: what it takes to find the rows and bring them into one form. */
+export const copyToNowhere = async (client: pg.Client, wanted: Wanted, reasoning: boolean): Promise<void> => {
+  const { org, monitorIds, since, until } = wanted
+  await client.query(`COPY (${calls(wanted)}) TO '/dev/null' (FORMAT binary)`)
+  await client.query(`COPY (
+    SELECT monitor_id, conversation_id, monitor_version, status, evaluated_at, result, score ${reasoning ? ', reasoning' : ''}
+    FROM monitor_results WHERE organization_id = '${org}' AND monitor_id = ANY('{${monitorIds}}'::uuid[])
+      AND call_started_at >= '${since}' AND call_started_at < '${until}') TO '/dev/null' (FORMAT binary)`)
+}
+
+const cell = (value: unknown): string => {
+  if (value === null || value === undefined) return ''
+  const text = value instanceof Date ? value.toISOString() : String(value)
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+const openFile = (folder: string) => {
+  const file = createWriteStream('', { fd: openSync(join(folder, 'baseline.csv'), 'w') })
+  return {
+    write: async (text: string) => {
+      if (!file.write(text)) await once(file, 'drain')
+    },
+    close: async () => {
+      file.end()
+      await once(file, 'close')
+    },
+  }
+}
+
+const lineOf = (values: unknown[]): string => `${values.map(cell).join(',')}\r\n`
+
+/** A cursor over the query that joins the results of each monitor as columns. */
+export const throughCursor = async (client: pg.Client, wanted: Wanted): Promise<number> => {
+  const { org, monitorIds, folder } = wanted
+  const columns = monitorIds.map(
+    (_, at) => `, r${at}.result AS r${at}_result, r${at}.score AS r${at}_score,
+    r${at}.monitor_version AS r${at}_version, r${at}.evaluated_at AS r${at}_at`,
+  )
+  const joins = monitorIds.map(
+    (id, at) => `LEFT JOIN monitor_results r${at} ON r${at}.organization_id = '${org}' AND r${at}.monitor_id = '${id}'
+      AND r${at}.call_started_at = c.started_at AND r${at}.conversation_id = c.id`,
+  )
+  const query = calls(wanted)
+    .replace('FROM conversations', `${columns.join('')} FROM conversations`)
+    .replace('WHERE c.', `${joins.join('\n')} WHERE c.`)
+  const file = openFile(folder)
+  let rows = 0
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  // As written, twenty tables are more than the planner reorders by itself.
+  await client.query('SET LOCAL cursor_tuple_fraction = 1')
+  await client.query(`DECLARE pivot NO SCROLL CURSOR FOR ${query} ${inOrder}`)
+  for (;;) {
+    const found = await client.query({ text: 'FETCH 1000 FROM pivot', rowMode: 'array' })
+    if (found.rows.length === 0) break
+    rows += found.rows.length
+    await file.write(found.rows.map(lineOf).join(''))
+  }
+  await client.query('COMMIT')
+  await file.close()
+  return rows
+}
+
+/** A query for the results of each call. */
+export const callByCall = async (client: pg.Client, wanted: Wanted): Promise<number> => {
+  const { org, monitorIds, folder } = wanted
+  const file = openFile(folder)
+  const { rows } = await client.query({ text: `${calls(wanted)} ${inOrder}`, rowMode: 'array' })
+  let lines = ''
+  for (const row of rows) {
+    const found = await client.query({
+      name: 'results of a call',
+      text: `SELECT result, score, monitor_version, evaluated_at FROM monitor_results
+        WHERE organization_id = $1 AND monitor_id = ANY($2::uuid[]) AND call_started_at = $3 AND conversation_id = $4`,
+      values: [org, monitorIds, row[2], row[0]],
+      rowMode: 'array',
+    })
+    lines += lineOf([...row, ...found.rows.flat()])
+    if (lines.length > 100_000) {
+      await file.write(lines)
+      lines = ''
+    }
+  }
+  await file.write(lines)
+  await file.close()
+  return rows.length
+}
+
+const millennium = 946_684_800_000
+
+const valuesOf = (slice: Slice, row: number): unknown[] => {
+  const { calls: given, results } = slice
+  const values: unknown[] = callColumns.map(({ type }, column) => {
+    const at = row * callColumns.length + column
+    const [start, length] = [given.starts[at] ?? -1, given.lengths[at] ?? 0]
+    if (start < 0) return null
+    if (type === 'uuid') return given.bytes.toString('hex', start, start + 16)
+    if (type === 'integer') return given.bytes.readInt32BE(start)
+    if (type === 'timestamp') return new Date(millennium + Number(given.bytes.readBigInt64BE(start) / 1_000n))
+    return given.bytes.toString('utf8', start, start + length)
+  })
+  for (let at = row; at < results.versions.length; at += slice.rows) {
+    const score = results.scores[at] ?? Number.NaN
+    values.push(resultWords[results.results[at] ?? 0], Number.isNaN(score) ? null : score)
+    values.push(results.versions[at], new Date(results.evaluatedAt[at] ?? 0))
+  }
+  return values
+}
+
+/** The same slices written by the best known library for it. */
+export const throughExceljs = async (layout: Layout, slices: AsyncIterable<Slice>, folder: string): Promise<void> => {
+  const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({
+    filename: join(folder, 'baseline.xlsx'),
+    useStyles: false,
+    useSharedStrings: false,
+  })
+  const sheet = workbook.addWorksheet('Calls')
+  sheet.addRow(columnNames(layout)).commit()
+  for await (const slice of slices) {
+    for (let row = 0; row < slice.rows; row++) sheet.addRow(valuesOf(slice, row)).commit()
+    // It writes only when it is let.
+    await new Promise(setImmediate)
+  }
+  sheet.commit()
+  await workbook.commit()
+}

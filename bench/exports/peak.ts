@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs'
+
+const sampleEveryMs = 10
+
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    // It has ended between two looks.
+    return ''
+  }
+}
+
+/** The most memory, in MB, that a process which generates an export held meanwhile. The kernel keeps the peak. */
+export const peakWhile = async <T>(work: Promise<T>): Promise<{ result: T; peak: number }> => {
+  let peak = 0
+  const timer = setInterval(() => {
+    for (const pid of childrenOf(process.pid)) {
+      if (!read(`/proc/${pid}/cmdline`).includes('generation/process.ts')) continue
+      const kilobytes = Number(/VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0)
+      peak = Math.max(peak, kilobytes / 1_024)
+    }
+  }, sampleEveryMs)
+  try {
+    const result = await work
+    return { result, peak }
+  } finally {
+    clearInterval(timer)
+  }
+}

@@ -1,0 +1,122 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { loadConfig } from '../../server/config.ts'
+import { generate, type Order } from '../../server/exports/generation/generate.ts'
+import { parseFilter } from '../../server/filters/filter.ts'
+import { type OrgId, openDatabase } from '../../server/platform/db/database.ts'
+import { openLog } from '../../server/platform/log.ts'
+import { median, openBenchDatabase, startServer } from '../servers.ts'
+import { insertBasics, insertRange, settle, startOf } from './data.ts'
+import { peakWhile } from './peak.ts'
+
+const serviceKey = 'service-key-of-the-bench-0123456789'
+export const monitorCount = 20
+
+/** What an order has of its own; without more, it asks for all calls of the window. */
+export type Change = Partial<Order> & {
+  from?: number
+  count?: number
+  monitorsAsked?: number
+  filter?: Parameters<typeof parseFilter>[0]
+}
+
+/** The service on a database of its own, with an organization and its monitors but no calls yet. */
+export const openBench = async (calls: number, windowCalls: number) => {
+  const database = await openBenchDatabase()
+  const folder = join(database.folder, 'files')
+  mkdirSync(folder, { recursive: true })
+  // As bin/earshot does, so that processes start as fast as those of the service.
+  process.env.NODE_COMPILE_CACHE ??= join(database.folder, 'compile-cache')
+  const connection = { connectionString: database.url }
+  const client = new pg.Client({ ...connection, options: '-c jit=off -c TimeZone=UTC' })
+  const opened = openDatabase({ connection, applicationName: 'bench' })
+  const config = loadConfig({ EARSHOT_DATA_DIR: folder })
+  const deps = { config, database: opened, db: opened.db, log: openLog() }
+  const server = await startServer(join(import.meta.dirname, '../../bin/earshot'), ['serve'], {
+    PORT: '0',
+    DATABASE_URL: database.url,
+    EARSHOT_ROLES: 'http',
+    EARSHOT_STORAGE_SHARED: 'true',
+    EARSHOT_DATA_DIR: folder,
+    EARSHOT_SERVICE_KEY: serviceKey,
+    EARSHOT_SECRET_KEY: 'a-secret-key-for-the-bench-0123456789',
+  })
+  const close = async () => {
+    await server.stop()
+    await client.end()
+    await opened.close()
+    await database.close()
+  }
+  try {
+    const provisioned = await fetch(new URL('/v1/organizations', server.origin), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${serviceKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Bench', slug: 'bench', owner: { email: 'owner@example.com', name: 'Owner' } }),
+    })
+    // The service answers with what its document says.
+    const made = (await provisioned.json()) as { organization: { id: string }; apiKey: { key: string } }
+    const org = made.organization.id as OrgId
+    await client.connect()
+    const monitorIds = await insertBasics(client, org, monitorCount)
+    /** In the middle of all, and where a block begins. */
+    const windowStart = Math.floor((calls - windowCalls) / 200) * 100
+
+    const orderOf = ({
+      from = windowStart,
+      count = windowCalls,
+      monitorsAsked = monitorCount,
+      filter,
+      ...change
+    }: Change) => ({
+      org,
+      format: 'csv' as const,
+      key: `${org}/exports/bench.file`,
+      monitors: monitorIds.slice(0, monitorsAsked).map((id) => ({ id, result: 'all' as const })),
+      ...({ match: 'all', versionScope: 'historical', reasoning: false } as const),
+      about: [],
+      selection: parseFilter({ since: startOf(from), until: startOf(from + count), ...filter }),
+      ...change,
+    })
+
+    const run = async (change: Change) => {
+      const startedAt = performance.now()
+      const order = orderOf(change)
+      const signal = new AbortController().signal
+      const work = generate(deps, order, { signal, onProgress: () => {}, limits: { maxRows: calls } })
+      const { result, peak } = await peakWhile(work)
+      return { ms: performance.now() - startedAt, peak, ...result }
+    }
+
+    const stretch = (from: number, to: number, longReasoning: boolean) =>
+      insertRange(client, org, { from, to, longReasoning })
+
+    return {
+      ...{ client, deps, org, monitorIds, folder, connection, orderOf, run, close },
+      url: new URL(`/v1/monitors/${monitorIds[0]}`, server.origin).href,
+      key: made.apiKey.key,
+      /** The median of some runs, after one that is not counted. */
+      several: async (change: Change, rounds = 3) => {
+        const { rows } = await run(change)
+        const times: number[] = []
+        for (let round = 0; round < rounds; round++) times.push((await run(change)).ms)
+        return { ms: median(times), rows }
+      },
+      window: { org, monitorIds, folder, since: startOf(windowStart), until: startOf(windowStart + windowCalls) },
+      insertWindow: async () => {
+        await stretch(windowStart, windowStart + windowCalls, true)
+        await settle(client)
+      },
+      insertOthers: async () => {
+        await stretch(0, windowStart, false)
+        await stretch(windowStart + windowCalls, calls, false)
+        await settle(client)
+      },
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+export type Bench = Awaited<ReturnType<typeof openBench>>

@@ -1,0 +1,127 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { runEarshot } from '../../test/earshot.ts'
+import { listen } from '../../test/outside.ts'
+import { testServer } from '../../test/server.ts'
+import { exportsOf } from '../exports/test-exports.ts'
+import { jobList } from '../worker.ts'
+import { readWhen } from './export/options.ts'
+
+/** Between the command and the service, where connections break. */
+let target = 0
+let cuts = 0
+const seen: { url: string; range: string | undefined; authorization: string | undefined }[] = []
+const wire = createServer((incoming, outgoing) => {
+  const { url = '', method, headers } = incoming
+  seen.push({ url, range: headers.range, authorization: headers.authorization })
+  const forwarded = request({ port: target, path: url, method, headers }, (answer) => {
+    outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
+    if (!url.startsWith('/files/') || cuts === 0) return answer.pipe(outgoing)
+    cuts--
+    let sent = 0
+    answer.on('data', (chunk: Buffer) => {
+      outgoing.write(chunk.subarray(0, 3_000 - sent), () => {
+        if (sent >= 3_000) outgoing.socket?.end()
+      })
+      sent += chunk.length
+    })
+  })
+  incoming.pipe(forwarded)
+})
+const { url } = await listen(wire, afterAll)
+
+const server = await testServer({ EARSHOT_BASE_URL: url })
+target = server.deps.listening.port
+await server.deps.jobs.start(jobList, server.deps, { workerId: 'test', assumeSoleWorker: true })
+const { makeCalls } = exportsOf(server)
+
+const folder = await mkdtemp(join(tmpdir(), 'earshot-command-'))
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const run = (key: string, ...args: string[]) =>
+  runEarshot(['export', '--since', '2026-11-01', '--until', '2026-12-01', '--timezone', 'UTC', ...args], {
+    ...{ EARSHOT_URL: url, EARSHOT_KEY: key },
+  })
+
+const rowsOf = (text: string) => text.split('\r\n').length - 2
+
+it('asks, waits and downloads, with nothing but a key', async () => {
+  const { key } = await makeCalls(4)
+  const output = join(folder, 'all.csv')
+  const { code, stdout, stderr } = await run(key, '--output', output)
+  expect([code, stdout, stderr]).toEqual([0, `${output}\n`, ''])
+  expect(rowsOf(await readFile(output, 'utf8'))).toBe(4)
+  expect(seen.filter(({ url: path }) => path.startsWith('/files/')).every((each) => !each.authorization)).toBe(true)
+})
+
+it('finds monitors by their names, and says which there are', async () => {
+  const { key } = await makeCalls(4)
+  const { code, stdout } = await run(key, '--affected', 'refund ASKED', '--output', '-', '--format', 'csv')
+  expect([code, rowsOf(stdout)]).toEqual([0, 2])
+  const wrong = await run(key, '--monitor', 'Anger')
+  expect(wrong.code).toBe(2)
+  expect(wrong.stderr).toContain('There is no monitor "Anger". There is:\n  Refund asked')
+})
+
+it('goes on where a connection broke', async () => {
+  const { key } = await makeCalls(60)
+  const output = join(folder, 'broken.csv')
+  seen.length = 0
+  cuts = 3
+  const { code } = await run(key, '--output', output)
+  expect(code).toBe(0)
+  const ranges = seen.filter((each) => each.url.startsWith('/files/')).map(({ range }) => range)
+  expect(ranges).toEqual([undefined, 'bytes=3000-', 'bytes=6000-', 'bytes=9000-'])
+  expect(rowsOf(await readFile(output, 'utf8'))).toBe(60)
+  expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([])
+})
+
+it('takes up an export that was asked for before, as JSON for scripts', async () => {
+  const { key, config } = await makeCalls(2)
+  const { body } = await exportsOf(server).ask(key, { ...config, format: 'parquet' })
+  const output = join(folder, 'again.parquet')
+  const { code, stdout } = await run(key, '--id', body.id, '--output', output, '--json')
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ id: body.id, status: 'completed', rowCount: 2, file: output })
+  expect((await readFile(output)).subarray(0, 4).toString()).toBe('PAR1')
+})
+
+it('tells by its exit code what went wrong', async () => {
+  const { key, config } = await makeCalls(1)
+  expect((await runEarshot(['export', '--help'], {})).stdout).toContain('--not-affected')
+  expect((await runEarshot(['export'], {})).code).toBe(2)
+  for (const args of [
+    ['--nonsense'],
+    ['--since', 'yesterday'],
+    ['--format', 'pdf'],
+    ['--metadata', 'plan'],
+    ['--json', '--output', '-'],
+  ]) {
+    expect((await run(key, ...args)).code, args.join(' ')).toBe(2)
+  }
+  expect((await run(key, '--until', '2026-10-01')).code).toBe(2)
+  expect((await run('ear_nobody')).code).toBe(1)
+  const { body } = await exportsOf(server).ask(key, { ...config, since: '2026-11-02T00:00:00Z' })
+  await server.call('DELETE', `/v1/monitor-exports/${body.id}`, { key })
+  const failed = await run(key, '--id', body.id)
+  expect(failed.code).toBe(3)
+  expect(failed.stderr).toMatch(/expired|cancelled/)
+})
+
+it.each([
+  ['2026-11-01', 'UTC', '2026-11-01T00:00:00.000Z'],
+  ['2026-11-01', 'Europe/Berlin', '2026-10-31T23:00:00.000Z'],
+  ['2026-03-29', 'Europe/Berlin', '2026-03-28T23:00:00.000Z'],
+  ['2026-03-30', 'Europe/Berlin', '2026-03-29T22:00:00.000Z'],
+  ['2026-10-26', 'Europe/Berlin', '2026-10-25T23:00:00.000Z'],
+  ['2026-07-01', 'Asia/Kolkata', '2026-06-30T18:30:00.000Z'],
+  ['2026-07-01', 'America/Los_Angeles', '2026-07-01T07:00:00.000Z'],
+  ['2026-07-01T10:00:00+02:00', 'UTC', '2026-07-01T08:00:00.000Z'],
+  ['36h', 'UTC', '2026-11-19T12:00:00.000Z'],
+  ['30d', 'UTC', '2026-10-22T00:00:00.000Z'],
+])('%s in %s is %s', (given, zone, instant) => {
+  expect(readWhen('since', given, zone, new Date('2026-11-21T00:00:00Z'))).toBe(instant)
+})

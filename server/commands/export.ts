@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { loadConfig } from '../config.ts'
+import type { Command } from '../main.ts'
+import { makeConfiguration } from './export/configuration.ts'
+import { Damaged, downloadFile } from './export/download.ts'
+import { type Options, readOptions, usage } from './export/options.ts'
+import { openProgress, type Progress } from './export/progress.ts'
+import { openRemote, Refused, type Remote } from './export/remote.ts'
+
+const pollMs = 1_000
+/** After a while, as the interface advises. */
+const slowPollMs = 5_000
+const quickPolls = 20
+
+type Manifest = {
+  id: string
+  status: 'pending' | 'processing' | 'completed' | 'failed' | 'expired'
+  config: { format: string; since: string }
+  rowCount: number | null
+  bytes: number | null
+  errorCode: string | null
+  downloadPath: string | null
+}
+
+type Preview = { count: number; exceedsLimit: boolean }
+
+class ExportFailed extends Error {}
+
+const reasons: Record<string, string> = {
+  too_many_calls: 'an export has at most 100,000; choose a shorter window or add a condition',
+  timed_out: 'it took too long',
+  cancelled: 'it was cancelled',
+  storage_unavailable: 'the storage of the service did not work',
+}
+
+const begin = async (remote: Remote, options: Options): Promise<{ manifest: Manifest; rows: number | undefined }> => {
+  // What the interface answers is what it describes.
+  if (options.id !== undefined) {
+    return { manifest: (await remote.get(`/v1/monitor-exports/${options.id}`)) as Manifest, rows: undefined }
+  }
+  const config = await makeConfiguration(remote, options)
+  const preview = (await remote.post('/v1/monitor-exports/preview', { config })) as Preview
+  const { count, exceedsLimit } = preview
+  if (exceedsLimit) throw new ExportFailed(`${count.toLocaleString('en')} calls match: ${reasons.too_many_calls}.`)
+  const asked = { operationId: randomUUID(), config }
+  return { manifest: (await remote.post('/v1/monitor-exports', asked)) as Manifest, rows: count }
+}
+
+const waitFor = async (
+  remote: Remote,
+  first: Manifest,
+  rows: number | undefined,
+  progress: Progress,
+  signal: AbortSignal,
+) => {
+  let manifest = first
+  for (let polls = 0; manifest.status === 'pending' || manifest.status === 'processing'; polls++) {
+    progress.show(manifest.status === 'pending' ? 'In line' : 'Generating', manifest.rowCount ?? 0, rows)
+    await sleep(polls < quickPolls ? pollMs : slowPollMs, undefined, { signal })
+    manifest = (await remote.get(`/v1/monitor-exports/${first.id}`)) as Manifest
+  }
+  if (manifest.status === 'failed') {
+    const code = manifest.errorCode ?? ''
+    throw new ExportFailed(`The export failed (${code}): ${reasons[code] ?? 'the log of the service tells more'}.`)
+  }
+  if (manifest.status === 'expired') throw new ExportFailed('The file of this export has expired; ask for a new one.')
+  return manifest
+}
+
+const fetchTo = async (remote: Remote, manifest: Manifest, output: string, progress: Progress, signal: AbortSignal) => {
+  const { downloadPath, bytes } = manifest
+  if (downloadPath === null || bytes === null) throw new ExportFailed('The export has no file.')
+  const onProgress = (done: number) => progress.show('Downloading', done, bytes)
+  const wanted = { path: downloadPath, bytes, signal, onProgress }
+  if (output !== '-') return downloadFile(remote, `${output}.${manifest.id}.part`, { ...wanted, file: output })
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-export-'))
+  try {
+    const file = join(folder, 'file')
+    await downloadFile(remote, join(folder, 'part'), { ...wanted, file })
+    await pipeline(createReadStream(file), process.stdout, { end: false })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const exportAll = async (options: Options, signal: AbortSignal): Promise<void> => {
+  const remote = openRemote({ ...options, signal })
+  const progress = openProgress(options.quiet)
+  let begun: Manifest | undefined
+  try {
+    const { manifest, rows } = await begin(remote, options)
+    begun = manifest
+    const done = await waitFor(remote, manifest, rows, progress, signal)
+    const { since, format } = done.config
+    const output = options.output ?? `earshot-calls-from-${since.slice(0, 10)}-${done.id.slice(-8)}.${format}`
+    await fetchTo(remote, done, output, progress, signal)
+    progress.end()
+    if (options.json) process.stdout.write(`${JSON.stringify({ ...done, file: output })}\n`)
+    else if (output !== '-') process.stdout.write(`${output}\n`)
+  } catch (error) {
+    progress.end()
+    if (begun && !(error instanceof ExportFailed)) {
+      const output = options.output === undefined ? '' : ` --output ${JSON.stringify(options.output)}`
+      process.stderr.write(`earshot: to go on, run: earshot export --id ${begun.id}${output}\n`)
+    }
+    throw error
+  } finally {
+    await remote.close()
+  }
+}
+
+const say = (error: unknown): void => {
+  process.stderr.write(`earshot: ${error instanceof Error ? error.message : String(error)}\n`)
+}
+
+export const run: Command = async (args) => {
+  const options = readOptions(args, loadConfig(), new Date())
+  if (!options) {
+    process.stdout.write(usage)
+    return 0
+  }
+  const interrupted = new AbortController()
+  const interrupt = () => interrupted.abort(new Error('Interrupted.'))
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
+  try {
+    await exportAll(options, interrupted.signal)
+    return 0
+  } catch (error) {
+    if (interrupted.signal.aborted) return 130
+    if (!(error instanceof ExportFailed || error instanceof Damaged || error instanceof Refused)) throw error
+    say(error)
+    if (error instanceof Refused) return error.status === 400 ? 2 : 1
+    return error instanceof Damaged ? 4 : 3
+  } finally {
+    process.removeListener('SIGINT', interrupt).removeListener('SIGTERM', interrupt)
+  }
+}

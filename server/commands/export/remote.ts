@@ -1,0 +1,83 @@
+// The interface as the command line calls it.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { OutboundError } from '../../platform/outbound/errors.ts'
+import { openOperatorClient } from '../../platform/outbound/operator.ts'
+
+const maxAnswerBytes = 32 * 1024 * 1024
+const timeoutMs = 60_000
+/** Of a request that got no answer, or one that asks to come again. */
+const attempts = 6
+const longestWaitSeconds = 60
+
+/** What the service refused, with what it says to do about it. */
+export class Refused extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+type Answer = { status: number; headers: Record<string, string | string[] | undefined>; body: unknown }
+
+const messageOf = ({ status, body }: Answer): string => {
+  const message = (body as { message?: unknown } | undefined)?.message
+  return typeof message === 'string' ? message : `The service answered ${status}.`
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export type Remote = ReturnType<typeof openRemote>
+
+/** Every request may be sent again: those that make something carry an operation id. */
+export const openRemote = ({ url, key, signal }: { url: string; key: string; signal: AbortSignal }) => {
+  const client = openOperatorClient({ maxBytes: maxAnswerBytes })
+
+  const send = async (method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> => {
+    const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) }
+    const asked = { method, headers, timeoutMs, signal, ...(body && { body: JSON.stringify(body) }) }
+    const { body: text, ...answer } = await client.request(new URL(url + path), asked)
+    return { ...answer, body: text === '' ? undefined : parse(text) }
+  }
+
+  const call = async (method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> => {
+    for (let attempt = 1; ; attempt++) {
+      let waitSeconds = 2 ** (attempt - 1)
+      try {
+        const answer = await send(method, path, body)
+        if (answer.status < 400) return answer
+        const asksAgain = answer.status === 429 || answer.status >= 500
+        const retryAfter = Number(answer.headers['retry-after'])
+        if (!asksAgain || attempt >= attempts) throw new Refused(answer.status, messageOf(answer))
+        // Switched off, not out of order: that does not pass by waiting.
+        if (answer.status === 503 && Number.isNaN(retryAfter)) throw new Refused(answer.status, messageOf(answer))
+        if (retryAfter > 0) waitSeconds = retryAfter
+      } catch (error) {
+        if (!(error instanceof OutboundError)) throw error
+        if (attempt >= attempts) throw new Error(`${url} cannot be reached: ${error.message}`)
+      }
+      await sleep(Math.min(waitSeconds, longestWaitSeconds) * 1_000, undefined, { signal })
+    }
+  }
+
+  return {
+    url,
+    get: async (path: string) => (await call('GET', path)).body,
+    post: async (path: string, body: object) => (await call('POST', path, body)).body,
+    /** Where the file lies, and its digest; the key goes no further than this. */
+    link: async (path: string) => {
+      const { headers } = await call('GET', path)
+      return { location: new URL(String(headers.location), url), digest: String(headers['x-file-digest'] ?? '') }
+    },
+    download: (location: URL, from: number) =>
+      client.download(location, { signal, headers: from > 0 ? { range: `bytes=${from}-` } : {} }),
+    close: client.close,
+  }
+}

@@ -1,0 +1,101 @@
+import { isDeepStrictEqual } from 'node:util'
+import { explainFilter } from '../filters/explain.ts'
+import { parseFilter } from '../filters/filter.ts'
+import type { Selection } from '../filters/queries.ts'
+import { type Issue, invalidAll } from '../platform/errors.ts'
+import { isTimeZone } from '../platform/time-zone.ts'
+import type { MonitorExportConfig } from './schema.ts'
+
+type Given = 'versionScope' | 'format' | 'reasoning' | 'match' | 'metadata'
+type Monitor = Required<MonitorExportConfig['monitors'][number]>
+
+/** A configuration that was checked, in one spelling and with its defaults. */
+export type Configuration = Omit<MonitorExportConfig, Given | 'monitors'> &
+  Required<Pick<MonitorExportConfig, Given>> & { monitors: Monitor[] }
+
+/** What the one grammar says of the calls: all but the conditions on monitors, which count results in scope alone. */
+export const callsOf = (config: Configuration): Selection =>
+  parseFilter({
+    since: config.since,
+    until: config.until,
+    ...(config.companyId !== undefined && { companyIds: [config.companyId] }),
+    ...(config.agentId !== undefined && { agentIds: [config.agentId] }),
+    ...(config.groupId !== undefined && { agentGroupIds: [config.groupId] }),
+    metadata: config.metadata,
+  })
+
+const faultsOf = ({ monitors, since, until, timezone, metadata = [] }: MonitorExportConfig): Issue[] => {
+  const faults: Issue[] = []
+  const ids = monitors.map(({ id }) => id.toLowerCase())
+  ids.forEach((id, index) => {
+    if (ids.indexOf(id) < index) faults.push({ path: `monitors[${index}].id`, message: 'is listed before' })
+  })
+  if (Date.parse(until) <= Date.parse(since)) faults.push({ path: 'until', message: 'must be later than since' })
+  if (!isTimeZone(timezone)) faults.push({ path: 'timezone', message: 'must be an IANA name such as Europe/Berlin' })
+  metadata.forEach(({ op, value }, index) => {
+    if (value !== undefined || op.startsWith('is_')) return
+    faults.push({ path: `metadata[${index}].value`, message: `is required for ${op}` })
+  })
+  return faults
+}
+
+/** Checks what a schema cannot, all faults at once. `path` is where the configuration stands in the request. */
+export const parseConfiguration = (given: MonitorExportConfig, path: string): Configuration => {
+  const faults = faultsOf(given)
+  if (faults.length > 0) throw invalidAll(faults.map((fault) => ({ ...fault, path: `${path}.${fault.path}` })))
+  const id = <N extends 'companyId' | 'agentId' | 'groupId' | 'notificationEndpointId'>(name: N) =>
+    given[name] === undefined ? {} : ({ [name]: given[name].toLowerCase() } as { [K in N]: string })
+  return {
+    monitors: given.monitors.map(({ id, result = 'all' }) => ({ id: id.toLowerCase(), result })),
+    since: new Date(given.since).toISOString(),
+    until: new Date(given.until).toISOString(),
+    timezone: given.timezone,
+    versionScope: given.versionScope ?? 'historical',
+    format: given.format ?? 'csv',
+    reasoning: given.reasoning ?? false,
+    match: given.match ?? 'all',
+    ...id('companyId'),
+    ...id('agentId'),
+    ...id('groupId'),
+    // A value is nothing to a condition that compares with none.
+    metadata: (given.metadata ?? []).map(({ key, op, value }) =>
+      value === undefined || op.startsWith('is_') ? { key, op } : { key, op, value },
+    ),
+    ...id('notificationEndpointId'),
+  }
+}
+
+/** The same request again, whatever its spelling was. The order of monitors is that of columns, so it counts. */
+export const isSameConfiguration = (a: Configuration, b: Configuration): boolean => isDeepStrictEqual(a, b)
+
+const localTime = (instant: string, timeZone: string): string =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(new Date(instant))
+
+const scopes = {
+  historical: 'the newest version that has a stored result of the call',
+  current: 'only the version that was current when the export was made',
+}
+
+/** The configuration in words, for whoever opens the file later. `names` says what the ids are called. */
+export const describeConfiguration = (
+  config: Configuration,
+  { id, createdAt, names }: { id: string; createdAt: Date; names: ReadonlyMap<string, string> },
+): { label: string; value: string }[] => {
+  const { since, until, timezone, monitors, match } = config
+  const { since: _since, until: _until, ...calls } = callsOf(config)
+  const asking = monitors.filter(({ result }) => result !== 'all')
+  return [
+    { label: 'Export', value: id },
+    { label: 'Requested', value: createdAt.toISOString() },
+    { label: 'Calls started', value: `from ${since} until before ${until}` },
+    { label: `In ${timezone}`, value: `from ${localTime(since, timezone)} until before ${localTime(until, timezone)}` },
+    { label: 'Time zone of timestamps', value: 'UTC' },
+    { label: 'Calls', value: explainFilter(calls, names) },
+    {
+      label: 'Results asked for',
+      value: asking.length === 0 ? 'any result' : explainFilter({ monitors: asking, match }, names),
+    },
+    { label: 'Versions of monitors', value: scopes[config.versionScope] },
+    { label: 'Reasoning', value: config.reasoning ? 'included' : 'left out' },
+  ]
+}

@@ -1,0 +1,42 @@
+import Type from 'typebox'
+import type { Deps } from '../deps.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { defineJob } from '../platform/jobs/define-job.ts'
+import { endExport } from './jobs.ts'
+import { listExpiredAllOrgs, lockExport, lockExportsOfCalls, lockLine, markOutdated } from './queries.ts'
+
+const batch = 100
+
+/** Ends what was offered for its 30 days. Links that were given out ended with them. */
+export const expireExports = defineJob({
+  name: 'monitor-export.expire',
+  payload: Type.Object({}),
+  schedule: '* * * * *',
+  concurrency: 1,
+  run: async (deps: Deps, _payload, attempt) => {
+    for (;;) {
+      attempt.signal.throwIfAborted()
+      const due = await listExpiredAllOrgs(deps.db, deps.clock.now(), batch)
+      for (const { org, id } of due) {
+        await attempt.transaction(async (trx) => {
+          await lockLine(trx, org)
+          const held = await lockExport(trx, org, id)
+          if (held) await endExport(deps, trx, org, held, { status: 'expired' })
+        })
+      }
+      if (due.length < batch) return
+    }
+  },
+})
+
+/**
+ * No file holds what was erased: exports of calls of that time are expired, and those that are being written begin
+ * anew. In the transaction of the erasure, which nothing can begin beside: it holds the line.
+ */
+export const expireExportsOfCalls = async (deps: Deps, trx: Db, org: OrgId, startedAt: Date[]): Promise<void> => {
+  await lockLine(trx, org)
+  const exports = await lockExportsOfCalls(trx, org, startedAt)
+  const unfinished = exports.filter(({ status }) => status !== 'completed').map(({ id }) => id)
+  if (unfinished.length > 0) await markOutdated(trx, org, unfinished)
+  for (const held of exports) await endExport(deps, trx, org, held, { status: 'expired' })
+}

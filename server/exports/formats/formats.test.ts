@@ -1,0 +1,215 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { columnNames, type Layout } from '../layout.ts'
+import { callColumns, resultWords } from '../slice.ts'
+import { type FormatName, loadFormat } from './formats.ts'
+import { readCsv, readCsvByDuckdb, readParquet, readXlsx, type Table } from './test-readers.ts'
+import { type CallValues, type Cell, cellsOf, collect, layoutOf, type Row, slicesOf } from './test-slices.ts'
+
+/** All formats hold the same, as other programs read them. */
+
+const nasty = [
+  '',
+  ' ',
+  '"',
+  '""',
+  'a,b',
+  'one\ntwo',
+  'one\r\ntwo\r',
+  '\t tab ',
+  '=1+1',
+  ' =1+1',
+  '@x',
+  '-2',
+  '+2',
+  '＝1',
+  "'quoted",
+  '<&>]]>&amp;',
+  '_x0041_',
+  '_x005F_x0041_x0042_',
+  '_x0041\u0001',
+  '\u0001x0041_',
+  '\u0002\u0008\u000b\u001f\u007f\u0085\u2028',
+  '\ufffe\uffff\ufeff',
+  '👩‍👩‍👧 e\u0301 ﷺ',
+  'NULL',
+  '00123',
+  '12345678901234567890',
+  '2026-01-01',
+  'true',
+  '#N/A',
+]
+
+const text = fc.oneof(
+  fc.constantFrom(...nasty),
+  fc.string({ unit: 'binary', maxLength: 20 }).map((value) => value.replaceAll('\0', '')),
+)
+const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { freq: 4 })
+const integer = fc.oneof(fc.integer(), fc.integer({ min: 0, max: 20 }))
+const time = fc.oneof(
+  fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2030, 0) }),
+  fc.integer({ min: Date.parse('0001-01-01T00:00:00Z'), max: Date.parse('9999-12-31T23:59:59.999Z') }),
+  fc.constantFrom(-1, 0, ...['1899-12-31', '1900-02-28', '1900-03-01', '1969-12-31T23:59:59.999Z'].map(Date.parse)),
+)
+const score = fc.oneof(
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.integer({ min: -20_000, max: 20_000 }).map((value) => value / 10_000),
+  fc.constantFrom(0.1, 1 / 3, 1e308, 5e-324, 1e21, 1e-7, 123_456.789),
+)
+
+const call: fc.Arbitrary<CallValues> = fc.record({
+  conversation_id: fc.uuid(),
+  external_id: optional(text),
+  started_at: time,
+  ended_at: optional(time),
+  duration_seconds: optional(integer),
+  channel: optional(fc.constantFrom('voice', 'text')),
+  direction: optional(fc.constantFrom('inbound', 'outbound')),
+  agent_id: optional(fc.uuid()),
+  agent_name: optional(text),
+  agent_version: optional(integer),
+  company_id: optional(fc.uuid()),
+  company_name: optional(text),
+  customer_id: optional(text),
+  metadata: optional(fc.dictionary(text, text, { maxKeys: 3 }).map((value) => JSON.stringify(value))),
+})
+
+const result = fc.record({
+  version: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+  result: fc.constantFrom(...resultWords),
+  score: optional(score),
+  evaluatedAt: time,
+  reasoning: optional(text),
+})
+
+const rowOf = (monitors: number): fc.Arbitrary<Row> =>
+  fc.record({ call, results: fc.array(optional(result), { minLength: monitors, maxLength: monitors }) })
+
+const exportOf = fc
+  .record({ monitors: fc.integer({ min: 1, max: 3 }), reasoning: fc.boolean() })
+  .chain(({ monitors, reasoning }) =>
+    fc.record({
+      layout: fc.constant(layoutOf(monitors, reasoning)),
+      rows: fc.array(rowOf(monitors), { maxLength: 10 }),
+    }),
+  )
+
+const fileOf = async (format: FormatName, rows: Row[], layout: Layout, rowsPerSlice?: number) =>
+  collect((await loadFormat(format)).write(layout, slicesOf(rows, layout, rowsPerSlice)))
+
+/** There is one zero in CSV and XLSX. */
+const plain = (cell: Cell) => (cell === 0 ? 0 : cell)
+
+const isText = (column: number, { reasoning }: Layout) => {
+  const type = callColumns[column]?.type
+  if (type) return type === 'text' || type === 'name' || type === 'word' || type === 'json'
+  return reasoning && (column - callColumns.length) % 5 === 4
+}
+
+/** What CSV says in its own way: everything is text, and no text looks like a formula. */
+const inCsv = (layout: Layout) => (cell: Cell, column: number) => {
+  if (cell === null) return null
+  if (cell instanceof Date) return cell.toISOString()
+  if (typeof cell === 'number') return String(cell)
+  return isText(column, layout) && /^ *[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell
+}
+
+/** What XLSX says in its own way: no date is before March 1900. And its reader takes CR LF for LF. */
+const inXlsx = (cell: Cell) => {
+  if (typeof cell === 'string') return cell.replaceAll('\r\n', '\n')
+  return cell instanceof Date && cell < new Date('1900-03-01') ? cell.toISOString() : plain(cell)
+}
+
+const expectAlike = async (rows: Row[], layout: Layout, rowsPerSlice?: number) => {
+  const names = columnNames(layout)
+  const expected = rows.map((row) => cellsOf(row, layout))
+  const expectTable = (table: Table, cells: (cell: Cell, column: number) => Cell) =>
+    expect(table).toEqual({ names, rows: expected.map((row) => row.map(cells)) })
+
+  const parquet = await readParquet(await fileOf('parquet', rows, layout, rowsPerSlice))
+  expectTable({ ...parquet, rows: parquet.rows.map((row) => row.map(plain)) }, plain)
+
+  const xlsx = readXlsx(await fileOf('xlsx', rows, layout, rowsPerSlice))
+  // A row ends with its last cell there.
+  expectTable({ ...xlsx, rows: xlsx.rows.map((row) => names.map((_, i) => row[i] ?? null)) }, inXlsx)
+
+  const csv = await fileOf('csv', rows, layout, rowsPerSlice)
+  expectTable(readCsv(csv), inCsv(layout))
+  expectTable(await readCsvByDuckdb(csv), inCsv(layout))
+}
+
+describe('formats', () => {
+  it('hold the same cells, whatever is in them', { timeout: 120_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(exportOf, ({ layout, rows }) => expectAlike(rows, layout)),
+      { numRuns: 40 },
+    )
+  })
+
+  it('hold every text that is hard to write', async () => {
+    const layout = layoutOf(1, true)
+    const [template] = fc.sample(rowOf(1), { seed: 1, numRuns: 1 })
+    if (!template) throw new Error('There is no row.')
+    const rows = nasty.map((value): Row => {
+      const hard = { external_id: value, agent_name: value, company_name: value, customer_id: value }
+      const results = [{ version: 1, result: 'affected' as const, score: 0.1, evaluatedAt: 0, reasoning: value }]
+      return { call: { ...template.call, ...hard, metadata: JSON.stringify({ [value]: value }) }, results }
+    })
+    await expectAlike(rows, layout)
+  })
+
+  it('hold nothing, one row, and columns without a value', async () => {
+    const layout = layoutOf(2, true)
+    await expectAlike([], layout)
+    const [row] = fc.sample(rowOf(2), { seed: 1, numRuns: 1 })
+    if (!row) throw new Error('There is no row.')
+    const unset = Object.fromEntries(callColumns.map(({ name }) => [name, null]))
+    const { conversation_id, started_at } = row.call
+    // The cast: every other column may be null.
+    const bare = { ...unset, conversation_id, started_at } as CallValues
+    await expectAlike([{ call: bare, results: [null, null] }], layout)
+  })
+
+  it('hold 2,000 calls of 20 monitors, in slices and blocks', { timeout: 120_000 }, async () => {
+    const layout = layoutOf(20, true)
+    await expectAlike(fc.sample(rowOf(20), { seed: 7, numRuns: 2_000 }), layout, 1_024)
+  })
+
+  for (const name of ['xlsx', 'parquet'] as const) {
+    it(`of ${name} are the same file for the same export`, async () => {
+      const layout = layoutOf(2, true)
+      const rows = fc.sample(rowOf(2), { seed: 3, numRuns: 20 })
+      expect(await fileOf(name, rows, layout)).toEqual(await fileOf(name, rows, layout))
+    })
+
+    it(`of ${name} fail when the slices do`, async () => {
+      const layout = layoutOf(1, false)
+      const { write } = await loadFormat(name)
+      async function* slices() {
+        yield* slicesOf(fc.sample(rowOf(1), { seed: 4, numRuns: 10 }), layout)
+        throw new Error('The connection is lost.')
+      }
+      await expect(collect(write(layout, slices()))).rejects.toThrow('The connection is lost.')
+    })
+
+    it(`of ${name} end the slices when nobody reads on`, async () => {
+      const layout = layoutOf(1, false)
+      const { write } = await loadFormat(name)
+      let ended = false
+      async function* slices() {
+        try {
+          const rows = fc.sample(rowOf(1), { seed: 5, numRuns: 50 })
+          for (;;) yield* slicesOf(rows, layout, 50)
+        } finally {
+          ended = true
+        }
+      }
+      let bytes = 0
+      for await (const chunk of write(layout, slices())) {
+        bytes += chunk.length
+        if (bytes > 1_000_000) break
+      }
+      expect(ended).toBe(true)
+    })
+  }
+})

@@ -1,0 +1,141 @@
+import type { ParquetWriter } from 'hyparquet-writer'
+import type { Layout } from '../layout.ts'
+import { type CallType, callColumns, resultWords, type Slice } from '../slice.ts'
+
+type Schema = ParquetWriter['schema']
+type Column = Parameters<ParquetWriter['write']>[0]['columnData'][number]
+type Kind = 'string' | 'integer' | 'double' | 'timestamp'
+
+const kinds: Record<CallType, Kind> = {
+  uuid: 'string',
+  text: 'string',
+  word: 'string',
+  name: 'string',
+  // Not the type JSON, which some readers show as bytes.
+  json: 'string',
+  integer: 'integer',
+  timestamp: 'timestamp',
+}
+const monitorKinds: Kind[] = ['string', 'double', 'integer', 'timestamp', 'string']
+
+/** The new types and, for older readers, the old names of the same. */
+const types: Record<Kind, Omit<Schema[number], 'name'>> = {
+  string: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
+  integer: { type: 'INT32' },
+  double: { type: 'DOUBLE' },
+  timestamp: {
+    type: 'INT64',
+    converted_type: 'TIMESTAMP_MILLIS',
+    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+  },
+}
+
+export const schemaOf = (layout: Layout, names: string[]): Schema => {
+  const each = layout.reasoning ? monitorKinds : monitorKinds.slice(0, -1)
+  const all = [...callColumns.map(({ type }) => kinds[type]), ...layout.monitors.flatMap(() => each)]
+  return [
+    { name: 'calls', num_children: names.length },
+    // The cast: a column has one kind and one name.
+    ...names.map((name, i) => ({ ...types[all[i] as Kind], name, repetition_type: 'OPTIONAL' as const })),
+  ]
+}
+
+/** Columns whose values repeat a lot store each of them once. */
+const repeats = new Set<CallType>(['word', 'name'])
+
+export const columnsOf = (layout: Layout, names: string[], slice: Slice): Column[] => {
+  const columns: Column[] = []
+  const add = (data: Column['data'], repeated = false) => {
+    const name = names[columns.length] ?? ''
+    // A dictionary of nothing is nothing that readers agree on.
+    const dictionary = repeated && data.some((value: unknown) => value !== undefined)
+    columns.push({ name, data, encoding: dictionary ? 'RLE_DICTIONARY' : 'PLAIN' })
+  }
+  for (const [column, { name, type }] of callColumns.entries()) {
+    add(callData(slice, column), repeats.has(type) || name === 'agent_id' || name === 'company_id')
+  }
+  for (let monitor = 0; monitor < layout.monitors.length; monitor++) {
+    const { results, scores, versions, evaluatedAt, reasoning } = resultsOf(slice, monitor)
+    add(results, true)
+    add(scores)
+    add(versions)
+    add(evaluatedAt)
+    if (reasoning) add(reasoning)
+  }
+  return columns
+}
+
+const callData = ({ rows, calls }: Slice, column: number): Column['data'] => {
+  const { bytes, starts, lengths } = calls
+  const type = callColumns[column]?.type
+  const values = (read: (start: number, length: number) => unknown) => {
+    const data = new Array<unknown>(rows)
+    for (let row = 0, place = column; row < rows; row++, place += callColumns.length) {
+      // The casts: each column of each row has a place.
+      const start = starts[place] as number
+      if (start >= 0) data[row] = read(start, lengths[place] as number)
+    }
+    return data
+  }
+  switch (type) {
+    case 'integer':
+      return values((start) => bytes.readInt32BE(start))
+    case 'timestamp':
+      return values((start) => bytes.readBigInt64BE(start) / 1000n + 946_684_800_000n)
+    case 'uuid':
+      return values(memo(bytes, uuidText))
+    case 'word':
+    case 'name':
+      return values(memo(bytes, (key) => Buffer.from(key, 'latin1').toString()))
+    default:
+      return values((start, length) => bytes.subarray(start, start + length))
+  }
+}
+
+/** Makes a text of equal bytes once; the bytes as Latin-1 are the quickest key. */
+const memo = (bytes: Buffer, make: (key: string) => string) => {
+  const made = new Map<string, string>()
+  return (start: number, length: number) => {
+    const key = bytes.toString('latin1', start, start + length)
+    let text = made.get(key)
+    if (text === undefined) {
+      text = make(key)
+      made.set(key, text)
+    }
+    return text
+  }
+}
+
+const uuidText = (key: string) => {
+  const hex = Buffer.from(key, 'latin1').toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+const resultsOf = ({ rows, results: all }: Slice, monitor: number) => {
+  const [from, to] = [monitor * rows, (monitor + 1) * rows]
+  const results = new Array<unknown>(rows)
+  const scores = new Array<unknown>(rows)
+  const versions = new Array<unknown>(rows)
+  const evaluatedAt = new Array<unknown>(rows)
+  for (let place = from, row = 0; place < to; place++, row++) {
+    // The casts: each monitor has a place for each row.
+    const version = all.versions[place] as number
+    if (version === 0) continue
+    results[row] = resultWords[all.results[place] as number]
+    const score = all.scores[place] as number
+    if (!Number.isNaN(score)) scores[row] = score
+    versions[row] = version
+    evaluatedAt[row] = BigInt(Math.round(all.evaluatedAt[place] as number))
+  }
+  return { results, scores, versions, evaluatedAt, reasoning: all.reasoning && reasoningOf(rows, all, from) }
+}
+
+const reasoningOf = (rows: number, { versions, reasoning }: Slice['results'], from: number) => {
+  const data = new Array<unknown>(rows)
+  for (let row = 0; row < rows; row++) {
+    const start = reasoning?.starts[from + row] ?? -1
+    if (versions[from + row] === 0 || start < 0) continue
+    data[row] = reasoning?.bytes.subarray(start, start + (reasoning.lengths[from + row] ?? 0))
+  }
+  return data
+}

@@ -1,0 +1,58 @@
+import { setImmediate } from 'node:timers/promises'
+import { constants, zstdCompressSync } from 'node:zlib'
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
+import { columnNames, type Layout } from '../layout.ts'
+import type { Slice } from '../slice.ts'
+import type { Format } from './format.ts'
+import { columnsOf, schemaOf } from './parquet-columns.ts'
+
+/** More than a row group's column, so that each is one page, unless it holds long texts. */
+const pageBytes = 2 ** 20
+
+/** One chunk, since Zstandard makes nothing much larger than it was. */
+const compress = (bytes: Uint8Array) =>
+  zstdCompressSync(bytes, {
+    chunkSize: bytes.length + 1024,
+    params: { [constants.ZSTD_c_compressionLevel]: 1 },
+  })
+
+/** What readers show beside the data: which monitors stand behind the columns, and what was asked for. */
+const keyValues = (layout: Layout) => [
+  { key: 'earshot.monitors', value: JSON.stringify(layout.monitors) },
+  { key: 'earshot.about', value: JSON.stringify(layout.about) },
+]
+
+async function* write(layout: Layout, slices: AsyncIterable<Slice>): AsyncGenerator<Uint8Array> {
+  const names = columnNames(layout)
+  const bytes = new ByteWriter(2 ** 22)
+  const take = () => {
+    const taken = new Uint8Array(bytes.getBuffer())
+    bytes.index = 0
+    return taken
+  }
+  const file = new ParquetWriter({
+    writer: bytes,
+    schema: schemaOf(layout, names),
+    codec: 'ZSTD',
+    compressors: { ZSTD: compress },
+    statistics: false,
+    kvMetadata: keyValues(layout),
+    createdBy: 'earshot version 1',
+  })
+  for await (const slice of slices) {
+    if (slice.rows === 0) continue
+    // A row group for each slice, so that no more than a slice is in memory.
+    file.write({ columnData: columnsOf(layout, names, slice), rowGroupSize: slice.rows, pageSize: pageBytes })
+    yield take()
+    await setImmediate()
+  }
+  file.finish()
+  yield take()
+}
+
+export const parquet: Format = {
+  extension: 'parquet',
+  contentType: 'application/vnd.apache.parquet',
+  rowsPerSlice: () => 4096,
+  write,
+}

@@ -1,0 +1,161 @@
+import { setImmediate } from 'node:timers/promises'
+import { columnNames, type Layout, monitorColumns } from '../layout.ts'
+import { type CallType, callColumns, resultWords, type Slice } from '../slice.ts'
+import { columnLetters, maxCellLength, SheetBytes } from './xlsx-bytes.ts'
+import { type SharedStrings, sheetEnd, sheetStart } from './xlsx-parts.ts'
+
+/** In characters. */
+const callWidths: Record<CallType, number> = {
+  uuid: 38,
+  timestamp: 26,
+  integer: 12,
+  word: 14,
+  name: 24,
+  text: 24,
+  json: 40,
+}
+const monitorWidths: Record<(typeof monitorColumns)[number], number> = {
+  result: 14,
+  score: 12,
+  version: 10,
+  evaluated_at: 26,
+  reasoning: 60,
+}
+
+const widthsOf = (layout: Layout, names: string[]) => {
+  const chosen = monitorColumns.filter((column) => layout.reasoning || column !== 'reasoning')
+  const widths = [
+    ...callColumns.map(({ type }) => callWidths[type]),
+    ...layout.monitors.flatMap(() => chosen.map((column) => monitorWidths[column])),
+  ]
+  // A heading needs room for the button of the filter too.
+  return widths.map((width, column) => Math.max(width, Math.min((names[column] ?? '').length + 4, 40)))
+}
+
+export type Written = { rows: number; cutCells: number }
+
+/** Then others have their turn: the connection that reads the next slice, and the thread that compresses. */
+const turnMs = 1
+
+/** The sheet Calls in blocks of bytes; `written` counts along. */
+export async function* callsSheet(
+  layout: Layout,
+  slices: AsyncIterable<Slice>,
+  strings: SharedStrings,
+  written: Written,
+): AsyncGenerator<Buffer> {
+  const names = columnNames(layout)
+  const words = resultWords.map((word) => strings.indexOf(Buffer.from(word), 0, word.length) ?? 0)
+  const bytes = new SheetBytes(names.length)
+  bytes.xml(sheetStart(widthsOf(layout, names), true))
+  bytes.startRow(1)
+  for (const [column, name] of names.entries()) bytes.heading(column, name)
+  bytes.endRow()
+
+  let since = performance.now()
+  for await (const slice of slices) {
+    for (let row = 0; row < slice.rows; row++) {
+      bytes.startRow(written.rows + 2)
+      writeCall(bytes, slice, row, strings)
+      writeResults(bytes, slice, row, layout, words)
+      bytes.endRow()
+      written.rows++
+      if (bytes.full.length > 0) yield* bytes.full.splice(0)
+      if (performance.now() - since < turnMs) continue
+      await setImmediate()
+      since = performance.now()
+    }
+  }
+  bytes.xml(sheetEnd(filterArea(names.length, written.rows)))
+  written.cutCells = bytes.cutCells
+  yield* bytes.takeAll()
+}
+
+export const filterArea = (columns: number, rows: number) => `A1:${columnLetters(columns - 1)}${rows + 1}`
+
+const writeCall = (bytes: SheetBytes, { calls }: Slice, row: number, strings: SharedStrings) => {
+  for (let column = 0; column < callColumns.length; column++) {
+    const place = row * callColumns.length + column
+    // The casts: each column of each row has a place.
+    const start = calls.starts[place] as number
+    if (start < 0) continue
+    const length = calls.lengths[place] as number
+    switch (callColumns[column]?.type) {
+      case 'uuid':
+        bytes.uuid(column, calls.bytes, start)
+        break
+      case 'timestamp':
+        bytes.timestamp(column, timestampMs(calls.bytes, start))
+        break
+      case 'integer':
+        bytes.integer(column, calls.bytes.readInt32BE(start))
+        break
+      case 'word':
+      case 'name': {
+        const shared = strings.indexOf(calls.bytes, start, length)
+        if (shared === undefined) bytes.text(column, calls.bytes, start, length)
+        else bytes.shared(column, shared)
+        break
+      }
+      default:
+        bytes.text(column, calls.bytes, start, length)
+    }
+  }
+}
+
+const writeResults = (bytes: SheetBytes, { rows, results }: Slice, row: number, layout: Layout, words: number[]) => {
+  const { reasoning } = results
+  const width = reasoning ? 5 : 4
+  let column = callColumns.length
+  for (let monitor = 0; monitor < layout.monitors.length; monitor++, column += width) {
+    const place = monitor * rows + row
+    // The casts: each monitor has a place for each row, and each result a word.
+    const version = results.versions[place] as number
+    if (version === 0) continue
+    bytes.shared(column, words[results.results[place] as number] as number)
+    bytes.number(column + 1, results.scores[place] as number)
+    bytes.integer(column + 2, version)
+    bytes.timestamp(column + 3, results.evaluatedAt[place] as number)
+    const start = reasoning?.starts[place] ?? -1
+    if (reasoning && start >= 0) bytes.text(column + 4, reasoning.bytes, start, reasoning.lengths[place] as number)
+  }
+}
+
+/** The sheet About, which says how to read the other one. */
+export const aboutSheet = (layout: Layout, { rows, cutCells }: Written): Buffer => {
+  const bytes = new SheetBytes(4)
+  let row = 0
+  const line = (values: (string | number)[], heading = false) => {
+    row++
+    bytes.startRow(row)
+    for (const [column, value] of values.entries()) {
+      if (typeof value === 'number') bytes.integer(column, value)
+      else if (heading || (column === 0 && values.length === 2)) bytes.heading(column, value)
+      else {
+        const text = Buffer.from(value)
+        bytes.text(column, text, 0, text.length)
+      }
+    }
+    bytes.endRow()
+  }
+  const cut = cutCells === 0 ? 'None is cut here.' : `Cut here: ${cutCells}.`
+
+  bytes.xml(sheetStart([38, 44, 44, 16], false))
+  for (const { label, value } of layout.about) line([label, value])
+  line(['Calls', rows])
+  line(['Times', 'UTC'])
+  line([
+    'Long texts',
+    `A cell holds ${maxCellLength} characters at most; CSV and Parquet have longer texts whole. ${cut}`,
+  ])
+  line(['In CSV', "A text that a spreadsheet might take for a formula has a leading ' there, and none here."])
+  row++
+  line(['Monitor', 'Name', 'Columns begin with', 'Current version'], true)
+  for (const { id, name, slug, currentVersion } of layout.monitors) line([id, name, `${slug}_`, currentVersion])
+  bytes.xml(sheetEnd())
+  return Buffer.concat(bytes.takeAll())
+}
+
+/** From microseconds since 2000; far years lose microseconds to rounding, but times are whole milliseconds. */
+const timestampMs = (bytes: Buffer, start: number) =>
+  Math.round((bytes.readInt32BE(start) * 2 ** 32 + bytes.readUInt32BE(start + 4)) / 1000) + 946_684_800_000

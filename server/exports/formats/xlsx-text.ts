@@ -1,0 +1,70 @@
+/** Texts as they stand in the XML of a workbook: from UTF-8 to UTF-8, with what XML and Excel reserve escaped. */
+
+const latin1 = (text: string) => new Uint8Array(Buffer.from(text, 'latin1'))
+
+/** A short run, faster than `set`. */
+export const copy = (target: Uint8Array, at: number, source: Uint8Array, length = source.length): number => {
+  // The cast: below `length` there is a byte.
+  for (let i = 0; i < length; i++) target[at + i] = source[i] as number
+  return at + length
+}
+
+const copyRun = (target: Uint8Array, at: number, source: Buffer, start: number, end: number): number => {
+  if (end - start > 32) return at + source.copy(target, at, start, end)
+  // The cast: before the end there is a byte.
+  for (let i = start; i < end; i++) target[at++] = source[i] as number
+  return at
+}
+
+/** No byte takes more when escaped: `_x0001_`. */
+export const escapedBytes = 7
+
+/** The bytes of a text that cannot stand in XML, or mean something there, or may begin an escape. */
+const special = new Uint8Array(256)
+special.fill(1, 0, 0x20)
+special[0x09] = 0
+special[0x0a] = 0
+for (const byte of Buffer.from('&<>_')) special[byte] = 1
+special[0xef] = 1 // The first of U+FFFE and U+FFFF, which XML forbids.
+
+const isHex = (byte = 0) => (byte >= 48 && byte <= 57) || (byte >= 65 && byte <= 70) || (byte >= 97 && byte <= 102)
+
+/** Of `_xHHHH`, which readers would take for an escape if `_` or an escape follows. */
+const looksEscaped = (text: Uint8Array, at: number, end: number) =>
+  end - at >= 6 && text[at + 1] === 0x78 && [2, 3, 4, 5].every((place) => isHex(text[at + place]))
+
+const entities = new Map([
+  [0x26, latin1('&amp;')],
+  [0x3c, latin1('&lt;')],
+  [0x3e, latin1('&gt;')],
+  [0x0d, latin1('&#13;')],
+])
+const literal = latin1('_')
+const escapeOf = (unit: number) => latin1(`_x${unit.toString(16).toUpperCase().padStart(4, '0')}_`)
+const controls = Array.from({ length: 0x20 }, (_, unit) => escapeOf(unit))
+const escapes = { underscore: escapeOf(0x5f), fffe: escapeOf(0xfffe), ffff: escapeOf(0xffff) }
+
+/** From `start` to `end` of `source` to `at` of `target`, which has room; answers where it ends there. */
+export const writeEscaped = (target: Uint8Array, from: number, source: Buffer, start: number, end: number): number => {
+  let at = from
+  let i = start
+  while (i < end) {
+    const run = i
+    // The casts: `i` is before the end, and the table has a place for each byte.
+    while (i < end && (special[source[i] as number] as number) === 0) i++
+    at = copyRun(target, at, source, run, i)
+    if (i === end) break
+    const byte = source[i] as number
+    i++
+    if (byte === 0xef) {
+      const last = source[i] === 0xbf ? source[i + 1] : undefined
+      if (last === 0xbe || last === 0xbf) {
+        at = copy(target, at, last === 0xbe ? escapes.fffe : escapes.ffff)
+        i += 2
+      } else target[at++] = byte
+    } else if (byte === 0x5f) {
+      at = copy(target, at, looksEscaped(source, i - 1, end) ? escapes.underscore : literal)
+    } else at = copy(target, at, entities.get(byte) ?? (controls[byte] as Uint8Array))
+  }
+  return at
+}

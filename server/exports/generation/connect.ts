@@ -1,0 +1,32 @@
+import type { ClientConfig } from 'pg'
+import { logPosition, openSnapshot, type Snapshot } from '../../platform/db/snapshot.ts'
+
+export type Connections = { primary: ClientConfig; replica?: ClientConfig }
+
+const applicationName = 'earshot export'
+const replicaTimeoutMs = 30_000
+
+/**
+ * The snapshot that an export is read in. A replica is read when there is one, as soon as it holds all that was
+ * committed before; when that takes too long, or it does not answer, the primary is read instead.
+ */
+export const connect = async (
+  { primary, replica }: Connections,
+  { note, timeoutMs = replicaTimeoutMs }: { note: (text: string) => void; timeoutMs?: number },
+): Promise<Snapshot> => {
+  if (replica) {
+    const position = await logPosition(primary, applicationName)
+    try {
+      const snapshot = await openSnapshot(replica, { applicationName, wait: { position, timeoutMs } })
+      note(snapshot ? 'the export reads a replica' : 'the replica is too far behind; the export reads the primary')
+      if (snapshot) return snapshot
+    } catch (error) {
+      note(
+        `the replica cannot be read (${error instanceof Error ? error.message : error}); the export reads the primary`,
+      )
+    }
+  }
+  const snapshot = await openSnapshot(primary, { applicationName })
+  if (!snapshot) throw new Error('A primary is not waited for')
+  return snapshot
+}

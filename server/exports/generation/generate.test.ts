@@ -1,0 +1,211 @@
+import { execFileSync, fork } from 'node:child_process'
+import { createHash, randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { makeAgent, makeMonitor, makeOrganization } from '../../../test/make.ts'
+import { startS3Server } from '../../../test/s3-server.ts'
+import { testServer } from '../../../test/server.ts'
+import { parseFilter } from '../../filters/filter.ts'
+import type { OrgId } from '../../platform/db/database.ts'
+import { newId } from '../../platform/ids.ts'
+import { generate, type Order, TooManyCalls } from './generate.ts'
+import type { Reply, Task } from './messages.ts'
+import { makePlan } from './plan.ts'
+import { drawOrder, makeCalls, parseCsv } from './test-calls.ts'
+import { drawing } from './test-random.ts'
+import { expectedRows, loadAll } from './test-reference.ts'
+
+const server = await testServer()
+const { deps } = server
+const seed = Number(process.env.EXPORT_SEED ?? randomInt(2 ** 31))
+
+const run = (order: Order, options: Partial<Parameters<typeof generate>[2]> = {}, on = deps) =>
+  generate(on, order, { signal: new AbortController().signal, onProgress: () => {}, ...options })
+
+const fileOf = async (key: string): Promise<Buffer | undefined> => {
+  const found = await deps.blobs.get(key)
+  return found && buffer(found.stream)
+}
+
+/** What the database has to do for exports now. */
+const readers = async () => {
+  const { rows } = await server.deps.db.executeQuery<{ count: number }>({
+    sql: "SELECT count(*) AS count FROM pg_stat_activity WHERE application_name = 'earshot export' AND datname = current_database()",
+    parameters: [],
+  } as never)
+  return rows[0]?.count
+}
+
+/** Calls a second apart, each with one result. */
+const makeMany = async (count: number) => {
+  const { id, key } = await makeOrganization(server)
+  // The service has just said so.
+  const org = id as OrgId
+  const [agent, monitor] = [await makeAgent(server, key), await makeMonitor(server, key)]
+  const since = '2026-05-01T00:00:00.000Z'
+  const insert = (text: string, parameters: unknown[]) => deps.db.executeQuery({ sql: text, parameters } as never)
+  await insert(
+    `INSERT INTO conversations (organization_id, id, agent_id, channel, status, started_at, metadata, signals)
+     SELECT $1, uuidv7(), $2, 'call', 'completed', $3::timestamptz + n * interval '1 second', '{}', '{}'
+     FROM generate_series(0, $4::int - 1) n`,
+    [org, agent.id, since, count],
+  )
+  await insert(
+    `INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at,
+       monitor_version, status, result, evidence, evaluator)
+     SELECT organization_id, $2, id, started_at, started_at, 1, 0, 1, '[]', 'test'
+     FROM conversations WHERE organization_id = $1`,
+    [org, monitor.id],
+  )
+  const order = (calls = count): Order => ({
+    org,
+    format: 'csv',
+    key: `${org}/exports/${newId()}.csv`,
+    monitors: [{ id: monitor.id, result: 'all' }],
+    ...({ match: 'all', versionScope: 'historical', reasoning: false } as const),
+    selection: parseFilter({ since, until: new Date(Date.parse(since) + calls * 1_000).toISOString() }),
+    about: [],
+  })
+  return { order, key, monitorId: monitor.id as string }
+}
+
+/** Takes some seconds, a call a slice. */
+const slowly = { limits: { rowsPerSlice: 1 } }
+const many = await makeMany(3_000)
+
+it.each(Array.from({ length: 6 }, (_, at) => seed + at))('writes what the interface says (seed %i)', async (from) => {
+  const draw = drawing(from)
+  const made = await makeCalls(server, draw)
+  const order = drawOrder(draw, made)
+  const expected = expectedRows(await loadAll(deps.db, made.org), order)
+  const generated = await run(order, { limits: { rowsPerSlice: 10 } })
+  const file = (await fileOf(order.key)) ?? Buffer.alloc(0)
+  expect(parseCsv(file.toString()).slice(1)).toEqual(expected)
+  const sha256 = createHash('sha256').update(file).digest('base64')
+  expect(generated).toEqual({ rows: expected.length, bytes: file.length, sha256 })
+})
+
+it('tells how many rows were written so far', async () => {
+  const told: number[] = []
+  const order = many.order(25)
+  await run(order, { limits: { rowsPerSlice: 10 }, onProgress: (rows) => told.push(rows) })
+  expect(told).toEqual([10, 20, 25])
+})
+
+it('holds as many calls as an export may, and fails with one more', async () => {
+  const { order } = await makeMany(100_001)
+  const [most, tooMany] = [order(100_000), order()]
+  expect(await run(most)).toMatchObject({ rows: 100_000 })
+  await expect(run(tooMany)).rejects.toThrow(TooManyCalls)
+  expect(await fileOf(tooMany.key)).toBeUndefined()
+}, 120_000)
+
+it('writes to a store of objects', async () => {
+  const s3 = await startS3Server()
+  afterAll(s3.close)
+  for (const [name, value] of Object.entries({
+    AWS_ACCESS_KEY_ID: s3.credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: s3.credentials.secretAccessKey,
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+  })) {
+    vi.stubEnv(name, value)
+  }
+  afterAll(() => vi.unstubAllEnvs())
+  const storage = { kind: 's3', bucket: s3.bucket, prefix: 'here' } as const
+  const order = many.order(10)
+  const config = { ...deps.config, storage, s3Endpoint: s3.endpoint }
+  expect(await run(order, {}, { ...deps, config })).toMatchObject({ rows: 10 })
+  expect([...s3.objects.keys()]).toEqual([`here/${order.key}`])
+})
+
+it('reads a replica when there is one, and the primary when that does not answer', async () => {
+  const { host, port, user, database } = deps.database.connection
+  const url = (where: string) => `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(where)}`
+  const notes = () => server.logged.filter((line) => /replica/.test(line)).map((line) => JSON.parse(line).msg)
+  const config = (where: string) => ({ ...deps, config: { ...deps.config, readDatabaseUrl: url(where) } })
+  expect(await run(many.order(3), {}, config(String(host)))).toMatchObject({ rows: 3 })
+  expect(notes()).toEqual(['the export reads a replica'])
+  expect(await run(many.order(3), {}, config('/nowhere'))).toMatchObject({ rows: 3 })
+  expect(notes().at(-1)).toMatch(/^the replica cannot be read \(.+\); the export reads the primary$/)
+})
+
+describe('a generation that ends early leaves no file and no reader', () => {
+  const expectNothing = async ({ key }: Order) => {
+    await expect.poll(readers).toBe(0)
+    expect(await fileOf(key)).toBeUndefined()
+  }
+
+  it('when it is aborted', async () => {
+    const stop = new AbortController()
+    const order = many.order()
+    const onProgress = () => stop.abort(new Error('enough'))
+    await expect(run(order, { ...slowly, signal: stop.signal, onProgress })).rejects.toThrow('enough')
+    await expectNothing(order)
+    await expect(run(order, { signal: stop.signal })).rejects.toThrow('enough')
+  })
+
+  it('when its process is killed', async () => {
+    const order = many.order()
+    let isKilled = false
+    const kill = () => {
+      // What was told before may arrive afterwards.
+      if (isKilled) return
+      isKilled = true
+      const pids = execFileSync('pgrep', ['-P', String(process.pid), '-f', 'generation/process.ts']).toString()
+      for (const pid of pids.trim().split('\n')) process.kill(Number(pid), 'SIGKILL')
+    }
+    await expect(run(order, { ...slowly, onProgress: kill })).rejects.toThrow('ended by SIGKILL')
+    await expectNothing(order)
+  })
+
+  it('when whoever asked for it is gone', async () => {
+    const order = many.order()
+    const { storage, dataDir, s3Endpoint } = deps.config
+    const task: Task = {
+      plan: makePlan(deps.db, order),
+      connections: { primary: deps.database.connection },
+      storage: { storage, dataDir, s3Endpoint },
+      ...slowly,
+    }
+    const child = fork(join(import.meta.dirname, 'process.ts'), { execArgv: [] })
+    child.send(task)
+    const [reply] = (await once(child, 'message')) as [Reply]
+    expect(reply.type).toBe('progress')
+    child.disconnect()
+    expect(await once(child, 'exit')).toEqual([1, null])
+    await expectNothing(order)
+  })
+
+  it('when the storage refuses', async () => {
+    const order = many.order(10)
+    const folder = join(deps.config.dataDir, 'refusing')
+    await mkdir(folder)
+    await writeFile(join(folder, order.org), 'in the way of the folder')
+    const config = { ...deps.config, storage: { kind: 'file', folder } as const }
+    await expect(run(order, {}, { ...deps, config })).rejects.toMatchObject({ kind: 'unavailable' })
+    await expectNothing(order)
+  })
+
+  it('when the database goes away', async () => {
+    const order = many.order()
+    const end = () =>
+      void deps.db.executeQuery({
+        sql: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'earshot export' AND datname = current_database()",
+        parameters: [],
+      } as never)
+    await expect(run(order, { ...slowly, onProgress: end })).rejects.toThrow(/terminat/)
+    await expectNothing(order)
+  })
+
+  it('when a monitor was deleted', async () => {
+    const { order, key, monitorId } = await makeMany(1)
+    await server.call('DELETE', `/v1/monitors/${monitorId}`, { key })
+    const deleted = order()
+    await expect(run(deleted)).rejects.toThrow('A monitor of the export was deleted')
+    await expectNothing(deleted)
+  })
+})

@@ -1,0 +1,91 @@
+// A page of calls, as PostgreSQL sends them.
+
+import type { TakeTuple } from '../../platform/db/snapshot.ts'
+import { type Calls, callColumns, instantAt } from '../slice.ts'
+import type { Position } from './queries.ts'
+
+const width = callColumns.length
+const idColumn = 0
+const startedAtColumn = 2
+
+export type Page = {
+  rows: number
+  calls: Calls
+  /** Four words of each call's id. */
+  ids: Int32Array
+}
+
+/** Holds the tuples of at most so many bytes, or one; what comes after them is left for another page. */
+export const collectCalls = (maxRows: number, maxBytes: number) => {
+  let bytes = Buffer.allocUnsafeSlow(Math.min(maxBytes, 256 * 1024))
+  let length = 0
+  let rows = 0
+  let isFull = false
+  const starts = new Int32Array(maxRows * width).fill(-1)
+  const lengths = new Int32Array(maxRows * width).fill(-1)
+  const ids = new Int32Array(maxRows * 4)
+
+  const take: TakeTuple = (view, at, end) => {
+    const size = end - at
+    isFull ||= rows === maxRows || (rows > 0 && length + size > maxBytes)
+    if (isFull) return
+    if (length + size > bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(bytes.length * 2, length + size))
+      bytes.copy(larger, 0, 0, length)
+      bytes = larger
+    }
+    bytes.set(new Uint8Array(view.buffer, view.byteOffset + at, size), length)
+    let field = at + 2
+    for (let column = 0; column < width; column++) {
+      const count = view.getInt32(field)
+      field += 4
+      if (count < 0) continue
+      const cell = rows * width + column
+      starts[cell] = length + field - at
+      lengths[cell] = count
+      if (column === idColumn)
+        for (let word = 0; word < 4; word++) ids[rows * 4 + word] = view.getInt32(field + word * 4)
+      field += count
+    }
+    length += size
+    rows++
+  }
+
+  return {
+    take,
+    isFull: () => isFull,
+    page: (): Page => partOf({ calls: { bytes: bytes.subarray(0, length), starts, lengths }, ids }, 0, rows),
+  }
+}
+
+/** Some rows of a page. */
+export const partOf = ({ calls, ids }: Omit<Page, 'rows'>, from: number, to: number): Page => ({
+  rows: to - from,
+  calls: {
+    bytes: calls.bytes,
+    starts: calls.starts.subarray(from * width, to * width),
+    lengths: calls.lengths.subarray(from * width, to * width),
+  },
+  ids: ids.subarray(from * 4, to * 4),
+})
+
+export const positionOf = ({ calls: { bytes, starts } }: Page, row: number): Position => {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const id = starts[row * width + idColumn] ?? 0
+  const hex = bytes.toString('hex', id, id + 16)
+  const startedAt = starts[row * width + startedAtColumn] ?? 0
+  return {
+    startedAt: new Date(instantAt(view, startedAt)).toISOString(),
+    id: `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`,
+  }
+}
+
+/** Closes the gaps that rows leave which are not kept, in place. */
+export const keepRows = ({ calls, ids }: Page, kept: Int32Array): Page => {
+  for (const [to, from] of kept.entries()) {
+    calls.starts.copyWithin(to * width, from * width, (from + 1) * width)
+    calls.lengths.copyWithin(to * width, from * width, (from + 1) * width)
+    ids.copyWithin(to * 4, from * 4, (from + 1) * 4)
+  }
+  return partOf({ calls, ids }, 0, kept.length)
+}

@@ -1,0 +1,18 @@
+import { type Selection, selectedStatement } from '../../filters/queries.ts'
+import type { Db } from '../../platform/db/database.ts'
+import type { Order } from './order.ts'
+
+/** An order with the statement that finds its calls; without one, they are all in the window. It goes through JSON. */
+export type Plan = Order & { statement?: { text: string; values: unknown[] } }
+
+/** Has no query builder to load in the process that generates. */
+export const makePlan = (db: Db, order: Order): Plan => {
+  const { since: _since, until: _until, ...conditions } = order.selection
+  const asking = order.monitors.filter(({ result }) => result !== 'all')
+  if (asking.length === 0 && Object.keys(conditions).length === 0) return order
+  const selection: Selection = {
+    ...order.selection,
+    ...(asking.length > 0 && { monitors: asking, match: order.match }),
+  }
+  return { ...order, statement: selectedStatement(db, order.org, selection, order.versionScope) }
+}

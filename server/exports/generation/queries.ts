@@ -1,0 +1,125 @@
+// Everything is read in one snapshot, on its one connection. COPY takes no parameters, so ids and instants are checked
+// and written into the text.
+
+import type { OrgId } from '../../platform/db/database.ts'
+import type { Snapshot as Db, TakeTuple } from '../../platform/db/snapshot.ts'
+
+/** Where a call stands among all: they are read in this order. */
+export type Position = { startedAt: string; id: string }
+
+const idForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const instantForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+const checked = (form: RegExp, text: string): string => {
+  if (!form.test(text)) throw new TypeError('An id or an instant is in another form than those of the database')
+  return text
+}
+
+const uuid = (id: string): string => `'${checked(idForm, id)}'::uuid`
+const uuids = (ids: string[]): string => `'{${ids.map((id) => checked(idForm, id)).join()}}'::uuid[]`
+const instant = (text: string): string => `'${checked(instantForm, text)}'::timestamptz`
+const instants = (texts: string[]): string =>
+  `'{${texts.map((text) => checked(instantForm, text)).join()}}'::timestamptz[]`
+const position = ({ startedAt, id }: Position): string => `(${instant(startedAt)}, ${uuid(id)})`
+
+export type FoundMonitor = { id: string; name: string; currentVersion: number }
+
+export const listMonitors = (db: Db, org: OrgId, ids: string[]) =>
+  db.query<FoundMonitor>(
+    `SELECT id, name, current_version AS "currentVersion" FROM monitors
+     WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND deleted_at IS NULL`,
+    [org, ids],
+  )
+
+/** What `callColumns` lists. A page is cut out first, so that the names of agents are looked up for it alone. */
+const callsWithNames = (org: OrgId, page: string): string => `
+  SELECT c.id, c.external_id, c.started_at, c.ended_at, c.duration_seconds, c.channel, c.direction,
+    c.agent_id, a.name, v.number, c.company_id, k.name, c.customer_id, c.metadata::text
+  FROM (SELECT * FROM conversations c WHERE c.organization_id = ${uuid(org)} AND ${page}) c
+  LEFT JOIN agents a ON a.organization_id = ${uuid(org)} AND a.id = c.agent_id
+  LEFT JOIN agent_versions v ON v.organization_id = ${uuid(org)} AND v.id = c.agent_version_id
+  LEFT JOIN companies k ON k.organization_id = ${uuid(org)} AND k.id = c.company_id
+  ORDER BY c.started_at, c.id`
+
+type Window = { since: string; until: string; after: Position | undefined; limit: number }
+
+export const copyCallsOfWindow = (db: Db, org: OrgId, { since, until, after, limit }: Window, take: TakeTuple) => {
+  const from = after ? `(c.started_at, c.id) > ${position(after)}` : `c.started_at >= ${instant(since)}`
+  const page = `${from} AND c.started_at < ${instant(until)} ORDER BY c.started_at, c.id LIMIT ${limit}`
+  return db.copy(callsWithNames(org, page), take)
+}
+
+export const copyCalls = (db: Db, org: OrgId, ids: string[], take: TakeTuple) =>
+  db.copy(callsWithNames(org, `c.id = ANY(${uuids(ids)})`), take)
+
+type Columns = { monitorIds: string[]; reasoning: boolean }
+
+const resultColumns = ({ reasoning }: Columns): string =>
+  `r.monitor_id, r.conversation_id, r.monitor_version, r.status, r.evaluated_at, r.result, r.score${
+    reasoning ? ', r.reasoning' : ''
+  }`
+
+const inOrder = 'ORDER BY r.monitor_id, r.call_started_at, r.conversation_id'
+
+const resultsOf = (org: OrgId, { monitorIds }: Columns): string =>
+  `r.organization_id = ${uuid(org)} AND r.monitor_id = ANY(${uuids(monitorIds)})`
+
+type Stretch = { first: Position; last: Position }
+
+const within = ({ first, last }: Stretch): string =>
+  `r.call_started_at BETWEEN ${instant(first.startedAt)} AND ${instant(last.startedAt)}`
+
+/** Of all calls of a stretch: a read of the primary key alone, unless reasons are asked for. */
+export const copyResultsBetween = (db: Db, org: OrgId, columns: Columns, stretch: Stretch, take: TakeTuple) =>
+  // Calls that start at one moment may fall into two pages. The planner guesses badly at that, hence both bounds.
+  db.copy(
+    `SELECT ${resultColumns(columns)} FROM monitor_results r
+     WHERE ${resultsOf(org, columns)} AND ${within(stretch)}
+       AND (r.call_started_at, r.conversation_id) >= ${position(stretch.first)}
+       AND (r.call_started_at, r.conversation_id) <= ${position(stretch.last)} ${inOrder}`,
+    take,
+  )
+
+/** Of many calls of a stretch: all its results are read, and what is not wanted stays there. */
+export const copyResultsAmong = (db: Db, org: OrgId, columns: Columns, calls: Position[], take: TakeTuple) => {
+  const [first, last] = [calls[0], calls.at(-1)]
+  if (!first || !last) return Promise.resolve()
+  return db.copy(
+    `SELECT ${resultColumns(columns)} FROM monitor_results r
+     WHERE ${resultsOf(org, columns)} AND ${within({ first, last })}
+       AND r.conversation_id = ANY(${uuids(calls.map(({ id }) => id))}) ${inOrder}`,
+    take,
+  )
+}
+
+/** Of few calls of a stretch: the results of each are looked up. */
+export const copyResultsOfEach = (db: Db, org: OrgId, columns: Columns, calls: Position[], take: TakeTuple) => {
+  const times = instants(calls.map(({ startedAt }) => startedAt))
+  return db.copy(
+    `SELECT ${resultColumns(columns)}
+     FROM unnest(${times}, ${uuids(calls.map(({ id }) => id))}) AS c (started_at, id)
+     JOIN monitor_results r ON r.call_started_at = c.started_at AND r.conversation_id = c.id
+     WHERE ${resultsOf(org, columns)} ${inOrder}`,
+    take,
+  )
+}
+
+export const countCallsBetween = async (db: Db, org: OrgId, { first, last }: Stretch): Promise<number> => {
+  const text = `SELECT count(*)::int AS count FROM conversations
+    WHERE organization_id = $1 AND started_at BETWEEN $2::timestamptz AND $3::timestamptz`
+  const found = await db.query<{ count: number }>(text, [org, first.startedAt, last.startedAt])
+  return found[0]?.count ?? 0
+}
+
+type Statement = { text: string; values: unknown[] }
+
+/** A cursor over what the statement finds, meant to be read to its end. */
+export const openCursor = async (db: Db, _org: OrgId, { text, values }: Statement): Promise<void> => {
+  await db.query('SET LOCAL cursor_tuple_fraction = 1')
+  await db.query(`DECLARE calls NO SCROLL CURSOR FOR ${text}`, values)
+}
+
+export const fetchCalls = async (db: Db, _org: OrgId, count: number): Promise<Position[]> => {
+  const found = await db.query<{ id: string; startedAt: Date }>(`FETCH ${count} FROM calls`)
+  return found.map(({ id, startedAt }) => ({ id, startedAt: startedAt.toISOString() }))
+}

@@ -1,0 +1,156 @@
+// Brings the results of a page together with its calls. Both come in the order of time and id, so each monitor's
+// results are walked along the calls.
+
+import type { TakeTuple } from '../../platform/db/snapshot.ts'
+import { instantAt, type Results, type Slice } from '../slice.ts'
+import { keepRows, type Page } from './page.ts'
+import type { FoundMonitor } from './queries.ts'
+
+/** Where the fields of a tuple stand that are never null, from its beginning: behind each count of bytes. */
+const fields = { monitorId: 6, conversationId: 26, version: 46, status: 54, evaluatedAt: 60, result: 68 }
+const scored = 0
+
+type Options = { versionScope: 'historical' | 'current'; reasoning: boolean; maxBytes: number }
+
+const wordsOf = (id: string): Int32Array => {
+  const bytes = Buffer.from(id.replaceAll('-', ''), 'hex')
+  return Int32Array.from({ length: 4 }, (_, word) => bytes.readInt32BE(word * 4))
+}
+
+const collectReasons = (cells: number, maxBytes: number) => {
+  let bytes = Buffer.allocUnsafeSlow(1024 * 1024)
+  let length = 0
+  const starts = new Int32Array(cells).fill(-1)
+  const lengths = new Int32Array(cells).fill(-1)
+  return {
+    isTooLarge: () => length > maxBytes,
+    set: (cell: number, view: DataView, at: number, count: number) => {
+      if (length > maxBytes) return
+      if (length + count > bytes.length) {
+        const larger = Buffer.allocUnsafeSlow(Math.max(bytes.length * 2, length + count))
+        bytes.copy(larger, 0, 0, length)
+        bytes = larger
+      }
+      starts[cell] = count < 0 ? -1 : length
+      lengths[cell] = count
+      if (count <= 0) return
+      bytes.set(new Uint8Array(view.buffer, view.byteOffset + at, count), length)
+      length += count
+    },
+    all: () => ({ bytes: bytes.subarray(0, length), starts, lengths }),
+  }
+}
+
+export const collectResults = (page: Page, monitors: FoundMonitor[], options: Options) => {
+  const { rows, ids } = page
+  const cells = monitors.length * rows
+  const versions = new Int32Array(cells)
+  const results = new Uint8Array(cells)
+  const scores = new Float64Array(cells)
+  const evaluatedAt = new Float64Array(cells)
+  const reasons = options.reasoning ? collectReasons(cells, options.maxBytes) : undefined
+  const known = monitors.map(({ id }) => wordsOf(id))
+
+  let current: Int32Array = new Int32Array(0)
+  let first = 0
+  /** In scope are all versions, or this one. */
+  let only = 0
+  let row = 0
+
+  const isOf = (monitor: Int32Array, view: DataView, at: number): boolean =>
+    view.getInt32(at + 12) === monitor[3] &&
+    view.getInt32(at + 8) === monitor[2] &&
+    view.getInt32(at + 4) === monitor[1] &&
+    view.getInt32(at) === monitor[0]
+
+  const begin = (view: DataView, at: number) => {
+    const column = known.findIndex((monitor) => isOf(monitor, view, at))
+    const monitor = monitors[column]
+    if (!monitor) throw new Error('A result of another monitor came')
+    current = known[column] ?? current
+    first = column * rows
+    only = options.versionScope === 'current' ? monitor.currentVersion : 0
+    row = 0
+  }
+
+  /** The row of the call from this one on; -1 for a result whose call is gone. */
+  const find = (view: DataView, at: number): number => {
+    const [a, b, c, d] = [view.getInt32(at), view.getInt32(at + 4), view.getInt32(at + 8), view.getInt32(at + 12)]
+    for (let next = row; next < rows; next++) {
+      const word = next * 4
+      if (ids[word + 3] === d && ids[word + 2] === c && ids[word + 1] === b && ids[word] === a) return next
+    }
+    return -1
+  }
+
+  const take: TakeTuple = (view, at) => {
+    if (!isOf(current, view, at + fields.monitorId)) begin(view, at + fields.monitorId)
+    const version = view.getInt32(at + fields.version)
+    if (only !== 0 && version !== only) return
+    const found = find(view, at + fields.conversationId)
+    if (found < 0) return
+    row = found
+    const cell = first + found
+    if (version <= (versions[cell] ?? 0)) return
+    versions[cell] = version
+    evaluatedAt[cell] = instantAt(view, at + fields.evaluatedAt)
+    const status = view.getInt16(at + fields.status)
+    let field = at + fields.result
+    const resultBytes = view.getInt32(field)
+    // The places of `resultWords`.
+    results[cell] = status === scored ? 1 - view.getInt16(field + 4) : status + 1
+    field += 4 + Math.max(0, resultBytes)
+    const scoreBytes = view.getInt32(field)
+    scores[cell] = scoreBytes < 0 ? Number.NaN : view.getFloat64(field + 4)
+    if (!reasons) return
+    field += 4 + Math.max(0, scoreBytes)
+    reasons.set(cell, view, field + 4, view.getInt32(field))
+  }
+
+  return {
+    take,
+    isTooLarge: () => reasons?.isTooLarge() ?? false,
+    /** The calls that have a result in scope. */
+    slice: (): Slice => {
+      const found: Results = { versions, results, scores, evaluatedAt, reasoning: reasons?.all() }
+      return withoutEmptyRows(page, found, monitors.length)
+    },
+  }
+}
+
+const withoutEmptyRows = (page: Page, results: Results, monitors: number): Slice => {
+  const { rows } = page
+  const isKept = (row: number): boolean => {
+    for (let cell = row; cell < results.versions.length; cell += rows) if (results.versions[cell] !== 0) return true
+    return false
+  }
+  let count = 0
+  const kept = new Int32Array(rows)
+  for (let row = 0; row < rows; row++) if (isKept(row)) kept[count++] = row
+  if (count === rows) return { rows, calls: page.calls, results }
+  const wanted = kept.subarray(0, count)
+  const cells = [results.versions, results.results, results.scores, results.evaluatedAt]
+  if (results.reasoning) cells.push(results.reasoning.starts, results.reasoning.lengths)
+  for (const values of cells) {
+    for (let monitor = 0, to = 0; monitor < monitors; monitor++) {
+      for (const row of wanted) values[to++] = values[monitor * rows + row] ?? 0
+    }
+  }
+  const end = monitors * count
+  const { reasoning } = results
+  return {
+    rows: count,
+    calls: keepRows(page, wanted).calls,
+    results: {
+      versions: results.versions.subarray(0, end),
+      results: results.results.subarray(0, end),
+      scores: results.scores.subarray(0, end),
+      evaluatedAt: results.evaluatedAt.subarray(0, end),
+      reasoning: reasoning && {
+        bytes: reasoning.bytes,
+        starts: reasoning.starts.subarray(0, end),
+        lengths: reasoning.lengths.subarray(0, end),
+      },
+    },
+  }
+}

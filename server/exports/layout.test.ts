@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { columnNames, slugsOf } from './layout.ts'
+
+const layoutOf = (names: string[]) => {
+  const slugs = slugsOf(names)
+  const monitors = names.map((name, at) => ({ id: name, name, slug: slugs[at] ?? '', currentVersion: 1 }))
+  return { monitors, reasoning: true, about: [] }
+}
+
+describe('the slugs of monitors', () => {
+  it.each([
+    [['Refund asked?'], ['refund_asked']],
+    [['  Größe — naïve Ⅳ ﬁne  '], ['gro_e_naive_iv_fine']],
+    [
+      ['返金', '!', ''],
+      ['monitor', 'monitor_2', 'monitor_3'],
+    ],
+    [
+      ['a', 'A', 'a!'],
+      ['a', 'a_2', 'a_3'],
+    ],
+    [
+      ['a', 'A', 'a 2'],
+      ['a', 'a_3', 'a_2'],
+    ],
+    [
+      ['a 2', 'a', 'a', 'a_2'],
+      ['a_2', 'a', 'a_3', 'a_2_2'],
+    ],
+    [
+      ['Agent', 'agent'],
+      ['agent_2', 'agent_3'],
+    ],
+    [
+      ['x'.repeat(80), `${'x'.repeat(80)}y`],
+      ['x'.repeat(60), `${'x'.repeat(58)}_2`],
+    ],
+    [[`${'x'.repeat(59)} y`], ['x'.repeat(59)]],
+  ])('of %j are %j', (names, slugs) => {
+    expect(slugsOf(names)).toEqual(slugs)
+  })
+
+  it('name every column once, in 60 characters of ASCII at most', () => {
+    const name = fc.oneof(
+      fc.constantFrom('a', 'A', 'a_2', 'a 2', 'agent', 'Agent', 'agent_2', 'a_result', 'monitor', 'x'.repeat(61)),
+      fc.string({ unit: 'grapheme', maxLength: 80 }),
+    )
+    fc.assert(
+      fc.property(fc.array(name, { minLength: 1, maxLength: 20 }), (names) => {
+        const columns = columnNames(layoutOf(names))
+        expect(new Set(columns).size).toBe(columns.length)
+        for (const slug of slugsOf(names)) expect(slug).toMatch(/^[a-z0-9](?:[a-z0-9_]{0,59})$/)
+      }),
+    )
+  })
+})
+
+it('the columns come in the order of the monitors, reasons when they are asked for', () => {
+  const layout = layoutOf(['B', 'A'])
+  const of = (slug: string) => ['result', 'score', 'version', 'evaluated_at'].map((column) => `${slug}_${column}`)
+  expect(columnNames({ ...layout, reasoning: false }).slice(14)).toEqual([...of('b'), ...of('a')])
+  expect(columnNames(layout).slice(14)).toEqual([...of('b'), 'b_reasoning', ...of('a'), 'a_reasoning'])
+})

@@ -1,0 +1,342 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { sql } from 'kysely'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { makeAgent } from '../../test/make.ts'
+import { testServer } from '../../test/server.ts'
+import { jobList } from '../worker.ts'
+import { canMove, exportStatuses } from './moves.ts'
+import { exportsOf } from './test-exports.ts'
+
+const server = await testServer()
+const { call, clock, deps } = server
+const { makeCalls, ask, read, download, fetchFile } = exportsOf(server)
+
+const dayMs = 86_400_000
+
+const files = async (org: string): Promise<string[]> => {
+  const keys: string[] = []
+  for await (const { key } of deps.blobs.list(`${org}/exports/`)) keys.push(key)
+  return keys
+}
+
+const linesOf = (text: string) => text.split('\r\n').filter((line) => line !== '')
+
+/** An export that is completed. */
+const complete = async (calls = 3) => {
+  const made = await makeCalls(calls)
+  const { body } = await ask(made.key, made.config)
+  await server.drain()
+  return { ...made, id: body.id as string, manifest: await read(made.key, body.id) }
+}
+
+it('an export moves as its table says, and no other way', () => {
+  const moves = exportStatuses.flatMap((from) =>
+    exportStatuses.filter((to) => canMove(from, to)).map((to) => `${from} ${to}`),
+  )
+  expect(moves).toEqual([
+    'pending processing',
+    'pending failed',
+    'processing processing',
+    'processing completed',
+    'processing failed',
+    'completed expired',
+  ])
+})
+
+describe('a completed export', () => {
+  it('has a file of which the manifest tells the truth', async () => {
+    const { key, id, manifest } = await complete(3)
+    expect(manifest).toMatchObject({
+      status: 'completed',
+      completedAt: clock.now().toISOString(),
+      expiresAt: new Date(clock.now().getTime() + 30 * dayMs).toISOString(),
+      rowCount: 3,
+      errorCode: null,
+      downloadPath: `/v1/monitor-exports/${id}/download`,
+    })
+    expect(JSON.stringify(manifest)).not.toContain('/exports/')
+    const link = await download(key, id)
+    expect(link.status).toBe(302)
+    expect(link.headers.get('cache-control')).toBe('no-store')
+    const file = await fetchFile(key, id)
+    const bytes = Buffer.from(await file.arrayBuffer())
+    const digest = `sha-256=:${createHash('sha256').update(bytes).digest('base64')}:`
+    expect(file.headers.get('repr-digest')).toBe(digest)
+    expect(link.headers.get('x-file-digest')).toBe(digest)
+    expect(file.headers.get('content-length')).toBe(String(manifest.bytes))
+    expect(bytes.length).toBe(manifest.bytes)
+    expect(file.headers.get('content-type')).toContain('text/csv')
+    expect(file.headers.get('content-encoding')).toBeNull()
+    expect(file.headers.get('cache-control')).toBe('no-store')
+    expect(file.headers.get('content-disposition')).toMatch(
+      /^attachment; filename="earshot-calls-from-2026-11-01-.*\.csv"/,
+    )
+    const [header, ...rows] = linesOf(bytes.toString('utf8'))
+    expect(header).toMatch(/^conversation_id,external_id,started_at,.*,refund_asked_result,refund_asked_score/)
+    expect(rows.map((row) => row.split(',')[1])).toEqual(['call 0', 'call 1', 'call 2'])
+  })
+
+  it('is served in ranges, and its head alone', async () => {
+    const { key, id, manifest } = await complete(2)
+    const location = (await download(key, id)).headers.get('location') ?? ''
+    const whole = Buffer.from(await (await fetch(location)).arrayBuffer())
+    const part = await fetch(location, { headers: { range: 'bytes=10-19' } })
+    expect(part.status).toBe(206)
+    expect(part.headers.get('content-range')).toBe(`bytes 10-19/${manifest.bytes}`)
+    expect(Buffer.from(await part.arrayBuffer())).toEqual(whole.subarray(10, 20))
+    const head = await fetch(location, { method: 'HEAD' })
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, String(manifest.bytes)])
+    expect((await fetch(location, { headers: { range: `bytes=${manifest.bytes}-` } })).status).toBe(416)
+  })
+
+  it('is behind a link that nobody can alter, that says nothing of a key, and that ends', async () => {
+    const { key, id } = await complete(1)
+    const other = await complete(1)
+    const location = (await download(key, id)).headers.get('location') ?? ''
+    const foreign = (await download(other.key, other.id)).headers.get('location') ?? ''
+    const upTo = (link: string) => link.lastIndexOf('.')
+    const mixed = location.slice(0, upTo(location)) + foreign.slice(upTo(foreign))
+    expect((await fetch(mixed)).status).toBe(403)
+    expect((await fetch(`${location.slice(0, -2)}xx`)).status).toBe(403)
+    server.logged.length = 0
+    const withKey = await fetch(location, { headers: { authorization: 'Bearer ear_should_never_be_read' } })
+    expect(withKey.status).toBe(200)
+    expect(server.logged.join('\n')).not.toContain('should_never_be_read')
+    clock.advance(15 * 60_000)
+    expect((await fetch(location)).status).toBe(410)
+    expect((await download(key, id)).status).toBe(302)
+  })
+
+  it('gives no link beyond its own expiry, and is expired then at once', async () => {
+    const { org, key, id } = await complete(1)
+    clock.advance(30 * dayMs - 60_000)
+    const location = (await download(key, id)).headers.get('location') ?? ''
+    clock.advance(60_000)
+    expect((await fetch(location)).status).toBe(410)
+    expect((await download(key, id)).status).toBe(410)
+    expect(await read(key, id)).toMatchObject({ status: 'expired', downloadPath: null, rowCount: 1 })
+    const listed = async (status: string) =>
+      (await call('GET', `/v1/monitor-exports?status=${status}`, { key })).body.data.length
+    expect([await listed('completed'), await listed('expired')]).toEqual([0, 1])
+    expect(await files(org)).toHaveLength(1)
+    await deps.jobs.enqueue(deps.db, jobNamed('monitor-export.expire'), {})
+    await server.drain()
+    expect(await files(org)).toEqual([])
+    expect(await read(key, id)).toMatchObject({ status: 'expired', errorCode: null })
+  })
+
+  it('is expired by whoever deletes it, and then there is nothing to delete', async () => {
+    const { org, key, id } = await complete(1)
+    expect((await call('DELETE', `/v1/monitor-exports/${id}`, { key })).status).toBe(204)
+    expect(await read(key, id)).toMatchObject({ status: 'expired', expiresAt: clock.now().toISOString() })
+    await server.drain()
+    expect(await files(org)).toEqual([])
+    expect((await call('DELETE', `/v1/monitor-exports/${id}`, { key })).status).toBe(409)
+  })
+
+  it('expires with the conversation that it holds, and with no other', async () => {
+    const { key, id, ids, config } = await complete(2)
+    const { body: later } = await ask(key, { ...config, since: '2026-11-10T00:00:00Z' })
+    await server.drain()
+    await call('DELETE', `/v1/conversations/${ids[0]}`, { key })
+    expect(await read(key, id)).toMatchObject({ status: 'expired' })
+    expect(await read(key, later.id)).toMatchObject({ status: 'completed', rowCount: 0 })
+  })
+
+  it('leaves an event in the audit log for each download', async () => {
+    const { key, id } = await complete(1)
+    await download(key, id)
+    await download(key, id)
+    const { data } = (await call('GET', '/v1/audit-events', { key })).body
+    expect(data.filter(({ action }: { action: string }) => action === 'monitor-export.download')).toHaveLength(2)
+  })
+})
+
+const jobNamed = (name: string) => {
+  const job = jobList.find((each) => each.name === name)
+  if (!job) throw new Error(`there is no job ${name}`)
+  return job as (typeof jobList)[number] & { name: string }
+}
+
+/** A file system of one page in place of a folder. */
+const mountSmall = async (folder: string) => {
+  if (process.getuid?.() !== 0) throw new Error('This test mounts a file system, which only root may')
+  const run = promisify(execFile)
+  let isMounted = true
+  const unmount = async () => {
+    if (isMounted) await run('umount', [folder])
+    isMounted = false
+  }
+  await run('mount', ['-t', 'tmpfs', '-o', 'size=4k', 'tmpfs', folder])
+  onTestFinished(unmount)
+  await mkdir(join(folder, '.incoming'))
+  return { unmount }
+}
+
+const drainAll = () => deps.jobs.drain(jobList, deps, { delayed: true, allowFailures: true })
+
+describe('an unfinished export', () => {
+  it('has no file yet', async () => {
+    const { key, config } = await makeCalls(1)
+    const { body } = await ask(key, config)
+    expect(await download(key, body.id)).toMatchObject({ status: 409, body: { error: 'conflict' } })
+  })
+
+  it('is cancelled by whoever deletes it, before it began', async () => {
+    const { org, key, config } = await makeCalls(1)
+    const { body } = await ask(key, config)
+    await call('DELETE', `/v1/monitor-exports/${body.id}`, { key })
+    await server.drain()
+    expect(await read(key, body.id)).toMatchObject({ status: 'failed', errorCode: 'cancelled', downloadPath: null })
+    expect((await download(key, body.id)).status).toBe(409)
+    expect(await files(org)).toEqual([])
+  })
+
+  it('is cancelled in the middle: its process ends, and no file is left', async () => {
+    const { org, key, config } = await makeCalls(3)
+    const { body } = await ask(key, config)
+    const cancelling = {
+      ...deps,
+      db: deps.db,
+      blobs: deps.blobs,
+      log: deps.log,
+      config: { ...deps.config },
+    }
+    // The moment when it begins is the one at which its order is made.
+    Object.defineProperty(cancelling, 'config', {
+      get: () => {
+        cancelled ??= call('DELETE', `/v1/monitor-exports/${body.id}`, { key })
+        return deps.config
+      },
+    })
+    let cancelled: Promise<unknown> | undefined
+    await deps.jobs.drain(jobList, cancelling)
+    expect(await cancelled).toMatchObject({ status: 204 })
+    expect(await read(key, body.id)).toMatchObject({ status: 'failed', errorCode: 'cancelled' })
+    await server.drain()
+    expect(await files(org)).toEqual([])
+  })
+
+  it('begins anew when a conversation that it may hold is erased meanwhile', async () => {
+    const { org, key, config, ids } = await makeCalls(3)
+    const { body } = await ask(key, config)
+    let erased: Promise<unknown> | undefined
+    const during = Object.defineProperty({ ...deps }, 'config', {
+      get: () => {
+        erased ??= call('DELETE', `/v1/conversations/${ids[1]}`, { key })
+        return deps.config
+      },
+    })
+    const outcomes = await deps.jobs.drain(jobList, during, { delayed: true, allowFailures: true })
+    expect(await erased).toMatchObject({ status: 204 })
+    const attempts = outcomes.filter(({ name }) => name === 'monitor-export.generate')
+    expect(attempts.at(-1)?.result).toBe('completed')
+    expect(await read(key, body.id)).toMatchObject({ status: 'completed', rowCount: 2 })
+    expect(await (await fetchFile(key, body.id)).text()).not.toContain('call 1,')
+    await server.drain()
+    expect(await files(org)).toHaveLength(1)
+  })
+
+  it('is tried again where the storage refuses, and fails with its code where it goes on refusing', async () => {
+    const { org, key, config } = await makeCalls(2)
+    const folder = join(deps.config.dataDir, 'blobs', org)
+    const { body: lost } = await ask(key, config)
+    await writeFile(folder, 'a file where a folder should be')
+    await drainAll()
+    expect(await read(key, lost.id)).toMatchObject({ status: 'failed', errorCode: 'storage_unavailable', bytes: null })
+
+    const { body: saved } = await ask(key, config)
+    const [outcome] = await deps.jobs.drain([jobNamed('monitor-export.generate')], deps, { allowFailures: true })
+    expect(outcome).toMatchObject({ result: 'retried' })
+    expect(await read(key, saved.id)).toMatchObject({ status: 'processing', downloadPath: null })
+    await rm(folder)
+    await drainAll()
+    expect(await read(key, saved.id)).toMatchObject({ status: 'completed', rowCount: 2 })
+    expect(await files(org)).toHaveLength(1)
+  })
+
+  it('that finds the disk full leaves no half of a file', async () => {
+    const { org, key, config } = await makeCalls(40)
+    const disk = join(deps.config.dataDir, 'blobs')
+    const reasoning = { ...config, reasoning: true }
+    const mounted = await mountSmall(disk)
+    const { body } = await ask(key, reasoning)
+    await drainAll()
+    expect(await read(key, body.id)).toMatchObject({ status: 'failed', errorCode: 'storage_unavailable' })
+    expect(await files(org)).toEqual([])
+    expect(await readdir(join(disk, '.incoming'))).toEqual([])
+    await mounted.unmount()
+    const { body: again } = await ask(key, reasoning)
+    await drainAll()
+    expect(await read(key, again.id)).toMatchObject({ status: 'completed', rowCount: 40 })
+  })
+
+  it('fails when a monitor of it is deleted meanwhile', async () => {
+    const { key, config, monitor } = await makeCalls(1)
+    const { body } = await ask(key, config)
+    await call('DELETE', `/v1/monitors/${monitor.id}`, { key })
+    await drainAll()
+    expect(await read(key, body.id)).toMatchObject({ status: 'failed', errorCode: 'generation_failed' })
+  })
+
+  it('has a limit of time', async () => {
+    const { org, key, config } = await makeCalls(1)
+    const { body } = await ask(key, config)
+    const limits = { ...deps.config.limits, exportSeconds: 0.001 }
+    await deps.jobs.drain(jobList, { ...deps, config: { ...deps.config, limits } })
+    expect(await read(key, body.id)).toMatchObject({ status: 'failed', errorCode: 'timed_out' })
+    expect(await files(org)).toEqual([])
+  })
+
+  it('has at most 100,000 calls, of which the last is counted too', async () => {
+    const { org, key, config, monitor } = await makeCalls(0)
+    const { id: agent } = await makeAgent(server, key)
+    await sql`
+      WITH calls AS (
+        INSERT INTO conversations (organization_id, id, agent_id, channel, status, started_at, metadata, signals)
+        SELECT ${org}::uuid, gen_random_uuid(), ${agent}::uuid, 'call', 'completed',
+          timestamptz '2026-11-05Z' + n * interval '1 second', '{}', '{}'
+        FROM generate_series(0, 100000) n
+        RETURNING id, started_at)
+      INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at,
+        monitor_version, status, result, evidence, evaluator)
+      SELECT ${org}::uuid, ${monitor.id}::uuid, id, started_at, started_at, 1, 0, 1, '[]', 'test' FROM calls`.execute(
+      deps.db,
+    )
+    await sql`ANALYZE conversations, monitor_results`.execute(deps.db)
+    const { body: tooMany } = await ask(key, config)
+    const { body: justRight } = await ask(key, { ...config, since: '2026-11-05T00:00:01Z' })
+    await server.drain()
+    expect(await read(key, tooMany.id)).toMatchObject({ status: 'failed', errorCode: 'too_many_calls' })
+    expect(await read(key, justRight.id)).toMatchObject({ status: 'completed', rowCount: 100_000 })
+    expect(await files(org)).toHaveLength(1)
+    const preview = await call('POST', '/v1/monitor-exports/preview', { key, body: { config } })
+    expect(preview.body).toMatchObject({ count: 100_001, exceedsLimit: true })
+    expect(preview.body.rows).toHaveLength(20)
+  }, 60_000)
+
+  it('is two of its organization at a time, and each that ends makes way for the next', async () => {
+    const { key, config } = await makeCalls(1)
+    const other = await makeCalls(1)
+    const ids: string[] = []
+    for (let at = 0; at < 6; at++) ids.push((await ask(key, config)).body.id)
+    const { body: theirs } = await ask(other.key, other.config)
+    // The order in which one worker, with one pair of hands, would end them.
+    const ended: string[] = []
+    const generate = jobNamed('monitor-export.generate')
+    const watched = {
+      ...generate,
+      run: async (...args: Parameters<typeof generate.run>) => {
+        await generate.run(...args)
+        ended.push((args[1] as { exportId: string }).exportId)
+      },
+    }
+    await deps.jobs.drain([watched], deps)
+    expect(ended.slice(0, 3)).toEqual([ids[0], ids[1], theirs.id])
+    expect(ended.slice(3)).toEqual(ids.slice(2))
+  })
+})

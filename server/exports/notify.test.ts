@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { makeActiveWebhookEndpoint, makeWebhookEndpoint } from '../../test/make.ts'
+import { serviceKey, testServer } from '../../test/server.ts'
+import { deliver } from '../webhooks/deliveries/jobs.ts'
+import { openReceiver, verify } from '../webhooks/test-receiver.ts'
+import { jobList } from '../worker.ts'
+import { expireExports } from './expire.ts'
+import { exportsOf } from './test-exports.ts'
+
+/** Whoever an export names is told how it ended, and after 30 days that its file is gone. */
+
+const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
+const { call, clock, deps } = server
+const { makeCalls, ask, read } = exportsOf(server)
+
+const typesOf = (received: { body: string }[]) => received.map(({ body }) => JSON.parse(body).type)
+
+it('the end of an export is told with its manifest, signed', async () => {
+  const receiver = await openReceiver(200)
+  const { key, config } = await makeCalls(2)
+  const { id, secret } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
+  const { body } = await ask(key, { ...config, notificationEndpointId: id.toUpperCase() })
+  expect(body.config.notificationEndpointId).toBe(id)
+  await server.drain()
+  expect(receiver.received).toHaveLength(1)
+  const [first] = receiver.received
+  if (!first) throw new Error('nothing came')
+  expect(verify(secret, first, clock.now())).toEqual({
+    type: 'monitor_export.completed',
+    timestamp: clock.now().toISOString(),
+    data: await read(key, body.id),
+  })
+  clock.advance(30 * 86_400_000)
+  await deps.jobs.enqueue(deps.db, expireExports, {})
+  await server.drain()
+  expect(typesOf(receiver.received)).toEqual(['monitor_export.completed', 'monitor_export.expired'])
+  expect(JSON.parse(receiver.received[1]?.body ?? '').data).toEqual(await read(key, body.id))
+})
+
+it('a failure is told too, and to subscribers once', async () => {
+  const [named, subscribed] = [await openReceiver(200), await openReceiver(200)]
+  const { key, config } = await makeCalls(1)
+  const events = ['monitor_export.failed']
+  const { id } = await makeActiveWebhookEndpoint(server, key, { url: named.url, events })
+  await makeActiveWebhookEndpoint(server, key, { url: subscribed.url, events })
+  const { body } = await ask(key, { ...config, notificationEndpointId: id })
+  await call('DELETE', `/v1/monitor-exports/${body.id}`, { key })
+  await server.drain()
+  for (const { received } of [named, subscribed]) {
+    expect(received.map(({ body: text }) => JSON.parse(text))).toMatchObject([
+      { type: 'monitor_export.failed', data: { id: body.id, errorCode: 'cancelled' } },
+    ])
+  }
+})
+
+it('an endpoint that may not be told is refused when the export is asked for', async () => {
+  const { key, config } = await makeCalls(0)
+  const { id } = await makeWebhookEndpoint(server, key)
+  const named = { ...config, notificationEndpointId: id }
+  const refused = await ask(key, named)
+  expect(refused).toMatchObject({
+    status: 400,
+    body: { details: { issues: [{ path: 'config.notificationEndpointId' }] } },
+  })
+  await call('POST', `/v1/webhook-endpoints/${id}/approve`, { key })
+  expect((await ask(key, named)).status).toBe(202)
+  await call('PATCH', `/v1/webhook-endpoints/${id}`, { key, body: { url: 'https://other.example.com/' } })
+  expect((await ask(key, named)).status).toBe(400)
+  await call('POST', `/v1/webhook-endpoints/${id}/approve`, { key })
+  await call('POST', `/v1/webhook-endpoints/${id}/disable`, { key })
+  expect((await ask(key, named)).status).toBe(400)
+})
+
+it('without the feature an export that names an endpoint is refused, unless it is a replay', async () => {
+  const { org, key, config } = await makeCalls(0)
+  const { id } = await makeActiveWebhookEndpoint(server, key)
+  const named = { ...config, notificationEndpointId: id }
+  const operationId = randomUUID()
+  const { body } = await ask(key, named, operationId)
+  const features = { exportWebhooks: false }
+  await call('PATCH', `/v1/organizations/${org}`, { key: serviceKey, body: { features } })
+  expect(await ask(key, named)).toMatchObject({ status: 403, body: { error: 'forbidden' } })
+  expect(await ask(key, { ...named, notificationEndpointId: randomUUID() })).toMatchObject({ status: 403 })
+  expect(await ask(key, named, operationId)).toMatchObject({ status: 202, body: { id: body.id } })
+  expect((await ask(key, config)).status).toBe(202)
+})
+
+it('an event that cannot be stored keeps the export from ending without it', async () => {
+  const receiver = await openReceiver(200)
+  await server.drain()
+  const { key, config } = await makeCalls(1)
+  const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
+  const { body } = await ask(key, { ...config, notificationEndpointId: id })
+  let crashes = 1
+  const enqueue: typeof deps.jobs.enqueue = (...args) => {
+    if (args[1].name === deliver.name && crashes-- > 0) throw new Error('the process died')
+    return deps.jobs.enqueue(...args)
+  }
+  const dying = { ...deps, jobs: { ...deps.jobs, enqueue } }
+  await deps.jobs.drain(jobList, dying, { allowFailures: true })
+  expect(await read(key, body.id)).toMatchObject({ status: 'processing', downloadPath: null })
+  await deps.jobs.drain(jobList, deps, { delayed: true })
+  expect(await read(key, body.id)).toMatchObject({ status: 'completed', rowCount: 1 })
+  expect(typesOf(receiver.received)).toEqual(['monitor_export.completed'])
+})

@@ -1,0 +1,18 @@
+import type { Deps } from '../deps.ts'
+import { findNames } from '../filters/names/queries.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import { type Configuration, callsOf, describeConfiguration } from './configuration.ts'
+import type { Order } from './generation/generate.ts'
+
+type Ordered = { id: string; createdAt: Date; config: object }
+
+/** What the generation of an export needs to know of it. */
+export const makeOrder = async ({ db }: Pick<Deps, 'db'>, org: OrgId, stored: Ordered, key: string): Promise<Order> => {
+  // Written by the endpoint that makes exports, in this very form.
+  const config = stored.config as Configuration
+  const selection = callsOf(config)
+  const names = await findNames(db, org, [selection, { monitors: config.monitors }])
+  const { format, monitors, match, versionScope, reasoning } = config
+  const about = describeConfiguration(config, { id: stored.id, createdAt: stored.createdAt, names })
+  return { org, key, format, monitors, match, versionScope, reasoning, selection, about }
+}

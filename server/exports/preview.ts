@@ -1,0 +1,80 @@
+import type { Deps } from '../deps.ts'
+import { countSelected } from '../filters/queries.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import type { Configuration } from './configuration.ts'
+import { connect } from './generation/connect.ts'
+import { maxCalls } from './generation/order.ts'
+import { makePlan } from './generation/plan.ts'
+import { openReading } from './generation/read.ts'
+import { columnNames } from './layout.ts'
+import { makeOrder } from './order.ts'
+import { type CallType, callColumns, instantAt, resultWords, type Slice } from './slice.ts'
+
+const shownRows = 20
+
+type Cell = string | number | null
+
+const timeAt = (view: DataView, at: number): string => new Date(instantAt(view, at)).toISOString()
+
+const readUuid = (bytes: Buffer, at: number): string => {
+  const hex = bytes.toString('hex', at, at + 16)
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+const callCell = ({ calls }: Slice, view: DataView, at: number, type: CallType): Cell => {
+  const start = calls.starts[at] ?? -1
+  if (start < 0) return null
+  if (type === 'uuid') return readUuid(calls.bytes, start)
+  if (type === 'integer') return view.getInt32(start)
+  if (type === 'timestamp') return timeAt(view, start)
+  return calls.bytes.toString('utf8', start, start + (calls.lengths[at] ?? 0))
+}
+
+const resultCells = ({ results }: Slice, at: number): Cell[] => {
+  const { versions, results: found, scores, evaluatedAt, reasoning } = results
+  if (!versions[at]) return Array<Cell>(reasoning ? 5 : 4).fill(null)
+  const score = scores[at] ?? Number.NaN
+  const cells: Cell[] = [
+    resultWords[found[at] ?? 0] ?? null,
+    Number.isNaN(score) ? null : score,
+    versions[at],
+    new Date(evaluatedAt[at] ?? 0).toISOString(),
+  ]
+  if (!reasoning) return cells
+  const start = reasoning.starts[at] ?? -1
+  return [...cells, start < 0 ? null : reasoning.bytes.toString('utf8', start, start + (reasoning.lengths[at] ?? 0))]
+}
+
+const rowsOf = (slice: Slice): Cell[][] => {
+  const { bytes } = slice.calls
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const monitors = slice.results.versions.length / slice.rows
+  return Array.from({ length: slice.rows }, (_, row) => [
+    ...callColumns.map(({ type }, column) => callCell(slice, view, row * callColumns.length + column, type)),
+    ...Array.from({ length: monitors }, (_each, monitor) => resultCells(slice, monitor * slice.rows + row)).flat(),
+  ])
+}
+
+/** How many rows an export would have now, and the first of them, as its generation reads them. */
+export const previewExport = async (deps: Deps, org: OrgId, config: Configuration) => {
+  const { db, database, clock } = deps
+  const stored = { id: '', createdAt: clock.now(), config }
+  const order = await makeOrder(deps, org, stored, '')
+  const { match, versionScope } = config
+  const asking = config.monitors.filter(({ result }) => result !== 'all')
+  const monitors = asking.length > 0 ? asking : config.monitors
+  const count = await countSelected(db, org, { ...order.selection, monitors, match }, versionScope)
+  const snapshot = await connect({ primary: database.connection }, { note: () => {} })
+  try {
+    const reading = await openReading(snapshot, makePlan(db, order))
+    const rows: Cell[][] = []
+    for await (const slice of reading.slices({ rowsPerSlice: shownRows })) {
+      rows.push(...rowsOf(slice))
+      if (rows.length >= shownRows) break
+    }
+    const columns = columnNames(reading.layout)
+    return { count, exceedsLimit: count > maxCalls, columns, rows: rows.slice(0, shownRows) }
+  } finally {
+    await snapshot.close()
+  }
+}

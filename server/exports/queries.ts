@@ -1,0 +1,203 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { notFound } from '../platform/errors.ts'
+import type { Page } from '../platform/http/paging.ts'
+
+type Status = 'pending' | 'processing' | 'completed' | 'failed' | 'expired'
+export type ErrorCode = 'too_many_calls' | 'generation_failed' | 'storage_unavailable' | 'timed_out' | 'cancelled'
+type Json = Record<string, unknown>
+
+const columns = [
+  'id',
+  'operation_id as operationId',
+  sql<Status>`status`.as('status'),
+  sql<Json>`config`.as('config'),
+  'created_at as createdAt',
+  'started_at as startedAt',
+  'completed_at as completedAt',
+  'expires_at as expiresAt',
+  'is_outdated as isOutdated',
+  'row_count as rowCount',
+  sql<number | null>`bytes`.as('bytes'),
+  'sha256',
+  sql<ErrorCode | null>`error_code`.as('errorCode'),
+  'blob_key as blobKey',
+  'created_by_user_id as createdByUserId',
+  'notification_endpoint_id as notificationEndpointId',
+] as const
+
+const selectExports = (db: Db, org: OrgId) =>
+  db.selectFrom('monitor_exports').select(columns).where('organization_id', '=', org)
+
+export type StoredExport = Awaited<ReturnType<typeof getExport>>
+
+export const getExport = (db: Db, org: OrgId, id: string) =>
+  selectExports(db, org).where('id', '=', id).executeTakeFirstOrThrow(notFound)
+
+export const findExportByOperation = (db: Db, org: OrgId, operationId: string) =>
+  selectExports(db, org).where('operation_id', '=', operationId).executeTakeFirst()
+
+/** `now` tells which are as good as expired, though the job that says so has not come to them. */
+type Wanted = { status: Status | undefined; now: Date }
+
+export const listExports = (db: Db, org: OrgId, { status, now }: Wanted, page: Page) => {
+  const isOver = sql<boolean>`(status = 'completed' AND expires_at <= ${now})`
+  return selectExports(db, org)
+    .$if(status === 'expired', (query) => query.where(sql<boolean>`(status = 'expired' OR ${isOver})`))
+    .$if(status !== undefined && status !== 'expired', (query) =>
+      query.where('status', '=', status as string).where(sql<boolean>`NOT coalesce(${isOver}, false)`),
+    )
+    .$if(page.after !== undefined, (query) => query.where('id', '<', page.after as string))
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1)
+    .execute()
+}
+
+/** One at a time counts the unfinished exports of an organization, and decides which is next. */
+export const lockLine = async (trx: Db, org: OrgId): Promise<void> => {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended('monitor exports of ' || ${org}::text, 0))`.execute(trx)
+}
+
+const unfinished = sql<boolean>`status IN ('pending', 'processing')`
+
+export const countUnfinished = async (trx: Db, org: OrgId) => {
+  const { all, enqueued } = await trx
+    .selectFrom('monitor_exports')
+    .select([sql<number>`count(*)`.as('all'), sql<number>`count(enqueued_at)`.as('enqueued')])
+    .where('organization_id', '=', org)
+    .where(unfinished)
+    .executeTakeFirstOrThrow()
+  return { all, enqueued }
+}
+
+/** The first in line; undefined when none waits. Its caller holds the line. */
+export const enqueueFirst = async (trx: Db, org: OrgId, now: Date): Promise<string | undefined> => {
+  const first = await trx
+    .updateTable('monitor_exports')
+    .set({ enqueued_at: now })
+    .where('organization_id', '=', org)
+    .where('id', '=', (query) =>
+      query
+        .selectFrom('monitor_exports')
+        .select('id')
+        .where('organization_id', '=', org)
+        .where(unfinished)
+        .where('enqueued_at', 'is', null)
+        .orderBy('id')
+        .limit(1),
+    )
+    .returning('id')
+    .executeTakeFirst()
+  return first?.id
+}
+
+type NewExport = {
+  id: string
+  operationId: string
+  config: { since: string; until: string; notificationEndpointId?: string }
+  createdByUserId: string
+  createdAt: Date
+}
+
+/** Its caller holds the line, and knows that none has this operation id. */
+export const insertExport = (trx: Db, org: OrgId, { id, operationId, config, ...made }: NewExport) =>
+  trx
+    .insertInto('monitor_exports')
+    .values({
+      organization_id: org,
+      id,
+      operation_id: operationId,
+      config: JSON.stringify(config),
+      since: config.since,
+      until: config.until,
+      notification_endpoint_id: config.notificationEndpointId ?? null,
+      created_by_user_id: made.createdByUserId,
+      created_at: made.createdAt,
+    })
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+
+/** Held until the transaction ends, so that nobody else moves it. */
+export const lockExport = (trx: Db, org: OrgId, id: string) =>
+  selectExports(trx, org).where('id', '=', id).forUpdate().executeTakeFirst()
+
+type ExportChange = {
+  status?: Status
+  startedAt?: Date
+  isOutdated?: boolean
+  completedAt?: Date
+  expiresAt?: Date
+  rowCount?: number
+  bytes?: number
+  sha256?: string
+  errorCode?: ErrorCode
+  blobKey?: string | null
+}
+
+/** Its caller holds the export. */
+export const updateExport = (trx: Db, org: OrgId, id: string, change: ExportChange) =>
+  trx
+    .updateTable('monitor_exports')
+    .set({
+      ...(change.status !== undefined && { status: change.status }),
+      ...(change.startedAt !== undefined && { started_at: change.startedAt }),
+      ...(change.isOutdated !== undefined && { is_outdated: change.isOutdated }),
+      ...(change.completedAt !== undefined && { completed_at: change.completedAt }),
+      ...(change.expiresAt !== undefined && { expires_at: change.expiresAt }),
+      ...(change.rowCount !== undefined && { row_count: change.rowCount }),
+      ...(change.bytes !== undefined && { bytes: change.bytes }),
+      ...(change.sha256 !== undefined && { sha256: change.sha256 }),
+      ...(change.errorCode !== undefined && { error_code: change.errorCode }),
+      ...(change.blobKey !== undefined && { blob_key: change.blobKey }),
+    })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+
+/** Whether it is still the one that this attempt works on. */
+export const updateProgress = async (trx: Db, org: OrgId, id: string, blobKey: string, rows: number) => {
+  const { numUpdatedRows } = await trx
+    .updateTable('monitor_exports')
+    .set({ row_count: rows })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .where('status', '=', 'processing')
+    .where('blob_key', '=', blobKey)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export const listExpiredAllOrgs = (db: Db, now: Date, limit: number) =>
+  db
+    .selectFrom('monitor_exports')
+    .select([sql<OrgId>`organization_id`.as('org'), 'id'])
+    .where('status', '=', 'completed')
+    .where('expires_at', '<=', now)
+    .orderBy('expires_at')
+    .limit(limit)
+    .execute()
+
+export const listFileKeysAllOrgs = (db: Db, keys: string[]) =>
+  db.selectFrom('monitor_exports').select('blob_key as key').where('blob_key', 'in', keys).execute()
+
+/** Exports of which one of these calls may be or become part. Held until the transaction ends. */
+export const lockExportsOfCalls = (trx: Db, org: OrgId, startedAt: Date[]) =>
+  selectExports(trx, org)
+    .where('status', 'in', ['pending', 'processing', 'completed'])
+    .where(
+      sql<boolean>`EXISTS (
+        SELECT 1 FROM unnest(${startedAt}::timestamptz[]) AS erased (at) WHERE erased.at >= since AND erased.at < until)`,
+    )
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+
+export const markOutdated = async (trx: Db, org: OrgId, ids: string[]): Promise<void> => {
+  await trx
+    .updateTable('monitor_exports')
+    .set({ is_outdated: true })
+    .where('organization_id', '=', org)
+    .where('id', 'in', ids)
+    .execute()
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import { afterAll, expect, it, vi } from 'vitest'
+import { startS3Server } from '../../test/s3-server.ts'
+import { testServer } from '../../test/server.ts'
+import { jobList } from '../worker.ts'
+import { exportsOf } from './test-exports.ts'
+
+/** Exports in a bucket: the file goes there from the process that makes it, and comes from there. */
+
+const s3 = await startS3Server()
+vi.stubEnv('AWS_ACCESS_KEY_ID', s3.credentials.accessKeyId)
+vi.stubEnv('AWS_SECRET_ACCESS_KEY', s3.credentials.secretAccessKey)
+vi.stubEnv('AWS_SESSION_TOKEN', undefined)
+vi.stubEnv('AWS_REGION', 'us-east-1')
+vi.stubEnv('AWS_CONFIG_FILE', '/dev/null')
+vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', '/dev/null')
+afterAll(async () => {
+  await s3.close()
+  vi.unstubAllEnvs()
+})
+
+const server = await testServer({ EARSHOT_STORAGE: `s3://${s3.bucket}/files`, EARSHOT_S3_ENDPOINT: s3.endpoint })
+const { makeCalls, ask, read, download } = exportsOf(server)
+
+it('an export is downloaded from a signed address of the bucket, and gone from it when it is deleted', async () => {
+  const { key, config } = await makeCalls(3)
+  const { body } = await ask(key, config)
+  await server.drain()
+  const manifest = await read(key, body.id)
+  expect(manifest).toMatchObject({ status: 'completed', rowCount: 3 })
+  const { status, headers } = await download(key, body.id)
+  expect(status).toBe(302)
+  const location = new URL(headers.get('location') ?? '')
+  expect(location.origin).toBe(new URL(s3.endpoint).origin)
+  expect(Number(location.searchParams.get('X-Amz-Expires'))).toBeLessThanOrEqual(900)
+  const file = await fetch(location)
+  expect(file.headers.get('content-disposition')).toMatch(/^attachment; filename="earshot-calls-from-2026-11-01-/)
+  const bytes = Buffer.from(await file.arrayBuffer())
+  expect(bytes.length).toBe(manifest.bytes)
+  expect(headers.get('x-file-digest')).toBe(`sha-256=:${createHash('sha256').update(bytes).digest('base64')}:`)
+  location.searchParams.set('X-Amz-Expires', '86400')
+  expect((await fetch(location)).status).toBe(403)
+  await server.call('DELETE', `/v1/monitor-exports/${body.id}`, { key })
+  await server.drain()
+  expect([...s3.objects.keys()]).toEqual([])
+})
+
+it('a bucket that refuses is told as such: when asked, when generating, and when downloading', async () => {
+  const { key, config } = await makeCalls(1)
+  const { body: before } = await ask(key, config)
+  await server.drain()
+  const { body: waiting } = await ask(key, config)
+  s3.state.fault = () => 'AccessDenied'
+  expect(await ask(key, config)).toMatchObject({ status: 503, body: { error: 'temporarily unavailable' } })
+  expect(await download(key, before.id)).toMatchObject({ status: 503 })
+  await server.deps.jobs.drain(jobList, server.deps, { delayed: true, allowFailures: true })
+  expect(await read(key, waiting.id)).toMatchObject({ status: 'failed', errorCode: 'storage_unavailable' })
+  s3.state.fault = () => undefined
+  expect((await download(key, before.id)).status).toBe(302)
+})

@@ -1,0 +1,147 @@
+// One connection in one transaction that sees one state of the database, for reading millions of rows.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+
+/**
+ * Told of each tuple of a binary COPY, from its count of fields to its end. The view is of what came from the socket
+ * and holds for this call alone.
+ */
+export type TakeTuple = (view: DataView, at: number, end: number) => void
+
+export type Snapshot = {
+  query: <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<Row[]>
+  /** COPY takes no parameters: whoever writes the query vouches for each literal in it. */
+  copy: (query: string, take: TakeTuple) => Promise<void>
+  close: () => Promise<void>
+}
+
+const [copyOut, copyData, copyDone, errorResponse] = [0x48, 0x64, 0x63, 0x45]
+/** In front of the first tuple: a signature, flags and the length of an extension that does not exist. */
+const headerBytes = 19
+/** A message's type and length. */
+const frameBytes = 5
+
+/**
+ * Tells each tuple in place, as the bytes come from the socket: pg and pg-copy-streams handle each row as an object of
+ * its own, which at two million rows takes longer than all the rest of an export.
+ */
+const readMessages = (take: TakeTuple, toPg: (bytes: Buffer) => void, onEnd: () => void) => {
+  let rest: Buffer | undefined
+  let isFirst = true
+  return (chunk: Buffer) => {
+    const bytes = rest ? Buffer.concat([rest, chunk]) : chunk
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    let at = 0
+    while (at + frameBytes <= bytes.length) {
+      const end = at + 1 + view.getInt32(at + 1)
+      if (end > bytes.length) break
+      const type = bytes[at]
+      if (type === copyData) {
+        const start = at + frameBytes + (isFirst ? headerBytes : 0)
+        isFirst = false
+        // The last of them is no tuple: in place of a count it has -1.
+        if (view.getInt16(start) >= 0) take(view, start, end)
+      } else if (type === copyDone || type === errorResponse) {
+        onEnd()
+        toPg(bytes.subarray(at))
+        return
+      } else if (type !== copyOut) {
+        toPg(bytes.subarray(at, end))
+      }
+      at = end
+    }
+    rest = at < bytes.length ? bytes.subarray(at) : undefined
+  }
+}
+
+const copy = (client: pg.Client, query: string, take: TakeTuple): Promise<void> =>
+  new Promise((resolve, reject) => {
+    let failure: { error: unknown } | undefined
+    const takeUnlessFailed: TakeTuple = (view, at, end) => {
+      if (failure) return
+      try {
+        take(view, at, end)
+      } catch (error) {
+        failure = { error }
+      }
+    }
+    // What pg asks of a query that has the connection to itself until PostgreSQL is ready for the next one.
+    const submittable = {
+      submit: (connection: pg.Connection) => {
+        const { stream } = connection
+        const [toPg] = stream.listeners('data') as ((bytes: Buffer) => void)[]
+        if (!toPg) return new Error('pg does not listen to its connection.')
+        const read = readMessages(takeUnlessFailed, toPg, () => stream.on('data', toPg).off('data', read))
+        stream.on('data', read).off('data', toPg)
+        connection.query(`COPY (${query}) TO STDOUT (FORMAT binary)`)
+        return undefined
+      },
+      handleCommandComplete: () => {},
+      handleError: reject,
+      handleReadyForQuery: () => (failure ? reject(failure.error) : resolve()),
+    }
+    client.query(submittable)
+  })
+
+/** A replica is waited for until it holds what was committed before a position of the primary's log. */
+type Wait = { position: string; timeoutMs: number }
+
+const pollMs = 100
+
+const holds = async (client: pg.Client, { position, timeoutMs }: Wait): Promise<boolean> => {
+  for (const deadline = performance.now() + timeoutMs; ; await sleep(pollMs)) {
+    const text = 'SELECT NOT pg_is_in_recovery() OR pg_last_wal_replay_lsn() >= $1::pg_lsn AS holds'
+    const { rows } = await client.query<{ holds: boolean }>(text, [position])
+    if (rows[0]?.holds) return true
+    if (performance.now() > deadline) return false
+  }
+}
+
+type SnapshotOptions = { applicationName: string; wait?: Wait }
+
+/** Undefined when the server was waited for in vain. */
+export const openSnapshot = async (
+  connection: pg.ClientConfig,
+  { applicationName, wait }: SnapshotOptions,
+): Promise<Snapshot | undefined> => {
+  const client = new pg.Client({
+    ...connection,
+    application_name: applicationName,
+    connectionTimeoutMillis: 10_000,
+    // Compiling a statement just in time costs more than it gains in many of moderate size.
+    options: '-c TimeZone=UTC -c jit=off',
+  })
+  // A connection lost between two statements would end the process; the next statement tells of it.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    if (wait && !(await holds(client, wait))) {
+      await client.end()
+      return undefined
+    }
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  } catch (error) {
+    await client.end().catch(() => {})
+    throw error
+  }
+  return {
+    query: async (text, values = []) => (await client.query(text, values)).rows,
+    copy: (query, take) => copy(client, query, take),
+    // The transaction ends with it.
+    close: () => client.end(),
+  }
+}
+
+/** How far the log of a primary is. */
+export const logPosition = async (connection: pg.ClientConfig, applicationName: string): Promise<string> => {
+  const client = new pg.Client({ ...connection, application_name: applicationName, connectionTimeoutMillis: 10_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ position: string }>('SELECT pg_current_wal_lsn()::text AS position')
+    return rows[0]?.position ?? '0/0'
+  } finally {
+    await client.end().catch(() => {})
+  }
+}

@@ -1,0 +1,148 @@
+import Type from 'typebox'
+import type { Deps } from '../../deps.ts'
+import { getOrganization } from '../../organizations/queries.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { defineJob } from '../../platform/jobs/define-job.ts'
+import { type EventType, featureOf } from '../events.ts'
+import { clearPreviousSecretsAllOrgs, disableEndpoint, findSealedEndpoint, updateHealth } from '../queries.ts'
+import { openSigningSecrets } from '../secret.ts'
+import { takeLane } from './lanes.ts'
+import { type Posted, post } from './post.ts'
+import { deleteOldDeliveriesAllOrgs, failDelivery, findDelivery, insertAttempt, updateDelivery } from './queries.ts'
+import { retryDelayMs } from './retry.ts'
+import { signedHeaders } from './sign.ts'
+
+type Delivery = NonNullable<Awaited<ReturnType<typeof findDelivery>>>
+type Endpoint = NonNullable<Awaited<ReturnType<typeof findSealedEndpoint>>>
+
+const dayMs = 24 * 60 * 60 * 1_000
+const failingLimitMs = 5 * dayMs
+
+/** Why nothing may be sent now, asked before each attempt. */
+const refusalOf = async (db: Db, org: OrgId, delivery: Delivery, endpoint: Endpoint | undefined) => {
+  if (!endpoint) return 'The endpoint was deleted.'
+  if (endpoint.status === 'proposed') return 'The endpoint waits for the approval of an admin.'
+  if (endpoint.status === 'disabled') return 'The endpoint is disabled.'
+  const { status, features } = await getOrganization(db, org)
+  if (status === 'suspended') return 'The organization is suspended.'
+  // Only sendEvent writes it.
+  const feature = featureOf(delivery.eventType as EventType)
+  if (feature && !features[feature]) return `The feature ${feature} is switched off for the organization.`
+  return delivery.isWanted ? undefined : 'The person for whom it would be sent is not a member any more.'
+}
+
+const faultOf = ({ statusCode, error }: Posted): string | undefined => {
+  if (statusCode === null) return error ?? 'There was no answer.'
+  if (statusCode >= 200 && statusCode < 300) return undefined
+  const isRedirect = statusCode >= 300 && statusCode < 400
+  return `The endpoint answered ${statusCode}${isRedirect ? '; redirects are not followed' : ''}.`
+}
+
+/** Writes down what came of an attempt, and what follows from it. Answers why the endpoint was disabled, if it was. */
+const settle = async (
+  { jobs, clock }: Pick<Deps, 'jobs' | 'clock'>,
+  trx: Db,
+  org: OrgId,
+  { delivery, endpoint, posted }: { delivery: Delivery; endpoint: Endpoint; posted: Posted },
+): Promise<'gone' | 'failing' | undefined> => {
+  const { id, earlierAttempts } = delivery
+  const { retryAfterMs, ...attempt } = posted
+  const attemptCount = delivery.attemptCount + 1
+  const now = clock.now()
+  const fault = faultOf(posted)
+  const end = (status: 'succeeded' | 'failed', reason: string | null) =>
+    updateDelivery(trx, org, id, { status, reason, nextAttemptAt: null, attemptCount })
+
+  await insertAttempt(trx, org, { deliveryId: id, number: attemptCount, ...attempt })
+  await updateHealth(trx, org, endpoint, fault === undefined, now)
+  if (fault === undefined) {
+    await end('succeeded', null)
+    return undefined
+  }
+  if (posted.statusCode === 410) {
+    await end('failed', 'The endpoint answered 410, which disabled it.')
+    return (await disableEndpoint(trx, org, endpoint, { reason: 'gone', now })) ? 'gone' : undefined
+  }
+  const failures = attemptCount - earlierAttempts
+  const delayMs = retryDelayMs(failures, retryAfterMs)
+  if (delayMs === undefined) {
+    await end('failed', `Given up after ${failures} attempts. ${fault}`)
+    const failingSince = new Date(now.getTime() - failingLimitMs)
+    const disabling = { reason: 'failing', now, failingSince } as const
+    return (await disableEndpoint(trx, org, endpoint, disabling)) ? 'failing' : undefined
+  }
+  const nextAttemptAt = new Date(now.getTime() + delayMs)
+  await updateDelivery(trx, org, id, { status: 'pending', reason: fault, nextAttemptAt, attemptCount })
+  const next = { organizationId: org, deliveryId: id, attempt: attemptCount + 1 }
+  await jobs.enqueue(trx, deliver, next, { startAfter: nextAttemptAt })
+  return undefined
+}
+
+/**
+ * One attempt. It enqueues the next one in the transaction that stores it: a process that dies in between has sent
+ * what is sent again, under the same id.
+ */
+export const deliver = defineJob({
+  name: 'webhook.deliver',
+  payload: Type.Object({
+    organizationId: Type.Unsafe<OrgId>({ type: 'string' }),
+    deliveryId: Type.String(),
+    attempt: Type.Integer(),
+  }),
+  // Of what is no answer of the receiver: a database that is away, a process that dies.
+  retryLimit: 10,
+  timeoutSeconds: 60,
+  // They do little but wait.
+  concurrency: 32,
+  run: async (deps: Deps, payload, attempt): Promise<void> => {
+    const { db, jobs, secrets, clock, log } = deps
+    const { organizationId: org, deliveryId } = payload
+    const delivery = await findDelivery(db, org, deliveryId)
+    if (delivery?.status !== 'pending' || delivery.attemptCount + 1 !== payload.attempt) return
+    const endpoint = await findSealedEndpoint(db, org, delivery.endpointId)
+    const refusal = await refusalOf(db, org, delivery, endpoint)
+    if (!endpoint || refusal !== undefined) {
+      await attempt.finish((trx) => failDelivery(trx, org, deliveryId, refusal ?? 'The endpoint was deleted.'))
+      return
+    }
+    const lane = takeLane(endpoint.id)
+    if ('waitMs' in lane) {
+      const startAfter = new Date(clock.now().getTime() + lane.waitMs)
+      await attempt.finish((trx) => jobs.enqueue(trx, deliver, payload, { startAfter }))
+      return
+    }
+    try {
+      const { body } = delivery
+      const valid = openSigningSecrets(secrets, org, endpoint, clock.now())
+      const headers = signedHeaders(valid, { id: `msg_${deliveryId}`, timestamp: clock.now(), body })
+      const posted = await post(deps, { url: endpoint.url, headers, body })
+      const disabled = await attempt.finish((trx) => settle(deps, trx, org, { delivery, endpoint, posted }))
+      if (disabled) log.warn({ org, endpointId: endpoint.id, reason: disabled }, 'a webhook endpoint was disabled')
+    } finally {
+      lane.leave()
+    }
+  },
+  onFailed: async (_deps, { organizationId, deliveryId }, trx) => {
+    await failDelivery(trx, organizationId, deliveryId, 'The service could not attempt it. Ask its operator.')
+  },
+})
+
+const keptDays = 30
+const batch = 500
+
+/** Deliveries and replaced secrets whose time is over. */
+export const sweepWebhooks = defineJob({
+  name: 'webhook.sweep',
+  payload: Type.Object({}),
+  schedule: '10 * * * *',
+  run: async ({ db, clock, log }: Deps, _payload, { signal }) => {
+    const before = new Date(clock.now().getTime() - keptDays * dayMs)
+    let total = 0
+    for (let deleted = batch; deleted === batch; total += deleted) {
+      signal.throwIfAborted()
+      deleted = await deleteOldDeliveriesAllOrgs(db, before, batch)
+    }
+    await clearPreviousSecretsAllOrgs(db, clock.now())
+    if (total > 0) log.info({ deliveries: total }, 'swept deliveries of webhooks')
+  },
+})

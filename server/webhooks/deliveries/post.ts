@@ -1,0 +1,60 @@
+import type { Readable } from 'node:stream'
+import type { Deps } from '../../deps.ts'
+import { readRetryAfter } from '../../monitors/judges/endpoint-error.ts'
+import { OutboundError } from '../../platform/outbound/errors.ts'
+
+const timeoutMs = 15_000
+const keptBytes = 1_024
+
+/** What came of one request: an answer, or why there was none. */
+export type Posted = {
+  at: Date
+  durationMs: number
+  statusCode: number | null
+  error: string | null
+  /** The beginning of the answer. */
+  answer: string | null
+  /** How long the receiver asks to be left alone, an hour at most. */
+  retryAfterMs: number
+}
+
+/** No more of the body is read than is kept. One that breaks off does not undo the status that came before it. */
+const readBeginning = async (body: Readable): Promise<string> => {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes >= keptBytes) break
+    }
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error
+  }
+  const beginning = Buffer.concat(chunks).subarray(0, keptBytes)
+  // As a stream, so that a character that is cut in two is left out. PostgreSQL's text holds no NUL.
+  return new TextDecoder().decode(beginning, { stream: true }).replaceAll('\0', '\ufffd')
+}
+
+type Request = { url: string; headers: Record<string, string>; body: string }
+
+/** Only public https addresses, as they are at this moment; a redirect is an answer like any other. */
+export const post = async (
+  { outbound, clock }: Pick<Deps, 'outbound' | 'clock'>,
+  request: Request,
+): Promise<Posted> => {
+  const at = clock.now()
+  const startedAt = performance.now()
+  const durationMs = () => Math.round(performance.now() - startedAt)
+  try {
+    const { url, headers, body } = request
+    const options = { method: 'POST', headers, body, timeoutMs, maxBytes: Number.MAX_SAFE_INTEGER } as const
+    const response = await outbound.stream(url, { ...options, httpsOnly: true, maxRedirects: 0 })
+    const answer = await readBeginning(response.body)
+    const retryAfterMs = readRetryAfter(response.headers['retry-after'], at)
+    return { at, durationMs: durationMs(), statusCode: response.status, error: null, answer, retryAfterMs }
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error
+    return { at, durationMs: durationMs(), statusCode: null, error: error.message, answer: null, retryAfterMs: 0 }
+  }
+}

@@ -1,0 +1,178 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { notFound } from '../../platform/errors.ts'
+import type { Page } from '../../platform/http/paging.ts'
+
+type Status = 'pending' | 'succeeded' | 'failed'
+
+const columns = [
+  'id',
+  'event_type as eventType',
+  sql<Status>`status`.as('status'),
+  'reason',
+  'attempts as attemptCount',
+  'next_attempt_at as nextAttemptAt',
+  'created_at as createdAt',
+] as const
+
+type DeliveryFilter = { endpointId: string; status?: Status }
+
+export const listDeliveries = (db: Db, org: OrgId, { endpointId, status }: DeliveryFilter, { limit, after }: Page) =>
+  db
+    .selectFrom('webhook_deliveries')
+    .select(columns)
+    .where('organization_id', '=', org)
+    .where('endpoint_id', '=', endpointId)
+    .$if(status !== undefined, (query) => query.where('status', '=', status as string))
+    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()
+
+export const getDelivery = (db: Db, org: OrgId, endpointId: string, id: string) =>
+  db
+    .selectFrom('webhook_deliveries')
+    .select([...columns, 'body'])
+    .where('organization_id', '=', org)
+    .where('endpoint_id', '=', endpointId)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow(notFound)
+
+export const listAttempts = (db: Db, org: OrgId, deliveryId: string, limit: number) =>
+  db
+    .selectFrom('webhook_attempts')
+    .select([
+      'number',
+      'attempted_at as attemptedAt',
+      'duration_ms as durationMs',
+      'status_code as statusCode',
+      'error',
+      'answer',
+    ])
+    .where('organization_id', '=', org)
+    .where('delivery_id', '=', deliveryId)
+    .orderBy('number', 'desc')
+    .limit(limit)
+    .execute()
+
+/** What an attempt goes by. */
+export const findDelivery = (db: Db, org: OrgId, id: string) =>
+  db
+    .selectFrom('webhook_deliveries as d')
+    .select([
+      'd.id',
+      'd.endpoint_id as endpointId',
+      'd.event_type as eventType',
+      'd.body',
+      sql<Status>`d.status`.as('status'),
+      'd.attempts as attemptCount',
+      'd.earlier_attempts as earlierAttempts',
+      sql<boolean>`d.only_while_member IS NULL OR EXISTS (
+        SELECT FROM members m
+        WHERE m.organization_id = d.organization_id AND m.user_id = d.only_while_member)`.as('isWanted'),
+    ])
+    .where('d.organization_id', '=', org)
+    .where('d.id', '=', id)
+    .executeTakeFirst()
+
+export const lockDelivery = (trx: Db, org: OrgId, endpointId: string, id: string) =>
+  trx
+    .selectFrom('webhook_deliveries')
+    .select(columns)
+    .where('organization_id', '=', org)
+    .where('endpoint_id', '=', endpointId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirstOrThrow(notFound)
+
+type NewDelivery = {
+  id: string
+  endpointId: string
+  eventType: string
+  body: string
+  onlyWhileMember: string | undefined
+  now: Date
+}
+
+/** Whether there is such an endpoint, which is held so that it is there when the transaction ends. */
+export const insertDelivery = async (trx: Db, org: OrgId, delivery: NewDelivery): Promise<boolean> => {
+  const { id, endpointId, eventType, body, onlyWhileMember = null, now } = delivery
+  const { rows } = await sql`
+    INSERT INTO webhook_deliveries (organization_id, id, endpoint_id, event_type, body, only_while_member,
+      next_attempt_at, created_at)
+    SELECT e.organization_id, ${id}::uuid, e.id, ${eventType}, ${body}, ${onlyWhileMember}::uuid,
+      ${now}::timestamptz, ${now}::timestamptz
+    FROM webhook_endpoints e WHERE e.organization_id = ${org} AND e.id = ${endpointId}
+    FOR KEY SHARE
+    RETURNING 1`.execute(trx)
+  return rows.length > 0
+}
+
+type DeliveryChange = { status: Status; reason: string | null; nextAttemptAt: Date | null; attemptCount: number }
+
+export const updateDelivery = (trx: Db, org: OrgId, id: string, change: DeliveryChange) =>
+  trx
+    .updateTable('webhook_deliveries')
+    .set({
+      status: change.status,
+      reason: change.reason,
+      next_attempt_at: change.nextAttemptAt,
+      attempts: change.attemptCount,
+    })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .execute()
+
+/** Ends it where it stands, whatever its attempts. */
+export const failDelivery = (trx: Db, org: OrgId, id: string, reason: string) =>
+  trx
+    .updateTable('webhook_deliveries')
+    .set({ status: 'failed', reason, next_attempt_at: null })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .where('status', '=', 'pending')
+    .execute()
+
+/** As if it had never been tried, but for the numbers of its attempts, which go on. */
+export const restartDelivery = (trx: Db, org: OrgId, id: string, now: Date) =>
+  trx
+    .updateTable('webhook_deliveries')
+    .set({
+      ...{ status: 'pending', reason: null, next_attempt_at: now },
+      earlier_attempts: sql<number>`attempts`,
+    })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .returning(columns)
+    .executeTakeFirstOrThrow(notFound)
+
+type NewAttempt = {
+  deliveryId: string
+  number: number
+  at: Date
+  durationMs: number
+  statusCode: number | null
+  error: string | null
+  answer: string | null
+}
+
+export const insertAttempt = (trx: Db, org: OrgId, { deliveryId, number, at, durationMs, ...outcome }: NewAttempt) =>
+  trx
+    .insertInto('webhook_attempts')
+    .values({
+      ...{ organization_id: org, delivery_id: deliveryId, number },
+      ...{ attempted_at: at, duration_ms: durationMs },
+      ...{ status_code: outcome.statusCode, error: outcome.error, answer: outcome.answer },
+    })
+    .execute()
+
+/** With their attempts. Answers how many there were. */
+export const deleteOldDeliveriesAllOrgs = async (db: Db, before: Date, limit: number): Promise<number> => {
+  const { rows } = await sql`
+    WITH due AS (
+      SELECT organization_id, id FROM webhook_deliveries WHERE created_at < ${before} AND status <> 'pending'
+      ORDER BY created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+    DELETE FROM webhook_deliveries d USING due
+    WHERE d.organization_id = due.organization_id AND d.id = due.id RETURNING 1`.execute(db)
+  return rows.length
+}

@@ -1,0 +1,46 @@
+import Type from 'typebox'
+import { Choice, Closed, Id, Nullable, PageQuery, Timestamp } from '../../platform/http/schemas.ts'
+import { eventTypes } from '../events.ts'
+
+const deliveryStatuses = ['pending', 'succeeded', 'failed'] as const
+
+const properties = {
+  id: { ...Id, description: 'The header `webhook-id` is `msg_` and this id, at every attempt.' },
+  eventType: Choice<string>(eventTypes),
+  status: Choice(deliveryStatuses, {
+    description: 'pending: an attempt is due at `nextAttemptAt`. succeeded: it was answered with 2xx.',
+  }),
+  reason: Nullable(
+    Type.String({ description: 'Why it was not accepted, or not sent.', examples: ['The endpoint answered 503.'] }),
+  ),
+  attemptCount: Type.Integer({ minimum: 0 }),
+  nextAttemptAt: Nullable(Timestamp),
+  createdAt: Timestamp,
+}
+
+export const Delivery = Closed(properties, { title: 'WebhookDelivery' })
+
+const Attempt = Closed({
+  number: Type.Integer({ minimum: 1 }),
+  attemptedAt: Timestamp,
+  durationMs: Type.Integer({ minimum: 0 }),
+  statusCode: Nullable(Type.Integer({ description: 'Null when there was no answer.', examples: [503] })),
+  error: Nullable(Type.String({ description: 'Why there was no answer.' })),
+  answer: Nullable(Type.String({ description: 'The first KiB of the answer.' })),
+})
+
+export const DeliveryWithAttempts = Closed(
+  {
+    ...properties,
+    body: Type.String({
+      description: 'What is sent, byte for byte.',
+      examples: ['{"type":"webhook.test","timestamp":"2026-11-21T09:30:00.000Z","data":{}}'],
+    }),
+    attempts: Type.Array(Attempt, { description: 'The 50 latest attempts, newest first.' }),
+  },
+  { title: 'WebhookDeliveryWithAttempts' },
+)
+
+export const DeliveryParams = Closed({ id: Id, deliveryId: Id })
+
+export const DeliveryQuery = Closed({ ...PageQuery.properties, status: Type.Optional(Choice(deliveryStatuses)) })

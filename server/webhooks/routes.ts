@@ -1,0 +1,250 @@
+import type { Deps } from '../deps.ts'
+import { recordAudit } from '../platform/audit/record.ts'
+import { ApiError } from '../platform/errors.ts'
+import type { App } from '../platform/http/http.ts'
+import { answers, Empty, IdParams, NoBody, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
+import { newId } from '../platform/ids.ts'
+import {
+  deleteEndpoint,
+  getEndpoint,
+  insertEndpoint,
+  listEndpoints,
+  lockEndpoint,
+  lockEndpointCount,
+  updateEndpoint,
+} from './queries.ts'
+import {
+  Approval,
+  WebhookEndpoint,
+  WebhookEndpointCreate,
+  WebhookEndpointUpdate,
+  WebhookEndpointWithSecret,
+} from './schema.ts'
+import { newSecret, sealSecret } from './secret.ts'
+import { checkEndpointUrl } from './url.ts'
+
+const tags = ['Webhooks']
+const mostEndpoints = 20
+const dayMs = 24 * 60 * 60 * 1_000
+
+const target = (id: string) => ({ type: 'webhookEndpoint', id })
+
+export const webhookEndpoints = (app: App, { db, secrets, clock, config }: Deps): void => {
+  const shown = <E extends { previousSecretUntil: Date | null }>(endpoint: E): E => {
+    const { previousSecretUntil } = endpoint
+    const isRotating = previousSecretUntil !== null && previousSecretUntil > clock.now()
+    return isRotating ? endpoint : { ...endpoint, previousSecretUntil: null }
+  }
+
+  app.get(
+    '/v1/webhook-endpoints',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'listWebhookEndpoints',
+        summary: 'List webhook endpoints, newest first',
+        querystring: PageQuery,
+        response: answers({ 200: Page(WebhookEndpoint) }, 401),
+      },
+    },
+    async ({ actor, query }) => {
+      const { data, nextCursor } = await app.paging.page(
+        query,
+        ['webhook-endpoints', actor.org],
+        (page) => listEndpoints(db, actor.org, page),
+        ({ id }) => id,
+      )
+      return { data: data.map(shown), nextCursor }
+    },
+  )
+
+  app.post(
+    '/v1/webhook-endpoints',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'createWebhookEndpoint',
+        summary: 'Propose a webhook endpoint, which an admin is then to approve',
+        description: 'An admin’s own needs the approval too. At most 20 in an organization.',
+        querystring: NoQuery,
+        body: WebhookEndpointCreate,
+        response: answers({ 201: WebhookEndpointWithSecret }, 400, 401, 403, 409),
+      },
+    },
+    async ({ actor, body }, reply) => {
+      const { name, url, events = [] } = body
+      checkEndpointUrl(url, config)
+      const id = newId()
+      const secret = newSecret()
+      const endpoint = await db.transaction().execute(async (trx) => {
+        if ((await lockEndpointCount(trx, actor.org)) >= mostEndpoints) {
+          throw new ApiError('conflict', `An organization has at most ${mostEndpoints} webhook endpoints; delete one.`)
+        }
+        const created = await insertEndpoint(trx, actor.org, {
+          ...{ id, name, url, events },
+          secret: sealSecret(secrets, actor.org, id, secret),
+          createdByUserId: actor.userId,
+          now: clock.now(),
+        })
+        await recordAudit(trx, actor, 'webhookEndpoint.create', target(id))
+        return created
+      })
+      return reply
+        .code(201)
+        .header('location', `/v1/webhook-endpoints/${id}`)
+        .send({ ...endpoint, secret })
+    },
+  )
+
+  app.get(
+    '/v1/webhook-endpoints/:id',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'getWebhookEndpoint',
+        summary: 'Get a webhook endpoint',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 200: WebhookEndpoint }, 401, 404),
+      },
+    },
+    async ({ actor, params }) => shown(await getEndpoint(db, actor.org, params.id)),
+  )
+
+  app.patch(
+    '/v1/webhook-endpoints/:id',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'updateWebhookEndpoint',
+        summary: 'Change a webhook endpoint',
+        description: 'Another address needs the approval of an admin again: the endpoint is then proposed.',
+        params: IdParams,
+        querystring: NoQuery,
+        body: WebhookEndpointUpdate,
+        response: answers({ 200: WebhookEndpoint }, 400, 401, 403, 404),
+      },
+    },
+    ({ actor, params, body }) => {
+      if (body.url !== undefined) checkEndpointUrl(body.url, config)
+      return db.transaction().execute(async (trx) => {
+        const { id, url } = await lockEndpoint(trx, actor.org, params.id)
+        const moves = body.url !== undefined && body.url !== url
+        const afresh = { status: 'proposed', disabledReason: null, approval: null, failingSince: null } as const
+        const changed = await updateEndpoint(trx, actor.org, id, { ...body, ...(moves && afresh) }, clock.now())
+        await recordAudit(trx, actor, 'webhookEndpoint.update', target(id))
+        return shown(changed)
+      })
+    },
+  )
+
+  app.delete(
+    '/v1/webhook-endpoints/:id',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'deleteWebhookEndpoint',
+        summary: 'Delete a webhook endpoint; what was not yet accepted is not sent any more',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 204: Empty }, 401, 403, 404),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      await db.transaction().execute(async (trx) => {
+        const { id } = await deleteEndpoint(trx, actor.org, params.id)
+        await recordAudit(trx, actor, 'webhookEndpoint.delete', target(id))
+      })
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.post(
+    '/v1/webhook-endpoints/:id/approve',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'approveWebhookEndpoint',
+        summary: 'Approve a proposed webhook endpoint, or enable a disabled one again',
+        params: IdParams,
+        querystring: NoQuery,
+        body: Approval,
+        response: answers({ 200: WebhookEndpoint }, 400, 401, 403, 404, 409),
+      },
+    },
+    ({ actor, params, body }) =>
+      db.transaction().execute(async (trx) => {
+        const { id, url, status } = await lockEndpoint(trx, actor.org, params.id)
+        if (status === 'active') throw new ApiError('conflict', 'The endpoint is active already.')
+        if (body?.url !== undefined && body.url !== url) {
+          throw new ApiError('conflict', 'The endpoint has another address by now; look at it again.')
+        }
+        const now = clock.now()
+        const approval = { userId: actor.userId, at: now }
+        const change = { status: 'active', disabledReason: null, failingSince: null, approval } as const
+        const approved = await updateEndpoint(trx, actor.org, id, change, now)
+        await recordAudit(trx, actor, 'webhookEndpoint.approve', target(id))
+        return shown(approved)
+      }),
+  )
+
+  app.post(
+    '/v1/webhook-endpoints/:id/disable',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'disableWebhookEndpoint',
+        summary: 'Disable a webhook endpoint, or refuse a proposed one',
+        params: IdParams,
+        querystring: NoQuery,
+        body: NoBody,
+        response: answers({ 200: WebhookEndpoint }, 400, 401, 403, 404, 409),
+      },
+    },
+    ({ actor, params }) =>
+      db.transaction().execute(async (trx) => {
+        const { id, status } = await lockEndpoint(trx, actor.org, params.id)
+        if (status === 'disabled') throw new ApiError('conflict', 'The endpoint is disabled already.')
+        const change = { status: 'disabled', disabledReason: 'by_admin' } as const
+        const disabled = await updateEndpoint(trx, actor.org, id, change, clock.now())
+        await recordAudit(trx, actor, 'webhookEndpoint.disable', target(id))
+        return shown(disabled)
+      }),
+  )
+
+  app.post(
+    '/v1/webhook-endpoints/:id/rotate-secret',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'rotateWebhookSecret',
+        summary: 'Make a new secret; for 24 hours both sign',
+        params: IdParams,
+        querystring: NoQuery,
+        body: NoBody,
+        response: answers({ 200: WebhookEndpointWithSecret }, 400, 401, 403, 404),
+      },
+    },
+    ({ actor, params }) =>
+      db.transaction().execute(async (trx) => {
+        const before = await lockEndpoint(trx, actor.org, params.id)
+        const now = clock.now()
+        const secret = newSecret()
+        const change = {
+          secret: sealSecret(secrets, actor.org, before.id, secret),
+          previousSecret: { sealed: before.secret, until: new Date(now.getTime() + dayMs) },
+        }
+        const rotated = await updateEndpoint(trx, actor.org, before.id, change, now)
+        await recordAudit(trx, actor, 'webhookEndpoint.rotate-secret', target(before.id))
+        return { ...rotated, secret }
+      }),
+  )
+}

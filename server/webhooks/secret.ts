@@ -1,0 +1,20 @@
+import { randomBytes } from 'node:crypto'
+import type { Secrets } from '../platform/secrets/secrets.ts'
+
+/** As Standard Webhooks writes them. */
+export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
+
+/** Where a sealed secret stands: it opens at no other place, but keeps its place when it becomes the previous one. */
+const place = (org: string, id: string) => `${org}/webhook-endpoint/${id}/secret`
+
+export const sealSecret = (secrets: Secrets, org: string, id: string, secret: string): string =>
+  secrets.seal(secret, place(org, id))
+
+type Sealed = { id: string; secret: string; previousSecret: string | null; previousSecretUntil: Date | null }
+
+/** Every secret that signs now: the present one, and during a rotation the one before it. */
+export const openSigningSecrets = (secrets: Secrets, org: string, sealed: Sealed, now: Date): string[] => {
+  const { id, secret, previousSecret, previousSecretUntil } = sealed
+  const isRotating = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now
+  return [secret, ...(isRotating ? [previousSecret] : [])].map((each) => secrets.open(each, place(org, id)))
+}

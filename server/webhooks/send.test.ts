@@ -1,0 +1,169 @@
+import { once } from 'node:events'
+import { sql } from 'kysely'
+import { beforeEach, expect, it } from 'vitest'
+import { makeActiveWebhookEndpoint, makeOrganization, makeWebhookEndpoint } from '../../test/make.ts'
+import { testServer } from '../../test/server.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import { deliver, sweepWebhooks } from './deliveries/jobs.ts'
+import { lanesPerEndpoint } from './deliveries/lanes.ts'
+import { publishEvent, sendEvent } from './send.ts'
+import { openReceiver, verify } from './test-receiver.ts'
+
+const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1/32' })
+const { call, clock, deps } = server
+
+const dayMs = 24 * 60 * 60 * 1_000
+// Ahead of the database's clock, by which the queue goes: however slow a test is, no retry is due by itself.
+clock.advance(dayMs)
+
+let org: OrgId
+let key: string
+beforeEach(async () => {
+  const made = await makeOrganization(server)
+  org = made.id as OrgId
+  key = made.key
+})
+
+const runDue = () => deps.jobs.drain([deliver], deps)
+const event = { type: 'monitor_export.completed', data: { id: 'an export' } } as const
+const send = (endpointId: string) =>
+  deps.db.transaction().execute((trx) => sendEvent(deps, trx, org, endpointId, event))
+
+it('an event goes to the active endpoints of the organization that subscribe to it, but the one excepted', async () => {
+  const receiver = await openReceiver(204)
+  const [events, url] = [['monitor_export.completed'], receiver.url]
+  const subscribed = await makeActiveWebhookEndpoint(server, key, { url, events })
+  const excepted = await makeActiveWebhookEndpoint(server, key, { url, events })
+  await makeActiveWebhookEndpoint(server, key, { url, events: ['monitor_export.failed'] })
+  const proposed = await makeWebhookEndpoint(server, key, { url, events })
+  await makeActiveWebhookEndpoint(server, (await makeOrganization(server)).key, { url, events })
+  const publish = () =>
+    deps.db.transaction().execute((trx) => publishEvent(deps, trx, org, event, { exceptEndpointId: excepted.id }))
+  await publish()
+  await runDue()
+  expect(receiver.received).toHaveLength(1)
+  const [request] = receiver.received
+  if (!request) throw new Error('nothing came')
+  const sent = { ...event, timestamp: clock.now().toISOString() }
+  expect(verify(subscribed.secret, request, clock.now())).toEqual(sent)
+  const { data } = (await call('GET', `/v1/webhook-endpoints/${proposed.id}/deliveries`, { key })).body
+  expect(data).toEqual([])
+})
+
+it('a transaction that is rolled back sends nothing', async () => {
+  const receiver = await openReceiver(204)
+  const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
+  const fails = deps.db.transaction().execute(async (trx) => {
+    await sendEvent(deps, trx, org, id, event)
+    throw new Error('the change did not come about')
+  })
+  await expect(fails).rejects.toThrow('did not come about')
+  expect(await runDue()).toEqual([])
+  expect((await call('GET', `/v1/webhook-endpoints/${id}/deliveries`, { key })).body.data).toEqual([])
+})
+
+it('no endpoint of another organization is told', async () => {
+  const stranger = await makeOrganization(server)
+  const { id } = await makeActiveWebhookEndpoint(server, stranger.key)
+  expect(await send(id)).toBeUndefined()
+})
+
+it('both secrets sign for a day after a rotation, then the new one alone', async () => {
+  const receiver = await openReceiver(204)
+  const { id, secret } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
+  const rotated = await call('POST', `/v1/webhook-endpoints/${id}/rotate-secret`, { key })
+  clock.advance(dayMs - 1)
+  const latest = async () => {
+    await send(id)
+    await runDue()
+    const request = receiver.received.at(-1)
+    if (!request) throw new Error('nothing came')
+    return request
+  }
+  const before = await latest()
+  for (const each of [secret, rotated.body.secret]) verify(each, before, clock.now())
+  clock.advance(1)
+  const after = await latest()
+  verify(rotated.body.secret, after, clock.now())
+  expect(() => verify(secret, after, clock.now())).toThrow('No matching signature')
+  await deps.jobs.enqueue(deps.db, sweepWebhooks, {})
+  await deps.jobs.drain([sweepWebhooks], deps)
+  const { rows } = await sql<{ previous: string | null }>`
+    SELECT previous_secret AS previous FROM webhook_endpoints WHERE id = ${id}`.execute(deps.db)
+  expect(rows).toEqual([{ previous: null }])
+})
+
+it('a process that dies after sending, before storing it, sends again under the same id', async () => {
+  const receiver = await openReceiver(204)
+  const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
+  const deliveryId = await send(id)
+  const dying = {
+    ...deps,
+    outbound: {
+      ...deps.outbound,
+      stream: async (...request: Parameters<typeof deps.outbound.stream>) => {
+        const { body } = await deps.outbound.stream(...request)
+        body.destroy()
+        throw new Error('the process dies')
+      },
+    },
+  }
+  const outcomes = await deps.jobs.drain([deliver], dying, { allowFailures: true })
+  expect(outcomes).toMatchObject([{ result: 'retried' }])
+  const path = `/v1/webhook-endpoints/${id}/deliveries/${deliveryId}`
+  expect((await call('GET', path, { key })).body).toMatchObject({ status: 'pending', attempts: [] })
+  await deps.jobs.drain([deliver], deps, { delayed: true })
+  expect((await call('GET', path, { key })).body).toMatchObject({ status: 'succeeded', attemptCount: 1 })
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  expect(ids).toEqual([`msg_${deliveryId}`, `msg_${deliveryId}`])
+})
+
+it('a delivery that the service cannot attempt ends with a word of it, and can be sent anew', async () => {
+  const receiver = await openReceiver(204)
+  const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
+  const deliveryId = await send(id)
+  const broken = {
+    ...deps,
+    secrets: {
+      ...deps.secrets,
+      open: () => {
+        throw new Error('another secret key')
+      },
+    },
+  }
+  await deps.jobs.drain([deliver], broken, { delayed: true, allowFailures: true })
+  const path = `/v1/webhook-endpoints/${id}/deliveries/${deliveryId}`
+  const reason = 'The service could not attempt it. Ask its operator.'
+  expect((await call('GET', path, { key })).body).toMatchObject({ status: 'failed', reason, attemptCount: 0 })
+  expect((await call('POST', `${path}/redeliver`, { key })).status).toBe(202)
+  // The operator may try the dead job again besides.
+  expect(await deps.jobs.retryDead('all')).toHaveLength(1)
+  await deps.jobs.drain([deliver], deps, { delayed: true })
+  expect((await call('GET', path, { key })).body).toMatchObject({ status: 'succeeded', reason: null, attemptCount: 1 })
+  expect(receiver.received).toHaveLength(1)
+})
+
+it('a receiver that does not answer takes a few lanes, and the others go on', async () => {
+  let finish = () => {}
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const slow = await openReceiver(async (_request, response) => {
+    await Promise.race([finished, once(response, 'close')])
+    response.writeHead(204).end()
+  })
+  const fast = await openReceiver(204)
+  const slowEndpoint = await makeActiveWebhookEndpoint(server, key, { url: slow.url })
+  const fastEndpoint = await makeActiveWebhookEndpoint(server, key, { url: fast.url })
+  for (let count = 0; count < 3 * deliver.concurrency; count++) await send(slowEndpoint.id)
+  await send(fastEndpoint.id)
+  await deps.jobs.start([deliver], deps, { workerId: 'the test' })
+  await expect.poll(() => fast.received.length).toBe(1)
+  await expect.poll(() => slow.received.length).toBe(lanesPerEndpoint)
+  finish()
+  await deps.jobs.stop({ timeoutMs: 10_000 })
+  const { data } = (await call('GET', `/v1/webhook-endpoints/${slowEndpoint.id}/deliveries?limit=200`, { key })).body
+  const statusesOf = new Set(data.map(({ status }: { status: string }) => status))
+  expect(data).toHaveLength(3 * deliver.concurrency)
+  expect(statusesOf).not.toContain('failed')
+})

@@ -1,0 +1,51 @@
+import type { Deps } from '../deps.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { newId } from '../platform/ids.ts'
+import { deliver } from './deliveries/jobs.ts'
+import { insertDelivery } from './deliveries/queries.ts'
+import type { EventType } from './events.ts'
+import { listSubscribedEndpoints } from './queries.ts'
+
+/** `data` is the resource as its GET answers. */
+export type WebhookEvent = { type: EventType; data: object }
+
+type SendDeps = Pick<Deps, 'jobs' | 'clock'>
+
+type SendOptions = {
+  /** The user without whose membership nothing may be sent; looked up again before each attempt. */
+  onlyWhileMember?: string
+}
+
+/**
+ * A delivery to that endpoint, in the caller's transaction: neither is without the other. The delivery's id, or
+ * undefined when there is no such endpoint. One that is not active gets a delivery that fails and says why.
+ */
+export const sendEvent = async (
+  { jobs, clock }: SendDeps,
+  trx: Db,
+  org: OrgId,
+  endpointId: string,
+  { type, data }: WebhookEvent,
+  { onlyWhileMember }: SendOptions = {},
+): Promise<string | undefined> => {
+  const id = newId()
+  const now = clock.now()
+  const body = JSON.stringify({ type, timestamp: now, data })
+  const delivery = { id, endpointId, eventType: type, body, onlyWhileMember, now }
+  if (!(await insertDelivery(trx, org, delivery))) return undefined
+  await jobs.enqueue(trx, deliver, { organizationId: org, deliveryId: id, attempt: 1 })
+  return id
+}
+
+/** The same to every active endpoint that subscribes to the kind, but one that is told of it by `sendEvent` already. */
+export const publishEvent = async (
+  deps: SendDeps,
+  trx: Db,
+  org: OrgId,
+  event: WebhookEvent,
+  { exceptEndpointId, ...options }: SendOptions & { exceptEndpointId?: string } = {},
+): Promise<void> => {
+  for (const endpointId of await listSubscribedEndpoints(trx, org, event.type)) {
+    if (endpointId !== exceptEndpointId) await sendEvent(deps, trx, org, endpointId, event, options)
+  }
+}

@@ -1,0 +1,15 @@
+import { invalid } from '../platform/errors.ts'
+import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
+
+/**
+ * Refuses an address by its form alone: nothing is looked up, and it is checked again at each connection. Where the
+ * operator allows private networks the form of a host tells nothing.
+ */
+export const checkEndpointUrl = (text: string, { allowedPrivateAddresses }: { allowedPrivateAddresses: string[] }) => {
+  const url = URL.parse(text)
+  const isSound = url?.protocol === 'https:' && url.username === '' && url.password === '' && !/\s/.test(text)
+  if (!isSound) throw invalid('url', 'must be an https URL without credentials')
+  if (allowedPrivateAddresses.length === 0 && !isPublicHostByForm(url.hostname)) {
+    throw invalid('url', 'must have a public host')
+  }
+}

@@ -1,0 +1,184 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readdir, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { expect, it } from 'vitest'
+import { sweepFiles } from '../server/exports/files.ts'
+import { openReceiver, receiverCertificate } from '../server/webhooks/test-receiver.ts'
+import { ask, findPostmaster, makeDataDir, openQueue, provision, startEarshot, takeFreePort } from './earshot.ts'
+import { seededRandom } from './malformed.ts'
+
+/** Exports whose service, process or database is killed at any moment end, with the right file or with a code. */
+
+const seed = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 2 ** 32))
+const kills = 20
+const calls = 30_000
+const longestPauseMs = 900
+
+const day = 86_400
+const run = promisify(execFile)
+
+/** The process that generates, if one does. */
+const findGenerator = async (parent: number | undefined): Promise<number | undefined> => {
+  const { stdout } = await run('ps', ['-eo', 'pid=,ppid=,args='], { maxBuffer: 10_000_000 })
+  const lines = stdout.split('\n').map((line) => line.trim().split(/\s+/))
+  const line = lines.find(
+    ([, ppid, ...args]) => Number(ppid) === parent && args.join(' ').includes('generation/process'),
+  )
+  return line && Number(line[0])
+}
+
+it('kill -9 in the middle of exports: each ends, with the right file or with a code, and its endpoint is told', async () => {
+  process.stdout.write(`export crash: CRASH_SEED=${seed}\n`)
+  const random = seededRandom(seed)
+  const dataDir = await makeDataDir()
+  const port = await takeFreePort()
+  const origin = `http://127.0.0.1:${port}`
+  const certificate = join(dataDir, 'receiver.pem')
+  await writeFile(certificate, receiverCertificate)
+  const switches = {
+    PORT: String(port),
+    EARSHOT_DATA_DIR: dataDir,
+    EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8',
+    NODE_EXTRA_CA_CERTS: certificate,
+  }
+  const receiver = await openReceiver(200)
+  let earshot = await startEarshot(switches)
+  const { key, id: org } = await provision(origin)
+  const post = async (path: string, body?: object) => {
+    // The database may be on its way back.
+    for (;;) {
+      const answer = await ask(origin, 'POST', path, key, body)
+      if (answer.status !== 503) return answer.body
+      await pause(100)
+    }
+  }
+  const connect = async () => {
+    const client = new pg.Client({ host: join(dataDir, 'postgres'), user: 'earshot', database: 'earshot' })
+    await client.connect()
+    return client
+  }
+
+  const { id: agent } = await post('/v1/agents', { name: 'Leo', channel: 'voice' })
+  const monitors: string[] = []
+  for (const name of ['One', 'Two', 'Three']) {
+    monitors.push((await post('/v1/monitors', { name, kind: 'external', definition: {} })).id)
+  }
+  const endpoint = await post('/v1/webhook-endpoints', { name: 'Warehouse', url: receiver.url })
+  await post(`/v1/webhook-endpoints/${endpoint.id}/approve`)
+  const database = await connect()
+  await database.query(
+    `INSERT INTO conversations (organization_id, id, agent_id, channel, status, started_at, metadata, signals)
+     SELECT $1, gen_random_uuid(), $2, 'call', 'completed', timestamptz '2026-11-05Z' + n * interval '1 second', '{}', '{}'
+     FROM generate_series(1, ${calls}) n`,
+    [org, agent],
+  )
+  await database.query(
+    `INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at,
+       monitor_version, status, result, score, evidence, evaluator)
+     SELECT c.organization_id, m, c.id, c.started_at, c.started_at, 1, 0, 1, extract(second FROM c.started_at), '[]', 'test'
+     FROM unnest($2::uuid[]) m, conversations c WHERE c.organization_id = $1`,
+    [org, monitors],
+  )
+  await database.end()
+
+  const start = async (): Promise<string> => {
+    const config = {
+      monitors: monitors.map((id) => ({ id })),
+      ...{ since: '2026-11-01T00:00:00Z', until: '2026-12-01T00:00:00Z', timezone: 'UTC' },
+      notificationEndpointId: endpoint.id,
+    }
+    return (await post('/v1/monitor-exports', { operationId: crypto.randomUUID(), config })).id
+  }
+  const waitFor = async (id: string) => {
+    let manifest: { status: string; rowCount: number; errorCode: string } | undefined
+    const read = async () => {
+      const { status, body } = await ask(origin, 'GET', `/v1/monitor-exports/${id}`, key)
+      manifest = status === 200 ? body : undefined
+      return manifest?.status
+    }
+    await expect.poll(read, { timeout: 60_000 }).toMatch(/^(completed|failed)$/)
+    if (!manifest) throw new Error('it has just been there')
+    return manifest
+  }
+  const fetchFile = async (id: string) => {
+    const headers = { authorization: `Bearer ${key}` }
+    const link = await fetch(`${origin}/v1/monitor-exports/${id}/download`, { redirect: 'manual', headers })
+    const file = await fetch(link.headers.get('location') ?? '')
+    const digest = createHash('sha256')
+      .update(Buffer.from(await file.arrayBuffer()))
+      .digest('base64')
+    expect(file.headers.get('repr-digest')).toBe(`sha-256=:${digest}:`)
+    return digest
+  }
+
+  const first = await start()
+  await waitFor(first)
+  const wanted = await fetchFile(first)
+  const ids = [first]
+
+  const killed = { service: 0, generator: 0, database: 0 }
+  for (let kill = 0; kill < kills; kill++) {
+    ids.push(await start())
+    await pause(random.below(longestPauseMs))
+    const generator = await findGenerator(earshot.child.pid)
+    if (generator !== undefined && random.chance(0.3)) {
+      killed.generator++
+      // It may have ended just now.
+      await run('kill', ['-9', String(generator)]).catch(() => {})
+    } else if (random.chance(0.3)) {
+      killed.database++
+      process.kill(await findPostmaster(dataDir), 'SIGKILL')
+    } else {
+      killed.service++
+      earshot.child.kill('SIGKILL')
+      await earshot.ended
+      earshot = await startEarshot(switches)
+    }
+  }
+
+  const statuses = new Map<string, string>()
+  for (const id of ids) {
+    const manifest = await waitFor(id)
+    statuses.set(id, manifest.status)
+    if (manifest.status === 'failed') expect(manifest.errorCode).toMatch(/^(generation_failed|storage_unavailable)$/)
+    else {
+      expect(manifest.rowCount).toBe(calls)
+      expect(await fetchFile(id)).toBe(wanted)
+    }
+  }
+
+  const told = () => {
+    const events = receiver.received.map(({ headers, body }) => ({ id: headers['webhook-id'], ...JSON.parse(body) }))
+    const each = new Map(events.map((event) => [event.id, `${event.data.id} ${event.type}`]))
+    return [...each.values()].sort()
+  }
+  const expected = [...statuses].map(([id, status]) => `${id} monitor_export.${status}`).sort()
+  await expect.poll(told, { timeout: 60_000 }).toEqual(expected)
+
+  // Two days later, what nothing names is swept away.
+  const blobs = join(dataDir, 'blobs')
+  earshot.child.kill('SIGKILL')
+  await earshot.ended
+  for (const folder of [join(blobs, org, 'exports'), join(blobs, '.incoming')]) {
+    for (const name of await readdir(folder)) {
+      const then = Date.now() / 1_000 - 2 * day
+      await utimes(join(folder, name), then, then)
+    }
+  }
+  earshot = await startEarshot(switches)
+  const { jobs, db } = await openQueue(dataDir)
+  await jobs.enqueue(db, sweepFiles, {})
+  const completed = [...statuses.values()].filter((status) => status === 'completed').length
+  await expect
+    .poll(async () => (await readdir(join(blobs, org, 'exports'))).length, { timeout: 30_000 })
+    .toBe(completed)
+  expect(await readdir(join(blobs, '.incoming'))).toEqual([])
+  process.stdout.write(
+    `export crash: ${completed} of ${ids.length} completed; killed: service ${killed.service} times, ` +
+      `generator ${killed.generator}, database ${killed.database}\n`,
+  )
+}, 240_000)
