@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { access, constants, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loadConfig } from '../config.ts'
 import type { Command } from '../main.ts'
 import { makeConfiguration } from './export/configuration.ts'
 import { Damaged, downloadFile } from './export/download.ts'
-import { type Options, readOptions, usage } from './export/options.ts'
+import { type Options, readOptions, usage, WronglyCalled } from './export/options.ts'
 import { openProgress, type Progress } from './export/progress.ts'
-import { openRemote, Refused, type Remote } from './export/remote.ts'
+import { openRemote, Refused, type Remote, strangeAnswer } from './export/remote.ts'
 
 const pollMs = 1_000
 /** After a while, as the interface advises. */
@@ -39,17 +39,36 @@ const reasons: Record<string, string> = {
   storage_unavailable: 'the storage of the service did not work',
 }
 
-const begin = async (remote: Remote, options: Options): Promise<{ manifest: Manifest; rows: number | undefined }> => {
+/** Before anything is asked for: that the file can be put where it is wanted. */
+const requirePlace = async (output: string): Promise<void> => {
+  const folder = dirname(output)
+  const isThere = await access(folder, constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  )
+  if (!isThere) throw new WronglyCalled(`No file can be put into the folder ${JSON.stringify(folder)}.`)
+  const present = await stat(output).catch(() => undefined)
+  if (present && !present.isFile()) throw new WronglyCalled(`--output ${JSON.stringify(output)} is no file.`)
+}
+
+const readManifest = (remote: Remote, body: object): Manifest => {
   // What the interface answers is what it describes.
+  const manifest = body as Manifest
+  if (typeof manifest.status !== 'string' || typeof manifest.config?.since !== 'string') throw strangeAnswer(remote.url)
+  return manifest
+}
+
+const begin = async (remote: Remote, options: Options): Promise<{ manifest: Manifest; rows: number | undefined }> => {
   if (options.id !== undefined) {
-    return { manifest: (await remote.get(`/v1/monitor-exports/${options.id}`)) as Manifest, rows: undefined }
+    const found = await remote.get(`/v1/monitor-exports/${options.id}`)
+    return { manifest: readManifest(remote, found), rows: undefined }
   }
   const config = await makeConfiguration(remote, options)
   const preview = (await remote.post('/v1/monitor-exports/preview', { config })) as Preview
   const { count, exceedsLimit } = preview
   if (exceedsLimit) throw new ExportFailed(`${count.toLocaleString('en')} calls match: ${reasons.too_many_calls}.`)
   const asked = { operationId: randomUUID(), config }
-  return { manifest: (await remote.post('/v1/monitor-exports', asked)) as Manifest, rows: count }
+  return { manifest: readManifest(remote, await remote.post('/v1/monitor-exports', asked)), rows: count }
 }
 
 const waitFor = async (
@@ -63,7 +82,7 @@ const waitFor = async (
   for (let polls = 0; manifest.status === 'pending' || manifest.status === 'processing'; polls++) {
     progress.show(manifest.status === 'pending' ? 'In line' : 'Generating', manifest.rowCount ?? 0, rows)
     await sleep(polls < quickPolls ? pollMs : slowPollMs, undefined, { signal })
-    manifest = (await remote.get(`/v1/monitor-exports/${first.id}`)) as Manifest
+    manifest = readManifest(remote, await remote.get(`/v1/monitor-exports/${first.id}`))
   }
   if (manifest.status === 'failed') {
     const code = manifest.errorCode ?? ''
@@ -89,7 +108,18 @@ const fetchTo = async (remote: Remote, manifest: Manifest, output: string, progr
   }
 }
 
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+const toGoOn = ({ id }: Manifest, { url, isUrlGiven, output }: Options): string =>
+  [
+    'earshot export --id',
+    id,
+    ...(isUrlGiven ? ['--url', quote(url)] : []),
+    ...(output ? ['--output', quote(output)] : []),
+  ].join(' ')
+
 const exportAll = async (options: Options, signal: AbortSignal): Promise<void> => {
+  if (options.output !== '-') await requirePlace(options.output ?? 'a file')
   const remote = openRemote({ ...options, signal })
   const progress = openProgress(options.quiet)
   let begun: Manifest | undefined
@@ -106,8 +136,7 @@ const exportAll = async (options: Options, signal: AbortSignal): Promise<void> =
   } catch (error) {
     progress.end()
     if (begun && !(error instanceof ExportFailed)) {
-      const output = options.output === undefined ? '' : ` --output ${JSON.stringify(options.output)}`
-      process.stderr.write(`earshot: to go on, run: earshot export --id ${begun.id}${output}\n`)
+      process.stderr.write(`earshot: to go on, run: ${toGoOn(begun, options)}\n`)
     }
     throw error
   } finally {

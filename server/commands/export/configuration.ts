@@ -1,5 +1,5 @@
 import { type Options, WronglyCalled } from './options.ts'
-import type { Remote } from './remote.ts'
+import { type Remote, strangeAnswer } from './remote.ts'
 
 type Named = { id: string; name: string }
 type Monitor = Named & { enabled: boolean }
@@ -11,7 +11,8 @@ const list = async <T extends Named>(remote: Remote, path: string): Promise<T[]>
   for (let cursor: string | null = ''; cursor !== null; ) {
     const query: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
     // A page, as the interface describes it.
-    const page = (await remote.get(`${path}?limit=200${query}`)) as { data: T[]; nextCursor: string | null }
+    const page = (await remote.get(`${path}?limit=200${query}`)) as { data?: T[]; nextCursor: string | null }
+    if (!Array.isArray(page.data)) throw strangeAnswer(remote.url)
     all.push(...page.data)
     cursor = page.nextCursor
   }

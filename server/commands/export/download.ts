@@ -18,6 +18,8 @@ type Wanted = {
   file: string
   signal: AbortSignal
   onProgress: (bytes: number) => void
+  /** The pause after the first failure; it doubles with each further one. */
+  pauseMs?: number
 }
 
 const sizeOf = async (file: string): Promise<number> => (await stat(file).catch(() => undefined))?.size ?? 0
@@ -43,12 +45,11 @@ const writeAll = (body: Readable, file: number, onWritten: (bytes: number) => vo
     body.once('end', resolve).once('error', reject)
   })
 
-/** One connection's worth, after what is there already. A link is asked for each time: they live for minutes. */
-const fetchMore = async (remote: Remote, part: string, { path, onProgress }: Wanted): Promise<string> => {
+/** One connection's worth, after what is there already. */
+const fetchMore = async (remote: Remote, location: URL, part: string, onProgress: Wanted['onProgress']) => {
   const file = openSync(part, 'a')
   try {
     const from = fstatSync(file).size
-    const { location, digest } = await remote.link(path)
     const { status, body } = await remote.download(location, from)
     if (status !== 200 && status !== 206) {
       body.destroy()
@@ -60,10 +61,15 @@ const fetchMore = async (remote: Remote, part: string, { path, onProgress }: Wan
       at += written
       onProgress(at)
     })
-    return digest
   } finally {
     closeSync(file)
   }
+}
+
+/** A link that has just expired or a storage that is busy is no reason to give up; a full disk is. */
+const isFinal = (error: unknown): boolean => {
+  if (error instanceof Refused) return error.status < 500 && ![403, 410, 429].includes(error.status)
+  return ['open', 'write', 'ftruncate'].includes(String((error as { syscall?: unknown }).syscall))
 }
 
 /**
@@ -71,26 +77,31 @@ const fetchMore = async (remote: Remote, part: string, { path, onProgress }: Wan
  * is left of an interrupted download is used the next time.
  */
 export const downloadFile = async (remote: Remote, part: string, wanted: Wanted): Promise<void> => {
+  const { path, bytes, file, signal, onProgress, pauseMs = 500 } = wanted
+  if ((await sizeOf(part)) > bytes) await rm(part)
   let digest = ''
-  for (let failures = 0; digest === '' || (await sizeOf(part)) < wanted.bytes; ) {
-    const before = await sizeOf(part)
-    if (before > wanted.bytes) await rm(part)
-    try {
-      // A whole file from the last time lacks nothing but its digest.
-      digest = before === wanted.bytes ? (await remote.link(wanted.path)).digest : await fetchMore(remote, part, wanted)
-    } catch (error) {
-      wanted.signal.throwIfAborted()
-      // A link that has just expired is no reason to give up, a full disk is.
-      if (error instanceof Refused && error.status < 500 && ![403, 410].includes(error.status)) throw error
-      if (['ENOSPC', 'EACCES', 'EROFS', 'ENOENT'].includes(String((error as { code?: unknown }).code))) throw error
-      failures = (await sizeOf(part)) > before ? 0 : failures + 1
-      if (failures >= mostFailures) throw error
-      await sleep(500 * 2 ** failures, undefined, { signal: wanted.signal })
-    }
+  let furthest = await sizeOf(part)
+  for (let failures = 0; ; ) {
+    // Asked for each time: links live for minutes. A whole file from the last time lacks nothing but its digest.
+    const link = await remote.link(path)
+    digest = link.digest
+    if ((await sizeOf(part)) >= bytes) break
+    let fault: unknown = new Error('The download broke off again and again.')
+    await fetchMore(remote, link.location, part, onProgress).catch((error: unknown) => {
+      signal.throwIfAborted()
+      if (isFinal(error)) throw error
+      fault = error
+    })
+    const size = await sizeOf(part)
+    if (size >= bytes) break
+    failures = size > furthest ? 0 : failures + 1
+    furthest = Math.max(furthest, size)
+    if (failures >= mostFailures) throw fault
+    await sleep(pauseMs * 2 ** failures, undefined, { signal })
   }
   if (digest !== (await digestOf(part))) {
     await rm(part)
     throw new Damaged('The file arrived damaged: its digest is another one. It was thrown away; try again.')
   }
-  await rename(part, wanted.file)
+  await rename(part, file)
 }

@@ -112,9 +112,20 @@ export const readOptions = (args: string[], config: Config, now: Date) => {
     throw new WronglyCalled(`--url ${JSON.stringify(url)} is no address.`)
   const timezone = values.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone
   if (!isTimeZone(timezone)) throw new WronglyCalled(`--timezone is an IANA name such as Europe/Berlin.`)
+  if (values.id !== undefined && !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(values.id))
+    throw new WronglyCalled(`--id is the id of an export, not ${JSON.stringify(values.id)}.`)
   const ending = formats.find((format) => values.output?.toLowerCase().endsWith(`.${format}`))
   return {
-    ...{ url, key, timezone, id: values.id, output: values.output, json: values.json, quiet: values.quiet },
+    ...{
+      url,
+      isUrlGiven: values.url !== undefined,
+      key,
+      timezone,
+      id: values.id,
+      output: values.output,
+      json: values.json,
+      quiet: values.quiet,
+    },
     named: { monitors: values.monitor, affected: values.affected, notAffected: values['not-affected'] },
     places: { companyId: values.company, agentId: values.agent, groupId: values.group },
     asked: {

@@ -34,6 +34,9 @@ const parse = (text: string): unknown => {
   }
 }
 
+export const strangeAnswer = (url: string) =>
+  new Error(`${url} did not answer as this service does; is that its address, and does nothing stand before it?`)
+
 export type Remote = ReturnType<typeof openRemote>
 
 /** Every request may be sent again: those that make something carry an operation id. */
@@ -67,14 +70,23 @@ export const openRemote = ({ url, key, signal }: { url: string; key: string; sig
     }
   }
 
+  const callJson = async (method: 'GET' | 'POST', path: string, body?: object): Promise<object> => {
+    const answer = await call(method, path, body)
+    const { location } = answer.headers
+    if (answer.status >= 300) throw new Error(`${url} redirects to ${JSON.stringify(location)}; give that address.`)
+    if (typeof answer.body !== 'object' || answer.body === null) throw strangeAnswer(url)
+    return answer.body
+  }
+
   return {
     url,
-    get: async (path: string) => (await call('GET', path)).body,
-    post: async (path: string, body: object) => (await call('POST', path, body)).body,
+    get: (path: string) => callJson('GET', path),
+    post: (path: string, body: object) => callJson('POST', path, body),
     /** Where the file lies, and its digest; the key goes no further than this. */
     link: async (path: string) => {
-      const { headers } = await call('GET', path)
-      return { location: new URL(String(headers.location), url), digest: String(headers['x-file-digest'] ?? '') }
+      const { location, 'x-file-digest': digest } = (await call('GET', path)).headers
+      if (typeof location !== 'string' || typeof digest !== 'string') throw strangeAnswer(url)
+      return { location: new URL(location, url), digest }
     },
     download: (location: URL, from: number) =>
       client.download(location, { signal, headers: from > 0 ? { range: `bytes=${from}-` } : {} }),

@@ -29,12 +29,3 @@ const kinds: Record<number, Kind> = {
 }
 
 export const kindOfStatus = (status: number): Kind => kinds[status] ?? (status >= 500 ? 'down' : 'refused')
-
-const longestMs = 3_600_000
-
-/** A number of seconds, or a date; an hour at most. What is neither asks for nothing. */
-export const readRetryAfter = (header: string | string[] | undefined, now: Date): number => {
-  const text = [header].flat()[0]?.trim() ?? ''
-  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now.getTime()
-  return Number.isNaN(ms) ? 0 : Math.min(longestMs, Math.max(0, ms))
-}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readRetryAfter } from './endpoint-error.ts'
+import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
 import { openJudge } from './judge.ts'
 import {
   answer,

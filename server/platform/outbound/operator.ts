@@ -50,7 +50,8 @@ export const openOperatorClient = ({ maxBytes }: { maxBytes: number }): Operator
     const waiting = new Agent({ headersTimeout: silenceMs, bodyTimeout: silenceMs })
     try {
       const { statusCode, headers: answered, body } = await send(url, { headers, signal, dispatcher: waiting })
-      body.once('close', () => void waiting.destroy())
+      // Without a listener, to destroy it early would end the process.
+      body.on('error', () => {}).once('close', () => void waiting.destroy())
       return { status: statusCode, headers: answered, body }
     } catch (error) {
       await waiting.destroy()

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Deps } from '../../deps.ts'
-import { readRetryAfter } from '../../monitors/judges/endpoint-error.ts'
 import { OutboundError } from '../../platform/outbound/errors.ts'
+import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
 
 const timeoutMs = 15_000
 const keptBytes = 1_024
