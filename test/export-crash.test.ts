@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { sweepFiles } from '../server/exports/files.ts'
+import { sweepFiles } from '../server/exports/stored-files.ts'
 import { openReceiver, receiverCertificate } from '../server/webhooks/test-receiver.ts'
 import { ask, findPostmaster, makeDataDir, openQueue, provision, startEarshot, takeFreePort } from './earshot.ts'
 import { seededRandom } from './malformed.ts'
@@ -100,14 +100,22 @@ it('kill -9 in the middle of exports: each ends, with the right file or with a c
       manifest = status === 200 ? body : undefined
       return manifest?.status
     }
-    await expect.poll(read, { timeout: 60_000 }).toMatch(/^(completed|failed)$/)
+    await expect.poll(read, { timeout: 150_000 }).toMatch(/^(completed|failed)$/)
     if (!manifest) throw new Error('it has just been there')
     return manifest
   }
   const fetchFile = async (id: string) => {
     const headers = { authorization: `Bearer ${key}` }
-    const link = await fetch(`${origin}/v1/monitor-exports/${id}/download`, { redirect: 'manual', headers })
-    const file = await fetch(link.headers.get('location') ?? '')
+    const download = `${origin}/v1/monitor-exports/${id}/download`
+    let location: string | null = null
+    const link = async () => {
+      const answer = await fetch(download, { redirect: 'manual', headers })
+      location = answer.headers.get('location')
+      return answer.status
+    }
+    // 503 while the database comes back.
+    await expect.poll(link, { timeout: 60_000 }).toBe(302)
+    const file = await fetch(location ?? '')
     const digest = createHash('sha256')
       .update(Buffer.from(await file.arrayBuffer()))
       .digest('base64')
@@ -181,4 +189,4 @@ it('kill -9 in the middle of exports: each ends, with the right file or with a c
     `export crash: ${completed} of ${ids.length} completed; killed: service ${killed.service} times, ` +
       `generator ${killed.generator}, database ${killed.database}\n`,
   )
-}, 240_000)
+}, 400_000)

@@ -134,11 +134,16 @@ const valuesOf = (slice: Slice, row: number): unknown[] => {
 export const throughExceljs = async (layout: Layout, slices: AsyncIterable<Slice>, folder: string): Promise<void> => {
   const workbook = new ExcelJS.stream.xlsx.WorkbookWriter({
     filename: join(folder, 'baseline.xlsx'),
-    useStyles: false,
-    useSharedStrings: false,
+    // Without styles an instant would show as a number.
+    useStyles: true,
+    useSharedStrings: true,
   })
   const sheet = workbook.addWorksheet('Calls')
-  sheet.addRow(columnNames(layout)).commit()
+  sheet.columns = columnNames(layout).map((header) => ({
+    header,
+    key: header,
+    ...(header.endsWith('_at') && { style: { numFmt: 'yyyy-mm-dd"T"hh:mm:ss.000"Z"' } }),
+  }))
   for await (const slice of slices) {
     for (let row = 0; row < slice.rows; row++) sheet.addRow(valuesOf(slice, row)).commit()
     // It writes only when it is let.

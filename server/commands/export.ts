@@ -40,14 +40,14 @@ const reasons: Record<string, string> = {
 }
 
 /** Before anything is asked for: that the file can be put where it is wanted. */
-const requirePlace = async (output: string): Promise<void> => {
-  const folder = dirname(output)
+const requirePlace = async (output: string | undefined): Promise<void> => {
+  const folder = output === undefined ? '.' : dirname(output)
   const isThere = await access(folder, constants.W_OK | constants.X_OK).then(
     () => true,
     () => false,
   )
   if (!isThere) throw new WronglyCalled(`No file can be put into the folder ${JSON.stringify(folder)}.`)
-  const present = await stat(output).catch(() => undefined)
+  const present = output === undefined ? undefined : await stat(output).catch(() => undefined)
   if (present && !present.isFile()) throw new WronglyCalled(`--output ${JSON.stringify(output)} is no file.`)
 }
 
@@ -119,7 +119,7 @@ const toGoOn = ({ id }: Manifest, { url, isUrlGiven, output }: Options): string 
   ].join(' ')
 
 const exportAll = async (options: Options, signal: AbortSignal): Promise<void> => {
-  if (options.output !== '-') await requirePlace(options.output ?? 'a file')
+  if (options.output !== '-') await requirePlace(options.output)
   const remote = openRemote({ ...options, signal })
   const progress = openProgress(options.quiet)
   let begun: Manifest | undefined

@@ -93,5 +93,12 @@ export const deleteCompany = (db: Db, org: OrgId, id: string) =>
     })
 
 /** Which of these uploaded logos a company shows. */
-export const listLogoKeysAllOrgs = (db: Db, keys: string[]) =>
-  db.selectFrom('companies').select('logo_key as logoKey').where('logo_key', 'in', keys).execute()
+export const listNamedLogos = async (db: Db, org: OrgId, keys: string[]): Promise<string[]> => {
+  const rows = await db
+    .selectFrom('companies')
+    .select('logo_key as key')
+    .where('organization_id', '=', org)
+    .where('logo_key', 'in', keys)
+    .execute()
+  return rows.flatMap(({ key }) => key ?? [])
+}

@@ -7,6 +7,12 @@ import { listExpiredAllOrgs, lockExport, lockExportsOfCalls, lockLine, markOutda
 
 const batch = 100
 
+const expire = async (deps: Deps, trx: Db, org: OrgId, id: string): Promise<void> => {
+  await lockLine(trx, org)
+  const held = await lockExport(trx, org, id)
+  if (held) await endExport(deps, trx, org, held, { status: 'expired' })
+}
+
 /** Ends what was offered for its 30 days. Links that were given out ended with them. */
 export const expireExports = defineJob({
   name: 'monitor-export.expire',
@@ -14,18 +20,22 @@ export const expireExports = defineJob({
   schedule: '* * * * *',
   concurrency: 1,
   run: async (deps: Deps, _payload, attempt) => {
-    for (;;) {
+    let failure: unknown
+    for (let after: string | undefined; ; ) {
       attempt.signal.throwIfAborted()
-      const due = await listExpiredAllOrgs(deps.db, deps.clock.now(), batch)
+      const due = await listExpiredAllOrgs(deps.db, deps.clock.now(), { limit: batch, after })
       for (const { org, id } of due) {
-        await attempt.transaction(async (trx) => {
-          await lockLine(trx, org)
-          const held = await lockExport(trx, org, id)
-          if (held) await endExport(deps, trx, org, held, { status: 'expired' })
-        })
+        try {
+          await attempt.transaction((trx) => expire(deps, trx, org, id))
+        } catch (error) {
+          // It must not keep the others: they are not its fault.
+          failure ??= error
+        }
       }
-      if (due.length < batch) return
+      after = due.at(-1)?.id
+      if (due.length < batch) break
     }
+    if (failure !== undefined) throw failure
   },
 })
 

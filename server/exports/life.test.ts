@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
@@ -90,7 +90,8 @@ describe('a completed export', () => {
     expect(Buffer.from(await part.arrayBuffer())).toEqual(whole.subarray(10, 20))
     const head = await fetch(location, { method: 'HEAD' })
     expect([head.status, head.headers.get('content-length')]).toEqual([200, String(manifest.bytes)])
-    expect((await fetch(location, { headers: { range: `bytes=${manifest.bytes}-` } })).status).toBe(416)
+    const beyond = await fetch(location, { headers: { range: `bytes=${manifest.bytes}-` } })
+    expect([beyond.status, beyond.headers.get('repr-digest')]).toEqual([416, null])
   })
 
   it('is behind a link that nobody can alter, that says nothing of a key, and that ends', async () => {
@@ -112,7 +113,7 @@ describe('a completed export', () => {
   })
 
   it('gives no link beyond its own expiry, and is expired then at once', async () => {
-    const { org, key, id } = await complete(1)
+    const { org, key, id, manifest } = await complete(1)
     clock.advance(30 * dayMs - 60_000)
     const location = (await download(key, id)).headers.get('location') ?? ''
     clock.advance(60_000)
@@ -123,10 +124,11 @@ describe('a completed export', () => {
       (await call('GET', `/v1/monitor-exports?status=${status}`, { key })).body.data.length
     expect([await listed('completed'), await listed('expired')]).toEqual([0, 1])
     expect(await files(org)).toHaveLength(1)
+    clock.advance(60_000)
     await deps.jobs.enqueue(deps.db, jobNamed('monitor-export.expire'), {})
     await server.drain()
     expect(await files(org)).toEqual([])
-    expect(await read(key, id)).toMatchObject({ status: 'expired', errorCode: null })
+    expect(await read(key, id)).toMatchObject({ status: 'expired', errorCode: null, expiresAt: manifest.expiresAt })
   })
 
   it('is expired by whoever deletes it, and then there is nothing to delete', async () => {
@@ -162,18 +164,19 @@ const jobNamed = (name: string) => {
   return job as (typeof jobList)[number] & { name: string }
 }
 
-/** A file system of one page in place of a folder. */
-const mountSmall = async (folder: string) => {
-  if (process.getuid?.() !== 0) throw new Error('This test mounts a file system, which only root may')
+/** A file system of one page in place of a folder. Who may not mount one takes away the right to write there. */
+const mountFull = async (folder: string) => {
+  const isRoot = process.getuid?.() === 0
   const run = promisify(execFile)
   let isMounted = true
   const unmount = async () => {
-    if (isMounted) await run('umount', [folder])
+    if (isMounted) await (isRoot ? run('umount', [folder]) : chmod(join(folder, '.incoming'), 0o700))
     isMounted = false
   }
-  await run('mount', ['-t', 'tmpfs', '-o', 'size=4k', 'tmpfs', folder])
+  if (isRoot) await run('mount', ['-t', 'tmpfs', '-o', 'size=4k', 'tmpfs', folder])
   onTestFinished(unmount)
-  await mkdir(join(folder, '.incoming'))
+  await mkdir(join(folder, '.incoming'), { recursive: true })
+  if (!isRoot) await chmod(join(folder, '.incoming'), 0o500)
   return { unmount }
 }
 
@@ -241,6 +244,22 @@ describe('an unfinished export', () => {
     expect(await files(org)).toHaveLength(1)
   })
 
+  it('ends well however often that happens', async () => {
+    const { key, config, ids } = await makeCalls(18)
+    const { body } = await ask(key, config)
+    const erasures: Promise<{ status: number }>[] = []
+    const during = Object.defineProperty({ ...deps }, 'config', {
+      get: () => {
+        const id = ids[erasures.length]
+        if (erasures.length < 14) erasures.push(call('DELETE', `/v1/conversations/${id}`, { key }))
+        return deps.config
+      },
+    })
+    await deps.jobs.drain(jobList, during, { delayed: true, allowFailures: true })
+    expect((await Promise.all(erasures)).map(({ status }) => status)).toEqual(Array(14).fill(204))
+    expect(await read(key, body.id)).toMatchObject({ status: 'completed', rowCount: 4 })
+  })
+
   it('is tried again where the storage refuses, and fails with its code where it goes on refusing', async () => {
     const { org, key, config } = await makeCalls(2)
     const folder = join(deps.config.dataDir, 'blobs', org)
@@ -263,7 +282,7 @@ describe('an unfinished export', () => {
     const { org, key, config } = await makeCalls(40)
     const disk = join(deps.config.dataDir, 'blobs')
     const reasoning = { ...config, reasoning: true }
-    const mounted = await mountSmall(disk)
+    const mounted = await mountFull(disk)
     const { body } = await ask(key, reasoning)
     await drainAll()
     expect(await read(key, body.id)).toMatchObject({ status: 'failed', errorCode: 'storage_unavailable' })
@@ -286,10 +305,17 @@ describe('an unfinished export', () => {
   it('has a limit of time', async () => {
     const { org, key, config } = await makeCalls(1)
     const { body } = await ask(key, config)
-    const limits = { ...deps.config.limits, exportSeconds: 0.001 }
-    await deps.jobs.drain(jobList, { ...deps, config: { ...deps.config, limits } })
+    const drainWithin = (exportSeconds: number) =>
+      deps.jobs.drain(jobList, {
+        ...deps,
+        config: { ...deps.config, limits: { ...deps.config.limits, exportSeconds } },
+      })
+    await drainWithin(0.001)
     expect(await read(key, body.id)).toMatchObject({ status: 'failed', errorCode: 'timed_out' })
     expect(await files(org)).toEqual([])
+    const { body: longest } = await ask(key, config)
+    await drainWithin(3_000_000)
+    expect(await read(key, longest.id)).toMatchObject({ status: 'completed' })
   })
 
   it('has at most 100,000 calls, of which the last is counted too', async () => {

@@ -1,7 +1,7 @@
 export const exportStatuses = ['pending', 'processing', 'completed', 'failed', 'expired'] as const
 export type ExportStatus = (typeof exportStatuses)[number]
 
-/** Where an export may go from where it is. What takes it there is in `jobs.ts` and `end.ts`. */
+/** Where an export may go from where it is. What takes it there is in `jobs.ts` and `expire.ts`. */
 const moves: Record<ExportStatus, ExportStatus[]> = {
   pending: ['processing', 'failed'],
   // Taken up again by another attempt, it begins anew.

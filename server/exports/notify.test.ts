@@ -63,6 +63,8 @@ it('an endpoint that may not be told is refused when the export is asked for', a
     status: 400,
     body: { details: { issues: [{ path: 'config.notificationEndpointId' }] } },
   })
+  // A fault comes before what is not there.
+  expect((await ask(key, { ...named, monitors: [{ id: randomUUID() }] })).status).toBe(400)
   await call('POST', `/v1/webhook-endpoints/${id}/approve`, { key })
   expect((await ask(key, named)).status).toBe(202)
   await call('PATCH', `/v1/webhook-endpoints/${id}`, { key, body: { url: 'https://other.example.com/' } })

@@ -1,16 +1,22 @@
 import type { Deps } from '../deps.ts'
 import { countSelected } from '../filters/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
+import { ApiError } from '../platform/errors.ts'
 import type { Configuration } from './configuration.ts'
 import { connect } from './generation/connect.ts'
 import { maxCalls } from './generation/order.ts'
 import { makePlan } from './generation/plan.ts'
 import { openReading } from './generation/read.ts'
 import { columnNames } from './layout.ts'
-import { makeOrder } from './order.ts'
+import { makeOrder } from './make-order.ts'
 import { type CallType, callColumns, instantAt, resultWords, type Slice } from './slice.ts'
 
 const shownRows = 20
+/** In one process. */
+const atOnce = 4
+const mostWaiting = 100
+/** As long as a statement of any other request. */
+const longestStatementMs = 30_000
 
 type Cell = string | number | null
 
@@ -56,7 +62,7 @@ const rowsOf = (slice: Slice): Cell[][] => {
 }
 
 /** How many rows an export would have now, and the first of them, as its generation reads them. */
-export const previewExport = async (deps: Deps, org: OrgId, config: Configuration) => {
+const readPreview = async (deps: Deps, org: OrgId, config: Configuration) => {
   const { db, database, clock } = deps
   const stored = { id: '', createdAt: clock.now(), config }
   const order = await makeOrder(deps, org, stored, '')
@@ -64,7 +70,8 @@ export const previewExport = async (deps: Deps, org: OrgId, config: Configuratio
   const asking = config.monitors.filter(({ result }) => result !== 'all')
   const monitors = asking.length > 0 ? asking : config.monitors
   const count = await countSelected(db, org, { ...order.selection, monitors, match }, versionScope)
-  const snapshot = await connect({ primary: database.connection }, { note: () => {} })
+  const primary = { ...database.connection, statement_timeout: longestStatementMs }
+  const snapshot = await connect({ primary }, { note: () => {} })
   try {
     const reading = await openReading(snapshot, makePlan(db, order))
     const rows: Cell[][] = []
@@ -76,5 +83,25 @@ export const previewExport = async (deps: Deps, org: OrgId, config: Configuratio
     return { count, exceedsLimit: count > maxCalls, columns, rows: rows.slice(0, shownRows) }
   } finally {
     await snapshot.close()
+  }
+}
+
+/** Few at a time: each holds a connection of its own, and its count may take the database long. */
+export const openPreviews = (deps: Deps) => {
+  let free = atOnce
+  const waiting: (() => void)[] = []
+  return async (org: OrgId, config: Configuration) => {
+    if (free > 0) free--
+    else if (waiting.length < mostWaiting) await new Promise<void>((resolve) => waiting.push(resolve))
+    else {
+      throw new ApiError('unavailable', 'Too many previews are asked for; try again shortly.', { retryAfterSeconds: 5 })
+    }
+    try {
+      return await readPreview(deps, org, config)
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else free++
+    }
   }
 }

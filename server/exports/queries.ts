@@ -168,18 +168,27 @@ export const updateProgress = async (trx: Db, org: OrgId, id: string, blobKey: s
   return numUpdatedRows > 0n
 }
 
-export const listExpiredAllOrgs = (db: Db, now: Date, limit: number) =>
+export const listExpiredAllOrgs = (db: Db, now: Date, { limit, after }: Page) =>
   db
     .selectFrom('monitor_exports')
     .select([sql<OrgId>`organization_id`.as('org'), 'id'])
     .where('status', '=', 'completed')
     .where('expires_at', '<=', now)
-    .orderBy('expires_at')
+    .$if(after !== undefined, (query) => query.where('id', '>', after as string))
+    .orderBy('id')
     .limit(limit)
     .execute()
 
-export const listFileKeysAllOrgs = (db: Db, keys: string[]) =>
-  db.selectFrom('monitor_exports').select('blob_key as key').where('blob_key', 'in', keys).execute()
+/** Those of the files that an export offers or is writing. */
+export const listNamedFiles = async (db: Db, org: OrgId, keys: string[]): Promise<string[]> => {
+  const rows = await db
+    .selectFrom('monitor_exports')
+    .select('blob_key as key')
+    .where('organization_id', '=', org)
+    .where('blob_key', '=', sql<string>`ANY(${keys}::text[])`)
+    .execute()
+  return rows.flatMap(({ key }) => key ?? [])
+}
 
 /** Exports of which one of these calls may be or become part. Held until the transaction ends. */
 export const lockExportsOfCalls = (trx: Db, org: OrgId, startedAt: Date[]) =>

@@ -6,7 +6,8 @@ import { answers, Closed, Empty, IdParams, NoQuery, Page, PageQuery } from '../p
 import { newId } from '../platform/ids.ts'
 import { type Configuration, isSameConfiguration, parseConfiguration } from './configuration.ts'
 import { endExport, startNext } from './jobs.ts'
-import { previewExport } from './preview.ts'
+import { shown } from './manifest.ts'
+import { openPreviews } from './preview.ts'
 import {
   countUnfinished,
   findExportByOperation,
@@ -25,7 +26,6 @@ import {
   MonitorExportPreview,
   MonitorExportPreviewRequest,
 } from './schema.ts'
-import { shown } from './shown.ts'
 
 const tags = ['Monitors']
 const needs = { entitlement: 'monitors', feature: 'monitorExports' } as const
@@ -43,6 +43,7 @@ const fileNameOf = ({ id, config }: StoredExport): string => {
 
 export const monitorExports = (app: App, deps: Deps): void => {
   const { db, blobs, clock } = deps
+  const preview = openPreviews(deps)
 
   app.post(
     '/v1/monitor-exports',
@@ -82,10 +83,10 @@ export const monitorExports = (app: App, deps: Deps): void => {
       if (earlier) return answer(earlier, true)
       await blobs.check()
       const { stored, isReplay } = await db.transaction().execute(async (trx) => {
-        await requireSelected(trx, actor, config)
         await lockLine(trx, actor.org)
         const raced = await findExportByOperation(trx, actor.org, operationId)
         if (raced) return { stored: raced, isReplay: true }
+        await requireSelected(trx, actor, config)
         if ((await countUnfinished(trx, actor.org)).all >= mostUnfinished) {
           throw new ApiError('rateLimited', `${mostUnfinished} exports are unfinished; wait for one of them.`, {
             retryAfterSeconds: pollSeconds,
@@ -142,7 +143,7 @@ export const monitorExports = (app: App, deps: Deps): void => {
     async ({ actor, body }) => {
       const config = parseConfiguration(body.config, 'config')
       await requireSelected(db, actor, config)
-      return previewExport(deps, actor.org, config)
+      return preview(actor.org, config)
     },
   )
 

@@ -108,6 +108,11 @@ it.each([
   { url: 'http://hooks.example.com/' },
   { url: 'https://user:password@hooks.example.com/' },
   { url: 'https://hooks.example.com/a b' },
+  // They read like another address than they are.
+  { url: 'https://hooks.example.org\\@hooks.example.com/' },
+  { url: 'https://h\u043e\u043eks.example.com/' },
+  { url: 'https://hooks.example.org/\u202emoc.elpmaxe.skooh' },
+  { url: 'https://hooks.example.org?#@hooks.example.com/' },
   { url: 'https://localhost/' },
   { url: 'https://127.0.0.1/' },
   { url: 'https://[::1]/' },

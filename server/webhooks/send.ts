@@ -33,7 +33,7 @@ export const sendEvent = async (
   const body = JSON.stringify({ type, timestamp: now, data })
   const delivery = { id, endpointId, eventType: type, body, onlyWhileMember, now }
   if (!(await insertDelivery(trx, org, delivery))) return undefined
-  await jobs.enqueue(trx, deliver, { organizationId: org, deliveryId: id, attempt: 1 })
+  await jobs.enqueue(trx, deliver, { organizationId: org, endpointId, deliveryId: id, attempt: 1 })
   return id
 }
 

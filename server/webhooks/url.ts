@@ -7,9 +7,12 @@ import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
  */
 export const checkEndpointUrl = (text: string, { allowedPrivateAddresses }: { allowedPrivateAddresses: string[] }) => {
   const url = URL.parse(text)
-  const isSound = url?.protocol === 'https:' && url.username === '' && url.password === '' && !/\s/.test(text)
+  const isSound = url?.protocol === 'https:' && url.username === '' && url.password === ''
   if (!isSound) throw invalid('url', 'must be an https URL without credentials')
   if (allowedPrivateAddresses.length === 0 && !isPublicHostByForm(url.hostname)) {
     throw invalid('url', 'must have a public host')
   }
+  // What the admin reads is what is reached. Other spellings deceive: a backslash ends the host, letters look alike.
+  url.hash = ''
+  if (![text, `${text}/`].includes(url.href)) throw invalid('url', `must be written as ${url.href}`)
 }

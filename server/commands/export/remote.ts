@@ -2,12 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OutboundError } from '../../platform/outbound/errors.ts'
 import { openOperatorClient } from '../../platform/outbound/operator.ts'
+import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
 
 const maxAnswerBytes = 32 * 1024 * 1024
 const timeoutMs = 60_000
 /** Of a request that got no answer, or one that asks to come again. */
 const attempts = 6
-const longestWaitSeconds = 60
+const longestWaitMs = 60_000
 
 /** What the service refused, with what it says to do about it. */
 export class Refused extends Error {
@@ -26,6 +27,10 @@ const messageOf = ({ status, body }: Answer): string => {
   return typeof message === 'string' ? message : `The service answered ${status}.`
 }
 
+/** That does not pass by waiting. What stands before a service that is out of order says nothing of the kind. */
+const isSwitchedOff = ({ status, headers, body }: Answer): boolean =>
+  status === 503 && body !== undefined && headers['retry-after'] === undefined
+
 const parse = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -39,8 +44,16 @@ export const strangeAnswer = (url: string) =>
 
 export type Remote = ReturnType<typeof openRemote>
 
+type RemoteOptions = {
+  url: string
+  key: string
+  signal: AbortSignal
+  /** Where the service does not say how long; it doubles with each further one. */
+  firstWaitMs?: number
+}
+
 /** Every request may be sent again: those that make something carry an operation id. */
-export const openRemote = ({ url, key, signal }: { url: string; key: string; signal: AbortSignal }) => {
+export const openRemote = ({ url, key, signal, firstWaitMs = 1_000 }: RemoteOptions) => {
   const client = openOperatorClient({ maxBytes: maxAnswerBytes })
 
   const send = async (method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> => {
@@ -52,21 +65,20 @@ export const openRemote = ({ url, key, signal }: { url: string; key: string; sig
 
   const call = async (method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> => {
     for (let attempt = 1; ; attempt++) {
-      let waitSeconds = 2 ** (attempt - 1)
+      let waitMs = firstWaitMs * 2 ** (attempt - 1)
       try {
         const answer = await send(method, path, body)
         if (answer.status < 400) return answer
         const asksAgain = answer.status === 429 || answer.status >= 500
-        const retryAfter = Number(answer.headers['retry-after'])
-        if (!asksAgain || attempt >= attempts) throw new Refused(answer.status, messageOf(answer))
-        // Switched off, not out of order: that does not pass by waiting.
-        if (answer.status === 503 && Number.isNaN(retryAfter)) throw new Refused(answer.status, messageOf(answer))
-        if (retryAfter > 0) waitSeconds = retryAfter
+        if (!asksAgain || isSwitchedOff(answer) || attempt >= attempts) {
+          throw new Refused(answer.status, messageOf(answer))
+        }
+        waitMs = readRetryAfter(answer.headers['retry-after'], new Date()) || waitMs
       } catch (error) {
         if (!(error instanceof OutboundError)) throw error
         if (attempt >= attempts) throw new Error(`${url} cannot be reached: ${error.message}`)
       }
-      await sleep(Math.min(waitSeconds, longestWaitSeconds) * 1_000, undefined, { signal })
+      await sleep(Math.min(waitMs, longestWaitMs), undefined, { signal })
     }
   }
 

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { Deps } from '../../deps.ts'
+import { sweepUnnamed } from '../../platform/blobs/sweep.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import { ApiError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
@@ -103,38 +104,12 @@ export const fetchRecording = defineJob({
   },
 })
 
-const dayMs = 24 * 60 * 60 * 1_000
-const sweepBatch = 500
-
 /** A process that dies between storing a file and committing its recording leaves a file that nothing names. */
 export const sweepRecordings = defineJob({
   name: 'recording.sweep',
   payload: Type.Object({}),
   schedule: '50 3 * * *',
   timeoutSeconds: 60 * 60,
-  run: async ({ blobs, db, clock, log }: Deps, _payload, { signal }) => {
-    const before = clock.now().getTime() - dayMs
-    let deleted = 0
-    let batch: string[] = []
-    let org = '' as OrgId
-    const sweep = async () => {
-      const named = new Set(await listNamedFiles(db, org, batch))
-      for (const key of batch) {
-        if (named.has(key)) continue
-        await blobs.delete(key)
-        deleted++
-      }
-      batch = []
-    }
-    for await (const { key, modifiedAt } of blobs.list('')) {
-      signal.throwIfAborted()
-      const [organization, kind] = key.split('/') as [OrgId, string]
-      if (kind !== recordingKind || modifiedAt.getTime() > before) continue
-      if (batch.length > 0 && (organization !== org || batch.length === sweepBatch)) await sweep()
-      org = organization
-      batch.push(key)
-    }
-    if (batch.length > 0) await sweep()
-    if (deleted > 0) log.info({ deleted }, 'deleted files that no recording names')
-  },
+  run: (deps: Deps, _payload, { signal }) =>
+    sweepUnnamed(deps, { kind: recordingKind, signal, listNamed: (org, keys) => listNamedFiles(deps.db, org, keys) }),
 })

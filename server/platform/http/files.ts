@@ -50,12 +50,12 @@ export const addFiles = (app: App, blobs: Blobs): void => {
         .header('cross-origin-resource-policy', 'cross-origin')
         .header('cache-control', keeps ? 'public, max-age=31536000, immutable' : 'no-store')
         .header('content-disposition', contentDisposition(inPlace ? 'inline' : 'attachment', fileName))
-      if (sha256) reply.header('repr-digest', `sha-256=:${sha256}:`)
       const span = readSpan(request.headers.range, head.bytes)
       if (span === 'unsatisfiable') {
         reply.header('content-range', `bytes */${head.bytes}`)
         throw new ApiError('rangeNotSatisfiable', `The file has ${head.bytes} bytes; ask for a range within it.`)
       }
+      if (sha256) reply.header('repr-digest', `sha-256=:${sha256}:`)
       if (span) reply.code(206).header('content-range', `bytes ${span.start}-${span.end}/${head.bytes}`)
       reply.header('content-length', span ? span.end - span.start + 1 : head.bytes)
       if (request.method === 'HEAD') return reply.send()

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { getOrganization } from '../../organizations/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
-import { defineJob } from '../../platform/jobs/define-job.ts'
+import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
 import { type EventType, featureOf } from '../events.ts'
 import { clearPreviousSecretsAllOrgs, disableEndpoint, findSealedEndpoint, updateHealth } from '../queries.ts'
 import { openSigningSecrets } from '../secret.ts'
@@ -19,8 +19,7 @@ const dayMs = 24 * 60 * 60 * 1_000
 const failingLimitMs = 5 * dayMs
 
 /** Why nothing may be sent now, asked before each attempt. */
-const refusalOf = async (db: Db, org: OrgId, delivery: Delivery, endpoint: Endpoint | undefined) => {
-  if (!endpoint) return 'The endpoint was deleted.'
+const refusalOf = async (db: Db, org: OrgId, delivery: Delivery, endpoint: Endpoint) => {
   if (endpoint.status === 'proposed') return 'The endpoint waits for the approval of an admin.'
   if (endpoint.status === 'disabled') return 'The endpoint is disabled.'
   const { status, features } = await getOrganization(db, org)
@@ -73,9 +72,30 @@ const settle = async (
   }
   const nextAttemptAt = new Date(now.getTime() + delayMs)
   await updateDelivery(trx, org, id, { status: 'pending', reason: fault, nextAttemptAt, attemptCount })
-  const next = { organizationId: org, deliveryId: id, attempt: attemptCount + 1 }
+  const next = { organizationId: org, endpointId: endpoint.id, deliveryId: id, attempt: attemptCount + 1 }
   await jobs.enqueue(trx, deliver, next, { startAfter: nextAttemptAt })
   return undefined
+}
+
+type Payload = { organizationId: OrgId; deliveryId: string; attempt: number }
+
+/** Everything is read once there is a lane, so that nothing is sent on word that is older than its request. */
+const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<void> => {
+  const { db, secrets, clock, log } = deps
+  const { organizationId: org, deliveryId } = payload
+  const delivery = await findDelivery(db, org, deliveryId)
+  if (delivery?.status !== 'pending' || delivery.attemptCount + 1 !== payload.attempt) return
+  const refuse = (reason: string) => attempt.finish((trx) => failDelivery(trx, org, deliveryId, reason))
+  const endpoint = await findSealedEndpoint(db, org, delivery.endpointId)
+  if (!endpoint) return void (await refuse('The endpoint was deleted.'))
+  const refusal = await refusalOf(db, org, delivery, endpoint)
+  if (refusal !== undefined) return void (await refuse(refusal))
+  const { body } = delivery
+  const valid = openSigningSecrets(secrets, org, endpoint, clock.now())
+  const headers = signedHeaders(valid, { id: `msg_${deliveryId}`, timestamp: clock.now(), body })
+  const posted = await post(deps, { url: endpoint.url, headers, body })
+  const disabled = await attempt.finish((trx) => settle(deps, trx, org, { delivery, endpoint, posted }))
+  if (disabled) log.warn({ org, endpointId: endpoint.id, reason: disabled }, 'a webhook endpoint was disabled')
 }
 
 /**
@@ -86,6 +106,7 @@ export const deliver = defineJob({
   name: 'webhook.deliver',
   payload: Type.Object({
     organizationId: Type.Unsafe<OrgId>({ type: 'string' }),
+    endpointId: Type.String(),
     deliveryId: Type.String(),
     attempt: Type.Integer(),
   }),
@@ -95,29 +116,14 @@ export const deliver = defineJob({
   // They do little but wait.
   concurrency: 32,
   run: async (deps: Deps, payload, attempt): Promise<void> => {
-    const { db, jobs, secrets, clock, log } = deps
-    const { organizationId: org, deliveryId } = payload
-    const delivery = await findDelivery(db, org, deliveryId)
-    if (delivery?.status !== 'pending' || delivery.attemptCount + 1 !== payload.attempt) return
-    const endpoint = await findSealedEndpoint(db, org, delivery.endpointId)
-    const refusal = await refusalOf(db, org, delivery, endpoint)
-    if (!endpoint || refusal !== undefined) {
-      await attempt.finish((trx) => failDelivery(trx, org, deliveryId, refusal ?? 'The endpoint was deleted.'))
-      return
-    }
-    const lane = takeLane(endpoint.id)
-    if ('waitMs' in lane) {
-      const startAfter = new Date(clock.now().getTime() + lane.waitMs)
-      await attempt.finish((trx) => jobs.enqueue(trx, deliver, payload, { startAfter }))
+    const lane = await takeLane(payload.endpointId)
+    if ('pauseMs' in lane) {
+      const startAfter = new Date(deps.clock.now().getTime() + lane.pauseMs)
+      await attempt.finish((trx) => deps.jobs.enqueue(trx, deliver, payload, { startAfter }))
       return
     }
     try {
-      const { body } = delivery
-      const valid = openSigningSecrets(secrets, org, endpoint, clock.now())
-      const headers = signedHeaders(valid, { id: `msg_${deliveryId}`, timestamp: clock.now(), body })
-      const posted = await post(deps, { url: endpoint.url, headers, body })
-      const disabled = await attempt.finish((trx) => settle(deps, trx, org, { delivery, endpoint, posted }))
-      if (disabled) log.warn({ org, endpointId: endpoint.id, reason: disabled }, 'a webhook endpoint was disabled')
+      await tryOnce(deps, payload, attempt)
     } finally {
       lane.leave()
     }

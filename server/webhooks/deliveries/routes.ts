@@ -88,8 +88,8 @@ export const webhookDeliveries = (app: App, { db, jobs, clock }: Deps): void => 
         if (delivery.status === 'pending') {
           throw new ApiError('conflict', 'The delivery is pending; `nextAttemptAt` says when it is tried again.')
         }
-        const next = { organizationId: actor.org, deliveryId: delivery.id, attempt: delivery.attemptCount + 1 }
-        await jobs.enqueue(trx, deliver, next)
+        const again = { deliveryId: delivery.id, attempt: delivery.attemptCount + 1 }
+        await jobs.enqueue(trx, deliver, { organizationId: actor.org, endpointId: endpoint.id, ...again })
         await recordAudit(trx, actor, 'webhookEndpoint.redeliver', target(endpoint.id), {
           type: 'webhookDelivery',
           id: delivery.id,

@@ -1,0 +1,37 @@
+// One of the other ways, in a process of its own as an export is, which knows nothing of how this service reads values.
+
+import pg from 'pg'
+import { connect } from '../../server/exports/generation/connect.ts'
+import type { Plan } from '../../server/exports/generation/plan.ts'
+import { openReading } from '../../server/exports/generation/read.ts'
+import { callByCall, throughCursor, throughExceljs, type Wanted } from './baselines.ts'
+
+export type OtherWay = {
+  way: 'cursor' | 'call by call' | 'exceljs'
+  wanted: Wanted
+  plan: Plan
+  connection: { connectionString: string }
+}
+
+const ways: Record<OtherWay['way'], (asked: OtherWay) => Promise<void>> = {
+  cursor: (asked) => withClient(asked, throughCursor),
+  'call by call': (asked) => withClient(asked, callByCall),
+  exceljs: async ({ connection, plan, wanted }) => {
+    const snapshot = await connect({ primary: connection }, { note: () => {} })
+    const { layout, slices } = await openReading(snapshot, plan)
+    await throughExceljs(layout, slices({ rowsPerSlice: 2_048 }), wanted.folder)
+    await snapshot.close()
+  },
+}
+
+const withClient = async ({ connection, wanted }: OtherWay, write: typeof throughCursor) => {
+  const client = new pg.Client({ ...connection, options: '-c jit=off -c TimeZone=UTC' })
+  await client.connect()
+  await write(client, wanted)
+  await client.end()
+}
+
+process.once('message', async (asked: OtherWay) => {
+  await ways[asked.way](asked)
+  process.exit(0)
+})

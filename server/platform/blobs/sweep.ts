@@ -1,0 +1,47 @@
+import type { Clock } from '../clock.ts'
+import type { OrgId } from '../db/database.ts'
+import type { Log } from '../log.ts'
+import type { Blobs } from './blobs.ts'
+
+const dayMs = 86_400_000
+const batchSize = 500
+
+type Sweep = {
+  /** The middle part of the keys that are swept. */
+  kind: string
+  /** Which of these files something names; they are of this organization. */
+  listNamed: (org: OrgId, keys: string[]) => Promise<string[]>
+  signal: AbortSignal
+}
+
+/** A process that dies between storing a file and naming it leaves one that nobody will ever find. */
+export const sweepUnnamed = async (
+  { blobs, clock, log }: { blobs: Blobs; clock: Clock; log: Log },
+  { kind, listNamed, signal }: Sweep,
+): Promise<void> => {
+  // What is younger may be about to be named.
+  const before = clock.now().getTime() - dayMs
+  let deleted = 0
+  let batch: string[] = []
+  let org = '' as OrgId
+  const sweep = async () => {
+    const named = new Set(await listNamed(org, batch))
+    for (const key of batch) {
+      if (named.has(key)) continue
+      await blobs.delete(key)
+      deleted++
+    }
+    batch = []
+  }
+  for await (const { key, modifiedAt } of blobs.list('')) {
+    signal.throwIfAborted()
+    // A key begins with the id of its organization.
+    const [organization, kindOfKey] = key.split('/') as [OrgId, string]
+    if (kindOfKey !== kind || modifiedAt.getTime() > before) continue
+    if (batch.length > 0 && (organization !== org || batch.length === batchSize)) await sweep()
+    org = organization
+    batch.push(key)
+  }
+  if (batch.length > 0) await sweep()
+  if (deleted > 0) log.info({ kind, deleted }, 'deleted files that nothing names')
+}
