@@ -53,7 +53,7 @@ const openFile = (folder: string) => {
 
 const lineOf = (values: unknown[]): string => `${values.map(cell).join(',')}\r\n`
 
-/** A cursor over the query that joins the results of each monitor as columns. */
+/** A cursor over the query that joins the results of each monitor as columns; rows are what pg makes of them. */
 export const throughCursor = async (client: pg.Client, wanted: Wanted): Promise<number> => {
   const { org, monitorIds, folder } = wanted
   const columns = monitorIds.map(
@@ -74,10 +74,10 @@ export const throughCursor = async (client: pg.Client, wanted: Wanted): Promise<
   await client.query('SET LOCAL cursor_tuple_fraction = 1')
   await client.query(`DECLARE pivot NO SCROLL CURSOR FOR ${query} ${inOrder}`)
   for (;;) {
-    const found = await client.query({ text: 'FETCH 1000 FROM pivot', rowMode: 'array' })
+    const found = await client.query('FETCH 1000 FROM pivot')
     if (found.rows.length === 0) break
     rows += found.rows.length
-    await file.write(found.rows.map(lineOf).join(''))
+    await file.write(found.rows.map((row) => lineOf(Object.values(row))).join(''))
   }
   await client.query('COMMIT')
   await file.close()

@@ -72,7 +72,8 @@ export const generate = async (
   try {
     // When it cannot be told, it has ended.
     child.send(task, () => {})
-    const [code, killedBy] = await once(child, 'close')
+    // What it told last may arrive after its end, but before the channel closes.
+    const [[code, killedBy]] = await Promise.all([once(child, 'close'), once(child, 'disconnect')])
     signal.throwIfAborted()
     if (last?.type === 'generated') return last.generated
     if (last) throw errorOf(last.failure)

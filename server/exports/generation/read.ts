@@ -22,8 +22,8 @@ import { collectResults } from './results.ts'
 /** What texts a slice may hold: usual ones are far from it, and of the largest ones a slice has fewer rows. */
 const maxBytes = 32 * 1024 * 1024
 
-/** Where a filter leaves fewer of the calls, their results are looked up one by one. Measured: there both cost the same. */
-const sparseShare = 0.03
+/** Where a filter leaves fewer of the calls, their results are looked up one by one: there both ways cost the same. */
+const sparseShare = 0.04
 
 export type ReadLimits = {
   rowsPerSlice: number
