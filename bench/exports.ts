@@ -4,7 +4,9 @@
 // npm run bench -- exports [CALLS] [CALLS OF THE WINDOW] [PARTS]
 
 import { fork } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makePlan } from '../server/exports/generation/plan.ts'
@@ -68,6 +70,9 @@ const measureOtherWays = async ({ connection, deps, window: wanted, orderOf, run
   }
   // One query that joins each monitor's results as columns; a query for each call; the streaming writer.
   await compare('cursor', 'csv', 5)
+  const { sha256 } = await run({ format: 'csv' })
+  const other = createHash('sha256').update(await readFile(join(wanted.folder, 'baseline.csv')))
+  if (other.digest('base64') !== sha256) throw new Error('The cursor wrote another file')
   await compare('call by call', 'csv', 9)
   await compare('exceljs', 'xlsx', 6)
 }

@@ -5,6 +5,7 @@ import { createWriteStream, openSync } from 'node:fs'
 import { join } from 'node:path'
 import ExcelJS from 'exceljs'
 import type pg from 'pg'
+import Cursor from 'pg-cursor'
 import type { Layout } from '../../server/exports/layout.ts'
 import { columnNames } from '../../server/exports/layout.ts'
 import { callColumns, resultWords, type Slice } from '../../server/exports/slice.ts'
@@ -32,10 +33,13 @@ export const copyToNowhere = async (client: pg.Client, wanted: Wanted, reasoning
       AND call_started_at >= '${since}' AND call_started_at < '${until}') TO '/dev/null' (FORMAT binary)`)
 }
 
+/** As a spreadsheet may have it: what would run as a formula gets an apostrophe, an empty text is not nothing. */
 const cell = (value: unknown): string => {
   if (value === null || value === undefined) return ''
-  const text = value instanceof Date ? value.toISOString() : String(value)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  if (value instanceof Date) return value.toISOString()
+  if (typeof value !== 'string') return String(value)
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 const openFile = (folder: string) => {
@@ -53,35 +57,44 @@ const openFile = (folder: string) => {
 
 const lineOf = (values: unknown[]): string => `${values.map(cell).join(',')}\r\n`
 
-/** A cursor over the query that joins the results of each monitor as columns; rows are what pg makes of them. */
-export const throughCursor = async (client: pg.Client, wanted: Wanted): Promise<number> => {
-  const { org, monitorIds, folder } = wanted
+/**
+ * A cursor over the query that joins the results of each monitor as columns, each call's newest, in words: it writes
+ * the very file that an export does. Rows are what pg makes of them.
+ */
+export const throughCursor = async (client: pg.Client, wanted: Wanted): Promise<void> => {
+  const { org, monitorIds, folder, since, until } = wanted
   const columns = monitorIds.map(
-    (_, at) => `, r${at}.result AS r${at}_result, r${at}.score AS r${at}_score,
-    r${at}.monitor_version AS r${at}_version, r${at}.evaluated_at AS r${at}_at`,
+    (_, at) => `, CASE r${at}.status WHEN 0 THEN CASE r${at}.result WHEN 1 THEN 'affected' ELSE 'not_affected' END
+      WHEN 1 THEN 'unscored' WHEN 2 THEN 'failed' END AS monitor_${at + 1}_result, r${at}.score AS monitor_${at + 1}_score,
+    r${at}.monitor_version AS monitor_${at + 1}_version, r${at}.evaluated_at AS monitor_${at + 1}_evaluated_at`,
   )
   const joins = monitorIds.map(
-    (id, at) => `LEFT JOIN monitor_results r${at} ON r${at}.organization_id = '${org}' AND r${at}.monitor_id = '${id}'
-      AND r${at}.call_started_at = c.started_at AND r${at}.conversation_id = c.id`,
+    (id, at) => `LEFT JOIN (
+      SELECT DISTINCT ON (call_started_at, conversation_id) * FROM monitor_results
+      WHERE organization_id = '${org}' AND monitor_id = '${id}'
+        AND call_started_at >= '${since}' AND call_started_at < '${until}'
+      ORDER BY call_started_at, conversation_id, monitor_version DESC) r${at}
+      ON r${at}.call_started_at = c.started_at AND r${at}.conversation_id = c.id`,
   )
+  const found = `coalesce(${monitorIds.map((_, at) => `r${at}.conversation_id`).join()}) IS NOT NULL`
   const query = calls(wanted)
+    .replace('SELECT c.id,', 'SELECT c.id AS conversation_id,')
+    .replace('v.number', 'v.number AS agent_version')
     .replace('FROM conversations', `${columns.join('')} FROM conversations`)
-    .replace('WHERE c.', `${joins.join('\n')} WHERE c.`)
+    .replace('WHERE c.', `${joins.join('\n')} WHERE ${found} AND c.`)
   const file = openFile(folder)
-  let rows = 0
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
   // As written, twenty tables are more than the planner reorders by itself.
-  await client.query('SET LOCAL cursor_tuple_fraction = 1')
-  await client.query(`DECLARE pivot NO SCROLL CURSOR FOR ${query} ${inOrder}`)
-  for (;;) {
-    const found = await client.query('FETCH 1000 FROM pivot')
-    if (found.rows.length === 0) break
-    rows += found.rows.length
-    await file.write(found.rows.map((row) => lineOf(Object.values(row))).join(''))
+  const cursor = client.query(new Cursor<Record<string, unknown>>(`${query} ${inOrder}`))
+  for (let isFirst = true; ; isFirst = false) {
+    const rows = await cursor.read(1_000)
+    if (isFirst) await file.write(lineOf(Object.keys(rows[0] ?? {})))
+    if (rows.length === 0) break
+    await file.write(rows.map((row) => lineOf(Object.values(row))).join(''))
   }
+  await cursor.close()
   await client.query('COMMIT')
   await file.close()
-  return rows
 }
 
 /** A query for the results of each call. */

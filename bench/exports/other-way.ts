@@ -24,7 +24,10 @@ const ways: Record<OtherWay['way'], (asked: OtherWay) => Promise<void>> = {
   },
 }
 
-const withClient = async ({ connection, wanted }: OtherWay, write: typeof throughCursor) => {
+const withClient = async (
+  { connection, wanted }: OtherWay,
+  write: (client: pg.Client, wanted: Wanted) => Promise<unknown>,
+) => {
   const client = new pg.Client({ ...connection, options: '-c jit=off -c TimeZone=UTC' })
   await client.connect()
   await write(client, wanted)

@@ -65,20 +65,26 @@ const resultsOf = (org: OrgId, { monitorIds }: Columns): string =>
   `r.organization_id = ${uuid(org)} AND r.monitor_id = ANY(${uuids(monitorIds)})`
 
 type Stretch = { first: Position; last: Position }
+type PageStretch = Stretch & { isTied: boolean }
 
 const within = ({ first, last }: Stretch): string =>
   `r.call_started_at BETWEEN ${instant(first.startedAt)} AND ${instant(last.startedAt)}`
 
-/** Of all calls of a stretch: a read of the primary key alone, unless reasons are asked for. */
-export const copyResultsBetween = (db: Db, org: OrgId, columns: Columns, stretch: Stretch, take: TakeTuple) =>
-  // Calls that start at one moment may fall into two pages. The planner guesses badly at that, hence both bounds.
-  db.copy(
+/**
+ * Of all calls of a stretch: a read of the primary key alone, unless reasons are asked for. `isTied` says that many may
+ * start at the moments in which it begins and ends, and so fall into several pages; to compare each row with both ends
+ * takes a tenth of the time. (The planner guesses badly at the ends alone, hence both bounds.)
+ */
+export const copyResultsBetween = (db: Db, org: OrgId, columns: Columns, stretch: PageStretch, take: TakeTuple) => {
+  const { first, last, isTied } = stretch
+  const place = '(r.call_started_at, r.conversation_id)'
+  const exactly = isTied ? `AND ${place} >= ${position(first)} AND ${place} <= ${position(last)}` : ''
+  return db.copy(
     `SELECT ${resultColumns(columns)} FROM monitor_results r
-     WHERE ${resultsOf(org, columns)} AND ${within(stretch)}
-       AND (r.call_started_at, r.conversation_id) >= ${position(stretch.first)}
-       AND (r.call_started_at, r.conversation_id) <= ${position(stretch.last)} ${inOrder}`,
+     WHERE ${resultsOf(org, columns)} AND ${within(stretch)} ${exactly} ${inOrder}`,
     take,
   )
+}
 
 /** Of many calls of a stretch: all its results are read, and what is not wanted stays there. */
 export const copyResultsAmong = (db: Db, org: OrgId, columns: Columns, calls: Position[], take: TakeTuple) => {

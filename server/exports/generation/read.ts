@@ -87,6 +87,13 @@ const pagesOfStatement = async function* (
   }
 }
 
+/** Whether the calls at one of its ends start at the same moment, as those beyond may too. */
+const isTied = (page: Page): boolean => {
+  const last = page.rows - 1
+  const startedAt = (row: number) => positionOf(page, row).startedAt
+  return last < 2 || startedAt(0) === startedAt(1) || startedAt(last - 1) === startedAt(last)
+}
+
 const positionsOf = (page: Page): Position[] => Array.from({ length: page.rows }, (_, row) => positionOf(page, row))
 
 /** What an export holds. Slices are read one by one, as they are asked for. */
@@ -109,7 +116,7 @@ export const openReading = async (snapshot: Snapshot, plan: Plan): Promise<Readi
     })
     const stretch = { first: positionOf(page, 0), last: positionOf(page, page.rows - 1) }
     if (!statement) {
-      await copyResultsBetween(snapshot, org, columns, stretch, collected.take)
+      await copyResultsBetween(snapshot, org, columns, { ...stretch, isTied: isTied(page) }, collected.take)
     } else {
       const isDense = page.rows >= sparseShare * (await countCallsBetween(snapshot, org, stretch))
       const copyResults = isDense ? copyResultsAmong : copyResultsOfEach

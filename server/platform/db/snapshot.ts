@@ -1,6 +1,8 @@
 // One connection in one transaction that sees one state of the database, for reading millions of rows.
 
+import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { TLSSocket } from 'node:tls'
 import pg from 'pg'
 
 /**
@@ -19,6 +21,8 @@ export type Snapshot = {
 const [copyOut, copyData, copyDone, errorResponse] = [0x48, 0x64, 0x63, 0x45]
 /** In front of the first tuple: a signature, flags and the length of an extension that does not exist. */
 const headerBytes = 19
+/** As much as a socket gives at a time; larger tuples make it grow. */
+const firstBufferBytes = 128 * 1024
 /** A message's type and length. */
 const frameBytes = 5
 
@@ -27,15 +31,31 @@ const frameBytes = 5
  * its own, which at two million rows takes longer than all the rest of an export.
  */
 const readMessages = (take: TakeTuple, toPg: (bytes: Buffer) => void, onEnd: () => void) => {
-  let rest: Buffer | undefined
+  // What arrives is laid behind what is not whole yet, in memory that is used again and again.
+  let bytes = Buffer.allocUnsafeSlow(firstBufferBytes)
+  let view = new DataView(bytes.buffer)
+  let length = 0
   let isFirst = true
-  return (chunk: Buffer) => {
-    const bytes = rest ? Buffer.concat([rest, chunk]) : chunk
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  // pg keeps what it is given.
+  const hand = (from: number, to: number) => toPg(Buffer.from(bytes.subarray(from, to)))
+
+  const append = (chunk: Uint8Array) => {
+    if (length + chunk.length > bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(bytes.length * 2, length + chunk.length))
+      bytes.copy(larger, 0, 0, length)
+      bytes = larger
+      view = new DataView(bytes.buffer)
+    }
+    bytes.set(chunk, length)
+    length += chunk.length
+  }
+
+  return (chunk: Uint8Array) => {
+    append(chunk)
     let at = 0
-    while (at + frameBytes <= bytes.length) {
+    while (at + frameBytes <= length) {
       const end = at + 1 + view.getInt32(at + 1)
-      if (end > bytes.length) break
+      if (end > length) break
       const type = bytes[at]
       if (type === copyData) {
         const start = at + frameBytes + (isFirst ? headerBytes : 0)
@@ -44,19 +64,49 @@ const readMessages = (take: TakeTuple, toPg: (bytes: Buffer) => void, onEnd: () 
         if (view.getInt16(start) >= 0) take(view, start, end)
       } else if (type === copyDone || type === errorResponse) {
         onEnd()
-        toPg(bytes.subarray(at))
+        hand(at, length)
         return
       } else if (type !== copyOut) {
-        toPg(bytes.subarray(at, end))
+        hand(at, end)
       }
       at = end
     }
-    rest = at < bytes.length ? bytes.subarray(at) : undefined
+    bytes.copyWithin(0, at, length)
+    length -= at
   }
 }
 
-const copy = (client: pg.Client, query: string, take: TakeTuple): Promise<void> =>
-  new Promise((resolve, reject) => {
+type Read = (chunk: Uint8Array) => void
+
+/**
+ * A socket that reads into the same memory again and again, where Node would make a buffer for each read: there are
+ * tens of thousands of them in an export. `divert` has what comes read in place; all else goes to pg. (With TLS, pg
+ * lays its own stream over this one and listens to that.)
+ */
+const openSocket = () => {
+  let diverted: Read | undefined
+  const socket = new Socket({
+    onread: {
+      buffer: Buffer.allocUnsafeSlow(firstBufferBytes),
+      callback: (length, memory) => {
+        const bytes = memory.subarray(0, length)
+        if (diverted) diverted(bytes)
+        // pg keeps what it is given.
+        else socket.emit('data', Buffer.from(bytes))
+        return true
+      },
+    },
+  })
+  return {
+    socket,
+    divert: (read: Read | undefined) => {
+      diverted = read
+    },
+  }
+}
+
+const copy = (client: pg.Client, divert: (read: Read | undefined) => void, query: string, take: TakeTuple) =>
+  new Promise<void>((resolve, reject) => {
     let failure: { error: unknown } | undefined
     const takeUnlessFailed: TakeTuple = (view, at, end) => {
       if (failure) return
@@ -72,8 +122,12 @@ const copy = (client: pg.Client, query: string, take: TakeTuple): Promise<void> 
         const { stream } = connection
         const [toPg] = stream.listeners('data') as ((bytes: Buffer) => void)[]
         if (!toPg) return new Error('pg does not listen to its connection.')
-        const read = readMessages(takeUnlessFailed, toPg, () => stream.on('data', toPg).off('data', read))
-        stream.on('data', read).off('data', toPg)
+        if (stream instanceof TLSSocket) {
+          const read = readMessages(takeUnlessFailed, toPg, () => stream.on('data', toPg).off('data', read))
+          stream.on('data', read).off('data', toPg)
+        } else {
+          divert(readMessages(takeUnlessFailed, toPg, () => divert(undefined)))
+        }
         connection.query(`COPY (${query}) TO STDOUT (FORMAT binary)`)
         return undefined
       },
@@ -105,8 +159,10 @@ export const openSnapshot = async (
   connection: pg.ClientConfig,
   { applicationName, wait }: SnapshotOptions,
 ): Promise<Snapshot | undefined> => {
+  const { socket, divert } = openSocket()
   const client = new pg.Client({
     ...connection,
+    stream: () => socket,
     application_name: applicationName,
     connectionTimeoutMillis: 10_000,
     // Compiling a statement just in time costs more than it gains in many of moderate size.
@@ -127,7 +183,7 @@ export const openSnapshot = async (
   }
   return {
     query: async (text, values = []) => (await client.query(text, values)).rows,
-    copy: (query, take) => copy(client, query, take),
+    copy: (query, take) => copy(client, divert, query, take),
     // The transaction ends with it.
     close: () => client.end(),
   }
