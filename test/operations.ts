@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { generateExport } from '../server/exports/jobs.ts'
 import type { Access } from '../server/platform/http/access.ts'
 import { exampleOf } from '../server/platform/http/examples.ts'
 import { type Operation, openApiDocument } from '../server/platform/http/openapi.ts'
@@ -84,7 +85,7 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   '/v1/monitors/{id}': async (server, { key }) => (await makeMonitor(server, key)).id,
   '/v1/monitor-exports/{id}/download': async (server, { key }) => {
     const { id } = await makeExport(server, key)
-    await server.drain()
+    await server.deps.jobs.drain([generateExport], server.deps)
     return id
   },
   '/v1/monitor-exports/{id}': async (server, { key }) => (await makeExport(server, key)).id,

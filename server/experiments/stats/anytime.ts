@@ -1,0 +1,132 @@
+// The difference b − a at any look: however often one looks, a difference that is not there is claimed with
+// probability alpha at most. The headline number.
+
+import { type Arms, degreesOfFreedom, mendedVariance } from './arm.ts'
+import { type Design, differenceBoundsOf, tPart } from './design.ts'
+import { exactInterval, exactLogE } from './exact-binomial.ts'
+import type { NoInterval } from './fixed.ts'
+import { around, clampInterval, type Interval } from './interval.ts'
+import { eValueOf, informationRate, pValueOf, tLogE, tMultiplier } from './mixtures.ts'
+
+/** How well the difference is known. */
+export type Precision = {
+  variance: number
+  degrees: number
+  /** Conversations, less what they repeat of each other. */
+  effectiveConversations: number
+  /** Information, as the mixtures take it. */
+  x: number
+}
+
+export type Evidence = { logE: number; eValue: number; p: number }
+
+export type AnytimeDifference = Omit<Evidence, 'logE'> & {
+  interval: Interval | null
+  /** Why there is no interval. */
+  reason: NoInterval | null
+  standardError: number | null
+  degrees: number | null
+  effectiveConversations: number | null
+  /** Standard errors on each side of the estimate, of the t part; null when infinite. */
+  multiplier: number | null
+}
+
+const noEvidence: Evidence = { logE: 0, eValue: 1, p: 1 }
+
+/** Null as long as an arm has fewer than two units. */
+export const precisionOf = ({ a, b, covariance }: Arms, design: Design): Precision | null => {
+  if (a.units < 2 || b.units < 2) return null
+  const observed = a.observed + b.observed
+  // The variance is never below what it would be if both arms were alike: that keeps uneven splits and arms in which
+  // nothing varies honest.
+  const pooled = pooledOf(a, b, design)
+  const ifAlike = pooled.worth * (a.designEffect / a.observed + b.designEffect / b.observed)
+  const ifAlikeAndIndependent = pooled.independent * (1 / a.observed + 1 / b.observed)
+  const independent = Math.max(a.independentVariance + b.independentVariance, ifAlikeAndIndependent)
+  const variance = Math.max(Math.max(a.variance + b.variance, ifAlike) - 2 * covariance, independent)
+  if (variance <= 0) return { variance: 0, degrees: 0, effectiveConversations: 0, x: 0 }
+  const effectiveConversations = (observed * independent) / variance
+  return {
+    variance,
+    degrees: degreesOfFreedom(a.variance, a.units, b.variance, b.units),
+    effectiveConversations,
+    x: effectiveConversations * informationRate(design),
+  }
+}
+
+/** The variance of one observation if both arms are alike: were all independent, and by what they are worth. */
+const pooledOf = (a: Arms['a'], b: Arms['a'], { kind }: Design): { independent: number; worth: number } => {
+  const observed = a.observed + b.observed
+  if (kind === 'numeric') {
+    const both = (a.deviations + b.deviations) / (observed - 2)
+    return { independent: both, worth: both }
+  }
+  const independent = mendedVariance(a.sum + b.sum, observed)
+  const worthSum = a.sum / a.designEffect + b.sum / b.designEffect
+  const worth = mendedVariance(worthSum, a.observed / a.designEffect + b.observed / b.designEffect)
+  return { independent, worth: Math.max(independent, worth) }
+}
+
+/** Cheap enough to ask after every conversation. */
+export const anytimeEvidence = (arms: Arms, design: Design, precision = precisionOf(arms, design)): Evidence => {
+  if (arms.difference === null || precision === null || precision.variance === 0) return noEvidence
+  const byT = tLogE(arms.difference ** 2 / precision.variance, precision.degrees, precision.x)
+  const logE = design.kind === 'boolean' ? hybridLogE(byT, arms) : byT
+  return { logE, eValue: eValueOf(logE), p: pValueOf(logE) }
+}
+
+const hybridLogE = (byT: number, arms: Arms): number => {
+  const part = Math.log(tPart) + byT
+  return arms.single ? Math.max(part, Math.log(1 - tPart) + exactLogE(shareOf(arms.a), shareOf(arms.b), 0)) : part
+}
+
+const shareOf = ({ sum, observed }: Arms['a']) => ({ affected: sum, all: observed })
+
+/** The level at which the t part is asked. */
+export const tLevel = ({ kind }: Design, alpha: number): number => (kind === 'boolean' ? tPart * alpha : alpha)
+
+export const anytimeDifference = (arms: Arms, design: Design, alpha = design.alpha): AnytimeDifference => {
+  const precision = precisionOf(arms, design)
+  const { eValue, p } = anytimeEvidence(arms, design, precision)
+  const without = (reason: NoInterval): AnytimeDifference => ({
+    interval: null,
+    reason,
+    eValue,
+    p,
+    standardError: null,
+    degrees: null,
+    effectiveConversations: null,
+    multiplier: null,
+  })
+  if (arms.difference === null || precision === null) return without('too_few_units')
+  if (precision.variance === 0) return without('zero_variance')
+  const multiplier = tMultiplier(precision.degrees, precision.x, tLevel(design, alpha))
+  const standardError = Math.sqrt(precision.variance)
+  const interval = anytimeInterval(arms, arms.difference, multiplier * standardError, design, alpha)
+  return {
+    interval,
+    reason: interval ? null : 'too_few_observations',
+    eValue,
+    p,
+    standardError,
+    degrees: precision.degrees,
+    effectiveConversations: precision.effectiveConversations,
+    multiplier: Number.isFinite(multiplier) ? multiplier : null,
+  }
+}
+
+const anytimeInterval = (
+  arms: Arms,
+  difference: number,
+  half: number,
+  design: Design,
+  alpha: number,
+): Interval | null => {
+  const bounds = differenceBoundsOf(design)
+  if (half === Number.POSITIVE_INFINITY && !bounds) return null
+  const byT = bounds ? clampInterval(around(difference, half), bounds) : around(difference, half)
+  if (design.kind === 'numeric' || !arms.single) return byT
+  // Neither part excludes what lies outside both, so only what both leave remains.
+  const exact = exactInterval(shareOf(arms.a), shareOf(arms.b), (1 - tPart) * alpha)
+  return { low: Math.max(byT.low, exact.low), high: Math.min(byT.high, exact.high) }
+}

@@ -1,0 +1,173 @@
+// One arm of one outcome: its mean and how well it is known.
+
+import { boundsOf, type Design } from './design.ts'
+import { tQuantile } from './distributions.ts'
+import { around, clamp, clampInterval, type Interval } from './interval.ts'
+import { anytimeRateInterval, informationRate, tMultiplier } from './mixtures.ts'
+import { wilson } from './proportions.ts'
+import { type ArmSums, type Sums, singleObservations } from './sums.ts'
+
+export type ArmEstimate = {
+  units: number
+  observed: number
+  sum: number
+  /** Of a boolean outcome, the rate. */
+  mean: number | null
+  /** Squared, from the mean, summed. */
+  deviations: number
+  /** Of the mean: from how units differ, by the delta method. It needs two units. */
+  unitVariance: number | null
+  /** How many times the variance of independent observations that is, but at least 1. */
+  designEffect: number
+  /** Of the mean, were observations independent. Of booleans it is mended, so never 0. */
+  independentVariance: number
+  /** Of the mean: the variance that always-valid results use. */
+  variance: number
+  /** Each observation is a unit of its own. */
+  single: boolean
+}
+
+export type Arms = {
+  a: ArmEstimate
+  b: ArmEstimate
+  /** Between the two means: of units that are in both arms. */
+  covariance: number
+  /** b − a. */
+  difference: number | null
+  /** Every unit has one observation. */
+  single: boolean
+}
+
+export const estimateArms = (sums: Sums, kind: Design['kind']): Arms => {
+  const [measuredA, measuredB] = [measure(sums.a), measure(sums.b)]
+  const a = estimate(measuredA, designEffectOf(measuredA, measuredB), kind)
+  const b = estimate(measuredB, designEffectOf(measuredB, measuredA), kind)
+  const [meanA, meanB] = [measuredA.shiftedMean, measuredB.shiftedMean]
+  return {
+    a,
+    b,
+    covariance: covarianceOf(sums, a, b, meanA, meanB),
+    difference: a.mean === null || b.mean === null ? null : sums.b.shift - sums.a.shift + (meanB - meanA),
+    single: singleObservations(sums),
+  }
+}
+
+type Measured = Pick<ArmEstimate, 'units' | 'observed' | 'sum' | 'mean' | 'deviations' | 'unitVariance' | 'single'> & {
+  shiftedMean: number
+  /** How many times the variance of independent observations the units' is; null when nothing varies. */
+  effect: number | null
+  /** The same if all observations of a unit were alike. */
+  largestEffect: number
+}
+
+const measure = (sums: ArmSums): Measured => {
+  const { shift, units, count, squares, sumSum, sumCount, countCount } = sums
+  const shiftedMean = count === 0 ? 0 : sums.sum / count
+  const deviations = withoutRounding(squares - sums.sum * shiftedMean, squares)
+  const residuals = withoutRounding(
+    sumSum - 2 * shiftedMean * sumCount + shiftedMean * shiftedMean * countCount,
+    sumSum + shiftedMean * shiftedMean * countCount,
+  )
+  const unitVariance = units < 2 ? null : ((units / (units - 1)) * residuals) / count ** 2
+  const independent = count < 2 ? 0 : deviations / ((count - 1) * count)
+  return {
+    units,
+    observed: count,
+    sum: sums.sum + shift * count,
+    mean: count === 0 ? null : shift + shiftedMean,
+    deviations,
+    unitVariance,
+    single: countCount === count,
+    shiftedMean,
+    effect: unitVariance === null || independent === 0 ? null : unitVariance / independent,
+    largestEffect: count === 0 ? 1 : countCount / count,
+  }
+}
+
+/** What is next to 0 is left by rounding, of sums as large as `of`. */
+const withoutRounding = (value: number, of: number) => (value <= of * 1e-14 ? 0 : value)
+
+/**
+ * Where nothing varies, how alike the observations of a unit are cannot be seen: it is as in the other arm, and if that
+ * does not show it either, all of a unit count as one.
+ */
+const designEffectOf = (arm: Measured, other: Measured): number => {
+  const effect = arm.effect ?? 1 + (arm.largestEffect - 1) * (likenessOf(other) ?? 1)
+  // Barely above 1 it is 1, but for rounding.
+  return effect > 1 + 1e-9 ? effect : 1
+}
+
+/** From 0, observations of a unit are independent, to 1, all alike. */
+const likenessOf = ({ effect, largestEffect }: Measured): number | null =>
+  effect === null || largestEffect <= 1 ? null : clamp((effect - 1) / (largestEffect - 1), 0, 1)
+
+const estimate = (measured: Measured, designEffect: number, kind: Design['kind']): ArmEstimate => {
+  const { units, observed, sum, mean, deviations, unitVariance, single } = measured
+  const counted = { units, observed, sum, mean, deviations, unitVariance, single, designEffect }
+  return { ...counted, ...variancesOf(counted, kind) }
+}
+
+/** Of a share, with one more of each kind: not 0 even when all are alike (Agresti and Caffo). */
+export const mendedVariance = (sum: number, count: number): number => {
+  const mended = (sum + 1) / (count + 2)
+  return mended * (1 - mended)
+}
+
+export const variancesOf = (
+  arm: Pick<ArmEstimate, 'observed' | 'sum' | 'deviations' | 'designEffect'>,
+  kind: Design['kind'],
+): Pick<ArmEstimate, 'independentVariance' | 'variance'> => {
+  const { observed, sum, deviations, designEffect } = arm
+  if (kind === 'numeric') {
+    const independentVariance = observed < 2 ? 0 : deviations / ((observed - 1) * observed)
+    return { independentVariance, variance: designEffect * independentVariance }
+  }
+  const independentVariance = mendedVariance(sum, observed) / (observed + 2)
+  // Mended as if there were as few observations as they are worth: for rare outcomes that is more.
+  const [worthSum, worth] = [sum / designEffect, observed / designEffect]
+  const variance = Math.max(designEffect * independentVariance, mendedVariance(worthSum, worth) / (worth + 2))
+  return { independentVariance, variance }
+}
+
+const covarianceOf = ({ shared }: Sums, a: ArmEstimate, b: ArmEstimate, meanA: number, meanB: number): number => {
+  if (shared.units === 0 || !a.unitVariance || !b.unitVariance) return 0
+  const residuals =
+    shared.sumSum - meanB * shared.sumCount - meanA * shared.countSum + meanA * meanB * shared.countCount
+  const correction = Math.sqrt((a.units / (a.units - 1)) * (b.units / (b.units - 1)))
+  const covariance = (correction * residuals) / (a.observed * b.observed)
+  // A covariance that is 0 but for rounding must not choose the method.
+  return Math.abs(covariance) < 1e-12 * Math.sqrt(a.unitVariance * b.unitVariance) ? 0 : covariance
+}
+
+/** Degrees of freedom of a sum of two variances (Welch and Satterthwaite). What has none does not count. */
+export const degreesOfFreedom = (varianceA: number, unitsA: number, varianceB: number, unitsB: number): number => {
+  // By shares, because small variances squared are 0.
+  const share = varianceA / (varianceA + varianceB)
+  return 1 / (share ** 2 / (unitsA - 1) + (1 - share) ** 2 / (unitsB - 1))
+}
+
+/** If this were the only look. */
+export const fixedArmInterval = (arm: ArmEstimate, design: Design, alpha = design.alpha): Interval | null => {
+  const { mean, unitVariance, units, observed, sum, designEffect } = arm
+  if (mean === null || unitVariance === null) return null
+  if (design.kind === 'boolean') return wilson({ affected: sum / designEffect, all: observed / designEffect }, alpha)
+  return within(around(mean, tQuantile(1 - alpha / 2, units - 1) * Math.sqrt(unitVariance)), design)
+}
+
+/** At any look. */
+export const anytimeArmInterval = (arm: ArmEstimate, design: Design, alpha = design.alpha): Interval | null => {
+  const { mean, unitVariance, units, observed, sum, designEffect, variance } = arm
+  if (mean === null || unitVariance === null) return null
+  if (design.kind === 'boolean' && arm.single) {
+    return anytimeRateInterval({ affected: sum, all: observed }, { alpha, alphaTuned: design.alpha, tunedFor: 500 })
+  }
+  const x = (observed / designEffect) * informationRate(design)
+  const multiplier = tMultiplier(units - 1, x, alpha)
+  if (multiplier === Number.POSITIVE_INFINITY) return boundsOf(design)
+  return within(around(mean, multiplier * Math.sqrt(variance)), design)
+}
+
+const within = (interval: Interval, design: Design): Interval => {
+  const bounds = boundsOf(design)
+  return bounds ? clampInterval(interval, bounds) : interval
+}

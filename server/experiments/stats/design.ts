@@ -1,0 +1,26 @@
+import type { Interval } from './interval.ts'
+
+/** What is pinned when an experiment is launched, with what its outcome is. */
+export type Design = {
+  kind: 'boolean' | 'numeric'
+  /** How often, at most, a difference may be claimed where there is none. */
+  alpha: number
+  /** The number of conversations at which always-valid intervals are the narrowest. */
+  tuningConversations: number
+  /** Of a numeric outcome's scores; null when it has no bounds. */
+  range: Interval | null
+}
+
+/** Of always-valid boolean intervals this share of alpha goes to the t part, the rest to the exact one. */
+export const tPart = 0.9
+
+export const standardDesign = { alpha: 0.05, tuningConversations: 1000, power: 0.8 }
+
+/** Of one arm's mean. */
+export const boundsOf = ({ kind, range }: Design): Interval | null => (kind === 'boolean' ? { low: 0, high: 1 } : range)
+
+/** Of the difference between two means. */
+export const differenceBoundsOf = (design: Design): Interval | null => {
+  const bounds = boundsOf(design)
+  return bounds && { low: bounds.low - bounds.high, high: bounds.high - bounds.low }
+}

@@ -1,0 +1,63 @@
+// Tails and quantiles. Tails are computed as such, never as 1 minus the rest, so that small ones keep their digits.
+
+import { incompleteBeta, logBeta, upperGamma } from './special-functions.ts'
+
+const mostSteps = 100
+/** Newton's steps double the digits: after one as small as this the next is rounding. */
+const enough = 1e-10
+
+/** P(χ² > x) with so many degrees of freedom. */
+export const chiSquareTail = (x: number, degrees: number): number => upperGamma(degrees / 2, x / 2)
+
+/** P(Z > z). */
+export const normalTail = (z: number): number => (z < 0 ? 1 - normalTail(-z) : 0.5 * upperGamma(0.5, (z * z) / 2))
+
+/** P(|Z| > |z|). */
+export const normalTwoSided = (z: number): number => upperGamma(0.5, (z * z) / 2)
+
+/** P(|T| > |t|). */
+export const tTwoSided = (t: number, degrees: number): number => {
+  if (degrees === Number.POSITIVE_INFINITY) return normalTwoSided(t)
+  const square = t * t
+  if (square === Number.POSITIVE_INFINITY) return 0
+  return incompleteBeta(degrees / 2, 0.5, degrees / (degrees + square), square / (degrees + square))
+}
+
+/** The z below which a share p of the normal distribution lies. */
+export const normalQuantile = (p: number): number => {
+  if (p < 0.5) return -upperNormalQuantile(p)
+  return upperNormalQuantile(1 - p)
+}
+
+/** The z with P(Z > z) = tail, for a tail up to 1/2. */
+const upperNormalQuantile = (tail: number): number => {
+  if (tail <= 0) return Number.POSITIVE_INFINITY
+  // From above: P(Z > z) ≤ exp(−z²/2) / 2. The logarithm of the tail is concave, so Newton's steps stay above.
+  let z = Math.sqrt(Math.max(0, -2 * Math.log(2 * tail)))
+  for (let step = 0; step < mostSteps; step++) {
+    const above = normalTail(z)
+    const density = Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI)
+    const change = (Math.log(above / tail) * above) / density
+    z += change
+    if (Math.abs(change) < enough * Math.max(1, z)) break
+  }
+  return z
+}
+
+/** The t below which a share p of Student's distribution lies, for p of at least 1/2. */
+export const tQuantile = (p: number, degrees: number): number => {
+  const tail = 1 - p
+  const normal = upperNormalQuantile(tail)
+  if (degrees === Number.POSITIVE_INFINITY || normal === 0) return normal
+  // In ln t the logarithm of the tail is concave too, and the normal quantile lies below.
+  const logScale = -0.5 * Math.log(degrees) - logBeta(degrees / 2, 0.5)
+  let t = normal
+  for (let step = 0; step < mostSteps; step++) {
+    const above = tTwoSided(t, degrees) / 2
+    const density = Math.exp(logScale - ((degrees + 1) / 2) * Math.log1p((t * t) / degrees))
+    const change = (Math.log(above / tail) * above) / (density * t)
+    t *= Math.exp(change)
+    if (Math.abs(change) < enough) break
+  }
+  return t
+}

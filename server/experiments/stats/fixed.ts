@@ -1,0 +1,105 @@
+// The difference b − a if this were the only look. It errs more often when one looks again.
+
+import { type Arms, degreesOfFreedom } from './arm.ts'
+import { type Design, differenceBoundsOf } from './design.ts'
+import { tQuantile, tTwoSided } from './distributions.ts'
+import { around, clampInterval, type Interval } from './interval.ts'
+import { fisher, leastExpected, newcombe, type Share, scoreInterval, scoreTest, twoSidedZ } from './proportions.ts'
+
+export type NoInterval = 'too_few_units' | 'too_few_observations' | 'zero_variance'
+
+export type FixedDifference = {
+  interval: Interval | null
+  /** Why there is no interval. */
+  reason: NoInterval | null
+  p: number
+  method: 'welch' | 'score' | 'score_and_fisher'
+  standardError: number | null
+  degrees: number | null
+  /** Standard errors on each side of the estimate; of scores, the normal quantile. */
+  multiplier: number | null
+  /** A cross-check of the score interval. */
+  newcombe: Interval | null
+}
+
+const unknown = (method: FixedDifference['method'], reason: NoInterval): FixedDifference => ({
+  interval: null,
+  reason,
+  p: 1,
+  method,
+  standardError: null,
+  degrees: null,
+  multiplier: null,
+  newcombe: null,
+})
+
+const usesScores = ({ covariance }: Arms, { kind }: Design) => kind === 'boolean' && covariance === 0
+
+export const fixedDifference = (arms: Arms, design: Design, alpha = design.alpha): FixedDifference =>
+  usesScores(arms, design) ? byScore(arms, alpha) : byWelch(arms, design, alpha)
+
+/** Cheap enough to ask after every conversation. */
+export const fixedP = (arms: Arms, design: Design): number => {
+  if (usesScores(arms, design)) return scoreP(arms)?.p ?? 1
+  const test = welch(arms)
+  return typeof test === 'string' ? 1 : test.p
+}
+
+const welch = ({ a, b, covariance, difference }: Arms) => {
+  if (difference === null || a.unitVariance === null || b.unitVariance === null) return 'too_few_units'
+  const variance = a.unitVariance + b.unitVariance - 2 * covariance
+  // What is left of a larger sum by rounding is nothing.
+  if (variance <= 1e-14 * (a.unitVariance + b.unitVariance)) return 'zero_variance'
+  const standardError = Math.sqrt(variance)
+  const degrees = degreesOfFreedom(a.unitVariance, a.units, b.unitVariance, b.units)
+  return { difference, standardError, degrees, p: tTwoSided(difference / standardError, degrees) }
+}
+
+const byWelch = (arms: Arms, design: Design, alpha: number): FixedDifference => {
+  const test = welch(arms)
+  if (typeof test === 'string') return unknown('welch', test)
+  const { difference, standardError, degrees, p } = test
+  const multiplier = tQuantile(1 - alpha / 2, degrees)
+  const interval = around(difference, multiplier * standardError)
+  const bounds = differenceBoundsOf(design)
+  return {
+    interval: bounds ? clampInterval(interval, bounds) : interval,
+    reason: null,
+    p,
+    method: 'welch',
+    standardError,
+    degrees,
+    multiplier,
+    newcombe: null,
+  }
+}
+
+/** Observations that resemble each other count as fewer (Rao and Scott 1992). */
+const effectiveShare = ({ sum, observed, designEffect }: Arms['a']): Share => ({
+  affected: sum / designEffect,
+  all: observed / designEffect,
+})
+
+const scoreP = ({ a, b }: Arms): { p: number; exact: boolean } | null => {
+  if (a.unitVariance === null || b.unitVariance === null) return null
+  const [shareA, shareB] = [effectiveShare(a), effectiveShare(b)]
+  const exact = a.designEffect === 1 && b.designEffect === 1 && leastExpected(shareA, shareB) < 5
+  return { p: exact ? fisher(shareA, shareB) : scoreTest(shareA, shareB).p, exact }
+}
+
+const byScore = (arms: Arms, alpha: number): FixedDifference => {
+  const { a, b } = arms
+  const test = scoreP(arms)
+  if (test === null || a.unitVariance === null || b.unitVariance === null) return unknown('score', 'too_few_units')
+  const [shareA, shareB] = [effectiveShare(a), effectiveShare(b)]
+  return {
+    interval: scoreInterval(shareA, shareB, alpha),
+    reason: null,
+    p: test.p,
+    method: test.exact ? 'score_and_fisher' : 'score',
+    standardError: Math.sqrt(a.unitVariance + b.unitVariance),
+    degrees: null,
+    multiplier: twoSidedZ(alpha),
+    newcombe: newcombe(shareA, shareB, alpha),
+  }
+}

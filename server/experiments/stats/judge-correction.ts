@@ -1,0 +1,101 @@
+// A judge as the ruler errs. Where people have reviewed a fair sample of the same conversations, their answers correct
+// its average (prediction-powered inference; Angelopoulos, Duchi and Zrnic 2023).
+
+import type { Design } from './design.ts'
+import { tQuantile } from './distributions.ts'
+import { around, clamp, type Interval } from './interval.ts'
+import { informationRate, tMultiplier } from './mixtures.ts'
+import type { ArmSums } from './sums.ts'
+
+/** In each arm, before anything is shown. */
+const leastReviewed = 30
+
+/** A unit with a reviewed conversation. Its sums; `judge…` of reviewed ones, `unreviewed…` of its others. */
+export type ReviewedUnit = {
+  reviewed: number
+  human: number
+  judge: number
+  judgeSquares: number
+  products: number
+  unreviewed: number
+  unreviewedJudge: number
+  unreviewedJudgeSquares: number
+}
+
+/** Units with no reviewed conversation: sums of the judge's answers, whose shift is 0. */
+export type ReviewedArm = { units: readonly ReviewedUnit[]; others: ArmSums }
+
+export type CorrectedArm = { reviewed: number; mean: number; variance: number; weight: number; units: number }
+
+/** Null below the least number of reviews. */
+export const correctArm = ({ units, others }: ReviewedArm): CorrectedArm | null => {
+  const total = (of: (unit: ReviewedUnit) => number) => units.reduce((sum, unit) => sum + of(unit), 0)
+  const reviewed = total((unit) => unit.reviewed)
+  if (reviewed < leastReviewed || units.length < 2) return null
+  const human = total((unit) => unit.human)
+  const judge = total((unit) => unit.judge)
+  const unreviewed = total((unit) => unit.unreviewed) + others.count
+  const unreviewedJudge = total((unit) => unit.unreviewedJudge) + others.sum
+  const judged = reviewed + unreviewed
+  const judgeSquares = total((unit) => unit.judgeSquares + unit.unreviewedJudgeSquares) + others.squares
+  const judgeVariance = (judgeSquares - (judge + unreviewedJudge) ** 2 / judged) / (judged - 1)
+  const covariance = (total((unit) => unit.products) - (human * judge) / reviewed) / (reviewed - 1)
+  // How far the judge is relied upon: 0 leaves the human sample alone.
+  const weight =
+    judgeVariance > 1e-12 && unreviewed > 0
+      ? clamp(covariance / ((1 + reviewed / unreviewed) * judgeVariance), 0, 1)
+      : 0
+  const reviewedMean = (human - weight * judge) / reviewed
+  const unreviewedMean = unreviewed > 0 ? unreviewedJudge / unreviewed : 0
+  const allUnits = units.length + others.units
+  // Of each unit what it adds to the error of both means.
+  const ofReviewed = total((unit) => {
+    const first = (unit.human - weight * unit.judge - reviewedMean * unit.reviewed) / reviewed
+    if (unreviewed === 0) return first ** 2
+    return (first + (weight * (unit.unreviewedJudge - unreviewedMean * unit.unreviewed)) / unreviewed) ** 2
+  })
+  const { sumSum, sumCount, countCount } = others
+  const ofOthers =
+    unreviewed === 0
+      ? 0
+      : (weight ** 2 * Math.max(0, sumSum - 2 * unreviewedMean * sumCount + unreviewedMean ** 2 * countCount)) /
+        unreviewed ** 2
+  const variance =
+    (units.length / (units.length - 1)) * ofReviewed +
+    (others.units > 1 ? others.units / (others.units - 1) : 1) * ofOthers
+  return { reviewed, mean: reviewedMean + weight * unreviewedMean, variance, weight, units: allUnits }
+}
+
+export type CorrectedDifference = {
+  /** "Corrected by so many human reviews." */
+  reviewedA: number
+  reviewedB: number
+  meanA: number
+  meanB: number
+  estimate: number
+  standardError: number
+  fixed: Interval | null
+  anytime: Interval | null
+}
+
+/** Beside the figure that the judge alone gives, never in its place. */
+export const correctedDifference = (a: ReviewedArm, b: ReviewedArm, design: Design): CorrectedDifference | null => {
+  const [armA, armB] = [correctArm(a), correctArm(b)]
+  if (!armA || !armB) return null
+  const estimate = armB.mean - armA.mean
+  const variance = armA.variance + armB.variance
+  const standardError = Math.sqrt(variance)
+  // The reviewed units are what limits it.
+  const degrees = Math.min(a.units.length, b.units.length) - 1
+  const multiplier = tMultiplier(degrees, (armA.reviewed + armB.reviewed) * informationRate(design), design.alpha)
+  return {
+    reviewedA: armA.reviewed,
+    reviewedB: armB.reviewed,
+    meanA: armA.mean,
+    meanB: armB.mean,
+    estimate,
+    standardError,
+    fixed: variance > 0 ? around(estimate, tQuantile(1 - design.alpha / 2, degrees) * standardError) : null,
+    anytime: variance > 0 && Number.isFinite(multiplier) ? around(estimate, multiplier * standardError) : null,
+  }
+}

@@ -1,0 +1,112 @@
+// All that one outcome's results are computed from, of all its units: each observation is counted once.
+
+import type { Design } from './design.ts'
+import { type Arm, addUnit, type Held, holdAll, meanOf, noSums, nothingHeld, type Sums, subtractUnit } from './sums.ts'
+
+/** Pending: an evaluation is queued or running. Missing: never produced. Failed: tried, or out of range. */
+export type Status = 'observed' | 'pending' | 'missing' | 'failed'
+
+export type Counts = Record<Status, number>
+
+/** What a unit has in one arm: values less the arm's shift, and how many are without one. */
+export type OutcomeHeld = { observed: Held; pending: number; missing: number; failed: number }
+
+export type OutcomeUnit = {
+  a: OutcomeHeld
+  b: OutcomeHeld
+  /** It has conversations in both arms, whether or not this outcome applies to them. */
+  inBothArms: boolean
+}
+
+export type OutcomeSums = {
+  observed: Sums
+  /** The same without units that are in both arms. */
+  inOneArm: Sums
+  /** Of all that are settled, so not pending: 1 is not observed, 0 is observed. */
+  unobserved: Sums
+  counts: Record<Arm, Counts>
+}
+
+export const nothingInOutcome: OutcomeHeld = { observed: nothingHeld, pending: 0, missing: 0, failed: 0 }
+
+const noCounts: Counts = { observed: 0, pending: 0, missing: 0, failed: 0 }
+
+export const noOutcomeSums = (shiftA = 0, shiftB = 0): OutcomeSums => ({
+  observed: noSums(shiftA, shiftB),
+  inOneArm: noSums(shiftA, shiftB),
+  unobserved: noSums(),
+  counts: { a: noCounts, b: noCounts },
+})
+
+const unobservedOf = ({ observed, missing, failed }: OutcomeHeld): Held => ({
+  count: observed.count + missing + failed,
+  sum: missing + failed,
+  squares: missing + failed,
+})
+
+const changeCounts = (counts: Counts, held: OutcomeHeld, sign: 1 | -1): Counts => ({
+  observed: counts.observed + sign * held.observed.count,
+  pending: counts.pending + sign * held.pending,
+  missing: counts.missing + sign * held.missing,
+  failed: counts.failed + sign * held.failed,
+})
+
+const change = (sums: OutcomeSums, { a, b, inBothArms }: OutcomeUnit, sign: 1 | -1): OutcomeSums => {
+  const changeUnit = sign === 1 ? addUnit : subtractUnit
+  const observed = { a: a.observed, b: b.observed }
+  return {
+    observed: changeUnit(sums.observed, observed),
+    inOneArm: inBothArms ? sums.inOneArm : changeUnit(sums.inOneArm, observed),
+    unobserved: changeUnit(sums.unobserved, { a: unobservedOf(a), b: unobservedOf(b) }),
+    counts: { a: changeCounts(sums.counts.a, a, sign), b: changeCounts(sums.counts.b, b, sign) },
+  }
+}
+
+export const addOutcomeUnit = (sums: OutcomeSums, unit: OutcomeUnit): OutcomeSums => change(sums, unit, 1)
+
+/** To change a unit: subtract it as it was, then add it as it is. */
+export const subtractOutcomeUnit = (sums: OutcomeSums, unit: OutcomeUnit): OutcomeSums => change(sums, unit, -1)
+
+/** Beyond it products of sums would overflow. */
+const largestScore = 1e75
+
+/** What can be averaged. Anything else counts as failed. */
+export const isValue = (value: unknown, design: Pick<Design, 'kind' | 'range'>): value is number => {
+  // NaN is not below anything.
+  if (typeof value !== 'number' || !(Math.abs(value) <= largestScore)) return false
+  if (design.kind === 'boolean') return value === 0 || value === 1
+  return design.range === null || (value >= design.range.low && value <= design.range.high)
+}
+
+/** Of one conversation. */
+export type Answer = { status: 'observed'; value: number } | { status: Exclude<Status, 'observed'> }
+
+export type UnitAnswers = { a: readonly Answer[]; b: readonly Answer[]; inBothArms: boolean }
+
+const valuesOf = (answers: readonly Answer[], design: Design): number[] =>
+  answers.flatMap((answer) => (answer.status === 'observed' && isValue(answer.value, design) ? [answer.value] : []))
+
+const holdAnswers = (answers: readonly Answer[], shift: number, design: Design): OutcomeHeld => {
+  const observed = holdAll(valuesOf(answers, design), shift)
+  const count = (status: Status) => answers.filter((answer) => answer.status === status).length
+  // What was observed and is no value has failed.
+  const failed = count('failed') + count('observed') - observed.count
+  return { observed, pending: count('pending'), missing: count('missing'), failed }
+}
+
+/** All at once from the rows, in two passes: the mean of each arm comes first and is the shift. */
+export const outcomeSumsOf = (units: readonly UnitAnswers[], design: Design): OutcomeSums => {
+  // Booleans are whole, and stay so.
+  const shiftOf = (arm: Arm) =>
+    design.kind === 'boolean' ? 0 : meanOf(units.flatMap((unit) => valuesOf(unit[arm], design)))
+  let sums = noOutcomeSums(shiftOf('a'), shiftOf('b'))
+  const { a, b } = sums.observed
+  for (const unit of units) {
+    sums = addOutcomeUnit(sums, {
+      a: holdAnswers(unit.a, a.shift, design),
+      b: holdAnswers(unit.b, b.shift, design),
+      inBothArms: unit.inBothArms,
+    })
+  }
+  return sums
+}

@@ -1,0 +1,91 @@
+// How small a difference the experiment can see, and how many conversations it takes to see a given one. Never the
+// power at the difference that was seen: it says nothing that p does not.
+
+import { type AnytimeDifference, tLevel } from './anytime.ts'
+import type { Arms } from './arm.ts'
+import { type Design, standardDesign } from './design.ts'
+import { normalQuantile, normalTail } from './distributions.ts'
+import type { FixedDifference } from './fixed.ts'
+import { edge } from './interval.ts'
+import { informationRate, normalMultiplier } from './mixtures.ts'
+import { twoSidedZ } from './proportions.ts'
+
+export type Look = {
+  variance: number
+  /** Effective conversations; unimportant for a fixed look. */
+  conversations: number
+  mode: 'fixed' | 'anytime'
+  alpha: number
+  informationRate: number
+}
+
+/** The chance to see a difference after so many times more conversations (0: now). */
+export const powerAt = (difference: number, look: Look, more: number): number => {
+  const { variance, conversations, mode, alpha } = look
+  const z = difference / Math.sqrt(variance / (1 + more))
+  const needed =
+    mode === 'fixed' ? twoSidedZ(alpha) : normalMultiplier(conversations * (1 + more) * look.informationRate, alpha)
+  return normalTail(needed - z) + normalTail(needed + z)
+}
+
+const mostTimes = 2 ** 27
+
+/** How many times more conversations it takes to see it reliably; null beyond all reason. */
+export const timesMore = (difference: number, look: Look, power: number): number | null => {
+  const tooFew = (more: number) => powerAt(difference, look, more) < power
+  if (!tooFew(0)) return 0
+  if (tooFew(mostTimes)) return null
+  return edge(tooFew, 0, mostTimes)
+}
+
+export type ExpectedPrecision = {
+  /** The smallest differences that would be seen reliably with what there is. */
+  fixedDifference: number | null
+  anytimeDifference: number | null
+  /** To see this difference reliably. */
+  target: number | null
+  moreConversations: number | null
+  moreDays: number | null
+}
+
+/** A difference that most would want to see: a fifth of arm a's rate, or of a standard deviation of its scores. */
+export const defaultTarget = ({ a }: Arms, { kind }: Design): number | null => {
+  if (a.mean === null || a.observed < 2) return null
+  const target = 0.2 * (kind === 'boolean' ? a.mean : Math.sqrt(a.deviations / (a.observed - 1)))
+  return target > 0 ? target : null
+}
+
+export const expectedPrecision = (
+  arms: Arms,
+  design: Design,
+  { fixed, anytime }: { fixed: FixedDifference; anytime: AnytimeDifference },
+  { target, conversationsPerDay }: { target: number | null; conversationsPerDay: number | null },
+): ExpectedPrecision => {
+  const { power } = standardDesign
+  const zOfPower = normalQuantile(power)
+  const smallest = ({ standardError, multiplier }: { standardError: number | null; multiplier: number | null }) =>
+    !standardError || multiplier === null ? null : (multiplier + zOfPower) * standardError
+  const { standardError, effectiveConversations } = anytime
+  const more =
+    target === null || standardError === null || effectiveConversations === null
+      ? null
+      : timesMore(
+          Math.abs(target),
+          {
+            variance: standardError ** 2,
+            conversations: effectiveConversations,
+            mode: 'anytime',
+            alpha: tLevel(design, design.alpha),
+            informationRate: informationRate(design),
+          },
+          power,
+        )
+  const moreConversations = more === null ? null : Math.ceil((arms.a.observed + arms.b.observed) * more)
+  return {
+    fixedDifference: smallest(fixed),
+    anytimeDifference: smallest(anytime),
+    target,
+    moreConversations,
+    moreDays: moreConversations === null || !conversationsPerDay ? null : moreConversations / conversationsPerDay,
+  }
+}

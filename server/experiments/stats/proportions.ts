@@ -1,0 +1,106 @@
+// Of one share, and of two: counts may be effective ones, which are not whole.
+
+import { normalQuantile, normalTwoSided } from './distributions.ts'
+import { clamp, edge, type Interval } from './interval.ts'
+import { logGamma } from './special-functions.ts'
+
+/** So many of all are affected. */
+export type Share = { affected: number; all: number }
+
+const rateOf = ({ affected, all }: Share) => affected / all
+
+export const twoSidedZ = (alpha: number): number => -normalQuantile(alpha / 2)
+
+/** Wilson's score interval. */
+export const wilson = ({ affected, all }: Share, alpha: number): Interval => {
+  const z = twoSidedZ(alpha)
+  const centre = (2 * affected + z * z) / (2 * (all + z * z))
+  const half = (z * Math.sqrt(z * z + 4 * affected * (1 - affected / all))) / (2 * (all + z * z))
+  // At the ends rounding would leave the share outside.
+  return {
+    low: affected <= 0 ? 0 : Math.max(0, centre - half),
+    high: affected >= all ? 1 : Math.min(1, centre + half),
+  }
+}
+
+/** Newcombe's interval for b − a (his method 10), from Wilson's two. */
+export const newcombe = (a: Share, b: Share, alpha: number): Interval => {
+  const [rateA, rateB] = [rateOf(a), rateOf(b)]
+  const [ofA, ofB] = [wilson(a, alpha), wilson(b, alpha)]
+  const difference = rateB - rateA
+  return {
+    low: difference - Math.hypot(rateB - ofB.low, ofA.high - rateA),
+    high: difference + Math.hypot(ofB.high - rateB, rateA - ofA.low),
+  }
+}
+
+/** The most likely rates of those that differ by so much (Miettinen and Nurminen 1985). */
+export const likeliestRates = (a: Share, b: Share, difference: number): { rateA: number; rateB: number } => {
+  const all = a.all + b.all
+  const affected = a.affected + b.affected
+  // A cubic in the rate of a.
+  const c3 = all
+  const c2 = (b.all + 2 * a.all) * difference - all - affected
+  const c1 = (a.all * difference - all - 2 * a.affected) * difference + affected
+  const c0 = a.affected * difference * (1 - difference)
+  const q = c2 ** 3 / (27 * c3 ** 3) - (c1 * c2) / (6 * c3 ** 2) + c0 / (2 * c3)
+  const h = Math.sign(q) * Math.sqrt(Math.max(0, c2 ** 2 / (9 * c3 ** 2) - c1 / (3 * c3)))
+  const angle = h === 0 ? Math.PI / 2 : (Math.PI + Math.acos(clamp(q / h ** 3, -1, 1))) / 3
+  const root = 2 * h * Math.cos(angle) - c2 / (3 * c3)
+  const rateA = clamp(root, Math.max(0, -difference), Math.min(1, 1 - difference))
+  return { rateA, rateB: clamp(rateA + difference, 0, 1) }
+}
+
+/** How many standard errors b − a lies above this difference. */
+const scoreZ = (a: Share, b: Share, difference: number): number => {
+  const above = rateOf(b) - rateOf(a) - difference
+  const { rateA, rateB } = likeliestRates(a, b, difference)
+  const all = a.all + b.all
+  const variance = (((rateA * (1 - rateA)) / a.all + (rateB * (1 - rateB)) / b.all) * all) / (all - 1)
+  if (above === 0) return 0
+  return above / Math.sqrt(Math.max(0, variance))
+}
+
+/** Miettinen and Nurminen's score interval for b − a. */
+export const scoreInterval = (a: Share, b: Share, alpha: number): Interval => {
+  const z = twoSidedZ(alpha)
+  const difference = rateOf(b) - rateOf(a)
+  return {
+    low: edge((at) => scoreZ(a, b, at) < z, difference, -1),
+    high: edge((at) => scoreZ(a, b, at) > -z, difference, 1),
+  }
+}
+
+/** Whether two shares are the same, by the same score. */
+export const scoreTest = (a: Share, b: Share): { z: number; p: number } => {
+  const all = a.all + b.all
+  const rate = (a.affected + b.affected) / all
+  const variance = (rate * (1 - rate) * (1 / a.all + 1 / b.all) * all) / (all - 1)
+  const difference = rateOf(b) - rateOf(a)
+  if (difference === 0 || variance <= 0) return { z: 0, p: 1 }
+  const z = difference / Math.sqrt(variance)
+  return { z, p: normalTwoSided(z) }
+}
+
+/** The smallest number that a cell of the two by two table is expected to hold. */
+export const leastExpected = (a: Share, b: Share): number => {
+  const affected = a.affected + b.affected
+  const all = a.all + b.all
+  return (Math.min(affected, all - affected) * Math.min(a.all, b.all)) / all
+}
+
+/** Fisher's exact test, two-sided: all tables as unlikely as this one. Counts are whole. Conservative. */
+export const fisher = (a: Share, b: Share): number => {
+  const affected = a.affected + b.affected
+  const all = a.all + b.all
+  const logChoose = (of: number, take: number) => logGamma(of + 1) - logGamma(take + 1) - logGamma(of - take + 1)
+  const probability = (inA: number) =>
+    Math.exp(logChoose(a.all, inA) + logChoose(b.all, affected - inA) - logChoose(all, affected))
+  const atMost = probability(a.affected) * (1 + 1e-7)
+  let p = 0
+  for (let inA = Math.max(0, affected - b.all); inA <= Math.min(a.all, affected); inA++) {
+    const one = probability(inA)
+    if (one <= atMost) p += one
+  }
+  return Math.min(1, p)
+}

@@ -1,0 +1,32 @@
+// An experiment observed one conversation after another: for time lines and simulations, which look again and again.
+
+import { type Arms, estimateArms } from './arm.ts'
+import type { Design } from './design.ts'
+import { type Arm, addUnit, holdMore, noSums, noUnit, type Sums, subtractUnit, type Unit } from './sums.ts'
+
+export type Observation = {
+  /** Null: the conversation is a unit of its own. */
+  unit: string | null
+  arm: Arm
+  value: number
+}
+
+/** Changed in place by `observe`: there may be a million units. */
+export type Replay = { kind: Design['kind']; sums: Sums; units: Map<string, Unit> }
+
+export const startReplay = (kind: Design['kind']): Replay => ({ kind, sums: noSums(), units: new Map() })
+
+export const observe = (replay: Replay, { unit, arm, value }: Observation): void => {
+  let { sums } = replay
+  // The first value of an arm is its shift, so that large values lose no digits.
+  if (replay.kind === 'numeric' && sums[arm].count === 0) {
+    sums = { ...sums, [arm]: { ...sums[arm], shift: value } }
+  }
+  const before = (unit !== null && replay.units.get(unit)) || noUnit
+  const after = { ...before, [arm]: holdMore(before[arm], value - sums[arm].shift) }
+  replay.sums = addUnit(before === noUnit ? sums : subtractUnit(sums, before), after)
+  if (unit !== null) replay.units.set(unit, after)
+}
+
+/** What a look at it takes: `anytimeEvidence`, `anytimeDifference`, `fixedP` and `fixedDifference`. */
+export const armsSoFar = ({ sums, kind }: Replay): Arms => estimateArms(sums, kind)

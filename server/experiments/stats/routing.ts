@@ -1,0 +1,60 @@
+// Whether units keep their arm, as whoever routes them has promised.
+
+import type { Interval } from './interval.ts'
+import { wilson } from './proportions.ts'
+
+export type Routing = {
+  status: 'cannot_tell' | 'stable' | 'unstable_routing' | 'routed_per_conversation'
+  units: number
+  /** With two conversations or more. */
+  returning: number
+  /** With conversations in both arms. */
+  inBothArms: number
+  /** Of those that returned. */
+  shareInBothArms: { value: number; interval: Interval } | null
+  /** In both arms, over how many would be if each conversation were routed by chance: 0 is stable, 1 by chance. */
+  instability: number | null
+}
+
+const leastInBothArms = 10
+const leastShare = 0.01
+const byChance = 0.5
+
+/**
+ * `unitsBySize` says how many units have so many conversations; `shareOfA` is the expected share of arm a, or the
+ * observed one when none is expected.
+ */
+export const routing = (
+  unitsBySize: ReadonlyMap<number, number>,
+  { inBothArms, shareOfA, alpha }: { inBothArms: number; shareOfA: number; alpha: number },
+): Routing => {
+  let units = 0
+  let returning = 0
+  let expected = 0
+  for (const [conversations, count] of unitsBySize) {
+    units += count
+    if (conversations < 2) continue
+    returning += count
+    expected += count * (1 - shareOfA ** conversations - (1 - shareOfA) ** conversations)
+  }
+  if (returning === 0) {
+    return { status: 'cannot_tell', units, returning, inBothArms, shareInBothArms: null, instability: null }
+  }
+  const instability = expected > 0 ? inBothArms / expected : null
+  const many = inBothArms >= leastInBothArms
+  const status =
+    many && instability !== null && instability >= byChance
+      ? 'routed_per_conversation'
+      : many && inBothArms / units >= leastShare
+        ? 'unstable_routing'
+        : 'stable'
+  const share = { affected: inBothArms, all: returning }
+  return {
+    status,
+    units,
+    returning,
+    inBothArms,
+    shareInBothArms: { value: inBothArms / returning, interval: wilson(share, alpha) },
+    instability,
+  }
+}

@@ -1,0 +1,127 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { estimateArms } from './arm.ts'
+import { differenceOf, outcomeResult } from './outcome.ts'
+import {
+  addOutcomeUnit,
+  noOutcomeSums,
+  nothingInOutcome,
+  type OutcomeUnit,
+  outcomeSumsOf,
+  subtractOutcomeUnit,
+} from './outcome-sums.ts'
+import { armsSoFar, type Observation, observe, startReplay } from './replay.ts'
+import { holdMore, sumsOf, type UnitValues } from './sums.ts'
+import { answersOf, boolean, numeric, seeded, unitsOf } from './test-units.ts'
+
+/** Sums kept up to date one observation at a time give what all rows give at once. */
+
+const near = (found: unknown, expected: unknown, path = 'result'): void => {
+  if (typeof expected === 'number') {
+    const off = Math.abs(Number(found) - expected)
+    expect(off, `${path}: ${found}, not ${expected}`).toBeLessThanOrEqual(1e-9 * Math.max(1, Math.abs(expected)))
+  } else if (expected !== null && typeof expected === 'object') {
+    for (const [key, value] of Object.entries(expected)) near(Object(found)[key], value, `${path}.${key}`)
+  } else {
+    expect(found, path).toBe(expected)
+  }
+}
+
+const shifted = (units: UnitValues[], by: number): UnitValues[] =>
+  units.map(({ a, b }) => ({ a: a.map((value) => value + by), b: b.map((value) => value - by) }))
+
+const observationsOf = (units: UnitValues[]): Observation[] =>
+  units.flatMap(({ a, b }, at) => [
+    ...a.map((value) => ({ unit: `unit ${at}`, arm: 'a' as const, value })),
+    ...b.map((value) => ({ unit: `unit ${at}`, arm: 'b' as const, value })),
+  ])
+
+describe('sums', () => {
+  it.each([boolean, numeric])('of a $kind outcome, in any order of arrival', (design) => {
+    const tenths = ({ a, b }: UnitValues) => ({
+      a: a.map((value) => Math.round(value) / 10),
+      b: b.map((value) => Math.round(value) / 10),
+    })
+    const cases = unitsOf(design.kind).chain((any) => {
+      // Scores of one decimal. Where nearly all of a large value cancels, no sums kept in doubles have 9 digits left.
+      const units = design.kind === 'boolean' ? any : any.map(tenths)
+      const observations = observationsOf(units)
+      return fc.tuple(fc.constant(units), fc.shuffledSubarray(observations, { minLength: observations.length }))
+    })
+    fc.assert(
+      fc.property(cases, ([units, observations]) => {
+        const replay = startReplay(design.kind)
+        for (const observation of observations) observe(replay, observation)
+        const atOnce = estimateArms(sumsOf(units, design.kind), design.kind)
+        near(differenceOf(armsSoFar(replay), design), differenceOf(atOnce, design))
+      }),
+    )
+  })
+
+  it('of large values lose no digits', () => {
+    const { normal } = seeded(5)
+    const units = shifted(
+      Array.from({ length: 400 }, (_, at): UnitValues => {
+        const values = [normal(), normal(), normal()].map((value) => Math.round(value * 1024) / 1024)
+        return at % 20 === 0 ? { a: values, b: values.map((value) => value + 0.5) } : { a: values, b: [] }
+      }),
+      2 ** 30,
+    )
+    const replay = startReplay('numeric')
+    for (const observation of observationsOf(units)) observe(replay, observation)
+    const atOnce = differenceOf(estimateArms(sumsOf(units, 'numeric'), 'numeric'), numeric)
+    near(differenceOf(armsSoFar(replay), numeric), atOnce)
+    // The offset is a power of two and so are the values' fractions: nothing is rounded when it is taken off again.
+    const small = differenceOf(estimateArms(sumsOf(shifted(units, -(2 ** 30)), 'numeric'), 'numeric'), numeric)
+    expect(atOnce.fixed.standardError).toBeCloseTo(small.fixed.standardError ?? Number.NaN, 9)
+  })
+
+  it('of an outcome follow retries, late results, units that change arm, and erasure', () => {
+    const { uniform } = seeded(11)
+    const value = () => (uniform() < 0.3 ? 1 : 0)
+    const held = (values: number[], pending = 0, missing = 0, failed = 0) => ({
+      observed: values.reduce(holdMore, nothingInOutcome.observed),
+      pending,
+      missing,
+      failed,
+    })
+    const kept = new Map<number, { unit: OutcomeUnit; values: UnitValues }>()
+    let sums = noOutcomeSums()
+    for (let step = 0; step < 5000; step++) {
+      const key = Math.floor(uniform() * 200)
+      const before = kept.get(key)
+      if (before) sums = subtractOutcomeUnit(sums, before.unit)
+      if (uniform() < 0.1) {
+        kept.delete(key)
+        continue
+      }
+      const a = uniform() < 0.5 ? [value(), value()] : []
+      const b = a.length === 0 || uniform() < 0.1 ? [value()] : []
+      const [pending, missing, failed] = [uniform(), uniform(), uniform()].map((each) => (each < 0.1 ? 1 : 0))
+      const unit = {
+        a: a.length > 0 ? held(a, pending, missing, failed) : nothingInOutcome,
+        b: b.length > 0 ? held(b) : nothingInOutcome,
+        inBothArms: a.length > 0 && b.length > 0,
+      }
+      sums = addOutcomeUnit(sums, unit)
+      kept.set(key, { unit, values: { a, b } })
+    }
+    const rows = [...kept.values()].map(({ unit, values }) => {
+      const answers = answersOf(values)
+      const times = (count: number, status: 'pending' | 'missing' | 'failed') =>
+        Array.from({ length: count }, () => ({ status }))
+      const { pending, missing, failed } = unit.a
+      return {
+        ...answers,
+        a: [...answers.a, ...times(pending, 'pending'), ...times(missing, 'missing'), ...times(failed, 'failed')],
+      }
+    })
+    const fromRows = outcomeSumsOf(rows, boolean)
+    expect(sums).toEqual(fromRows)
+    expect(sums.observed.shared.units).toBeGreaterThan(0)
+    expect(sums.counts.a.missing).toBeGreaterThan(0)
+    const wishes = { target: null, conversationsPerDay: null }
+    const { difference } = outcomeResult(sums, boolean, wishes)
+    expect(difference.withoutUnitsInBothArms.estimate).not.toBe(difference.estimate)
+  })
+})

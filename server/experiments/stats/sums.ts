@@ -1,0 +1,130 @@
+// What an outcome's results are computed from: sums over units, which can be kept up to date one unit at a time.
+// A unit is a caller who may come back, or a single conversation; its observations resemble each other.
+
+export type Arm = 'a' | 'b'
+
+/**
+ * What a unit has in one arm: how many observations, their sum and the sum of their squares, each less the arm's shift.
+ */
+export type Held = { count: number; sum: number; squares: number }
+
+export type Unit = { a: Held; b: Held }
+
+export type ArmSums = {
+  /** Taken off each value beforehand, so that large values lose no digits. 0 for booleans. */
+  shift: number
+  /** Units with an observation. */
+  units: number
+  count: number
+  sum: number
+  squares: number
+  /** Over units: of their sums squared, of sum times count, of counts squared. */
+  sumSum: number
+  sumCount: number
+  countCount: number
+}
+
+/** Of units with observations in both arms; the first word is of arm a. */
+export type SharedSums = { units: number; sumSum: number; sumCount: number; countSum: number; countCount: number }
+
+export type Sums = { a: ArmSums; b: ArmSums; shared: SharedSums }
+
+export const nothingHeld: Held = { count: 0, sum: 0, squares: 0 }
+
+export const noUnit: Unit = { a: nothingHeld, b: nothingHeld }
+
+const noArmSums = (shift: number): ArmSums => ({
+  shift,
+  units: 0,
+  count: 0,
+  sum: 0,
+  squares: 0,
+  sumSum: 0,
+  sumCount: 0,
+  countCount: 0,
+})
+
+/** The shifts of numeric outcomes are best the first value of each arm. */
+export const noSums = (shiftA = 0, shiftB = 0): Sums => ({
+  a: noArmSums(shiftA),
+  b: noArmSums(shiftB),
+  shared: { units: 0, sumSum: 0, sumCount: 0, countSum: 0, countCount: 0 },
+})
+
+/** With one more value, of which the shift has been taken off. */
+export const holdMore = ({ count, sum, squares }: Held, shifted: number): Held => ({
+  count: count + 1,
+  sum: sum + shifted,
+  squares: squares + shifted * shifted,
+})
+
+const changeArm = (sums: ArmSums, held: Held, sign: 1 | -1): ArmSums => {
+  const { count, sum, squares } = held
+  if (count === 0) return sums
+  return {
+    shift: sums.shift,
+    units: sums.units + sign,
+    count: sums.count + sign * count,
+    sum: sums.sum + sign * sum,
+    squares: sums.squares + sign * squares,
+    sumSum: sums.sumSum + sign * sum * sum,
+    sumCount: sums.sumCount + sign * sum * count,
+    countCount: sums.countCount + sign * count * count,
+  }
+}
+
+const changeShared = (sums: SharedSums, { a, b }: Unit, sign: 1 | -1): SharedSums => {
+  if (a.count === 0 || b.count === 0) return sums
+  return {
+    units: sums.units + sign,
+    sumSum: sums.sumSum + sign * a.sum * b.sum,
+    sumCount: sums.sumCount + sign * a.sum * b.count,
+    countSum: sums.countSum + sign * a.count * b.sum,
+    countCount: sums.countCount + sign * a.count * b.count,
+  }
+}
+
+const changeUnit = ({ a, b, shared }: Sums, unit: Unit, sign: 1 | -1): Sums => ({
+  a: changeArm(a, unit.a, sign),
+  b: changeArm(b, unit.b, sign),
+  shared: changeShared(shared, unit, sign),
+})
+
+export const addUnit = (sums: Sums, unit: Unit): Sums => changeUnit(sums, unit, 1)
+
+export const subtractUnit = (sums: Sums, unit: Unit): Sums => changeUnit(sums, unit, -1)
+
+/** The values of one unit in each arm. */
+export type UnitValues = Record<Arm, readonly number[]>
+
+/** By small steps, so that large values lose no digits. */
+export const meanOf = (values: Iterable<number>): number => {
+  let count = 0
+  let mean = 0
+  for (const value of values) {
+    count += 1
+    mean += (value - mean) / count
+  }
+  return mean
+}
+
+export const holdAll = (values: readonly number[], shift: number): Held => {
+  let held = nothingHeld
+  for (const value of values) held = holdMore(held, value - shift)
+  return held
+}
+
+/** All at once, in two passes: the mean of each arm comes first and is the shift. Booleans are whole and need none. */
+export const sumsOf = (units: readonly UnitValues[], kind: 'boolean' | 'numeric'): Sums => {
+  const meanIn = (arm: Arm) => meanOf(units.flatMap((unit) => unit[arm]))
+  let sums = kind === 'boolean' ? noSums() : noSums(meanIn('a'), meanIn('b'))
+  const { a, b } = sums
+  for (const unit of units) {
+    sums = addUnit(sums, { a: holdAll(unit.a, a.shift), b: holdAll(unit.b, b.shift) })
+  }
+  return sums
+}
+
+/** Every unit has one observation in all, so that observations are independent. */
+export const singleObservations = ({ a, b, shared }: Sums): boolean =>
+  shared.units === 0 && a.count === a.units && b.count === b.units
