@@ -295,6 +295,16 @@ const toConfig = (values: Values) => ({
 
 export type Config = ReturnType<typeof toConfig>
 
+/** Every address of the machine is none to open in a browser. */
+const hostOfLinks = (host: string): string => {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+/** The address that leads here: the one that the operator gave, or that of the port on which this process listens. */
+export const baseUrlOf = ({ baseUrl, host }: Pick<Config, 'baseUrl' | 'host'>, port: number): string =>
+  baseUrl ?? `http://${hostOfLinks(host)}:${port}`
+
 export class ConfigError extends Error {
   readonly faults: string[]
 

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Config } from './config.ts'
+import { baseUrlOf, type Config } from './config.ts'
 import { type Judge, openJudge } from './monitors/judges/judge.ts'
 import { openRules, type Rules } from './monitors/rules/rules.ts'
 import { type Blobs, openBlobs } from './platform/blobs/blobs.ts'
@@ -47,16 +47,9 @@ export type OpenOptions = {
   clock?: Clock
 }
 
-/** Every address of the machine is none to open in a browser. */
-const hostOfLinks = (host: string): string => {
-  if (host === '0.0.0.0' || host === '::') return 'localhost'
-  return host.includes(':') ? `[${host}]` : host
-}
-
 export const openDeps = async ({ config, log, connection, applicationName, clock = systemClock }: OpenOptions) => {
   const listening = { port: config.port }
-  const host = hostOfLinks(config.host)
-  const baseUrl = () => config.baseUrl ?? `http://${host}:${listening.port}`
+  const baseUrl = () => baseUrlOf(config, listening.port)
   const database = openDatabase({
     connection,
     applicationName,

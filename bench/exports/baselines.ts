@@ -8,7 +8,7 @@ import type pg from 'pg'
 import Cursor from 'pg-cursor'
 import type { Layout } from '../../server/exports/layout.ts'
 import { columnNames } from '../../server/exports/layout.ts'
-import { callColumns, resultWords, type Slice } from '../../server/exports/slice.ts'
+import { callColumns, instantAt, resultWords, type Slice, uuidAt } from '../../server/exports/slice.ts'
 
 export type Wanted = { org: string; monitorIds: string[]; since: string; until: string; folder: string }
 
@@ -122,17 +122,16 @@ export const callByCall = async (client: pg.Client, wanted: Wanted): Promise<num
   return rows.length
 }
 
-const millennium = 946_684_800_000
-
 const valuesOf = (slice: Slice, row: number): unknown[] => {
   const { calls: given, results } = slice
+  const view = new DataView(given.bytes.buffer, given.bytes.byteOffset, given.bytes.byteLength)
   const values: unknown[] = callColumns.map(({ type }, column) => {
     const at = row * callColumns.length + column
     const [start, length] = [given.starts[at] ?? -1, given.lengths[at] ?? 0]
     if (start < 0) return null
-    if (type === 'uuid') return given.bytes.toString('hex', start, start + 16)
+    if (type === 'uuid') return uuidAt(given.bytes, start)
     if (type === 'integer') return given.bytes.readInt32BE(start)
-    if (type === 'timestamp') return new Date(millennium + Number(given.bytes.readBigInt64BE(start) / 1_000n))
+    if (type === 'timestamp') return new Date(instantAt(view, start))
     return given.bytes.toString('utf8', start, start + length)
   })
   for (let at = row; at < results.versions.length; at += slice.rows) {

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loadConfig } from '../config.ts'
+import { fileNameOf } from '../exports/file-name.ts'
 import type { Command } from '../main.ts'
 import { makeConfiguration } from './export/configuration.ts'
 import { Damaged, downloadFile } from './export/download.ts'
@@ -127,8 +128,7 @@ const exportAll = async (options: Options, signal: AbortSignal): Promise<void> =
     const { manifest, rows } = await begin(remote, options)
     begun = manifest
     const done = await waitFor(remote, manifest, rows, progress, signal)
-    const { since, format } = done.config
-    const output = options.output ?? `earshot-calls-from-${since.slice(0, 10)}-${done.id.slice(-8)}.${format}`
+    const output = options.output ?? fileNameOf(done.id, done.config)
     await fetchTo(remote, done, output, progress, signal)
     progress.end()
     if (options.json) process.stdout.write(`${JSON.stringify({ ...done, file: output })}\n`)

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { explainFilter } from '../filters/explain.ts'
-import { parseFilter } from '../filters/filter.ts'
+import { faultsOf as filterFaultsOf, parseFilter } from '../filters/filter.ts'
 import type { Selection } from '../filters/queries.ts'
 import { type Issue, invalidAll } from '../platform/errors.ts'
 import { isTimeZone } from '../platform/time-zone.ts'
@@ -25,17 +25,8 @@ export const callsOf = (config: Configuration): Selection =>
   })
 
 const faultsOf = ({ monitors, since, until, timezone, metadata = [] }: MonitorExportConfig): Issue[] => {
-  const faults: Issue[] = []
-  const ids = monitors.map(({ id }) => id.toLowerCase())
-  ids.forEach((id, index) => {
-    if (ids.indexOf(id) < index) faults.push({ path: `monitors[${index}].id`, message: 'is listed before' })
-  })
-  if (Date.parse(until) <= Date.parse(since)) faults.push({ path: 'until', message: 'must be later than since' })
+  const faults = filterFaultsOf({ monitors, since, until, metadata })
   if (!isTimeZone(timezone)) faults.push({ path: 'timezone', message: 'must be an IANA name such as Europe/Berlin' })
-  metadata.forEach(({ op, value }, index) => {
-    if (value !== undefined || op.startsWith('is_')) return
-    faults.push({ path: `metadata[${index}].value`, message: `is required for ${op}` })
-  })
   return faults
 }
 
@@ -57,10 +48,7 @@ export const parseConfiguration = (given: MonitorExportConfig, path: string): Co
     ...id('companyId'),
     ...id('agentId'),
     ...id('groupId'),
-    // A value is nothing to a condition that compares with none.
-    metadata: (given.metadata ?? []).map(({ key, op, value }) =>
-      value === undefined || op.startsWith('is_') ? { key, op } : { key, op, value },
-    ),
+    metadata: parseFilter({ metadata: given.metadata ?? [] }).metadata ?? [],
     ...id('notificationEndpointId'),
   }
 }

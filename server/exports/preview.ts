@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { parseFilter } from '../filters/filter.ts'
 import { countSelected } from '../filters/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { ApiError } from '../platform/errors.ts'
@@ -9,7 +10,7 @@ import { makePlan } from './generation/plan.ts'
 import { openReading } from './generation/read.ts'
 import { columnNames } from './layout.ts'
 import { makeOrder } from './make-order.ts'
-import { type CallType, callColumns, instantAt, resultWords, type Slice } from './slice.ts'
+import { type CallType, callColumns, instantAt, resultWords, type Slice, uuidAt } from './slice.ts'
 
 const shownRows = 20
 /** In one process. */
@@ -22,15 +23,10 @@ type Cell = string | number | null
 
 const timeAt = (view: DataView, at: number): string => new Date(instantAt(view, at)).toISOString()
 
-const readUuid = (bytes: Buffer, at: number): string => {
-  const hex = bytes.toString('hex', at, at + 16)
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-}
-
 const callCell = ({ calls }: Slice, view: DataView, at: number, type: CallType): Cell => {
   const start = calls.starts[at] ?? -1
   if (start < 0) return null
-  if (type === 'uuid') return readUuid(calls.bytes, start)
+  if (type === 'uuid') return uuidAt(calls.bytes, start)
   if (type === 'integer') return view.getInt32(start)
   if (type === 'timestamp') return timeAt(view, start)
   return calls.bytes.toString('utf8', start, start + (calls.lengths[at] ?? 0))
@@ -66,10 +62,9 @@ const readPreview = async (deps: Deps, org: OrgId, config: Configuration) => {
   const { db, database, clock } = deps
   const stored = { id: '', createdAt: clock.now(), config }
   const order = await makeOrder(deps, org, stored, '')
-  const { match, versionScope } = config
-  const asking = config.monitors.filter(({ result }) => result !== 'all')
-  const monitors = asking.length > 0 ? asking : config.monitors
-  const count = await countSelected(db, org, { ...order.selection, monitors, match }, versionScope)
+  const { monitors, match, versionScope } = config
+  const selection = { ...order.selection, ...parseFilter({ monitors, match }) }
+  const count = await countSelected(db, org, selection, versionScope)
   const primary = { ...database.connection, statement_timeout: longestStatementMs }
   const snapshot = await connect({ primary }, { note: () => {} })
   try {

@@ -5,6 +5,7 @@ import type { App } from '../platform/http/http.ts'
 import { answers, Closed, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { newId } from '../platform/ids.ts'
 import { type Configuration, isSameConfiguration, parseConfiguration } from './configuration.ts'
+import { fileNameOf } from './file-name.ts'
 import { endExport, startNext } from './jobs.ts'
 import { shown } from './manifest.ts'
 import { openPreviews } from './preview.ts'
@@ -35,11 +36,6 @@ const pollSeconds = 5
 const linkMs = 15 * 60_000
 
 const isFinal = ({ status }: StoredExport): boolean => status !== 'pending' && status !== 'processing'
-
-const fileNameOf = ({ id, config }: StoredExport): string => {
-  const { since, format } = config as Configuration
-  return `earshot-calls-from-${since.slice(0, 10)}-${id.slice(-8)}.${format}`
-}
 
 export const monitorExports = (app: App, deps: Deps): void => {
   const { db, blobs, clock } = deps
@@ -228,7 +224,7 @@ export const monitorExports = (app: App, deps: Deps): void => {
       if (!head) throw new ApiError('unavailable', 'The file of this export is missing in the storage.')
       const location = await blobs.signedUrl(blobKey, {
         expiresAt: new Date(Math.min(now.getTime() + linkMs, expiresAt.getTime())),
-        fileName: fileNameOf(stored),
+        fileName: fileNameOf(stored.id, stored.config as Configuration),
         contentType: head.contentType,
         disposition: 'attachment',
         sha256,

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Condition } from '../filters/filter.ts'
 import { Choice, Closed, Id, Nullable, Timestamp, TimestampInput } from '../platform/http/schemas.ts'
+import { formatNames } from './formats/formats.ts'
 import { exportStatuses } from './moves.ts'
 
 const ExportedMonitor = Closed(
@@ -44,7 +45,7 @@ export const MonitorExportConfig = Closed(
           'current when generation starts.',
       }),
     ),
-    format: Type.Optional(Choice(['csv', 'xlsx', 'parquet'], { default: 'csv' })),
+    format: Type.Optional(Choice(formatNames, { default: 'csv' })),
     reasoning: Type.Optional(Type.Boolean({ default: false, description: 'Adds a column of reasons a monitor.' })),
     match: Type.Optional(
       Choice(['all', 'any'], {

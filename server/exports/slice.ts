@@ -56,7 +56,7 @@ export const callColumns = [
 export type CallType = (typeof callColumns)[number]['type']
 
 /** Milliseconds from 1970 to where PostgreSQL counts from. */
-const millennium = 946_684_800_000
+export const millennium = 946_684_800_000
 /** Above this, microseconds have no exact number: some 285 years from 2000. */
 const exactHigh = 2 ** 21
 
@@ -65,4 +65,10 @@ export const instantAt = (view: DataView, at: number): number => {
   const high = view.getInt32(at)
   if (high < -exactHigh || high >= exactHigh) return millennium + Number(view.getBigInt64(at) / 1_000n)
   return millennium + (high * 2 ** 32 + view.getUint32(at + 4)) / 1_000
+}
+
+/** A `uuid` as people write it. */
+export const uuidAt = (bytes: Buffer, at: number): string => {
+  const hex = bytes.toString('hex', at, at + 16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }

@@ -117,7 +117,8 @@ const hasWord = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
 /** PostgreSQL counts each `-` before a word, and gives up beyond 32 of them. */
 const hasDashes = (text: string): boolean => /(-[^\p{L}\p{N}-]*){20}/u.test(text)
 
-const faultsOf = (filter: Filter): Issue[] => {
+/** What a schema cannot check. Paths are within the filter. */
+export const faultsOf = (filter: Filter): Issue[] => {
   const { since, until, minDurationSeconds: min, maxDurationSeconds: max, text, metadata = [], monitors = [] } = filter
   const faults: Issue[] = []
   if (since !== undefined && until !== undefined && Date.parse(until) <= Date.parse(since)) {

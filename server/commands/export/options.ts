@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
-import type { Config } from '../../config.ts'
+import { baseUrlOf, type Config } from '../../config.ts'
+import { formatNames } from '../../exports/formats/formats.ts'
 import { isTimeZone } from '../../platform/time-zone.ts'
 
 export const usage = `Usage:
@@ -86,8 +87,6 @@ const readCondition = (given: string) => {
   return { key, op, ...(value !== undefined && { value }) }
 }
 
-const formats = ['csv', 'xlsx', 'parquet'] as const
-
 export type Options = NonNullable<ReturnType<typeof readOptions>>
 
 /** Undefined when only help was asked for. */
@@ -106,15 +105,14 @@ export const readOptions = (args: string[], config: Config, now: Date) => {
     throw new WronglyCalled('Standard output takes the file or --json, not both.')
   const key = values.key ?? config.client.key
   if (!key) throw new WronglyCalled('Give the key of an organization as EARSHOT_KEY or --key.')
-  const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host
-  const url = (values.url ?? config.client.url ?? config.baseUrl ?? `http://${host}:${config.port}`).replace(/\/+$/, '')
+  const url = (values.url ?? config.client.url ?? baseUrlOf(config, config.port)).replace(/\/+$/, '')
   if (!URL.canParse(url) || !/^https?:/.test(url))
     throw new WronglyCalled(`--url ${JSON.stringify(url)} is no address.`)
   const timezone = values.timezone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone
   if (!isTimeZone(timezone)) throw new WronglyCalled(`--timezone is an IANA name such as Europe/Berlin.`)
   if (values.id !== undefined && !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(values.id))
     throw new WronglyCalled(`--id is the id of an export, not ${JSON.stringify(values.id)}.`)
-  const ending = formats.find((format) => values.output?.toLowerCase().endsWith(`.${format}`))
+  const ending = formatNames.find((format) => values.output?.toLowerCase().endsWith(`.${format}`))
   return {
     ...{
       url,
@@ -132,7 +130,7 @@ export const readOptions = (args: string[], config: Config, now: Date) => {
       since: readWhen('since', values.since ?? '30d', timezone, now),
       until: values.until === undefined ? now.toISOString() : readWhen('until', values.until, timezone, now),
       timezone,
-      format: choice('format', values.format, formats) ?? ending ?? 'csv',
+      format: choice('format', values.format, formatNames) ?? ending ?? 'csv',
       match: choice('match', values.match, ['all', 'any']) ?? 'all',
       versionScope: choice('versions', values.versions, ['historical', 'current']) ?? 'historical',
       reasoning: values.reasoning,

@@ -11,9 +11,8 @@ const rateOf = ({ affected, all }: Share) => affected / all
 
 export const twoSidedZ = (alpha: number): number => -normalQuantile(alpha / 2)
 
-/** Wilson's score interval. */
-export const wilson = ({ affected, all }: Share, alpha: number): Interval => {
-  const z = twoSidedZ(alpha)
+/** Wilson's score interval, of so many standard errors to each side. */
+export const wilsonOf = ({ affected, all }: Share, z: number): Interval => {
   const centre = (2 * affected + z * z) / (2 * (all + z * z))
   const half = (z * Math.sqrt(z * z + 4 * affected * (1 - affected / all))) / (2 * (all + z * z))
   // At the ends rounding would leave the share outside.
@@ -22,6 +21,8 @@ export const wilson = ({ affected, all }: Share, alpha: number): Interval => {
     high: affected >= all ? 1 : Math.min(1, centre + half),
   }
 }
+
+export const wilson = (share: Share, alpha: number): Interval => wilsonOf(share, twoSidedZ(alpha))
 
 /** Newcombe's interval for b − a (his method 10), from Wilson's two. */
 export const newcombe = (a: Share, b: Share, alpha: number): Interval => {

@@ -68,7 +68,6 @@ const writeRows = function* (out: CsvBytes, { rows, calls, results: found }: Sli
 }
 
 export const csv: Format = {
-  extension: 'csv',
   contentType: 'text/csv; charset=utf-8',
   rowsPerSlice: ({ reasoning }) => (reasoning ? 2_048 : 4_096),
   write: async function* (layout, slices) {

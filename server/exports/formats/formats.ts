@@ -1,6 +1,7 @@
 import type { Format } from './format.ts'
 
-export type FormatName = 'csv' | 'xlsx' | 'parquet'
+export const formatNames = ['csv', 'xlsx', 'parquet'] as const
+export type FormatName = (typeof formatNames)[number]
 
 const loaders: Record<FormatName, () => Promise<Format>> = {
   csv: async () => (await import('./csv.ts')).csv,

@@ -1,6 +1,8 @@
 import type { ParquetWriter } from 'hyparquet-writer'
 import type { Layout } from '../layout.ts'
-import { type CallType, callColumns, resultWords, type Slice } from '../slice.ts'
+import { type CallType, callColumns, millennium, resultWords, type Slice } from '../slice.ts'
+
+const millenniumMs = BigInt(millennium)
 
 type Schema = ParquetWriter['schema']
 type Column = Parameters<ParquetWriter['write']>[0]['columnData'][number]
@@ -81,7 +83,7 @@ const callData = ({ rows, calls }: Slice, column: number): Column['data'] => {
     case 'integer':
       return values((start) => bytes.readInt32BE(start))
     case 'timestamp':
-      return values((start) => bytes.readBigInt64BE(start) / 1000n + 946_684_800_000n)
+      return values((start) => bytes.readBigInt64BE(start) / 1000n + millenniumMs)
     case 'uuid':
       return values(memo(bytes, uuidText))
     case 'word':

@@ -51,7 +51,6 @@ async function* write(layout: Layout, slices: AsyncIterable<Slice>): AsyncGenera
 }
 
 export const parquet: Format = {
-  extension: 'parquet',
   contentType: 'application/vnd.apache.parquet',
   rowsPerSlice: () => 4096,
   write,

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { columnNames, type Layout, monitorColumns } from '../layout.ts'
-import { type CallType, callColumns, resultWords, type Slice } from '../slice.ts'
+import { type CallType, callColumns, instantAt, resultWords, type Slice } from '../slice.ts'
 import { columnLetters, maxCellLength, SheetBytes } from './xlsx-bytes.ts'
 import { type SharedStrings, sheetEnd, sheetStart } from './xlsx-parts.ts'
 
@@ -74,6 +74,7 @@ export async function* callsSheet(
 export const filterArea = (columns: number, rows: number) => `A1:${columnLetters(columns - 1)}${rows + 1}`
 
 const writeCall = (bytes: SheetBytes, { calls }: Slice, row: number, strings: SharedStrings) => {
+  const view = new DataView(calls.bytes.buffer, calls.bytes.byteOffset, calls.bytes.byteLength)
   for (let column = 0; column < callColumns.length; column++) {
     const place = row * callColumns.length + column
     // The casts: each column of each row has a place.
@@ -85,7 +86,7 @@ const writeCall = (bytes: SheetBytes, { calls }: Slice, row: number, strings: Sh
         bytes.uuid(column, calls.bytes, start)
         break
       case 'timestamp':
-        bytes.timestamp(column, timestampMs(calls.bytes, start))
+        bytes.timestamp(column, instantAt(view, start))
         break
       case 'integer':
         bytes.integer(column, calls.bytes.readInt32BE(start))
@@ -155,7 +156,3 @@ export const aboutSheet = (layout: Layout, { rows, cutCells }: Written): Buffer 
   bytes.xml(sheetEnd())
   return Buffer.concat(bytes.takeAll())
 }
-
-/** From microseconds since 2000; far years lose microseconds to rounding, but times are whole milliseconds. */
-const timestampMs = (bytes: Buffer, start: number) =>
-  Math.round((bytes.readInt32BE(start) * 2 ** 32 + bytes.readUInt32BE(start + 4)) / 1000) + 946_684_800_000

@@ -61,7 +61,6 @@ async function* write(layout: Layout, slices: AsyncIterable<Slice>): AsyncGenera
 }
 
 export const xlsx: Format = {
-  extension: 'xlsx',
   contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   rowsPerSlice: () => 2048,
   write,

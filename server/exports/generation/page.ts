@@ -1,7 +1,7 @@
 // A page of calls, as PostgreSQL sends them.
 
 import type { TakeTuple } from '../../platform/db/snapshot.ts'
-import { type Calls, callColumns, instantAt } from '../slice.ts'
+import { type Calls, callColumns, instantAt, uuidAt } from '../slice.ts'
 import type { Position } from './queries.ts'
 
 const width = callColumns.length
@@ -71,12 +71,10 @@ export const partOf = ({ calls, ids }: Omit<Page, 'rows'>, from: number, to: num
 
 export const positionOf = ({ calls: { bytes, starts } }: Page, row: number): Position => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const id = starts[row * width + idColumn] ?? 0
-  const hex = bytes.toString('hex', id, id + 16)
   const startedAt = starts[row * width + startedAtColumn] ?? 0
   return {
     startedAt: new Date(instantAt(view, startedAt)).toISOString(),
-    id: `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`,
+    id: uuidAt(bytes, starts[row * width + idColumn] ?? 0),
   }
 }
 

@@ -1,19 +1,15 @@
 // Shares and agreement with 95 % intervals: numbers in, numbers out.
 
+import { wilsonOf } from '../../experiments/stats/proportions.ts'
+
 export type Estimate = { value: number; low: number; high: number }
 
 /** The 0.975 quantile of the normal distribution. */
 const z = 1.959963984540054
 
 /** A share of some in all, with Wilson's interval. Counts need not be whole. Of none in all nothing is known. */
-export const share = (some: number, all: number): Estimate | null => {
-  if (all <= 0) return null
-  const value = some / all
-  const centre = (2 * some + z * z) / (2 * (all + z * z))
-  const half = (z * Math.sqrt(z * z + 4 * some * (1 - value))) / (2 * (all + z * z))
-  // At the ends rounding would leave the estimate outside.
-  return { value, low: some === 0 ? 0 : centre - half, high: some === all ? 1 : centre + half }
-}
+export const share = (some: number, all: number): Estimate | null =>
+  all <= 0 ? null : { value: some / all, ...wilsonOf({ affected: some, all }, z) }
 
 /** What one of two says is affected, and what the other does. */
 export type Matrix = { truePositives: number; falsePositives: number; falseNegatives: number; trueNegatives: number }
