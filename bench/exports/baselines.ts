@@ -57,23 +57,36 @@ const openFile = (folder: string) => {
 
 const lineOf = (values: unknown[]): string => `${values.map(cell).join(',')}\r\n`
 
+/** How the newest result of a monitor is joined to each call as columns. */
+const pivots = {
+  /** As it is written without knowing how it will be planned. */
+  lateral: ({ org }: Wanted, monitorId: string) => `LEFT JOIN LATERAL (
+    SELECT * FROM monitor_results r
+    WHERE r.organization_id = '${org}' AND r.monitor_id = '${monitorId}'
+      AND r.call_started_at = c.started_at AND r.conversation_id = c.id
+    ORDER BY monitor_version DESC LIMIT 1)`,
+  /** As it is written after that: each monitor's results are read in the order of the calls. */
+  merged: ({ org, since, until }: Wanted, monitorId: string) => `LEFT JOIN (
+    SELECT DISTINCT ON (call_started_at, conversation_id) * FROM monitor_results
+    WHERE organization_id = '${org}' AND monitor_id = '${monitorId}'
+      AND call_started_at >= '${since}' AND call_started_at < '${until}'
+    ORDER BY call_started_at, conversation_id, monitor_version DESC)`,
+}
+export type Pivot = keyof typeof pivots
+
 /**
  * A cursor over the query that joins the results of each monitor as columns, each call's newest, in words: it writes
  * the very file that an export does. Rows are what pg makes of them.
  */
-export const throughCursor = async (client: pg.Client, wanted: Wanted): Promise<void> => {
-  const { org, monitorIds, folder, since, until } = wanted
+export const throughCursor = async (client: pg.Client, wanted: Wanted, pivot: Pivot): Promise<void> => {
+  const { monitorIds, folder } = wanted
   const columns = monitorIds.map(
     (_, at) => `, CASE r${at}.status WHEN 0 THEN CASE r${at}.result WHEN 1 THEN 'affected' ELSE 'not_affected' END
       WHEN 1 THEN 'unscored' WHEN 2 THEN 'failed' END AS monitor_${at + 1}_result, r${at}.score AS monitor_${at + 1}_score,
     r${at}.monitor_version AS monitor_${at + 1}_version, r${at}.evaluated_at AS monitor_${at + 1}_evaluated_at`,
   )
   const joins = monitorIds.map(
-    (id, at) => `LEFT JOIN (
-      SELECT DISTINCT ON (call_started_at, conversation_id) * FROM monitor_results
-      WHERE organization_id = '${org}' AND monitor_id = '${id}'
-        AND call_started_at >= '${since}' AND call_started_at < '${until}'
-      ORDER BY call_started_at, conversation_id, monitor_version DESC) r${at}
+    (id, at) => `${pivots[pivot](wanted, id)} r${at}
       ON r${at}.call_started_at = c.started_at AND r${at}.conversation_id = c.id`,
   )
   const found = `coalesce(${monitorIds.map((_, at) => `r${at}.conversation_id`).join()}) IS NOT NULL`

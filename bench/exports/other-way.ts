@@ -7,14 +7,15 @@ import { openReading } from '../../server/exports/generation/read.ts'
 import { callByCall, throughCursor, throughExceljs, type Wanted } from './baselines.ts'
 
 export type OtherWay = {
-  way: 'cursor' | 'call by call' | 'exceljs'
+  way: 'cursor' | 'tuned cursor' | 'call by call' | 'exceljs'
   wanted: Wanted
   plan: Plan
   connection: { connectionString: string }
 }
 
 const ways: Record<OtherWay['way'], (asked: OtherWay) => Promise<void>> = {
-  cursor: (asked) => withClient(asked, throughCursor),
+  cursor: (asked) => withClient(asked, (client, wanted) => throughCursor(client, wanted, 'lateral')),
+  'tuned cursor': (asked) => withClient(asked, (client, wanted) => throughCursor(client, wanted, 'merged')),
   'call by call': (asked) => withClient(asked, callByCall),
   exceljs: async ({ connection, plan, wanted }) => {
     const snapshot = await connect({ primary: connection }, { note: () => {} })
