@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -77,6 +79,20 @@ it('goes on where a connection broke', async () => {
   expect(ranges).toEqual([undefined, 'bytes=3000-', 'bytes=6000-', 'bytes=9000-'])
   expect(rowsOf(await readFile(output, 'utf8'))).toBe(60)
   expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([])
+})
+
+it('is content when whoever reads its output has had enough', async () => {
+  const { key } = await makeCalls(2)
+  const command = join(import.meta.dirname, '../../bin/earshot')
+  const env = { ...process.env, EARSHOT_URL: url, EARSHOT_KEY: key }
+  const child = spawn(command, ['export', '--since', '2026-11-01', '--output', '-'], { cwd: folder, env })
+  child.stdout.destroy()
+  let stderr = ''
+  child.stderr.on('data', (text) => {
+    stderr += text
+  })
+  const [code] = await once(child, 'close')
+  expect([code, stderr]).toEqual([0, ''])
 })
 
 it('takes up an export that was asked for before, as JSON for scripts', async () => {

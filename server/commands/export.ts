@@ -103,7 +103,10 @@ const fetchTo = async (remote: Remote, manifest: Manifest, output: string, progr
   try {
     const file = join(folder, 'file')
     await downloadFile(remote, join(folder, 'part'), { ...wanted, file })
-    await pipeline(createReadStream(file), process.stdout, { end: false })
+    await pipeline(createReadStream(file), process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
+      // Whoever reads has had enough, as `head` does.
+      if (error.code !== 'EPIPE') throw error
+    })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import type { Deps } from '../deps.ts'
 import { findMonitors } from '../monitors/queries.ts'
+import { getOrganization } from '../organizations/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
@@ -100,13 +101,28 @@ const begin = async (deps: Deps, trx: Db, { org, id }: Task): Promise<StoredExpo
 /** A conversation was erased while it may have been written: the file must not hold it. */
 class Outdated extends Error {}
 
+/** Why nothing may be made for it: nobody of it could fetch the file. */
+const refusalOf = async (db: Db, org: OrgId): Promise<string | undefined> => {
+  const { status, entitlements, features } = await getOrganization(db, org)
+  if (status === 'suspended') return 'The organization is suspended.'
+  if (!entitlements.monitors) return 'The organization does not have the Monitors entitlement.'
+  return features.monitorExports ? undefined : 'Exports are switched off for the organization.'
+}
+
+const refused = ({ log }: Pick<Deps, 'log'>, exportId: string, reason: string): End => {
+  log.warn({ exportId, reason }, 'an export fails')
+  return { status: 'failed', errorCode: 'generation_failed' }
+}
+
 const finish = (deps: Deps, { org, id, attempt }: Task, blobKey: string, end: End) =>
   attempt.finish(async (trx) => {
     await lockLine(trx, org)
     const held = await lockExport(trx, org, id)
     if (held?.status !== 'processing' || held.blobKey !== blobKey) return deleteLater(deps, trx, blobKey)
     if (end.status === 'completed' && held.isOutdated) throw new Outdated()
-    await endExport(deps, trx, org, held, end)
+    // It may have changed since the export began.
+    const refusal = end.status === 'completed' ? await refusalOf(trx, org) : undefined
+    await endExport(deps, trx, org, held, refusal === undefined ? end : refused(deps, id, refusal))
   })
 
 /** Unlike a refusal, it is tried again. */
@@ -118,14 +134,10 @@ const codeOf = (error: unknown): ErrorCode =>
   error instanceof StorageFailed ? 'storage_unavailable' : 'generation_failed'
 
 /** A monitor that was deleted since does not come back: there is nothing to try again. */
-const areThere = async ({ db }: Deps, org: OrgId, monitors: { id: string }[]): Promise<boolean> =>
-  (
-    await findMonitors(
-      db,
-      org,
-      monitors.map(({ id }) => id),
-    )
-  ).length === monitors.length
+const lackOf = async (db: Db, org: OrgId, monitors: { id: string }[]): Promise<string | undefined> => {
+  const ids = monitors.map(({ id }) => id)
+  return (await findMonitors(db, org, ids)).length < ids.length ? 'A monitor of it was deleted.' : undefined
+}
 
 /** One go at it; false when it has to begin anew. Each go has a key of its own. */
 const generateOnce = async (deps: Deps, task: Task, late: AbortSignal): Promise<boolean> => {
@@ -137,8 +149,9 @@ const generateOnce = async (deps: Deps, task: Task, late: AbortSignal): Promise<
   const watching = watchProgress(deps, { org: task.org, id: task.id, blobKey }, ended)
   try {
     const order = await makeOrder(deps, task.org, held, blobKey)
-    if (!(await areThere(deps, task.org, order.monitors))) {
-      await finish(deps, task, blobKey, { status: 'failed', errorCode: 'generation_failed' })
+    const refusal = (await refusalOf(deps.db, task.org)) ?? (await lackOf(deps.db, task.org, order.monitors))
+    if (refusal !== undefined) {
+      await finish(deps, task, blobKey, refused(deps, task.id, refusal))
       return true
     }
     const signal = AbortSignal.any([attempt.signal, ended.signal, late])

@@ -195,7 +195,10 @@ describe('an unfinished export', () => {
     await call('DELETE', `/v1/monitor-exports/${body.id}`, { key })
     await server.drain()
     expect(await read(key, body.id)).toMatchObject({ status: 'failed', errorCode: 'cancelled', downloadPath: null })
-    expect((await download(key, body.id)).status).toBe(409)
+    expect(await download(key, body.id)).toMatchObject({
+      status: 409,
+      body: { error: 'conflict', message: 'The export failed (cancelled) and has no file; ask for a new export.' },
+    })
     expect(await files(org)).toEqual([])
   })
 

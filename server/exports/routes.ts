@@ -216,6 +216,9 @@ export const monitorExports = (app: App, deps: Deps): void => {
       const now = clock.now()
       const { status } = shown(stored, now)
       if (status === 'expired') throw new ApiError('gone', 'The file of this export has expired; ask for a new export.')
+      if (status === 'failed') {
+        throw new ApiError('conflict', `The export failed (${stored.errorCode}) and has no file; ask for a new export.`)
+      }
       const { blobKey, expiresAt, sha256 } = stored
       if (status !== 'completed' || !blobKey || !expiresAt || !sha256) {
         throw new ApiError('conflict', `The export is ${status}; there is a file once it is completed.`)
