@@ -12,8 +12,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { makePlan } from '../server/exports/generation/plan.ts'
 import { copyToNowhere } from './exports/baselines.ts'
 import type { OtherWay } from './exports/other-way.ts'
-import { failedCount, judge, millisecondsOf, print } from './exports/report.ts'
 import { type Bench, type Change, monitorCount, openBench } from './exports/setup.ts'
+import { failedCount, judge, millisecondsOf, print } from './report.ts'
 import { median } from './servers.ts'
 
 const sizes = process.argv.slice(2).filter((text) => /^\d+$/.test(text))

@@ -15,7 +15,7 @@ import {
 import { giveTranscript, searchableText } from '../server/conversations/ingest/transcript.ts'
 import { computeSignals } from '../server/conversations/signals/compute.ts'
 import { type Maker, makeConversation } from '../server/demo/conversation.ts'
-import { evaluateConversations, evaluationBatch } from '../server/evaluations/jobs.ts'
+import { enqueueEvaluation } from '../server/evaluations/jobs.ts'
 import { type Database, type OrgId, openDatabase } from '../server/platform/db/database.ts'
 import { newId } from '../server/platform/ids.ts'
 import { type Jobs, openJobs } from '../server/platform/jobs/queue.ts'
@@ -80,22 +80,12 @@ const rowsOf = (items: Incoming[], agentId: string, agentVersionId: string): Row
   return { conversations, transcripts }
 }
 
-const enqueue = (jobs: Jobs, trx: Database['db'], org: OrgId, ids: string[]) =>
-  jobs.enqueueMany(
-    trx,
-    evaluateConversations,
-    Array.from({ length: Math.ceil(ids.length / evaluationBatch) }, (_, at) => ({
-      organizationId: org,
-      conversationIds: ids.slice(at * evaluationBatch, (at + 1) * evaluationBatch),
-    })),
-  )
-
 const storeSet = (database: Database, jobs: Jobs, org: OrgId, { conversations, transcripts }: Rows) =>
   database.db.transaction().execute(async (trx) => {
     await insertConversations(trx, org, conversations)
     await upsertTranscripts(trx, org, transcripts)
-    await enqueue(
-      jobs,
+    await enqueueEvaluation(
+      { jobs },
       trx,
       org,
       conversations.map(({ id }) => id),
@@ -108,7 +98,7 @@ const storeRows = async (database: Database, jobs: Jobs, org: OrgId, { conversat
     await database.db.transaction().execute(async (trx) => {
       await insertConversations(trx, org, [row])
       if (transcript) await upsertTranscripts(trx, org, [transcript])
-      await enqueue(jobs, trx, org, [row.id])
+      await enqueueEvaluation({ jobs }, trx, org, [row.id])
     })
   }
 }

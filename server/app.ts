@@ -11,6 +11,9 @@ import { customerMetrics } from './customer-metrics/routes.ts'
 import type { Deps } from './deps.ts'
 import { evaluationRuns } from './evaluations/runs/routes.ts'
 import { monitorTrials } from './evaluations/trials/routes.ts'
+import { monitorGroups } from './experiments/groups/routes.ts'
+import { experiments } from './experiments/routes.ts'
+import { experimentRuns } from './experiments/runs/routes.ts'
 import { monitorExports } from './exports/routes.ts'
 import { findings } from './findings/routes.ts'
 import { deliveries } from './integrations/deliveries/routes.ts'
@@ -53,6 +56,9 @@ const resources = [
   evaluationRuns,
   monitorResults,
   monitorExports,
+  experiments,
+  experimentRuns,
+  monitorGroups,
   findings,
   monitorTrend,
   monitorAgreement,
@@ -75,6 +81,7 @@ const areas: [name: string, description: string][] = [
   ['Conversations', 'Calls, chats and voicemails, with transcripts and recordings.'],
   ['Integrations', 'Providers that send finished conversations of their own accord, and traces.'],
   ['Webhooks', 'Endpoints of one’s own that are told of events, signed, and what was sent to them.'],
+  ['Experiments', 'Two versions of a prompt, routed elsewhere and measured here.'],
   ['Customer Metrics', 'Evaluations of the customer’s own, attached to a conversation.'],
   ['Findings', 'What somebody should look at: problems and praise, with the conversations that show them.'],
   ['Companies', 'Clients or brands that the agents work for, and their logos.'],

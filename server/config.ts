@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { readSmtpUrl, type Smtp, smtpUrlForm } from './platform/mail/smtp-url.ts'
 
 /** A switch: how its text is read, what it holds when unset, and what the documentation says of it. */
 type Switch<T> = {
@@ -230,9 +231,16 @@ export const switches = {
     fallback: new Map(),
     fallbackText: 'none: costs are null',
   }),
-  EARSHOT_SMTP_URL: define<string | undefined>({
-    about: 'Mail server for invitations and notices; without one they wait in an outbox.',
-    ...url('smtp:', 'smtps:'),
+  EARSHOT_SMTP_URL: define<Smtp | undefined>({
+    about:
+      'Mail server for invitations, links to a new password and notices, and the sender that they show (`earshot` at the ' +
+      'host of EARSHOT_BASE_URL unless named by `from`). It may have a private address. `smtp:` asks for STARTTLS and ' +
+      'sends nothing without it, except to a loopback host or with `tls=off`, where nothing is encrypted; certificates ' +
+      'are checked (NODE_EXTRA_CA_CERTS names further authorities). Mails that the server does not take for the moment ' +
+      'are tried again for a day. Without this switch notices are kept for 30 days in the table `mails` and are not sent ' +
+      'when it is set later; links are handed over by whoever makes them.',
+    expects: smtpUrlForm,
+    read: readSmtpUrl,
     fallback: undefined,
     secret: true,
   }),
@@ -285,7 +293,7 @@ const toConfig = (values: Values) => ({
     limits: values.EARSHOT_JUDGE_LIMITS,
     prices: values.EARSHOT_JUDGE_PRICES,
   },
-  smtpUrl: values.EARSHOT_SMTP_URL,
+  smtp: values.EARSHOT_SMTP_URL,
   trustProxy: values.EARSHOT_TRUST_PROXY,
   metricsToken: values.EARSHOT_METRICS_TOKEN,
   allowedPrivateAddresses: values.EARSHOT_ALLOWED_PRIVATE_ADDRESSES,

@@ -6,6 +6,8 @@ import { deleteRecording, fetchRecording, sweepRecordings } from './conversation
 import type { Deps } from './deps.ts'
 import { evaluateConversations, judge } from './evaluations/jobs.ts'
 import { evaluateRun } from './evaluations/runs/jobs.ts'
+import { startCounting } from './experiments/observations/counting.ts'
+import { retryLacking, sweepExperiments } from './experiments/runs/jobs.ts'
 import { expireExports } from './exports/expire.ts'
 import { generateExport } from './exports/jobs.ts'
 import { deleteFile, sweepFiles } from './exports/stored-files.ts'
@@ -16,6 +18,7 @@ import { deleteMonitorResults } from './monitor-results/jobs.ts'
 import { detectSpikes } from './monitors/spikes/jobs.ts'
 import { newId } from './platform/ids.ts'
 import type { Job } from './platform/jobs/define-job.ts'
+import { deliverMail, sweepMails } from './platform/mail/jobs.ts'
 import { sweepSessions } from './sign-in/jobs.ts'
 import { deliver, sweepWebhooks } from './webhooks/deliveries/jobs.ts'
 
@@ -32,6 +35,8 @@ export const jobList: Job<Deps>[] = [
   expireExports,
   deleteFile,
   sweepFiles,
+  retryLacking,
+  sweepExperiments,
   detectSpikes,
   fetchRecording,
   deleteRecording,
@@ -45,6 +50,8 @@ export const jobList: Job<Deps>[] = [
   sweepSpans,
   deliver,
   sweepWebhooks,
+  deliverMail,
+  sweepMails,
 ]
 
 type WorkerOptions = {
@@ -52,9 +59,19 @@ type WorkerOptions = {
   alone: boolean
 }
 
-export const startWorker = (deps: Deps, { alone }: WorkerOptions): Promise<void> =>
-  deps.jobs.start(jobList, deps, {
+export type Worker = { stop: (options: { timeoutMs: number }) => Promise<void> }
+
+export const startWorker = async (deps: Deps, { alone }: WorkerOptions): Promise<Worker> => {
+  if (!deps.config.smtp) deps.log.info('e-mails are kept and not sent: EARSHOT_SMTP_URL is not set')
+  await deps.jobs.start(jobList, deps, {
     workerId: `${hostname()} ${process.pid} ${newId()}`,
     assumeSoleWorker: alone,
     onSettled: ({ name, result, durationSeconds }) => deps.metrics.countJob(name, result, durationSeconds),
   })
+  const counting = startCounting(deps)
+  return {
+    stop: async (options) => {
+      await Promise.all([counting.stop(), deps.jobs.stop(options)])
+    },
+  }
+}

@@ -94,6 +94,8 @@ describe('imports', () => {
 
   it('of what opens connections to given addresses stand in outbound/ alone', () => {
     expectNone(imports.filter(({ from, what }) => what === 'undici' && !from.startsWith('server/platform/outbound/')))
+    // The mail server is one address, and the operator's.
+    expectNone(imports.filter(({ from, what }) => /^nodemailer/.test(what) && from !== 'server/platform/mail/smtp.ts'))
     const fetching = sources.filter((file) => /(?<![.\w])fetch\(/.test(read(file)))
     expect(fetching).toEqual([])
   })

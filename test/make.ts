@@ -161,7 +161,32 @@ export const makeRun = async (server: TestServer, key: string) => {
   return { id: run.id as string, monitorId: monitor.id as string }
 }
 
-/** One that a spike of a new monitor filed, about one conversation. */
+/** An agent with two versions of its prompt. */
+export const makeArms = async (server: TestServer, key: string) => {
+  const agent = await makeAgent(server, key)
+  const [a, b] = [
+    await makeAgentVersion(server, key, agent.id),
+    await makeAgentVersion(server, key, agent.id, 'Be brief.'),
+  ]
+  return { agentId: agent.id as string, armAVersionId: a.id as string, armBVersionId: b.id as string }
+}
+
+/** What launches an experiment on the results of one monitor. */
+export const makeLaunch = async (server: TestServer, key: string, fields: object = {}) => {
+  const monitor = await makeMonitor(server, key)
+  const outcomes = { outcomeMetricIds: [monitor.id as string], primaryMetricId: monitor.id as string }
+  return { name: 'Brevity', ...(await makeArms(server, key)), ...outcomes, stableRoutingConfirmed: true, ...fields }
+}
+
+export const makeExperiment = async (server: TestServer, key: string, fields: object = {}) =>
+  made(server.call('POST', '/v1/experiments', { key, body: await makeLaunch(server, key, fields) }))
+
+/** One that an experiment was launched with. */
+export const makeMonitorGroup = async (server: TestServer, key: string) => {
+  const { monitorGroupId } = await makeExperiment(server, key, { newMonitorGroupName: `Group ${randomUUID()}` })
+  return monitorGroupId as string
+}
+
 export const makeExportConfig = async (server: TestServer, key: string) => ({
   monitors: [{ id: (await makeMonitor(server, key)).id as string }],
   since: '2026-11-01T00:00:00Z',
@@ -176,6 +201,7 @@ export const makeExport = async (server: TestServer, key: string) => {
   return answer.body
 }
 
+/** One that a spike of a new monitor filed, about one conversation. */
 export const makeFinding = async (server: TestServer, key: string, title = 'Refunds rise') => {
   const { db } = server.deps
   // The service has just said so.

@@ -13,15 +13,18 @@ import {
   makeCompany,
   makeConversation,
   makeDelivery,
+  makeExperiment,
   makeExport,
   makeExportConfig,
   makeFailedWebhookDelivery,
   makeFinding,
   makeIntegration,
   makeKey,
+  makeLaunch,
   makeMember,
   makeMetric,
   makeMonitor,
+  makeMonitorGroup,
   makePerson,
   makeRecording,
   makeRun,
@@ -68,6 +71,8 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   },
   '/v1/integrations/{id}': async (server, { key }) => (await makeIntegration(server, key)).id,
   '/v1/companies/{id}': async (server, { key }) => (await makeCompany(server, key)).id,
+  '/v1/experiments/monitor-groups/{id}': async (server, { key }) => makeMonitorGroup(server, key),
+  '/v1/experiments/{id}': async (server, { key }) => (await makeExperiment(server, key)).id,
   '/v1/findings/{id}': async (server, { key }) => (await makeFinding(server, key)).id,
   '/v1/monitors/{id}/evaluations/{runId}/resume': async (server, { key }) => {
     const { id, monitorId } = await makeRun(server, key)
@@ -110,6 +115,7 @@ const bodies: Record<string, () => Partial<Call>> = {
   updateAgent: () => ({ body: { name: 'Leo' } }),
   updateConversation: () => ({ body: { customerId: unique() } }),
   createAgentGroup: () => ({ body: { name: unique() } }),
+  updateMonitorGroup: () => ({ body: { name: unique() } }),
   updateAgentGroup: () => ({ body: { name: unique() } }),
   createOrganization: () => ({
     body: { name: 'Acme', slug: `acme-${unique()}`, owner: { email: `${unique()}@example.com`, name: 'Ada' } },
@@ -209,6 +215,7 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
   createMonitorExport: async (server, { key }) => ({
     body: { operationId: randomUUID(), config: await makeExportConfig(server, key) },
   }),
+  launchExperiment: async (server, { key }) => ({ body: await makeLaunch(server, key) }),
   previewMonitorExport: async (server, { key }) => ({ body: { config: await makeExportConfig(server, key) } }),
   switchOrganization: (server, org) => bySession(server, org, { organizationId: org.id }),
 }

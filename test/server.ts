@@ -5,6 +5,7 @@ import { afterAll, expect, onTestFinished } from 'vitest'
 import { buildApp } from '../server/app.ts'
 import { loadConfig } from '../server/config.ts'
 import { closeDeps, type Deps, openDeps } from '../server/deps.ts'
+import { countAll } from '../server/experiments/observations/counting.ts'
 import type { App } from '../server/platform/http/http.ts'
 import { type Log, openLog } from '../server/platform/log.ts'
 import { jobList } from '../server/worker.ts'
@@ -44,7 +45,7 @@ export type TestServer = {
   // Tests say which body they expect; what arrives is checked by their assertions.
   // biome-ignore lint/suspicious/noExplicitAny: an answer's body is whatever the test says it is.
   call: <T = any>(method: string, path: string, call?: Call) => Promise<Answer<T>>
-  /** Runs all jobs that are due, in this process. */
+  /** Runs all jobs that are due, and has experiments counted, in this process. */
   drain: () => Promise<unknown>
 }
 
@@ -90,6 +91,10 @@ export const testServer = async (env: Record<string, string> = {}): Promise<Test
   return {
     ...{ app, deps, clock, origin, logged },
     call: (method, path, call = {}) => request(origin, method, path, call),
-    drain: () => deps.jobs.drain(jobList, deps),
+    drain: async () => {
+      const outcomes = await deps.jobs.drain(jobList, deps)
+      await countAll(deps)
+      return [...outcomes, ...(await deps.jobs.drain(jobList, deps))]
+    },
   }
 }

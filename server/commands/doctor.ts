@@ -58,6 +58,16 @@ const checksOf = ({ deps, alone }: Opened): Check[] => [
     },
   },
   {
+    name: 'mail',
+    run: async () => {
+      const { smtp } = deps.config
+      if (!smtp) return 'kept and not sent: EARSHOT_SMTP_URL is not set'
+      const { check } = await import('../platform/mail/smtp.ts')
+      await check(smtp)
+      return `${smtp.host}, port ${smtp.port}, reached${smtp.auth ? ' and signed in to' : ''}`
+    },
+  },
+  {
     name: 'jobs',
     run: async () => {
       const counts = await deps.jobs.counts()

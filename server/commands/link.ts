@@ -5,12 +5,13 @@ import { findOrganizationBySlug } from '../organizations/queries.ts'
 import { recordServiceAudit } from '../platform/audit/record.ts'
 import { newId } from '../platform/ids.ts'
 import { invitationUrl, inviteMember } from '../sign-in/invite.ts'
+import { mailInvitation } from '../sign-in/mail-invitation.ts'
 import { open } from './open.ts'
 
 const usage = `Usage:
   earshot link SLUG [--email ADDRESS]   make a one-time link for the owner of an organization, or for another member
 Whoever opens it within seven days chooses a password, which takes the place of a former one and ends all sessions, and
-joins the organization, if they have not yet. The member's former link ends.
+joins the organization, if they have not yet. The member's former link ends. With EARSHOT_SMTP_URL it is mailed, too.
 `
 
 export const run: Command = async (args) => {
@@ -37,7 +38,9 @@ export const run: Command = async (args) => {
       await lockMember(trx, org, member.id)
       const operator = { kind: 'service', keyId: null, requestId: `command line ${newId()}` } as const
       await recordServiceAudit(trx, org, operator, 'member.invite', { type: 'member', id: member.id })
-      return inviteMember(trx, clock, org, member.id, { byOperator: true })
+      const invitation = await inviteMember(trx, clock, org, member.id, { byOperator: true })
+      await mailInvitation(deps, trx, org, { email: member.email, invitation }, { byOperator: true })
+      return invitation
     })
     process.stdout.write(`${invitationUrl(baseUrl(), invitation)}\n`)
     return 0

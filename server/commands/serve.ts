@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import type { Command } from '../main.ts'
 import type { App } from '../platform/http/http.ts'
 import { openLog } from '../platform/log.ts'
-import { startWorker } from '../worker.ts'
+import { startWorker, type Worker } from '../worker.ts'
 import { firstStart } from './first-start.ts'
 import { open } from './open.ts'
 
@@ -33,7 +33,7 @@ const untilEnd = () => {
   return { ended: promise, fail: resolve }
 }
 
-type Running = { deps: Deps; app: App | undefined; close: () => Promise<void> }
+type Running = { deps: Deps; app: App | undefined; worker: Worker | undefined; close: () => Promise<void> }
 
 const begin = async (running: Running, alone: boolean): Promise<void> => {
   const { deps } = running
@@ -45,17 +45,17 @@ const begin = async (running: Running, alone: boolean): Promise<void> => {
     const address = app.server.address()
     if (typeof address === 'object' && address) listening.port = address.port
   }
-  if (config.roles.includes('worker')) await startWorker(deps, { alone })
+  if (config.roles.includes('worker')) running.worker = await startWorker(deps, { alone })
   const welcome = alone ? await firstStart(deps) : ''
   process.stdout.write(running.app ? `Earshot is ready at ${baseUrl()}\n${welcome}` : 'Earshot works through jobs.\n')
 }
 
-const end = async ({ deps, app, close }: Running): Promise<void> => {
+const end = async ({ app, worker, close }: Running): Promise<void> => {
   const cut = setTimeout(() => app?.server.closeAllConnections(), drainTimeoutMs)
   const forced = setTimeout(() => process.exit(1), drainTimeoutMs + 10_000)
   // Whose answer is out by then is not waited for, though the caller would keep the connection.
   if (app) app.server.keepAliveTimeout = 1
-  await Promise.all([app?.close(), deps.jobs.stop({ timeoutMs: drainTimeoutMs })])
+  await Promise.all([app?.close(), worker?.stop({ timeoutMs: drainTimeoutMs })])
   await close()
   clearTimeout(cut)
   clearTimeout(forced)
@@ -78,7 +78,7 @@ export const serve = async ({ command, meanwhile }: ServeOptions): Promise<numbe
       if (state === 'failed') fail(error ?? new Error('the database is gone'))
     },
   })
-  const running: Running = { deps, app: undefined, close }
+  const running: Running = { deps, app: undefined, worker: undefined, close }
   try {
     await begin(running, alone)
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { enqueueMetricRules } from '../evaluations/jobs.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import { notFound } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
@@ -9,7 +10,8 @@ import { writeBatch, writeMetric } from './write.ts'
 
 const tags = ['Customer Metrics']
 
-export const customerMetrics = (app: App, { db, config }: Deps): void => {
+export const customerMetrics = (app: App, deps: Deps): void => {
+  const { db, config } = deps
   app.get(
     '/v1/conversations/:id/metrics',
     {
@@ -55,6 +57,7 @@ export const customerMetrics = (app: App, { db, config }: Deps): void => {
       const { made, metric } = await db.transaction().execute(async (trx) => {
         const row = { conversationId: id.toLowerCase(), key, value: body.value, comment: body.comment ?? null }
         const isNew = await writeMetric(trx, actor.org, row)
+        await enqueueMetricRules(deps, trx, actor.org, [row.conversationId])
         await recordAudit(trx, actor, 'conversation.metric', { type: 'conversation', id })
         return { made: isNew, metric: await getMetric(trx, actor.org, id, key) }
       })
@@ -79,6 +82,7 @@ export const customerMetrics = (app: App, { db, config }: Deps): void => {
     async ({ actor, params }, reply) => {
       await db.transaction().execute(async (trx) => {
         await deleteMetric(trx, actor.org, params.id, params.key)
+        await enqueueMetricRules(deps, trx, actor.org, [params.id.toLowerCase()])
         await recordAudit(trx, actor, 'conversation.delete-metric', { type: 'conversation', id: params.id })
       })
       return reply.code(204).send(null)
@@ -103,7 +107,8 @@ export const customerMetrics = (app: App, { db, config }: Deps): void => {
     },
     async ({ actor, body }) =>
       db.transaction().execute(async (trx) => {
-        const data = await writeBatch(trx, actor.org, body.metrics)
+        const { data, changed } = await writeBatch(trx, actor.org, body.metrics)
+        await enqueueMetricRules(deps, trx, actor.org, changed)
         await recordAudit(trx, actor, 'conversation.metrics')
         return { data }
       }),

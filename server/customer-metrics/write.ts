@@ -13,6 +13,9 @@ export type MetricOutcome =
   | { index: number; status: 'created' | 'updated' | 'unchanged' }
   | { index: number; status: 'rejected'; error: ApiError['body'] }
 
+/** What became of each item, and the conversations whose metrics changed. */
+type Written = { data: MetricOutcome[]; changed: string[] }
+
 const readShape = itemReader(MetricItem)
 
 const readItem = (given: unknown): Item | ApiError => {
@@ -51,7 +54,7 @@ const countKeys = async (trx: Db, org: OrgId, ids: string[]): Promise<Map<string
  * Writes what fits of a batch and tells what became of each item. Of several for one key the last wins, and all of them
  * tell what became of the key.
  */
-export const writeBatch = async (trx: Db, org: OrgId, given: unknown[]): Promise<MetricOutcome[]> => {
+export const writeBatch = async (trx: Db, org: OrgId, given: unknown[]): Promise<Written> => {
   const read = given.map(readItem)
   const items = read.flatMap((item) => (item instanceof ApiError ? [] : item))
   const idOf = await findConversations(trx, org, items)
@@ -77,11 +80,12 @@ export const writeBatch = async (trx: Db, org: OrgId, given: unknown[]): Promise
     rows.flatMap((row) => (row instanceof ApiError ? [] : row)),
   )
   const created = new Map(written.map((row) => [placeOf(row), row.created]))
-  return rows.map((row, index): MetricOutcome => {
+  const data = rows.map((row, index): MetricOutcome => {
     if (row instanceof ApiError) return { index, status: 'rejected', error: row.body }
     const isNew = created.get(placeOf(row))
     return { index, status: isNew === undefined ? 'unchanged' : isNew ? 'created' : 'updated' }
   })
+  return { data, changed: [...new Set(written.map(({ conversationId }) => conversationId))] }
 }
 
 const tooManyKeys = () => new ApiError('conflict', `A conversation has at most ${maxKeys} metrics; delete one first.`)

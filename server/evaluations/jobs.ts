@@ -1,16 +1,18 @@
 import Type from 'typebox'
 import type { Deps } from '../deps.ts'
-import { storeEvaluation } from '../monitor-results/queries.ts'
-import { listActiveMonitors } from '../monitors/queries.ts'
+import { findPinned, oneVersionEach } from '../experiments/observations/pinned.ts'
+import type { Evaluation } from '../monitor-results/queries.ts'
+import { findMonitorsAtVersions, hasMetricRules, listActiveMonitors, type StoredMonitor } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
-import { findAsked } from './asked.ts'
+import { findAsked, type Subject } from './asked.ts'
 import { storeFailures } from './failures.ts'
 import { groupsOf, judgeConversation } from './judge.ts'
 import { listAnswered, listSubjects } from './queries.ts'
-import { evaluateRules } from './rules.ts'
+import { evaluateRules, readsMetrics } from './rules.ts'
 import { monthOf } from './spending/month.ts'
 import { addSpending } from './spending/queries.ts'
+import { storeResults } from './store.ts'
 
 /** How many conversations one job holds. */
 export const evaluationBatch = 250
@@ -19,19 +21,24 @@ export const evaluationBatch = 250
 const mostRounds = 8
 const longestPauseSeconds = 3_600
 
-type Waiting = { conversationId: string; monitorIds: string[]; since: string }
+type Waiting = { conversationId: string; monitorIds: string[]; versions?: number[]; since: string }
 
-/** Of the judges that are active still, those that nobody else had answer in the meantime. */
-const listUnanswered = async (db: Db, org: OrgId, { conversationId, monitorIds, since }: Waiting) => {
-  const monitors = (await listActiveMonitors(db, org)).filter(({ id }) => monitorIds.includes(id))
+/** Of the judges that are active still, or pinned, those that nobody else had answer in the meantime. */
+const listUnanswered = async (db: Db, org: OrgId, { conversationId, monitorIds, versions, since }: Waiting) => {
+  const monitors = versions
+    ? await findMonitorsAtVersions(
+        db,
+        org,
+        monitorIds.map((id, at) => ({ id, number: versions[at] ?? 0 })),
+      )
+    : (await listActiveMonitors(db, org)).filter(({ id }) => monitorIds.includes(id))
   const pairs = monitors.map(({ id, number }) => ({ conversationId, monitorId: id, monitorVersion: number }))
   const answered = await listAnswered(db, org, pairs, { answeredAfter: new Date(since) })
   return monitors.filter(({ id }) => !answered.some(({ monitorId }) => monitorId === id))
 }
 
 /**
- * Asks judges of one conversation, in the versions of their monitors that are current by then. The answer that was paid
- * for is stored, and the job is done, in one transaction. What an endpoint does not answer now is asked again later.
+ * Asks judges of one conversation. The answer that was paid for is stored, and the job is done, in one transaction. What an endpoint does not answer now is asked again later.
  */
 export const judge = defineJob({
   name: 'conversation.judge',
@@ -39,6 +46,8 @@ export const judge = defineJob({
     organizationId: Type.String(),
     conversationId: Type.String(),
     monitorIds: Type.Array(Type.String()),
+    /** Of each, where an experiment has pinned it; otherwise the version that is current by then. */
+    versions: Type.Optional(Type.Array(Type.Integer())),
     /** When the conversation was read that is to be judged: an answer of later need not be paid for again. */
     since: Type.String(),
     /** Counted from 1. */
@@ -49,11 +58,12 @@ export const judge = defineJob({
   // Longer than a judging takes at worst: twenty windows, each asked about twice, two minutes a request, and its waits.
   // What was paid for one that runs out of time is lost.
   timeoutSeconds: 2 * 60 * 60,
-  run: async (deps: Deps, { organizationId, conversationId, monitorIds, since, round }, attempt) => {
+  run: async (deps: Deps, { organizationId, round, ...waiting }, attempt) => {
     // The one who enqueued it wrote the id of an organization.
     const org = organizationId as OrgId
     const { db, jobs, clock } = deps
-    const monitors = await listUnanswered(db, org, { conversationId, monitorIds, since })
+    const { conversationId, versions } = waiting
+    const monitors = await listUnanswered(db, org, waiting)
     const readAt = clock.now()
     const [subject] = monitors.length > 0 ? await listSubjects(db, org, [conversationId]) : []
     if (!subject) return attempt.finish(async () => {})
@@ -62,25 +72,57 @@ export const judge = defineJob({
     const isLastRound = round >= mostRounds
     await attempt.finish(async (trx) => {
       for (const evaluation of [...evaluations, ...(isLastRound ? postponed.evaluations : [])]) {
-        await storeEvaluation(trx, org, evaluation)
+        await storeResults(deps, trx, org, evaluation)
       }
       await addSpending(trx, org, monthOf(clock.now()), spent)
-      if (isLastRound || postponed.monitorIds.length === 0) return
+      if (isLastRound || postponed.monitors.length === 0) return
       const pauseSeconds = Math.min(longestPauseSeconds, Math.max(postponed.afterSeconds, 30 * 2 ** round))
-      const payload = { organizationId, conversationId, monitorIds: postponed.monitorIds, since, round: round + 1 }
+      const again = {
+        monitorIds: postponed.monitors.map(({ id }) => id),
+        ...(versions && { versions: postponed.monitors.map(({ number }) => number) }),
+      }
+      const payload = { organizationId, ...waiting, ...again, round: round + 1 }
       await jobs.enqueue(trx, judge, payload, { startAfter: new Date(clock.now().getTime() + pauseSeconds * 1_000) })
     })
   },
-  onFailed: async (deps, { organizationId, conversationId, monitorIds, since }, trx) => {
+  onFailed: async (deps, { organizationId, ...waiting }, trx) => {
     const org = organizationId as OrgId
-    const monitors = await listUnanswered(trx, org, { conversationId, monitorIds, since })
-    await storeFailures(deps, trx, org, { monitors, conversationId })
+    const monitors = await listUnanswered(trx, org, waiting)
+    await storeFailures(deps, trx, org, { monitors, conversationId: waiting.conversationId })
   },
 })
 
+type Batch = { organizationId: string; conversationIds: string[]; reads?: 'metrics' }
+
+/** What is asked of which conversations: by the monitors themselves, or by an experiment in the version that it pinned. */
+const findQuestions = async (db: Db, org: OrgId, { conversationIds, reads }: Batch) => {
+  const isMeant = (monitor: StoredMonitor) => reads === undefined || (monitor.kind === 'rule' && readsMetrics(monitor))
+  const active = (await listActiveMonitors(db, org)).filter(isMeant)
+  const pinned = await findPinned(db, org, conversationIds)
+  const lists = oneVersionEach(pinned.monitors.filter(isMeant))
+  if (active.length + lists.length === 0) return { subjects: [], questions: [] }
+  const subjects = await listSubjects(db, org, conversationIds)
+  const askedByThemselves = await findAsked(db, org, subjects, active)
+  const questions = [
+    {
+      monitors: active,
+      isPinned: false,
+      // What a version is pinned for is asked in that version, once.
+      asked: (subject: Subject, monitor: StoredMonitor) =>
+        askedByThemselves(subject, monitor) && !pinned.asks(subject.id, monitor),
+    },
+    ...lists.map((monitors) => ({
+      monitors,
+      isPinned: true,
+      asked: (subject: Subject, monitor: StoredMonitor) => pinned.asks(subject.id, monitor),
+    })),
+  ]
+  return { subjects, questions }
+}
+
 /**
- * Where conversations that are completed, or whose transcript changed, come to be judged. It is enqueued in the
- * transaction that stores them. The results of all rules are one statement; judges take their time, so each
+ * Where conversations that are completed, or whose transcript or metrics changed, come to be judged. It is enqueued in
+ * the transaction that stores them. The results of all rules are one statement; judges take their time, so each
  * conversation and request to a model is a job of its own.
  */
 export const evaluateConversations = defineJob({
@@ -88,51 +130,89 @@ export const evaluateConversations = defineJob({
   payload: Type.Object({
     organizationId: Type.String(),
     conversationIds: Type.Array(Type.String(), { maxItems: evaluationBatch }),
+    /** Only the rules that read this. */
+    reads: Type.Optional(Type.Literal('metrics')),
   }),
   concurrency: 2,
-  run: async (deps: Deps, { organizationId, conversationIds }, attempt) => {
+  run: async (deps: Deps, batch, attempt) => {
+    const { organizationId } = batch
     const org = organizationId as OrgId
-    const monitors = await listActiveMonitors(deps.db, org)
-    if (monitors.length === 0) return attempt.finish(async () => {})
     const readAt = deps.clock.now()
-    const subjects = await listSubjects(deps.db, org, conversationIds)
-    const asked = await findAsked(deps.db, org, subjects, monitors)
+    const { subjects, questions } = await findQuestions(deps.db, org, batch)
+    if (subjects.length === 0) return attempt.finish(async () => {})
     const { signal } = attempt
-    const ofRules = monitors.filter(({ kind }) => kind === 'rule')
-    const evaluation = await evaluateRules(deps, org, { monitors: ofRules, subjects, asked, readAt, signal })
-    const judges = monitors.filter(({ kind }) => kind === 'judge')
+    const evaluations: Evaluation[] = []
+    for (const { monitors, asked } of questions) {
+      const ofRules = monitors.filter(({ kind }) => kind === 'rule')
+      evaluations.push(await evaluateRules(deps, org, { monitors: ofRules, subjects, asked, readAt, signal }))
+    }
     await attempt.finish(async (trx) => {
-      await storeEvaluation(trx, org, evaluation)
-      await deps.jobs.enqueueMany(
-        trx,
-        judge,
-        subjects.flatMap((subject) => {
-          const groups = groupsOf(
+      for (const evaluation of evaluations) await storeResults(deps, trx, org, evaluation)
+      const judgings = questions.flatMap(({ monitors, isPinned, asked }) => {
+        const judges = monitors.filter(({ kind }) => kind === 'judge')
+        return subjects.flatMap((subject) =>
+          groupsOf(
             deps,
             judges.filter((monitor) => asked(subject, monitor)),
-          )
-          return groups.map((group) => {
-            const place = { organizationId, conversationId: subject.id, monitorIds: group.map(({ id }) => id) }
-            return { ...place, since: readAt.toISOString(), round: 1 }
-          })
-        }),
-      )
+          ).map((group) => ({
+            ...{ organizationId, conversationId: subject.id, monitorIds: group.map(({ id }) => id) },
+            ...(isPinned && { versions: group.map(({ number }) => number) }),
+            ...{ since: readAt.toISOString(), round: 1 },
+          })),
+        )
+      })
+      await deps.jobs.enqueueMany(trx, judge, judgings)
     })
   },
-  onFailed: async (deps, { organizationId, conversationIds }, trx) => {
+  onFailed: async (deps, batch, trx) => {
+    const { organizationId, conversationIds } = batch
     const org = organizationId as OrgId
     const [only, ...others] = conversationIds
     if (only !== undefined && others.length === 0) {
-      const [monitors, subjects] = [await listActiveMonitors(trx, org), await listSubjects(trx, org, [only])]
-      const asked = await findAsked(trx, org, subjects, monitors)
-      const failed = monitors.filter((monitor) => subjects.some((subject) => asked(subject, monitor)))
-      return storeFailures(deps, trx, org, { monitors: failed, conversationId: only })
+      const { subjects, questions } = await findQuestions(trx, org, batch)
+      for (const { monitors, asked } of questions) {
+        const failed = monitors.filter((monitor) => subjects.some((subject) => asked(subject, monitor)))
+        await storeFailures(deps, trx, org, { monitors: failed, conversationId: only })
+      }
+      return
     }
     // One of them may be the cause: the others need not suffer from it.
     await deps.jobs.enqueueMany(
       trx,
       evaluateConversations,
-      conversationIds.map((id) => ({ organizationId, conversationIds: [id] })),
+      conversationIds.map((id) => ({ ...batch, conversationIds: [id] })),
     )
   },
 })
+
+const batchesOf = (ids: string[]): string[][] =>
+  Array.from({ length: Math.ceil(ids.length / evaluationBatch) }, (_, index) =>
+    ids.slice(index * evaluationBatch, (index + 1) * evaluationBatch),
+  )
+
+type EvaluationDeps = Pick<Deps, 'jobs'>
+
+/** In the transaction that completes them or changes their transcript. */
+export const enqueueEvaluation = async (
+  { jobs }: EvaluationDeps,
+  trx: Db,
+  org: OrgId,
+  ids: string[],
+): Promise<void> => {
+  const payloads = batchesOf(ids).map((conversationIds) => ({ organizationId: org, conversationIds }))
+  await jobs.enqueueMany(trx, evaluateConversations, payloads)
+}
+
+/** In the transaction that changes their metrics: the rules that read metrics are asked again. */
+export const enqueueMetricRules = async (
+  { jobs }: EvaluationDeps,
+  trx: Db,
+  org: OrgId,
+  ids: string[],
+): Promise<void> => {
+  if (ids.length === 0 || !(await hasMetricRules(trx, org))) return
+  const payloads = batchesOf(ids).map((conversationIds) => {
+    return { organizationId: org, conversationIds, reads: 'metrics' as const }
+  })
+  await jobs.enqueueMany(trx, evaluateConversations, payloads)
+}

@@ -34,7 +34,7 @@ export type Judgement = {
   /** Those that may be stored, one for each model that was asked. */
   evaluations: Evaluation[]
   /** What an endpoint did not answer now and may answer later. */
-  postponed: { monitorIds: string[]; afterSeconds: number; evaluations: Evaluation[] }
+  postponed: { monitors: StoredMonitor[]; afterSeconds: number; evaluations: Evaluation[] }
   spent: Spent
   isOutOfBudget: boolean
 }
@@ -71,7 +71,7 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
   const { monitors, subject, readAt: evaluatedAt, background = false, signal } = task
   const judgement: Judgement = {
     evaluations: [],
-    postponed: { monitorIds: [], afterSeconds: 0, evaluations: [] },
+    postponed: { monitors: [], afterSeconds: 0, evaluations: [] },
     spent: { judgements: 0, input: 0, output: 0, cost: 0 },
     isOutOfBudget: false,
   }
@@ -116,7 +116,7 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
       const evaluation = { evaluator, evaluatedAt, rows: [row] }
       if (retryAfterSeconds === undefined) judgement.evaluations.push(evaluation)
       else {
-        postponed.monitorIds.push(monitor.id)
+        postponed.monitors.push(monitor)
         postponed.afterSeconds = Math.max(postponed.afterSeconds, retryAfterSeconds)
         postponed.evaluations.push(evaluation)
       }

@@ -48,6 +48,11 @@ const readsTurns = (monitor: StoredMonitor): boolean => {
   return /\bturns\b/.test(expression) || /\bturns\b/.test(score)
 }
 
+export const readsMetrics = (monitor: StoredMonitor): boolean => {
+  const { expression, score = '' } = definitionOf(monitor)
+  return /\bmetrics\b/.test(`${expression} ${score}`)
+}
+
 type Row = Evaluation['rows'][number]
 
 const nothing = { result: null, score: null, reasoning: null, evidence: [], tokens: null, cost: null }

@@ -8,6 +8,7 @@ import { answers, Empty, IdParams, NoBody, NoQuery, Page, PageQuery } from '../p
 import { type Actor, hasRole, type Role } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
 import { invitationUrl, inviteMember } from '../sign-in/invite.ts'
+import { mailInvitation } from '../sign-in/mail-invitation.ts'
 import {
   deleteMember,
   getMember,
@@ -36,7 +37,8 @@ const checkOwnerRemains = (member: { role: Role; owners: number }, nextRole: Rol
   )
 }
 
-export const members = (app: App, { db, identity, clock, baseUrl }: Deps): void => {
+export const members = (app: App, deps: Deps): void => {
+  const { db, identity, clock, baseUrl } = deps
   app.get(
     '/v1/me',
     {
@@ -100,6 +102,7 @@ export const members = (app: App, { db, identity, clock, baseUrl }: Deps): void 
         const userId = await insertUserIfNew(trx, { id: newId(), email, name })
         const { id } = await insertMember(trx, actor.org, { id: newId(), userId, name, role })
         const invitation = await inviteMember(trx, clock, actor.org, id)
+        await mailInvitation(deps, trx, actor.org, { email, invitation })
         await recordAudit(trx, actor, 'member.invite', { type: 'member', id })
         return { member: await getMember(trx, actor.org, id), invitation }
       })
@@ -129,7 +132,10 @@ export const members = (app: App, { db, identity, clock, baseUrl }: Deps): void 
         checkReach(actor, member.role)
         if (member.joinedAt) throw new ApiError('conflict', 'This member has joined already and needs no invitation.')
         await recordAudit(trx, actor, 'member.invite', { type: 'member', id: member.id })
-        return inviteMember(trx, clock, actor.org, member.id)
+        const invitation = await inviteMember(trx, clock, actor.org, member.id)
+        const { email } = await getMember(trx, actor.org, member.id)
+        await mailInvitation(deps, trx, actor.org, { email, invitation })
+        return invitation
       })
       const answer = { invitationUrl: invitationUrl(baseUrl(), invitation), invitationExpiresAt: invitation.expiresAt }
       return reply.code(201).header('location', `/v1/members/${params.id}`).send(answer)

@@ -24,7 +24,8 @@ const parseWindow = ({ since, until, ...filter }: ResultFilter): ResultFilter =>
   }
 }
 
-export const monitorResults = (app: App, { db, config, clock }: Deps): void => {
+export const monitorResults = (app: App, deps: Deps): void => {
+  const { db, config } = deps
   app.post(
     '/v1/monitor-results',
     {
@@ -44,7 +45,7 @@ export const monitorResults = (app: App, { db, config, clock }: Deps): void => {
     },
     ({ actor, body }) =>
       db.transaction().execute(async (trx) => {
-        const data = await writeBatch(trx, actor.org, body.results, clock.now())
+        const data = await writeBatch(deps, trx, actor.org, body.results)
         await recordAudit(trx, actor, 'monitor.results')
         return { data }
       }),

@@ -1,6 +1,8 @@
 import type { Static } from 'typebox'
 import { redact } from '../conversations/redaction.ts'
 import { redactsMetrics } from '../customer-metrics/queries.ts'
+import type { Deps } from '../deps.ts'
+import { noteChanges } from '../experiments/observations/changes.ts'
 import { findMonitors } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError, invalid, notFound } from '../platform/errors.ts'
@@ -53,7 +55,12 @@ const redacted = (told: Told): Told => {
  * Writes what fits of a batch and tells what became of each item. Of several for one monitor and conversation the last
  * wins, and all of them tell what became of it.
  */
-export const writeBatch = async (trx: Db, org: OrgId, given: unknown[], now: Date): Promise<ResultOutcome[]> => {
+export const writeBatch = async (
+  deps: Pick<Deps, 'clock'>,
+  trx: Db,
+  org: OrgId,
+  given: unknown[],
+): Promise<ResultOutcome[]> => {
   const read = given.map(readItem)
   const items = read.flatMap((item) => (item instanceof ApiError ? [] : item))
   const conversationOf = await findConversations(trx, org, items)
@@ -88,7 +95,10 @@ export const writeBatch = async (trx: Db, org: OrgId, given: unknown[], now: Dat
   }
   const rows = read.map(rowOf)
   const sound = rows.flatMap((row) => (row instanceof ApiError ? [] : row))
-  const outcomes = new Map((await upsertResults(trx, org, sound, now)).map((outcome, at) => [sound[at], outcome]))
+  const outcomes = new Map(
+    (await upsertResults(trx, org, sound, deps.clock.now())).map((outcome, at) => [sound[at], outcome]),
+  )
+  await noteChanges(deps, trx, org, [...new Set(sound.map(({ conversationId }) => conversationId))])
   return rows.map((row, index): ResultOutcome => {
     if (row instanceof ApiError) return { index, status: 'rejected', error: row.body }
     const outcome = outcomes.get(row) ?? 'absent'

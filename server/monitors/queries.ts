@@ -54,6 +54,17 @@ export const getMonitor = (db: Db, org: OrgId, id: string) =>
 export const findMonitors = (db: Db, org: OrgId, ids: string[]) =>
   selectMonitors(db, org).where('m.id', '=', sql<string>`ANY(${ids}::uuid[])`).execute()
 
+/** Against changes and deletion, until the transaction ends. */
+export const holdMonitors = (trx: Db, org: OrgId, ids: string[]) =>
+  trx
+    .selectFrom('monitors')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .orderBy('id')
+    .forShare()
+    .execute()
+
 /** What a completed conversation is judged by: none where the organization is suspended or has no monitors. */
 export const listActiveMonitors = (db: Db, org: OrgId) =>
   selectMonitors(db, org)
@@ -65,8 +76,19 @@ export const listActiveMonitors = (db: Db, org: OrgId) =>
     .orderBy('m.id')
     .execute()
 
-/** One version of a monitor, current or not, enabled or not, while its organization has monitors. */
-export const findMonitorAtVersion = (db: Db, org: OrgId, id: string, number: number) =>
+/** Whether a rule looks at metrics, in any of its versions: an experiment may have pinned one that is not current. */
+export const hasMetricRules = async (db: Db, org: OrgId): Promise<boolean> => {
+  const { rows } = await sql`
+    SELECT 1 FROM monitors m JOIN monitor_versions v ON v.organization_id = ${org} AND v.monitor_id = m.id
+    WHERE m.organization_id = ${org} AND m.kind = 'rule' AND m.deleted_at IS NULL
+      AND concat_ws(' ', v.definition ->> 'expression', v.definition ->> 'score') ~ '\\mmetrics\\M' LIMIT 1`.execute(db)
+  return rows.length > 0
+}
+
+type Version = { id: string; number: number }
+
+/** Versions of monitors, current or not, enabled or not, while their organization has monitors. */
+export const findMonitorsAtVersions = (db: Db, org: OrgId, versions: Version[]) =>
   db
     .selectFrom('monitors as m')
     .innerJoin('organizations as o', 'o.id', 'm.organization_id')
@@ -75,12 +97,14 @@ export const findMonitorAtVersion = (db: Db, org: OrgId, id: string, number: num
     )
     .select(columns)
     .where('m.organization_id', '=', org)
-    .where('m.id', '=', id)
-    .where('v.number', '=', number)
+    .where(sql<boolean>`(m.id, v.number) IN (SELECT * FROM unnest(${versions.map(({ id }) => id)}::uuid[],
+      ${versions.map(({ number }) => number)}::integer[]))`)
     .where('m.deleted_at', 'is', null)
     .where('o.monitors', '=', true)
     .where('o.suspended_at', 'is', null)
-    .executeTakeFirst()
+    .orderBy('m.id')
+    .orderBy('v.number')
+    .execute()
 
 export type StoredMonitor = Awaited<ReturnType<typeof getMonitor>>
 

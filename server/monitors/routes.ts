@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { listExperimentsOfMonitor } from '../experiments/queries.ts'
 import { parseFilter } from '../filters/filter.ts'
 import { deleteMonitorResults } from '../monitor-results/jobs.ts'
 import { recordAudit } from '../platform/audit/record.ts'
@@ -156,13 +157,17 @@ export const monitors = (app: App, { db, jobs, config }: Deps): void => {
         summary: 'Delete a monitor with its versions and all its results',
         params: IdParams,
         querystring: NoQuery,
-        response: answers({ 204: Empty }, 401, 403, 404),
+        response: answers({ 204: Empty }, 401, 403, 404, 409),
       },
     },
     async ({ actor, params }, reply) => {
       const id = params.id.toLowerCase()
       await db.transaction().execute(async (trx) => {
         await markMonitorDeleted(trx, actor.org, id)
+        const [experiment] = await listExperimentsOfMonitor(trx, actor.org, id)
+        if (experiment) {
+          throw new ApiError('conflict', `The experiment “${experiment.name}” measures it; finish that one first.`)
+        }
         await jobs.enqueue(trx, deleteMonitorResults, { organizationId: actor.org, monitorId: id })
         await recordAudit(trx, actor, 'monitor.delete', { type: 'monitor', id })
       })

@@ -8,7 +8,7 @@ import { vi } from 'vitest'
 import { listen } from '../../test/outside.ts'
 
 // For 127.0.0.1, and worth nothing: only processes that import this file trust it.
-const key = `-----BEGIN PRIVATE KEY-----
+export const receiverKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgZ9/3zZ83Vhsu6cqI
 c74nrWM06sESJNKauLIuEWNqtyihRANCAAQoqrqpuSD9ftEGVWrbYuU5+VtrQBTx
 d5DgfD73Q7li6bwPMLRLVH6sMdsHOb35hThwxFvpR4T6gm6bmyHZaaEv
@@ -34,7 +34,7 @@ type Answer = number | ((request: IncomingMessage, response: ServerResponse) => 
 /** Answers each request with the next of the answers, the last one for good. */
 export const openReceiver = async (...answers: [Answer, ...Answer[]]) => {
   const received: Received[] = []
-  const server = createServer({ key, cert: receiverCertificate }, async (request, response) => {
+  const server = createServer({ key: receiverKey, cert: receiverCertificate }, async (request, response) => {
     const answer = answers[Math.min(received.length, answers.length - 1)] ?? 500
     received.push({ headers: request.headers, body: await text(request) })
     if (typeof answer === 'function') answer(request, response)

@@ -1,4 +1,5 @@
 import type { Deps } from '../../deps.ts'
+import { noteChanges } from '../../experiments/observations/changes.ts'
 import { expireExportsOfCalls } from '../../exports/expire.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { deleteRecording } from '../recordings/jobs.ts'
@@ -32,6 +33,7 @@ export const eraseConversations = async (deps: Deps, trx: Db, org: OrgId, ids: s
     deleteRecording,
     files.map((key) => ({ key })),
   )
+  await noteChanges(deps, trx, org, erasedIds)
   await deleteDeliveriesOf(trx, org, erasedIds)
   await deleteResultsOf(trx, org, erased)
   await expireExportsOfCalls(

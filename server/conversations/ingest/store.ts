@@ -1,6 +1,7 @@
 import { upsertMetrics } from '../../customer-metrics/queries.ts'
 import type { Deps } from '../../deps.ts'
-import { evaluateConversations, evaluationBatch } from '../../evaluations/jobs.ts'
+import { enqueueEvaluation, enqueueMetricRules } from '../../evaluations/jobs.ts'
+import { noteChanges } from '../../experiments/observations/changes.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { mapWithPauses } from '../../platform/map-with-pauses.ts'
 import { tombstoneHash } from '../erasure/tombstone.ts'
@@ -138,21 +139,17 @@ const storeRecordings = async ({ jobs }: IngestDeps, trx: Db, org: OrgId, slots:
 const isToEvaluate = (slot: Slot): boolean =>
   slot.state.status === 'completed' && (slot.before?.status !== 'completed' || isTranscriptNew(slot))
 
-const enqueueEvaluation = async ({ jobs }: IngestDeps, trx: Db, org: OrgId, slots: Slot[]): Promise<void> => {
-  const ids = slots.filter(isToEvaluate).map(({ state }) => state.id)
-  const payloads = Array.from({ length: Math.ceil(ids.length / evaluationBatch) }, (_, index) => ({
-    organizationId: org,
-    conversationIds: ids.slice(index * evaluationBatch, (index + 1) * evaluationBatch),
-  }))
-  await jobs.enqueueMany(trx, evaluateConversations, payloads)
-}
-
 /** Writes what changed, and what the change sets off. Tells the conversations with news in metrics or recording. */
 export const storeSlots = async (deps: IngestDeps, trx: Db, org: OrgId, slots: Slot[]): Promise<Set<string>> => {
   const changed = slots.filter(({ before, state }) => before === null || !isSame(before, state))
   if (changed.length > 0) await storeConversations(trx, org, changed)
   const measured = await storeMetrics(trx, org, slots)
   const recorded = await storeRecordings(deps, trx, org, slots)
-  await enqueueEvaluation(deps, trx, org, changed)
+  const idsOf = (some: Slot[]) => some.map(({ state }) => state.id)
+  const toEvaluate = idsOf(changed.filter(isToEvaluate))
+  await enqueueEvaluation(deps, trx, org, toEvaluate)
+  const measuredAlone = measured.filter((id) => !toEvaluate.includes(id))
+  await enqueueMetricRules(deps, trx, org, measuredAlone)
+  await noteChanges(deps, trx, org, idsOf(changed))
   return new Set([...measured, ...recorded])
 }

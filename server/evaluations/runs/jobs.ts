@@ -1,12 +1,12 @@
 import Type from 'typebox'
 import type { Deps } from '../../deps.ts'
-import { findMonitorAtVersion } from '../../monitors/queries.ts'
+import { findMonitorsAtVersions } from '../../monitors/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
 import { judgePage, type Stop } from './judge-page.ts'
 import { canMove, type RunStatus } from './moves.ts'
 import { findNextPage } from './next-page.ts'
-import { advanceRun, countOutcomes, lockRun, type Run, updateRun } from './queries.ts'
+import { advanceRun, countOutcomes, findRun, lockRun, type Run, updateRun } from './queries.ts'
 import { rulePage } from './rule-page.ts'
 
 /** After so long the job gives its place to other runs and stands in line again. */
@@ -96,7 +96,8 @@ export const evaluateRun = defineJob({
       attempt.signal.throwIfAborted()
       const run = await attempt.transaction((trx) => begin(deps, trx, org, { id: runId, resumes }))
       if (!run) return attempt.finish(async () => {})
-      const monitor = await findMonitorAtVersion(deps.db, org, run.monitorId, run.monitorVersion)
+      const pinned = [{ id: run.monitorId, number: run.monitorVersion }]
+      const [monitor] = await findMonitorsAtVersions(deps.db, org, pinned)
       if (!monitor) return end(deps, attempt, org, run, notThere)
       const { afterStartedAt: startedAt, afterId: id } = run
       const size = monitor.kind === 'rule' ? rulePageSize : pagesOfJudges * deps.config.judge.limits.concurrency
@@ -105,7 +106,11 @@ export const evaluateRun = defineJob({
       const last = page.at(-1)
       if (!last) return end(deps, attempt, org, run)
       const ids = page.map((conversation) => conversation.id)
-      const task = { run, monitor, ids, attempt }
+      const isEnded = async () => {
+        const present = await findRun(deps.db, org, run.id)
+        return present?.status !== 'running' || present.resumes !== run.resumes
+      }
+      const task = { monitor, since: run.startedAt ?? run.createdAt, isEnded, ids, attempt }
       const stop = await (monitor.kind === 'rule' ? rulePage(deps, org, task) : judgePage(deps, org, task))
       if (stop) return whenStopped(deps, attempt, org, run, stop)
       const isOver = await attempt.transaction(async (trx) => {

@@ -1,5 +1,5 @@
 import type { Deps } from '../../deps.ts'
-import { type Evaluation, storeEvaluation } from '../../monitor-results/queries.ts'
+import type { Evaluation } from '../../monitor-results/queries.ts'
 import type { StoredMonitor } from '../../monitors/queries.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Attempt } from '../../platform/jobs/define-job.ts'
@@ -8,11 +8,14 @@ import { judgeConversation, outOfBudget } from '../judge.ts'
 import { listAnswered, listSubjects } from '../queries.ts'
 import { monthOf } from '../spending/month.ts'
 import { addSpending } from '../spending/queries.ts'
-import { findRun, type Run } from './queries.ts'
+import { storeResults } from '../store.ts'
 
 export type PageTask = {
-  run: Run
   monitor: StoredMonitor
+  /** What failed before is asked again. */
+  since: Date
+  /** Whether somebody ended the run meanwhile. */
+  isEnded: () => Promise<boolean>
   /** Of conversations, in order. */
   ids: string[]
   attempt: Attempt
@@ -37,11 +40,11 @@ export const patientAttempts = 3
 export const judgePage = async (
   deps: Deps,
   org: OrgId,
-  { run, monitor, ids, attempt }: PageTask,
+  { monitor, since, isEnded, ids, attempt }: PageTask,
 ): Promise<Stop | undefined> => {
   const { db, clock, config } = deps
   const pairs = ids.map((conversationId) => ({ conversationId, monitorId: monitor.id, monitorVersion: monitor.number }))
-  const answered = await listAnswered(db, org, pairs, { failedSince: run.startedAt ?? run.createdAt })
+  const answered = await listAnswered(db, org, pairs, { failedSince: since })
   const settled = new Set(answered.map(({ conversationId }) => conversationId))
   const readAt = clock.now()
   const subjects = await listSubjects(
@@ -58,7 +61,7 @@ export const judgePage = async (
     if (isOutOfBudget) return { kind: 'over', failure: `${outOfBudget[0]?.toUpperCase()}${outOfBudget.slice(1)}.` }
     refused.push(...evaluations.filter(isRefused))
     await attempt.transaction(async (trx) => {
-      for (const evaluation of evaluations) if (!isRefused(evaluation)) await storeEvaluation(trx, org, evaluation)
+      for (const evaluation of evaluations) if (!isRefused(evaluation)) await storeResults(deps, trx, org, evaluation)
       await addSpending(trx, org, monthOf(clock.now()), spent)
     })
     const [unanswered] = postponed.evaluations.flatMap(({ rows }) => rows)
@@ -69,14 +72,13 @@ export const judgePage = async (
 
   const queue = subjects.values()
   let stop: Stop | undefined
-  let isEnded = false
+  let isOver = false
   const work = async () => {
     for (const subject of queue) {
-      if (stop || isEnded) return
+      if (stop || isOver) return
       attempt.signal.throwIfAborted()
-      const present = await findRun(db, org, run.id)
-      isEnded ||= present?.status !== 'running' || present.resumes !== run.resumes
-      if (isEnded) return
+      isOver ||= await isEnded()
+      if (isOver) return
       try {
         stop = (await judgeOne(subject)) ?? stop
       } catch (error) {
@@ -92,7 +94,7 @@ export const judgePage = async (
     return { kind: 'over', failure: `The model endpoint refuses every request: ${refused[0]?.rows[0]?.reasoning}.` }
   }
   await attempt.transaction(async (trx) => {
-    for (const evaluation of refused) await storeEvaluation(trx, org, evaluation)
+    for (const evaluation of refused) await storeResults(deps, trx, org, evaluation)
   })
   return stop
 }

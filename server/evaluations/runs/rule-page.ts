@@ -1,10 +1,10 @@
 import type { Deps } from '../../deps.ts'
-import { storeEvaluation } from '../../monitor-results/queries.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Subject } from '../asked.ts'
 import { storeFailures } from '../failures.ts'
 import { listSubjects } from '../queries.ts'
 import { evaluateRules } from '../rules.ts'
+import { storeResults } from '../store.ts'
 import { type PageTask, patientAttempts } from './judge-page.ts'
 
 /** A rule costs nothing, so it is asked anew also where it was answered: metrics and metadata may have come since. */
@@ -15,7 +15,7 @@ export const rulePage = async (deps: Deps, org: OrgId, { monitor, ids, attempt }
   const evaluate = async (subjects: Subject[]) => {
     const task = { monitors: [monitor], subjects, asked: () => true, readAt, signal }
     const evaluation = await evaluateRules(deps, org, task)
-    await attempt.transaction((trx) => storeEvaluation(trx, org, evaluation))
+    await attempt.transaction((trx) => storeResults(deps, trx, org, evaluation))
   }
   if (attempt.number <= patientAttempts) return void (await evaluate(found))
   for (const subject of found) {

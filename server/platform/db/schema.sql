@@ -210,6 +210,150 @@ CREATE TABLE evaluation_runs (
 CREATE INDEX evaluation_runs_monitor_idx ON public.evaluation_runs USING btree (organization_id, monitor_id, id);
 CREATE UNIQUE INDEX evaluation_runs_unfinished_key ON public.evaluation_runs USING btree (organization_id, monitor_id) WHERE ((kind = 'backfill'::text) AND (status = ANY (ARRAY['queued'::text, 'running'::text])));
 
+CREATE TABLE experiment_changes (
+  organization_id uuid NOT NULL,
+  experiment_id uuid NOT NULL,
+  id uuid NOT NULL,
+  conversation_id uuid NOT NULL,
+  at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT experiment_changes_pkey PRIMARY KEY (organization_id, experiment_id, id)
+);
+
+CREATE TABLE experiment_conversations (
+  organization_id uuid NOT NULL,
+  experiment_id uuid NOT NULL,
+  conversation_id uuid NOT NULL,
+  arm text,
+  other_version_id uuid,
+  unit_id uuid NOT NULL,
+  is_alone boolean NOT NULL,
+  started_at timestamp(3) with time zone NOT NULL,
+  company_id uuid,
+  direction text,
+  added_at timestamp(3) with time zone NOT NULL,
+  retried_at timestamp(3) with time zone,
+  statuses smallint[] NOT NULL,
+  observed double precision[] NOT NULL,
+  is_pending boolean NOT NULL,
+  CONSTRAINT experiment_conversations_pkey PRIMARY KEY (organization_id, experiment_id, conversation_id),
+  CONSTRAINT experiment_conversations_experiment_fkey FOREIGN KEY (organization_id, experiment_id) REFERENCES experiments(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT experiment_conversations_arm_check CHECK ((arm = ANY (ARRAY['a'::text, 'b'::text])))
+);
+CREATE INDEX experiment_conversations_pending_idx ON public.experiment_conversations USING btree (organization_id, experiment_id, added_at) WHERE is_pending;
+CREATE INDEX experiment_conversations_unit_idx ON public.experiment_conversations USING btree (organization_id, experiment_id, unit_id, started_at, conversation_id) WHERE (arm IS NOT NULL);
+
+CREATE TABLE experiment_outcomes (
+  organization_id uuid NOT NULL,
+  experiment_id uuid NOT NULL,
+  "position" smallint NOT NULL,
+  monitor_id uuid NOT NULL,
+  monitor_version integer NOT NULL,
+  monitor_name text NOT NULL,
+  monitor_kind text NOT NULL,
+  is_primary boolean NOT NULL,
+  scope jsonb NOT NULL,
+  kind text NOT NULL,
+  range_low double precision,
+  range_high double precision,
+  sums json NOT NULL,
+  largest_e_value double precision NOT NULL DEFAULT 1,
+  least_p double precision NOT NULL DEFAULT 1,
+  first_excluded_zero_at timestamp(3) with time zone,
+  timeline json NOT NULL DEFAULT '[]'::json,
+  CONSTRAINT experiment_outcomes_pkey PRIMARY KEY (organization_id, experiment_id, "position"),
+  CONSTRAINT experiment_outcomes_monitor_key UNIQUE (organization_id, experiment_id, monitor_id),
+  CONSTRAINT experiment_outcomes_experiment_fkey FOREIGN KEY (organization_id, experiment_id) REFERENCES experiments(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT experiment_outcomes_kind_check CHECK ((kind = ANY (ARRAY['boolean'::text, 'numeric'::text])))
+);
+CREATE INDEX experiment_outcomes_monitor_idx ON public.experiment_outcomes USING btree (organization_id, monitor_id);
+
+CREATE TABLE experiment_runs (
+  organization_id uuid NOT NULL,
+  experiment_id uuid NOT NULL,
+  id uuid NOT NULL,
+  trigger text NOT NULL,
+  status text NOT NULL,
+  failure text,
+  total integer NOT NULL DEFAULT 0,
+  scored integer NOT NULL DEFAULT 0,
+  unscored integer NOT NULL DEFAULT 0,
+  failed integer NOT NULL DEFAULT 0,
+  after_id uuid,
+  waits integer NOT NULL DEFAULT 0,
+  created_by_user_id uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  started_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  CONSTRAINT experiment_runs_pkey PRIMARY KEY (organization_id, experiment_id, id),
+  CONSTRAINT experiment_runs_experiment_fkey FOREIGN KEY (organization_id, experiment_id) REFERENCES experiments(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT experiment_runs_finished_check CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))),
+  CONSTRAINT experiment_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text]))),
+  CONSTRAINT experiment_runs_trigger_check CHECK ((trigger = ANY (ARRAY['launch'::text, 'retry'::text])))
+);
+CREATE UNIQUE INDEX experiment_runs_unfinished_key ON public.experiment_runs USING btree (organization_id, experiment_id, trigger) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text]));
+
+CREATE TABLE experiment_splits (
+  organization_id uuid NOT NULL,
+  experiment_id uuid NOT NULL,
+  dimension text NOT NULL,
+  value text NOT NULL,
+  a integer NOT NULL,
+  b integer NOT NULL,
+  CONSTRAINT experiment_splits_pkey PRIMARY KEY (organization_id, experiment_id, dimension, value),
+  CONSTRAINT experiment_splits_experiment_fkey FOREIGN KEY (organization_id, experiment_id) REFERENCES experiments(organization_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE experiment_units (
+  organization_id uuid NOT NULL,
+  experiment_id uuid NOT NULL,
+  id uuid NOT NULL,
+  conversations_a integer NOT NULL,
+  conversations_b integer NOT NULL,
+  first_arm text NOT NULL,
+  first_at timestamp(3) with time zone NOT NULL,
+  held json NOT NULL,
+  CONSTRAINT experiment_units_pkey PRIMARY KEY (organization_id, experiment_id, id),
+  CONSTRAINT experiment_units_experiment_fkey FOREIGN KEY (organization_id, experiment_id) REFERENCES experiments(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT experiment_units_first_arm_check CHECK ((first_arm = ANY (ARRAY['a'::text, 'b'::text])))
+);
+
+CREATE TABLE experiments (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  name text NOT NULL,
+  description text,
+  agent_id uuid NOT NULL,
+  arm_a_version_id uuid NOT NULL,
+  arm_b_version_id uuid NOT NULL,
+  arm_a_name text,
+  arm_b_name text,
+  cohort_filters jsonb NOT NULL,
+  assignment_unit jsonb NOT NULL,
+  expected_arm_a_percent integer,
+  monitor_group_id uuid,
+  emails text[] NOT NULL,
+  alpha double precision NOT NULL,
+  tuning_conversations integer NOT NULL,
+  status text NOT NULL,
+  started_at timestamp(3) with time zone NOT NULL,
+  finished_at timestamp(3) with time zone,
+  finished_by_user_id uuid,
+  created_by_user_id uuid NOT NULL,
+  least_split_p double precision NOT NULL DEFAULT 1,
+  alarmed_at timestamp(3) with time zone,
+  counted_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT experiments_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT experiments_arm_a_fkey FOREIGN KEY (organization_id, arm_a_version_id) REFERENCES agent_versions(organization_id, id),
+  CONSTRAINT experiments_arm_b_fkey FOREIGN KEY (organization_id, arm_b_version_id) REFERENCES agent_versions(organization_id, id),
+  CONSTRAINT experiments_group_fkey FOREIGN KEY (organization_id, monitor_group_id) REFERENCES monitor_groups(organization_id, id),
+  CONSTRAINT experiments_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT experiments_arms_check CHECK ((arm_a_version_id <> arm_b_version_id)),
+  CONSTRAINT experiments_finished_check CHECK (((status = 'finished'::text) = (finished_at IS NOT NULL))),
+  CONSTRAINT experiments_status_check CHECK ((status = ANY (ARRAY['running'::text, 'finished'::text])))
+);
+CREATE INDEX experiments_agent_idx ON public.experiments USING btree (organization_id, agent_id, started_at);
+CREATE INDEX experiments_group_idx ON public.experiments USING btree (organization_id, monitor_group_id) WHERE (monitor_group_id IS NOT NULL);
+
 CREATE TABLE finding_conversations (
   organization_id uuid NOT NULL,
   finding_id uuid NOT NULL,
@@ -322,6 +466,25 @@ CREATE TABLE judge_spending (
   CONSTRAINT judge_spending_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
 
+CREATE TABLE mails (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  recipient text NOT NULL,
+  subject text NOT NULL,
+  text text NOT NULL,
+  sealed boolean NOT NULL,
+  status text NOT NULL,
+  error text,
+  attempts integer NOT NULL DEFAULT 0,
+  created_at timestamp(3) with time zone NOT NULL,
+  sent_at timestamp(3) with time zone,
+  CONSTRAINT mails_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT mails_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT mails_sent_check CHECK (((sent_at IS NOT NULL) = (status = 'sent'::text))),
+  CONSTRAINT mails_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'sent'::text, 'failed'::text, 'kept'::text])))
+);
+CREATE INDEX mails_created_idx ON public.mails USING btree (created_at);
+
 CREATE TABLE members (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -367,6 +530,18 @@ CREATE TABLE monitor_exports (
 );
 CREATE INDEX monitor_exports_expires_idx ON public.monitor_exports USING btree (organization_id, expires_at) WHERE (status = 'completed'::text);
 CREATE INDEX monitor_exports_unfinished_idx ON public.monitor_exports USING btree (organization_id, id) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
+
+CREATE TABLE monitor_groups (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  name text NOT NULL,
+  monitor_ids uuid[] NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT monitor_groups_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT monitor_groups_name_key UNIQUE (organization_id, name),
+  CONSTRAINT monitor_groups_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
 
 CREATE TABLE monitor_results (
   organization_id uuid NOT NULL,

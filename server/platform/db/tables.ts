@@ -178,6 +178,118 @@ export interface EvaluationRuns {
   waits: Generated<number>;
 }
 
+export interface ExperimentChanges {
+  at: Timestamp;
+  conversation_id: string;
+  experiment_id: string;
+  id: string;
+  organization_id: string;
+}
+
+export interface ExperimentConversations {
+  added_at: Timestamp;
+  arm: string | null;
+  company_id: string | null;
+  conversation_id: string;
+  direction: string | null;
+  experiment_id: string;
+  is_alone: boolean;
+  is_pending: boolean;
+  observed: number[];
+  organization_id: string;
+  other_version_id: string | null;
+  retried_at: Timestamp | null;
+  started_at: Timestamp;
+  statuses: number[];
+  unit_id: string;
+}
+
+export interface ExperimentOutcomes {
+  experiment_id: string;
+  first_excluded_zero_at: Timestamp | null;
+  is_primary: boolean;
+  kind: string;
+  largest_e_value: Generated<number>;
+  least_p: Generated<number>;
+  monitor_id: string;
+  monitor_kind: string;
+  monitor_name: string;
+  monitor_version: number;
+  organization_id: string;
+  position: number;
+  range_high: number | null;
+  range_low: number | null;
+  scope: Json;
+  sums: Json;
+  timeline: Generated<Json>;
+}
+
+export interface ExperimentRuns {
+  after_id: string | null;
+  created_at: Timestamp;
+  created_by_user_id: string;
+  experiment_id: string;
+  failed: Generated<number>;
+  failure: string | null;
+  finished_at: Timestamp | null;
+  id: string;
+  organization_id: string;
+  scored: Generated<number>;
+  started_at: Timestamp | null;
+  status: string;
+  total: Generated<number>;
+  trigger: string;
+  unscored: Generated<number>;
+  waits: Generated<number>;
+}
+
+export interface Experiments {
+  agent_id: string;
+  alarmed_at: Timestamp | null;
+  alpha: number;
+  arm_a_name: string | null;
+  arm_a_version_id: string;
+  arm_b_name: string | null;
+  arm_b_version_id: string;
+  assignment_unit: Json;
+  cohort_filters: Json;
+  counted_at: Timestamp;
+  created_by_user_id: string;
+  description: string | null;
+  emails: string[];
+  expected_arm_a_percent: number | null;
+  finished_at: Timestamp | null;
+  finished_by_user_id: string | null;
+  id: string;
+  least_split_p: Generated<number>;
+  monitor_group_id: string | null;
+  name: string;
+  organization_id: string;
+  started_at: Timestamp;
+  status: string;
+  tuning_conversations: number;
+}
+
+export interface ExperimentSplits {
+  a: number;
+  b: number;
+  dimension: string;
+  experiment_id: string;
+  organization_id: string;
+  value: string;
+}
+
+export interface ExperimentUnits {
+  conversations_a: number;
+  conversations_b: number;
+  experiment_id: string;
+  first_arm: string;
+  first_at: Timestamp;
+  held: Json;
+  id: string;
+  organization_id: string;
+}
+
 export interface FindingConversations {
   conversation_id: string;
   created_at: Generated<Timestamp>;
@@ -257,6 +369,20 @@ export interface JudgeSpending {
   output_tokens: Int8;
 }
 
+export interface Mails {
+  attempts: Generated<number>;
+  created_at: Timestamp;
+  error: string | null;
+  id: string;
+  organization_id: string;
+  recipient: string;
+  sealed: boolean;
+  sent_at: Timestamp | null;
+  status: string;
+  subject: string;
+  text: string;
+}
+
 export interface Members {
   created_at: Generated<Timestamp>;
   id: string;
@@ -295,6 +421,15 @@ export interface MonitorExports {
   started_at: Timestamp | null;
   status: Generated<string>;
   until: Timestamp;
+}
+
+export interface MonitorGroups {
+  created_at: Generated<Timestamp>;
+  id: string;
+  monitor_ids: string[];
+  name: string;
+  organization_id: string;
+  updated_at: Generated<Timestamp>;
 }
 
 export interface MonitorResults {
@@ -532,6 +667,13 @@ export interface DB {
   conversations: Conversations;
   customer_metrics: CustomerMetrics;
   evaluation_runs: EvaluationRuns;
+  experiment_changes: ExperimentChanges;
+  experiment_conversations: ExperimentConversations;
+  experiment_outcomes: ExperimentOutcomes;
+  experiment_runs: ExperimentRuns;
+  experiment_splits: ExperimentSplits;
+  experiment_units: ExperimentUnits;
+  experiments: Experiments;
   finding_conversations: FindingConversations;
   findings: Findings;
   integration_deliveries: IntegrationDeliveries;
@@ -539,9 +681,11 @@ export interface DB {
   invitations: Invitations;
   job_holders: JobHolders;
   judge_spending: JudgeSpending;
+  mails: Mails;
   members: Members;
   migrations: Migrations;
   monitor_exports: MonitorExports;
+  monitor_groups: MonitorGroups;
   monitor_results: MonitorResults;
   monitor_spike_states: MonitorSpikeStates;
   monitor_versions: MonitorVersions;

@@ -43,6 +43,9 @@ const entitlementOff: Record<Entitlement, string> = {
   metrics: 'The organization does not have the Metrics entitlement.',
 }
 
+/** Without them an organization may not; others are out of service for it. */
+const forbidding: ReadonlySet<Feature> = new Set(['experimentsV2'])
+
 /** The checks between 401 and the reading of the body: 403, then 503. */
 export const checkAccess = (actor: Actor, access: Exclude<Access, string>): void => {
   if (actor.suspended) throw new ApiError('forbidden', 'The organization is suspended.')
@@ -53,7 +56,8 @@ export const checkAccess = (actor: Actor, access: Exclude<Access, string>): void
     throw new ApiError('forbidden', entitlementOff[access.entitlement])
   }
   if (access.feature && !actor.features[access.feature]) {
-    throw new ApiError('unavailable', 'This feature is switched off for the organization.')
+    const kind = forbidding.has(access.feature) ? 'forbidden' : 'unavailable'
+    throw new ApiError(kind, 'This feature is switched off for the organization.')
   }
 }
 

@@ -1,0 +1,70 @@
+// The arms differ. How long does it take until the always-valid interval says so?
+
+import { anytimeEvidence } from '../../server/experiments/stats/anytime.ts'
+import { normalQuantile } from '../../server/experiments/stats/distributions.ts'
+import { twoSidedZ } from '../../server/experiments/stats/proportions.ts'
+import { armsSoFar, observe, startReplay } from '../../server/experiments/stats/replay.ts'
+import { affected, designOf, type Rates, strangers } from './streams.ts'
+import { defineStudy, percent, shareOf, whole } from './study.ts'
+
+const firstLook = 4
+const conversations = 5_000
+const power = 0.8
+
+/** What a test that is looked at once needs in both arms, by the usual formula, which is rough for few. */
+const fixedSize = ({ a, b }: Rates, alpha: number): number => {
+  const mean = (a + b) / 2
+  const alike = twoSidedZ(alpha) * Math.sqrt(2 * mean * (1 - mean))
+  const apart = normalQuantile(power) * Math.sqrt(a * (1 - a) + b * (1 - b))
+  return 2 * Math.ceil(((alike + apart) / (b - a)) ** 2)
+}
+
+export const detection = defineStudy({
+  title: 'How soon a difference is seen',
+  about:
+    'Both arms get half of the conversations, and the always-valid interval is looked at after every one. Shown is ' +
+    'after how many conversations of both arms together half of the experiments had left out zero, and eight of ' +
+    'ten, and how many had by 2,000 and by 5,000. The last column is to be compared with that of eight of ten: how ' +
+    'many an ordinary test needs that is looked at once, at its end, to see the difference as often (a formula, not ' +
+    'simulated).',
+  runs: 2_000,
+  settings: [
+    { a: 0.05, b: 0.65 },
+    { a: 0.05, b: 0.35 },
+    { a: 0.5, b: 0.7 },
+    { a: 0.2, b: 0.3 },
+    { a: 0.2, b: 0.25 },
+  ],
+  run: (rates, random) => {
+    const design = designOf('boolean')
+    const replay = startReplay('boolean')
+    let count = 0
+    for (const conversation of strangers(random, 0.5, (arm) => affected(random, rates[arm]))) {
+      observe(replay, conversation)
+      count += 1
+      if (count >= firstLook && anytimeEvidence(armsSoFar(replay), design).p < design.alpha) return count
+      if (count === conversations) break
+    }
+    return null
+  },
+  head: ['rates', 'half', 'eight of ten', 'seen by 2,000', 'seen by 5,000', 'ordinary, one look'],
+  row: ({ a, b }, outcomes) => {
+    const sorted = outcomes.map((count) => count ?? Number.POSITIVE_INFINITY).sort((one, other) => one - other)
+    const shownOf = (share: number) => {
+      const count = sorted[Math.ceil(share * sorted.length) - 1] ?? Number.POSITIVE_INFINITY
+      return Number.isFinite(count) ? whole(count) : `more than ${whole(conversations)}`
+    }
+    const seenBy = (most: number) => percent(shareOf(outcomes, (count) => count !== null && count <= most))
+    return {
+      cells: [
+        `${100 * a} % and ${100 * b} %`,
+        shownOf(0.5),
+        shownOf(power),
+        seenBy(2_000),
+        seenBy(5_000),
+        whole(fixedSize({ a, b }, designOf('boolean').alpha)),
+      ],
+      judged: [],
+    }
+  },
+})

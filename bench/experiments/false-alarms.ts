@@ -1,0 +1,161 @@
+// Both arms are alike. How often does an interval ever say otherwise?
+
+import { anytimeEvidence } from '../../server/experiments/stats/anytime.ts'
+import type { Design } from '../../server/experiments/stats/design.ts'
+import { armsSoFar, type Observation, observe, startReplay } from '../../server/experiments/stats/replay.ts'
+import { fixedExcludesZero } from './looks.ts'
+import {
+  affected,
+  type Callers,
+  type Conversations,
+  callers,
+  designOf,
+  type Scores,
+  score,
+  strangers,
+} from './streams.ts'
+import { defineStudy, type Judged, percent, shareOf } from './study.ts'
+
+const firstLook = 4
+const inEachArm = 5_000
+
+export const splits = { '50/50': 0.5, '80/20': 0.8, '90/10': 0.9 } as const
+export type SplitName = keyof typeof splits
+const splitNames = Object.keys(splits) as SplitName[]
+
+type Claims = { anytime: boolean; fixed: boolean }
+
+/** Whether each interval ever excluded 0, with a look after every conversation until both arms have enough. */
+const claimsOf = (conversations: Conversations, design: Design): Claims => {
+  const replay = startReplay(design.kind)
+  const claims: Claims = { anytime: false, fixed: false }
+  let count = 0
+  for (const conversation of conversations) {
+    observe(replay, conversation)
+    count += 1
+    if (count >= firstLook) {
+      const arms = armsSoFar(replay)
+      claims.anytime ||= anytimeEvidence(arms, design).p < design.alpha
+      claims.fixed ||= fixedExcludesZero(arms, design)
+    }
+    const { a, b } = replay.sums
+    if ((claims.anytime && claims.fixed) || Math.min(a.count, b.count) >= inEachArm) break
+  }
+  return claims
+}
+
+const judgedOf = (name: string, outcomes: readonly Claims[]): Judged[] => [
+  { name, share: shareOf(outcomes, ({ anytime }) => anytime), runs: outcomes.length, atMost: 0.05 },
+  // Who looks this often errs, or this does not look.
+  {
+    name: `${name}, ordinary`,
+    share: shareOf(outcomes, ({ fixed }) => fixed),
+    runs: outcomes.length,
+    atLeast: 0.25,
+  },
+]
+
+const cellsOf = (outcomes: readonly Claims[]): string[] => [
+  percent(shareOf(outcomes, ({ anytime }) => anytime)),
+  percent(shareOf(outcomes, ({ fixed }) => fixed)),
+]
+
+const rates = [0.5, 0.1, 0.02]
+
+export const falseAlarmsOfRates = defineStudy({
+  title: 'False alarms: yes or no',
+  about:
+    'Both arms have the same rate. The intervals are looked at after every conversation from the fourth on, until ' +
+    'each arm has 5,000. Shown is the share of experiments in which an interval ever left out zero, and so claimed ' +
+    'a difference that is not there.',
+  runs: 600,
+  settings: rates.flatMap((rate) => splitNames.map((split) => ({ rate, split }))),
+  run: ({ rate, split }, random) =>
+    claimsOf(
+      strangers(random, splits[split], () => affected(random, rate)),
+      designOf('boolean'),
+    ),
+  head: ['rate in both arms', 'split', 'always-valid', 'ordinary'],
+  row: ({ rate, split }, outcomes) => ({
+    cells: [`${100 * rate} %`, split, ...cellsOf(outcomes)],
+    judged: judgedOf(`false alarms at a rate of ${rate}, ${split}`, outcomes),
+  }),
+})
+
+const kinds: Scores[] = ['normal', 'from 1 to 5, skewed']
+
+export const falseAlarmsOfScores = defineStudy({
+  title: 'False alarms: scores',
+  about: 'The same with scores, of which both arms have the same distribution.',
+  runs: 600,
+  settings: kinds.flatMap((scores) => splitNames.map((split) => ({ scores, split }))),
+  run: ({ scores, split }, random) =>
+    claimsOf(
+      strangers(random, splits[split], () => score(random, scores)),
+      designOf('numeric', scores === 'normal' ? null : { low: 1, high: 5 }),
+    ),
+  head: ['scores', 'split', 'always-valid', 'ordinary'],
+  row: ({ scores, split }, outcomes) => ({
+    cells: [scores, split, ...cellsOf(outcomes)],
+    judged: judgedOf(`false alarms of scores ${scores}, ${split}`, outcomes),
+  }),
+})
+
+type Returning = Pick<Callers, 'returning' | 'routed'> & { split: SplitName }
+
+const returningCallers: Returning[] = [
+  ...(['anyone', 'often the same'] as const).flatMap((returning) =>
+    splitNames.map((split) => ({ returning, routed: 'by caller' as const, split })),
+  ),
+  { returning: 'anyone', routed: 'by conversation', split: '50/50' },
+]
+
+const returningOf = { anyone: 'anyone who called', 'often the same': 'often the same few' } as const
+
+export const falseAlarmsOfCallers = defineStudy({
+  title: 'False alarms: callers who return',
+  about:
+    'The rate is 20 % in both arms. Three of ten conversations are of new callers, the others of callers who return, ' +
+    'and two conversations of one caller resemble each other (correlation 1/3). With units, the callers are known; ' +
+    'without, each conversation was taken as a caller of its own.',
+  runs: 400,
+  settings: returningCallers,
+  run: ({ split, ...kind }, random) => {
+    const conversations = callers(random, { ...kind, newShare: 0.3, correlation: 1 / 3 }, splits[split], {
+      a: 0.2,
+      b: 0.2,
+    })
+    const design = designOf('boolean')
+    const held = { a: 0, b: 0 }
+    const made: Observation[] = []
+    for (const conversation of conversations) {
+      made.push(conversation)
+      held[conversation.arm] += 1
+      if (Math.min(held.a, held.b) >= inEachArm) break
+    }
+    return {
+      known: claimsOf(made, design),
+      unknown: claimsOf(
+        made.map((conversation) => ({ ...conversation, unit: null })),
+        design,
+      ),
+    }
+  },
+  head: [
+    'who returns',
+    'routed',
+    'split',
+    'always-valid with units',
+    'ordinary with units',
+    'always-valid without',
+    'ordinary without',
+  ],
+  row: ({ returning, routed, split }, outcomes) => {
+    const known = outcomes.map((outcome) => outcome.known)
+    const unknown = outcomes.map((outcome) => outcome.unknown)
+    return {
+      cells: [returningOf[returning], routed, split, ...cellsOf(known), ...cellsOf(unknown)],
+      judged: judgedOf(`false alarms where ${returningOf[returning]} return, routed ${routed}, ${split}`, known),
+    }
+  },
+})

@@ -1,0 +1,97 @@
+// A judge that errs, and people who reviewed some of what it judged.
+
+import { estimateArms } from '../../server/experiments/stats/arm.ts'
+import { fixedDifference } from '../../server/experiments/stats/fixed.ts'
+import {
+  correctedDifference,
+  type ReviewedArm,
+  type ReviewedUnit,
+} from '../../server/experiments/stats/judge-correction.ts'
+import { addUnit, holdMore, noSums, nothingHeld, noUnit } from '../../server/experiments/stats/sums.ts'
+import type { Random } from '../../server/monitors/spikes/test-calls.ts'
+import { affected, designOf } from './streams.ts'
+import { defineStudy, percent, shareOf, whole } from './study.ts'
+
+const conversations = 1_200
+
+type Truth = { rate: number; sensitivity: number; specificity: number }
+
+const converse = (random: Random, { rate, sensitivity, specificity }: Truth) => {
+  const human = affected(random, rate)
+  return { human, judge: affected(random, human === 1 ? sensitivity : 1 - specificity) }
+}
+
+/** What the judge said of all, and what the people said of the first. */
+const judgedArm = (random: Random, truth: Truth, reviewed: number) => {
+  const units: ReviewedUnit[] = []
+  let others = noSums()
+  let all = 0
+  for (let count = 0; count < conversations; count++) {
+    const { human, judge } = converse(random, truth)
+    all += judge
+    if (count >= reviewed) {
+      others = addUnit(others, { ...noUnit, a: holdMore(nothingHeld, judge) })
+      continue
+    }
+    const unreviewed = { unreviewed: 0, unreviewedJudge: 0, unreviewedJudgeSquares: 0 }
+    units.push({ reviewed: 1, human, judge, judgeSquares: judge, products: human * judge, ...unreviewed })
+  }
+  const arm: ReviewedArm = { units, others: others.a }
+  return { arm, affected: all }
+}
+
+type Setting = { name: string; a: Truth; b: Truth; reviewed: number }
+
+const usual: Truth = { rate: 0.1, sensitivity: 0.8, specificity: 0.9 }
+
+const pairs: Omit<Setting, 'reviewed'>[] = [
+  { name: '10 % and 10 %, the judge errs alike', a: usual, b: usual },
+  { name: '10 % and 20 %, the judge errs alike', a: usual, b: { ...usual, rate: 0.2 } },
+  { name: '10 % and 10 %, the judge errs more in B', a: usual, b: { ...usual, specificity: 0.8 } },
+]
+
+export const judge = defineStudy({
+  title: 'A judge that errs, corrected by reviews',
+  about:
+    'The judge sees 80 % of what is affected and is right about 90 % of what is not; in the last two lines it is ' +
+    'right about only 80 % of that in arm B. Each arm has 1,200 conversations, of which people reviewed 50 or 200, ' +
+    'drawn at random. One look. Shown is in how many experiments the true difference is in the ordinary interval of ' +
+    'what the judge said, in the ordinary interval corrected by the reviews, and in the always-valid one corrected ' +
+    'by them.',
+  runs: 5_000,
+  settings: pairs.flatMap((pair) => [50, 200].map((reviewed): Setting => ({ ...pair, reviewed }))),
+  run: ({ a, b, reviewed }, random) => {
+    const design = designOf('boolean')
+    const [armA, armB] = [judgedArm(random, a, reviewed), judgedArm(random, b, reviewed)]
+    const difference = b.rate - a.rate
+    const holds = (interval: { low: number; high: number } | null | undefined) =>
+      interval !== null && interval !== undefined && interval.low <= difference && difference <= interval.high
+    const uncorrected = fixedDifference(judgedArms(armA.affected, armB.affected), design)
+    const corrected = correctedDifference(armA.arm, armB.arm, design)
+    return {
+      uncorrected: holds(uncorrected.interval),
+      fixed: holds(corrected?.fixed),
+      anytime: holds(corrected?.anytime),
+    }
+  },
+  head: ['true rates', 'reviewed in each arm', 'as judged', 'corrected', 'corrected, always-valid'],
+  row: ({ name, reviewed }, outcomes) => {
+    const share = (which: 'uncorrected' | 'fixed' | 'anytime') => shareOf(outcomes, (outcome) => outcome[which])
+    const [fixed, anytime] = [share('fixed'), share('anytime')]
+    const named = `${name}, ${reviewed} reviews`
+    return {
+      cells: [name, whole(reviewed), percent(share('uncorrected')), percent(fixed), percent(anytime)],
+      judged: [{ name: `corrected and always-valid, ${named}`, share: anytime, runs: outcomes.length, atLeast: 0.95 }],
+    }
+  },
+})
+
+/** Each conversation is a unit of its own. */
+const judgedArms = (affectedA: number, affectedB: number) => {
+  const arm = (sum: number) => ({
+    shift: 0,
+    ...{ units: conversations, count: conversations, countCount: conversations },
+    ...{ sum, squares: sum, sumSum: sum, sumCount: sum },
+  })
+  return estimateArms({ ...noSums(), a: arm(affectedA), b: arm(affectedB) }, 'boolean')
+}

@@ -1,0 +1,33 @@
+// One look at an experiment: which differences the intervals exclude, without the cost of finding their ends.
+
+import { precisionOf, tLevel } from '../../server/experiments/stats/anytime.ts'
+import type { ArmEstimate, Arms } from '../../server/experiments/stats/arm.ts'
+import { type Design, tPart } from '../../server/experiments/stats/design.ts'
+import { exactLogE } from '../../server/experiments/stats/exact-binomial.ts'
+import { fixedP } from '../../server/experiments/stats/fixed.ts'
+import { tLogE } from '../../server/experiments/stats/mixtures.ts'
+import { type Share, scoreTest } from '../../server/experiments/stats/proportions.ts'
+
+const shareOf = ({ sum, observed }: ArmEstimate): Share => ({ affected: sum, all: observed })
+
+/** Of the interval for any look. */
+export const anytimeExcludes = (arms: Arms, design: Design, difference: number): boolean => {
+  const precision = precisionOf(arms, design)
+  if (arms.difference === null || precision === null || precision.variance === 0) return false
+  const byT = tLogE((arms.difference - difference) ** 2 / precision.variance, precision.degrees, precision.x)
+  if (byT > -Math.log(tLevel(design, design.alpha))) return true
+  if (design.kind === 'numeric' || !arms.single) return false
+  return exactLogE(shareOf(arms.a), shareOf(arms.b), difference) > -Math.log((1 - tPart) * design.alpha)
+}
+
+const effective = ({ sum, observed, designEffect }: ArmEstimate): Share => ({
+  affected: sum / designEffect,
+  all: observed / designEffect,
+})
+
+/** Of the interval for one look. Its p is Fisher's where counts are small, and then it errs less than its interval. */
+export const fixedExcludesZero = (arms: Arms, design: Design): boolean => {
+  if (design.kind === 'numeric' || arms.covariance !== 0) return fixedP(arms, design) < design.alpha
+  if (arms.a.unitVariance === null || arms.b.unitVariance === null) return false
+  return scoreTest(effective(arms.a), effective(arms.b)).p < design.alpha
+}

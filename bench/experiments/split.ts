@@ -1,0 +1,67 @@
+// Units arrive in some split. How often, and how soon, is it told that it is not the expected one?
+
+import { pValueOf } from '../../server/experiments/stats/mixtures.ts'
+import { sampleRatio, splitChiSquare, splitLogE } from '../../server/experiments/stats/sample-ratio.ts'
+import { median } from '../servers.ts'
+import { defineStudy, percent, shareOf, whole } from './study.ts'
+
+const units = 10_000
+/** Fewer are not judged. */
+const firstLook = 20
+const level = 0.01
+
+export const split = defineStudy({
+  title: 'The split between the arms',
+  about:
+    'Units arrive in a true split while another, or the same, is expected, and the split is looked at after each of ' +
+    '10,000 units, from the twentieth on. Shown is the share of experiments that were told of a mismatch, and after ' +
+    'how many units half of them were; beside it an ordinary chi-square test at the same level of 1 %.',
+  runs: 1_000,
+  settings: [
+    { actual: 0.5, expected: 0.5 },
+    { actual: 0.9, expected: 0.9 },
+    { actual: 0.6, expected: 0.5 },
+    { actual: 0.55, expected: 0.5 },
+    { actual: 0.85, expected: 0.8 },
+  ],
+  run: ({ actual, expected }, random) => {
+    const seen = { a: 0, b: 0 }
+    let smallestP = 1
+    let told: number | null = null
+    let toldByChiSquare: number | null = null
+    for (let count = 1; count <= units && (told === null || toldByChiSquare === null); count++) {
+      seen[random() < actual ? 'a' : 'b'] += 1
+      if (told === null) smallestP = Math.min(smallestP, pValueOf(splitLogE(seen, expected)))
+      const enough = count >= firstLook && count * Math.min(expected, 1 - expected) >= 5
+      if (!enough) continue
+      if (told === null && smallestP < level) {
+        told = count
+        const { status } = sampleRatio(seen, { expectedA: expected, alpha: 0.05, smallestP })
+        if (status !== 'mismatch') throw new Error(`The service would have said ${status}`)
+      }
+      if (toldByChiSquare === null && splitChiSquare(seen, expected).p < level) toldByChiSquare = count
+    }
+    return { told, toldByChiSquare }
+  },
+  head: ['true split', 'expected', 'told', 'half by', 'told by chi-square', 'half by'],
+  row: ({ actual, expected }, outcomes) => {
+    const splitOf = (share: number) => `${Math.round(100 * share)}/${Math.round(100 * (1 - share))}`
+    const alike = actual === expected
+    const columns = (counts: (number | null)[]) => {
+      const middle = median(counts.map((count) => count ?? Number.POSITIVE_INFINITY))
+      return [percent(shareOf(counts, (count) => count !== null)), Number.isFinite(middle) ? whole(middle) : '–']
+    }
+    const told = outcomes.map((outcome) => outcome.told)
+    const name = `told of ${splitOf(actual)} where ${splitOf(expected)} is expected`
+    const judged = { name, share: shareOf(told, (count) => count !== null), runs: outcomes.length }
+    return {
+      cells: [
+        splitOf(actual),
+        splitOf(expected),
+        ...columns(told),
+        ...columns(outcomes.map((outcome) => outcome.toldByChiSquare)),
+      ],
+      judged: alike ? [{ ...judged, atMost: level }] : [],
+    }
+  },
+})

@@ -1,0 +1,83 @@
+// Conversations of experiments that never were, one after the other.
+
+import type { Design } from '../../server/experiments/stats/design.ts'
+import type { Observation } from '../../server/experiments/stats/replay.ts'
+import type { Arm } from '../../server/experiments/stats/sums.ts'
+import { normal, type Random } from '../../server/monitors/spikes/test-calls.ts'
+
+export const designOf = (kind: Design['kind'], range: Design['range'] = null): Design => ({
+  kind,
+  alpha: 0.05,
+  tuningConversations: 1000,
+  range,
+})
+
+/** Without an end. */
+export type Conversations = Iterable<Observation>
+
+/** Each caller calls once. */
+export const strangers = function* (
+  random: Random,
+  shareOfA: number,
+  valueIn: (arm: Arm) => number,
+): Generator<Observation> {
+  for (;;) {
+    const arm = random() < shareOfA ? 'a' : 'b'
+    yield { unit: null, arm, value: valueIn(arm) }
+  }
+}
+
+export type Rates = Record<Arm, number>
+
+export const affected = (random: Random, rate: number): number => (random() < rate ? 1 : 0)
+
+export type Scores = 'normal' | 'from 1 to 5, skewed'
+
+/** Most give a 5. */
+const skewed = [0.05, 0.1, 0.2, 0.4]
+
+export const score = (random: Random, scores: Scores): number => {
+  if (scores === 'normal') return normal(random)
+  const at = random()
+  return 1 + skewed.filter((below) => at >= below).length
+}
+
+export type Callers = {
+  /** How many of the conversations are of someone who never called before. */
+  newShare: number
+  /** Of two conversations of one caller. */
+  correlation: number
+  /** Each caller is as likely as the other, or each conversation's caller is, so that a few call very often. */
+  returning: 'anyone' | 'often the same'
+  routed: 'by caller' | 'by conversation'
+}
+
+export const callers = function* (
+  random: Random,
+  { newShare, correlation, returning, routed }: Callers,
+  shareOfA: number,
+  rates: Rates,
+): Generator<Observation> {
+  // Two conversations are sure to be alike when both are as the caller always is.
+  const asAlways = Math.sqrt(correlation)
+  const drawArm = (): Arm => (random() < shareOfA ? 'a' : 'b')
+  const known: { unit: string; arm: Arm; always: Rates }[] = []
+  /** The caller of each conversation so far. */
+  const called: typeof known = []
+  const draw = () => {
+    const from = returning === 'anyone' ? known : called
+    const again = random() < newShare ? undefined : from[Math.floor(random() * from.length)]
+    if (again) return again
+    const always = { a: affected(random, rates.a), b: affected(random, rates.b) }
+    const caller = { unit: String(known.length), arm: drawArm(), always }
+    known.push(caller)
+    return caller
+  }
+  for (;;) {
+    const caller = draw()
+    called.push(caller)
+    const arm = routed === 'by caller' ? caller.arm : drawArm()
+    const value = random() < asAlways ? caller.always[arm] : affected(random, rates[arm])
+    yield { unit: caller.unit, arm, value }
+  }
+}

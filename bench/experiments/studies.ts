@@ -1,0 +1,31 @@
+import { type Random, seeded } from '../../server/monitors/spikes/test-calls.ts'
+import { coverage } from './coverage.ts'
+import { detection } from './detection.ts'
+import { falseAlarmsOfCallers, falseAlarmsOfRates, falseAlarmsOfScores } from './false-alarms.ts'
+import { judge } from './judge.ts'
+import { split } from './split.ts'
+import type { Study } from './study.ts'
+
+/** In the order of the page. New ones come last, so that those before draw the same chances as ever. */
+export const studies: readonly Study[] = [
+  falseAlarmsOfRates,
+  falseAlarmsOfScores,
+  falseAlarmsOfCallers,
+  coverage,
+  detection,
+  split,
+  judge,
+]
+
+export const seed = 6_000_000
+
+/** Some runs of one setting. */
+export type Task = { study: number; setting: number; from: number; to: number }
+
+const chanceOf = ({ study, setting }: Task, run: number): Random =>
+  seeded(seed + study * 100_000_000 + setting * 1_000_000 + run)
+
+export const runTask = (task: Task): unknown[] => {
+  const { study, setting, from, to } = task
+  return Array.from({ length: to - from }, (_, at) => studies[study]?.run(setting, chanceOf(task, from + at)))
+}

@@ -1,0 +1,38 @@
+// Who is assigned to an arm: a caller, who should meet one prompt alone, or a conversation by itself.
+
+import { createHash } from 'node:crypto'
+import Type, { type Static } from 'typebox'
+import { Condition } from '../filters/filter.ts'
+import { invalid } from '../platform/errors.ts'
+import { Choice, Closed } from '../platform/http/schemas.ts'
+
+export const AssignmentUnit = Closed(
+  {
+    kind: Choice(['auto', 'metadata'], {
+      description:
+        '`auto` is the customer where the conversation names one. `metadata` is what the metadata have under `key`. ' +
+        'Without either, the conversation is a unit by itself.',
+    }),
+    key: Type.Optional({ ...Condition.properties.key, description: 'Required for metadata, and only there.' }),
+  },
+  { title: 'AssignmentUnit', examples: [{ kind: 'auto' }, { kind: 'metadata', key: 'household' }] },
+)
+export type AssignmentUnit = Static<typeof AssignmentUnit>
+
+export const checkUnit = ({ kind, key }: AssignmentUnit): void => {
+  if (kind === 'metadata' && key === undefined) throw invalid('assignmentUnit.key', 'is required for metadata')
+  if (kind === 'auto' && key !== undefined) throw invalid('assignmentUnit.key', 'is of metadata alone')
+}
+
+type Named = { id: string; customerId: string | null; metadataValue: string | null }
+
+/** An id for the unit: the same name is the same unit, and the name itself is not kept twice. */
+const idOf = (name: string): string => {
+  const hex = createHash('sha256').update(name).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
+}
+
+export const unitOf = ({ kind }: AssignmentUnit, { id, customerId, metadataValue }: Named) => {
+  const name = kind === 'auto' ? customerId : metadataValue
+  return name === null ? { unitId: id, isAlone: true } : { unitId: idOf(`${kind} ${name}`), isAlone: false }
+}

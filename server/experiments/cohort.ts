@@ -1,0 +1,92 @@
+// Which conversations an experiment looks at, of those by its versions.
+
+import Type, { type Static } from 'typebox'
+import { Condition, faultsOf, parseFilter } from '../filters/filter.ts'
+import type { Selection } from '../filters/queries.ts'
+import { type Issue, invalidAll } from '../platform/errors.ts'
+import { Choice, Closed } from '../platform/http/schemas.ts'
+
+const fields = ['metadata', 'channel', 'direction', 'companyId'] as const
+
+export const CohortFilter = Closed(
+  {
+    field: Choice(fields, { description: 'What of the conversation is looked at.' }),
+    key: Type.Optional({
+      ...Condition.properties.key,
+      description: 'Of the metadata; required there, and only there.',
+    }),
+    op: { ...Condition.properties.op, description: '`eq` or `neq` but for metadata, which takes all of them.' },
+    value: Type.Optional(Condition.properties.value),
+  },
+  {
+    title: 'CohortFilter',
+    description:
+      'A condition on conversations, in the grammar of Filter. A conversation without a direction or a company ' +
+      'satisfies no condition on it.',
+    examples: [{ field: 'metadata', key: 'plan', op: 'eq', value: 'gold' }],
+  },
+)
+export type CohortFilter = Static<typeof CohortFilter>
+
+export type Cohort = {
+  /** A conversation is in each of these, */
+  takes: Selection[]
+  /** in none of these, */
+  leaves: Selection[]
+  /** and has a company, where one is excluded. */
+  needsCompany: boolean
+}
+
+const values = { channel: ['call', 'chat', 'voicemail'], direction: ['inbound', 'outbound'] } as const
+const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+const faultOf = ({ field, key, op, value }: CohortFilter): Issue | undefined => {
+  if (field === 'metadata') {
+    if (key === undefined) return { path: 'key', message: 'is required for metadata' }
+    const [fault] = faultsOf({ metadata: [{ key, op, ...(value !== undefined && { value }) }] })
+    return fault && { path: 'value', message: fault.message }
+  }
+  if (key !== undefined) return { path: 'key', message: `is of metadata alone, not of ${field}` }
+  if (op !== 'eq' && op !== 'neq') return { path: 'op', message: `must be eq or neq for ${field}` }
+  if (value === undefined) return { path: 'value', message: `is required for ${op}` }
+  if (field === 'companyId') return idForm.test(value) ? undefined : { path: 'value', message: 'must be a uuid' }
+  const known: readonly string[] = values[field]
+  return known.includes(value) ? undefined : { path: 'value', message: `must be one of ${known.join(', ')}` }
+}
+
+const selectionOf = ({ field, op, value = '' }: CohortFilter): Selection => {
+  const chosen = <V extends string>(all: readonly V[]) => all.filter((one) => (one === value) === (op === 'eq'))
+  if (field === 'channel') return { channels: chosen(values.channel) }
+  if (field === 'direction') return { directions: chosen(values.direction) }
+  return { companyIds: [value.toLowerCase()] }
+}
+
+/** Checks what a schema cannot, all faults at once. */
+export const parseCohort = (filters: CohortFilter[]): Cohort => {
+  const issues = filters.flatMap((filter, at) => {
+    const fault = faultOf(filter)
+    return fault ? [{ ...fault, path: `cohortFilters[${at}].${fault.path}` }] : []
+  })
+  if (issues.length > 0) throw invalidAll(issues)
+  const metadata = filters.flatMap(({ field, key, op, value }) =>
+    field === 'metadata' && key !== undefined ? [{ key, op, ...(value !== undefined && { value }) }] : [],
+  )
+  const others = filters.filter(({ field }) => field !== 'metadata')
+  const excludes = ({ field, op }: CohortFilter) => field === 'companyId' && op === 'neq'
+  const leaves = others.filter(excludes).map(selectionOf)
+  return {
+    takes: [
+      ...(metadata.length > 0 ? [parseFilter({ metadata })] : []),
+      ...others.filter((filter) => !excludes(filter)).map(selectionOf),
+    ],
+    leaves,
+    needsCompany: leaves.length > 0,
+  }
+}
+
+export const companyIdsOf = (filters: CohortFilter[]): { path: string; id: string }[] =>
+  filters.flatMap(({ field, value }, at) =>
+    field === 'companyId' && value !== undefined
+      ? [{ path: `cohortFilters[${at}].value`, id: value.toLowerCase() }]
+      : [],
+  )

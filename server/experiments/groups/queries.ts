@@ -1,0 +1,75 @@
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { violatedConstraint } from '../../platform/db/errors.ts'
+import { ApiError, notFound } from '../../platform/errors.ts'
+import type { Page } from '../../platform/http/paging.ts'
+
+const columns = [
+  'id',
+  'name',
+  'monitor_ids as metricIds',
+  'created_at as createdAt',
+  'updated_at as updatedAt',
+] as const
+
+const selectGroups = (db: Db, org: OrgId) =>
+  db.selectFrom('monitor_groups').select(columns).where('organization_id', '=', org)
+
+export const listGroups = (db: Db, org: OrgId, { limit, after }: Page) =>
+  selectGroups(db, org)
+    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()
+
+export const getGroup = (db: Db, org: OrgId, id: string) =>
+  selectGroups(db, org).where('id', '=', id).executeTakeFirstOrThrow(notFound)
+
+/** Against changes until the transaction ends; undefined when there is none. */
+export const holdGroup = (trx: Db, org: OrgId, id: string) =>
+  selectGroups(trx, org).where('id', '=', id).forShare().executeTakeFirst()
+
+const explain = (error: unknown): never => {
+  if (violatedConstraint(error) !== 'monitor_groups_name_key') throw error
+  throw new ApiError('conflict', 'Another monitor group has this name.')
+}
+
+type NewGroup = { id: string; name: string; metricIds: string[] }
+
+export const insertGroup = (trx: Db, org: OrgId, { id, name, metricIds }: NewGroup) =>
+  trx
+    .insertInto('monitor_groups')
+    .values({ organization_id: org, id, name, monitor_ids: metricIds })
+    .execute()
+    .catch(explain)
+
+type GroupChange = { name?: string; metricIds?: string[] }
+
+export const updateGroup = (trx: Db, org: OrgId, id: string, { name, metricIds }: GroupChange, now: Date) =>
+  trx
+    .updateTable('monitor_groups')
+    .set({
+      ...(name !== undefined && { name }),
+      ...(metricIds !== undefined && { monitor_ids: metricIds }),
+      updated_at: now,
+    })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .returning(columns)
+    .executeTakeFirstOrThrow(notFound)
+    .catch(explain)
+
+/** Experiments that were launched with it name it no more. */
+export const deleteGroup = async (trx: Db, org: OrgId, id: string) => {
+  await trx
+    .updateTable('experiments')
+    .set({ monitor_group_id: null })
+    .where('organization_id', '=', org)
+    .where('monitor_group_id', '=', id)
+    .execute()
+  return trx
+    .deleteFrom('monitor_groups')
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .returning('id')
+    .executeTakeFirstOrThrow(notFound)
+}

@@ -1,0 +1,74 @@
+// Whether the arms may be compared: how the traffic that somebody else routes came to them.
+
+import type { Split } from './observations/queries.ts'
+import type { StoredExperiment } from './queries.ts'
+import { concurrency, sameSplit } from './stats/concurrency.ts'
+import { routing } from './stats/routing.ts'
+import { type Split as ArmSplit, sampleRatio } from './stats/sample-ratio.ts'
+import { concernsOf } from './stats/verdict.ts'
+
+const dayMs = 24 * 60 * 60 * 1_000
+const rateDays = 7
+/** Of companies, those with the most conversations. */
+const mostShown = 50
+/** Small, since it is looked at again and again. */
+const differsBelow = 0.0001
+
+const totalOf = (splits: ArmSplit[]): ArmSplit =>
+  splits.reduce((sum, { a, b }) => ({ a: sum.a + a, b: sum.b + b }), { a: 0, b: 0 })
+
+/** How the arms share what they should share alike. Where values are many, the rare ones are taken together. */
+const evenness = (splits: Split[]) => {
+  const large = splits.filter(({ a, b }) => a + b >= 20)
+  const rare = totalOf(splits.filter(({ a, b }) => a + b < 20))
+  const buckets = rare.a + rare.b > 0 ? [...large, rare] : large
+  const { p } = sameSplit(buckets)
+  const values = [...splits].sort((one, other) => other.a + other.b - one.a - one.b).slice(0, mostShown)
+  return {
+    status: buckets.length < 2 ? ('cannot_tell' as const) : p < differsBelow ? ('uneven' as const) : ('even' as const),
+    p,
+    values: values.map(({ value, a, b }) => ({ value: value === 'none' ? null : value, a, b })),
+    others: splits.length - values.length,
+  }
+}
+
+export const healthOf = (experiment: StoredExperiment, splits: Split[], now: Date) => {
+  const { expectedArmAPercent, alpha, leastSplitP, startedAt, finishedAt } = experiment
+  const of = (dimension: string) => splits.filter((split) => split.dimension === dimension)
+  const unitDays = of('unit-day')
+  const units = totalOf(unitDays)
+  const conversations = totalOf(of('day'))
+  const expectedA = expectedArmAPercent === null ? null : expectedArmAPercent / 100
+  const sizes = of('unit-size')
+  const observedA = units.a + units.b === 0 ? 0.5 : units.a / (units.a + units.b)
+  const health = {
+    sampleRatio: sampleRatio(units, { expectedA, alpha, smallestP: leastSplitP }),
+    concurrency: concurrency(unitDays),
+    routing: routing(new Map(sizes.map(({ value, a }) => [Number(value), a])), {
+      inBothArms: sizes.reduce((sum, { b }) => sum + b, 0),
+      shareOfA: expectedA ?? observedA,
+      alpha,
+    }),
+  }
+  const end = finishedAt ?? now
+  const since = new Date(Math.max(startedAt.getTime(), end.getTime() - rateDays * dayMs))
+  const recent = totalOf(of('day').filter(({ value }) => value >= since.toISOString().slice(0, 10)))
+  const days = Math.max(1, (end.getTime() - since.getTime()) / dayMs)
+  return {
+    ...health,
+    concerns: concernsOf(health),
+    conversations: { ...conversations, perDay: (recent.a + recent.b) / days },
+    /** Conversations that name no unit, and stand for themselves. */
+    withoutUnit: totalOf(of('alone')),
+    byDay: of('day').map(({ value, a, b }) => ({ day: value, a, b })),
+    byHour: evenness(of('hour')),
+    byCompany: evenness(of('company')),
+    byDirection: evenness(of('direction')),
+    otherVersions: of('other-version')
+      .map(({ value, a }) => ({ agentVersionId: value === 'none' ? null : value, conversations: a }))
+      .sort((one, other) => other.conversations - one.conversations)
+      .slice(0, mostShown),
+  }
+}
+
+export type Health = ReturnType<typeof healthOf>

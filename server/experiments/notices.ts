@@ -1,0 +1,67 @@
+// What people are told by e-mail: in the transaction of what it tells.
+
+import type { Deps } from '../deps.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { sendMail } from '../platform/mail/mail.ts'
+import type { Health } from './health.ts'
+import type { StoredExperiment } from './queries.ts'
+
+type NoticeDeps = Pick<Deps, 'jobs' | 'config' | 'clock' | 'baseUrl'>
+
+const notify = (
+  deps: NoticeDeps,
+  trx: Db,
+  org: OrgId,
+  { id, name, emails }: Pick<StoredExperiment, 'id' | 'name' | 'emails'>,
+  { subject, lines }: { subject: string; lines: string[] },
+): Promise<void> => {
+  const text = [...lines, '', `${deps.baseUrl()}/experiments/${id}`].join('\n')
+  return emails.length === 0
+    ? Promise.resolve()
+    : sendMail(deps, trx, org, { to: emails, subject: `${subject}: ${name.replace(/\s+/g, ' ').trim()}`, text })
+}
+
+export const tellLaunched = (deps: NoticeDeps, trx: Db, org: OrgId, experiment: StoredExperiment): Promise<void> =>
+  notify(deps, trx, org, experiment, {
+    subject: 'Experiment launched',
+    lines: [
+      `“${experiment.name}” was launched at ${experiment.startedAt.toISOString()}.`,
+      `It measures ${experiment.outcomeMetricIds.length} outcomes of conversations by either version that start from now on.`,
+      'It continues until an operator finishes it.',
+    ],
+  })
+
+const concerns: Record<Health['concerns'][number], string> = {
+  mismatch: 'The arms do not get the shares of units that are expected.',
+  arms_not_concurrent: 'The arms did not run at the same times.',
+  routed_per_conversation: 'Callers who return change between the arms as if by chance.',
+}
+
+export const alarmRouting = (
+  deps: NoticeDeps,
+  trx: Db,
+  org: OrgId,
+  experiment: StoredExperiment,
+  { concerns: found, sampleRatio: { units }, routing }: Health,
+): Promise<void> => {
+  const said = found.map((concern) => concerns[concern])
+  if (routing.status === 'unstable_routing') said.push('Some callers who return change between the arms.')
+  return notify(deps, trx, org, experiment, {
+    subject: 'Routing is not as confirmed',
+    lines: [
+      `The traffic of “${experiment.name}” does not come as it should:`,
+      ...said.map((line) => `- ${line}`),
+      `So far ${units.a} units came to arm A and ${units.b} to arm B; ${routing.inBothArms} were in both.`,
+      'What is measured may not come from the prompt. Please look at how the traffic is routed.',
+    ],
+  })
+}
+
+export const tellFinished = (deps: NoticeDeps, trx: Db, org: OrgId, experiment: StoredExperiment): Promise<void> =>
+  notify(deps, trx, org, experiment, {
+    subject: 'Experiment finished',
+    lines: [
+      `“${experiment.name}” was finished. No further conversation is counted.`,
+      'Results of conversations that are counted may still arrive.',
+    ],
+  })

@@ -1,0 +1,21 @@
+// Tells experiments that something of theirs may have changed, in the transaction that changes it. What it comes to is
+// counted later, by `count.ts`, from what is stored then.
+
+import type { Deps } from '../../deps.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { newId } from '../../platform/ids.ts'
+import { insertChanges, listConcerned } from './queries.ts'
+
+type ChangeDeps = Pick<Deps, 'clock'>
+
+const batch = 10_000
+
+/** Conversations that arrived or were changed, got results, or are about to be erased. */
+export const noteChanges = async ({ clock }: ChangeDeps, trx: Db, org: OrgId, ids: string[]): Promise<void> => {
+  if (ids.length === 0) return
+  const concerned = await listConcerned(trx, org, ids)
+  for (let at = 0; at < concerned.length; at += batch) {
+    const rows = concerned.slice(at, at + batch).map((row) => ({ ...row, id: newId() }))
+    await insertChanges(trx, org, { rows, at: clock.now() })
+  }
+}

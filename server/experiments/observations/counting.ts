@@ -1,0 +1,41 @@
+// What keeps experiments up to date: each second every worker looks for changes, and one at a time counts those of an
+// experiment. A job would have to be enqueued with each result, millions a day.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Deps } from '../../deps.ts'
+import { countChanges } from './count.ts'
+import { listChangedAllOrgs } from './queries.ts'
+
+const lookEveryMs = 1_000
+
+type CountingDeps = Parameters<typeof countChanges>[0] & Pick<Deps, 'log'>
+
+/** Counts what changed until now. A fault in one experiment holds up no other. */
+export const countAll = async (deps: CountingDeps, signal?: AbortSignal): Promise<void> => {
+  for (const { org, id } of await listChangedAllOrgs(deps.db)) {
+    try {
+      while (!signal?.aborted && (await countChanges(deps, org, id)));
+    } catch (error) {
+      deps.log.error({ err: error, experimentId: id }, 'an experiment could not be counted and is tried again')
+    }
+  }
+}
+
+export const startCounting = (deps: CountingDeps): { stop: () => Promise<void> } => {
+  const ending = new AbortController()
+  const count = async () => {
+    while (!ending.signal.aborted) {
+      await countAll(deps, ending.signal).catch((error: unknown) =>
+        deps.log.warn({ err: error }, 'changes of experiments could not be looked for'),
+      )
+      await sleep(lookEveryMs, undefined, { signal: ending.signal }).catch(() => {})
+    }
+  }
+  const counting = count()
+  return {
+    stop: () => {
+      ending.abort()
+      return counting
+    },
+  }
+}

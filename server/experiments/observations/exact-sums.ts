@@ -1,0 +1,174 @@
+// The sums of an outcome over its units, kept without rounding while units come, change and go. Results are computed
+// from them as numbers, about each arm's mean.
+
+import type { Counts, OutcomeSums } from '../stats/outcome-sums.ts'
+import { type ArmSums, addUnit, noSums, type SharedSums, type Sums, subtractUnit } from '../stats/sums.ts'
+import { type Exact, exactOf, minus, nothing, numberOf, parseExact, plus, textOf, times } from './exact.ts'
+import type { Held } from './held.ts'
+
+type ExactArm = {
+  units: number
+  count: number
+  sum: Exact
+  squares: Exact
+  sumSum: Exact
+  sumCount: Exact
+  countCount: number
+}
+
+type ExactShared = { units: number; sumSum: Exact; sumCount: Exact; countSum: Exact; countCount: number }
+
+type ExactSums = { a: ExactArm; b: ExactArm; shared: ExactShared }
+
+export type ExactOutcome = {
+  observed: ExactSums
+  inOneArm: ExactSums
+  /** Whole numbers. */
+  unobserved: Sums
+  counts: OutcomeSums['counts']
+}
+
+export type HeldByArm = { a: Held; b: Held }
+
+const noArm: ExactArm = {
+  units: 0,
+  count: 0,
+  sum: nothing,
+  squares: nothing,
+  sumSum: nothing,
+  sumCount: nothing,
+  countCount: 0,
+}
+const noShared: ExactShared = { units: 0, sumSum: nothing, sumCount: nothing, countSum: nothing, countCount: 0 }
+const noExactSums: ExactSums = { a: noArm, b: noArm, shared: noShared }
+const noCounts: Counts = { observed: 0, pending: 0, missing: 0, failed: 0 }
+
+export const noExactOutcome: ExactOutcome = {
+  observed: noExactSums,
+  inOneArm: noExactSums,
+  unobserved: noSums(),
+  counts: { a: noCounts, b: noCounts },
+}
+
+type Sign = 1 | -1
+
+const changeArm = (sums: ExactArm, { count, sum, squares }: Held, sign: Sign): ExactArm => {
+  if (count === 0) return sums
+  const change = sign === 1 ? plus : minus
+  return {
+    units: sums.units + sign,
+    count: sums.count + sign * count,
+    sum: change(sums.sum, sum),
+    squares: change(sums.squares, squares),
+    sumSum: change(sums.sumSum, times(sum, sum)),
+    sumCount: change(sums.sumCount, times(sum, exactOf(count))),
+    countCount: sums.countCount + sign * count * count,
+  }
+}
+
+const changeShared = (sums: ExactShared, { a, b }: HeldByArm, sign: Sign): ExactShared => {
+  if (a.count === 0 || b.count === 0) return sums
+  const change = sign === 1 ? plus : minus
+  return {
+    units: sums.units + sign,
+    sumSum: change(sums.sumSum, times(a.sum, b.sum)),
+    sumCount: change(sums.sumCount, times(a.sum, exactOf(b.count))),
+    countSum: change(sums.countSum, times(exactOf(a.count), b.sum)),
+    countCount: sums.countCount + sign * a.count * b.count,
+  }
+}
+
+const changeSums = ({ a, b, shared }: ExactSums, held: HeldByArm, sign: Sign): ExactSums => ({
+  a: changeArm(a, held.a, sign),
+  b: changeArm(b, held.b, sign),
+  shared: changeShared(shared, held, sign),
+})
+
+const unobservedOf = ({ count, missing, failed }: Held) => {
+  const sum = missing + failed
+  return { count: count + sum, sum, squares: sum }
+}
+
+const changeCounts = (counts: Counts, { count, pending, missing, failed }: Held, sign: Sign): Counts => ({
+  observed: counts.observed + sign * count,
+  pending: counts.pending + sign * pending,
+  missing: counts.missing + sign * missing,
+  failed: counts.failed + sign * failed,
+})
+
+/** With a unit more (1) or less (-1). To change a unit: less as it was, then more as it is. */
+export const changeOutcome = (
+  sums: ExactOutcome,
+  held: HeldByArm,
+  { inBothArms, sign }: { inBothArms: boolean; sign: Sign },
+): ExactOutcome => ({
+  observed: changeSums(sums.observed, held, sign),
+  inOneArm: inBothArms ? sums.inOneArm : changeSums(sums.inOneArm, held, sign),
+  unobserved: (sign === 1 ? addUnit : subtractUnit)(sums.unobserved, {
+    a: unobservedOf(held.a),
+    b: unobservedOf(held.b),
+  }),
+  counts: { a: changeCounts(sums.counts.a, held.a, sign), b: changeCounts(sums.counts.b, held.b, sign) },
+})
+
+/** About `shift`, which is subtracted from each value before it is rounded. */
+const armAbout = (arm: ExactArm, shift: number): ArmSums => {
+  const c = exactOf(shift)
+  const [count, countCount] = [exactOf(arm.count), exactOf(arm.countCount)]
+  const twice = (value: Exact) => times({ digits: 2n, scale: 0 }, value)
+  return {
+    shift,
+    units: arm.units,
+    count: arm.count,
+    sum: numberOf(minus(arm.sum, times(c, count))),
+    squares: numberOf(plus(minus(arm.squares, twice(times(c, arm.sum))), times(times(c, c), count))),
+    sumSum: numberOf(plus(minus(arm.sumSum, twice(times(c, arm.sumCount))), times(times(c, c), countCount))),
+    sumCount: numberOf(minus(arm.sumCount, times(c, countCount))),
+    countCount: arm.countCount,
+  }
+}
+
+const sharedAbout = (shared: ExactShared, shiftA: number, shiftB: number): SharedSums => {
+  const [a, b] = [exactOf(shiftA), exactOf(shiftB)]
+  const countCount = exactOf(shared.countCount)
+  const crossed = minus(minus(shared.sumSum, times(b, shared.sumCount)), times(a, shared.countSum))
+  return {
+    units: shared.units,
+    sumSum: numberOf(plus(crossed, times(times(a, b), countCount))),
+    sumCount: numberOf(minus(shared.sumCount, times(a, countCount))),
+    countSum: numberOf(minus(shared.countSum, times(b, countCount))),
+    countCount: shared.countCount,
+  }
+}
+
+const sumsAbout = ({ a, b, shared }: ExactSums, shiftA: number, shiftB: number): Sums => ({
+  a: armAbout(a, shiftA),
+  b: armAbout(b, shiftB),
+  shared: sharedAbout(shared, shiftA, shiftB),
+})
+
+const meanOf = ({ count, sum }: ExactArm): number => (count === 0 ? 0 : numberOf(sum) / count)
+
+/** As the statistics take them. Booleans are whole, and stay so. */
+export const outcomeSums = (exact: ExactOutcome, kind: 'boolean' | 'numeric'): OutcomeSums => {
+  const { observed, inOneArm, unobserved, counts } = exact
+  const [a, b] = kind === 'boolean' ? [0, 0] : [meanOf(observed.a), meanOf(observed.b)]
+  return { observed: sumsAbout(observed, a, b), inOneArm: sumsAbout(inOneArm, a, b), unobserved, counts }
+}
+
+const isExact = (value: unknown): value is Exact => typeof value === 'object' && value !== null && 'digits' in value
+
+/** As JSON: exact numbers are texts. */
+export const storeOutcome = (sums: ExactOutcome): string =>
+  JSON.stringify(sums, (_key, value: unknown) => (isExact(value) ? textOf(value) : value))
+
+/** What `storeOutcome` wrote, parsed. */
+export const readOutcome = (stored: unknown): ExactOutcome => {
+  const revive = (value: unknown): unknown => {
+    if (typeof value === 'string') return parseExact(value)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, revive(inner)]))
+  }
+  // Nothing else is ever stored there.
+  return revive(stored) as ExactOutcome
+}

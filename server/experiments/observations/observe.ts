@@ -1,0 +1,46 @@
+// What became of each outcome of a conversation.
+
+import { isValue } from '../stats/outcome-sums.ts'
+import { failed, missing, observed, pending } from './held.ts'
+import type { FoundResult } from './queries.ts'
+
+/** What has no answer after so long never had one asked for, or was given up. */
+const patienceMs = 24 * 60 * 60 * 1_000
+
+type Outcome = {
+  kind: 'boolean' | 'numeric'
+  range: { low: number; high: number } | null
+  monitorKind: 'rule' | 'judge' | 'external'
+}
+
+type Asked = {
+  /** When the conversation was counted first, and when it was last asked for again. */
+  addedAt: Date
+  retriedAt: Date | null
+  now: Date
+  /** Somebody is asking again for what is lacking. */
+  isRetrying: boolean
+}
+
+export type Observation = { status: number; value: number }
+
+const without = (status: number): Observation => ({ status, value: 0 })
+
+const [scored, unscored] = [0, 1]
+
+/** Of an outcome that applies to the conversation. */
+export const observationOf = (outcome: Outcome, found: FoundResult | undefined, asked: Asked): Observation => {
+  const { addedAt, retriedAt, now, isRetrying } = asked
+  const isAskedAgain = (since: Date) =>
+    isRetrying && retriedAt !== null && since < retriedAt && outcome.monitorKind !== 'external'
+  if (!found) {
+    const isAwaited = outcome.monitorKind !== 'external' && now.getTime() - addedAt.getTime() < patienceMs
+    return without(isAwaited || isAskedAgain(addedAt) ? pending : missing)
+  }
+  if (found.status === scored) {
+    const value = outcome.kind === 'boolean' ? found.result : found.score
+    return isValue(value, outcome) ? { status: observed, value } : without(failed)
+  }
+  if (isAskedAgain(found.evaluatedAt)) return without(pending)
+  return without(found.status === unscored ? missing : failed)
+}

@@ -1,0 +1,73 @@
+// Which conversations belong to an experiment, and which of its outcomes apply to them.
+
+import { isDeepStrictEqual } from 'node:util'
+import { listSelectedAmong } from '../../evaluations/queries.ts'
+import type { Selection } from '../../filters/queries.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { type CohortFilter, parseCohort } from '../cohort.ts'
+import type { Arm } from './queries.ts'
+
+/** What is asked of an experiment for this. */
+export type Measuring = {
+  agentId: string
+  armAVersionId: string
+  armBVersionId: string
+  startedAt: Date
+  cohortFilters: CohortFilter[]
+  outcomes: { scope: Selection }[]
+}
+
+type Candidate = {
+  id: string
+  agentId: string
+  agentVersionId: string | null
+  status: string
+  startedAt: Date
+  companyId: string | null
+}
+
+export type Place = {
+  /** Null is by a version in neither arm. */
+  arm: Arm | null
+  /** By position of the outcomes. */
+  applies: boolean[]
+}
+
+const armOf = ({ armAVersionId, armBVersionId }: Measuring, { agentVersionId }: Candidate): Arm | null =>
+  agentVersionId === armAVersionId ? 'a' : agentVersionId === armBVersionId ? 'b' : null
+
+/** Those that belong: completed ones of the agent, begun at the launch or later, within the cohort. */
+export const placeConversations = async (
+  db: Db,
+  org: OrgId,
+  experiment: Measuring,
+  candidates: Candidate[],
+): Promise<Map<string, Place>> => {
+  const { agentId, startedAt, cohortFilters, outcomes } = experiment
+  const inTime = candidates.filter(
+    (one) => one.agentId === agentId && one.status === 'completed' && one.startedAt >= startedAt,
+  )
+  if (inTime.length === 0) return new Map()
+  const { takes, leaves, needsCompany } = parseCohort(cohortFilters)
+  const selections: Selection[] = [...takes, ...leaves]
+  const cohortSize = selections.length
+  // Scopes that are alike are looked up once, and an empty one never.
+  const scopeAt = outcomes.map(({ scope }) => {
+    if (Object.keys(scope).length === 0) return undefined
+    const known = selections.findIndex((one, at) => at >= cohortSize && isDeepStrictEqual(one, scope))
+    return known >= 0 ? known : selections.push(scope) - 1
+  })
+  const ids = inTime.map(({ id }) => id)
+  const taken = await listSelectedAmong(db, org, ids, selections)
+  const isIn = (id: string, at: number) => taken[at]?.has(id) === true
+  const belongs = ({ id, companyId }: Candidate) =>
+    takes.every((_, at) => isIn(id, at)) &&
+    !leaves.some((_, at) => isIn(id, takes.length + at)) &&
+    !(needsCompany && companyId === null)
+  return new Map(
+    inTime.filter(belongs).map((one): [string, Place] => {
+      const applies = scopeAt.map((at) => at === undefined || isIn(one.id, at))
+      return [one.id, { arm: armOf(experiment, one), applies }]
+    }),
+  )
+}

@@ -1,0 +1,248 @@
+import { sql } from 'kysely'
+import type { Selection } from '../filters/queries.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { notFound } from '../platform/errors.ts'
+import type { Page } from '../platform/http/paging.ts'
+
+type ExperimentStatus = 'running' | 'finished'
+type AssignmentUnit = { kind: 'auto' | 'metadata'; key?: string }
+type Operator = NonNullable<Selection['metadata']>[number]['op']
+type CohortFilter = {
+  field: 'metadata' | 'channel' | 'direction' | 'companyId'
+  key?: string
+  op: Operator
+  value?: string
+}
+
+const columns = [
+  'e.id',
+  'e.name',
+  'e.description',
+  sql<ExperimentStatus>`e.status`.as('status'),
+  'e.agent_id as agentId',
+  'e.arm_a_version_id as armAVersionId',
+  'e.arm_b_version_id as armBVersionId',
+  'e.arm_a_name as armAName',
+  'e.arm_b_name as armBName',
+  sql<CohortFilter[]>`e.cohort_filters`.as('cohortFilters'),
+  sql<AssignmentUnit>`e.assignment_unit`.as('assignmentUnit'),
+  'e.expected_arm_a_percent as expectedArmAPercent',
+  'e.monitor_group_id as monitorGroupId',
+  'e.emails',
+  'e.alpha',
+  'e.tuning_conversations as tuningConversations',
+  'e.started_at as startedAt',
+  'e.finished_at as finishedAt',
+  'e.finished_by_user_id as finishedByUserId',
+  'e.created_by_user_id as createdByUserId',
+  'e.least_split_p as leastSplitP',
+  'e.alarmed_at as alarmedAt',
+  'e.counted_at as countedAt',
+  sql<string[]>`ARRAY(SELECT o.monitor_id FROM experiment_outcomes o
+    WHERE o.organization_id = e.organization_id AND o.experiment_id = e.id ORDER BY o.position)`.as('outcomeMetricIds'),
+  sql<string>`(SELECT o.monitor_id FROM experiment_outcomes o
+    WHERE o.organization_id = e.organization_id AND o.experiment_id = e.id AND o.is_primary)`.as('primaryMetricId'),
+] as const
+
+const selectExperiments = (db: Db, org: OrgId) =>
+  db.selectFrom('experiments as e').select(columns).where('e.organization_id', '=', org)
+
+export type StoredExperiment = Awaited<ReturnType<typeof getExperiment>>
+
+export const getExperiment = (db: Db, org: OrgId, id: string) =>
+  selectExperiments(db, org).where('e.id', '=', id).executeTakeFirstOrThrow(notFound)
+
+type ExperimentFilter = { status?: ExperimentStatus; agentId?: string }
+
+export const listExperiments = (db: Db, org: OrgId, { status, agentId }: ExperimentFilter, { limit, after }: Page) =>
+  selectExperiments(db, org)
+    .$if(status !== undefined, (query) => query.where('e.status', '=', status as string))
+    .$if(agentId !== undefined, (query) => query.where('e.agent_id', '=', agentId as string))
+    .$if(after !== undefined, (query) => query.where('e.id', '<', after as string))
+    .orderBy('e.id', 'desc')
+    .limit(limit + 1)
+    .execute()
+
+/** Waits for whoever counts, and lets nobody begin. */
+export const lockExperiment = async (trx: Db, org: OrgId, id: string) => {
+  await trx
+    .selectFrom('experiments')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow(notFound)
+  return getExperiment(trx, org, id)
+}
+
+/** Other running experiments that share a version with this one. */
+export const listOverlapping = (db: Db, org: OrgId, { id, armAVersionId, armBVersionId }: StoredExperiment) => {
+  const versions = [armAVersionId, armBVersionId]
+  return db
+    .selectFrom('experiments')
+    .select(['id', 'name'])
+    .where('organization_id', '=', org)
+    .where('id', '<>', id)
+    .where('status', '=', 'running')
+    .where(({ or, eb }) => or([eb('arm_a_version_id', 'in', versions), eb('arm_b_version_id', 'in', versions)]))
+    .orderBy('id')
+    .limit(20)
+    .execute()
+}
+
+export type NewExperiment = {
+  id: string
+  name: string
+  description: string | null
+  agentId: string
+  armAVersionId: string
+  armBVersionId: string
+  armAName: string | null
+  armBName: string | null
+  cohortFilters: CohortFilter[]
+  assignmentUnit: AssignmentUnit
+  expectedArmAPercent: number | null
+  monitorGroupId: string | null
+  emails: string[]
+  alpha: number
+  tuningConversations: number
+  startedAt: Date
+  createdByUserId: string
+}
+
+export const insertExperiment = (trx: Db, org: OrgId, made: NewExperiment) =>
+  trx
+    .insertInto('experiments')
+    .values({
+      organization_id: org,
+      id: made.id,
+      name: made.name,
+      description: made.description,
+      agent_id: made.agentId,
+      arm_a_version_id: made.armAVersionId,
+      arm_b_version_id: made.armBVersionId,
+      arm_a_name: made.armAName,
+      arm_b_name: made.armBName,
+      cohort_filters: JSON.stringify(made.cohortFilters),
+      assignment_unit: JSON.stringify(made.assignmentUnit),
+      expected_arm_a_percent: made.expectedArmAPercent,
+      monitor_group_id: made.monitorGroupId,
+      emails: made.emails,
+      alpha: made.alpha,
+      tuning_conversations: made.tuningConversations,
+      status: 'running' satisfies ExperimentStatus,
+      started_at: made.startedAt,
+      counted_at: made.startedAt,
+      created_by_user_id: made.createdByUserId,
+    })
+    .execute()
+
+export type NewOutcome = {
+  monitorId: string
+  monitorVersion: number
+  monitorName: string
+  monitorKind: 'rule' | 'judge' | 'external'
+  isPrimary: boolean
+  scope: Selection
+  kind: 'boolean' | 'numeric'
+  range: { low: number; high: number } | null
+}
+
+type NewOutcomes = { experimentId: string; outcomes: NewOutcome[]; sums: string }
+
+/** Its sums are those of nothing. */
+export const insertOutcomes = (trx: Db, org: OrgId, { experimentId, outcomes, sums }: NewOutcomes) =>
+  trx
+    .insertInto('experiment_outcomes')
+    .values(
+      outcomes.map((outcome, position) => ({
+        organization_id: org,
+        experiment_id: experimentId,
+        position,
+        monitor_id: outcome.monitorId,
+        monitor_version: outcome.monitorVersion,
+        monitor_name: outcome.monitorName,
+        monitor_kind: outcome.monitorKind,
+        is_primary: outcome.isPrimary,
+        scope: JSON.stringify(outcome.scope),
+        kind: outcome.kind,
+        range_low: outcome.range?.low ?? null,
+        range_high: outcome.range?.high ?? null,
+        sums,
+      })),
+    )
+    .execute()
+
+export const listOutcomes = (db: Db, org: OrgId, experimentId: string) =>
+  db
+    .selectFrom('experiment_outcomes')
+    .select([
+      'position',
+      'monitor_id as monitorId',
+      'monitor_version as monitorVersion',
+      'monitor_name as monitorName',
+      sql<NewOutcome['monitorKind']>`monitor_kind`.as('monitorKind'),
+      'is_primary as isPrimary',
+      sql<Selection>`scope`.as('scope'),
+      sql<NewOutcome['kind']>`kind`.as('kind'),
+      sql<NewOutcome['range']>`CASE WHEN range_low IS NOT NULL
+        THEN json_build_object('low', range_low, 'high', range_high) END`.as('range'),
+      sql<unknown>`sums`.as('sums'),
+      'largest_e_value as largestEValue',
+      'least_p as leastP',
+      'first_excluded_zero_at as firstExcludedZeroAt',
+      sql<StoredPoint[]>`timeline`.as('timeline'),
+    ])
+    .where('organization_id', '=', org)
+    .where('experiment_id', '=', experimentId)
+    .orderBy('position')
+    .execute()
+
+export type StoredOutcome = Awaited<ReturnType<typeof listOutcomes>>[number]
+
+/** A moment of the time line, in order: when, how many in each arm, means, difference, interval, p, and of the split. */
+export type StoredPoint = [
+  at: number,
+  observedA: number,
+  observedB: number,
+  meanA: number | null,
+  meanB: number | null,
+  difference: number | null,
+  low: number | null,
+  high: number | null,
+  p: number,
+  splitP: number | null,
+]
+
+type End = { finishedAt: Date; finishedByUserId: string }
+
+/** Its caller holds the experiment. */
+export const finishExperiment = (trx: Db, org: OrgId, id: string, { finishedAt, finishedByUserId }: End) =>
+  trx
+    .updateTable('experiments')
+    .set({ status: 'finished', finished_at: finishedAt, finished_by_user_id: finishedByUserId })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .execute()
+
+/** Experiments that a monitor is measured for, or whose late results still land. */
+export const listExperimentsOfMonitor = (db: Db, org: OrgId, monitorId: string) =>
+  db
+    .selectFrom('experiments as e')
+    .innerJoin('experiment_outcomes as o', (join) =>
+      join.onRef('o.organization_id', '=', 'e.organization_id').onRef('o.experiment_id', '=', 'e.id'),
+    )
+    .select(['e.id', 'e.name'])
+    .where('e.organization_id', '=', org)
+    .where('o.monitor_id', '=', monitorId)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('experiment_runs as r')
+          .select('r.id')
+          .whereRef('r.organization_id', '=', 'e.organization_id')
+          .whereRef('r.experiment_id', '=', 'e.id')
+          .where('r.status', 'in', ['queued', 'running']),
+      ),
+    )
+    .orderBy('e.id')
+    .execute()

@@ -1,0 +1,94 @@
+// What a launch names must be there, and be of this organization.
+
+import { findVersions } from '../agents/queries.ts'
+import { findCompanyIds } from '../companies/queries.ts'
+import { findMonitors, holdMonitors } from '../monitors/queries.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { type Issue, invalidAll } from '../platform/errors.ts'
+import { companyIdsOf } from './cohort.ts'
+import { holdGroup } from './groups/queries.ts'
+import type { ExperimentLaunch } from './schema.ts'
+
+type Monitor = Awaited<ReturnType<typeof findMonitors>>[number]
+
+const isDisabled = 'names a monitor that is disabled; enable it first'
+const isUnknown = 'names nothing of this organization'
+
+/** Distinct and enabled, in the order asked, and as they are until the transaction ends. */
+export const requireMonitors = async (trx: Db, org: OrgId, ids: string[], path: string): Promise<Monitor[]> => {
+  const wanted = ids.map((id) => id.toLowerCase())
+  await holdMonitors(trx, org, wanted)
+  const found = new Map((await findMonitors(trx, org, wanted)).map((monitor) => [monitor.id, monitor]))
+  const issues: Issue[] = []
+  const monitors = wanted.flatMap((id, at) => {
+    const monitor = found.get(id)
+    const message =
+      wanted.indexOf(id) < at ? 'is listed before' : !monitor ? isUnknown : monitor.enabled ? undefined : isDisabled
+    if (message !== undefined) issues.push({ path: `${path}[${at}]`, message })
+    return monitor ?? []
+  })
+  if (issues.length > 0) throw invalidAll(issues)
+  return monitors
+}
+
+/** All faults at once. */
+const versionFaults = async (trx: Db, org: OrgId, { agentId, armAVersionId, armBVersionId }: ExperimentLaunch) => {
+  const ids = [armAVersionId, armBVersionId].map((id) => id.toLowerCase())
+  const found = await findVersions(trx, org, { agentIds: [agentId.toLowerCase()], ids, labels: [], hashes: [] })
+  const issues: Issue[] = []
+  for (const [at, path] of (['armAVersionId', 'armBVersionId'] as const).entries()) {
+    if (!found.some(({ id }) => id === ids[at])) issues.push({ path, message: 'names no version of this agent' })
+  }
+  if (ids[0] === ids[1]) issues.push({ path: 'armBVersionId', message: 'must be another version than that of arm A' })
+  return issues
+}
+
+const companyFaults = async (trx: Db, org: OrgId, { cohortFilters = [] }: ExperimentLaunch): Promise<Issue[]> => {
+  const named = companyIdsOf(cohortFilters)
+  const found = await findCompanyIds(
+    trx,
+    org,
+    named.map(({ id }) => id),
+  )
+  return named.filter(({ id }) => !found.includes(id)).map(({ path }) => ({ path, message: isUnknown }))
+}
+
+const groupFaults = async (trx: Db, org: OrgId, launch: ExperimentLaunch): Promise<Issue[]> => {
+  const { monitorGroupId, newMonitorGroupName, outcomeMetricIds } = launch
+  if (monitorGroupId === undefined) return []
+  if (newMonitorGroupName !== undefined) {
+    return [{ path: 'newMonitorGroupName', message: 'cannot be combined with monitorGroupId' }]
+  }
+  const group = await holdGroup(trx, org, monitorGroupId.toLowerCase())
+  if (!group) return [{ path: 'monitorGroupId', message: isUnknown }]
+  const spelled = (ids: string[]) =>
+    ids
+      .map((id) => id.toLowerCase())
+      .sort()
+      .join()
+  if (spelled(group.metricIds) === spelled(outcomeMetricIds)) return []
+  return [{ path: 'outcomeMetricIds', message: 'must be the metrics that the group has now' }]
+}
+
+const ownFaults = ({ stableRoutingConfirmed, outcomeMetricIds, primaryMetricId }: ExperimentLaunch): Issue[] => {
+  const issues: Issue[] = []
+  if (!stableRoutingConfirmed) {
+    issues.push({ path: 'stableRoutingConfirmed', message: 'must be true: nothing can be learned from other routing' })
+  }
+  if (!outcomeMetricIds.some((id) => id.toLowerCase() === primaryMetricId.toLowerCase())) {
+    issues.push({ path: 'primaryMetricId', message: 'must be one of outcomeMetricIds' })
+  }
+  return issues
+}
+
+/** The monitors to be measured, once all that the launch says is found sound. */
+export const requireSound = async (trx: Db, org: OrgId, launch: ExperimentLaunch): Promise<Monitor[]> => {
+  const issues = [
+    ...ownFaults(launch),
+    ...(await versionFaults(trx, org, launch)),
+    ...(await companyFaults(trx, org, launch)),
+    ...(await groupFaults(trx, org, launch)),
+  ]
+  if (issues.length > 0) throw invalidAll(issues)
+  return requireMonitors(trx, org, launch.outcomeMetricIds, 'outcomeMetricIds')
+}

@@ -1,0 +1,236 @@
+// The shape of what an experiment shows. Numbers are not rounded.
+
+import Type, { type TSchema } from 'typebox'
+import { Choice, Closed, Id, Nullable, Timestamp } from '../platform/http/schemas.ts'
+import { launched } from './schema.ts'
+
+const Figure = Type.Number()
+const Whole = Type.Integer({ minimum: 0 })
+const P = Type.Number({ minimum: 0, maximum: 1 })
+const Interval = Closed({ low: Figure, high: Figure })
+const OptionalInterval = Nullable(Interval)
+const ByArm = <T extends TSchema>(schema: T, options: Record<string, unknown> = {}) =>
+  Closed({ a: schema, b: schema }, options)
+const Counts = ByArm(Whole)
+
+const NoInterval = Nullable(
+  Choice(['too_few_units', 'too_few_observations', 'zero_variance'], { description: 'Why there is no interval.' }),
+)
+
+const Fixed = Closed(
+  {
+    interval: OptionalInterval,
+    reason: NoInterval,
+    p: P,
+    method: Choice(['welch', 'score', 'score_and_fisher']),
+    standardError: Nullable(Figure),
+    degrees: Nullable(Figure),
+    multiplier: Nullable(Figure),
+    newcombe: OptionalInterval,
+  },
+  { title: 'FixedDifference', description: 'As if this were the only look. It errs more often when one looks again.' },
+)
+
+const Anytime = Closed(
+  {
+    interval: OptionalInterval,
+    reason: NoInterval,
+    eValue: Figure,
+    p: P,
+    standardError: Nullable(Figure),
+    degrees: Nullable(Figure),
+    effectiveConversations: Nullable(Figure),
+    multiplier: Nullable(Figure),
+  },
+  { title: 'AnytimeDifference', description: 'Holds however often one looks.' },
+)
+
+const Difference = { estimate: Nullable(Figure), fixed: Fixed, anytime: Anytime }
+
+const ArmResult = Closed(
+  {
+    conversations: { ...Whole, description: 'Those to which the outcome applies: the sum of the four next.' },
+    observed: Whole,
+    pending: { ...Whole, description: 'An evaluation is queued or running.' },
+    missing: { ...Whole, description: 'Never produced, or could not be scored.' },
+    failed: Whole,
+    units: { ...Whole, description: 'With at least one observation.' },
+    sum: Figure,
+    mean: Nullable({ ...Figure, description: 'The share affected, or the mean score.' }),
+    standardDeviation: Nullable(Figure),
+    designEffect: { ...Figure, description: 'By how much units that come back widen the uncertainty.' },
+    fixed: OptionalInterval,
+    anytime: OptionalInterval,
+  },
+  { title: 'ArmResult' },
+)
+
+const Missingness = Closed(
+  {
+    shareA: Nullable(P),
+    shareB: Nullable(P),
+    fixed: Fixed,
+    anytime: Anytime,
+    flags: Type.Array(Choice(['differential_missingness', 'high_missingness'])),
+    worstCase: Nullable(
+      Closed({
+        a: Interval,
+        b: Interval,
+        difference: Interval,
+        signSurvives: Type.Boolean(),
+        differenceAtAnyLook: OptionalInterval,
+      }),
+    ),
+  },
+  { title: 'Missingness', description: 'Of settled conversations: those not observed, and what they could hide.' },
+)
+
+const Concerns = Type.Array(Choice(['mismatch', 'arms_not_concurrent', 'routed_per_conversation']))
+
+const Moment = Closed(
+  {
+    at: Timestamp,
+    observedA: Whole,
+    observedB: Whole,
+    meanA: Nullable(Figure),
+    meanB: Nullable(Figure),
+    difference: Nullable(Figure),
+    interval: OptionalInterval,
+    p: P,
+    splitP: Nullable(P),
+  },
+  { title: 'ExperimentMoment' },
+)
+
+export const OutcomeResult = Closed(
+  {
+    metricId: Id,
+    name: Type.String({ description: 'Of the monitor, as it was at the launch.' }),
+    monitorVersion: Type.Integer({ minimum: 1 }),
+    primary: Type.Boolean(),
+    kind: Choice(['boolean', 'numeric'], { description: 'Shares of affected conversations, or means of scores.' }),
+    range: Nullable({ ...Interval, description: 'Of the scores, where the monitor has one.' }),
+    arms: ByArm(ArmResult),
+    difference: Closed(
+      {
+        ...Difference,
+        withoutUnitsInBothArms: Closed(Difference),
+      },
+      { description: 'B less A.' },
+    ),
+    lift: Closed(
+      {
+        estimate: Nullable(Figure),
+        fixed: OptionalInterval,
+        anytime: OptionalInterval,
+        reason: Nullable(Choice(['baseline_is_zero', 'baseline_not_distinguishable_from_zero', 'difference_unknown'])),
+      },
+      { title: 'Lift', description: 'The difference relative to A.' },
+    ),
+    missingness: Missingness,
+    precision: Closed(
+      {
+        fixedDifference: Nullable(Figure),
+        anytimeDifference: Nullable(Figure),
+        target: Nullable(Figure),
+        moreConversations: Nullable(Figure),
+        moreDays: Nullable(Figure),
+      },
+      {
+        title: 'ExpectedPrecision',
+        description:
+          'The smallest difference that would be seen reliably by now, and how many more it takes to see `target`.',
+      },
+    ),
+    correction: Nullable(
+      Closed(
+        {
+          familySize: Whole,
+          p: Nullable(P),
+          q: Nullable(P),
+          fixedP: Nullable(P),
+          fixedQ: Nullable(P),
+          simultaneous: Closed(Difference),
+        },
+        { description: 'For all outcomes but the primary: corrected for their number.' },
+      ),
+    ),
+    extremes: Closed(
+      { eValue: Figure, p: P, firstExcludedZeroAt: Nullable(Timestamp) },
+      { description: 'Of all looks so far.' },
+    ),
+    verdict: Closed(
+      {
+        verdict: Choice(['not_trustworthy', 'too_early', 'no_difference_shown', 'b_higher', 'b_lower']),
+        concerns: Concerns,
+        text: Type.String(),
+      },
+      { title: 'Verdict' },
+    ),
+    timeline: Type.Array(Moment, { description: 'How it stood then, oldest first; the last is now.' }),
+  },
+  { title: 'OutcomeResult' },
+)
+
+const Evenness = Closed(
+  {
+    status: Choice(['cannot_tell', 'even', 'uneven']),
+    p: P,
+    values: Type.Array(Closed({ value: Nullable(Type.String()), a: Whole, b: Whole })),
+    others: { ...Whole, description: 'Values that are not listed.' },
+  },
+  { title: 'SplitBy', description: 'Conversations of each arm, the most frequent values first.' },
+)
+
+const Health = Closed(
+  {
+    concerns: { ...Concerns, description: 'What makes every outcome untrustworthy.' },
+    sampleRatio: Closed({
+      status: Choice(['not_configured', 'too_few', 'fits', 'watch', 'mismatch']),
+      units: Counts,
+      expectedA: Nullable(P),
+      chiSquareP: Nullable(P),
+      eValue: Figure,
+      p: P,
+      shareOfA: OptionalInterval,
+    }),
+    concurrency: Closed({
+      status: Choice(['cannot_tell', 'concurrent', 'arms_not_concurrent']),
+      overlapShare: Nullable(P),
+      p: P,
+    }),
+    routing: Closed({
+      status: Choice(['cannot_tell', 'stable', 'unstable_routing', 'routed_per_conversation']),
+      units: Whole,
+      returning: Whole,
+      inBothArms: Whole,
+      shareInBothArms: Nullable(Closed({ value: P, interval: Interval })),
+      instability: Nullable(Figure),
+    }),
+    conversations: Closed({ a: Whole, b: Whole, perDay: { ...Figure, description: 'Over the last seven days.' } }),
+    withoutUnit: { ...Counts, description: 'Conversations that name no unit, and stand for themselves.' },
+    byDay: Type.Array(Closed({ day: Type.String({ format: 'date', examples: ['2026-11-21'] }), a: Whole, b: Whole })),
+    byHour: Evenness,
+    byCompany: Evenness,
+    byDirection: Evenness,
+    otherVersions: Type.Array(Closed({ agentVersionId: Nullable(Id), conversations: Whole }), {
+      description: 'Versions of the agent that are in neither arm, with their conversations since the launch.',
+    }),
+    overlapping: Type.Array(Closed({ id: Id, name: Type.String() }), {
+      description: 'Other running experiments that share a version with this one.',
+    }),
+  },
+  { title: 'ExperimentHealth', description: 'Whether the arms may be compared.' },
+)
+
+export const Experiment = Closed(
+  {
+    ...launched,
+    alpha: { ...P, description: 'How often, at most, a difference may be claimed where there is none.' },
+    tuningConversations: { ...Whole, description: 'At so many conversations the intervals are the narrowest.' },
+    countedAt: { ...Timestamp, description: 'When what is shown was last counted.' },
+    outcomes: Type.Array(OutcomeResult),
+    health: Health,
+  },
+  { title: 'Experiment' },
+)

@@ -1,0 +1,88 @@
+// The answer of an experiment: what was launched, what each outcome shows by now, and whether it may be believed.
+
+import type { Health } from './health.ts'
+import { outcomeSums, readOutcome } from './observations/exact-sums.ts'
+import { designOf, pointOf } from './observations/look.ts'
+import type { StoredExperiment, StoredOutcome, StoredPoint } from './queries.ts'
+import { estimateArms } from './stats/arm.ts'
+import { correctSecondaries } from './stats/families.ts'
+import { differenceOf, outcomeResult } from './stats/outcome.ts'
+import { verdictOf } from './stats/verdict.ts'
+
+const momentOf = ([at, observedA, observedB, meanA, meanB, difference, low, high, p, splitP]: StoredPoint) => ({
+  at: new Date(at),
+  ...{ observedA, observedB, meanA, meanB, difference },
+  interval: low === null || high === null ? null : { low, high },
+  ...{ p, splitP },
+})
+
+export const launchedOf = (experiment: StoredExperiment) => {
+  const { emails, alpha: _, tuningConversations: __, leastSplitP: ___, alarmedAt: ____, ...shown } = experiment
+  const { countedAt: _____, ...launched } = shown
+  return { ...launched, stableRoutingConfirmed: true, notifications: { emails } }
+}
+
+type Reading = { experiment: StoredExperiment; outcomes: StoredOutcome[]; health: Health }
+
+export const outcomesOf = ({ experiment, outcomes, health }: Reading) => {
+  const splitP = health.sampleRatio.expectedA === null ? null : health.sampleRatio.p
+  const results = outcomes.map((outcome) => {
+    const design = designOf(experiment, outcome)
+    const exact = readOutcome(outcome.sums)
+    const sums = outcomeSums(exact, outcome.kind)
+    const result = outcomeResult(sums, design, { target: null, conversationsPerDay: health.conversations.perDay })
+    const { point } = pointOf(exact, design, { at: experiment.countedAt, splitP })
+    return { outcome, design, result, point, arms: estimateArms(sums.observed, outcome.kind) }
+  })
+  const secondaries = results.filter(({ outcome }) => !outcome.isPrimary)
+  const { size, corrected } = correctSecondaries(
+    secondaries.map(({ result: { difference } }) => {
+      const isKnown = difference.anytime.reason === null
+      return {
+        eValue: isKnown ? difference.anytime.eValue : null,
+        p: isKnown ? difference.anytime.p : null,
+        fixedP: difference.fixed.reason === null ? difference.fixed.p : null,
+      }
+    }),
+  )
+  return results.map(({ outcome, design, result, point, arms }) => {
+    const at = secondaries.findIndex((one) => one.outcome === outcome)
+    const { difference } = result
+    const last = outcome.timeline.at(-1)
+    const timeline = last && last[0] === point[0] ? outcome.timeline : [...outcome.timeline, point]
+    return {
+      metricId: outcome.monitorId,
+      name: outcome.monitorName,
+      monitorVersion: outcome.monitorVersion,
+      primary: outcome.isPrimary,
+      kind: outcome.kind,
+      range: outcome.range,
+      ...result,
+      correction:
+        at < 0
+          ? null
+          : {
+              familySize: size,
+              ...(corrected[at] ?? { p: null, q: null, fixedP: null, fixedQ: null }),
+              simultaneous: size > 0 ? differenceOf(arms, design, design.alpha / size) : difference,
+            },
+      extremes: {
+        eValue: Math.max(outcome.largestEValue, difference.anytime.eValue),
+        p: Math.min(outcome.leastP, difference.anytime.p),
+        firstExcludedZeroAt: outcome.firstExcludedZeroAt,
+      },
+      verdict: verdictOf(
+        {
+          arms,
+          anytime: difference.anytime,
+          worstCase: result.missingness.worstCase,
+          concerns: health.concerns,
+          better: null,
+          finished: experiment.status === 'finished',
+        },
+        design,
+      ),
+      timeline: (point[1] + point[2] === 0 ? [] : timeline).map(momentOf),
+    }
+  })
+}

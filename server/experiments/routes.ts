@@ -1,0 +1,144 @@
+import type { Deps } from '../deps.ts'
+import { recordAudit } from '../platform/audit/record.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { ApiError } from '../platform/errors.ts'
+import type { App } from '../platform/http/http.ts'
+import { answers, IdParams, NoBody, NoQuery, Page } from '../platform/http/schemas.ts'
+import { healthOf } from './health.ts'
+import { launch } from './launch.ts'
+import { canMove } from './moves.ts'
+import { tellFinished } from './notices.ts'
+import { listSplits } from './observations/queries.ts'
+import {
+  finishExperiment,
+  getExperiment,
+  listExperiments,
+  listOutcomes,
+  listOverlapping,
+  lockExperiment,
+} from './queries.ts'
+import { launchedOf, outcomesOf } from './results.ts'
+import { Experiment } from './results-schema.ts'
+import { endLaunchRun } from './runs/end.ts'
+import { ExperimentLaunch, ExperimentQuery, ExperimentSummary } from './schema.ts'
+
+const tags = ['Experiments']
+
+export const experiments = (app: App, deps: Deps): void => {
+  const { db, clock } = deps
+
+  /** All of it as of one moment. */
+  const shown = (org: OrgId, id: string) =>
+    db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
+      .execute((trx) => read(trx, org, id))
+
+  const read = async (trx: Db, org: OrgId, id: string) => {
+    const experiment = await getExperiment(trx, org, id)
+    const outcomes = await listOutcomes(trx, org, id)
+    const health = healthOf(experiment, await listSplits(trx, org, id), clock.now())
+    const overlapping = await listOverlapping(trx, org, experiment)
+    const { alpha, tuningConversations, countedAt } = experiment
+    return {
+      ...launchedOf(experiment),
+      ...{ alpha, tuningConversations, countedAt },
+      outcomes: outcomesOf({ experiment, outcomes, health }),
+      health: { ...health, overlapping },
+    }
+  }
+
+  app.post(
+    '/v1/experiments',
+    {
+      config: { access: { role: 'admin', entitlement: 'observability', feature: 'experimentsV2' } },
+      schema: {
+        tags,
+        operationId: 'launchExperiment',
+        summary: 'Launch an experiment',
+        description:
+          'It starts at once and continues until somebody finishes it. Conversations by either version that start from ' +
+          'now on are measured by the monitors as they are now, whatever becomes of them.',
+        querystring: NoQuery,
+        body: ExperimentLaunch,
+        response: answers({ 201: Experiment }, 400, 401, 403),
+      },
+    },
+    async ({ actor, body }, reply) => {
+      const answer = await db.transaction().execute(async (trx) => {
+        const { id } = await launch(deps, trx, actor, body)
+        return read(trx, actor.org, id)
+      })
+      return reply.code(201).header('location', `/v1/experiments/${answer.id}`).send(answer)
+    },
+  )
+
+  app.get(
+    '/v1/experiments',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'listExperiments',
+        summary: 'List experiments, newest first',
+        querystring: ExperimentQuery,
+        response: answers({ 200: Page(ExperimentSummary) }, 400, 401),
+      },
+    },
+    async ({ actor, query: { limit, cursor, ...filter } }) => {
+      const { data, nextCursor } = await app.paging.page(
+        { limit, cursor },
+        ['experiments', actor.org, filter],
+        (page) => listExperiments(db, actor.org, filter, page),
+        ({ id }) => id,
+      )
+      return { data: data.map(launchedOf), nextCursor }
+    },
+  )
+
+  app.get(
+    '/v1/experiments/:id',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'getExperiment',
+        summary: 'Get an experiment with its outcomes and its health',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 200: Experiment }, 401, 404),
+      },
+    },
+    ({ actor, params }) => shown(actor.org, params.id),
+  )
+
+  app.post(
+    '/v1/experiments/:id/finish',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'finishExperiment',
+        summary: 'Finish an experiment',
+        description: 'Nothing new is counted from now on. Late results of what is counted may still arrive.',
+        params: IdParams,
+        querystring: NoQuery,
+        body: NoBody,
+        response: answers({ 200: Experiment }, 401, 403, 404, 409),
+      },
+    },
+    ({ actor, params }) =>
+      db.transaction().execute(async (trx) => {
+        const held = await lockExperiment(trx, actor.org, params.id)
+        if (!canMove(held.status, 'finished')) throw new ApiError('conflict', 'The experiment is finished already.')
+        const finishedAt = clock.now()
+        await finishExperiment(trx, actor.org, held.id, { finishedAt, finishedByUserId: actor.userId })
+        const experiment = await getExperiment(trx, actor.org, held.id)
+        await tellFinished(deps, trx, actor.org, experiment)
+        await endLaunchRun(trx, actor.org, experiment, finishedAt)
+        await recordAudit(trx, actor, 'experiment.finish', { type: 'experiment', id: held.id })
+        return read(trx, actor.org, held.id)
+      }),
+  )
+}

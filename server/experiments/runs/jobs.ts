@@ -1,0 +1,200 @@
+import Type from 'typebox'
+import type { Deps } from '../../deps.ts'
+import { judgePage, type Stop } from '../../evaluations/runs/judge-page.ts'
+import { canMove, type RunStatus } from '../../evaluations/runs/moves.ts'
+import { rulePage } from '../../evaluations/runs/rule-page.ts'
+import { findMonitorsAtVersions } from '../../monitors/queries.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
+import { noteChanges } from '../observations/changes.ts'
+import { failed, missing, pending } from '../observations/held.ts'
+import { listPinnedResults } from '../observations/queries.ts'
+import { listOutcomes, lockExperiment, type StoredOutcome } from '../queries.ts'
+import { endLaunchRun } from './end.ts'
+import {
+  advanceRun,
+  findRun,
+  listAwaited,
+  listLacking,
+  listOpenAllOrgs,
+  lockRun,
+  markRetried,
+  type StoredRun,
+  updateRun,
+} from './queries.ts'
+
+const pageSize = 200
+/** After so long the job gives its place to others and stands in line again. */
+const turnMs = 10_000
+const mostWaits = 8
+const shortestWaitSeconds = 15
+const longestWaitSeconds = 15 * 60
+
+const notThere = 'A monitor was deleted, monitors were switched off, or the organization was suspended.'
+
+type Place = { org: OrgId; experimentId: string; runId: string }
+
+const begin = async ({ clock }: Deps, trx: Db, { org, experimentId, runId }: Place): Promise<StoredRun | undefined> => {
+  const run = await lockRun(trx, org, experimentId, runId)
+  if (run?.status !== 'queued') return run?.status === 'running' ? run : undefined
+  const startedAt = clock.now()
+  await updateRun(trx, org, experimentId, runId, { status: 'running', startedAt })
+  return { ...run, status: 'running', startedAt }
+}
+
+/** What was asked again and has not answered is lacking as before. */
+const release = async (deps: Deps, trx: Db, { org, experimentId }: Place, since: Date): Promise<void> => {
+  const awaited = await listAwaited(trx, org, experimentId, { retriedSince: since })
+  await noteChanges(
+    deps,
+    trx,
+    org,
+    awaited.map(({ id }) => id),
+  )
+}
+
+const end = async (deps: Deps, trx: Db, place: Place, to: RunStatus, failure: string | null): Promise<void> => {
+  const { org, experimentId, runId } = place
+  const run = await lockRun(trx, org, experimentId, runId)
+  if (!run || !canMove(run.status, to)) return
+  const total = to === 'completed' ? run.scored + run.unscored + run.failed : run.total
+  const finishedAt = deps.clock.now()
+  await updateRun(trx, org, experimentId, runId, { status: to, failure, total, finishedAt })
+  await release(deps, trx, place, run.createdAt)
+}
+
+const goOn = ({ jobs, clock }: Deps, attempt: Attempt, place: Place, run: StoredRun, afterSeconds = 0) =>
+  attempt.finish(async (trx) => {
+    const { org, experimentId, runId } = place
+    if (afterSeconds > 0) await updateRun(trx, org, experimentId, runId, { waits: run.waits + 1 })
+    const payload = { organizationId: org, experimentId, runId }
+    const startAfter = new Date(clock.now().getTime() + afterSeconds * 1_000)
+    await jobs.enqueue(trx, retryLacking, payload, afterSeconds > 0 ? { startAfter } : {})
+  })
+
+type Lacking = Awaited<ReturnType<typeof listLacking>>
+
+type Asked = { outcome: StoredOutcome; conversations: Lacking }
+
+/** Asks for an outcome of those conversations of a page that lack it. */
+const askPage = async (
+  deps: Deps,
+  attempt: Attempt,
+  place: Place,
+  run: StoredRun,
+  { outcome, conversations }: Asked,
+) => {
+  const { org, experimentId, runId } = place
+  const version = { id: outcome.monitorId, number: outcome.monitorVersion }
+  const [monitor] = await findMonitorsAtVersions(deps.db, org, [version])
+  if (!monitor) return { kind: 'over', failure: notThere } satisfies Stop
+  const ids = conversations.map(({ id }) => id)
+  const isEnded = async () => (await findRun(deps.db, org, experimentId, runId))?.status !== 'running'
+  const task = { monitor, since: run.createdAt, isEnded, ids, attempt }
+  return monitor.kind === 'rule' ? rulePage(deps, org, task) : judgePage(deps, org, task)
+}
+
+const countAnswers = async (trx: Db, org: OrgId, asked: Asked[]) => {
+  const counts = { scored: 0, unscored: 0, failed: 0 }
+  const names = ['scored', 'unscored', 'failed'] as const
+  for (const { outcome, conversations } of asked) {
+    for (const { status } of await listPinnedResults(trx, org, { conversations, pinned: [outcome] })) {
+      const name = names[status]
+      if (name) counts[name] += 1
+    }
+  }
+  return counts
+}
+
+/**
+ * Asks again for what an experiment lacks, page by page in the order of ids. A page is counted and left behind in one
+ * transaction; who dies in between begins with the same page again, and asks only what has no answer since.
+ */
+export const retryLacking = defineJob({
+  name: 'experiment.retry',
+  payload: Type.Object({ organizationId: Type.String(), experimentId: Type.String(), runId: Type.String() }),
+  concurrency: 4,
+  retryLimit: 20,
+  retryDelaySeconds: 2,
+  timeoutSeconds: 60 * 60,
+  run: async (deps: Deps, { organizationId, experimentId, runId }, attempt) => {
+    // The one who enqueued it wrote the id of an organization.
+    const place: Place = { org: organizationId as OrgId, experimentId, runId }
+    const { org } = place
+    const endsAt = performance.now() + turnMs
+    for (;;) {
+      attempt.signal.throwIfAborted()
+      const run = await attempt.transaction((trx) => begin(deps, trx, place))
+      if (!run) return attempt.finish(async () => {})
+      const outcomes = await listOutcomes(deps.db, org, experimentId)
+      const page = await listLacking(deps.db, org, experimentId, {
+        ...{ afterId: run.afterId, since: run.createdAt, limit: pageSize },
+      })
+      const last = page.at(-1)
+      if (!last) return attempt.finish((trx) => end(deps, trx, place, 'completed', null))
+      const isLacking = (status: number | undefined) => status === missing || status === failed || status === pending
+      const asked = outcomes
+        .filter(({ monitorKind }) => monitorKind !== 'external')
+        .map((outcome): Asked => {
+          const conversations = page.filter(({ statuses }) => isLacking(statuses[outcome.position]))
+          return { outcome, conversations }
+        })
+        .filter(({ conversations }) => conversations.length > 0)
+      const ids = page.map(({ id }) => id)
+      await attempt.transaction(async (trx) => {
+        await markRetried(trx, org, experimentId, ids, deps.clock.now())
+        await noteChanges(deps, trx, org, ids)
+      })
+      for (const one of asked) {
+        const stop = await askPage(deps, attempt, place, run, one)
+        if (!stop) continue
+        if (stop.kind === 'over' || run.waits >= mostWaits) {
+          return attempt.finish((trx) => end(deps, trx, place, 'failed', stop.failure))
+        }
+        const seconds = Math.max(stop.afterSeconds, shortestWaitSeconds * 2 ** run.waits)
+        return goOn(deps, attempt, place, run, Math.min(longestWaitSeconds, seconds))
+      }
+      const isOver = await attempt.transaction(async (trx) => {
+        const present = await lockRun(trx, org, experimentId, runId)
+        if (present?.status !== 'running') return true
+        const counts = await countAnswers(trx, org, asked)
+        await advanceRun(trx, org, experimentId, runId, { ...counts, afterId: last.id })
+        return false
+      })
+      if (isOver) return attempt.finish(async () => {})
+      if (performance.now() >= endsAt) return goOn(deps, attempt, place, run)
+    }
+  },
+  onFailed: (deps, { organizationId, experimentId, runId }, trx) =>
+    end(deps, trx, { org: organizationId as OrgId, experimentId, runId }, 'failed', 'It went wrong, time and again.'),
+})
+
+const patienceMs = 24 * 60 * 60 * 1_000
+
+/** What has waited too long for an answer is counted anew, and experiments that are over stop listening. */
+export const sweepExperiments = defineJob({
+  name: 'experiment.sweep',
+  payload: Type.Object({}),
+  schedule: '35 * * * *',
+  concurrency: 1,
+  timeoutSeconds: 55 * 60,
+  run: async (deps: Deps, _payload, attempt) => {
+    const now = deps.clock.now()
+    for (const { org, id, finishedAt } of await listOpenAllOrgs(deps.db)) {
+      attempt.signal.throwIfAborted()
+      await attempt.transaction(async (trx) => {
+        const addedBefore = new Date(now.getTime() - patienceMs)
+        const awaited = await listAwaited(trx, org, id, { addedBefore })
+        await noteChanges(
+          deps,
+          trx,
+          org,
+          awaited.map((conversation) => conversation.id),
+        )
+        if (finishedAt === null || awaited.length > 0) return
+        await endLaunchRun(trx, org, await lockExperiment(trx, org, id), now)
+      })
+    }
+    await attempt.finish(async () => {})
+  },
+})

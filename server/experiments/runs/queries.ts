@@ -1,0 +1,181 @@
+import { sql } from 'kysely'
+import type { RunStatus } from '../../evaluations/runs/moves.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { violatedConstraint } from '../../platform/db/errors.ts'
+import { ApiError } from '../../platform/errors.ts'
+import type { Page } from '../../platform/http/paging.ts'
+import { failed, missing, pending } from '../observations/held.ts'
+
+type Trigger = 'launch' | 'retry'
+
+const columns = [
+  'id',
+  sql<Trigger>`trigger`.as('trigger'),
+  sql<RunStatus>`status`.as('status'),
+  'failure',
+  'total',
+  'scored',
+  'unscored',
+  'failed',
+  'after_id as afterId',
+  'waits',
+  'created_at as createdAt',
+  'started_at as startedAt',
+  'finished_at as finishedAt',
+] as const
+
+const selectRuns = (db: Db, org: OrgId, experimentId: string) =>
+  db
+    .selectFrom('experiment_runs')
+    .select(columns)
+    .where('organization_id', '=', org)
+    .where('experiment_id', '=', experimentId)
+
+export type StoredRun = Awaited<ReturnType<typeof listRuns>>[number]
+
+export const listRuns = (db: Db, org: OrgId, experimentId: string, { limit, after }: Page) =>
+  selectRuns(db, org, experimentId)
+    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()
+
+export const listUnfinishedRuns = (db: Db, org: OrgId, experimentId: string) =>
+  selectRuns(db, org, experimentId).where('status', 'in', ['queued', 'running']).execute()
+
+export const findRun = (db: Db, org: OrgId, experimentId: string, id: string) =>
+  selectRuns(db, org, experimentId).where('id', '=', id).executeTakeFirst()
+
+export const lockRun = (trx: Db, org: OrgId, experimentId: string, id: string) =>
+  selectRuns(trx, org, experimentId).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+
+type NewRun = {
+  id: string
+  experimentId: string
+  trigger: Trigger
+  status: RunStatus
+  total: number
+  createdByUserId: string
+  createdAt: Date
+  startedAt: Date | null
+  finishedAt: Date | null
+}
+
+const explain = (error: unknown): never => {
+  if (violatedConstraint(error) !== 'experiment_runs_unfinished_key') throw error
+  throw new ApiError('conflict', 'What is lacking is being asked for again already; wait until that run has ended.')
+}
+
+export const insertRun = (trx: Db, org: OrgId, run: NewRun) =>
+  trx
+    .insertInto('experiment_runs')
+    .values({
+      organization_id: org,
+      experiment_id: run.experimentId,
+      id: run.id,
+      trigger: run.trigger,
+      status: run.status,
+      total: run.total,
+      created_by_user_id: run.createdByUserId,
+      created_at: run.createdAt,
+      started_at: run.startedAt,
+      finished_at: run.finishedAt,
+    })
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+    .catch(explain)
+
+type RunChange = {
+  status?: RunStatus
+  failure?: string | null
+  total?: number
+  waits?: number
+  startedAt?: Date
+  finishedAt?: Date
+}
+
+/** Its caller holds the run, or the experiment. */
+export const updateRun = (trx: Db, org: OrgId, experimentId: string, id: string, change: RunChange) =>
+  trx
+    .updateTable('experiment_runs')
+    .set({
+      ...(change.status !== undefined && { status: change.status }),
+      ...(change.failure !== undefined && { failure: change.failure }),
+      ...(change.total !== undefined && { total: change.total }),
+      ...(change.waits !== undefined && { waits: change.waits }),
+      ...(change.startedAt !== undefined && { started_at: change.startedAt }),
+      ...(change.finishedAt !== undefined && { finished_at: change.finishedAt }),
+    })
+    .where('organization_id', '=', org)
+    .where('experiment_id', '=', experimentId)
+    .where('id', '=', id)
+    .execute()
+
+type Progress = { scored: number; unscored: number; failed: number; afterId: string }
+
+/** Its caller holds the run. Whoever got on has waited long enough. */
+export const advanceRun = (trx: Db, org: OrgId, experimentId: string, id: string, progress: Progress) =>
+  trx
+    .updateTable('experiment_runs')
+    .set(({ eb }) => ({
+      scored: eb('scored', '+', progress.scored),
+      unscored: eb('unscored', '+', progress.unscored),
+      failed: eb('failed', '+', progress.failed),
+      after_id: progress.afterId,
+      waits: 0,
+    }))
+    .where('organization_id', '=', org)
+    .where('experiment_id', '=', experimentId)
+    .where('id', '=', id)
+    .execute()
+
+type Lacking = { afterId: string | null; since: Date; limit: number }
+
+/** The next conversations that lack an observation, or were asked again since and have not answered. */
+export const listLacking = (db: Db, org: OrgId, experimentId: string, { afterId, since, limit }: Lacking) =>
+  db
+    .selectFrom('experiment_conversations')
+    .select(['conversation_id as id', 'started_at as startedAt', 'statuses'])
+    .where('organization_id', '=', org)
+    .where('experiment_id', '=', experimentId)
+    .$if(afterId !== null, (query) => query.where('conversation_id', '>', afterId as string))
+    .where(sql<boolean>`(statuses && ${[missing, failed]}::smallint[]
+      OR retried_at >= ${since} AND statuses && ${[pending]}::smallint[])`)
+    .orderBy('conversation_id')
+    .limit(limit)
+    .execute()
+
+export const markRetried = (trx: Db, org: OrgId, experimentId: string, ids: string[], at: Date) =>
+  trx
+    .updateTable('experiment_conversations')
+    .set({ retried_at: at })
+    .where('organization_id', '=', org)
+    .where('experiment_id', '=', experimentId)
+    .where('conversation_id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .execute()
+
+type Waiting = { addedBefore?: Date; retriedSince?: Date }
+
+/** Those that wait for an answer since before, or were asked again since. */
+export const listAwaited = (db: Db, org: OrgId, experimentId: string, { addedBefore, retriedSince }: Waiting) =>
+  db
+    .selectFrom('experiment_conversations')
+    .select('conversation_id as id')
+    .where('organization_id', '=', org)
+    .where('experiment_id', '=', experimentId)
+    .where('is_pending', '=', true)
+    .$if(addedBefore !== undefined, (query) => query.where('added_at', '<', addedBefore as Date))
+    .$if(retriedSince !== undefined, (query) => query.where('retried_at', '>=', retriedSince as Date))
+    .execute()
+
+/** Experiments somebody works on: running ones, and ended ones whose late results still land. */
+export const listOpenAllOrgs = (db: Db) =>
+  db
+    .selectFrom('experiment_runs as r')
+    .innerJoin('experiments as e', (join) =>
+      join.onRef('e.organization_id', '=', 'r.organization_id').onRef('e.id', '=', 'r.experiment_id'),
+    )
+    .select([sql<OrgId>`e.organization_id`.as('org'), 'e.id', 'e.finished_at as finishedAt'])
+    .where('r.trigger', '=', 'launch')
+    .where('r.status', 'in', ['queued', 'running'])
+    .execute()

@@ -1,0 +1,103 @@
+import type { Deps } from '../../deps.ts'
+import { recordAudit } from '../../platform/audit/record.ts'
+import type { App } from '../../platform/http/http.ts'
+import { answers, IdParams, NoBody, NoQuery, Page, PageQuery } from '../../platform/http/schemas.ts'
+import { newId } from '../../platform/ids.ts'
+import { readOutcome } from '../observations/exact-sums.ts'
+import { getExperiment, listOutcomes, lockExperiment, type StoredOutcome } from '../queries.ts'
+import { retryLacking } from './jobs.ts'
+import { insertRun, listRuns, type StoredRun } from './queries.ts'
+import { ExperimentRun } from './schema.ts'
+
+const tags = ['Experiments']
+const path = '/v1/experiments/:id/evaluations'
+
+const countsOf = (outcomes: StoredOutcome[]) =>
+  outcomes.flatMap(({ sums, monitorKind }) => {
+    const { a, b } = readOutcome(sums).counts
+    return [a, b].map((counts) => ({ ...counts, monitorKind }))
+  })
+
+const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0)
+
+/** What arrives is counted with the outcomes. */
+const shown = (outcomes: StoredOutcome[]) => (run: StoredRun) => {
+  const { afterId: _, waits: __, ...rest } = run
+  if (run.trigger === 'retry') return { kind: 'experiment' as const, ...rest }
+  const counts = countsOf(outcomes)
+  const scored = sum(counts.map(({ observed }) => observed))
+  const unscored = sum(counts.map(({ missing }) => missing))
+  const failed = sum(counts.map((one) => one.failed))
+  const total = scored + unscored + failed + sum(counts.map(({ pending }) => pending))
+  return { kind: 'experiment' as const, ...rest, total, scored, unscored, failed }
+}
+
+export const experimentRuns = (app: App, { db, clock, jobs }: Deps): void => {
+  app.get(
+    path,
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'listExperimentEvaluations',
+        summary: 'List the evaluation runs of an experiment, newest first',
+        params: IdParams,
+        querystring: PageQuery,
+        response: answers({ 200: Page(ExperimentRun) }, 401),
+      },
+    },
+    async ({ actor, params, query }) => {
+      const { id } = await getExperiment(db, actor.org, params.id)
+      const outcomes = await listOutcomes(db, actor.org, id)
+      const { data, nextCursor } = await app.paging.page(
+        query,
+        ['experiment-runs', actor.org, id],
+        (page) => listRuns(db, actor.org, id, page),
+        (run) => run.id,
+      )
+      return { data: data.map(shown(outcomes)), nextCursor }
+    },
+  )
+
+  app.post(
+    path,
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'retryExperimentEvaluations',
+        summary: 'Ask again for missing and failed observations',
+        description:
+          'Rules and judges are asked, in the versions that were pinned; results of external monitors come from ' +
+          'elsewhere. A judge that has answered that it cannot tell is not asked again.',
+        params: IdParams,
+        querystring: NoQuery,
+        body: NoBody,
+        response: answers({ 202: ExperimentRun }, 401, 404, 409),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      const run = await db.transaction().execute(async (trx) => {
+        const { id: experimentId } = await lockExperiment(trx, actor.org, params.id)
+        const outcomes = await listOutcomes(trx, actor.org, experimentId)
+        const asked = countsOf(outcomes).filter(({ monitorKind }) => monitorKind !== 'external')
+        const total = sum(asked.map(({ missing, failed }) => missing + failed))
+        const now = clock.now()
+        const made = await insertRun(trx, actor.org, {
+          ...{ id: newId(), experimentId, trigger: 'retry', total },
+          ...{ createdByUserId: actor.userId, createdAt: now },
+          ...(total === 0
+            ? { status: 'completed', startedAt: now, finishedAt: now }
+            : { status: 'queued', startedAt: null, finishedAt: null }),
+        })
+        if (total > 0) {
+          const payload = { organizationId: actor.org, experimentId, runId: made.id }
+          await jobs.enqueue(trx, retryLacking, payload)
+        }
+        await recordAudit(trx, actor, 'experiment.retry', { type: 'experiment', id: experimentId })
+        return shown(outcomes)(made)
+      })
+      return reply.code(202).send(run)
+    },
+  )
+}

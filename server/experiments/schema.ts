@@ -1,0 +1,87 @@
+import Type, { type Static } from 'typebox'
+import { Choice, Closed, Email, Id, Nullable, PageQuery, Timestamp } from '../platform/http/schemas.ts'
+import { AssignmentUnit } from './assignment-unit.ts'
+import { CohortFilter } from './cohort.ts'
+import { experimentStatuses } from './moves.ts'
+
+const Title = Type.String({ minLength: 1, maxLength: 255, pattern: '\\S' })
+const ExperimentName = { ...Title, examples: ['Shorter greeting'] }
+const Description = Type.String({ maxLength: 2_000 })
+const ArmName = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', examples: ['Short'] })
+const ExpectedPercent = Type.Integer({ minimum: 1, maximum: 99, examples: [50] })
+
+const Outcomes = Type.Array(Id, {
+  minItems: 1,
+  maxItems: 20,
+  description: 'Distinct enabled monitors; each is measured by itself.',
+})
+
+const Emails = Type.Array(Email, { maxItems: 20 })
+const Notifications = Closed({
+  emails: { ...Emails, description: 'Who is told of the launch, of routing that goes wrong, and of the end.' },
+})
+
+export const ExperimentLaunch = Closed(
+  {
+    name: ExperimentName,
+    agentId: Id,
+    armAVersionId: { ...Id, description: 'The prompt version of arm A, the baseline.' },
+    armBVersionId: { ...Id, description: 'The prompt version of arm B.' },
+    outcomeMetricIds: Outcomes,
+    primaryMetricId: { ...Id, description: 'One of them, which the others never weaken.' },
+    stableRoutingConfirmed: Type.Boolean({
+      description: 'Confirms that whoever routes the traffic keeps each unit in its arm. It must be true.',
+    }),
+    description: Type.Optional(Description),
+    armAName: Type.Optional(ArmName),
+    armBName: Type.Optional(ArmName),
+    cohortFilters: Type.Optional(
+      Type.Array(CohortFilter, { maxItems: 8, description: 'A conversation must satisfy all of them.' }),
+    ),
+    assignmentUnit: Type.Optional(AssignmentUnit),
+    expectedArmAPercent: Type.Optional({
+      ...ExpectedPercent,
+      description: 'The share of units that arm A should get. Without it the split is not tested.',
+    }),
+    monitorGroupId: Type.Optional({
+      ...Id,
+      description: 'A group whose metrics are exactly `outcomeMetricIds`. Not together with `newMonitorGroupName`.',
+    }),
+    newMonitorGroupName: Type.Optional({ ...Title, description: 'Keeps `outcomeMetricIds` as a group of this name.' }),
+    notifications: Type.Optional(Notifications),
+  },
+  { title: 'ExperimentLaunch' },
+)
+export type ExperimentLaunch = Static<typeof ExperimentLaunch>
+
+export const launched = {
+  id: Id,
+  name: ExperimentName,
+  description: Nullable(Description),
+  status: Choice(experimentStatuses),
+  agentId: Id,
+  armAVersionId: Id,
+  armBVersionId: Id,
+  armAName: Nullable(ArmName),
+  armBName: Nullable(ArmName),
+  outcomeMetricIds: Outcomes,
+  primaryMetricId: Id,
+  stableRoutingConfirmed: Type.Boolean(),
+  cohortFilters: Type.Array(CohortFilter),
+  assignmentUnit: AssignmentUnit,
+  expectedArmAPercent: Nullable(ExpectedPercent),
+  monitorGroupId: Nullable(Id),
+  notifications: Notifications,
+  startedAt: Timestamp,
+  finishedAt: Nullable(Timestamp),
+  finishedByUserId: Nullable(Id),
+  createdByUserId: Id,
+}
+
+export const ExperimentSummary = Closed(launched, { title: 'ExperimentSummary' })
+
+export const ExperimentQuery = Closed({
+  ...PageQuery.properties,
+  status: Type.Optional(Choice(experimentStatuses, { description: 'Experiments in this state alone.' })),
+  agentId: Type.Optional({ ...Id, description: 'Experiments of this agent alone.' }),
+})

@@ -1,0 +1,83 @@
+import { isIP } from 'node:net'
+import Type from 'typebox'
+import type { Config } from '../../config.ts'
+import type { Clock } from '../clock.ts'
+import type { Db, OrgId } from '../db/database.ts'
+import { defineJob } from '../jobs/define-job.ts'
+import type { Log } from '../log.ts'
+import type { Secrets } from '../secrets/secrets.ts'
+import { deleteOldMailsAllOrgs, endMail, findMail, updateMail } from './queries.ts'
+import type { Sender } from './smtp-url.ts'
+
+type DeliveryDeps = {
+  config: Pick<Config, 'smtp'>
+  db: Db
+  clock: Clock
+  secrets: Secrets
+  log: Log
+  baseUrl: () => string
+}
+
+/** Where a sealed text belongs. */
+export const sealedPlace = (org: OrgId, mailId: string): string => `${org}/mail/${mailId}`
+
+/** At the host of the service; one that is but a number has no mailbox. */
+const defaultSender = (baseUrl: string): Sender => {
+  const { hostname } = new URL(baseUrl)
+  const host = hostname.startsWith('[') || isIP(hostname) ? 'localhost' : hostname
+  return { name: 'Earshot', address: `earshot@${host}` }
+}
+
+/**
+ * Sends one mail. A process that dies after the server took it and before that is stored sends it again, under the same
+ * Message-ID. An operator may retry the dead job of a mail that failed.
+ */
+export const deliverMail = defineJob({
+  name: 'mail.deliver',
+  payload: Type.Object({ organizationId: Type.Unsafe<OrgId>({ type: 'string' }), mailId: Type.String() }),
+  // From half a minute to an hour apart: a day in all.
+  retryLimit: 38,
+  retryDelaySeconds: 30,
+  timeoutSeconds: 120,
+  run: async (deps: DeliveryDeps, { organizationId: org, mailId }, attempt): Promise<void> => {
+    const { config, db, clock, secrets, log, baseUrl } = deps
+    const { smtp } = config
+    const mail = await findMail(db, org, mailId)
+    if (!mail || mail.status === 'sent') return
+    if (!smtp) return void (await attempt.finish((trx) => endMail(trx, org, mailId, 'kept')))
+    const { recipient, subject, createdAt: date } = mail
+    const text = mail.sealed ? secrets.open(mail.text, sealedPlace(org, mailId)) : mail.text
+    const from = smtp.from ?? defaultSender(baseUrl())
+    const { send, readFault } = await import('./smtp.ts')
+    try {
+      await send(smtp, { from, recipient, subject, text, id: mailId, date, signal: attempt.signal })
+    } catch (error) {
+      attempt.signal.throwIfAborted()
+      const fault = readFault(error)
+      if (!fault.isFinal) {
+        await attempt.transaction((trx) => updateMail(trx, org, mailId, { status: 'queued', error: fault.text }))
+        throw new Error(`The mail server did not take a mail: ${fault.text}`)
+      }
+      await attempt.finish((trx) => updateMail(trx, org, mailId, { status: 'failed', error: fault.text }))
+      log.warn({ org, mailId, fault: fault.text }, 'an e-mail was refused')
+      return
+    }
+    await attempt.finish((trx) => updateMail(trx, org, mailId, { status: 'sent', error: null, sentAt: clock.now() }))
+  },
+  onFailed: async (_deps, { organizationId, mailId }, trx) => {
+    await endMail(trx, organizationId, mailId, 'failed')
+  },
+})
+
+const keptMs = 30 * 24 * 60 * 60 * 1_000
+const batch = 1_000
+
+export const sweepMails = defineJob({
+  name: 'mail.sweep',
+  payload: Type.Object({}),
+  schedule: '40 3 * * *',
+  run: async ({ db, clock }: Pick<DeliveryDeps, 'db' | 'clock'>, _payload, { signal }) => {
+    const before = new Date(clock.now().getTime() - keptMs)
+    while ((await deleteOldMailsAllOrgs(db, before, batch)) === batch) signal.throwIfAborted()
+  },
+})

@@ -1,0 +1,74 @@
+import type { Config } from '../../config.ts'
+import type { Clock } from '../clock.ts'
+import type { Db, OrgId } from '../db/database.ts'
+import { invalid } from '../errors.ts'
+import { newId } from '../ids.ts'
+import type { Jobs } from '../jobs/queue.ts'
+import type { Secrets } from '../secrets/secrets.ts'
+import { deliverMail, sealedPlace } from './jobs.ts'
+import { insertMails } from './queries.ts'
+import { isAddress } from './smtp-url.ts'
+
+type MailDeps = { jobs: Pick<Jobs, 'enqueueMany'>; config: Pick<Config, 'smtp'>; clock: Clock }
+
+/** Bare addresses, each of which gets a mail of its own. The text is plain; its lines may be of any length. */
+export type Mail = { to: string[]; subject: string; text: string }
+
+type MailOptions = {
+  /** Seals the text as long as it is stored: for one that opens something to whoever reads it, such as a link to join by. */
+  sealWith?: Secrets
+}
+
+const mostRecipients = 100
+const longestSubject = 250
+const longestText = 100_000
+
+const check = ({ to, subject, text }: Mail): void => {
+  if (to.length > mostRecipients) throw invalid('to', `must not have more than ${mostRecipients} addresses`)
+  for (const [index, address] of to.entries()) {
+    if (!isAddress(address)) throw invalid(`to[${index}]`, 'must be one e-mail address, without a name')
+  }
+  if (/\p{Cc}/u.test(subject)) throw invalid('subject', 'must have no line break and no control character')
+  if (subject.length > longestSubject) throw invalid('subject', `must not have more than ${longestSubject} characters`)
+  if (text.length > longestText) throw invalid('text', `must not have more than ${longestText} characters`)
+}
+
+/**
+ * Writes the mail in the caller's transaction, to be sent by a job; neither is without the other. An address that is
+ * named twice gets one. Without a mail server it is kept, and nothing sends it later.
+ */
+export const sendMail = async (
+  { jobs, config, clock }: MailDeps,
+  trx: Db,
+  org: OrgId,
+  mail: Mail,
+  { sealWith }: MailOptions = {},
+): Promise<void> => {
+  check(mail)
+  const recipients = new Map(mail.to.map((address) => [address.toLowerCase(), address]))
+  if (recipients.size === 0) return
+  // A bare CR would be a line end to some mail servers and none to others.
+  const text = mail.text.replace(/\r\n?/g, '\n')
+  const status = config.smtp ? 'queued' : 'kept'
+  const mails = [...recipients.values()].map((recipient) => {
+    const id = newId()
+    const stored = sealWith ? sealWith.seal(text, sealedPlace(org, id)) : text
+    const { subject } = mail
+    return {
+      id,
+      recipient,
+      subject,
+      text: stored,
+      sealed: sealWith !== undefined,
+      status,
+      createdAt: clock.now(),
+    } as const
+  })
+  await insertMails(trx, org, mails)
+  if (status === 'kept') return
+  await jobs.enqueueMany(
+    trx,
+    deliverMail,
+    mails.map(({ id }) => ({ organizationId: org, mailId: id })),
+  )
+}

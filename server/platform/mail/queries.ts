@@ -1,0 +1,60 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../db/database.ts'
+
+type Status = 'queued' | 'sent' | 'failed' | 'kept'
+
+type NewMail = {
+  id: string
+  recipient: string
+  subject: string
+  text: string
+  sealed: boolean
+  status: 'queued' | 'kept'
+  createdAt: Date
+}
+
+export const insertMails = (trx: Db, org: OrgId, mails: NewMail[]) =>
+  trx
+    .insertInto('mails')
+    .values(mails.map(({ createdAt, ...mail }) => ({ organization_id: org, ...mail, created_at: createdAt })))
+    .execute()
+
+export const findMail = (db: Db, org: OrgId, id: string) =>
+  db
+    .selectFrom('mails')
+    .select(['id', 'recipient', 'subject', 'text', 'sealed', 'created_at as createdAt'])
+    .select(sql<Status>`status`.as('status'))
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .executeTakeFirst()
+
+type Outcome = { status: Status; error: string | null; sentAt?: Date }
+
+/** What came of an attempt. */
+export const updateMail = (trx: Db, org: OrgId, id: string, { status, error, sentAt }: Outcome) =>
+  trx
+    .updateTable('mails')
+    .set({ status, error, sent_at: sentAt ?? null, attempts: sql`attempts + 1` })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .execute()
+
+/** One that is not attempted any more, or never was. What its last attempt met stays. */
+export const endMail = (trx: Db, org: OrgId, id: string, status: 'failed' | 'kept') =>
+  trx
+    .updateTable('mails')
+    .set({ status })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .where('status', '=', 'queued')
+    .execute()
+
+/** In batches, so that no sweep holds many rows at once. Answers how many went. */
+export const deleteOldMailsAllOrgs = async (db: Db, before: Date, limit: number): Promise<number> => {
+  const { numDeletedRows } = await db
+    .deleteFrom('mails')
+    .where(sql<boolean>`(organization_id, id) IN (
+      SELECT organization_id, id FROM mails WHERE created_at < ${before} ORDER BY created_at LIMIT ${limit})`)
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,66 @@
+// What EARSHOT_SMTP_URL says.
+import { isIP } from 'node:net'
+
+export type Sender = { name: string; address: string }
+
+export type Smtp = {
+  host: string
+  port: number
+  /** `implicit`: from the first byte; `starttls`: before anything else is said, or nothing is; `off`: never. */
+  tls: 'implicit' | 'starttls' | 'off'
+  auth: { user: string; pass: string } | undefined
+  /** Undefined: made from the address of the service. */
+  from: Sender | undefined
+}
+
+/** No blank, no control character and nothing that has a meaning in a header, so that one address is never two. */
+const address = /^[^\s\p{Cc}@<>()[\]\\,;:"]{1,64}@[^\s\p{Cc}@<>()[\]\\,;:"]{1,253}$/u
+export const isAddress = (text: string): boolean => text.length <= 254 && address.test(text)
+
+const readSender = (text: string): Sender | undefined => {
+  const [, name = '', given = text] = /^([^<>\p{Cc}]{0,100})<([^<>]+)>$/u.exec(text) ?? []
+  // Message-IDs are made from its domain, which is written in ASCII.
+  const usable = isAddress(given) && /^[\x21-\x7e]+$/.test(given)
+  return usable ? { name: name.trim().replace(/^"(.*)"$/, '$1'), address: given } : undefined
+}
+
+const isLoopback = (host: string) =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+
+const decode = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+export const smtpUrlForm =
+  '`smtp://user:password@host:587` or `smtps://user:password@host:465`, where user with password and port may be left ' +
+  'out, and `?from=Name <address>` may follow, and `tls=required` or `tls=off` with `smtp:`; special characters are ' +
+  'percent-encoded'
+
+/** Undefined says that the text does not fit. */
+export const readSmtpUrl = (text: string): Smtp | undefined => {
+  const url = URL.parse(text)
+  const isImplicit = url?.protocol === 'smtps:'
+  if (!url?.hostname || !(isImplicit || url.protocol === 'smtp:') || url.hash || !/^\/?$/.test(url.pathname)) return
+  const host = url.hostname.replace(/^\[(.+)\]$/, '$1').toLowerCase()
+  if (!isIP(host) && !/^[\w.-]+$/.test(host)) return
+  const user = decode(url.username)
+  const pass = decode(url.password)
+  if (user === undefined || pass === undefined || (user === '') !== (pass === '')) return
+
+  const names = [...url.searchParams.keys()]
+  if (new Set(names).size < names.length) return
+  const { from: givenFrom, tls: givenTls, ...unknown } = Object.fromEntries(url.searchParams)
+  if (Object.keys(unknown).length > 0) return
+  const from = givenFrom === undefined ? undefined : readSender(givenFrom)
+  if (givenFrom !== undefined && !from) return
+  if (givenTls !== undefined && (isImplicit || !['required', 'off'].includes(givenTls))) return
+  const plain = givenTls === undefined ? isLoopback(host) : givenTls === 'off'
+  const tls = isImplicit ? 'implicit' : plain ? 'off' : 'starttls'
+
+  const port = url.port === '' ? (isImplicit ? 465 : 587) : Number(url.port)
+  return { host, port, tls, auth: user === '' ? undefined : { user, pass }, from }
+}

@@ -1,0 +1,65 @@
+// One mail to the operator's mail server. The library is loaded by the first mail, so nothing imports this at the start.
+import { createTransport, type NodemailerError } from 'nodemailer'
+import type { Sender, Smtp } from './smtp-url.ts'
+
+/** Bounds of each step, of which there are few; the job bounds them all. */
+const stepMs = 15_000
+const longestFault = 500
+
+const openTransport = ({ host, port, tls, auth }: Smtp) =>
+  createTransport({
+    host,
+    port,
+    ...(auth && { auth }),
+    secure: tls === 'implicit',
+    requireTLS: tls === 'starttls',
+    ignoreTLS: tls === 'off',
+    ...{ connectionTimeout: stepMs, greetingTimeout: stepMs, socketTimeout: stepMs, dnsTimeout: stepMs },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+
+export type Message = {
+  from: Sender
+  recipient: string
+  subject: string
+  text: string
+  /** Of all messages; the same at every attempt. */
+  id: string
+  date: Date
+  signal: AbortSignal
+}
+
+/** Resolves once the server has taken the message over. */
+export const send = async (smtp: Smtp, message: Message): Promise<void> => {
+  const { from, recipient, subject, text, id, date, signal } = message
+  await openTransport(smtp).sendMail({
+    from,
+    to: { name: '', address: recipient },
+    envelope: { from: from.address, to: [recipient] },
+    subject,
+    text,
+    // Links arrive whole, whatever stands on the way, and no line is too long.
+    textEncoding: 'quoted-printable',
+    messageId: `<${id}@${from.address.split('@')[1]}>`,
+    date,
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    signal,
+  })
+}
+
+/** Whether the server can be reached and takes the credentials. */
+export const check = async (smtp: Smtp): Promise<void> => {
+  await openTransport(smtp).verify()
+}
+
+export type Fault = { text: string; isFinal: boolean }
+
+/** Of whatever `send` threw: at which step what was said, and whether the server would say the same again. */
+export const readFault = (error: unknown): Fault => {
+  const { message, permanent = false, code, responseCode = 0 } = error as NodemailerError
+  const text = message.replace(/\p{Cc}+/gu, ' ').slice(0, longestFault)
+  // Of the mail or its recipient. What is said of signing in (53x) is about the configuration, which can be mended.
+  const isOfMail = (code === 'EENVELOPE' || code === 'EMESSAGE') && Math.trunc(responseCode / 10) !== 53
+  return { text, isFinal: permanent && isOfMail }
+}
