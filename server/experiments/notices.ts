@@ -8,17 +8,28 @@ import type { StoredExperiment } from './queries.ts'
 
 type NoticeDeps = Pick<Deps, 'jobs' | 'config' | 'clock' | 'baseUrl'>
 
-const notify = (
+const longestInSubject = 150
+
+/** On one line, and not too long for a subject. */
+const titleOf = (name: string): string => {
+  const characters = [...name.replace(/[\s\p{Cc}]+/gu, ' ').trim()]
+  return characters.length > longestInSubject
+    ? `${characters.slice(0, longestInSubject).join('')}…`
+    : characters.join('')
+}
+
+type Notice = { subject: string; lines: string[] }
+
+const notify = async (
   deps: NoticeDeps,
   trx: Db,
   org: OrgId,
-  { id, name, emails }: Pick<StoredExperiment, 'id' | 'name' | 'emails'>,
-  { subject, lines }: { subject: string; lines: string[] },
+  { id, name, emails }: StoredExperiment,
+  { subject, lines }: Notice,
 ): Promise<void> => {
+  if (emails.length === 0) return
   const text = [...lines, '', `${deps.baseUrl()}/experiments/${id}`].join('\n')
-  return emails.length === 0
-    ? Promise.resolve()
-    : sendMail(deps, trx, org, { to: emails, subject: `${subject}: ${name.replace(/\s+/g, ' ').trim()}`, text })
+  await sendMail(deps, trx, org, { to: emails, subject: `${subject}: ${titleOf(name)}`, text })
 }
 
 export const tellLaunched = (deps: NoticeDeps, trx: Db, org: OrgId, experiment: StoredExperiment): Promise<void> =>

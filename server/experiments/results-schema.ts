@@ -102,7 +102,7 @@ const Moment = Closed(
   { title: 'ExperimentMoment' },
 )
 
-export const OutcomeResult = Closed(
+const OutcomeResult = Closed(
   {
     metricId: Id,
     name: Type.String({ description: 'Of the monitor, as it was at the launch.' }),

@@ -8,6 +8,7 @@ import { healthOf } from './health.ts'
 import { launch } from './launch.ts'
 import { canMove } from './moves.ts'
 import { tellFinished } from './notices.ts'
+import { countChanges } from './observations/count.ts'
 import { listSplits } from './observations/queries.ts'
 import {
   finishExperiment,
@@ -128,8 +129,11 @@ export const experiments = (app: App, deps: Deps): void => {
         response: answers({ 200: Experiment }, 401, 403, 404, 409),
       },
     },
-    ({ actor, params }) =>
-      db.transaction().execute(async (trx) => {
+    async ({ actor, params }) => {
+      const { id } = await getExperiment(db, actor.org, params.id)
+      // What has arrived by now is counted as it is now, unless it is very much.
+      for (let round = 0; round < 10 && (await countChanges(deps, actor.org, id)); round++);
+      return db.transaction().execute(async (trx) => {
         const held = await lockExperiment(trx, actor.org, params.id)
         if (!canMove(held.status, 'finished')) throw new ApiError('conflict', 'The experiment is finished already.')
         const finishedAt = clock.now()
@@ -139,6 +143,7 @@ export const experiments = (app: App, deps: Deps): void => {
         await endLaunchRun(trx, actor.org, experiment, finishedAt)
         await recordAudit(trx, actor, 'experiment.finish', { type: 'experiment', id: held.id })
         return read(trx, actor.org, held.id)
-      }),
+      })
+    },
   )
 }

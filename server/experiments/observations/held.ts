@@ -4,8 +4,7 @@ import { type Exact, exactOf, minus, nothing, numberOf, parseExact, plus, textOf
 import type { StoredHeld } from './queries.ts'
 
 /** By the number that is stored of a conversation. */
-export const statuses = ['not_applicable', 'observed', 'pending', 'missing', 'failed'] as const
-export type ObservedStatus = (typeof statuses)[number]
+const statuses = ['not_applicable', 'observed', 'pending', 'missing', 'failed'] as const
 
 export const observed = statuses.indexOf('observed')
 export const pending = statuses.indexOf('pending')
