@@ -74,7 +74,7 @@ CREATE TABLE experiment_outcomes (
   -- Of scores, where the definition has them.
   range_low double precision,
   range_high double precision,
-  -- Sums over units, exact: texts of decimal numbers.
+  -- Sums over units, exact: whole numbers over powers of two.
   sums json NOT NULL,
   -- Extremes of every look so far, which no later look takes back.
   largest_e_value double precision NOT NULL DEFAULT 1,

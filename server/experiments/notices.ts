@@ -1,6 +1,7 @@
 // What people are told by e-mail: in the transaction of what it tells.
 
 import type { Deps } from '../deps.ts'
+import { fileConcern } from '../findings/file.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { sendMail } from '../platform/mail/mail.ts'
 import type { Health } from './health.ts'
@@ -48,7 +49,8 @@ const concerns: Record<Health['concerns'][number], string> = {
   routed_per_conversation: 'Callers who return change between the arms as if by chance.',
 }
 
-export const alarmRouting = (
+/** By e-mail, and as a finding. */
+export const alarmRouting = async (
   deps: NoticeDeps,
   trx: Db,
   org: OrgId,
@@ -57,13 +59,21 @@ export const alarmRouting = (
 ): Promise<void> => {
   const said = found.map((concern) => concerns[concern])
   if (routing.status === 'unstable_routing') said.push('Some callers who return change between the arms.')
-  return notify(deps, trx, org, experiment, {
+  const counts = `So far ${units.a} units came to arm A and ${units.b} to arm B; ${routing.inBothArms} were in both.`
+  const advice = 'What is measured may not come from the prompt. Please look at how the traffic is routed.'
+  await fileConcern(trx, org, {
+    experimentId: experiment.id,
+    title: `The routing of “${titleOf(experiment.name)}” is not as confirmed`,
+    paragraphs: [...said, counts, advice],
+    now: deps.clock.now(),
+  })
+  await notify(deps, trx, org, experiment, {
     subject: 'Routing is not as confirmed',
     lines: [
       `The traffic of “${experiment.name}” does not come as it should:`,
       ...said.map((line) => `- ${line}`),
-      `So far ${units.a} units came to arm A and ${units.b} to arm B; ${routing.inBothArms} were in both.`,
-      'What is measured may not come from the prompt. Please look at how the traffic is routed.',
+      counts,
+      advice,
     ],
   })
 }

@@ -148,6 +148,7 @@ describe('finishing', () => {
     expect(shown.outcomes[0].arms.a).toMatchObject({ observed: 1, sum: 1 })
     expect(shown.outcomes[0].verdict.text).toContain('An operator has finished the experiment.')
     // Then its run has ended, and nothing changes any more but by erasure.
+    server.clock.advance(1_000)
     await own.tell(monitorId, counted, 'not_affected')
     expect((await own.read(experiment)).outcomes[0].arms.a).toMatchObject({ observed: 1, sum: 1 })
     await own.erase(counted)
@@ -168,6 +169,7 @@ describe('finishing', () => {
     await server.deps.jobs.enqueue(server.deps.db, sweepExperiments, {})
     await server.drain()
     expect(await runs()).toMatchObject([{ status: 'completed', finishedAt: server.clock.now().toISOString() }])
+    server.clock.advance(1_000)
     await own.tell(experiment.outcomeMetricIds[0], id, 'affected')
     expect((await own.read(experiment)).outcomes[0].arms.a).toMatchObject({ observed: 0, missing: 1 })
   })

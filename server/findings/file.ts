@@ -3,7 +3,7 @@ import { newId } from '../platform/ids.ts'
 import { attachConversations, countAttached, insertFinding, lockOpenFindingOfMonitor } from './queries.ts'
 
 /** What may be told of a finding, by its type. */
-const findingTypes = { monitorSpike: 1 }
+const findingTypes = { monitorSpike: 1, experimentHealth: 2 }
 
 /** A finding that goes on for weeks would otherwise gather all that is affected. */
 const mostAttached = 500
@@ -51,3 +51,17 @@ export const fileSpike = async (
   await attachConversations(trx, org, id, conversationIds.slice(0, room), now)
   return { id, isNew: open === undefined }
 }
+
+type Concern = Text & { experimentId: string; now: Date }
+
+/** Files what makes an experiment untrustworthy. Whoever calls does so once. */
+export const fileConcern = (trx: Db, org: OrgId, { experimentId, title, paragraphs, now }: Concern) =>
+  insertFinding(trx, org, {
+    id: newId(),
+    title,
+    description: documentOf(paragraphs),
+    priority: 'high',
+    findingType: findingTypes.experimentHealth,
+    source: { kind: 'experiment', id: experimentId },
+    now,
+  })

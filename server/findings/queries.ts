@@ -91,7 +91,7 @@ type NewFinding = {
   description: object
   priority: Priority
   findingType: number
-  source: { kind: 'monitor'; id: string }
+  source: { kind: 'monitor' | 'experiment'; id: string }
   now: Date
 }
 

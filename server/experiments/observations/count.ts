@@ -5,7 +5,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import { unitOf } from '../assignment-unit.ts'
 import { getExperiment, listOutcomes, type StoredExperiment, type StoredOutcome } from '../queries.ts'
 import { endLaunchRun } from '../runs/end.ts'
-import { listUnfinishedRuns } from '../runs/queries.ts'
+import { listRunTimes } from '../runs/queries.ts'
 import { readOutcome, storeOutcome } from './exact-sums.ts'
 import { pending } from './held.ts'
 import { look } from './look.ts'
@@ -40,8 +40,8 @@ const batchSize = 2_000
 type Reading = {
   experiment: StoredExperiment
   outcomes: StoredOutcome[]
-  /** Late results of what is counted still land. */
-  isOpen: boolean
+  /** While one of them lasted, results of what is counted land. */
+  runs: { createdAt: Date; finishedAt: Date | null }[]
   isRetrying: boolean
   now: Date
 }
@@ -50,7 +50,7 @@ type Reading = {
 const readTurns = async (
   trx: Db,
   org: OrgId,
-  { experiment, outcomes, isOpen, isRetrying, now }: Reading,
+  { experiment, outcomes, runs, isRetrying, now }: Reading,
   changes: { conversationId: string; at: Date }[],
 ): Promise<Turn[]> => {
   const { finishedAt, assignmentUnit } = experiment
@@ -61,6 +61,12 @@ const readTurns = async (
   // After the end nothing new is counted, and nothing moves: what was noticed before it still comes.
   const inTime = new Set(
     changes.flatMap(({ conversationId, at }) => (finishedAt === null || at < finishedAt ? conversationId : [])),
+  )
+  const landed = new Set(
+    changes.flatMap(({ conversationId, at }) => {
+      const isOpen = runs.some((run) => run.createdAt <= at && (run.finishedAt === null || at <= run.finishedAt))
+      return isOpen ? conversationId : []
+    }),
   )
   const mayCome = (id: string) => finishedAt === null || (inTime.has(id) && !counted.has(id))
 
@@ -86,14 +92,12 @@ const readTurns = async (
   const next = new Map(present.map((one) => [one.id, placed(one)]))
   const measured = [...next.values()].filter((one): one is Counted => one !== null && one.arm !== null)
   const found = new Map<string, FoundResult>()
-  if (isOpen) {
-    const conversations = measured.map(({ conversationId: id, startedAt }) => ({ id, startedAt }))
-    for (const result of await listPinnedResults(trx, org, { conversations, pinned: outcomes })) {
-      found.set(`${result.conversationId} ${result.position}`, result)
-    }
+  const conversations = measured.map(({ conversationId: id, startedAt }) => ({ id, startedAt }))
+  for (const result of await listPinnedResults(trx, org, { conversations, pinned: outcomes })) {
+    found.set(`${result.conversationId} ${result.position}`, result)
   }
   const observe = (one: Counted): Counted => {
-    if (one.arm === null || !isOpen) return one
+    if (one.arm === null || !landed.has(one.conversationId)) return one
     const asked = { addedAt: one.addedAt, retriedAt: one.retriedAt, now, isRetrying }
     const observations = outcomes.map((outcome, position) =>
       one.statuses[position] === 0
@@ -138,11 +142,10 @@ export const countChanges = async (deps: CountDeps, org: OrgId, experimentId: st
     const now = deps.clock.now()
     const experiment = await getExperiment(trx, org, experimentId)
     const outcomes = await listOutcomes(trx, org, experimentId)
-    const runs = await listUnfinishedRuns(trx, org, experimentId)
+    const runs = await listRunTimes(trx, org, experimentId)
     const reading: Reading = {
-      ...{ experiment, outcomes, now },
-      isOpen: runs.length > 0,
-      isRetrying: runs.some(({ trigger }) => trigger === 'retry'),
+      ...{ experiment, outcomes, runs, now },
+      isRetrying: runs.some(({ trigger, finishedAt }) => trigger === 'retry' && finishedAt === null),
     }
     const turns = (await readTurns(trx, org, reading, changes)).filter(({ before, after }) => !isSameRow(before, after))
 

@@ -1,38 +1,60 @@
-// Decimal numbers that are added and multiplied without rounding: what is added today and taken away in a year leaves
-// nothing behind.
+// Numbers that are added and multiplied without rounding: what is added today and taken away in a year leaves nothing
+// behind. A number of JavaScript is a whole number over a power of two, and so is each sum and product of them.
 
-/** digits / 10^scale. */
+/** digits / 2^scale. */
 export type Exact = { digits: bigint; scale: number }
 
 export const nothing: Exact = { digits: 0n, scale: 0 }
 
-/** As JavaScript prints the number. */
-export const exactOf = (value: number): Exact =>
-  Number.isSafeInteger(value) ? { digits: BigInt(value), scale: 0 } : parseExact(String(value))
+const float = new Float64Array(1)
+const bits = new BigUint64Array(float.buffer)
 
-export const parseExact = (text: string): Exact => {
-  const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/.exec(text) ?? []
-  if (whole === '') throw new TypeError('Not a decimal number')
-  const digits = BigInt(`${sign}${whole}${fraction}`)
-  const scale = fraction.length - Number(exponent)
-  return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 }
+const fractionBits = 52n
+/** What the exponent of a float stands above that of its last bit. */
+const exponentBias = 1075
+
+const withoutZeros = (digits: bigint, scale: number): Exact => {
+  if (digits === 0n) return nothing
+  const zeros = Math.min(scale, (digits & -digits).toString(2).length - 1)
+  return { digits: digits >> BigInt(zeros), scale: scale - zeros }
 }
+
+export const exactOf = (value: number): Exact => {
+  if (Number.isSafeInteger(value)) return { digits: BigInt(value), scale: 0 }
+  float[0] = Math.abs(value)
+  const [word = 0n] = bits
+  const exponent = Number(word >> fractionBits)
+  const fraction = word & ((1n << fractionBits) - 1n)
+  const magnitude = exponent === 0 ? fraction : fraction | (1n << fractionBits)
+  const digits = value < 0 ? -magnitude : magnitude
+  const scale = exponentBias - Math.max(1, exponent)
+  return scale >= 0 ? withoutZeros(digits, scale) : { digits: digits << BigInt(-scale), scale: 0 }
+}
+
+/** So many bits decide how a number is rounded, if the last of them says whether anything follows. */
+const decidingBits = 64
 
 /** The nearest number that JavaScript has. */
-export const numberOf = ({ digits, scale }: Exact): number =>
-  scale === 0 ? Number(digits) : Number(`${digits}e-${scale}`)
-
-/** Shorter where zeros end it. */
-export const textOf = ({ digits, scale }: Exact): string => {
-  if (scale === 0) return String(digits)
-  const text = String(digits)
-  const zeros = Math.min(scale, text.length - text.replace(/0+$/, '').length)
-  if (digits === 0n || zeros === scale) return String(digits / 10n ** BigInt(scale))
-  return `${text.slice(0, text.length - zeros)}e-${scale - zeros}`
+export const numberOf = ({ digits, scale }: Exact): number => {
+  const magnitude = digits < 0n ? -digits : digits
+  const beyond = magnitude.toString(16).length * 4 - decidingBits
+  if (beyond <= 0) return Number(digits) * 2 ** -scale
+  const rest = BigInt(beyond)
+  const leading = magnitude >> rest
+  const isMore = leading << rest !== magnitude
+  const rounded = Number(isMore ? leading | 1n : leading) * 2 ** (beyond - scale)
+  return digits < 0n ? -rounded : rounded
 }
 
-const raised = ({ digits, scale }: Exact, to: number): bigint =>
-  to === scale ? digits : digits * 10n ** BigInt(to - scale)
+export const textOf = ({ digits, scale }: Exact): string => (scale === 0 ? String(digits) : `${digits}/2^${scale}`)
+
+/** What `textOf` wrote. */
+export const parseExact = (text: string): Exact => {
+  const [digits = '', scale = '0'] = text.split('/2^')
+  return { digits: BigInt(digits), scale: Number(scale) }
+}
+
+const raised = ({ digits, scale }: Exact, to: number): bigint => digits << BigInt(to - scale)
 
 export const plus = (one: Exact, other: Exact): Exact => {
   if (one.scale === other.scale) return { digits: one.digits + other.digits, scale: one.scale }

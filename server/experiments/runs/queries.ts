@@ -40,6 +40,15 @@ export const listRuns = (db: Db, org: OrgId, experimentId: string, { limit, afte
     .limit(limit + 1)
     .execute()
 
+/** Of all runs, when they lasted. */
+export const listRunTimes = (db: Db, org: OrgId, experimentId: string) =>
+  db
+    .selectFrom('experiment_runs')
+    .select([sql<Trigger>`trigger`.as('trigger'), 'created_at as createdAt', 'finished_at as finishedAt'])
+    .where('organization_id', '=', org)
+    .where('experiment_id', '=', experimentId)
+    .execute()
+
 export const listUnfinishedRuns = (db: Db, org: OrgId, experimentId: string) =>
   selectRuns(db, org, experimentId).where('status', 'in', ['queued', 'running']).execute()
 

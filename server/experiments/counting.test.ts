@@ -1,0 +1,175 @@
+// What is kept up to date change by change is compared with what comes out of everything at once.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { makeMonitor } from '../../test/make.ts'
+import { testServer } from '../../test/server.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import { countChanges } from './observations/count.ts'
+import { countAll, startCounting } from './observations/counting.ts'
+import { type Design, standardDesign } from './stats/design.ts'
+import { outcomeResult } from './stats/outcome.ts'
+import { type Answer, outcomeSumsOf, type UnitAnswers } from './stats/outcome-sums.ts'
+import { type Arm, openExperiments } from './test-experiments.ts'
+
+const server = await testServer()
+const { call } = server
+
+type Held = {
+  id: string
+  arm: Arm
+  customer: string | undefined
+  affected: boolean | undefined
+  score: number | undefined
+}
+
+const customers = ['ada', 'bea', 'cleo', 'dora', undefined]
+const scores = [0, 1, 2.5, -3.25, 0.1, 0.2, 1e-7, 1_000_000_000.1, 1_000_000_000.2, 1e15, 3e20]
+
+type Operation =
+  | { do: 'converse'; arm: Arm; customer: string | undefined }
+  | { do: 'tell'; which: number; affected: boolean }
+  | { do: 'measure'; which: number; score: number }
+  | { do: 'rename'; which: number; customer: string | undefined }
+  | { do: 'move'; which: number; arm: Arm }
+  | { do: 'erase'; which: number }
+  | { do: 'count' }
+
+const arm = fc.constantFrom<Arm>('A', 'B')
+const which = fc.nat(1_000)
+const customer = fc.constantFrom(...customers)
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('converse'), arm, customer }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('tell'), which, affected: fc.boolean() }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('measure'), which, score: fc.constantFrom(...scores) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('rename'), which, customer }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('move'), which, arm }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('erase'), which }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('count') }) },
+) as fc.Arbitrary<Operation>
+
+const design = (kind: Design['kind']): Design => ({ ...standardDesign, kind, range: null })
+
+/** All at once, from what is held at the end. */
+const expected = (held: Held[], kind: Design['kind']) => {
+  const units = new Map<string, { a: Answer[]; b: Answer[] }>()
+  for (const { id, arm: ofArm, customer: name, affected, score } of held) {
+    const unit = units.get(name ?? id) ?? { a: [], b: [] }
+    units.set(name ?? id, unit)
+    const value = kind === 'numeric' ? score : affected === undefined ? undefined : Number(affected)
+    const without: Answer = { status: 'missing' }
+    unit[ofArm === 'A' ? 'a' : 'b'].push(value === undefined ? without : { status: 'observed', value })
+  }
+  const answers = [...units.values()].map(
+    (unit): UnitAnswers => ({ ...unit, inBothArms: unit.a.length > 0 && unit.b.length > 0 }),
+  )
+  return outcomeResult(outcomeSumsOf(answers, design(kind)), design(kind), { target: null, conversationsPerDay: null })
+}
+
+/** Every number of the one is that of the other, but for what days say. */
+const expectSame = (found: unknown, wanted: unknown, path: string): void => {
+  if (typeof wanted === 'number' && typeof found === 'number') {
+    const near = Math.abs(found - wanted) <= 1e-9 * Math.max(1, Math.abs(wanted))
+    if (!near) expect({ [path]: found }).toEqual({ [path]: wanted })
+  } else if (typeof wanted === 'object' && wanted !== null && typeof found === 'object' && found !== null) {
+    for (const [key, value] of Object.entries(wanted)) {
+      if (key !== 'moreDays') expectSame((found as Record<string, unknown>)[key], value, `${path}.${key}`)
+    }
+  } else {
+    expect({ [path]: found }).toEqual({ [path]: wanted })
+  }
+}
+
+describe('counting', () => {
+  it('is done once, however many do it at the same time, and whoever of them dies', async () => {
+    const own = await openExperiments(server)
+    const experiment = await own.launch()
+    const { deps } = server
+    const dying = {
+      ...deps,
+      clock: {
+        now: () => {
+          throw new Error('the process died')
+        },
+      },
+    }
+    const { org } = own
+    for (let round = 0; round < 5; round++) {
+      const ids = await Promise.all((['A', 'B', 'A'] as const).map((inArm) => own.converse(inArm)))
+      await expect(countChanges(dying, org as OrgId, experiment.id)).rejects.toThrow('the process died')
+      await Promise.all([
+        countAll(deps),
+        countAll(deps),
+        own.tell(experiment.outcomeMetricIds[0], ids[0] as string, 'affected'),
+      ])
+    }
+    const shown = await own.read(experiment)
+    expect(shown.outcomes[0].arms).toMatchObject({
+      a: { conversations: 10, observed: 5, missing: 5, units: 5 },
+      b: { conversations: 5, observed: 0, missing: 5 },
+    })
+    expect(shown.health.conversations).toMatchObject({ a: 10, b: 5 })
+  })
+
+  it('goes on by itself in a service that works', async () => {
+    const own = await openExperiments(server)
+    const experiment = await own.launch()
+    const counting = startCounting(server.deps)
+    try {
+      await own.tell(experiment.outcomeMetricIds[0], await own.converse('A'), 'affected')
+      const observed = async () => {
+        const { body } = await call('GET', `/v1/experiments/${experiment.id}`, { key: own.key })
+        return body.outcomes[0].arms.a.observed
+      }
+      await expect.poll(observed, { timeout: 20_000 }).toBe(1)
+    } finally {
+      await counting.stop()
+    }
+  })
+
+  it('comes to the same as everything at once, in any order of arrivals, late results and erasures', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { minLength: 10, maxLength: 60 }), async (operations) => {
+        const own = await openExperiments(server)
+        const definition = { expression: 'metrics.score > 1.0', score: 'metrics.score' }
+        const rule = await makeMonitor(server, own.key, { kind: 'rule', definition })
+        const told = await makeMonitor(server, own.key)
+        const outcomeMetricIds = [told.id, rule.id]
+        const experiment = await own.launch({ outcomeMetricIds, primaryMetricId: told.id })
+        let held: Held[] = []
+        for (const step of operations) {
+          const one = 'which' in step ? held[step.which % Math.max(1, held.length)] : undefined
+          if (step.do === 'converse') {
+            const id = await own.converse(step.arm, { customerId: step.customer })
+            held.push({ id, arm: step.arm, customer: step.customer, affected: undefined, score: undefined })
+          } else if (step.do === 'count') {
+            await (operations.length % 2 === 0 ? server.drain() : countAll(server.deps))
+          } else if (one && step.do === 'tell') {
+            await own.tell(told.id, one.id, step.affected ? 'affected' : 'not_affected')
+            one.affected = step.affected
+          } else if (one && step.do === 'measure') {
+            const body = { value: step.score }
+            await call('PUT', `/v1/conversations/${one.id}/metrics/score`, { key: own.key, body })
+            one.score = step.score
+          } else if (one && step.do === 'rename' && step.customer !== undefined) {
+            await own.patch(one.id, { customerId: step.customer })
+            one.customer = step.customer
+          } else if (one && step.do === 'move') {
+            await own.patch(one.id, { agentVersionId: own.arms[`arm${step.arm}VersionId`] })
+            one.arm = step.arm
+          } else if (one && step.do === 'erase') {
+            await own.erase(one.id)
+            held = held.filter((other) => other !== one)
+          }
+        }
+        const { outcomes, health } = await own.read(experiment)
+        expectSame(outcomes[0], expected(held, 'boolean'), 'told')
+        expectSame(outcomes[1], expected(held, 'numeric'), 'scored')
+        const inArm = (wanted: Arm) => held.filter((one) => one.arm === wanted).length
+        expect(health.conversations).toMatchObject({ a: inArm('A'), b: inArm('B') })
+        expect(health.routing.units).toBe(new Set(held.map((one) => one.customer ?? one.id)).size)
+      }),
+      { numRuns: 20 },
+    )
+  }, 120_000)
+})

@@ -1,0 +1,139 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { testServer } from '../../test/server.ts'
+import { openMailServer } from '../platform/mail/test-smtp.ts'
+import { type Arm, type Experiments, openExperiments } from './test-experiments.ts'
+
+const server = await testServer()
+
+let own: Experiments
+beforeEach(async () => {
+  own = await openExperiments(server)
+})
+
+let calls = 0
+
+/** So many calls, by the arm and the fields of each number. */
+const converse = async (count: number, of: (number: number) => { arm: Arm } & Record<string, unknown>) => {
+  const { key, arms } = own
+  const conversations = Array.from({ length: count }, (_, number) => {
+    const { arm, ...fields } = of(number)
+    const version = { agentId: arms.agentId, agentVersionId: arms[`arm${arm}VersionId`] }
+    const startedAt = server.clock.now().toISOString()
+    return { externalId: `${++calls}`, ...version, channel: 'call', startedAt, ...fields }
+  })
+  const answer = await server.call('POST', '/v1/conversations/batch', { key, body: { conversations } })
+  expect(answer.body.data.filter(({ status }: { status: string }) => status !== 'created')).toEqual([])
+}
+
+const dayMs = 24 * 60 * 60 * 1_000
+const alternating = (number: number): Arm => (number % 2 === 0 ? 'A' : 'B')
+const healthOf = async (experiment: { id: string }) => (await own.read(experiment)).health
+
+describe('health', () => {
+  it('is sound where each caller keeps an arm, and both get their share', async () => {
+    const experiment = await own.launch({ expectedArmAPercent: 50 })
+    for (let day = 0; day < 3; day++) {
+      await converse(60, (number) => ({ arm: alternating(number), customerId: `caller ${number}` }))
+      await server.drain()
+      server.clock.advance(dayMs)
+    }
+    const health = await healthOf(experiment)
+    expect(health).toMatchObject({
+      concerns: [],
+      sampleRatio: { status: 'fits', units: { a: 30, b: 30 }, shareOfA: { low: expect.any(Number) } },
+      routing: { status: 'stable', returning: 60, inBothArms: 0, instability: 0 },
+      conversations: { a: 90, b: 90, perDay: 60 },
+      byDirection: { status: 'cannot_tell', values: [{ value: null, a: 90, b: 90 }] },
+    })
+    expect(health.byDay).toHaveLength(3)
+    const [outcome] = (await own.read(experiment)).outcomes
+    expect(outcome.verdict.verdict).toBe('too_early')
+  })
+
+  it('tells of a split that is not the expected one', async () => {
+    const experiment = await own.launch({ expectedArmAPercent: 50 })
+    await converse(200, (number) => ({ arm: number % 5 === 0 ? 'B' : 'A' }))
+    const { health, outcomes } = await own.read(experiment)
+    expect(health).toMatchObject({
+      concerns: ['mismatch'],
+      sampleRatio: { status: 'mismatch', units: { a: 160, b: 40 } },
+    })
+    expect(outcomes[0].verdict).toMatchObject({ verdict: 'not_trustworthy', concerns: ['mismatch'] })
+    const { data } = (await server.call('GET', '/v1/findings', { key: own.key })).body
+    expect(data).toMatchObject([
+      { findingType: 2, priority: 'high', source: { kind: 'experiment', id: experiment.id } },
+    ])
+    // It is not taken back, however the split goes on.
+    await converse(500, (number) => ({ arm: number % 2 === 0 && number > 370 ? 'A' : 'B' }))
+    const later = await healthOf(experiment)
+    expect(later.sampleRatio.units.b).toBeGreaterThan(400)
+    expect(later.sampleRatio.p).toBeLessThanOrEqual(health.sampleRatio.p)
+    expect(later.concerns).toContain('mismatch')
+  })
+
+  it('tells of callers who change between the arms', async () => {
+    const experiment = await own.launch()
+    await converse(60, (number) => ({
+      arm: alternating(Math.floor(number / 3) + number),
+      customerId: `caller ${number % 20}`,
+    }))
+    expect(await healthOf(experiment)).toMatchObject({
+      concerns: ['routed_per_conversation'],
+      routing: { status: 'routed_per_conversation', units: 20, returning: 20 },
+    })
+  })
+
+  it('tells of arms that took turns, and of what came unevenly', async () => {
+    const experiment = await own.launch()
+    for (const arm of ['A', 'B'] as const) {
+      const direction = arm === 'A' ? 'inbound' : 'outbound'
+      await converse(80, () => ({ arm, direction }))
+      await server.drain()
+      server.clock.advance(2 * dayMs)
+    }
+    expect(await healthOf(experiment)).toMatchObject({
+      concerns: ['arms_not_concurrent'],
+      concurrency: { status: 'arms_not_concurrent', overlapShare: 0 },
+      byDirection: { status: 'uneven' },
+    })
+  })
+})
+
+describe('people', () => {
+  it('are told of the launch, of wrong routing once, and of the end', async () => {
+    const mail = await openMailServer()
+    const mailing = await testServer({ EARSHOT_SMTP_URL: `smtp://127.0.0.1:${mail.port}` })
+    own = await openExperiments(mailing)
+    const experiment = await own.launch({
+      name: 'Shorter\n greeting',
+      expectedArmAPercent: 50,
+      notifications: { emails: ['lead@example.com', 'head@example.com', 'lead@example.com'] },
+    })
+    await mailing.drain()
+    expect(mail.received.map(({ recipients }) => recipients)).toEqual([['lead@example.com'], ['head@example.com']])
+    expect(mail.received[0]).toMatchObject({ headers: { subject: 'Experiment launched: Shorter greeting' } })
+    expect(mail.received[0]?.text).toContain(`/experiments/${experiment.id}`)
+    const startedAt = mailing.clock.now().toISOString()
+    for (let round = 0; round < 2; round++) {
+      const conversations = Array.from({ length: 200 }, (_, number) => {
+        const agentVersionId = number % 5 === 0 ? own.arms.armBVersionId : own.arms.armAVersionId
+        return {
+          externalId: `${round} ${number}`,
+          agentId: own.arms.agentId,
+          agentVersionId,
+          channel: 'call',
+          startedAt,
+        }
+      })
+      await mailing.call('POST', '/v1/conversations/batch', { key: own.key, body: { conversations } })
+      await mailing.drain()
+    }
+    expect(mail.received).toHaveLength(4)
+    expect(mail.received[2]).toMatchObject({ headers: { subject: 'Routing is not as confirmed: Shorter greeting' } })
+    expect(mail.received[2]?.text).toContain('160 units came to arm A and 40 to arm B')
+    await own.finish(experiment)
+    await mailing.drain()
+    expect(mail.received).toHaveLength(6)
+    expect(mail.received[5]).toMatchObject({ headers: { subject: 'Experiment finished: Shorter greeting' } })
+  })
+})

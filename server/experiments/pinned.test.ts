@@ -1,0 +1,179 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { impolite, serverWithModel, turns } from '../evaluations/test-evaluations.ts'
+import { Refusal } from '../monitors/judges/test-model.ts'
+import { jobList } from '../worker.ts'
+import { type Experiments, openExperiments } from './test-experiments.ts'
+
+const { server, asked, answerBy, makeRule, makeJudge, resultsOf } = await serverWithModel()
+
+let own: Experiments
+let key: string
+beforeEach(async () => {
+  own = await openExperiments(server)
+  key = own.key
+  answerBy(() => impolite())
+})
+
+const only = (monitorId: string) => ({ outcomeMetricIds: [monitorId], primaryMetricId: monitorId })
+const change = async (monitorId: string, body: object) => {
+  const answer = await server.call('PATCH', `/v1/monitors/${monitorId}`, { key, body })
+  expect(answer.status, answer.text).toBe(200)
+}
+const armsOf = async (experiment: { id: string }) => (await own.read(experiment)).outcomes[0].arms
+const long = 'turns.size() == 3'
+
+describe('what is pinned', () => {
+  it('is measured whatever becomes of the monitor', async () => {
+    const rule = await makeRule(key, long)
+    const experiment = await own.launch(only(rule.id))
+    await own.converse('A', { transcript: turns })
+    await change(rule.id, { definition: { expression: 'false' } })
+    const id = await own.converse('A', { transcript: turns })
+    await server.drain()
+    await change(rule.id, { samplePercent: 0, scope: { channels: ['voicemail'] } })
+    await own.converse('B', { transcript: turns })
+    await change(rule.id, { enabled: false, name: 'Another name' })
+    await own.converse('B', { transcript: turns.slice(1) })
+    const shown = await own.read(experiment)
+    expect(shown.outcomes[0]).toMatchObject({
+      monitorVersion: 1,
+      name: rule.name,
+      arms: { a: { observed: 2, sum: 2 }, b: { observed: 2, sum: 1 } },
+    })
+    // The monitor itself has its present version asked.
+    expect(await resultsOf(key, id)).toMatchObject([{ monitorVersion: 2, result: 'not_affected' }])
+    expect((await server.call('DELETE', `/v1/monitors/${rule.id}`, { key })).status).toBe(409)
+    await own.finish(experiment)
+    expect((await server.call('DELETE', `/v1/monitors/${rule.id}`, { key })).status).toBe(204)
+    await server.drain()
+    expect((await own.read(experiment)).outcomes[0].arms).toEqual(shown.outcomes[0].arms)
+  })
+
+  it('is paid for once, by whomever it is asked', async () => {
+    const judge = await makeJudge(key)
+    const first = await own.launch(only(judge.id))
+    const second = await own.launch(only(judge.id))
+    for (const arm of ['A', 'B'] as const) await own.converse(arm, { transcript: turns })
+    for (const experiment of [first, second]) {
+      expect(await armsOf(experiment)).toMatchObject({ a: { observed: 1, sum: 1 }, b: { observed: 1, sum: 1 } })
+    }
+    expect(asked).toHaveLength(2)
+    await change(judge.id, { definition: { criteria: 'The agent was rude.', output: { type: 'boolean' } } })
+    const third = await own.launch(only(judge.id))
+    await own.converse('A', { transcript: turns })
+    expect(await armsOf(first)).toMatchObject({ a: { observed: 2 } })
+    expect(await armsOf(third)).toMatchObject({ a: { observed: 1 } })
+    // Once in each version.
+    expect(asked).toHaveLength(4)
+  })
+
+  it('stays pending until a judge has answered, and is never twice', async () => {
+    const judge = await makeJudge(key)
+    const experiment = await own.launch(only(judge.id))
+    answerBy((_, number) => (number === 1 ? new Refusal(503) : impolite()))
+    await own.converse('A', { transcript: turns })
+    expect(await armsOf(experiment)).toMatchObject({ a: { conversations: 1, pending: 1, observed: 0 } })
+    await server.deps.jobs.drain(jobList, server.deps, { delayed: true })
+    expect(await armsOf(experiment)).toMatchObject({ a: { conversations: 1, pending: 0, observed: 1 } })
+  })
+
+  it('has scores where the monitor gives scores', async () => {
+    const output = { type: 'score', min: 1, max: 5, affectedWhen: { op: 'lte', value: 2 } }
+    const judge = await makeJudge(key, { definition: { criteria: 'How polite was the agent?', output } })
+    const experiment = await own.launch(only(judge.id))
+    answerBy((_, number) => impolite({ result: number === 2 ? 'not_affected' : 'affected', score: number + 1 }))
+    for (let count = 0; count < 2; count++) await own.converse('A', { transcript: turns })
+    const shown = (await own.read(experiment)).outcomes[0]
+    expect(shown).toMatchObject({ kind: 'numeric', range: { low: 1, high: 5 } })
+    expect(shown.arms.a.observed + shown.arms.a.failed).toBe(2)
+    expect(shown.arms.a.mean).toBeGreaterThanOrEqual(2)
+  })
+
+  it('takes metrics that arrive days later', async () => {
+    const rule = await makeRule(key, 'metrics.refunded == true')
+    const experiment = await own.launch(only(rule.id))
+    await change(rule.id, { enabled: false })
+    const ids = [await own.converse('A'), await own.converse('B'), await own.converse('B')]
+    const before = await armsOf(experiment)
+    expect(before).toMatchObject({ a: { observed: 0, conversations: 1 }, b: { observed: 0, conversations: 2 } })
+    server.clock.advance(9 * 24 * 60 * 60 * 1_000)
+    const put = (id: string | undefined, value: boolean) =>
+      server.call('PUT', `/v1/conversations/${id}/metrics/refunded`, { key, body: { value } })
+    await put(ids[0], true)
+    await put(ids[1], false)
+    const conversations = [{ conversationId: ids[2], key: 'refunded', value: true }]
+    expect((await server.call('POST', '/v1/customer-metrics', { key, body: { metrics: conversations } })).status).toBe(
+      200,
+    )
+    expect(await armsOf(experiment)).toMatchObject({ a: { observed: 1, sum: 1 }, b: { observed: 2, sum: 1 } })
+  })
+})
+
+describe('evaluation runs', () => {
+  const path = ({ id }: { id: string }) => `/v1/experiments/${id}/evaluations`
+  const list = async (experiment: { id: string }) => (await server.call('GET', path(experiment), { key })).body.data
+  const retry = (experiment: { id: string }) => server.call('POST', path(experiment), { key })
+
+  it('ask again for what failed, once at a time', async () => {
+    const judge = await makeJudge(key)
+    const experiment = await own.launch(only(judge.id))
+    answerBy((_, number) => (number <= 2 ? new Refusal(400) : impolite()))
+    for (const arm of ['A', 'B', 'B'] as const) await own.converse(arm, { transcript: turns })
+    expect(await armsOf(experiment)).toMatchObject({ a: { failed: 1 }, b: { failed: 1, observed: 1 } })
+    expect(await list(experiment)).toMatchObject([
+      { kind: 'experiment', trigger: 'launch', status: 'running', total: 3, scored: 1, failed: 2, finishedAt: null },
+    ])
+    server.clock.advance(1_000)
+    const answer = await retry(experiment)
+    expect(answer).toMatchObject({ status: 202, body: { trigger: 'retry', status: 'queued', total: 2, scored: 0 } })
+    expect((await retry(experiment)).status).toBe(409)
+    answerBy(() => impolite())
+    expect(await armsOf(experiment)).toMatchObject({ a: { failed: 0, observed: 1 }, b: { failed: 0, observed: 2 } })
+    expect(asked).toHaveLength(2)
+    expect((await list(experiment))[0]).toMatchObject({ status: 'completed', total: 2, scored: 2, failed: 0 })
+    const again = await retry(experiment)
+    expect(again).toMatchObject({ status: 202, body: { status: 'completed', total: 0 } })
+    expect(await list(experiment)).toHaveLength(3)
+  })
+
+  it('leave as failed what fails again, also after the end', async () => {
+    const judge = await makeJudge(key)
+    const experiment = await own.launch(only(judge.id))
+    answerBy(() => new Refusal(400))
+    for (let count = 0; count < 3; count++) await own.converse('A', { transcript: turns })
+    expect(await armsOf(experiment)).toMatchObject({ a: { failed: 3 } })
+    server.clock.advance(1_000)
+    await own.finish(experiment)
+    server.clock.advance(1_000)
+    expect((await retry(experiment)).status).toBe(202)
+    expect(await armsOf(experiment)).toMatchObject({ a: { failed: 3, pending: 0, observed: 0 } })
+    answerBy(() => impolite())
+    server.clock.advance(1_000)
+    await retry(experiment)
+    expect(await armsOf(experiment)).toMatchObject({ a: { failed: 0, observed: 3 } })
+    expect((await list(experiment)).map(({ status }: { status: string }) => status)).toEqual([
+      'completed',
+      'completed',
+      'completed',
+    ])
+  })
+
+  it('take up what nobody asked for a day', async () => {
+    const judge = await makeJudge(key)
+    const experiment = await own.launch(only(judge.id))
+    await own.converse('A', { transcript: turns })
+    // As if whoever should have asked had lost it.
+    await server.deps.jobs.drain(
+      jobList.filter(({ name }) => name === 'conversation.evaluate'),
+      { ...server.deps, jobs: { ...server.deps.jobs, enqueueMany: async () => [] } },
+    )
+    expect(await armsOf(experiment)).toMatchObject({ a: { pending: 1 } })
+    server.clock.advance(25 * 60 * 60 * 1_000)
+    const sweep = jobList.find(({ name }) => name === 'experiment.sweep')
+    if (!sweep) throw new Error('There is no sweep')
+    await server.deps.jobs.enqueue(server.deps.db, sweep, {})
+    expect(await armsOf(experiment)).toMatchObject({ a: { pending: 0, missing: 1 } })
+    await retry(experiment)
+    expect(await armsOf(experiment)).toMatchObject({ a: { observed: 1 } })
+  })
+})
