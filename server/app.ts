@@ -11,6 +11,7 @@ import { customerMetrics } from './customer-metrics/routes.ts'
 import type { Deps } from './deps.ts'
 import { evaluationRuns } from './evaluations/runs/routes.ts'
 import { monitorTrials } from './evaluations/trials/routes.ts'
+import { experimentExports } from './experiments/exports/routes.ts'
 import { monitorGroups } from './experiments/groups/routes.ts'
 import { experiments } from './experiments/routes.ts'
 import { experimentRuns } from './experiments/runs/routes.ts'
@@ -58,6 +59,7 @@ const resources = [
   monitorExports,
   experiments,
   experimentRuns,
+  experimentExports,
   monitorGroups,
   findings,
   monitorTrend,

@@ -201,6 +201,15 @@ export const makeExport = async (server: TestServer, key: string) => {
   return answer.body
 }
 
+/** Of what a new experiment observed. */
+export const makeExperimentExport = async (server: TestServer, key: string) => {
+  const { id: experimentId } = await makeExperiment(server, key)
+  const body = { operationId: randomUUID(), config: {} }
+  const answer = await server.call('POST', `/v1/experiments/${experimentId}/exports`, { key, body })
+  if (answer.status !== 202) throw new Error(`expected 202, got ${answer.status}: ${answer.text}`)
+  return { experimentId: experimentId as string, id: answer.body.id as string }
+}
+
 /** One that a spike of a new monitor filed, about one conversation. */
 export const makeFinding = async (server: TestServer, key: string, title = 'Refunds rise') => {
   const { db } = server.deps

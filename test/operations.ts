@@ -14,6 +14,7 @@ import {
   makeConversation,
   makeDelivery,
   makeExperiment,
+  makeExperimentExport,
   makeExport,
   makeExportConfig,
   makeFailedWebhookDelivery,
@@ -72,6 +73,15 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   '/v1/integrations/{id}': async (server, { key }) => (await makeIntegration(server, key)).id,
   '/v1/companies/{id}': async (server, { key }) => (await makeCompany(server, key)).id,
   '/v1/experiments/monitor-groups/{id}': async (server, { key }) => makeMonitorGroup(server, key),
+  '/v1/experiments/{id}/exports/{exportId}/download': async (server, { key }) => {
+    const { experimentId, id } = await makeExperimentExport(server, key)
+    await server.deps.jobs.drain([generateExport], server.deps)
+    return [experimentId, id]
+  },
+  '/v1/experiments/{id}/exports/{exportId}': async (server, { key }) => {
+    const { experimentId, id } = await makeExperimentExport(server, key)
+    return [experimentId, id]
+  },
   '/v1/experiments/{id}': async (server, { key }) => (await makeExperiment(server, key)).id,
   '/v1/findings/{id}': async (server, { key }) => (await makeFinding(server, key)).id,
   '/v1/monitors/{id}/evaluations/{runId}/resume': async (server, { key }) => {

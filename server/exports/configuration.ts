@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { explainFilter } from '../filters/explain.ts'
 import { faultsOf as filterFaultsOf, parseFilter } from '../filters/filter.ts'
 import type { Selection } from '../filters/queries.ts'
@@ -53,10 +52,7 @@ export const parseConfiguration = (given: MonitorExportConfig, path: string): Co
   }
 }
 
-/** The same request again, whatever its spelling was. The order of monitors is that of columns, so it counts. */
-export const isSameConfiguration = (a: Configuration, b: Configuration): boolean => isDeepStrictEqual(a, b)
-
-const localTime = (instant: string, timeZone: string): string =>
+export const localTime = (instant: string, timeZone: string): string =>
   new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(new Date(instant))
 
 const scopes = {

@@ -1,3 +1,6 @@
 /** What the file of an export is called where it is downloaded. */
-export const fileNameOf = (id: string, { since, format }: { since: string; format: string }): string =>
-  `earshot-calls-from-${since.slice(0, 10)}-${id.slice(-8)}.${format}`
+export const fileNameOf = (
+  id: string,
+  { since, format }: { since: string; format: string },
+  what: 'calls' | 'experiment' = 'calls',
+): string => `earshot-${what}-from-${since.slice(0, 10)}-${id.slice(-8)}.${format}`

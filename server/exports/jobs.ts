@@ -8,10 +8,9 @@ import { ApiError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { type Attempt, defineJob } from '../platform/jobs/define-job.ts'
 import { publishEvent, sendEvent } from '../webhooks/send.ts'
-import type { Configuration } from './configuration.ts'
-import { generate, TooManyCalls } from './generation/generate.ts'
+import { generate, type ObservationOrder, type Order, TooManyCalls } from './generation/generate.ts'
 import { makeOrder } from './make-order.ts'
-import { shown } from './manifest.ts'
+import { manifestOf } from './manifest.ts'
 import { canMove } from './moves.ts'
 import { watchProgress } from './progress.ts'
 import {
@@ -71,10 +70,11 @@ export const endExport = async (deps: Deps, trx: Db, org: OrgId, held: StoredExp
   return true
 }
 
-/** The endpoint that the export names, and all that asked for every export. */
+/** The endpoint that the export names, and all that asked for every export of monitors. */
 const tell = async (deps: Deps, trx: Db, org: OrgId, ended: StoredExport): Promise<void> => {
-  const { notificationEndpointId: named, createdByUserId } = ended
-  const data = shown(ended, deps.clock.now())
+  const { experimentId, config, notificationEndpointId: named, createdByUserId } = ended
+  if (experimentId !== null) return
+  const data = { ...manifestOf(ended, deps.clock.now()), config }
   if (data.status === 'pending' || data.status === 'processing') return
   const event = { type: `monitor_export.${data.status}`, data } as const
   if (named) await sendEvent(deps, trx, org, named, event, { onlyWhileMember: createdByUserId })
@@ -93,7 +93,7 @@ const begin = async (deps: Deps, trx: Db, { org, id }: Task): Promise<StoredExpo
   if (!held || !canMove(held.status, 'processing')) return undefined
   // What an attempt that died left behind.
   await deleteLater(deps, trx, held.blobKey)
-  const blobKey = `${org}/exports/${newId()}.${(held.config as Configuration).format}`
+  const blobKey = `${org}/exports/${newId()}.${held.config.format}`
   const begun = { status: 'processing', startedAt: deps.clock.now(), isOutdated: false, rowCount: 0, blobKey } as const
   return updateExport(trx, org, id, begun)
 }
@@ -102,10 +102,10 @@ const begin = async (deps: Deps, trx: Db, { org, id }: Task): Promise<StoredExpo
 class Outdated extends Error {}
 
 /** Why nothing may be made for it: nobody of it could fetch the file. */
-const refusalOf = async (db: Db, org: OrgId): Promise<string | undefined> => {
+const refusalOf = async (db: Db, org: OrgId, { experimentId }: StoredExport): Promise<string | undefined> => {
   const { status, entitlements, features } = await getOrganization(db, org)
   if (status === 'suspended') return 'The organization is suspended.'
-  if (!entitlements.monitors) return 'The organization does not have the Monitors entitlement.'
+  if (experimentId === null && !entitlements.monitors) return 'The organization does not have the Monitors entitlement.'
   return features.monitorExports ? undefined : 'Exports are switched off for the organization.'
 }
 
@@ -121,7 +121,7 @@ const finish = (deps: Deps, { org, id, attempt }: Task, blobKey: string, end: En
     if (held?.status !== 'processing' || held.blobKey !== blobKey) return deleteLater(deps, trx, blobKey)
     if (end.status === 'completed' && held.isOutdated) throw new Outdated()
     // It may have changed since the export began.
-    const refusal = end.status === 'completed' ? await refusalOf(trx, org) : undefined
+    const refusal = end.status === 'completed' ? await refusalOf(trx, org, held) : undefined
     await endExport(deps, trx, org, held, refusal === undefined ? end : refused(deps, id, refusal))
   })
 
@@ -134,8 +134,10 @@ const codeOf = (error: unknown): ErrorCode =>
   error instanceof StorageFailed ? 'storage_unavailable' : 'generation_failed'
 
 /** A monitor that was deleted since does not come back: there is nothing to try again. */
-const lackOf = async (db: Db, org: OrgId, monitors: { id: string }[]): Promise<string | undefined> => {
-  const ids = monitors.map(({ id }) => id)
+const lackOf = async (db: Db, org: OrgId, order: Order | ObservationOrder): Promise<string | undefined> => {
+  // An experiment has what it measured of a monitor.
+  if ('experimentId' in order) return undefined
+  const ids = order.monitors.map(({ id }) => id)
   return (await findMonitors(db, org, ids)).length < ids.length ? 'A monitor of it was deleted.' : undefined
 }
 
@@ -149,7 +151,7 @@ const generateOnce = async (deps: Deps, task: Task, late: AbortSignal): Promise<
   const watching = watchProgress(deps, { org: task.org, id: task.id, blobKey }, ended)
   try {
     const order = await makeOrder(deps, task.org, held, blobKey)
-    const refusal = (await refusalOf(deps.db, task.org)) ?? (await lackOf(deps.db, task.org, order.monitors))
+    const refusal = (await refusalOf(deps.db, task.org, held)) ?? (await lackOf(deps.db, task.org, order))
     if (refusal !== undefined) {
       await finish(deps, task, blobKey, refused(deps, task.id, refusal))
       return true

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { columnNames, slugsOf } from './layout.ts'
+import { cellsOfCalls, cellsOfObservations, columnNames, slugsOf } from './layout.ts'
 
-const layoutOf = (names: string[]) => {
+const layoutOf = (names: string[], cells = cellsOfCalls) => {
   const slugs = slugsOf(names)
-  const monitors = names.map((name, at) => ({ id: name, name, slug: slugs[at] ?? '', currentVersion: 1 }))
-  return { monitors, reasoning: true, about: [] }
+  const monitors = names.map((name, at) => ({ id: name, name, slug: slugs[at] ?? '', version: 1 }))
+  return { ...cells, monitors, versions: 'current' as const, reasoning: true, about: [] }
 }
 
 describe('the slugs of monitors', () => {
@@ -43,13 +43,28 @@ describe('the slugs of monitors', () => {
 
   it('name every column once, in 60 characters of ASCII at most', () => {
     const name = fc.oneof(
-      fc.constantFrom('a', 'A', 'a_2', 'a 2', 'agent', 'Agent', 'agent_2', 'a_result', 'monitor', 'x'.repeat(61)),
+      fc.constantFrom(
+        'a',
+        'A',
+        'a_2',
+        'a 2',
+        'agent',
+        'Agent',
+        'agent_2',
+        'a_result',
+        'a_value',
+        'arm',
+        'monitor',
+        'x'.repeat(61),
+      ),
       fc.string({ unit: 'grapheme', maxLength: 80 }),
     )
     fc.assert(
       fc.property(fc.array(name, { minLength: 1, maxLength: 20 }), (names) => {
-        const columns = columnNames(layoutOf(names))
-        expect(new Set(columns).size).toBe(columns.length)
+        for (const cells of [cellsOfCalls, cellsOfObservations]) {
+          const columns = columnNames(layoutOf(names, cells))
+          expect(new Set(columns).size).toBe(columns.length)
+        }
         for (const slug of slugsOf(names)) expect(slug).toMatch(/^[a-z0-9](?:[a-z0-9_]{0,59})$/)
       }),
     )
@@ -61,4 +76,11 @@ it('the columns come in the order of the monitors, reasons when they are asked f
   const of = (slug: string) => ['result', 'score', 'version', 'evaluated_at'].map((column) => `${slug}_${column}`)
   expect(columnNames({ ...layout, reasoning: false }).slice(14)).toEqual([...of('b'), ...of('a')])
   expect(columnNames(layout).slice(14)).toEqual([...of('b'), 'b_reasoning', ...of('a'), 'a_reasoning'])
+})
+
+it('of an experiment stand what is counted of each outcome before its result, and the arm before all', () => {
+  const columns = columnNames(layoutOf(['B', 'A'], cellsOfObservations)).slice(14)
+  const of = (slug: string) =>
+    ['observation', 'value', 'result', 'score', 'version', 'evaluated_at', 'reasoning'].map((name) => `${slug}_${name}`)
+  expect(columns).toEqual(['arm', 'arm_name', 'unit', ...of('b'), ...of('a')])
 })

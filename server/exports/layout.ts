@@ -1,4 +1,4 @@
-import { callColumns } from './slice.ts'
+import { type CallType, type Column, callColumns } from './slice.ts'
 
 /** What an export shows, and in which columns. */
 
@@ -7,30 +7,62 @@ export type ExportedMonitor = {
   name: string
   /** Of the columns' names; unique within the export. */
   slug: string
-  /** Current when generation started. */
-  currentVersion: number
+  version: number
 }
 
-export type Layout = {
+/** What is told of a call, in the order in which its cells lie in a slice: the shared ones, then those of each monitor. */
+type CallCells = {
+  /** Ahead of all monitors. */
+  columns: readonly Column[]
+  /** Ahead of each monitor's result, behind its slug. */
+  monitorColumns: readonly Column[]
+}
+
+export const cellsOfCalls: CallCells = { columns: callColumns, monitorColumns: [] }
+
+/** What an experiment says of a conversation that it counts: where it belongs, and what each outcome came to. */
+export const cellsOfObservations: CallCells = {
+  columns: [
+    ...callColumns,
+    { name: 'arm', type: 'word' },
+    { name: 'arm_name', type: 'name' },
+    { name: 'unit', type: 'text' },
+  ],
+  monitorColumns: [
+    { name: 'observation', type: 'word' },
+    { name: 'value', type: 'number' },
+  ],
+}
+
+export type Layout = CallCells & {
   monitors: ExportedMonitor[]
+  /** Which version of a monitor is told: the current one when generation started, or the one that counts. */
+  versions: 'current' | 'pinned'
   reasoning: boolean
   /** The configuration in words: the lines of the About sheet. */
   about: { label: string; value: string }[]
 }
 
-/** What follows the slug, in this order; `reasoning` only when asked for. */
-export const monitorColumns = ['result', 'score', 'version', 'evaluated_at', 'reasoning'] as const
+/** What of a result follows the slug, in this order; `reasoning` only when asked for. */
+export const resultColumns = ['result', 'score', 'version', 'evaluated_at', 'reasoning'] as const
 
 const maxSlugLength = 60
 
 const columnsOf = (slug: string, reasoning = true): string[] =>
-  monitorColumns.filter((column) => reasoning || column !== 'reasoning').map((column) => `${slug}_${column}`)
+  resultColumns.filter((column) => reasoning || column !== 'reasoning').map((column) => `${slug}_${column}`)
 
 /** The names of all columns, in their order. */
-export const columnNames = ({ monitors, reasoning }: Layout): string[] => [
-  ...callColumns.map(({ name }) => name),
-  ...monitors.flatMap(({ slug }) => columnsOf(slug, reasoning)),
+export const columnNames = ({ columns, monitorColumns, monitors, reasoning }: Layout): string[] => [
+  ...columns.map(({ name }) => name),
+  ...monitors.flatMap(({ slug }) => [
+    ...monitorColumns.map(({ name }) => `${slug}_${name}`),
+    ...columnsOf(slug, reasoning),
+  ]),
 ]
+
+/** The types of a call's cells, as they lie in a slice. */
+export const tupleTypes = ({ columns, monitorColumns, monitors }: Layout): CallType[] =>
+  [...columns, ...monitors.flatMap(() => monitorColumns)].map(({ type }) => type)
 
 const slugOf = (name: string): string => {
   const letters = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()

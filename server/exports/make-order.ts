@@ -1,13 +1,14 @@
 import type { Deps } from '../deps.ts'
+import { makeObservationOrder } from '../experiments/exports/make-order.ts'
 import { findNames } from '../filters/names/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { type Configuration, callsOf, describeConfiguration } from './configuration.ts'
-import type { Order } from './generation/generate.ts'
+import type { ObservationOrder, Order } from './generation/order.ts'
 
 type Ordered = { id: string; createdAt: Date; config: object }
+type OrderDeps = Pick<Deps, 'db'>
 
-/** What the generation of an export needs to know of it. */
-export const makeOrder = async ({ db }: Pick<Deps, 'db'>, org: OrgId, stored: Ordered, key: string): Promise<Order> => {
+export const makeCallOrder = async ({ db }: OrderDeps, org: OrgId, stored: Ordered, key: string): Promise<Order> => {
   // Written by the endpoint that makes exports, in this very form.
   const config = stored.config as Configuration
   const selection = callsOf(config)
@@ -16,3 +17,14 @@ export const makeOrder = async ({ db }: Pick<Deps, 'db'>, org: OrgId, stored: Or
   const about = describeConfiguration(config, { id: stored.id, createdAt: stored.createdAt, names })
   return { org, key, format, monitors, match, versionScope, reasoning, selection, about }
 }
+
+/** What the generation of an export needs to know of it. */
+export const makeOrder = (
+  deps: OrderDeps,
+  org: OrgId,
+  { experimentId, ...stored }: Ordered & { experimentId: string | null },
+  key: string,
+): Promise<Order | ObservationOrder> =>
+  experimentId === null
+    ? makeCallOrder(deps, org, stored, key)
+    : makeObservationOrder(deps, org, { ...stored, experimentId }, key)

@@ -1,16 +1,48 @@
-import type { Static } from 'typebox'
+// What every export says of itself, whatever it is of.
+
+import Type from 'typebox'
+import { Choice, Id, Nullable, Timestamp } from '../platform/http/schemas.ts'
+import { exportStatuses } from './moves.ts'
 import type { StoredExport } from './queries.ts'
-import type { MonitorExport, MonitorExportConfig } from './schema.ts'
+
+const Whole = Type.Integer({ minimum: 0 })
+
+/** To be checked with each of its kind's own configuration. */
+export const OperationId = {
+  ...Id,
+  description: 'Chosen by the client. The same one with the same configuration answers the same export again.',
+}
+
+export const manifestFields = {
+  createdAt: Timestamp,
+  completedAt: Nullable(Timestamp),
+  expiresAt: Nullable({ ...Timestamp, description: 'The file is deleted then, 30 days after it was completed.' }),
+  rowCount: Nullable({ ...Whole, description: 'Rows written so far; it grows while the export is processing.' }),
+  bytes: Nullable(Whole),
+  errorCode: Nullable(
+    Choice(['too_many_calls', 'generation_failed', 'storage_unavailable', 'timed_out', 'cancelled'], {
+      description: 'Why it failed.',
+    }),
+  ),
+  downloadPath: Nullable(
+    Type.String({ description: 'While the export is completed: the path of the download, on this origin.' }),
+  ),
+}
+
+export const ExportFilter = {
+  status: Type.Optional(Choice(exportStatuses, { description: 'Exports in this state alone.' })),
+}
+
+export const pathOf = ({ id, experimentId }: Pick<StoredExport, 'id' | 'experimentId'>): string =>
+  experimentId === null ? `/v1/monitor-exports/${id}` : `/v1/experiments/${experimentId}/exports/${id}`
 
 /** An export as the interface shows it. It is over when its time is, whenever the job that says so comes to it. */
-export const shown = (stored: StoredExport, now: Date): Static<typeof MonitorExport> => {
-  const { id, operationId, config, createdAt, completedAt, expiresAt, rowCount, bytes, errorCode } = stored
+export const manifestOf = (stored: StoredExport, now: Date) => {
+  const { id, operationId, createdAt, completedAt, expiresAt, rowCount, bytes, errorCode } = stored
   const isOver = stored.status === 'completed' && expiresAt !== null && expiresAt <= now
   const status = isOver ? 'expired' : stored.status
   return {
     ...{ id, operationId, status, createdAt, completedAt, expiresAt, rowCount, bytes, errorCode },
-    // Written here alone, in this very form.
-    config: config as MonitorExportConfig,
-    downloadPath: status === 'completed' ? `/v1/monitor-exports/${id}/download` : null,
+    downloadPath: status === 'completed' ? `${pathOf(stored)}/download` : null,
   }
 }

@@ -9,7 +9,7 @@ import { maxCalls } from './generation/order.ts'
 import { makePlan } from './generation/plan.ts'
 import { openReading } from './generation/read.ts'
 import { columnNames } from './layout.ts'
-import { makeOrder } from './make-order.ts'
+import { makeCallOrder } from './make-order.ts'
 import { type CallType, callColumns, instantAt, resultWords, type Slice, uuidAt } from './slice.ts'
 
 const shownRows = 20
@@ -61,7 +61,7 @@ const rowsOf = (slice: Slice): Cell[][] => {
 const readPreview = async (deps: Deps, org: OrgId, config: Configuration) => {
   const { db, database, clock } = deps
   const stored = { id: '', createdAt: clock.now(), config }
-  const order = await makeOrder(deps, org, stored, '')
+  const order = await makeCallOrder(deps, org, stored, '')
   const { monitors, match, versionScope } = config
   const selection = { ...order.selection, ...parseFilter({ monitors, match }) }
   const count = await countSelected(db, org, selection, versionScope)

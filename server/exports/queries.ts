@@ -5,13 +5,15 @@ import type { Page } from '../platform/http/paging.ts'
 
 type Status = 'pending' | 'processing' | 'completed' | 'failed' | 'expired'
 export type ErrorCode = 'too_many_calls' | 'generation_failed' | 'storage_unavailable' | 'timed_out' | 'cancelled'
-type Json = Record<string, unknown>
+/** Each kind of export has a configuration of its own, and all have a format. */
+type Json = Record<string, unknown> & { format: 'csv' | 'xlsx' | 'parquet' }
 
 const columns = [
   'id',
   'operation_id as operationId',
   sql<Status>`status`.as('status'),
   sql<Json>`config`.as('config'),
+  'since',
   'created_at as createdAt',
   'started_at as startedAt',
   'completed_at as completedAt',
@@ -24,6 +26,7 @@ const columns = [
   'blob_key as blobKey',
   'created_by_user_id as createdByUserId',
   'notification_endpoint_id as notificationEndpointId',
+  'experiment_id as experimentId',
 ] as const
 
 const selectExports = (db: Db, org: OrgId) =>
@@ -31,18 +34,29 @@ const selectExports = (db: Db, org: OrgId) =>
 
 export type StoredExport = Awaited<ReturnType<typeof getExport>>
 
-export const getExport = (db: Db, org: OrgId, id: string) =>
-  selectExports(db, org).where('id', '=', id).executeTakeFirstOrThrow(notFound)
+/** An export of an experiment; without one, of what monitors found of any calls. */
+export type ExportKey = { id: string; experimentId: string | null }
+
+const isOf = (experimentId: string | null) =>
+  experimentId === null ? sql<boolean>`experiment_id IS NULL` : sql<boolean>`experiment_id = ${experimentId}`
+
+export const getExport = (db: Db, org: OrgId, { id, experimentId }: ExportKey) =>
+  selectExports(db, org).where('id', '=', id).where(isOf(experimentId)).executeTakeFirstOrThrow(notFound)
 
 export const findExportByOperation = (db: Db, org: OrgId, operationId: string) =>
   selectExports(db, org).where('operation_id', '=', operationId).executeTakeFirst()
 
-/** `now` tells which are as good as expired, though the job that says so has not come to them. */
-type Wanted = { status: Status | undefined; now: Date }
+type Wanted = {
+  experimentId: string | null
+  status: Status | undefined
+  /** Tells which are as good as expired, though the job that says so has not come to them. */
+  now: Date
+}
 
-export const listExports = (db: Db, org: OrgId, { status, now }: Wanted, page: Page) => {
+export const listExports = (db: Db, org: OrgId, { experimentId, status, now }: Wanted, page: Page) => {
   const isOver = sql<boolean>`(status = 'completed' AND expires_at <= ${now})`
   return selectExports(db, org)
+    .where(isOf(experimentId))
     .$if(status === 'expired', (query) => query.where(sql<boolean>`(status = 'expired' OR ${isOver})`))
     .$if(status !== undefined && status !== 'expired', (query) =>
       query.where('status', '=', status as string).where(sql<boolean>`NOT coalesce(${isOver}, false)`),
@@ -91,16 +105,20 @@ export const enqueueFirst = async (trx: Db, org: OrgId, now: Date): Promise<stri
   return first?.id
 }
 
-type NewExport = {
-  id: string
+export type NewExport = ExportKey & {
   operationId: string
-  config: { since: string; until: string; notificationEndpointId?: string }
+  config: object
+  /** Which calls may be in it: the erasure of one of them ends it. */
+  since: Date
+  /** Undefined is without end. */
+  until: Date | undefined
+  notificationEndpointId?: string
   createdByUserId: string
   createdAt: Date
 }
 
 /** Its caller holds the line, and knows that none has this operation id. */
-export const insertExport = (trx: Db, org: OrgId, { id, operationId, config, ...made }: NewExport) =>
+export const insertExport = (trx: Db, org: OrgId, { id, operationId, config, since, until, ...made }: NewExport) =>
   trx
     .insertInto('monitor_exports')
     .values({
@@ -108,9 +126,10 @@ export const insertExport = (trx: Db, org: OrgId, { id, operationId, config, ...
       id,
       operation_id: operationId,
       config: JSON.stringify(config),
-      since: config.since,
-      until: config.until,
-      notification_endpoint_id: config.notificationEndpointId ?? null,
+      since,
+      until: until ?? 'infinity',
+      experiment_id: made.experimentId,
+      notification_endpoint_id: made.notificationEndpointId ?? null,
       created_by_user_id: made.createdByUserId,
       created_at: made.createdAt,
     })

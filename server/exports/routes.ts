@@ -1,28 +1,17 @@
+import type { Static } from 'typebox'
 import type { Deps } from '../deps.ts'
-import { recordAudit } from '../platform/audit/record.ts'
-import { ApiError, notFound } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Closed, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
-import { newId } from '../platform/ids.ts'
-import { type Configuration, isSameConfiguration, parseConfiguration } from './configuration.ts'
-import { fileNameOf } from './file-name.ts'
-import { endExport, startNext } from './jobs.ts'
-import { shown } from './manifest.ts'
+import { askedHeaders, askForExport, endByHand, waitingHeaders } from './ask.ts'
+import { parseConfiguration } from './configuration.ts'
+import { linkToFile } from './download.ts'
+import { ExportFilter, manifestOf } from './manifest.ts'
 import { openPreviews } from './preview.ts'
-import {
-  countUnfinished,
-  findExportByOperation,
-  getExport,
-  insertExport,
-  listExports,
-  lockExport,
-  lockLine,
-  type StoredExport,
-} from './queries.ts'
+import { getExport, listExports, type StoredExport } from './queries.ts'
 import { requireSelected } from './requirements.ts'
 import {
-  ExportFilter,
   MonitorExport,
+  type MonitorExportConfig,
   MonitorExportCreate,
   MonitorExportPreview,
   MonitorExportPreviewRequest,
@@ -31,14 +20,17 @@ import {
 const tags = ['Monitors']
 const needs = { entitlement: 'monitors', feature: 'monitorExports' } as const
 
-const mostUnfinished = 20
-const pollSeconds = 5
-const linkMs = 15 * 60_000
+/** Exports of what monitors found belong to no experiment. */
+const experimentId = null
 
-const isFinal = ({ status }: StoredExport): boolean => status !== 'pending' && status !== 'processing'
+// The cast: written here alone, in this very form.
+const shown = (stored: StoredExport, now: Date): Static<typeof MonitorExport> => ({
+  ...manifestOf(stored, now),
+  config: stored.config as unknown as MonitorExportConfig,
+})
 
 export const monitorExports = (app: App, deps: Deps): void => {
-  const { db, blobs, clock } = deps
+  const { db, clock } = deps
   const preview = openPreviews(deps)
 
   app.post(
@@ -59,43 +51,15 @@ export const monitorExports = (app: App, deps: Deps): void => {
       },
     },
     async ({ actor, body }, reply) => {
-      const operationId = body.operationId.toLowerCase()
       const config = parseConfiguration(body.config, 'config')
-
-      const answer = (stored: StoredExport, isReplay: boolean) => {
-        if (isReplay && !isSameConfiguration(stored.config as Configuration, config)) {
-          throw new ApiError(
-            'conflict',
-            'This operationId belongs to an export of another configuration; make a new one.',
-          )
-        }
-        reply.code(202).header('location', `/v1/monitor-exports/${stored.id}`)
-        if (isReplay) reply.header('idempotent-replayed', 'true')
-        if (!isFinal(stored)) reply.header('retry-after', pollSeconds)
-        return reply.send(shown(stored, clock.now()))
+      const { notificationEndpointId } = config
+      const asked = {
+        ...{ experimentId, config, operationId: body.operationId.toLowerCase() },
+        ...{ since: new Date(config.since), until: new Date(config.until) },
+        ...(notificationEndpointId !== undefined && { notificationEndpointId }),
       }
-
-      const earlier = await findExportByOperation(db, actor.org, operationId)
-      if (earlier) return answer(earlier, true)
-      await blobs.check()
-      const { stored, isReplay } = await db.transaction().execute(async (trx) => {
-        await lockLine(trx, actor.org)
-        const raced = await findExportByOperation(trx, actor.org, operationId)
-        if (raced) return { stored: raced, isReplay: true }
-        await requireSelected(trx, actor, config)
-        if ((await countUnfinished(trx, actor.org)).all >= mostUnfinished) {
-          throw new ApiError('rateLimited', `${mostUnfinished} exports are unfinished; wait for one of them.`, {
-            retryAfterSeconds: pollSeconds,
-          })
-        }
-        const id = newId()
-        const made = { id, operationId, config, createdByUserId: actor.userId, createdAt: clock.now() }
-        const inserted = await insertExport(trx, actor.org, made)
-        await startNext(deps, trx, actor.org)
-        await recordAudit(trx, actor, 'monitor-export.create', { type: 'monitor-export', id })
-        return { stored: inserted, isReplay: false }
-      })
-      return answer(stored, isReplay)
+      const answer = await askForExport(deps, actor, asked, (trx) => requireSelected(trx, actor, config))
+      return reply.code(202).headers(askedHeaders(answer)).send(shown(answer.stored, clock.now()))
     },
   )
 
@@ -116,7 +80,7 @@ export const monitorExports = (app: App, deps: Deps): void => {
       const { data, nextCursor } = await app.paging.page(
         page,
         ['monitor-exports', actor.org, status ?? ''],
-        (wanted) => listExports(db, actor.org, { status, now }, wanted),
+        (wanted) => listExports(db, actor.org, { experimentId, status, now }, wanted),
         ({ id }) => id,
       )
       return { data: data.map((stored) => shown(stored, now)), nextCursor }
@@ -157,9 +121,8 @@ export const monitorExports = (app: App, deps: Deps): void => {
       },
     },
     async ({ actor, params }, reply) => {
-      const stored = await getExport(db, actor.org, params.id)
-      if (!isFinal(stored)) reply.header('retry-after', pollSeconds)
-      return shown(stored, clock.now())
+      const stored = await getExport(db, actor.org, { ...params, experimentId })
+      return reply.headers(waitingHeaders(stored)).send(shown(stored, clock.now()))
     },
   )
 
@@ -177,19 +140,7 @@ export const monitorExports = (app: App, deps: Deps): void => {
       },
     },
     async ({ actor, params }, reply) => {
-      await db.transaction().execute(async (trx) => {
-        await lockLine(trx, actor.org)
-        const held = await lockExport(trx, actor.org, params.id)
-        if (!held) throw notFound()
-        const end =
-          held.status === 'completed'
-            ? ({ status: 'expired' } as const)
-            : ({ status: 'failed', errorCode: 'cancelled' } as const)
-        if (!(await endExport(deps, trx, actor.org, held, end))) {
-          throw new ApiError('conflict', `The export is ${held.status}; there is nothing left to cancel or delete.`)
-        }
-        await recordAudit(trx, actor, 'monitor-export.delete', { type: 'monitor-export', id: held.id })
-      })
+      await endByHand(deps, actor, { ...params, experimentId })
       return reply.code(204).send(null)
     },
   )
@@ -212,30 +163,10 @@ export const monitorExports = (app: App, deps: Deps): void => {
       },
     },
     async ({ actor, params }, reply) => {
-      const stored = await getExport(db, actor.org, params.id)
-      const now = clock.now()
-      const { status } = shown(stored, now)
-      if (status === 'expired') throw new ApiError('gone', 'The file of this export has expired; ask for a new export.')
-      if (status === 'failed') {
-        throw new ApiError('conflict', `The export failed (${stored.errorCode}) and has no file; ask for a new export.`)
-      }
-      const { blobKey, expiresAt, sha256 } = stored
-      if (status !== 'completed' || !blobKey || !expiresAt || !sha256) {
-        throw new ApiError('conflict', `The export is ${status}; there is a file once it is completed.`)
-      }
-      const head = await blobs.head(blobKey)
-      if (!head) throw new ApiError('unavailable', 'The file of this export is missing in the storage.')
-      const location = await blobs.signedUrl(blobKey, {
-        expiresAt: new Date(Math.min(now.getTime() + linkMs, expiresAt.getTime())),
-        fileName: fileNameOf(stored.id, stored.config as Configuration),
-        contentType: head.contentType,
-        disposition: 'attachment',
-        sha256,
-      })
-      await recordAudit(db, actor, 'monitor-export.download', { type: 'monitor-export', id: stored.id })
+      const stored = await getExport(db, actor.org, { ...params, experimentId })
       return reply
         .code(302)
-        .headers({ location, 'x-file-digest': `sha-256=:${sha256}:` })
+        .headers(await linkToFile(deps, actor, stored))
         .send(null)
     },
   )

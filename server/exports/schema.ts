@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { Condition } from '../filters/filter.ts'
-import { Choice, Closed, Id, Nullable, Timestamp, TimestampInput } from '../platform/http/schemas.ts'
+import { Choice, Closed, Id, TimestampInput } from '../platform/http/schemas.ts'
 import { formatNames } from './formats/formats.ts'
+import { manifestFields, OperationId } from './manifest.ts'
 import { exportStatuses } from './moves.ts'
 
 const ExportedMonitor = Closed(
@@ -79,15 +80,7 @@ export const MonitorExportConfig = Closed(
 )
 export type MonitorExportConfig = Static<typeof MonitorExportConfig>
 
-export const MonitorExportCreate = Closed({
-  operationId: {
-    ...Id,
-    description: 'Chosen by the client. The same one with the same configuration answers the same export again.',
-  },
-  config: MonitorExportConfig,
-})
-
-const Whole = Type.Integer({ minimum: 0 })
+export const MonitorExportCreate = Closed({ operationId: OperationId, config: MonitorExportConfig })
 
 export const MonitorExport = Closed(
   {
@@ -95,26 +88,12 @@ export const MonitorExport = Closed(
     operationId: Id,
     status: Choice(exportStatuses),
     config: MonitorExportConfig,
-    createdAt: Timestamp,
-    completedAt: Nullable(Timestamp),
-    expiresAt: Nullable({ ...Timestamp, description: 'The file is deleted then, 30 days after it was completed.' }),
-    rowCount: Nullable({ ...Whole, description: 'Rows written so far; it grows while the export is processing.' }),
-    bytes: Nullable(Whole),
-    errorCode: Nullable(
-      Choice(['too_many_calls', 'generation_failed', 'storage_unavailable', 'timed_out', 'cancelled'], {
-        description: 'Why it failed.',
-      }),
-    ),
-    downloadPath: Nullable(
-      Type.String({ description: 'While the export is completed: the path of the download, on this origin.' }),
-    ),
+    ...manifestFields,
   },
   { title: 'MonitorExport' },
 )
 
-export const ExportFilter = {
-  status: Type.Optional(Choice(exportStatuses, { description: 'Exports in this state alone.' })),
-}
+const Whole = Type.Integer({ minimum: 0 })
 
 const Cell = Type.Unsafe<string | number | null>({ type: ['string', 'number', 'null'] })
 

@@ -8,12 +8,15 @@ export type Slice = {
   results: Results
 }
 
-/** At [row * callColumns.length + column]: where the value lies in `bytes`, in PostgreSQL's binary form; -1 is null. */
-export type Calls = {
+/** Where each value lies in `bytes`; -1 is null. */
+export type Cells = {
   bytes: Buffer
   starts: Int32Array
   lengths: Int32Array
 }
+
+/** At [row * width + column], in PostgreSQL's binary form. `tupleTypes` of the layout tells what the columns are. */
+export type Calls = Cells & { width: number }
 
 /** At [monitor * rows + row]. */
 export type Results = {
@@ -25,11 +28,20 @@ export type Results = {
   scores: Float64Array
   /** Milliseconds since 1970. */
   evaluatedAt: Float64Array
-  /** UTF-8, as `Calls`; undefined when the export leaves it out. */
-  reasoning: Calls | undefined
+  /** UTF-8; undefined when the export leaves it out. */
+  reasoning: Cells | undefined
 }
 
 export const resultWords = ['affected', 'not_affected', 'unscored', 'failed'] as const
+
+/**
+ * The binary forms: `uuid` 16 bytes; `timestamp` a big-endian int64 of microseconds since 2000-01-01 UTC, always whole
+ * milliseconds; `integer` a big-endian int32; `number` a big-endian double; the others UTF-8. `word` and `name` repeat a
+ * lot, `text` hardly.
+ */
+export type CallType = 'uuid' | 'text' | 'timestamp' | 'integer' | 'number' | 'word' | 'name' | 'json'
+
+export type Column = { name: string; type: CallType }
 
 /** What every export says of a call, in this order. */
 export const callColumns = [
@@ -47,13 +59,7 @@ export const callColumns = [
   { name: 'company_name', type: 'name' },
   { name: 'customer_id', type: 'text' },
   { name: 'metadata', type: 'json' },
-] as const
-
-/**
- * The binary forms: `uuid` 16 bytes; `timestamp` a big-endian int64 of microseconds since 2000-01-01 UTC, always whole
- * milliseconds; `integer` a big-endian int32; the others UTF-8. `word` and `name` repeat a lot, `text` hardly.
- */
-export type CallType = (typeof callColumns)[number]['type']
+] as const satisfies Column[]
 
 /** Milliseconds from 1970 to where PostgreSQL counts from. */
 export const millennium = 946_684_800_000

@@ -1,5 +1,5 @@
-import { columnNames, type Layout } from '../layout.ts'
-import { callColumns, instantAt, resultWords, type Slice } from '../slice.ts'
+import { columnNames, type Layout, tupleTypes } from '../layout.ts'
+import { instantAt, resultWords, type Slice } from '../slice.ts'
 import { type CsvBytes, csvBytes, shortWord, textSource } from './csv-bytes.ts'
 import type { Format } from './format.ts'
 
@@ -15,22 +15,25 @@ const writeHeader = (out: CsvBytes, layout: Layout): void => {
 }
 
 /** The rows of a slice one by one, told when a block is full. */
-const writeRows = function* (out: CsvBytes, { rows, calls, results: found }: Slice): Generator<void> {
-  const { starts, lengths } = calls
+const writeRows = function* (out: CsvBytes, layout: Layout, slice: Slice): Generator<void> {
+  const { rows, calls, results: found } = slice
+  const { width, starts, lengths } = calls
   const source = textSource(calls.bytes)
   const { versions, scores, evaluatedAt, reasoning } = found
   const reasons = reasoning && textSource(reasoning.bytes)
-  const types = callColumns.map(({ type }) => type)
+  const types = tupleTypes(layout)
+  const [shared, each] = [layout.columns.length, layout.monitorColumns.length]
 
-  const writeCall = (row: number) => {
-    for (let column = 0; column < types.length; column++) {
-      const cell = row * types.length + column
+  const writeCall = (row: number, from: number, to: number) => {
+    for (let column = from; column < to; column++) {
+      const cell = row * width + column
       const start = starts[cell] ?? -1
       if (start >= 0) {
         const type = types[column]
         if (type === 'uuid') out.uuid(source.bytes, start)
         else if (type === 'integer') out.integer(source.view.getInt32(start))
         else if (type === 'timestamp') out.timestamp(instantAt(source.view, start))
+        else if (type === 'number') out.number(source.view.getFloat64(start))
         else out.text(source, start, start + (lengths[cell] ?? 0))
       }
       out.comma()
@@ -60,8 +63,11 @@ const writeRows = function* (out: CsvBytes, { rows, calls, results: found }: Sli
   }
 
   for (let row = 0; row < rows; row++) {
-    writeCall(row)
-    for (let cell = row; cell < versions.length; cell += rows) writeResult(cell)
+    writeCall(row, 0, shared)
+    for (let cell = row, own = shared; cell < versions.length; cell += rows, own += each) {
+      if (each > 0) writeCall(row, own, own + each)
+      writeResult(cell)
+    }
     out.endRow()
     if (out.size() >= blockBytes) yield
   }
@@ -74,7 +80,7 @@ export const csv: Format = {
     const out = csvBytes()
     writeHeader(out, layout)
     for await (const slice of slices) {
-      for (const _ of writeRows(out, slice)) yield out.take()
+      for (const _ of writeRows(out, layout, slice)) yield out.take()
     }
     yield out.take()
   },

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { columnNames, type Layout } from '../layout.ts'
+import { cellsOfCalls, cellsOfObservations, columnNames, type Layout } from '../layout.ts'
 import { callColumns, resultWords } from '../slice.ts'
 import { type FormatName, loadFormat } from './formats.ts'
 import { readCsv, readCsvByDuckdb, readParquet, readXlsx, type Table } from './test-readers.ts'
@@ -82,15 +82,31 @@ const result = fc.record({
   reasoning: optional(text),
 })
 
+const times = (count: number) => ({ minLength: count, maxLength: count })
+
 const rowOf = (monitors: number): fc.Arbitrary<Row> =>
-  fc.record({ call, results: fc.array(optional(result), { minLength: monitors, maxLength: monitors }) })
+  fc.record({ call, results: fc.array(optional(result), times(monitors)) })
+
+/** What an experiment says of a conversation. */
+const observedRowOf = (outcomes: number): fc.Arbitrary<Row> => {
+  const place = fc.tuple(fc.constantFrom('a', 'b'), optional(text), text)
+  const word = fc.constantFrom('observed', 'pending', 'missing', 'failed')
+  const observation = fc.oneof(fc.tuple(word, optional(score)), fc.constant([null, null]))
+  const more = fc.tuple(place, fc.array(observation, times(outcomes))).map((parts) => parts.flat(2))
+  return fc.record({ call, more, results: fc.array(optional(result), times(outcomes)) })
+}
+
+const kinds = [
+  { cells: cellsOfCalls, rowOf },
+  { cells: cellsOfObservations, rowOf: observedRowOf },
+]
 
 const exportOf = fc
-  .record({ monitors: fc.integer({ min: 1, max: 3 }), reasoning: fc.boolean() })
-  .chain(({ monitors, reasoning }) =>
+  .record({ monitors: fc.integer({ min: 1, max: 3 }), reasoning: fc.boolean(), kind: fc.constantFrom(...kinds) })
+  .chain(({ monitors, reasoning, kind }) =>
     fc.record({
-      layout: fc.constant(layoutOf(monitors, reasoning)),
-      rows: fc.array(rowOf(monitors), { maxLength: 10 }),
+      layout: fc.constant(layoutOf(monitors, reasoning, kind.cells)),
+      rows: fc.array(kind.rowOf(monitors), { maxLength: 10 }),
     }),
   )
 
@@ -100,10 +116,12 @@ const fileOf = async (format: FormatName, rows: Row[], layout: Layout, rowsPerSl
 /** There is one zero in CSV and XLSX. */
 const plain = (cell: Cell) => (cell === 0 ? 0 : cell)
 
-const isText = (column: number, { reasoning }: Layout) => {
-  const type = callColumns[column]?.type
-  if (type) return type === 'text' || type === 'name' || type === 'word' || type === 'json'
-  return reasoning && (column - callColumns.length) % 5 === 4
+const texts = new Set<string>(['text', 'name', 'word', 'json', 'reasoning'])
+
+const isText = (column: number, { columns, monitorColumns, reasoning }: Layout) => {
+  const ofResult = ['result', 'score', 'version', 'evaluated_at', ...(reasoning ? ['reasoning'] : [])]
+  const each = [...monitorColumns.map(({ type }) => type), ...ofResult]
+  return texts.has(columns[column]?.type ?? each[(column - columns.length) % each.length] ?? '')
 }
 
 /** What CSV says in its own way: everything is text, and no text looks like a formula. */

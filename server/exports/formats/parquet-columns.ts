@@ -1,6 +1,6 @@
 import type { ParquetWriter } from 'hyparquet-writer'
-import type { Layout } from '../layout.ts'
-import { type CallType, callColumns, millennium, resultWords, type Slice } from '../slice.ts'
+import { type Layout, tupleTypes } from '../layout.ts'
+import { type CallType, millennium, resultWords, type Slice } from '../slice.ts'
 
 const millenniumMs = BigInt(millennium)
 
@@ -16,9 +16,10 @@ const kinds: Record<CallType, Kind> = {
   // Not the type JSON, which some readers show as bytes.
   json: 'string',
   integer: 'integer',
+  number: 'double',
   timestamp: 'timestamp',
 }
-const monitorKinds: Kind[] = ['string', 'double', 'integer', 'timestamp', 'string']
+const resultKinds: Kind[] = ['string', 'double', 'integer', 'timestamp', 'string']
 
 /** The new types and, for older readers, the old names of the same. */
 const types: Record<Kind, Omit<Schema[number], 'name'>> = {
@@ -33,8 +34,10 @@ const types: Record<Kind, Omit<Schema[number], 'name'>> = {
 }
 
 export const schemaOf = (layout: Layout, names: string[]): Schema => {
-  const each = layout.reasoning ? monitorKinds : monitorKinds.slice(0, -1)
-  const all = [...callColumns.map(({ type }) => kinds[type]), ...layout.monitors.flatMap(() => each)]
+  const { columns, monitorColumns, monitors, reasoning } = layout
+  const ofResult = reasoning ? resultKinds : resultKinds.slice(0, -1)
+  const each = [...monitorColumns.map(({ type }) => kinds[type]), ...ofResult]
+  const all = [...columns.map(({ type }) => kinds[type]), ...monitors.flatMap(() => each)]
   return [
     { name: 'calls', num_children: names.length },
     // The cast: a column has one kind and one name.
@@ -53,10 +56,20 @@ export const columnsOf = (layout: Layout, names: string[], slice: Slice): Column
     const dictionary = repeated && data.some((value: unknown) => value !== undefined)
     columns.push({ name, data, encoding: dictionary ? 'RLE_DICTIONARY' : 'PLAIN' })
   }
-  for (const [column, { name, type }] of callColumns.entries()) {
-    add(callData(slice, column), repeats.has(type) || name === 'agent_id' || name === 'company_id')
+  const types = tupleTypes(layout)
+  let next = 0
+  /** The following cells of the call. */
+  const addCells = (count: number) => {
+    for (const end = next + count; next < end; next++) {
+      // The cast: each cell has a type.
+      const type = types[next] as CallType
+      const name = names[columns.length]
+      add(callData(slice, next, type), repeats.has(type) || name === 'agent_id' || name === 'company_id')
+    }
   }
+  addCells(layout.columns.length)
   for (let monitor = 0; monitor < layout.monitors.length; monitor++) {
+    addCells(layout.monitorColumns.length)
     const { results, scores, versions, evaluatedAt, reasoning } = resultsOf(slice, monitor)
     add(results, true)
     add(scores)
@@ -67,12 +80,11 @@ export const columnsOf = (layout: Layout, names: string[], slice: Slice): Column
   return columns
 }
 
-const callData = ({ rows, calls }: Slice, column: number): Column['data'] => {
-  const { bytes, starts, lengths } = calls
-  const type = callColumns[column]?.type
+const callData = ({ rows, calls }: Slice, column: number, type: CallType): Column['data'] => {
+  const { width, bytes, starts, lengths } = calls
   const values = (read: (start: number, length: number) => unknown) => {
     const data = new Array<unknown>(rows)
-    for (let row = 0, place = column; row < rows; row++, place += callColumns.length) {
+    for (let row = 0, place = column; row < rows; row++, place += width) {
       // The casts: each column of each row has a place.
       const start = starts[place] as number
       if (start >= 0) data[row] = read(start, lengths[place] as number)
@@ -82,6 +94,8 @@ const callData = ({ rows, calls }: Slice, column: number): Column['data'] => {
   switch (type) {
     case 'integer':
       return values((start) => bytes.readInt32BE(start))
+    case 'number':
+      return values((start) => bytes.readDoubleBE(start))
     case 'timestamp':
       return values((start) => bytes.readBigInt64BE(start) / 1000n + millenniumMs)
     case 'uuid':

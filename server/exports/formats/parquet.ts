@@ -17,10 +17,13 @@ const compress = (bytes: Uint8Array) =>
   })
 
 /** What readers show beside the data: which monitors stand behind the columns, and what was asked for. */
-const keyValues = (layout: Layout) => [
-  { key: 'earshot.monitors', value: JSON.stringify(layout.monitors) },
-  { key: 'earshot.about', value: JSON.stringify(layout.about) },
-]
+const keyValues = ({ monitors, versions, about }: Layout) => {
+  const told = monitors.map(({ version, ...monitor }) => ({ ...monitor, [`${versions}Version`]: version }))
+  return [
+    { key: 'earshot.monitors', value: JSON.stringify(told) },
+    { key: 'earshot.about', value: JSON.stringify(about) },
+  ]
+}
 
 async function* write(layout: Layout, slices: AsyncIterable<Slice>): AsyncGenerator<Uint8Array> {
   const names = columnNames(layout)

@@ -1,6 +1,6 @@
 /** Slices made from plain values, for the tests of the formats; and what a reader of the file should find. */
-import type { Layout } from '../layout.ts'
-import { type Calls, callColumns, resultWords, type Slice } from '../slice.ts'
+import { cellsOfCalls, type Layout, tupleTypes } from '../layout.ts'
+import { type CallType, type Cells, callColumns, resultWords, type Slice } from '../slice.ts'
 
 export type CallValues = {
   conversation_id: string
@@ -30,17 +30,24 @@ export type ResultValues = {
 
 export type Row = {
   call: CallValues
+  /** Further cells of the call, as `tupleTypes` lists them. */
+  more?: (string | number | null)[]
   /** One for each monitor. */
   results: (ResultValues | null)[]
 }
 
 const millennium = Date.UTC(2000, 0)
 
-const encoders: Record<(typeof callColumns)[number]['type'], (value: string | number) => Buffer> = {
+const encoders: Record<CallType, (value: string | number) => Buffer> = {
   uuid: (value) => Buffer.from(String(value).replaceAll('-', ''), 'hex'),
   timestamp: (value) => {
     const bytes = Buffer.alloc(8)
     bytes.writeBigInt64BE(BigInt(Number(value) - millennium) * 1000n)
+    return bytes
+  },
+  number: (value) => {
+    const bytes = Buffer.alloc(8)
+    bytes.writeDoubleBE(Number(value))
     return bytes
   },
   integer: (value) => {
@@ -55,7 +62,7 @@ const encoders: Record<(typeof callColumns)[number]['type'], (value: string | nu
 }
 
 /** With bytes in between that belong to no value, as those of PostgreSQL's messages. */
-const packed = (values: (Buffer | null)[]): Calls => {
+const packed = (values: (Buffer | null)[]): Cells => {
   const between = Buffer.from('"<\u0001=')
   const starts = new Int32Array(values.length).fill(-1)
   const lengths = new Int32Array(values.length)
@@ -73,18 +80,27 @@ const packed = (values: (Buffer | null)[]): Calls => {
 
 const bytesOf = (value: string | null) => (value === null ? null : Buffer.from(value))
 
-const sliceOf = (rows: Row[], { monitors, reasoning }: Layout): Slice => {
+/** In the order of `tupleTypes`. */
+const tupleOf = ({ call, more = [] }: Row) => [...callColumns.map(({ name }) => call[name]), ...more]
+
+const sliceOf = (rows: Row[], layout: Layout): Slice => {
+  const { monitors, reasoning } = layout
+  const types = tupleTypes(layout)
   const results = monitors.flatMap((_, monitor) => rows.map((row) => row.results[monitor] ?? null))
   return {
     rows: rows.length,
-    calls: packed(
-      rows.flatMap(({ call }) =>
-        callColumns.map(({ name, type }) => {
-          const value = call[name]
-          return value === null ? null : encoders[type](value)
+    calls: {
+      width: types.length,
+      ...packed(
+        rows.flatMap((row) => {
+          const values = tupleOf(row)
+          return types.map((type, at) => {
+            const value = values[at] ?? null
+            return value === null ? null : encoders[type](value)
+          })
         }),
       ),
-    ),
+    },
     // What stands where there is no result is to be ignored, so it is not nothing.
     results: {
       versions: Int32Array.from(results, (result) => result?.version ?? 0),
@@ -108,26 +124,36 @@ export async function* slicesOf(rows: Row[], layout: Layout, rowsPerSlice = 3): 
 export type Cell = string | number | Date | null
 
 /** What every format should show of a row. */
-export const cellsOf = ({ call, results }: Row, { monitors, reasoning }: Layout): Cell[] => [
-  ...callColumns.map(({ name, type }) => {
-    const value = call[name]
-    return type === 'timestamp' && value !== null ? new Date(value) : value
-  }),
-  ...monitors.flatMap((_, monitor) => {
-    const result = results[monitor]
-    const { version = null, result: word = null, score = null, evaluatedAt = null } = result ?? {}
-    const cells: Cell[] = [word, score, version, evaluatedAt === null ? null : new Date(evaluatedAt)]
-    return reasoning ? [...cells, result?.reasoning ?? null] : cells
-  }),
-]
+export const cellsOf = (row: Row, { columns, monitorColumns, monitors, reasoning }: Layout): Cell[] => {
+  const tuple = tupleOf(row)
+  return [
+    ...columns.map(({ type }, at): Cell => {
+      const value = tuple[at] ?? null
+      return type === 'timestamp' && value !== null ? new Date(value) : value
+    }),
+    ...monitors.flatMap((_, monitor): Cell[] => {
+      const from = columns.length + monitor * monitorColumns.length
+      const own = monitorColumns.map((_column, at) => tuple[from + at] ?? null)
+      return [...own, ...cellsOfResult(row.results[monitor], reasoning)]
+    }),
+  ]
+}
 
-export const layoutOf = (monitors: number, reasoning: boolean): Layout => ({
+const cellsOfResult = (result: ResultValues | null | undefined, reasoning: boolean): Cell[] => {
+  const { version = null, result: word = null, score = null, evaluatedAt = null } = result ?? {}
+  const cells: Cell[] = [word, score, version, evaluatedAt === null ? null : new Date(evaluatedAt)]
+  return reasoning ? [...cells, result?.reasoning ?? null] : cells
+}
+
+export const layoutOf = (monitors: number, reasoning: boolean, cells = cellsOfCalls): Layout => ({
+  ...cells,
   monitors: Array.from({ length: monitors }, (_, i) => ({
     id: `0198f000-0000-7000-8000-${String(i).padStart(12, '0')}`,
     name: `Monitor "${i}" <&>`,
     slug: i === 0 ? 'monitor' : `monitor_${i + 1}`,
-    currentVersion: i + 1,
+    version: i + 1,
   })),
+  versions: 'current',
   reasoning,
   about: [
     { label: 'Since', value: '2026-06-01T00:00:00.000Z' },

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { columnNames, type Layout, monitorColumns } from '../layout.ts'
-import { type CallType, callColumns, instantAt, resultWords, type Slice } from '../slice.ts'
+import { columnNames, type Layout, resultColumns, tupleTypes } from '../layout.ts'
+import { type CallType, instantAt, resultWords, type Slice } from '../slice.ts'
 import { columnLetters, maxCellLength, SheetBytes } from './xlsx-bytes.ts'
 import { type SharedStrings, sheetEnd, sheetStart } from './xlsx-parts.ts'
 
@@ -9,12 +9,13 @@ const callWidths: Record<CallType, number> = {
   uuid: 38,
   timestamp: 26,
   integer: 12,
+  number: 12,
   word: 14,
   name: 24,
   text: 24,
   json: 40,
 }
-const monitorWidths: Record<(typeof monitorColumns)[number], number> = {
+const resultWidths: Record<(typeof resultColumns)[number], number> = {
   result: 14,
   score: 12,
   version: 10,
@@ -23,11 +24,10 @@ const monitorWidths: Record<(typeof monitorColumns)[number], number> = {
 }
 
 const widthsOf = (layout: Layout, names: string[]) => {
-  const chosen = monitorColumns.filter((column) => layout.reasoning || column !== 'reasoning')
-  const widths = [
-    ...callColumns.map(({ type }) => callWidths[type]),
-    ...layout.monitors.flatMap(() => chosen.map((column) => monitorWidths[column])),
-  ]
+  const { columns, monitorColumns, monitors, reasoning } = layout
+  const chosen = resultColumns.filter((column) => reasoning || column !== 'reasoning')
+  const each = [...monitorColumns.map(({ type }) => callWidths[type]), ...chosen.map((column) => resultWidths[column])]
+  const widths = [...columns.map(({ type }) => callWidths[type]), ...monitors.flatMap(() => each)]
   // A heading needs room for the button of the filter too.
   return widths.map((width, column) => Math.max(width, Math.min((names[column] ?? '').length + 4, 40)))
 }
@@ -54,10 +54,10 @@ export async function* callsSheet(
 
   let since = performance.now()
   for await (const slice of slices) {
+    const writeCells = writerOfCells(bytes, layout, slice, strings)
     for (let row = 0; row < slice.rows; row++) {
       bytes.startRow(written.rows + 2)
-      writeCall(bytes, slice, row, strings)
-      writeResults(bytes, slice, row, layout, words)
+      writeRow(bytes, layout, slice, row, writeCells, words)
       bytes.endRow()
       written.rows++
       if (bytes.full.length > 0) yield* bytes.full.splice(0)
@@ -73,42 +73,65 @@ export async function* callsSheet(
 
 export const filterArea = (columns: number, rows: number) => `A1:${columnLetters(columns - 1)}${rows + 1}`
 
-const writeCall = (bytes: SheetBytes, { calls }: Slice, row: number, strings: SharedStrings) => {
-  const view = new DataView(calls.bytes.buffer, calls.bytes.byteOffset, calls.bytes.byteLength)
-  for (let column = 0; column < callColumns.length; column++) {
-    const place = row * callColumns.length + column
-    // The casts: each column of each row has a place.
-    const start = calls.starts[place] as number
-    if (start < 0) continue
-    const length = calls.lengths[place] as number
-    switch (callColumns[column]?.type) {
-      case 'uuid':
-        bytes.uuid(column, calls.bytes, start)
-        break
-      case 'timestamp':
-        bytes.timestamp(column, instantAt(view, start))
-        break
-      case 'integer':
-        bytes.integer(column, calls.bytes.readInt32BE(start))
-        break
-      case 'word':
-      case 'name': {
-        const shared = strings.indexOf(calls.bytes, start, length)
-        if (shared === undefined) bytes.text(column, calls.bytes, start, length)
-        else bytes.shared(column, shared)
-        break
+/** Writes some cells of a call, from the column `at` of the sheet on. */
+type WriteCells = (row: number, from: number, to: number, at: number) => void
+
+const writerOfCells = (bytes: SheetBytes, layout: Layout, { calls }: Slice, strings: SharedStrings): WriteCells => {
+  const { width, bytes: source, starts, lengths } = calls
+  const view = new DataView(source.buffer, source.byteOffset, source.byteLength)
+  const types = tupleTypes(layout)
+  return (row, from, to, at) => {
+    for (let cell = from; cell < to; cell++) {
+      const place = row * width + cell
+      const column = at + cell - from
+      // The casts: each cell of each row has a place.
+      const start = starts[place] as number
+      if (start < 0) continue
+      const length = lengths[place] as number
+      switch (types[cell]) {
+        case 'uuid':
+          bytes.uuid(column, source, start)
+          break
+        case 'timestamp':
+          bytes.timestamp(column, instantAt(view, start))
+          break
+        case 'integer':
+          bytes.integer(column, view.getInt32(start))
+          break
+        case 'number':
+          bytes.number(column, view.getFloat64(start))
+          break
+        case 'word':
+        case 'name': {
+          const shared = strings.indexOf(source, start, length)
+          if (shared === undefined) bytes.text(column, source, start, length)
+          else bytes.shared(column, shared)
+          break
+        }
+        default:
+          bytes.text(column, source, start, length)
       }
-      default:
-        bytes.text(column, calls.bytes, start, length)
     }
   }
 }
 
-const writeResults = (bytes: SheetBytes, { rows, results }: Slice, row: number, layout: Layout, words: number[]) => {
+const writeRow = (
+  bytes: SheetBytes,
+  { columns, monitorColumns, monitors }: Layout,
+  { rows, results }: Slice,
+  row: number,
+  writeCells: WriteCells,
+  words: number[],
+) => {
   const { reasoning } = results
-  const width = reasoning ? 5 : 4
-  let column = callColumns.length
-  for (let monitor = 0; monitor < layout.monitors.length; monitor++, column += width) {
+  const [each, width] = [monitorColumns.length, reasoning ? 5 : 4]
+  writeCells(row, 0, columns.length, 0)
+  let column = columns.length
+  let cell = columns.length
+  for (let monitor = 0; monitor < monitors.length; monitor++, column += width) {
+    if (each > 0) writeCells(row, cell, cell + each, column)
+    cell += each
+    column += each
     const place = monitor * rows + row
     // The casts: each monitor has a place for each row, and each result a word.
     const version = results.versions[place] as number
@@ -151,8 +174,9 @@ export const aboutSheet = (layout: Layout, { rows, cutCells }: Written): Buffer 
   ])
   line(['In CSV', "A text that a spreadsheet might take for a formula has a leading ' there, and none here."])
   row++
-  line(['Monitor', 'Name', 'Columns begin with', 'Current version'], true)
-  for (const { id, name, slug, currentVersion } of layout.monitors) line([id, name, `${slug}_`, currentVersion])
+  const versions = layout.versions === 'current' ? 'Current version' : 'Version'
+  line(['Monitor', 'Name', 'Columns begin with', versions], true)
+  for (const { id, name, slug, version } of layout.monitors) line([id, name, `${slug}_`, version])
   bytes.xml(sheetEnd())
   return Buffer.concat(bytes.takeAll())
 }

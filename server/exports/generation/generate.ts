@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Deps } from '../../deps.ts'
 import { errorOf, type Reply, type Task } from './messages.ts'
-import { type Generated, type Order, TooManyCalls } from './order.ts'
+import { type Generated, type ObservationOrder, type Order, TooManyCalls } from './order.ts'
 import { makePlan } from './plan.ts'
 import type { ReadLimits } from './read.ts'
 
-export { type Generated, type Order, TooManyCalls }
+export { type Generated, type ObservationOrder, type Order, TooManyCalls }
 
 /** Requests go first where both want the processor. */
 const niceness = 10
@@ -37,7 +37,7 @@ type Options = {
  */
 export const generate = async (
   { config, database, db, log }: Pick<Deps, 'config' | 'database' | 'db' | 'log'>,
-  order: Order,
+  order: Order | ObservationOrder,
   { signal, onProgress, limits = {} }: Options,
 ): Promise<Generated> => {
   signal.throwIfAborted()

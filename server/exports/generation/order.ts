@@ -2,19 +2,31 @@ import type { Selection } from '../../filters/queries.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { FormatName } from '../formats/formats.ts'
 
-export type Order = {
+/** Of every file. */
+type FileOrder = {
   org: OrgId
   format: FormatName
   /** Where the file goes in the blob store. */
   key: string
+  reasoning: boolean
+  about: { label: string; value: string }[]
+}
+
+/** Calls with what monitors found of them. */
+export type Order = FileOrder & {
   /** In the order asked, distinct, 1 to 20. */
   monitors: { id: string; result: 'all' | 'affected' | 'not_affected' }[]
   match: 'all' | 'any'
   versionScope: 'historical' | 'current'
-  reasoning: boolean
   /** Company, agent, group, metadata, since and until, made ready by `parseFilter`; no monitors in it. */
   selection: Selection
-  about: { label: string; value: string }[]
+}
+
+/** The conversations that an experiment counts, with what it observed of them. */
+export type ObservationOrder = FileOrder & {
+  experimentId: string
+  /** In the order of the launch, with the versions that it pinned. */
+  outcomes: { id: string; name: string; version: number }[]
 }
 
 /** `sha256` in base64, as `Repr-Digest` wants it. */
@@ -22,6 +34,8 @@ export type Generated = { rows: number; bytes: number; sha256: string }
 
 /** Calls in one export, after all filters. */
 export const maxCalls = 100_000
+/** Conversations of an experiment in one export: a sheet of Excel holds 1,048,576 rows. */
+export const maxObserved = 1_000_000
 
 export class TooManyCalls extends Error {
   constructor() {

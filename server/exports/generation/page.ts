@@ -1,10 +1,9 @@
 // A page of calls, as PostgreSQL sends them.
 
 import type { TakeTuple } from '../../platform/db/snapshot.ts'
-import { type Calls, callColumns, instantAt, uuidAt } from '../slice.ts'
+import { type Calls, instantAt, uuidAt } from '../slice.ts'
 import type { Position } from './queries.ts'
 
-const width = callColumns.length
 const idColumn = 0
 const startedAtColumn = 2
 
@@ -15,8 +14,15 @@ export type Page = {
   ids: Int32Array
 }
 
+type Room = {
+  /** Columns of a tuple. */
+  width: number
+  rows: number
+  bytes: number
+}
+
 /** Holds the tuples of at most so many bytes, or one; what comes after them is left for another page. */
-export const collectCalls = (maxRows: number, maxBytes: number) => {
+export const collectCalls = ({ width, rows: maxRows, bytes: maxBytes }: Room) => {
   let bytes = Buffer.allocUnsafeSlow(Math.min(maxBytes, 256 * 1024))
   let length = 0
   let rows = 0
@@ -54,7 +60,7 @@ export const collectCalls = (maxRows: number, maxBytes: number) => {
   return {
     take,
     isFull: () => isFull,
-    page: (): Page => partOf({ calls: { bytes: bytes.subarray(0, length), starts, lengths }, ids }, 0, rows),
+    page: (): Page => partOf({ calls: { width, bytes: bytes.subarray(0, length), starts, lengths }, ids }, 0, rows),
   }
 }
 
@@ -62,14 +68,15 @@ export const collectCalls = (maxRows: number, maxBytes: number) => {
 export const partOf = ({ calls, ids }: Omit<Page, 'rows'>, from: number, to: number): Page => ({
   rows: to - from,
   calls: {
+    width: calls.width,
     bytes: calls.bytes,
-    starts: calls.starts.subarray(from * width, to * width),
-    lengths: calls.lengths.subarray(from * width, to * width),
+    starts: calls.starts.subarray(from * calls.width, to * calls.width),
+    lengths: calls.lengths.subarray(from * calls.width, to * calls.width),
   },
   ids: ids.subarray(from * 4, to * 4),
 })
 
-export const positionOf = ({ calls: { bytes, starts } }: Page, row: number): Position => {
+export const positionOf = ({ calls: { width, bytes, starts } }: Page, row: number): Position => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const startedAt = starts[row * width + startedAtColumn] ?? 0
   return {
@@ -80,6 +87,7 @@ export const positionOf = ({ calls: { bytes, starts } }: Page, row: number): Pos
 
 /** Closes the gaps that rows leave which are not kept, in place. */
 export const keepRows = ({ calls, ids }: Page, kept: Int32Array): Page => {
+  const { width } = calls
   for (const [to, from] of kept.entries()) {
     calls.starts.copyWithin(to * width, from * width, (from + 1) * width)
     calls.lengths.copyWithin(to * width, from * width, (from + 1) * width)

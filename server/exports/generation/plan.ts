@@ -1,12 +1,14 @@
 import { type Selection, selectedStatement } from '../../filters/queries.ts'
 import type { Db } from '../../platform/db/database.ts'
-import type { Order } from './order.ts'
+import type { ObservationOrder, Order } from './order.ts'
 
 /** An order with the statement that finds its calls; without one, they are all in the window. It goes through JSON. */
-export type Plan = Order & { statement?: { text: string; values: unknown[] } }
+export type CallPlan = Order & { statement?: { text: string; values: unknown[] } }
+export type Plan = CallPlan | ObservationOrder
 
 /** Has no query builder to load in the process that generates. */
-export const makePlan = (db: Db, order: Order): Plan => {
+export const makePlan = (db: Db, order: Order | ObservationOrder): Plan => {
+  if ('experimentId' in order) return order
   const { since: _since, until: _until, ...conditions } = order.selection
   const asking = order.monitors.filter(({ result }) => result !== 'all')
   if (asking.length === 0 && Object.keys(conditions).length === 0) return order

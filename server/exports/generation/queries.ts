@@ -22,20 +22,25 @@ const instants = (texts: string[]): string =>
   `'{${texts.map((text) => checked(instantForm, text)).join()}}'::timestamptz[]`
 const position = ({ startedAt, id }: Position): string => `(${instant(startedAt)}, ${uuid(id)})`
 
-export type FoundMonitor = { id: string; name: string; currentVersion: number }
+export type FoundMonitor = { id: string; name: string; version: number }
 
 export const listMonitors = (db: Db, org: OrgId, ids: string[]) =>
   db.query<FoundMonitor>(
-    `SELECT id, name, current_version AS "currentVersion" FROM monitors
+    `SELECT id, name, current_version AS version FROM monitors
      WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND deleted_at IS NULL`,
     [org, ids],
   )
 
-/** What `callColumns` lists. A page is cut out first, so that the names of agents are looked up for it alone. */
-const callsWithNames = (org: OrgId, page: string): string => `
+type More = { columns: string; joins: string }
+
+/**
+ * What `callColumns` lists, and more where there is. A page is cut out first, so that the names of agents are looked up
+ * for it alone.
+ */
+const callsWithNames = (org: OrgId, page: string, { columns, joins }: More = { columns: '', joins: '' }): string => `
   SELECT c.id, c.external_id, c.started_at, c.ended_at, c.duration_seconds, c.channel, c.direction,
-    c.agent_id, a.name, v.number, c.company_id, k.name, c.customer_id, c.metadata::text
-  FROM (SELECT * FROM conversations c WHERE c.organization_id = ${uuid(org)} AND ${page}) c
+    c.agent_id, a.name, v.number, c.company_id, k.name, c.customer_id, c.metadata::text ${columns}
+  FROM (SELECT * FROM conversations c WHERE c.organization_id = ${uuid(org)} AND ${page}) c ${joins}
   LEFT JOIN agents a ON a.organization_id = ${uuid(org)} AND a.id = c.agent_id
   LEFT JOIN agent_versions v ON v.organization_id = ${uuid(org)} AND v.id = c.agent_version_id
   LEFT JOIN companies k ON k.organization_id = ${uuid(org)} AND k.id = c.company_id
@@ -51,6 +56,28 @@ export const copyCallsOfWindow = (db: Db, org: OrgId, { since, until, after, lim
 
 export const copyCalls = (db: Db, org: OrgId, ids: string[], take: TakeTuple) =>
   db.copy(callsWithNames(org, `c.id = ANY(${uuids(ids)})`), take)
+
+type Observed = { experimentId: string; outcomes: number; ids: string[] }
+
+/** The words of the stored numbers; what does not apply is 0, which is none. */
+const observationWords = `(ARRAY['observed', 'pending', 'missing', 'failed'])`
+
+/** What `cellsOfObservations` lists. */
+export const copyObserved = (db: Db, org: OrgId, { experimentId, outcomes, ids }: Observed, take: TakeTuple) => {
+  const ofOutcomes = Array.from({ length: outcomes }, (_, at) => {
+    const place = at + 1
+    return `, ${observationWords}[e.statuses[${place}]], CASE e.statuses[${place}] WHEN 1 THEN e.observed[${place}] END`
+  })
+  const columns = `, e.arm, CASE e.arm WHEN 'a' THEN x.arm_a_name ELSE x.arm_b_name END,
+    CASE WHEN e.is_alone THEN c.id::text
+      ELSE coalesce(CASE x.assignment_unit ->> 'kind' WHEN 'auto' THEN c.customer_id
+        ELSE c.metadata ->> (x.assignment_unit ->> 'key') END, e.unit_id::text) END ${ofOutcomes.join(' ')}`
+  const joins = `
+  JOIN experiment_conversations e ON e.organization_id = ${uuid(org)} AND e.experiment_id = ${uuid(experimentId)}
+    AND e.conversation_id = c.id
+  JOIN experiments x ON x.organization_id = ${uuid(org)} AND x.id = ${uuid(experimentId)}`
+  return db.copy(callsWithNames(org, `c.id = ANY(${uuids(ids)})`, { columns, joins }), take)
+}
 
 type Columns = { monitorIds: string[]; reasoning: boolean }
 
@@ -124,6 +151,19 @@ export const openCursor = async (db: Db, _org: OrgId, { text, values }: Statemen
   await db.query('SET LOCAL cursor_tuple_fraction = 1')
   await db.query(`DECLARE calls NO SCROLL CURSOR FOR ${text}`, values)
 }
+
+/**
+ * The conversations in the arms of an experiment. One that was erased a moment ago is still counted, but there no longer.
+ */
+export const openCursorOfObserved = (db: Db, org: OrgId, experimentId: string): Promise<void> =>
+  openCursor(db, org, {
+    text: `SELECT c.id, c.started_at AS "startedAt"
+      FROM experiment_conversations e
+      JOIN conversations c ON c.organization_id = $1::uuid AND c.id = e.conversation_id
+      WHERE e.organization_id = $1::uuid AND e.experiment_id = $2::uuid AND e.arm IS NOT NULL
+      ORDER BY c.started_at, c.id`,
+    values: [org, experimentId],
+  })
 
 export const fetchCalls = async (db: Db, _org: OrgId, count: number): Promise<Position[]> => {
   const found = await db.query<{ id: string; startedAt: Date }>(`FETCH ${count} FROM calls`)

@@ -4,13 +4,20 @@
 import type { TakeTuple } from '../../platform/db/snapshot.ts'
 import { instantAt, type Results, type Slice } from '../slice.ts'
 import { keepRows, type Page } from './page.ts'
-import type { FoundMonitor } from './queries.ts'
 
 /** Where the fields of a tuple stand that are never null, from its beginning: behind each count of bytes. */
 const fields = { monitorId: 6, conversationId: 26, version: 46, status: 54, evaluatedAt: 60, result: 68 }
 const scored = 0
 
-type Options = { versionScope: 'historical' | 'current'; reasoning: boolean; maxBytes: number }
+/** Whose results, and of which version; 0 is the newest that there is. */
+export type Measured = { id: string; version: number }
+
+type Options = {
+  /** Whether a call without a result stays. */
+  keepsAll: boolean
+  reasoning: boolean
+  maxBytes: number
+}
 
 const wordsOf = (id: string): Int32Array => {
   const bytes = Buffer.from(id.replaceAll('-', ''), 'hex')
@@ -41,7 +48,7 @@ const collectReasons = (cells: number, maxBytes: number) => {
   }
 }
 
-export const collectResults = (page: Page, monitors: FoundMonitor[], options: Options) => {
+export const collectResults = (page: Page, monitors: Measured[], options: Options) => {
   const { rows, ids } = page
   const cells = monitors.length * rows
   const versions = new Int32Array(cells)
@@ -69,7 +76,7 @@ export const collectResults = (page: Page, monitors: FoundMonitor[], options: Op
     if (!monitor) throw new Error('A result of another monitor came')
     current = known[column] ?? current
     first = column * rows
-    only = options.versionScope === 'current' ? monitor.currentVersion : 0
+    only = monitor.version
     row = 0
   }
 
@@ -110,9 +117,10 @@ export const collectResults = (page: Page, monitors: FoundMonitor[], options: Op
   return {
     take,
     isTooLarge: () => reasons?.isTooLarge() ?? false,
-    /** The calls that have a result in scope. */
+    /** The calls that have a result in scope, or all. */
     slice: (): Slice => {
       const found: Results = { versions, results, scores, evaluatedAt, reasoning: reasons?.all() }
+      if (options.keepsAll) return { rows, calls: page.calls, results: found }
       return withoutEmptyRows(page, found, monitors.length)
     },
   }

@@ -521,13 +521,16 @@ CREATE TABLE monitor_exports (
   sha256 text,
   error_code text,
   blob_key text,
+  experiment_id uuid,
   CONSTRAINT monitor_exports_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT monitor_exports_operation_key UNIQUE (organization_id, operation_id),
+  CONSTRAINT monitor_exports_experiment_fkey FOREIGN KEY (organization_id, experiment_id) REFERENCES experiments(organization_id, id) ON DELETE CASCADE,
   CONSTRAINT monitor_exports_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT monitor_exports_completed_check CHECK (((status <> 'completed'::text) OR (ROW(completed_at, expires_at, row_count, bytes, sha256, blob_key) IS NOT NULL))),
   CONSTRAINT monitor_exports_error_check CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
   CONSTRAINT monitor_exports_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'expired'::text])))
 );
+CREATE INDEX monitor_exports_experiment_idx ON public.monitor_exports USING btree (organization_id, experiment_id, id) WHERE (experiment_id IS NOT NULL);
 CREATE INDEX monitor_exports_expires_idx ON public.monitor_exports USING btree (organization_id, expires_at) WHERE (status = 'completed'::text);
 CREATE INDEX monitor_exports_unfinished_idx ON public.monitor_exports USING btree (organization_id, id) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 

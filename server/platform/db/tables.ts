@@ -409,6 +409,7 @@ export interface MonitorExports {
   created_by_user_id: string;
   enqueued_at: Timestamp | null;
   error_code: string | null;
+  experiment_id: string | null;
   expires_at: Timestamp | null;
   id: string;
   is_outdated: Generated<boolean>;

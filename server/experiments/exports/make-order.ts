@@ -1,0 +1,95 @@
+import type { Deps } from '../../deps.ts'
+import { localTime } from '../../exports/configuration.ts'
+import type { ObservationOrder } from '../../exports/generation/order.ts'
+import { explainFilter } from '../../filters/explain.ts'
+import { findNames } from '../../filters/names/queries.ts'
+import type { OrgId } from '../../platform/db/database.ts'
+import type { AssignmentUnit } from '../assignment-unit.ts'
+import { parseCohort } from '../cohort.ts'
+import { getExperiment, listOutcomes, type StoredExperiment, type StoredOutcome } from '../queries.ts'
+import type { Configuration } from './configuration.ts'
+
+type Ordered = { id: string; experimentId: string; createdAt: Date; config: object }
+
+const unitInWords = ({ kind, key }: AssignmentUnit): string =>
+  `${kind === 'auto' ? 'the customer' : `what the metadata have under “${key}”`}, or the conversation by itself`
+
+const cohortInWords = ({ takes, leaves }: ReturnType<typeof parseCohort>, names: ReadonlyMap<string, string>): string =>
+  [
+    ...takes.map((one) => explainFilter(one, names)),
+    ...leaves.map((one) => `not ${explainFilter(one, names)}`),
+    ...(leaves.length > 0 ? ['with a company'] : []),
+  ].join('; ') || 'all conversations by either version'
+
+const outcomeInWords = ({ monitorName, monitorVersion, kind }: StoredOutcome): string =>
+  `${monitorName}, version ${monitorVersion}; counted is ${kind === 'boolean' ? '1 for affected, 0 for not' : 'the score'}`
+
+type Described = {
+  stored: Ordered
+  config: Configuration
+  experiment: StoredExperiment
+  outcomes: StoredOutcome[]
+  cohort: ReturnType<typeof parseCohort>
+  names: ReadonlyMap<string, string>
+}
+
+/** The experiment in words, for whoever opens the file later. */
+const describe = ({ stored, config, experiment, outcomes, cohort, names }: Described): ObservationOrder['about'] => {
+  const { timezone, reasoning } = config
+  const at = (moment: Date) => {
+    const text = moment.toISOString()
+    return timezone === 'UTC' ? text : `${text} (in ${timezone} ${localTime(text, timezone)})`
+  }
+  const arm = (name: string | null, versionId: string) =>
+    [name, `version ${names.get(versionId) ?? versionId}`].filter((part) => part !== null).join(': ')
+  const { expectedArmAPercent: percent, finishedAt, description } = experiment
+  return [
+    { label: 'Export', value: stored.id },
+    { label: 'Requested', value: at(stored.createdAt) },
+    { label: 'Experiment', value: experiment.name },
+    { label: 'Its id', value: experiment.id },
+    ...(description === null ? [] : [{ label: 'Description', value: description }]),
+    { label: 'Launched', value: at(experiment.startedAt) },
+    { label: 'State', value: finishedAt ? `finished ${at(finishedAt)}` : 'running' },
+    { label: 'Arm a', value: arm(experiment.armAName, experiment.armAVersionId) },
+    { label: 'Arm b', value: arm(experiment.armBName, experiment.armBVersionId) },
+    { label: 'Expected share of arm a', value: percent === null ? 'none' : `${percent} %` },
+    { label: 'Conversations', value: cohortInWords(cohort, names) },
+    { label: 'Unit', value: unitInWords(experiment.assignmentUnit) },
+    ...outcomes.map((outcome) => ({
+      label: outcome.isPrimary ? 'Primary outcome' : 'Outcome',
+      value: outcomeInWords(outcome),
+    })),
+    {
+      label: 'Observations',
+      value:
+        'observed: there is a value; pending: there may be one yet; missing: there is none; failed: it was looked ' +
+        'for in vain; empty: the outcome does not apply to the conversation',
+    },
+    { label: 'Reasoning', value: reasoning ? 'included' : 'left out' },
+  ]
+}
+
+/** What the generation of an export of observations needs to know of it. */
+export const makeObservationOrder = async (
+  { db }: Pick<Deps, 'db'>,
+  org: OrgId,
+  stored: Ordered,
+  key: string,
+): Promise<ObservationOrder> => {
+  // Written by the endpoint that makes exports, in this very form.
+  const config = stored.config as Configuration
+  const experiment = await getExperiment(db, org, stored.experimentId)
+  const outcomes = await listOutcomes(db, org, experiment.id)
+  const cohort = parseCohort(experiment.cohortFilters)
+  const versions = { agentVersionIds: [experiment.armAVersionId, experiment.armBVersionId] }
+  const names = await findNames(db, org, [versions, ...cohort.takes, ...cohort.leaves])
+  const { format, reasoning } = config
+  return {
+    ...{ org, key, format, reasoning, experimentId: experiment.id },
+    outcomes: outcomes.map(({ monitorId, monitorName, monitorVersion }) => ({
+      ...{ id: monitorId, name: monitorName, version: monitorVersion },
+    })),
+    about: describe({ stored, config, experiment, outcomes, cohort, names }),
+  }
+}

@@ -1,0 +1,150 @@
+// Exports of what an experiment observed: a resource of their own, whose life is that of all exports.
+
+import type { Static } from 'typebox'
+import type { Deps } from '../../deps.ts'
+import { askedHeaders, askForExport, endByHand, waitingHeaders } from '../../exports/ask.ts'
+import { linkToFile } from '../../exports/download.ts'
+import { manifestOf } from '../../exports/manifest.ts'
+import { getExport, listExports, type StoredExport } from '../../exports/queries.ts'
+import type { App } from '../../platform/http/http.ts'
+import { answers, Empty, IdParams, NoQuery, Page } from '../../platform/http/schemas.ts'
+import { getExperiment } from '../queries.ts'
+import { type Configuration, parseConfiguration } from './configuration.ts'
+import { ExperimentExport, ExperimentExportCreate, ExportParams, ExportQuery } from './schema.ts'
+
+const tags = ['Experiments']
+const path = '/v1/experiments/:id/exports'
+const feature = 'monitorExports'
+
+const shown = (stored: StoredExport, now: Date): Static<typeof ExperimentExport> => {
+  const { experimentId, config } = stored
+  if (experimentId === null) throw new Error('An export of an experiment names it')
+  // The cast: written here alone, in this very form.
+  return { ...manifestOf(stored, now), experimentId, config: config as Configuration }
+}
+
+/** Ids in the path come in any case. */
+const keyOf = ({ id, exportId }: Static<typeof ExportParams>) => ({ id: exportId, experimentId: id.toLowerCase() })
+
+export const experimentExports = (app: App, deps: Deps): void => {
+  const { db, clock } = deps
+
+  app.post(
+    path,
+    {
+      config: { access: { role: 'viewer', feature } },
+      schema: {
+        tags,
+        operationId: 'createExperimentExport',
+        summary: 'Ask for an export of what an experiment observed',
+        description:
+          'A row for each conversation in either arm, with what is counted of each outcome. The file is made later; ' +
+          'poll the export every five seconds. After a lost response, send the same `operationId` and configuration ' +
+          'again: the answer is the same export, marked with `Idempotent-Replayed: true`. At most 1,000,000 ' +
+          'conversations, and 20 unfinished exports at a time, those of monitors included.',
+        params: IdParams,
+        querystring: NoQuery,
+        body: ExperimentExportCreate,
+        response: answers({ 202: ExperimentExport }, 400, 401, 403, 404, 409, 429, 503),
+      },
+    },
+    async ({ actor, params, body }, reply) => {
+      const config = parseConfiguration(body.config)
+      const { id: experimentId, startedAt: since } = await getExperiment(db, actor.org, params.id)
+      const operationId = body.operationId.toLowerCase()
+      // Until it ends, whatever begins may become part of it; and whoever sends calls may be ahead of the time.
+      const asked = { experimentId, operationId, config, since, until: undefined }
+      const answer = await askForExport(deps, actor, asked)
+      return reply.code(202).headers(askedHeaders(answer)).send(shown(answer.stored, clock.now()))
+    },
+  )
+
+  app.get(
+    path,
+    {
+      config: { access: { role: 'viewer', feature } },
+      schema: {
+        tags,
+        operationId: 'listExperimentExports',
+        summary: 'List the exports of an experiment, newest first',
+        params: IdParams,
+        querystring: ExportQuery,
+        response: answers({ 200: Page(ExperimentExport) }, 400, 401, 403, 404, 503),
+      },
+    },
+    async ({ actor, params, query: { status, ...page } }) => {
+      const { id: experimentId } = await getExperiment(db, actor.org, params.id)
+      const now = clock.now()
+      const { data, nextCursor } = await app.paging.page(
+        page,
+        ['experiment-exports', actor.org, experimentId, status ?? ''],
+        (wanted) => listExports(db, actor.org, { experimentId, status, now }, wanted),
+        ({ id }) => id,
+      )
+      return { data: data.map((stored) => shown(stored, now)), nextCursor }
+    },
+  )
+
+  app.get(
+    `${path}/:exportId`,
+    {
+      config: { access: { role: 'viewer', feature } },
+      schema: {
+        tags,
+        operationId: 'getExperimentExport',
+        summary: 'Get an export of an experiment: its manifest as it is now',
+        params: ExportParams,
+        querystring: NoQuery,
+        response: answers({ 200: ExperimentExport }, 400, 401, 403, 404, 503),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      const stored = await getExport(db, actor.org, keyOf(params))
+      return reply.headers(waitingHeaders(stored)).send(shown(stored, clock.now()))
+    },
+  )
+
+  app.delete(
+    `${path}/:exportId`,
+    {
+      config: { access: { role: 'member', feature } },
+      schema: {
+        tags,
+        operationId: 'deleteExperimentExport',
+        summary: 'Cancel an unfinished export of an experiment, or expire a completed one now',
+        params: ExportParams,
+        querystring: NoQuery,
+        response: answers({ 204: Empty }, 400, 401, 403, 404, 409, 503),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      await endByHand(deps, actor, keyOf(params))
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.get(
+    `${path}/:exportId/download`,
+    {
+      config: { access: { role: 'viewer', feature }, audited: true },
+      schema: {
+        tags,
+        operationId: 'downloadExperimentExport',
+        summary: 'Get a link to the file of a completed export of an experiment',
+        description:
+          'Redirects to a signed address that opens for anyone for 15 minutes, and never beyond the file’s expiry. ' +
+          'Follow it without the key. `X-File-Digest` is the digest of the file.',
+        params: ExportParams,
+        querystring: NoQuery,
+        response: answers({ 302: Empty }, 400, 401, 403, 404, 409, 410, 503),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      const stored = await getExport(db, actor.org, keyOf(params))
+      return reply
+        .code(302)
+        .headers(await linkToFile(deps, actor, stored))
+        .send(null)
+    },
+  )
+}

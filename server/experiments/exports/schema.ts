@@ -1,0 +1,41 @@
+import Type from 'typebox'
+import { formatNames } from '../../exports/formats/formats.ts'
+import { ExportFilter, manifestFields, OperationId } from '../../exports/manifest.ts'
+import { exportStatuses } from '../../exports/moves.ts'
+import { Choice, Closed, Id, PageQuery } from '../../platform/http/schemas.ts'
+
+const ExperimentExportConfig = Closed(
+  {
+    format: Type.Optional(Choice(formatNames, { default: 'csv' })),
+    reasoning: Type.Optional(Type.Boolean({ default: false, description: 'Adds a column of reasons an outcome.' })),
+    timezone: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        default: 'UTC',
+        description:
+          'The IANA name of the time zone in which the file tells when the experiment ran. Timestamps in it are in UTC.',
+        examples: ['Europe/Berlin'],
+      }),
+    ),
+  },
+  { title: 'ExperimentExportConfig', examples: [{ format: 'parquet' }] },
+)
+
+export const ExperimentExportCreate = Closed({ operationId: OperationId, config: ExperimentExportConfig })
+
+export const ExperimentExport = Closed(
+  {
+    id: Id,
+    experimentId: Id,
+    operationId: Id,
+    status: Choice(exportStatuses),
+    config: ExperimentExportConfig,
+    ...manifestFields,
+  },
+  { title: 'ExperimentExport' },
+)
+
+export const ExportParams = Closed({ id: Id, exportId: Id })
+
+export const ExportQuery = Closed({ ...PageQuery.properties, ...ExportFilter })

@@ -1,0 +1,97 @@
+// How an export is asked for and ended by hand, whatever it is of.
+
+import { isDeepStrictEqual } from 'node:util'
+import type { Deps } from '../deps.ts'
+import { recordAudit } from '../platform/audit/record.ts'
+import type { Db } from '../platform/db/database.ts'
+import { ApiError, notFound } from '../platform/errors.ts'
+import type { Actor } from '../platform/identity/actor.ts'
+import { newId } from '../platform/ids.ts'
+import { endExport, startNext } from './jobs.ts'
+import { pathOf } from './manifest.ts'
+import {
+  countUnfinished,
+  type ExportKey,
+  findExportByOperation,
+  insertExport,
+  lockExport,
+  lockLine,
+  type NewExport,
+  type StoredExport,
+} from './queries.ts'
+
+const mostUnfinished = 20
+const pollSeconds = 5
+
+export const auditedKind = ({ experimentId }: Pick<ExportKey, 'experimentId'>) =>
+  experimentId === null ? 'monitor-export' : 'experiment-export'
+
+/** `config` in one spelling and with its defaults: that of a replay is the very same. */
+type Asked = Pick<NewExport, 'experimentId' | 'operationId' | 'config' | 'since' | 'until' | 'notificationEndpointId'>
+
+/** The same request again, whatever its spelling was. The order of monitors is that of columns, so it counts. */
+const replayOf = (stored: StoredExport, { experimentId, config }: Asked) => {
+  if (stored.experimentId !== experimentId || !isDeepStrictEqual(stored.config, config)) {
+    throw new ApiError('conflict', 'This operationId belongs to an export of another configuration; make a new one.')
+  }
+  return { stored, isReplay: true }
+}
+
+/** `require` looks whether all that the configuration names is there; a replay is answered before. */
+export const askForExport = async (
+  deps: Deps,
+  actor: Actor,
+  asked: Asked,
+  require: (trx: Db) => Promise<void> = async () => {},
+): Promise<{ stored: StoredExport; isReplay: boolean }> => {
+  const { org, userId } = actor
+  const earlier = await findExportByOperation(deps.db, org, asked.operationId)
+  if (earlier) return replayOf(earlier, asked)
+  await deps.blobs.check()
+  return deps.db.transaction().execute(async (trx) => {
+    await lockLine(trx, org)
+    const raced = await findExportByOperation(trx, org, asked.operationId)
+    if (raced) return replayOf(raced, asked)
+    await require(trx)
+    if ((await countUnfinished(trx, org)).all >= mostUnfinished) {
+      throw new ApiError('rateLimited', `${mostUnfinished} exports are unfinished; wait for one of them.`, {
+        retryAfterSeconds: pollSeconds,
+      })
+    }
+    const id = newId()
+    const made = { ...asked, id, createdByUserId: userId, createdAt: deps.clock.now() }
+    const stored = await insertExport(trx, org, made)
+    await startNext(deps, trx, org)
+    const kind = auditedKind(asked)
+    await recordAudit(trx, actor, `${kind}.create`, { type: kind, id })
+    return { stored, isReplay: false }
+  })
+}
+
+/** When to ask again, while it is not final. */
+export const waitingHeaders = ({ status }: StoredExport): Record<string, string> =>
+  status === 'pending' || status === 'processing' ? { 'retry-after': String(pollSeconds) } : {}
+
+/** Of the answer to whoever asked for it. */
+export const askedHeaders = ({ stored, isReplay }: { stored: StoredExport; isReplay: boolean }) => ({
+  location: pathOf(stored),
+  ...(isReplay && { 'idempotent-replayed': 'true' }),
+  ...waitingHeaders(stored),
+})
+
+/** Cancels an unfinished export, and expires a completed one. */
+export const endByHand = (deps: Deps, actor: Actor, { id, experimentId }: ExportKey): Promise<void> =>
+  deps.db.transaction().execute(async (trx) => {
+    await lockLine(trx, actor.org)
+    const held = await lockExport(trx, actor.org, id)
+    if (held?.experimentId !== experimentId) throw notFound()
+    const end =
+      held.status === 'completed'
+        ? ({ status: 'expired' } as const)
+        : ({ status: 'failed', errorCode: 'cancelled' } as const)
+    if (!(await endExport(deps, trx, actor.org, held, end))) {
+      throw new ApiError('conflict', `The export is ${held.status}; there is nothing left to cancel or delete.`)
+    }
+    const kind = auditedKind(held)
+    await recordAudit(trx, actor, `${kind}.delete`, { type: kind, id: held.id })
+  })

@@ -1,0 +1,40 @@
+import type { Deps } from '../deps.ts'
+import { recordAudit } from '../platform/audit/record.ts'
+import { ApiError } from '../platform/errors.ts'
+import type { Actor } from '../platform/identity/actor.ts'
+import { auditedKind } from './ask.ts'
+import { fileNameOf } from './file-name.ts'
+import { manifestOf } from './manifest.ts'
+import type { StoredExport } from './queries.ts'
+
+const linkMs = 15 * 60_000
+
+/** The headers of a redirect to the file: a signed address that opens for anyone. */
+export const linkToFile = async ({ db, blobs, clock }: Deps, actor: Actor, stored: StoredExport) => {
+  const now = clock.now()
+  const { status } = manifestOf(stored, now)
+  if (status === 'expired') throw new ApiError('gone', 'The file of this export has expired; ask for a new export.')
+  if (status === 'failed') {
+    throw new ApiError('conflict', `The export failed (${stored.errorCode}) and has no file; ask for a new export.`)
+  }
+  const { blobKey, expiresAt, sha256 } = stored
+  if (status !== 'completed' || !blobKey || !expiresAt || !sha256) {
+    throw new ApiError('conflict', `The export is ${status}; there is a file once it is completed.`)
+  }
+  const head = await blobs.head(blobKey)
+  if (!head) throw new ApiError('unavailable', 'The file of this export is missing in the storage.')
+  const location = await blobs.signedUrl(blobKey, {
+    expiresAt: new Date(Math.min(now.getTime() + linkMs, expiresAt.getTime())),
+    fileName: fileNameOf(
+      stored.id,
+      { since: stored.since.toISOString(), format: stored.config.format },
+      stored.experimentId === null ? 'calls' : 'experiment',
+    ),
+    contentType: head.contentType,
+    disposition: 'attachment',
+    sha256,
+  })
+  const kind = auditedKind(stored)
+  await recordAudit(db, actor, `${kind}.download`, { type: kind, id: stored.id })
+  return { location, 'x-file-digest': `sha-256=:${sha256}:` }
+}

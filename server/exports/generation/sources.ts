@@ -1,0 +1,145 @@
+// What an export reads: which calls with which columns, and whose results.
+
+import type { Snapshot, TakeTuple } from '../../platform/db/snapshot.ts'
+import { cellsOfCalls, cellsOfObservations, type Layout, slugsOf, tupleTypes } from '../layout.ts'
+import { maxCalls, maxObserved, type ObservationOrder } from './order.ts'
+import { collectCalls, type Page, positionOf } from './page.ts'
+import type { CallPlan, Plan } from './plan.ts'
+import {
+  copyCalls,
+  copyCallsOfWindow,
+  copyObserved,
+  type FoundMonitor,
+  fetchCalls,
+  listMonitors,
+  openCursor,
+  openCursorOfObserved,
+  type Position,
+} from './queries.ts'
+import type { Measured } from './results.ts'
+
+export type Size = { rows: number; bytes: number }
+
+export type Source = {
+  layout: Layout
+  /** In the order of the layout. */
+  measured: Measured[]
+  /** Whether a call without a result is a row. */
+  keepsAll: boolean
+  /** Whether nothing lies between the calls of a page that is not part of it. */
+  isWhole: boolean
+  maxRows: number
+  /** The calls, oldest first. */
+  pages: (size: Size) => AsyncGenerator<Page>
+}
+
+const findMonitors = async (snapshot: Snapshot, { org, monitors }: CallPlan): Promise<FoundMonitor[]> => {
+  const ids = monitors.map(({ id }) => id)
+  const found = new Map((await listMonitors(snapshot, org, ids)).map((monitor) => [monitor.id, monitor]))
+  return ids.map((id) => {
+    const monitor = found.get(id)
+    if (!monitor) throw new Error('A monitor of the export was deleted')
+    return monitor
+  })
+}
+
+/** All calls of the window. */
+const pagesOfWindow = async function* (
+  snapshot: Snapshot,
+  { org, selection }: CallPlan,
+  width: number,
+  size: Size,
+): AsyncGenerator<Page> {
+  const { since, until } = selection
+  if (since === undefined || until === undefined) throw new Error('An export has a window')
+  for (let after: Position | undefined; ; ) {
+    const limit = size.rows
+    const collected = collectCalls({ width, rows: limit, bytes: size.bytes })
+    await copyCallsOfWindow(snapshot, org, { since, until, after, limit }, collected.take)
+    const page = collected.page()
+    if (page.rows === 0) return
+    after = positionOf(page, page.rows - 1)
+    yield page
+    // Fewer came than fit: there are no more.
+    if (!collected.isFull() && page.rows < limit) return
+  }
+}
+
+type Found = {
+  openCursor: () => Promise<void>
+  /** Reads calls that the cursor has told, all of them. */
+  copy: (ids: string[], take: TakeTuple) => Promise<void>
+  width: number
+}
+
+/** The calls that a cursor finds. */
+const pagesOfCursor = async function* (
+  snapshot: Snapshot,
+  { org }: Plan,
+  found: Found,
+  size: Size,
+): AsyncGenerator<Page> {
+  await found.openCursor()
+  for (let waiting: Position[] = []; ; ) {
+    if (waiting.length === 0) waiting = await fetchCalls(snapshot, org, size.rows)
+    if (waiting.length === 0) return
+    const ids = waiting.slice(0, size.rows).map(({ id }) => id)
+    const collected = collectCalls({ width: found.width, rows: ids.length, bytes: size.bytes })
+    await found.copy(ids, collected.take)
+    const page = collected.page()
+    waiting = waiting.slice(page.rows)
+    yield page
+  }
+}
+
+const withSlugs = <M extends { name: string }>(monitors: M[]) => {
+  const slugs = slugsOf(monitors.map(({ name }) => name))
+  return monitors.map((monitor, at) => ({ ...monitor, slug: slugs[at] ?? '' }))
+}
+
+const sourceOfCalls = async (snapshot: Snapshot, plan: CallPlan): Promise<Source> => {
+  const { org, statement, versionScope, reasoning, about } = plan
+  const monitors = await findMonitors(snapshot, plan)
+  const layout: Layout = {
+    ...cellsOfCalls,
+    ...{ monitors: withSlugs(monitors), versions: 'current', reasoning, about },
+  }
+  const width = tupleTypes(layout).length
+  const found = statement && {
+    openCursor: () => openCursor(snapshot, org, statement),
+    copy: (ids: string[], take: TakeTuple) => copyCalls(snapshot, org, ids, take),
+    width,
+  }
+  return {
+    layout,
+    measured: monitors.map(({ id, version }) => ({ id, version: versionScope === 'current' ? version : 0 })),
+    keepsAll: false,
+    isWhole: !found,
+    maxRows: maxCalls,
+    pages: (size) => (found ? pagesOfCursor(snapshot, plan, found, size) : pagesOfWindow(snapshot, plan, width, size)),
+  }
+}
+
+const sourceOfObserved = (snapshot: Snapshot, order: ObservationOrder): Source => {
+  const { org, experimentId, outcomes, reasoning, about } = order
+  const layout: Layout = {
+    ...cellsOfObservations,
+    ...{ monitors: withSlugs(outcomes), versions: 'pinned', reasoning, about },
+  }
+  const found: Found = {
+    openCursor: () => openCursorOfObserved(snapshot, org, experimentId),
+    copy: (ids, take) => copyObserved(snapshot, org, { experimentId, outcomes: outcomes.length, ids }, take),
+    width: tupleTypes(layout).length,
+  }
+  return {
+    layout,
+    measured: outcomes,
+    keepsAll: true,
+    isWhole: false,
+    maxRows: maxObserved,
+    pages: (size) => pagesOfCursor(snapshot, order, found, size),
+  }
+}
+
+export const openSource = async (snapshot: Snapshot, plan: Plan): Promise<Source> =>
+  'experimentId' in plan ? sourceOfObserved(snapshot, plan) : sourceOfCalls(snapshot, plan)
