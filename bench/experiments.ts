@@ -1,25 +1,37 @@
-// What the statistics of experiments claim, checked on experiments whose truth is known. It ends with 1 when a bound
-// does not hold.
-// npm run bench -- experiments [PARTS] [--write]
+// What the statistics of experiments claim, checked on experiments whose truth is known; and what it takes to read and
+// to count an experiment of a million conversations. It ends with 1 when a bound does not hold.
+// npm run bench -- experiments [CONVERSATIONS] [PARTS] [--write]
 // --write puts the tables of the simulations into docs/experiments.md.
 
+import { measureArrivals } from './experiments/arrivals.ts'
+import { measureReading, storeAll } from './experiments/reading.ts'
 import { simulate } from './experiments/simulate.ts'
+import { openStored } from './experiments/stored.ts'
 import { failedCount, print } from './report.ts'
 
 const args = process.argv.slice(2)
-const asked = args.filter((text) => text !== '--write')
+const sizes = args.filter((text) => /^\d+$/.test(text))
+const [conversations = 1_000_000] = sizes.map(Number)
+const asked = args.filter((text) => text !== '--write' && !sizes.includes(text))
 const writes = args.includes('--write')
 
-const parts: Record<string, () => Promise<void>> = {
-  simulate: () => simulate({ writes }),
-}
-const unknown = asked.filter((name) => !Object.hasOwn(parts, name))
+const parts = ['simulate', 'reading', 'counting']
+const unknown = asked.filter((name) => !parts.includes(name))
 if (unknown.length > 0) {
-  print(`There is no part ${unknown.join(', ')}; there is ${Object.keys(parts).join(', ')}.`)
+  print(`There is no part ${unknown.join(', ')}; there is ${parts.join(', ')}.`)
   process.exit(2)
 }
-for (const [name, measure] of Object.entries(parts)) {
-  if (asked.length === 0 || asked.includes(name)) await measure()
+const isAsked = (name: string) => asked.length === 0 || asked.includes(name)
+
+if (isAsked('simulate')) await simulate({ writes })
+if (isAsked('reading') || isAsked('counting')) {
+  const stored = await openStored()
+  try {
+    await (isAsked('reading') ? measureReading : storeAll)(stored, conversations)
+    if (isAsked('counting')) await measureArrivals(stored)
+  } finally {
+    await stored.close()
+  }
 }
 print(failedCount() === 0 ? 'All bounds hold.' : `${failedCount()} bounds do not hold.`)
 process.exitCode = failedCount() > 0 ? 1 : 0

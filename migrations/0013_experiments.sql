@@ -171,6 +171,9 @@ CREATE TABLE experiment_splits (
     REFERENCES experiments (organization_id, id) ON DELETE CASCADE
 );
 
+-- Of companies and other versions there may be very many: the largest are shown.
+CREATE INDEX experiment_splits_size_idx ON experiment_splits (organization_id, experiment_id, dimension, (a + b));
+
 -- One from the launch for what arrives, and one for each time that what is lacking is asked for again.
 CREATE TABLE experiment_runs (
   organization_id uuid NOT NULL,

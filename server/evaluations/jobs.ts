@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import type { Deps } from '../deps.ts'
-import { findPinned, oneVersionEach } from '../experiments/observations/pinned.ts'
+import { areMeasured, findPinned, oneVersionEach } from '../experiments/observations/pinned.ts'
 import type { Evaluation } from '../monitor-results/queries.ts'
 import { findMonitorsAtVersions, hasMetricRules, listActiveMonitors, type StoredMonitor } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -92,16 +92,27 @@ export const judge = defineJob({
   },
 })
 
-type Batch = { organizationId: string; conversationIds: string[]; reads?: 'metrics' }
+type Batch = { organizationId: string; conversationIds: string[]; reads?: 'metrics'; lacks?: 'pinned' }
+
+/** Which subjects have an answer, if only that it failed. */
+const findAnswered = async (db: Db, org: OrgId, subjects: Subject[], monitors: StoredMonitor[]) => {
+  const pairs = subjects.flatMap((subject) =>
+    monitors.map(({ id, number }) => ({ conversationId: subject.id, monitorId: id, monitorVersion: number })),
+  )
+  const answered = await listAnswered(db, org, pairs, { failedSince: new Date(0) })
+  const keys = new Set(answered.map((pair) => `${pair.conversationId} ${pair.monitorId} ${pair.monitorVersion}`))
+  return (subject: Subject, { id, number }: StoredMonitor) => keys.has(`${subject.id} ${id} ${number}`)
+}
 
 /** What is asked of which conversations: by the monitors themselves, or by an experiment in the version that it pinned. */
-const findQuestions = async (db: Db, org: OrgId, { conversationIds, reads }: Batch) => {
+const findQuestions = async (db: Db, org: OrgId, { conversationIds, reads, lacks }: Batch) => {
   const isMeant = (monitor: StoredMonitor) => reads === undefined || (monitor.kind === 'rule' && readsMetrics(monitor))
-  const active = (await listActiveMonitors(db, org)).filter(isMeant)
+  const active = lacks === 'pinned' ? [] : (await listActiveMonitors(db, org)).filter(isMeant)
   const pinned = await findPinned(db, org, conversationIds)
   const lists = oneVersionEach(pinned.monitors.filter(isMeant))
   if (active.length + lists.length === 0) return { subjects: [], questions: [] }
   const subjects = await listSubjects(db, org, conversationIds)
+  const isAnswered = lacks === 'pinned' ? await findAnswered(db, org, subjects, pinned.monitors) : () => false
   const askedByThemselves = await findAsked(db, org, subjects, active)
   const questions = [
     {
@@ -114,7 +125,8 @@ const findQuestions = async (db: Db, org: OrgId, { conversationIds, reads }: Bat
     ...lists.map((monitors) => ({
       monitors,
       isPinned: true,
-      asked: (subject: Subject, monitor: StoredMonitor) => pinned.asks(subject.id, monitor),
+      asked: (subject: Subject, monitor: StoredMonitor) =>
+        pinned.asks(subject.id, monitor) && !isAnswered(subject, monitor),
     })),
   ]
   return { subjects, questions }
@@ -132,6 +144,8 @@ export const evaluateConversations = defineJob({
     conversationIds: Type.Array(Type.String(), { maxItems: evaluationBatch }),
     /** Only the rules that read this. */
     reads: Type.Optional(Type.Literal('metrics')),
+    /** Only what experiments pinned and has no answer. */
+    lacks: Type.Optional(Type.Literal('pinned')),
   }),
   concurrency: 2,
   run: async (deps: Deps, batch, attempt) => {
@@ -157,7 +171,8 @@ export const evaluateConversations = defineJob({
           ).map((group) => ({
             ...{ organizationId, conversationId: subject.id, monitorIds: group.map(({ id }) => id) },
             ...(isPinned && { versions: group.map(({ number }) => number) }),
-            ...{ since: readAt.toISOString(), round: 1 },
+            // Where an answer is lacking, any that is there by then will do.
+            ...{ since: (batch.lacks === 'pinned' ? new Date(0) : readAt).toISOString(), round: 1 },
           })),
         )
       })
@@ -200,6 +215,18 @@ export const enqueueEvaluation = async (
   ids: string[],
 ): Promise<void> => {
   const payloads = batchesOf(ids).map((conversationIds) => ({ organizationId: org, conversationIds }))
+  await jobs.enqueueMany(trx, evaluateConversations, payloads)
+}
+
+/**
+ * In the transaction that changes completed ones in something else: they may come into the arm of an experiment, or into
+ * the scope of what it measures.
+ */
+export const enqueuePinned = async ({ jobs }: EvaluationDeps, trx: Db, org: OrgId, ids: string[]): Promise<void> => {
+  if (!(await areMeasured(trx, org, ids))) return
+  const payloads = batchesOf(ids).map((conversationIds) => {
+    return { organizationId: org, conversationIds, lacks: 'pinned' as const }
+  })
   await jobs.enqueueMany(trx, evaluateConversations, payloads)
 }
 

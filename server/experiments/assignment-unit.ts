@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import { Condition } from '../filters/filter.ts'
-import { invalid } from '../platform/errors.ts'
+import type { Issue } from '../platform/errors.ts'
 import { Choice, Closed } from '../platform/http/schemas.ts'
 
 export const AssignmentUnit = Closed(
@@ -19,9 +19,11 @@ export const AssignmentUnit = Closed(
 )
 export type AssignmentUnit = Static<typeof AssignmentUnit>
 
-export const checkUnit = ({ kind, key }: AssignmentUnit): void => {
-  if (kind === 'metadata' && key === undefined) throw invalid('assignmentUnit.key', 'is required for metadata')
-  if (kind === 'auto' && key !== undefined) throw invalid('assignmentUnit.key', 'is of metadata alone')
+export const unitFaults = ({ kind, key }: AssignmentUnit): Issue[] => {
+  if ((kind === 'metadata') === (key !== undefined)) return []
+  return [
+    { path: 'assignmentUnit.key', message: kind === 'auto' ? 'is of metadata alone' : 'is required for metadata' },
+  ]
 }
 
 type Named = { id: string; customerId: string | null; metadataValue: string | null }

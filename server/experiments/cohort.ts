@@ -3,7 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { Condition, faultsOf, parseFilter } from '../filters/filter.ts'
 import type { Selection } from '../filters/queries.ts'
-import { type Issue, invalidAll } from '../platform/errors.ts'
+import type { Issue } from '../platform/errors.ts'
 import { Choice, Closed } from '../platform/http/schemas.ts'
 
 const fields = ['metadata', 'channel', 'direction', 'companyId'] as const
@@ -61,13 +61,15 @@ const selectionOf = ({ field, op, value = '' }: CohortFilter): Selection => {
   return { companyIds: [value.toLowerCase()] }
 }
 
-/** Checks what a schema cannot, all faults at once. */
-export const parseCohort = (filters: CohortFilter[]): Cohort => {
-  const issues = filters.flatMap((filter, at) => {
+/** What a schema cannot check. */
+export const cohortFaults = (filters: CohortFilter[]): Issue[] =>
+  filters.flatMap((filter, at) => {
     const fault = faultOf(filter)
     return fault ? [{ ...fault, path: `cohortFilters[${at}].${fault.path}` }] : []
   })
-  if (issues.length > 0) throw invalidAll(issues)
+
+/** Of filters without a fault. */
+export const parseCohort = (filters: CohortFilter[]): Cohort => {
   const metadata = filters.flatMap(({ field, key, op, value }) =>
     field === 'metadata' && key !== undefined ? [{ key, op, ...(value !== undefined && { value }) }] : [],
   )
@@ -86,7 +88,7 @@ export const parseCohort = (filters: CohortFilter[]): Cohort => {
 
 export const companyIdsOf = (filters: CohortFilter[]): { path: string; id: string }[] =>
   filters.flatMap(({ field, value }, at) =>
-    field === 'companyId' && value !== undefined
+    field === 'companyId' && value !== undefined && idForm.test(value)
       ? [{ path: `cohortFilters[${at}].value`, id: value.toLowerCase() }]
       : [],
   )

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { makeCompany } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { openMailServer } from '../platform/mail/test-smtp.ts'
 import { type Arm, type Experiments, openExperiments } from './test-experiments.ts'
@@ -92,10 +93,35 @@ describe('health', () => {
       server.clock.advance(2 * dayMs)
     }
     expect(await healthOf(experiment)).toMatchObject({
+      byHour: { status: 'cannot_tell', values: [{ a: 80, b: 80 }] },
       concerns: ['arms_not_concurrent'],
       concurrency: { status: 'arms_not_concurrent', overlapShare: 0 },
       byDirection: { status: 'uneven' },
     })
+  })
+})
+
+describe('what should not differ between the arms', () => {
+  it('is compared by hour and by company, the largest first', async () => {
+    const experiment = await own.launch()
+    const acme = await makeCompany(server, own.key)
+    const other = await makeCompany(server, own.key, 'Other')
+    // Acme's calls come to A alone, two hours later than the others.
+    await converse(120, (number) => ({ arm: alternating(number), companyId: other.id }))
+    server.clock.advance(2 * 60 * 60 * 1_000)
+    await converse(80, () => ({ arm: 'A', companyId: acme.id }))
+    const { byCompany, byHour } = await healthOf(experiment)
+    expect(byCompany).toMatchObject({
+      status: 'uneven',
+      values: [
+        { value: other.id, a: 60, b: 60 },
+        { value: acme.id, a: 80, b: 0 },
+      ],
+    })
+    expect(byCompany.p).toBeLessThan(0.0001)
+    const hour = new Date(server.clock.now()).toISOString().slice(11, 13)
+    expect(byHour.status).toBe('uneven')
+    expect(byHour.values).toContainEqual({ value: hour, a: 80, b: 0 })
   })
 })
 

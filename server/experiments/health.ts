@@ -18,17 +18,19 @@ const totalOf = (splits: ArmSplit[]): ArmSplit =>
   splits.reduce((sum, { a, b }) => ({ a: sum.a + a, b: sum.b + b }), { a: 0, b: 0 })
 
 /** How the arms share what they should share alike. Where values are many, the rare ones are taken together. */
-const evenness = (splits: Split[]) => {
+const evenness = (splits: Split[], all: ArmSplit) => {
   const large = splits.filter(({ a, b }) => a + b >= 20)
-  const rare = totalOf(splits.filter(({ a, b }) => a + b < 20))
+  const ofLarge = totalOf(large)
+  const rare = { a: all.a - ofLarge.a, b: all.b - ofLarge.b }
   const buckets = rare.a + rare.b > 0 ? [...large, rare] : large
   const { p } = sameSplit(buckets)
   const values = [...splits].sort((one, other) => other.a + other.b - one.a - one.b).slice(0, mostShown)
+  const ofShown = totalOf(values)
   return {
     status: buckets.length < 2 ? ('cannot_tell' as const) : p < differsBelow ? ('uneven' as const) : ('even' as const),
     p,
     values: values.map(({ value, a, b }) => ({ value: value === 'none' ? null : value, a, b })),
-    others: splits.length - values.length,
+    others: { a: all.a - ofShown.a, b: all.b - ofShown.b },
   }
 }
 
@@ -51,7 +53,9 @@ export const healthOf = (experiment: StoredExperiment, splits: Split[], now: Dat
     }),
   }
   const end = finishedAt ?? now
-  const since = new Date(Math.max(startedAt.getTime(), end.getTime() - rateDays * dayMs))
+  // Of whole days, but for the first and the last.
+  const firstDay = Math.floor((end.getTime() - (rateDays - 1) * dayMs) / dayMs) * dayMs
+  const since = new Date(Math.max(startedAt.getTime(), firstDay))
   const recent = totalOf(of('day').filter(({ value }) => value >= since.toISOString().slice(0, 10)))
   const days = Math.max(1, (end.getTime() - since.getTime()) / dayMs)
   return {
@@ -61,9 +65,9 @@ export const healthOf = (experiment: StoredExperiment, splits: Split[], now: Dat
     /** Conversations that name no unit, and stand for themselves. */
     withoutUnit: totalOf(of('alone')),
     byDay: of('day').map(({ value, a, b }) => ({ day: value, a, b })),
-    byHour: evenness(of('hour')),
-    byCompany: evenness(of('company')),
-    byDirection: evenness(of('direction')),
+    byHour: evenness(of('hour'), conversations),
+    byCompany: evenness(of('company'), conversations),
+    byDirection: evenness(of('direction'), conversations),
     otherVersions: of('other-version')
       .map(({ value, a }) => ({ agentVersionId: value === 'none' ? null : value, conversations: a }))
       .sort((one, other) => other.conversations - one.conversations)

@@ -79,7 +79,7 @@ describe('a launch', () => {
     await refused({ stableRoutingConfirmed: false }, 'stableRoutingConfirmed')
     await refused({ armBVersionId: armAVersionId.toUpperCase() }, 'armBVersionId')
     await refused({ armBVersionId: other.armBVersionId }, 'armBVersionId')
-    await refused({ agentId: randomUUID() }, 'armAVersionId', 'armBVersionId')
+    await refused({ agentId: randomUUID() }, 'agentId')
     await refused({ agentId: other.agentId }, 'armAVersionId', 'armBVersionId')
     await refused({ agentId, primaryMetricId: randomUUID() }, 'primaryMetricId')
     await refused(outcomes([randomUUID()]), 'outcomeMetricIds[0]')
@@ -88,7 +88,7 @@ describe('a launch', () => {
     const stranger = await makeOrganization(server)
     await refused(outcomes([(await makeMonitor(server, stranger.key)).id]), 'outcomeMetricIds[0]')
     const strange = await makeArms(server, stranger.key)
-    await refused(strange, 'armAVersionId', 'armBVersionId')
+    await refused(strange, 'agentId')
   })
 
   it('keeps to its limits', async () => {
@@ -168,6 +168,14 @@ describe('a launch', () => {
     expect(await post(key)).toMatchObject({ status: 403, body: { error: 'forbidden' } })
     await set({ features: { experimentsV2: true } })
     expect((await post((await makeKey(server, key, 'admin')).key)).status).toBe(201)
+  })
+
+  it('is one of at most twenty that run at a time for an agent', async () => {
+    const first = await own.launch()
+    for (let count = 1; count < 20; count++) await own.launch()
+    expect((await own.tryLaunch()).status).toBe(409)
+    await own.finish(first)
+    expect((await own.tryLaunch()).status).toBe(201)
   })
 
   it('warns of another experiment on the same versions', async () => {

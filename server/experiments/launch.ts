@@ -1,16 +1,27 @@
 import type { Static } from 'typebox'
+import { getAgent } from '../agents/queries.ts'
 import type { Deps } from '../deps.ts'
+import type { Selection } from '../filters/queries.ts'
 import type { JudgeDefinition } from '../monitors/judges/definition.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Db } from '../platform/db/database.ts'
+import { ApiError } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
-import { checkUnit } from './assignment-unit.ts'
-import { parseCohort } from './cohort.ts'
 import { insertGroup } from './groups/queries.ts'
 import { tellLaunched } from './notices.ts'
+import { noteChanges } from './observations/changes.ts'
 import { noExactOutcome, storeOutcome } from './observations/exact-sums.ts'
-import { getExperiment, insertExperiment, insertOutcomes, type NewOutcome, type StoredExperiment } from './queries.ts'
+import {
+  countRunning,
+  getExperiment,
+  holdArrivals,
+  insertExperiment,
+  insertOutcomes,
+  listBegunSince,
+  type NewOutcome,
+  type StoredExperiment,
+} from './queries.ts'
 import { requireSound } from './requirements.ts'
 import { insertRun } from './runs/queries.ts'
 import type { ExperimentLaunch } from './schema.ts'
@@ -28,16 +39,26 @@ const measureOf = ({ kind, definition }: Monitor): Pick<NewOutcome, 'kind' | 'ra
   return { kind: 'numeric', range: { low: output.min, high: output.max } }
 }
 
-const outcomesOf = (monitors: Monitor[], primaryId: string): NewOutcome[] =>
+/** Groups have other agents tomorrow: what they say of this agent now is what holds. */
+const scopeFor = (groupIds: string[], { agentGroupIds, ...scope }: Selection): Selection => {
+  const isTaken = agentGroupIds === undefined || agentGroupIds.some((id) => groupIds.includes(id))
+  // Of no channel is nothing.
+  return isTaken ? scope : { ...scope, channels: [] }
+}
+
+const outcomesOf = (monitors: Monitor[], primaryId: string, groupIds: string[]): NewOutcome[] =>
   monitors.map((monitor) => ({
     monitorId: monitor.id,
     monitorVersion: monitor.number,
     monitorName: monitor.name,
     monitorKind: monitor.kind,
     isPrimary: monitor.id === primaryId,
-    scope: monitor.scope,
+    scope: scopeFor(groupIds, monitor.scope),
     ...measureOf(monitor),
   }))
+
+/** Every conversation of the agent pays for each. */
+const mostRunning = 20
 
 type LaunchDeps = Pick<Deps, 'clock' | 'jobs' | 'config' | 'baseUrl'>
 
@@ -50,9 +71,12 @@ export const launch = async (
 ): Promise<StoredExperiment> => {
   const { org, userId } = actor
   const { cohortFilters = [], assignmentUnit = { kind: 'auto' }, newMonitorGroupName, notifications } = given
-  parseCohort(cohortFilters)
-  checkUnit(assignmentUnit)
   const monitors = await requireSound(trx, org, given)
+  const agentId = given.agentId.toLowerCase()
+  await holdArrivals(trx, org, agentId)
+  if ((await countRunning(trx, org, agentId)) >= mostRunning) {
+    throw new ApiError('conflict', `${mostRunning} experiments of this agent are running; finish one of them first.`)
+  }
   const [id, now] = [newId(), deps.clock.now()]
   const newGroupId = newMonitorGroupName === undefined ? undefined : newId()
   if (newMonitorGroupName !== undefined && newGroupId !== undefined) {
@@ -63,7 +87,7 @@ export const launch = async (
     id,
     name: given.name,
     description: given.description ?? null,
-    agentId: given.agentId.toLowerCase(),
+    agentId,
     armAVersionId: given.armAVersionId.toLowerCase(),
     armBVersionId: given.armBVersionId.toLowerCase(),
     armAName: given.armAName ?? null,
@@ -78,12 +102,14 @@ export const launch = async (
     startedAt: now,
     createdByUserId: userId,
   })
-  const outcomes = outcomesOf(monitors, given.primaryMetricId.toLowerCase())
+  const { groupIds } = await getAgent(trx, org, agentId)
+  const outcomes = outcomesOf(monitors, given.primaryMetricId.toLowerCase(), groupIds)
   await insertOutcomes(trx, org, { experimentId: id, outcomes, sums: storeOutcome(noExactOutcome) })
   await insertRun(trx, org, {
     ...{ id: newId(), experimentId: id, trigger: 'launch', status: 'running', total: 0 },
     ...{ createdByUserId: userId, createdAt: now, startedAt: now, finishedAt: null },
   })
+  await noteChanges(deps, trx, org, await listBegunSince(trx, org, agentId, now))
   const experiment = await getExperiment(trx, org, id)
   await tellLaunched(deps, trx, org, experiment)
   await recordAudit(trx, actor, 'experiment.launch', { type: 'experiment', id })

@@ -9,15 +9,19 @@ import type { StoredExperiment } from './queries.ts'
 
 type NoticeDeps = Pick<Deps, 'jobs' | 'config' | 'clock' | 'baseUrl'>
 
+/** Counted as `length` counts, by which a mail limits its subject. */
 const longestInSubject = 150
 
 /** On one line, and not too long for a subject. */
 const titleOf = (name: string): string => {
-  const characters = [...name.replace(/[\s\p{Cc}]+/gu, ' ').trim()]
-  return characters.length > longestInSubject
-    ? `${characters.slice(0, longestInSubject).join('')}…`
-    : characters.join('')
+  const line = name.replace(/[\s\p{Cc}]+/gu, ' ').trim()
+  if (line.length <= longestInSubject) return line
+  // Not through the middle of a character.
+  return `${line.slice(0, longestInSubject).replace(/[\ud800-\udbff]$/, '')}…`
 }
+
+const outcomesIn = ({ outcomeMetricIds: { length } }: StoredExperiment) =>
+  length === 1 ? 'one outcome' : `${length} outcomes`
 
 type Notice = { subject: string; lines: string[] }
 
@@ -38,7 +42,7 @@ export const tellLaunched = (deps: NoticeDeps, trx: Db, org: OrgId, experiment: 
     subject: 'Experiment launched',
     lines: [
       `“${experiment.name}” was launched at ${experiment.startedAt.toISOString()}.`,
-      `It measures ${experiment.outcomeMetricIds.length} outcomes of conversations by either version that start from now on.`,
+      `It measures conversations by either version that start from now on, by ${outcomesIn(experiment)}.`,
       'It continues until an operator finishes it.',
     ],
   })

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { makeMonitor } from '../../test/make.ts'
 import { impolite, serverWithModel, turns } from '../evaluations/test-evaluations.ts'
 import { Refusal } from '../monitors/judges/test-model.ts'
 import { jobList } from '../worker.ts'
@@ -19,7 +20,7 @@ const change = async (monitorId: string, body: object) => {
   const answer = await server.call('PATCH', `/v1/monitors/${monitorId}`, { key, body })
   expect(answer.status, answer.text).toBe(200)
 }
-const armsOf = async (experiment: { id: string }) => (await own.read(experiment)).outcomes[0].arms
+const armsOf = async (experiment: { id: string }, at = 0) => (await own.read(experiment)).outcomes[at].arms
 const long = 'turns.size() == 3'
 
 describe('what is pinned', () => {
@@ -107,6 +108,63 @@ describe('what is pinned', () => {
     )
     expect(await armsOf(experiment)).toMatchObject({ a: { observed: 1, sum: 1 }, b: { observed: 2, sum: 1 } })
   })
+
+  it('is asked of what was counted, also after the end', async () => {
+    const rule = await makeRule(key, 'metrics.refunded == true')
+    const experiment = await own.launch(only(rule.id))
+    await change(rule.id, { enabled: false })
+    const id = await own.converse('A')
+    expect(await armsOf(experiment)).toMatchObject({ a: { conversations: 1, observed: 0 } })
+    server.clock.advance(1_000)
+    await own.finish(experiment)
+    server.clock.advance(1_000)
+    await server.call('PUT', `/v1/conversations/${id}/metrics/refunded`, { key, body: { value: true } })
+    expect(await armsOf(experiment)).toMatchObject({ a: { observed: 1, sum: 1 } })
+  })
+
+  it('is asked of a conversation that comes into an arm after it was completed, and paid for once', async () => {
+    const [rule, judge] = [await makeRule(key, 'turns.size() == 3'), await makeJudge(key)]
+    const experiment = await own.launch({ outcomeMetricIds: [rule.id, judge.id], primaryMetricId: rule.id })
+    for (const { id } of [rule, judge]) await change(id, { enabled: false })
+    const id = await own.converse('A', { agentVersionId: undefined, transcript: turns })
+    await server.drain()
+    expect(asked).toHaveLength(0)
+    await own.patch(id, { agentVersionId: own.arms.armAVersionId })
+    expect(await armsOf(experiment)).toMatchObject({ a: { observed: 1, pending: 0 } })
+    expect(await armsOf(experiment, 1)).toMatchObject({ a: { observed: 1, pending: 0 } })
+    expect(asked).toHaveLength(1)
+    await own.patch(id, { agentVersionId: own.arms.armBVersionId })
+    expect(await armsOf(experiment, 1)).toMatchObject({ a: { conversations: 0 }, b: { observed: 1 } })
+    expect(asked).toHaveLength(1)
+  })
+
+  it('is the scope also where it names groups of agents', async () => {
+    const group = (await server.call('POST', '/v1/agent-groups', { key, body: { name: 'Sales' } })).body
+    await server.call('PATCH', `/v1/agents/${own.arms.agentId}`, { key, body: { groupIds: [group.id] } })
+    const monitor = await makeMonitor(server, key, { scope: { agentGroupIds: [group.id] } })
+    const experiment = await own.launch(only(monitor.id))
+    const id = await own.converse('A')
+    expect(await armsOf(experiment)).toMatchObject({ a: { conversations: 1 } })
+    await server.call('PATCH', `/v1/agents/${own.arms.agentId}`, { key, body: { groupIds: [] } })
+    await own.tell(monitor.id, id, 'affected')
+    await own.converse('A')
+    expect(await armsOf(experiment)).toMatchObject({ a: { conversations: 2, observed: 1 } })
+  })
+
+  it('keeps the monitor while late results may come, and says until when', async () => {
+    const monitor = await makeMonitor(server, key)
+    const experiment = await own.launch(only(monitor.id))
+    const remove = () => server.call('DELETE', `/v1/monitors/${monitor.id}`, { key })
+    expect((await remove()).body.message).toContain('finish')
+    await own.converse('A')
+    await server.drain()
+    server.clock.advance(1_000)
+    await own.finish(experiment)
+    const answer = await remove()
+    expect(answer.status).toBe(409)
+    expect(answer.body.message).not.toContain('finish that one')
+    expect(answer.body.message).toContain('late results')
+  })
 })
 
 describe('evaluation runs', () => {
@@ -175,5 +233,23 @@ describe('evaluation runs', () => {
     expect(await armsOf(experiment)).toMatchObject({ a: { pending: 0, missing: 1 } })
     await retry(experiment)
     expect(await armsOf(experiment)).toMatchObject({ a: { observed: 1 } })
+  })
+
+  it('keeps what a monitor had found that was deleted since', async () => {
+    const gone = await makeRule(key, 'turns.size() == 3')
+    const judge = await makeJudge(key)
+    const experiment = await own.launch({ outcomeMetricIds: [gone.id, judge.id], primaryMetricId: judge.id })
+    answerBy(() => new Refusal(400))
+    await own.converse('A', { transcript: turns })
+    expect(await armsOf(experiment)).toMatchObject({ a: { observed: 1 } })
+    server.clock.advance(1_000)
+    await own.finish(experiment)
+    expect((await server.call('DELETE', `/v1/monitors/${gone.id}`, { key })).status).toBe(204)
+    await server.drain()
+    server.clock.advance(25 * 60 * 60 * 1_000)
+    answerBy(() => impolite())
+    expect((await retry(experiment)).status).toBe(202)
+    expect(await armsOf(experiment, 1)).toMatchObject({ a: { observed: 1, failed: 0 } })
+    expect(await armsOf(experiment, 0)).toMatchObject({ a: { observed: 1, sum: 1 } })
   })
 })

@@ -63,6 +63,17 @@ export const listExperiments = (db: Db, org: OrgId, { status, agentId }: Experim
     .limit(limit + 1)
     .execute()
 
+export const countRunning = async (db: Db, org: OrgId, agentId: string): Promise<number> => {
+  const { count } = await db
+    .selectFrom('experiments')
+    .select(sql<number>`count(*)`.as('count'))
+    .where('organization_id', '=', org)
+    .where('agent_id', '=', agentId)
+    .where('status', '=', 'running')
+    .executeTakeFirstOrThrow()
+  return count
+}
+
 /** Waits for whoever counts, and lets nobody begin. */
 export const lockExperiment = async (trx: Db, org: OrgId, id: string) => {
   await trx
@@ -88,6 +99,31 @@ export const listOverlapping = (db: Db, org: OrgId, { id, armAVersionId, armBVer
     .orderBy('id')
     .limit(20)
     .execute()
+}
+
+/**
+ * Waits for conversations of the agent that are being stored, and lets no other be stored until the transaction ends:
+ * each is either here by now or finds the experiment. Storing one holds its agent, by its foreign key.
+ */
+export const holdArrivals = (trx: Db, org: OrgId, agentId: string) =>
+  trx
+    .selectFrom('agents')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('id', '=', agentId)
+    .forUpdate()
+    .execute()
+
+/** Conversations may be stored a little before they begin. */
+export const listBegunSince = async (trx: Db, org: OrgId, agentId: string, since: Date): Promise<string[]> => {
+  const rows = await trx
+    .selectFrom('conversations')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('agent_id', '=', agentId)
+    .where('started_at', '>=', since)
+    .execute()
+  return rows.map(({ id }) => id)
 }
 
 export type NewExperiment = {
@@ -173,17 +209,31 @@ export const insertOutcomes = (trx: Db, org: OrgId, { experimentId, outcomes, su
     )
     .execute()
 
+const pinnedColumns = [
+  'position',
+  'monitor_id as monitorId',
+  'monitor_version as monitorVersion',
+  sql<NewOutcome['monitorKind']>`monitor_kind`.as('monitorKind'),
+  sql<Selection>`scope`.as('scope'),
+] as const
+
+/** What is asked of conversations, without what came of it so far, which is long. */
+export const listPinned = (db: Db, org: OrgId, experimentId: string) =>
+  db
+    .selectFrom('experiment_outcomes')
+    .select(pinnedColumns)
+    .where('organization_id', '=', org)
+    .where('experiment_id', '=', experimentId)
+    .orderBy('position')
+    .execute()
+
 export const listOutcomes = (db: Db, org: OrgId, experimentId: string) =>
   db
     .selectFrom('experiment_outcomes')
     .select([
-      'position',
-      'monitor_id as monitorId',
-      'monitor_version as monitorVersion',
+      ...pinnedColumns,
       'monitor_name as monitorName',
-      sql<NewOutcome['monitorKind']>`monitor_kind`.as('monitorKind'),
       'is_primary as isPrimary',
-      sql<Selection>`scope`.as('scope'),
       sql<NewOutcome['kind']>`kind`.as('kind'),
       sql<NewOutcome['range']>`CASE WHEN range_low IS NOT NULL
         THEN json_build_object('low', range_low, 'high', range_high) END`.as('range'),
@@ -232,7 +282,7 @@ export const listExperimentsOfMonitor = (db: Db, org: OrgId, monitorId: string) 
     .innerJoin('experiment_outcomes as o', (join) =>
       join.onRef('o.organization_id', '=', 'e.organization_id').onRef('o.experiment_id', '=', 'e.id'),
     )
-    .select(['e.id', 'e.name'])
+    .select(['e.id', 'e.name', sql<ExperimentStatus>`e.status`.as('status')])
     .where('e.organization_id', '=', org)
     .where('o.monitor_id', '=', monitorId)
     .where(({ exists, selectFrom }) =>

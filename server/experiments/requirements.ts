@@ -1,11 +1,12 @@
 // What a launch names must be there, and be of this organization.
 
-import { findVersions } from '../agents/queries.ts'
+import { findAgents, findVersions } from '../agents/queries.ts'
 import { findCompanyIds } from '../companies/queries.ts'
 import { findMonitors, holdMonitors } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { type Issue, invalidAll } from '../platform/errors.ts'
-import { companyIdsOf } from './cohort.ts'
+import { unitFaults } from './assignment-unit.ts'
+import { cohortFaults, companyIdsOf } from './cohort.ts'
 import { holdGroup } from './groups/queries.ts'
 import type { ExperimentLaunch } from './schema.ts'
 
@@ -14,8 +15,10 @@ type Monitor = Awaited<ReturnType<typeof findMonitors>>[number]
 const isDisabled = 'names a monitor that is disabled; enable it first'
 const isUnknown = 'names nothing of this organization'
 
-/** Distinct and enabled, in the order asked, and as they are until the transaction ends. */
-export const requireMonitors = async (trx: Db, org: OrgId, ids: string[], path: string): Promise<Monitor[]> => {
+type Monitors = { monitors: Monitor[]; issues: Issue[] }
+
+/** Those that are distinct and enabled, in the order asked, and as they are until the transaction ends. */
+const holdSoundMonitors = async (trx: Db, org: OrgId, ids: string[], path: string): Promise<Monitors> => {
   const wanted = ids.map((id) => id.toLowerCase())
   await holdMonitors(trx, org, wanted)
   const found = new Map((await findMonitors(trx, org, wanted)).map((monitor) => [monitor.id, monitor]))
@@ -27,12 +30,19 @@ export const requireMonitors = async (trx: Db, org: OrgId, ids: string[], path: 
     if (message !== undefined) issues.push({ path: `${path}[${at}]`, message })
     return monitor ?? []
   })
+  return { monitors, issues }
+}
+
+export const requireMonitors = async (trx: Db, org: OrgId, ids: string[], path: string): Promise<Monitor[]> => {
+  const { monitors, issues } = await holdSoundMonitors(trx, org, ids, path)
   if (issues.length > 0) throw invalidAll(issues)
   return monitors
 }
 
-/** All faults at once. */
-const versionFaults = async (trx: Db, org: OrgId, { agentId, armAVersionId, armBVersionId }: ExperimentLaunch) => {
+/** The agent and its versions. */
+const armFaults = async (trx: Db, org: OrgId, { agentId, armAVersionId, armBVersionId }: ExperimentLaunch) => {
+  const [agent] = await findAgents(trx, org, { ids: [agentId.toLowerCase()], externalIds: [] })
+  if (!agent) return [{ path: 'agentId', message: isUnknown }]
   const ids = [armAVersionId, armBVersionId].map((id) => id.toLowerCase())
   const found = await findVersions(trx, org, { agentIds: [agentId.toLowerCase()], ids, labels: [], hashes: [] })
   const issues: Issue[] = []
@@ -70,7 +80,8 @@ const groupFaults = async (trx: Db, org: OrgId, launch: ExperimentLaunch): Promi
   return [{ path: 'outcomeMetricIds', message: 'must be the metrics that the group has now' }]
 }
 
-const ownFaults = ({ stableRoutingConfirmed, outcomeMetricIds, primaryMetricId }: ExperimentLaunch): Issue[] => {
+const ownFaults = (launch: ExperimentLaunch): Issue[] => {
+  const { stableRoutingConfirmed, outcomeMetricIds, primaryMetricId, cohortFilters = [], assignmentUnit } = launch
   const issues: Issue[] = []
   if (!stableRoutingConfirmed) {
     issues.push({ path: 'stableRoutingConfirmed', message: 'must be true: nothing can be learned from other routing' })
@@ -78,17 +89,18 @@ const ownFaults = ({ stableRoutingConfirmed, outcomeMetricIds, primaryMetricId }
   if (!outcomeMetricIds.some((id) => id.toLowerCase() === primaryMetricId.toLowerCase())) {
     issues.push({ path: 'primaryMetricId', message: 'must be one of outcomeMetricIds' })
   }
-  return issues
+  return [...issues, ...cohortFaults(cohortFilters), ...(assignmentUnit ? unitFaults(assignmentUnit) : [])]
 }
 
-/** The monitors to be measured, once all that the launch says is found sound. */
+/** The monitors to be measured, once all that the launch says is found sound; all faults are told at once. */
 export const requireSound = async (trx: Db, org: OrgId, launch: ExperimentLaunch): Promise<Monitor[]> => {
   const issues = [
     ...ownFaults(launch),
-    ...(await versionFaults(trx, org, launch)),
+    ...(await armFaults(trx, org, launch)),
     ...(await companyFaults(trx, org, launch)),
     ...(await groupFaults(trx, org, launch)),
   ]
-  if (issues.length > 0) throw invalidAll(issues)
-  return requireMonitors(trx, org, launch.outcomeMetricIds, 'outcomeMetricIds')
+  const found = await holdSoundMonitors(trx, org, launch.outcomeMetricIds, 'outcomeMetricIds')
+  if (issues.length + found.issues.length > 0) throw invalidAll([...issues, ...found.issues])
+  return found.monitors
 }

@@ -177,7 +177,7 @@ const Evenness = Closed(
     status: Choice(['cannot_tell', 'even', 'uneven']),
     p: P,
     values: Type.Array(Closed({ value: Nullable(Type.String()), a: Whole, b: Whole })),
-    others: { ...Whole, description: 'Values that are not listed.' },
+    others: { ...Counts, description: 'Conversations of values that are not listed.' },
   },
   { title: 'SplitBy', description: 'Conversations of each arm, the most frequent values first.' },
 )

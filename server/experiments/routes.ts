@@ -4,12 +4,13 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page } from '../platform/http/schemas.ts'
+import type { Actor } from '../platform/identity/actor.ts'
 import { healthOf } from './health.ts'
 import { launch } from './launch.ts'
 import { canMove } from './moves.ts'
 import { tellFinished } from './notices.ts'
 import { countChanges } from './observations/count.ts'
-import { listSplits } from './observations/queries.ts'
+import { hasChanges, listSplits } from './observations/queries.ts'
 import {
   finishExperiment,
   getExperiment,
@@ -24,6 +25,9 @@ import { endLaunchRun } from './runs/end.ts'
 import { ExperimentLaunch, ExperimentQuery, ExperimentSummary } from './schema.ts'
 
 const tags = ['Experiments']
+
+/** In which the end of an experiment has counted what arrived before it. */
+const mostRounds = 10
 
 export const experiments = (app: App, deps: Deps): void => {
   const { db, clock } = deps
@@ -48,6 +52,20 @@ export const experiments = (app: App, deps: Deps): void => {
       outcomes: outcomesOf({ experiment, outcomes, health }),
       health: { ...health, overlapping },
     }
+  }
+
+  /** Nothing while there is something to be counted first, and its caller has the time. */
+  const finish = async (trx: Db, actor: Actor, id: string, mayWait: boolean) => {
+    const { status } = await lockExperiment(trx, actor.org, id)
+    if (!canMove(status, 'finished')) throw new ApiError('conflict', 'The experiment is finished already.')
+    if (mayWait && (await hasChanges(trx, actor.org, id))) return undefined
+    const finishedAt = clock.now()
+    await finishExperiment(trx, actor.org, id, { finishedAt, finishedByUserId: actor.userId })
+    const experiment = await getExperiment(trx, actor.org, id)
+    await tellFinished(deps, trx, actor.org, experiment)
+    await endLaunchRun(trx, actor.org, experiment, finishedAt)
+    await recordAudit(trx, actor, 'experiment.finish', { type: 'experiment', id })
+    return read(trx, actor.org, id)
   }
 
   app.post(
@@ -131,19 +149,12 @@ export const experiments = (app: App, deps: Deps): void => {
     },
     async ({ actor, params }) => {
       const { id } = await getExperiment(db, actor.org, params.id)
-      // What has arrived by now is counted as it is now, unless it is very much.
-      for (let round = 0; round < 10 && (await countChanges(deps, actor.org, id)); round++);
-      return db.transaction().execute(async (trx) => {
-        const held = await lockExperiment(trx, actor.org, params.id)
-        if (!canMove(held.status, 'finished')) throw new ApiError('conflict', 'The experiment is finished already.')
-        const finishedAt = clock.now()
-        await finishExperiment(trx, actor.org, held.id, { finishedAt, finishedByUserId: actor.userId })
-        const experiment = await getExperiment(trx, actor.org, held.id)
-        await tellFinished(deps, trx, actor.org, experiment)
-        await endLaunchRun(trx, actor.org, experiment, finishedAt)
-        await recordAudit(trx, actor, 'experiment.finish', { type: 'experiment', id: held.id })
-        return read(trx, actor.org, held.id)
-      })
+      for (let round = 1; ; round++) {
+        // What has arrived by now is counted as it is now, unless it is very much. Somebody else may be counting.
+        await countChanges(deps, actor.org, id)
+        const answer = await db.transaction().execute((trx) => finish(trx, actor, id, round < mostRounds))
+        if (answer) return answer
+      }
     },
   )
 }

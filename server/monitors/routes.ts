@@ -166,7 +166,10 @@ export const monitors = (app: App, { db, jobs, config }: Deps): void => {
         await markMonitorDeleted(trx, actor.org, id)
         const [experiment] = await listExperimentsOfMonitor(trx, actor.org, id)
         if (experiment) {
-          throw new ApiError('conflict', `The experiment “${experiment.name}” measures it; finish that one first.`)
+          const { name, status } = experiment
+          const running = `The experiment “${name}” measures it; finish that one first.`
+          const finished = `The experiment “${name}” still takes late results of it, for a week after its end at most.`
+          throw new ApiError('conflict', status === 'running' ? running : finished)
         }
         await jobs.enqueue(trx, deleteMonitorResults, { organizationId: actor.org, monitorId: id })
         await recordAudit(trx, actor, 'monitor.delete', { type: 'monitor', id })

@@ -1,6 +1,6 @@
 import { upsertMetrics } from '../../customer-metrics/queries.ts'
 import type { Deps } from '../../deps.ts'
-import { enqueueEvaluation, enqueueMetricRules } from '../../evaluations/jobs.ts'
+import { enqueueEvaluation, enqueueMetricRules, enqueuePinned } from '../../evaluations/jobs.ts'
 import { noteChanges } from '../../experiments/observations/changes.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { mapWithPauses } from '../../platform/map-with-pauses.ts'
@@ -150,6 +150,8 @@ export const storeSlots = async (deps: IngestDeps, trx: Db, org: OrgId, slots: S
   await enqueueEvaluation(deps, trx, org, toEvaluate)
   const measuredAlone = measured.filter((id) => !toEvaluate.includes(id))
   await enqueueMetricRules(deps, trx, org, measuredAlone)
+  const others = changed.filter((slot) => slot.state.status === 'completed' && !isToEvaluate(slot))
+  await enqueuePinned(deps, trx, org, idsOf(others))
   await noteChanges(deps, trx, org, idsOf(changed))
   return new Set([...measured, ...recorded])
 }

@@ -8,6 +8,7 @@ import { canMove, type RunStatus } from './moves.ts'
 import { findNextPage } from './next-page.ts'
 import { advanceRun, countOutcomes, findRun, lockRun, type Run, updateRun } from './queries.ts'
 import { rulePage } from './rule-page.ts'
+import { secondsToWait } from './wait.ts'
 
 /** After so long the job gives its place to other runs and stands in line again. */
 const turnMs = 10_000
@@ -17,10 +18,6 @@ const rulePageSize = 500
 const pagesOfJudges = 4
 
 const notThere = 'The monitor was deleted, monitors were switched off, or the organization was suspended.'
-
-const mostWaits = 8
-const shortestWaitSeconds = 15
-const longestWaitSeconds = 15 * 60
 
 /** A run as a job knows it: once it is taken up again it is the work of another job. */
 type OwnRun = { id: string; resumes: number }
@@ -69,10 +66,8 @@ const goOn = (deps: Deps, attempt: Attempt, org: OrgId, run: Run, afterSeconds =
   })
 
 const whenStopped = (deps: Deps, attempt: Attempt, org: OrgId, run: Run, stop: Stop) => {
-  if (stop.kind === 'over') return end(deps, attempt, org, run, stop.failure)
-  if (run.waits >= mostWaits) return end(deps, attempt, org, run, stop.failure)
-  const seconds = Math.max(stop.afterSeconds, shortestWaitSeconds * 2 ** run.waits)
-  return goOn(deps, attempt, org, run, Math.min(longestWaitSeconds, seconds))
+  const seconds = secondsToWait(stop, run.waits)
+  return seconds === undefined ? end(deps, attempt, org, run, stop.failure) : goOn(deps, attempt, org, run, seconds)
 }
 
 /**

@@ -60,6 +60,8 @@ export const updateGroup = (trx: Db, org: OrgId, id: string, { name, metricIds }
 
 /** Experiments that were launched with it name it no more. */
 export const deleteGroup = async (trx: Db, org: OrgId, id: string) => {
+  // Waits for launches that name it, and lets none begin.
+  await selectGroups(trx, org).where('id', '=', id).forUpdate().executeTakeFirstOrThrow(notFound)
   await trx
     .updateTable('experiments')
     .set({ monitor_group_id: null })
@@ -71,5 +73,5 @@ export const deleteGroup = async (trx: Db, org: OrgId, id: string) => {
     .where('organization_id', '=', org)
     .where('id', '=', id)
     .returning('id')
-    .executeTakeFirstOrThrow(notFound)
+    .executeTakeFirstOrThrow()
 }

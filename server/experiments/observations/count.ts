@@ -23,6 +23,7 @@ import {
   listPresent,
   listUnits,
   type Present,
+  type StoredUnit,
   takeChanges,
   tryLock,
   updateLook,
@@ -91,18 +92,28 @@ const readTurns = async (
   }
   const next = new Map(present.map((one) => [one.id, placed(one)]))
   const measured = [...next.values()].filter((one): one is Counted => one !== null && one.arm !== null)
-  const found = new Map<string, FoundResult>()
+  const found = new Map<string, FoundResult[]>(measured.map(({ conversationId }) => [conversationId, []]))
   const conversations = measured.map(({ conversationId: id, startedAt }) => ({ id, startedAt }))
   for (const result of await listPinnedResults(trx, org, { conversations, pinned: outcomes })) {
-    found.set(`${result.conversationId} ${result.position}`, result)
+    const ofConversation = found.get(result.conversationId)
+    if (ofConversation) ofConversation[result.position] = result
+  }
+  // A result goes with its monitor alone; what it was stays.
+  const kept = ({ conversationId }: Counted, position: number, result: unknown) => {
+    const was = counted.get(conversationId)
+    return result === undefined && was?.statuses[position] === 1
+      ? { status: 1, value: was.observed[position] ?? 0 }
+      : undefined
   }
   const observe = (one: Counted): Counted => {
     if (one.arm === null || !landed.has(one.conversationId)) return one
     const asked = { addedAt: one.addedAt, retriedAt: one.retriedAt, now, isRetrying }
+    const results = found.get(one.conversationId)
     const observations = outcomes.map((outcome, position) =>
       one.statuses[position] === 0
         ? { status: 0, value: 0 }
-        : observationOf(outcome, found.get(`${one.conversationId} ${outcome.position}`), asked),
+        : (kept(one, position, results?.[outcome.position]) ??
+          observationOf(outcome, results?.[outcome.position], asked)),
     )
     return {
       ...one,
@@ -128,7 +139,8 @@ const countConversation = (splits: Splits, one: Counted | null, sign: 1 | -1) =>
   if (one.isAlone) splits.add('alone', 'conversation', one.arm, sign)
 }
 
-const isSameRow = (one: Counted | null, other: Counted | null): boolean => JSON.stringify(one) === JSON.stringify(other)
+const isSameRow = (one: Counted | null, other: Counted | null): boolean =>
+  one === null || other === null ? one === other : JSON.stringify(one) === JSON.stringify(other)
 
 /**
  * Counts changes of an experiment, in one transaction with the reading of what changed: what is told is always of some
@@ -170,20 +182,24 @@ export const countChanges = async (deps: CountDeps, org: OrgId, experimentId: st
     const is = turns.flatMap(({ after }) => after ?? [])
     const rows = is.map((one) => ({ ...one, isPending: one.statuses.includes(pending) }))
     await upsertCounted(trx, org, experimentId, rows)
-    const first = new Map((await listFirst(trx, org, experimentId, unitIds)).map((one) => [one.id, one]))
-    for (const { firstAt, firstArm } of stored) splits.add('unit-day', firstAt.toISOString().slice(0, 10), firstArm, -1)
-    for (const { startedAt, arm } of first.values())
-      splits.add('unit-day', startedAt.toISOString().slice(0, 10), arm, 1)
-    const kept = [...changed.units].flatMap(([id, unit]) => {
-      const came = first.get(id)
-      return came ? [storedUnit(id, unit, came)] : []
+    const left = [...changed.units].filter(([, { conversations }]) => conversations.a + conversations.b > 0)
+    const unknown = left.flatMap(([id, { first }]) => (first ? [] : id))
+    const looked = new Map((await listFirst(trx, org, experimentId, unknown)).map((one) => [one.id, one]))
+    const kept = left.flatMap(([id, unit]) => {
+      const first = unit.first ?? looked.get(id)
+      return first ? storedUnit(id, unit, first) : []
     })
+    const countDay = ({ firstAt, firstArm }: StoredUnit, sign: 1 | -1) =>
+      splits.add('unit-day', firstAt.toISOString().slice(0, 10), firstArm, sign)
+    for (const unit of stored) countDay(unit, -1)
+    for (const unit of kept) countDay(unit, 1)
     await upsertUnits(trx, org, experimentId, kept)
+    const keptIds = new Set(kept.map(({ id }) => id))
     await deleteUnits(
       trx,
       org,
       experimentId,
-      unitIds.filter((id) => !first.has(id)),
+      unitIds.filter((id) => !keptIds.has(id)),
     )
     await addToSplits(trx, org, experimentId, splits.changes())
 

@@ -10,13 +10,24 @@ const lookEveryMs = 1_000
 
 type CountingDeps = Parameters<typeof countChanges>[0] & Pick<Deps, 'log'>
 
-/** Counts what changed until now. A fault in one experiment holds up no other. */
+/**
+ * Counts what changed until now, by turns: neither a fault in one experiment nor the many changes of another hold up the
+ * others.
+ */
 export const countAll = async (deps: CountingDeps, signal?: AbortSignal): Promise<void> => {
-  for (const { org, id } of await listChangedAllOrgs(deps.db)) {
-    try {
-      while (!signal?.aborted && (await countChanges(deps, org, id)));
-    } catch (error) {
-      deps.log.error({ err: error, experimentId: id }, 'an experiment could not be counted and is tried again')
+  const faulty = new Set<string>()
+  let isMore = true
+  while (isMore) {
+    isMore = false
+    for (const { org, id } of await listChangedAllOrgs(deps.db)) {
+      if (signal?.aborted) return
+      if (faulty.has(id)) continue
+      try {
+        isMore = (await countChanges(deps, org, id)) || isMore
+      } catch (error) {
+        faulty.add(id)
+        deps.log.error({ err: error, experimentId: id }, 'an experiment could not be counted and is tried again')
+      }
     }
   }
 }

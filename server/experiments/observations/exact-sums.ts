@@ -3,20 +3,20 @@
 
 import type { Counts, OutcomeSums } from '../stats/outcome-sums.ts'
 import { type ArmSums, addUnit, noSums, type SharedSums, type Sums, subtractUnit } from '../stats/sums.ts'
-import { type Exact, exactOf, minus, nothing, numberOf, parseExact, plus, textOf, times } from './exact.ts'
-import type { Held } from './held.ts'
+import { type Exact, exactOf, minus, numberOf, plus, times } from './exact.ts'
+import { type Amount, asExact, changeAmount, type Held, nothingHeld, product, readAmount, storeAmount } from './held.ts'
 
 type ExactArm = {
   units: number
   count: number
-  sum: Exact
-  squares: Exact
-  sumSum: Exact
-  sumCount: Exact
+  sum: Amount
+  squares: Amount
+  sumSum: Amount
+  sumCount: Amount
   countCount: number
 }
 
-type ExactShared = { units: number; sumSum: Exact; sumCount: Exact; countSum: Exact; countCount: number }
+type ExactShared = { units: number; sumSum: Amount; sumCount: Amount; countSum: Amount; countCount: number }
 
 type ExactSums = { a: ExactArm; b: ExactArm; shared: ExactShared }
 
@@ -33,13 +33,13 @@ export type HeldByArm = { a: Held; b: Held }
 const noArm: ExactArm = {
   units: 0,
   count: 0,
-  sum: nothing,
-  squares: nothing,
-  sumSum: nothing,
-  sumCount: nothing,
+  sum: 0,
+  squares: 0,
+  sumSum: 0,
+  sumCount: 0,
   countCount: 0,
 }
-const noShared: ExactShared = { units: 0, sumSum: nothing, sumCount: nothing, countSum: nothing, countCount: 0 }
+const noShared: ExactShared = { units: 0, sumSum: 0, sumCount: 0, countSum: 0, countCount: 0 }
 const noExactSums: ExactSums = { a: noArm, b: noArm, shared: noShared }
 const noCounts: Counts = { observed: 0, pending: 0, missing: 0, failed: 0 }
 
@@ -54,26 +54,24 @@ type Sign = 1 | -1
 
 const changeArm = (sums: ExactArm, { count, sum, squares }: Held, sign: Sign): ExactArm => {
   if (count === 0) return sums
-  const change = sign === 1 ? plus : minus
   return {
     units: sums.units + sign,
     count: sums.count + sign * count,
-    sum: change(sums.sum, sum),
-    squares: change(sums.squares, squares),
-    sumSum: change(sums.sumSum, times(sum, sum)),
-    sumCount: change(sums.sumCount, times(sum, exactOf(count))),
+    sum: changeAmount(sums.sum, sum, sign),
+    squares: changeAmount(sums.squares, squares, sign),
+    sumSum: changeAmount(sums.sumSum, product(sum, sum), sign),
+    sumCount: changeAmount(sums.sumCount, product(sum, count), sign),
     countCount: sums.countCount + sign * count * count,
   }
 }
 
 const changeShared = (sums: ExactShared, { a, b }: HeldByArm, sign: Sign): ExactShared => {
   if (a.count === 0 || b.count === 0) return sums
-  const change = sign === 1 ? plus : minus
   return {
     units: sums.units + sign,
-    sumSum: change(sums.sumSum, times(a.sum, b.sum)),
-    sumCount: change(sums.sumCount, times(a.sum, exactOf(b.count))),
-    countSum: change(sums.countSum, times(exactOf(a.count), b.sum)),
+    sumSum: changeAmount(sums.sumSum, product(a.sum, b.sum), sign),
+    sumCount: changeAmount(sums.sumCount, product(a.sum, b.count), sign),
+    countSum: changeAmount(sums.countSum, product(a.count, b.sum), sign),
     countCount: sums.countCount + sign * a.count * b.count,
   }
 }
@@ -101,42 +99,47 @@ export const changeOutcome = (
   sums: ExactOutcome,
   held: HeldByArm,
   { inBothArms, sign }: { inBothArms: boolean; sign: Sign },
-): ExactOutcome => ({
-  observed: changeSums(sums.observed, held, sign),
-  inOneArm: inBothArms ? sums.inOneArm : changeSums(sums.inOneArm, held, sign),
-  unobserved: (sign === 1 ? addUnit : subtractUnit)(sums.unobserved, {
-    a: unobservedOf(held.a),
-    b: unobservedOf(held.b),
-  }),
-  counts: { a: changeCounts(sums.counts.a, held.a, sign), b: changeCounts(sums.counts.b, held.b, sign) },
-})
+): ExactOutcome => {
+  if (held.a === nothingHeld && held.b === nothingHeld) return sums
+  return {
+    observed: changeSums(sums.observed, held, sign),
+    inOneArm: inBothArms ? sums.inOneArm : changeSums(sums.inOneArm, held, sign),
+    unobserved: (sign === 1 ? addUnit : subtractUnit)(sums.unobserved, {
+      a: unobservedOf(held.a),
+      b: unobservedOf(held.b),
+    }),
+    counts: { a: changeCounts(sums.counts.a, held.a, sign), b: changeCounts(sums.counts.b, held.b, sign) },
+  }
+}
 
 /** About `shift`, which is subtracted from each value before it is rounded. */
 const armAbout = (arm: ExactArm, shift: number): ArmSums => {
   const c = exactOf(shift)
   const [count, countCount] = [exactOf(arm.count), exactOf(arm.countCount)]
+  const [sum, sumCount] = [asExact(arm.sum), asExact(arm.sumCount)]
   const twice = (value: Exact) => times({ digits: 2n, scale: 0 }, value)
   return {
     shift,
     units: arm.units,
     count: arm.count,
-    sum: numberOf(minus(arm.sum, times(c, count))),
-    squares: numberOf(plus(minus(arm.squares, twice(times(c, arm.sum))), times(times(c, c), count))),
-    sumSum: numberOf(plus(minus(arm.sumSum, twice(times(c, arm.sumCount))), times(times(c, c), countCount))),
-    sumCount: numberOf(minus(arm.sumCount, times(c, countCount))),
+    sum: numberOf(minus(sum, times(c, count))),
+    squares: numberOf(plus(minus(asExact(arm.squares), twice(times(c, sum))), times(times(c, c), count))),
+    sumSum: numberOf(plus(minus(asExact(arm.sumSum), twice(times(c, sumCount))), times(times(c, c), countCount))),
+    sumCount: numberOf(minus(sumCount, times(c, countCount))),
     countCount: arm.countCount,
   }
 }
 
 const sharedAbout = (shared: ExactShared, shiftA: number, shiftB: number): SharedSums => {
   const [a, b] = [exactOf(shiftA), exactOf(shiftB)]
+  const [sumCount, countSum] = [asExact(shared.sumCount), asExact(shared.countSum)]
   const countCount = exactOf(shared.countCount)
-  const crossed = minus(minus(shared.sumSum, times(b, shared.sumCount)), times(a, shared.countSum))
+  const crossed = minus(minus(asExact(shared.sumSum), times(b, sumCount)), times(a, countSum))
   return {
     units: shared.units,
     sumSum: numberOf(plus(crossed, times(times(a, b), countCount))),
-    sumCount: numberOf(minus(shared.sumCount, times(a, countCount))),
-    countSum: numberOf(minus(shared.countSum, times(b, countCount))),
+    sumCount: numberOf(minus(sumCount, times(a, countCount))),
+    countSum: numberOf(minus(countSum, times(b, countCount))),
     countCount: shared.countCount,
   }
 }
@@ -147,7 +150,7 @@ const sumsAbout = ({ a, b, shared }: ExactSums, shiftA: number, shiftB: number):
   shared: sharedAbout(shared, shiftA, shiftB),
 })
 
-const meanOf = ({ count, sum }: ExactArm): number => (count === 0 ? 0 : numberOf(sum) / count)
+const meanOf = ({ count, sum }: ExactArm): number => (count === 0 ? 0 : numberOf(asExact(sum)) / count)
 
 /** As the statistics take them. Booleans are whole, and stay so. */
 export const outcomeSums = (exact: ExactOutcome, kind: 'boolean' | 'numeric'): OutcomeSums => {
@@ -158,14 +161,14 @@ export const outcomeSums = (exact: ExactOutcome, kind: 'boolean' | 'numeric'): O
 
 const isExact = (value: unknown): value is Exact => typeof value === 'object' && value !== null && 'digits' in value
 
-/** As JSON: exact numbers are texts. */
+/** As JSON: what is no whole number is a text. */
 export const storeOutcome = (sums: ExactOutcome): string =>
-  JSON.stringify(sums, (_key, value: unknown) => (isExact(value) ? textOf(value) : value))
+  JSON.stringify(sums, (_key, value: unknown) => (isExact(value) ? storeAmount(value) : value))
 
 /** What `storeOutcome` wrote, parsed. */
 export const readOutcome = (stored: unknown): ExactOutcome => {
   const revive = (value: unknown): unknown => {
-    if (typeof value === 'string') return parseExact(value)
+    if (typeof value === 'string') return readAmount(value)
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, revive(inner)]))
   }

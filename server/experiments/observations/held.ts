@@ -1,6 +1,6 @@
 // What a unit has of an outcome in one arm, and how it is stored.
 
-import { type Exact, exactOf, minus, nothing, numberOf, parseExact, plus, textOf, times } from './exact.ts'
+import { type Exact, exactOf, minus, numberOf, parseExact, plus, textOf, times } from './exact.ts'
 import type { StoredHeld } from './queries.ts'
 
 /** By the number that is stored of a conversation. */
@@ -11,21 +11,55 @@ export const pending = statuses.indexOf('pending')
 export const missing = statuses.indexOf('missing')
 export const failed = statuses.indexOf('failed')
 
-export type Held = { count: number; sum: Exact; squares: Exact; pending: number; missing: number; failed: number }
+/** Most are small whole numbers, which JavaScript adds and multiplies exactly, and much faster. */
+export type Amount = number | Exact
 
-export const nothingHeld: Held = { count: 0, sum: nothing, squares: nothing, pending: 0, missing: 0, failed: 0 }
+export const asExact = (amount: Amount): Exact => (typeof amount === 'number' ? exactOf(amount) : amount)
+
+/** A number where that is exact. */
+const amountFrom = (value: Exact): Amount => {
+  const near = value.scale === 0 || value.digits === 0n ? numberOf(value) : Number.NaN
+  return Number.isSafeInteger(near) ? near : value
+}
+
+const amountOf = (value: number): Amount => (Number.isSafeInteger(value) ? value : exactOf(value))
+
+/** With the change added (1) or taken away (-1). */
+export const changeAmount = (amount: Amount, change: Amount, sign: 1 | -1): Amount => {
+  if (typeof amount === 'number' && typeof change === 'number') {
+    const changed = amount + sign * change
+    if (Number.isSafeInteger(changed)) return changed
+  }
+  return amountFrom((sign === 1 ? plus : minus)(asExact(amount), asExact(change)))
+}
+
+export const product = (one: Amount, other: Amount): Amount => {
+  if (typeof one === 'number' && typeof other === 'number') {
+    const whole = one * other
+    if (Number.isSafeInteger(whole)) return whole
+  }
+  return amountFrom(times(asExact(one), asExact(other)))
+}
+
+export const storeAmount = (amount: Amount): number | string => (typeof amount === 'number' ? amount : textOf(amount))
+
+export const readAmount = (stored: number | string): Amount =>
+  typeof stored === 'number' ? stored : amountFrom(parseExact(stored))
+
+export type Held = { count: number; sum: Amount; squares: Amount; pending: number; missing: number; failed: number }
+
+export const nothingHeld: Held = { count: 0, sum: 0, squares: 0, pending: 0, missing: 0, failed: 0 }
 
 /** With one conversation more (1) or less (-1). */
 export const holdChanged = (held: Held, status: number, value: number, sign: 1 | -1): Held => {
   switch (status) {
     case observed: {
-      const exact = exactOf(value)
-      const change = sign === 1 ? plus : minus
+      const amount = amountOf(value)
       return {
         ...held,
         count: held.count + sign,
-        sum: change(held.sum, exact),
-        squares: change(held.squares, times(exact, exact)),
+        sum: changeAmount(held.sum, amount, sign),
+        squares: changeAmount(held.squares, product(amount, amount), sign),
       }
     }
     case pending:
@@ -39,24 +73,16 @@ export const holdChanged = (held: Held, status: number, value: number, sign: 1 |
   }
 }
 
-const storable = (value: Exact): number | string => {
-  const near = numberOf(value)
-  return Number.isSafeInteger(near) && value.scale === 0 ? near : textOf(value)
-}
-
-export const storeHeld = (held: Held): StoredHeld => {
-  const stored = [held.count, storable(held.sum), storable(held.squares), held.pending, held.missing, held.failed]
+export const storeHeld = ({ count, sum, squares, pending, missing, failed }: Held): StoredHeld => {
+  const stored = [count, storeAmount(sum), storeAmount(squares), pending, missing, failed]
   while (stored.at(-1) === 0) stored.pop()
   return stored
 }
 
-const exactFrom = (value: number | string = 0): Exact =>
-  typeof value === 'number' ? exactOf(value) : parseExact(value)
-
-export const readHeld = ([count, sum, squares, ...others]: StoredHeld): Held => ({
-  count: Number(count ?? 0),
-  sum: exactFrom(sum),
-  squares: exactFrom(squares),
+export const readHeld = ([count = 0, sum = 0, squares = 0, ...others]: StoredHeld): Held => ({
+  count: Number(count),
+  sum: readAmount(sum),
+  squares: readAmount(squares),
   pending: Number(others[0] ?? 0),
   missing: Number(others[1] ?? 0),
   failed: Number(others[2] ?? 0),

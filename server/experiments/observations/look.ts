@@ -85,7 +85,7 @@ export const look = async (deps: LookDeps, trx: Db, org: OrgId, counted: Counted
     ]
   })
   const isAlarming = health.concerns.length > 0 || health.routing.status === 'unstable_routing'
-  const alarms = isAlarming && experiment.alarmedAt === null
+  const alarms = isAlarming && experiment.alarmedAt === null && experiment.status === 'running'
   if (alarms) await alarmRouting(deps, trx, org, experiment, health)
   return { outcomes: changes, experiment: { leastSplitP, alarmedAt: alarms ? now : experiment.alarmedAt } }
 }

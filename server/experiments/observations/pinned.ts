@@ -2,7 +2,7 @@
 
 import { findMonitorsAtVersions, type StoredMonitor } from '../../monitors/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
-import { getExperiment, listOutcomes } from '../queries.ts'
+import { getExperiment, listPinned } from '../queries.ts'
 import { placeConversations } from './population.ts'
 import { listPresent, listRunningOf } from './queries.ts'
 
@@ -20,7 +20,7 @@ export const findPinned = async (db: Db, org: OrgId, ids: string[]): Promise<Pin
   const versions = new Map<string, { id: string; number: number }>()
   for (const experimentId of experimentIds) {
     const experiment = await getExperiment(db, org, experimentId)
-    const outcomes = (await listOutcomes(db, org, experimentId)).filter(({ monitorKind }) => monitorKind !== 'external')
+    const outcomes = (await listPinned(db, org, experimentId)).filter(({ monitorKind }) => monitorKind !== 'external')
     const present = await listPresent(db, org, ids, experiment.assignmentUnit)
     const places = await placeConversations(db, org, { ...experiment, outcomes }, present)
     for (const [id, { arm, applies }] of places) {
@@ -37,6 +37,10 @@ export const findPinned = async (db: Db, org: OrgId, ids: string[]): Promise<Pin
     asks: (conversationId, { id, number }) => asked.has(`${conversationId} ${id} ${number}`),
   }
 }
+
+/** Whether a running experiment may look at one of them. */
+export const areMeasured = async (db: Db, org: OrgId, ids: string[]): Promise<boolean> =>
+  ids.length > 0 && (await listRunningOf(db, org, ids)).length > 0
 
 /** Lists in which each monitor is once: what one evaluation finds is of one version each. */
 export const oneVersionEach = (monitors: StoredMonitor[]): StoredMonitor[][] => {

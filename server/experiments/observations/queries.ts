@@ -18,6 +18,7 @@ export const listConcerned = async (trx: Db, org: OrgId, ids: string[]): Promise
     FROM experiments e
     JOIN conversations c ON c.organization_id = ${org} AND c.agent_id = e.agent_id AND c.started_at >= e.started_at
     WHERE e.organization_id = ${org} AND c.id = ANY(${ids}::uuid[])
+      AND (e.finished_at IS NULL OR c.started_at < e.finished_at + interval '5 minutes')
     ORDER BY e.id, c.id ${sql.raw(plannedEachTime)}`.execute(trx)
   return rows
 }
@@ -26,9 +27,12 @@ export const listConcerned = async (trx: Db, org: OrgId, ids: string[]): Promise
 export const listRunningOf = async (db: Db, org: OrgId, ids: string[]): Promise<string[]> => {
   const { rows } = await sql<{ id: string }>`
     SELECT e.id FROM experiments e
-    WHERE e.organization_id = ${org} AND e.status = 'running' AND EXISTS (
+    WHERE e.organization_id = ${org} AND EXISTS (
       SELECT 1 FROM conversations c WHERE c.organization_id = ${org} AND c.id = ANY(${ids}::uuid[])
-        AND c.agent_id = e.agent_id AND c.started_at >= e.started_at)
+        AND c.agent_id = e.agent_id AND c.started_at >= e.started_at
+        AND (e.finished_at IS NULL OR c.created_at < e.finished_at))
+      AND EXISTS (SELECT 1 FROM experiment_runs r WHERE r.organization_id = ${org} AND r.experiment_id = e.id
+        AND r.trigger = 'launch' AND r.status = 'running')
     ORDER BY e.id ${sql.raw(plannedEachTime)}`.execute(db)
   return rows.map(({ id }) => id)
 }
@@ -150,8 +154,12 @@ export const listPinnedResults = async (trx: Db, org: OrgId, of: OfPinned): Prom
     CROSS JOIN unnest(${pinned.map(({ position }) => position)}::integer[],
       ${pinned.map(({ monitorId }) => monitorId)}::uuid[],
       ${pinned.map(({ monitorVersion }) => monitorVersion)}::integer[]) AS p (position, monitor_id, version)
-    JOIN monitor_results r ON r.organization_id = ${org} AND r.monitor_id = p.monitor_id
-      AND r.call_started_at = c.started_at AND r.conversation_id = c.id AND r.monitor_version = p.version
+    CROSS JOIN LATERAL (
+      SELECT r.conversation_id, r.status, r.result, r.score, r.evaluated_at FROM monitor_results r
+      WHERE r.organization_id = ${org} AND r.monitor_id = p.monitor_id AND r.call_started_at = c.started_at
+        AND r.conversation_id = c.id AND r.monitor_version = p.version
+      -- There is one at most. This keeps the planner from reading all results there are.
+      LIMIT 1) r
     ${sql.raw(plannedEachTime)}`.execute(trx)
   return rows
 }
@@ -259,10 +267,13 @@ export const listUnits = (trx: Db, org: OrgId, experimentId: string, ids: string
     .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
     .execute()
 
-type First = { id: string; arm: Arm; startedAt: Date }
+export type First = { id: string; arm: Arm; startedAt: Date }
 
 /** The first conversation of each unit, of those that are counted by now. */
 export const listFirst = async (trx: Db, org: OrgId, experimentId: string, unitIds: string[]): Promise<First[]> => {
+  if (unitIds.length === 0) return []
+  // While nothing is known of a new experiment's rows, all of them would be sorted for each unit.
+  await sql`SET LOCAL enable_sort = off`.execute(trx)
   const { rows } = await sql<First>`
     SELECT u.id, f.arm, f.started_at AS "startedAt"
     FROM unnest(${unitIds}::uuid[]) AS u (id)
@@ -270,6 +281,7 @@ export const listFirst = async (trx: Db, org: OrgId, experimentId: string, unitI
       SELECT c.arm, c.started_at FROM experiment_conversations c
       WHERE c.organization_id = ${org} AND c.experiment_id = ${experimentId} AND c.unit_id = u.id AND c.arm IS NOT NULL
       ORDER BY c.started_at, c.conversation_id LIMIT 1) f ${sql.raw(plannedEachTime)}`.execute(trx)
+  await sql`SET LOCAL enable_sort = on`.execute(trx)
   return rows
 }
 
@@ -311,24 +323,29 @@ export const addToSplits = async (trx: Db, org: OrgId, experimentId: string, cha
     ON CONFLICT ON CONSTRAINT experiment_splits_pkey DO UPDATE SET a = s.a + excluded.a, b = s.b + excluded.b`.execute(
     trx,
   )
-  await trx
-    .deleteFrom('experiment_splits')
-    .where('organization_id', '=', org)
-    .where('experiment_id', '=', experimentId)
-    .where('a', '=', 0)
-    .where('b', '=', 0)
-    .execute()
+  await sql`
+    DELETE FROM experiment_splits WHERE organization_id = ${org} AND experiment_id = ${experimentId} AND a = 0 AND b = 0
+      AND (dimension, value) IN (SELECT * FROM unnest(${changes.map(({ dimension }) => dimension)}::text[],
+        ${changes.map(({ value }) => value)}::text[]))`.execute(trx)
 }
 
-export const listSplits = (db: Db, org: OrgId, experimentId: string): Promise<Split[]> =>
-  db
-    .selectFrom('experiment_splits')
-    .select(['dimension', 'value', 'a', 'b'])
-    .where('organization_id', '=', org)
-    .where('experiment_id', '=', experimentId)
-    .orderBy('dimension')
-    .orderBy('value')
-    .execute()
+/** Of these there may be very many. */
+const manifold = ['company', 'other-version']
+const mostOfEach = 200
+
+/** Of companies and other versions the largest, and all of the rest. */
+export const listSplits = async (db: Db, org: OrgId, experimentId: string): Promise<Split[]> => {
+  const { rows } = await sql<Split>`
+    (SELECT dimension, value, a, b FROM experiment_splits
+      WHERE organization_id = ${org} AND experiment_id = ${experimentId} AND dimension <> ALL(${manifold}::text[])
+      ORDER BY dimension, value)
+    UNION ALL
+    SELECT large.* FROM unnest(${manifold}::text[]) AS d (dimension) CROSS JOIN LATERAL (
+      SELECT s.dimension, s.value, s.a, s.b FROM experiment_splits s
+      WHERE s.organization_id = ${org} AND s.experiment_id = ${experimentId} AND s.dimension = d.dimension
+      ORDER BY s.a + s.b DESC LIMIT ${mostOfEach}) large`.execute(db)
+  return rows
+}
 
 export type OutcomeChange = {
   position: number

@@ -2,9 +2,13 @@
 
 import { changeOutcome, type ExactOutcome, type HeldByArm } from './exact-sums.ts'
 import { holdChanged, nothingHeld, readHeld, storeHeld } from './held.ts'
-import type { Arm, Counted, Split, StoredUnit } from './queries.ts'
+import type { Arm, Counted, First, Split, StoredUnit } from './queries.ts'
 
-type Unit = { conversations: Record<Arm, number>; held: HeldByArm[] }
+type Unit = {
+  conversations: Record<Arm, number>
+  /** By position; what does not change stays the same object. */
+  held: readonly HeldByArm[]
+}
 
 const noHeld: HeldByArm = { a: nothingHeld, b: nothingHeld }
 
@@ -12,30 +16,41 @@ const unitFrom = (stored: StoredUnit | undefined, outcomes: number): Unit => ({
   conversations: { a: stored?.conversationsA ?? 0, b: stored?.conversationsB ?? 0 },
   held: Array.from({ length: outcomes }, (_, position) => {
     const [a, b] = stored?.held[position] ?? [[], []]
-    return { a: readHeld(a), b: readHeld(b) }
+    return a.length + b.length === 0 ? noHeld : { a: readHeld(a), b: readHeld(b) }
   }),
 })
 
 const isInBothArms = ({ conversations: { a, b } }: Unit): boolean => a > 0 && b > 0
 const sizeOf = ({ conversations: { a, b } }: Unit): number => a + b
 
+/** A conversation that belongs to an arm, and so to a unit. */
+type InArm = Counted & { arm: Arm }
+
+const inArm = (one: Counted | null): InArm | null =>
+  one === null || one.arm === null ? null : { ...one, arm: one.arm }
+
 /** Takes a conversation into its unit, or out of it. */
-const changeUnit = (unit: Unit, { arm, statuses, observed }: Counted, sign: 1 | -1): Unit => {
-  if (arm === null) return unit
-  return {
-    conversations: { ...unit.conversations, [arm]: unit.conversations[arm] + sign },
-    held: unit.held.map((held, position) => ({
-      ...held,
-      [arm]: holdChanged(held[arm], statuses[position] ?? 0, observed[position] ?? 0, sign),
-    })),
-  }
-}
+const changeUnit = (unit: Unit, { arm, statuses, observed }: InArm, sign: 1 | -1): Unit => ({
+  conversations: { ...unit.conversations, [arm]: unit.conversations[arm] + sign },
+  held: unit.held.map((held, position) => {
+    const status = statuses[position] ?? 0
+    return status === 0 ? held : { ...held, [arm]: holdChanged(held[arm], status, observed[position] ?? 0, sign) }
+  }),
+})
+
+/** Of a conversation that stays where it is: what became of its outcomes meanwhile. */
+const changeAnswers = (unit: Unit, was: InArm, { arm, statuses, observed }: InArm): Unit => ({
+  conversations: unit.conversations,
+  held: unit.held.map((held, position) => {
+    const [status = 0, value = 0] = [statuses[position], observed[position]]
+    const [statusBefore = 0, valueBefore = 0] = [was.statuses[position], was.observed[position]]
+    if (status === statusBefore && value === valueBefore) return held
+    return { ...held, [arm]: holdChanged(holdChanged(held[arm], statusBefore, valueBefore, -1), status, value, 1) }
+  }),
+})
 
 /** A conversation before and after; null is not counted. */
 export type Turn = { before: Counted | null; after: Counted | null }
-
-const isSame = (one: HeldByArm, other: HeldByArm): boolean =>
-  JSON.stringify([storeHeld(one.a), storeHeld(one.b)]) === JSON.stringify([storeHeld(other.a), storeHeld(other.b)])
 
 /** The changes of counted values by what they are counted by. */
 export const openSplits = () => {
@@ -60,9 +75,37 @@ const countSize = (splits: Splits, unit: Unit, sign: 1 | -1) => {
   if (isInBothArms(unit)) splits.add('unit-size', String(size), 'b', sign)
 }
 
+type Came = Omit<First, 'id'> & { conversationId: string | undefined }
+
+/** The first conversation of a unit while others come and go; undefined when what is at hand does not tell. */
+const followFirst = (stored: StoredUnit | undefined) => {
+  let isKnown = true
+  // Of the stored one it is not known which conversation it is.
+  let first: Came | undefined = stored && {
+    arm: stored.firstArm,
+    startedAt: stored.firstAt,
+    conversationId: undefined,
+  }
+  return {
+    comes: ({ arm, startedAt, conversationId }: InArm) => {
+      const later = first ? startedAt.getTime() - first.startedAt.getTime() : -1
+      if (later === 0 && first?.conversationId === undefined) isKnown = false
+      else if (later < 0 || (later === 0 && conversationId < (first?.conversationId ?? ''))) {
+        first = { arm, startedAt, conversationId }
+      }
+    },
+    goes: ({ startedAt }: InArm) => {
+      if (stored && startedAt <= stored.firstAt) isKnown = false
+    },
+    first: () => (isKnown ? first : undefined),
+  }
+}
+
+type ChangedUnit = Unit & { first: Omit<First, 'id'> | undefined }
+
 export type ChangedUnits = {
-  /** By their id, without their first conversation, which is known once the conversations are stored. */
-  units: Map<string, Unit>
+  /** By their id. */
+  units: Map<string, ChangedUnit>
   sums: ExactOutcome[]
   /** Positions whose sums changed. */
   changed: Set<number>
@@ -75,32 +118,46 @@ export const changeUnits = (
   splits: Splits,
 ): ChangedUnits => {
   const found = new Map(stored.map((unit) => [unit.id, unit]))
-  const outcomes = sums.length
-  const before = new Map<string, Unit>()
-  const units = new Map<string, Unit>()
-  const turn = (conversation: Counted | null, sign: 1 | -1) => {
-    if (!conversation || conversation.arm === null) return
-    const { unitId } = conversation
-    const unit = units.get(unitId) ?? unitFrom(found.get(unitId), outcomes)
-    if (!before.has(unitId)) before.set(unitId, unit)
-    units.set(unitId, changeUnit(unit, conversation, sign))
+  const open = (id: string) => {
+    const before = unitFrom(found.get(id), sums.length)
+    return { before, after: before, firsts: followFirst(found.get(id)) }
   }
-  for (const { before: was, after: is } of turns) {
-    turn(was, -1)
-    turn(is, 1)
+  const opened = new Map<string, ReturnType<typeof open>>()
+  const unitOf = ({ unitId }: InArm) => {
+    const unit = opened.get(unitId) ?? open(unitId)
+    opened.set(unitId, unit)
+    return unit
+  }
+  for (const { before, after } of turns) {
+    const [was, is] = [inArm(before), inArm(after)]
+    if (was && is && was.unitId === is.unitId && was.arm === is.arm) {
+      const unit = unitOf(is)
+      unit.after = changeAnswers(unit.after, was, is)
+      continue
+    }
+    if (was) {
+      const unit = unitOf(was)
+      unit.after = changeUnit(unit.after, was, -1)
+      unit.firsts.goes(was)
+    }
+    if (is) {
+      const unit = unitOf(is)
+      unit.after = changeUnit(unit.after, is, 1)
+      unit.firsts.comes(is)
+    }
   }
   const next = [...sums]
   const changed = new Set<number>()
-  for (const [id, unit] of units) {
-    const was = before.get(id) ?? unitFrom(undefined, outcomes)
-    countSize(splits, was, -1)
-    countSize(splits, unit, 1)
-    const [wasInBoth, isInBoth] = [isInBothArms(was), isInBothArms(unit)]
-    for (let position = 0; position < outcomes; position++) {
-      const [heldBefore = noHeld, held = noHeld] = [was.held[position], unit.held[position]]
-      const sumsBefore = next[position]
-      if (!sumsBefore || (wasInBoth === isInBoth && isSame(heldBefore, held))) continue
-      const without = changeOutcome(sumsBefore, heldBefore, { inBothArms: wasInBoth, sign: -1 })
+  const units = new Map<string, ChangedUnit>()
+  for (const [id, { before, after, firsts }] of opened) {
+    units.set(id, { ...after, first: firsts.first() })
+    countSize(splits, before, -1)
+    countSize(splits, after, 1)
+    const [wasInBoth, isInBoth] = [isInBothArms(before), isInBothArms(after)]
+    for (const [position, ofOutcome] of next.entries()) {
+      const [heldBefore = noHeld, held = noHeld] = [before.held[position], after.held[position]]
+      if (wasInBoth === isInBoth && heldBefore === held) continue
+      const without = changeOutcome(ofOutcome, heldBefore, { inBothArms: wasInBoth, sign: -1 })
       next[position] = changeOutcome(without, held, { inBothArms: isInBoth, sign: 1 })
       changed.add(position)
     }
@@ -109,7 +166,7 @@ export const changeUnits = (
 }
 
 /** What is stored of a unit that has conversations left. */
-export const storedUnit = (id: string, unit: Unit, first: { arm: Arm; startedAt: Date }): StoredUnit => ({
+export const storedUnit = (id: string, unit: Unit, first: Omit<First, 'id'>): StoredUnit => ({
   id,
   conversationsA: unit.conversations.a,
   conversationsB: unit.conversations.b,

@@ -3,7 +3,8 @@ import type { Deps } from '../../deps.ts'
 import { judgePage, type Stop } from '../../evaluations/runs/judge-page.ts'
 import { canMove, type RunStatus } from '../../evaluations/runs/moves.ts'
 import { rulePage } from '../../evaluations/runs/rule-page.ts'
-import { findMonitorsAtVersions } from '../../monitors/queries.ts'
+import { secondsToWait } from '../../evaluations/runs/wait.ts'
+import { findMonitorsAtVersions, type StoredMonitor } from '../../monitors/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
 import { noteChanges } from '../observations/changes.ts'
@@ -26,11 +27,8 @@ import {
 const pageSize = 200
 /** After so long the job gives its place to others and stands in line again. */
 const turnMs = 10_000
-const mostWaits = 8
-const shortestWaitSeconds = 15
-const longestWaitSeconds = 15 * 60
 
-const notThere = 'A monitor was deleted, monitors were switched off, or the organization was suspended.'
+const notThere = 'The monitors were deleted or switched off, or the organization was suspended.'
 
 type Place = { org: OrgId; experimentId: string; runId: string }
 
@@ -58,9 +56,10 @@ const end = async (deps: Deps, trx: Db, place: Place, to: RunStatus, failure: st
   const run = await lockRun(trx, org, experimentId, runId)
   if (!run || !canMove(run.status, to)) return
   const total = to === 'completed' ? run.scored + run.unscored + run.failed : run.total
+  // Before the end is dated: what comes after it no longer lands.
+  await release(deps, trx, place, run.createdAt)
   const finishedAt = deps.clock.now()
   await updateRun(trx, org, experimentId, runId, { status: to, failure, total, finishedAt })
-  await release(deps, trx, place, run.createdAt)
 }
 
 const goOn = ({ jobs, clock }: Deps, attempt: Attempt, place: Place, run: StoredRun, afterSeconds = 0) =>
@@ -74,20 +73,28 @@ const goOn = ({ jobs, clock }: Deps, attempt: Attempt, place: Place, run: Stored
 
 type Lacking = Awaited<ReturnType<typeof listLacking>>
 
-type Asked = { outcome: StoredOutcome; conversations: Lacking }
+type Asked = { outcome: StoredOutcome; monitor: StoredMonitor; conversations: Lacking }
+
+/** Outcomes that can be asked for: an experiment that is over does not keep its monitors from being deleted. */
+export const listAskable = async (db: Db, org: OrgId, experimentId: string) => {
+  const outcomes = await listOutcomes(db, org, experimentId)
+  const versions = outcomes.map(({ monitorId, monitorVersion }) => ({ id: monitorId, number: monitorVersion }))
+  const monitors = await findMonitorsAtVersions(db, org, versions)
+  return outcomes.flatMap((outcome) => {
+    const monitor = monitors.find(({ id }) => id === outcome.monitorId)
+    return monitor && monitor.kind !== 'external' ? { outcome, monitor } : []
+  })
+}
 
 /** Asks for an outcome of those conversations of a page that lack it. */
-const askPage = async (
+const askPage = (
   deps: Deps,
   attempt: Attempt,
   place: Place,
   run: StoredRun,
-  { outcome, conversations }: Asked,
-) => {
+  { monitor, conversations }: Asked,
+): Promise<Stop | undefined> => {
   const { org, experimentId, runId } = place
-  const version = { id: outcome.monitorId, number: outcome.monitorVersion }
-  const [monitor] = await findMonitorsAtVersions(deps.db, org, [version])
-  if (!monitor) return { kind: 'over', failure: notThere } satisfies Stop
   const ids = conversations.map(({ id }) => id)
   const isEnded = async () => (await findRun(deps.db, org, experimentId, runId))?.status !== 'running'
   const task = { monitor, since: run.createdAt, isEnded, ids, attempt }
@@ -126,18 +133,25 @@ export const retryLacking = defineJob({
       attempt.signal.throwIfAborted()
       const run = await attempt.transaction((trx) => begin(deps, trx, place))
       if (!run) return attempt.finish(async () => {})
-      const outcomes = await listOutcomes(deps.db, org, experimentId)
+      const askable = await listAskable(deps.db, org, experimentId)
+      if (askable.length === 0) return attempt.finish((trx) => end(deps, trx, place, 'failed', notThere))
       const page = await listLacking(deps.db, org, experimentId, {
+        positions: askable.map(({ outcome }) => outcome.position),
         ...{ afterId: run.afterId, since: run.createdAt, limit: pageSize },
       })
       const last = page.at(-1)
       if (!last) return attempt.finish((trx) => end(deps, trx, place, 'completed', null))
-      const isLacking = (status: number | undefined) => status === missing || status === failed || status === pending
-      const asked = outcomes
-        .filter(({ monitorKind }) => monitorKind !== 'external')
-        .map((outcome): Asked => {
-          const conversations = page.filter(({ statuses }) => isLacking(statuses[outcome.position]))
-          return { outcome, conversations }
+      // What is pending is being asked by somebody else, unless it was this run that made it so.
+      const isLacking = (status: number | undefined, retriedAt: Date | null) =>
+        status === missing ||
+        status === failed ||
+        (status === pending && retriedAt !== null && retriedAt >= run.createdAt)
+      const asked = askable
+        .map((one): Asked => {
+          const conversations = page.filter(({ statuses, retriedAt }) =>
+            isLacking(statuses[one.outcome.position], retriedAt),
+          )
+          return { ...one, conversations }
         })
         .filter(({ conversations }) => conversations.length > 0)
       const ids = page.map(({ id }) => id)
@@ -148,11 +162,10 @@ export const retryLacking = defineJob({
       for (const one of asked) {
         const stop = await askPage(deps, attempt, place, run, one)
         if (!stop) continue
-        if (stop.kind === 'over' || run.waits >= mostWaits) {
-          return attempt.finish((trx) => end(deps, trx, place, 'failed', stop.failure))
-        }
-        const seconds = Math.max(stop.afterSeconds, shortestWaitSeconds * 2 ** run.waits)
-        return goOn(deps, attempt, place, run, Math.min(longestWaitSeconds, seconds))
+        const seconds = secondsToWait(stop, run.waits)
+        return seconds === undefined
+          ? attempt.finish((trx) => end(deps, trx, place, 'failed', stop.failure))
+          : goOn(deps, attempt, place, run, seconds)
       }
       const isOver = await attempt.transaction(async (trx) => {
         const present = await lockRun(trx, org, experimentId, runId)

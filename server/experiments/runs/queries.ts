@@ -1,8 +1,6 @@
 import { sql } from 'kysely'
 import type { RunStatus } from '../../evaluations/runs/moves.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
-import { violatedConstraint } from '../../platform/db/errors.ts'
-import { ApiError } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import { failed, missing, pending } from '../observations/held.ts'
 
@@ -70,11 +68,7 @@ type NewRun = {
   finishedAt: Date | null
 }
 
-const explain = (error: unknown): never => {
-  if (violatedConstraint(error) !== 'experiment_runs_unfinished_key') throw error
-  throw new ApiError('conflict', 'What is lacking is being asked for again already; wait until that run has ended.')
-}
-
+/** Its caller holds the experiment and knows that no run of this trigger is unfinished. */
 export const insertRun = (trx: Db, org: OrgId, run: NewRun) =>
   trx
     .insertInto('experiment_runs')
@@ -92,7 +86,6 @@ export const insertRun = (trx: Db, org: OrgId, run: NewRun) =>
     })
     .returning(columns)
     .executeTakeFirstOrThrow()
-    .catch(explain)
 
 type RunChange = {
   status?: RunStatus
@@ -138,18 +131,20 @@ export const advanceRun = (trx: Db, org: OrgId, experimentId: string, id: string
     .where('id', '=', id)
     .execute()
 
-type Lacking = { afterId: string | null; since: Date; limit: number }
+type Lacking = { positions: number[]; afterId: string | null; since: Date; limit: number }
 
-/** The next conversations that lack an observation, or were asked again since and have not answered. */
-export const listLacking = (db: Db, org: OrgId, experimentId: string, { afterId, since, limit }: Lacking) =>
+/** The next conversations that lack one of these observations, or were asked again since and have not answered. */
+export const listLacking = (db: Db, org: OrgId, experimentId: string, { positions, afterId, since, limit }: Lacking) =>
   db
     .selectFrom('experiment_conversations')
-    .select(['conversation_id as id', 'started_at as startedAt', 'statuses'])
+    .select(['conversation_id as id', 'started_at as startedAt', 'retried_at as retriedAt', 'statuses'])
     .where('organization_id', '=', org)
     .where('experiment_id', '=', experimentId)
     .$if(afterId !== null, (query) => query.where('conversation_id', '>', afterId as string))
-    .where(sql<boolean>`(statuses && ${[missing, failed]}::smallint[]
-      OR retried_at >= ${since} AND statuses && ${[pending]}::smallint[])`)
+    .where(sql<boolean>`EXISTS (
+      SELECT 1 FROM unnest(${positions}::integer[]) AS p (position)
+      WHERE statuses[p.position + 1] = ANY(${[missing, failed]}::smallint[])
+        OR retried_at >= ${since} AND statuses[p.position + 1] = ${pending})`)
     .orderBy('conversation_id')
     .limit(limit)
     .execute()

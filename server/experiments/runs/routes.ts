@@ -1,21 +1,24 @@
 import type { Deps } from '../../deps.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
+import { ApiError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page, PageQuery } from '../../platform/http/schemas.ts'
 import { newId } from '../../platform/ids.ts'
 import { readOutcome } from '../observations/exact-sums.ts'
 import { getExperiment, listOutcomes, lockExperiment, type StoredOutcome } from '../queries.ts'
-import { retryLacking } from './jobs.ts'
-import { insertRun, listRuns, type StoredRun } from './queries.ts'
+import { listAskable, retryLacking } from './jobs.ts'
+import { insertRun, listRuns, listUnfinishedRuns, type StoredRun } from './queries.ts'
 import { ExperimentRun } from './schema.ts'
 
 const tags = ['Experiments']
 const path = '/v1/experiments/:id/evaluations'
 
+const isAskedAlready = 'What is lacking is being asked for again already; wait until that run has ended.'
+
 const countsOf = (outcomes: StoredOutcome[]) =>
-  outcomes.flatMap(({ sums, monitorKind }) => {
+  outcomes.flatMap(({ sums }) => {
     const { a, b } = readOutcome(sums).counts
-    return [a, b].map((counts) => ({ ...counts, monitorKind }))
+    return [a, b]
   })
 
 const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0)
@@ -79,9 +82,12 @@ export const experimentRuns = (app: App, { db, clock, jobs }: Deps): void => {
     async ({ actor, params }, reply) => {
       const run = await db.transaction().execute(async (trx) => {
         const { id: experimentId } = await lockExperiment(trx, actor.org, params.id)
-        const outcomes = await listOutcomes(trx, actor.org, experimentId)
-        const asked = countsOf(outcomes).filter(({ monitorKind }) => monitorKind !== 'external')
-        const total = sum(asked.map(({ missing, failed }) => missing + failed))
+        const unfinished = await listUnfinishedRuns(trx, actor.org, experimentId)
+        // What it asks for is pending, so that nothing may seem to be lacking.
+        if (unfinished.some(({ trigger }) => trigger === 'retry')) throw new ApiError('conflict', isAskedAlready)
+        const askable = await listAskable(trx, actor.org, experimentId)
+        const counts = countsOf(askable.map(({ outcome }) => outcome))
+        const total = sum(counts.map(({ missing, failed }) => missing + failed))
         const now = clock.now()
         const made = await insertRun(trx, actor.org, {
           ...{ id: newId(), experimentId, trigger: 'retry', total },
@@ -95,7 +101,7 @@ export const experimentRuns = (app: App, { db, clock, jobs }: Deps): void => {
           await jobs.enqueue(trx, retryLacking, payload)
         }
         await recordAudit(trx, actor, 'experiment.retry', { type: 'experiment', id: experimentId })
-        return shown(outcomes)(made)
+        return shown([])(made)
       })
       return reply.code(202).send(run)
     },

@@ -302,6 +302,7 @@ CREATE TABLE experiment_splits (
   CONSTRAINT experiment_splits_pkey PRIMARY KEY (organization_id, experiment_id, dimension, value),
   CONSTRAINT experiment_splits_experiment_fkey FOREIGN KEY (organization_id, experiment_id) REFERENCES experiments(organization_id, id) ON DELETE CASCADE
 );
+CREATE INDEX experiment_splits_size_idx ON public.experiment_splits USING btree (organization_id, experiment_id, dimension, ((a + b)));
 
 CREATE TABLE experiment_units (
   organization_id uuid NOT NULL,

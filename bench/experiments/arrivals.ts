@@ -1,0 +1,107 @@
+// How far an experiment is behind what the service has acknowledged, while conversations and their results keep arriving.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { judge, print } from '../report.ts'
+import type { Answer, Stored } from './stored.ts'
+
+const batch = 50
+const everyMs = 500
+const lastsMs = 60_000
+const lookEveryMs = 200
+/** Even, so that each stays in its arm. */
+const callers = 500
+const allowedSeconds = 5
+
+/** Counts that were acknowledged, by when, and how long ago the first that is not shown yet was. */
+const openFeed = () => {
+  const acknowledged: { at: number; total: number }[] = []
+  let total = 0
+  return {
+    add: (count: number) => {
+      total += count
+      acknowledged.push({ at: performance.now(), total })
+    },
+    total: () => total,
+    secondsBehind: (shown: number, at: number): number => {
+      const first = acknowledged.find((one) => one.total > shown)
+      return first && first.at < at ? (at - first.at) / 1_000 : 0
+    },
+  }
+}
+
+const totalsOf = ({ outcomes, health }: Answer, told: string[]) => {
+  const ofTold = outcomes.filter(({ metricId }: Answer) => told.includes(metricId))
+  return {
+    conversations: health.conversations.a + health.conversations.b,
+    results: ofTold.reduce((sum: number, { arms }: Answer) => sum + arms.a.observed + arms.b.observed, 0),
+  }
+}
+
+export const measureArrivals = async (stored: Stored): Promise<void> => {
+  const { arms, toldIds, post } = stored
+  const worker = await stored.startService('http,worker')
+  try {
+    const before = await stored.read()
+    const startedAt = performance.now()
+    const stopAt = startedAt + lastsMs
+    const feeds = { conversations: openFeed(), results: openFeed() }
+    let number = 0
+    const send = async () => {
+      const first = number
+      number += batch
+      const names = Array.from({ length: batch }, (_, at) => `arrived-${first + at}`)
+      const now = new Date().toISOString()
+      const conversations = names.map((externalId, at) => ({
+        ...{ externalId, channel: 'call', direction: 'inbound', startedAt: now, durationSeconds: 20 + at * 11 },
+        ...{ agentId: arms.agentId, agentVersionId: at % 2 === 0 ? arms.armAVersionId : arms.armBVersionId },
+        customerId: `caller-${(first + at) % callers}`,
+      }))
+      await post('/v1/conversations/batch', { conversations })
+      feeds.conversations.add(batch)
+      const results = names.flatMap((conversationExternalId, at) =>
+        toldIds.map((monitorId, which) => ({
+          ...{ monitorId, conversationExternalId, reasoning: 'Said so.' },
+          result: (at + which) % 10 === 0 ? 'affected' : 'not_affected',
+        })),
+      )
+      await post('/v1/monitor-results', { results })
+      feeds.results.add(results.length)
+    }
+    const looks: { conversations: number; results: number; countedAt: number }[] = []
+    const look = async () => {
+      const [at, now] = [performance.now(), Date.now()]
+      const shown = await stored.read()
+      const totals = totalsOf(shown, toldIds)
+      const was = totalsOf(before, toldIds)
+      looks.push({
+        conversations: feeds.conversations.secondsBehind(totals.conversations - was.conversations, at),
+        results: feeds.results.secondsBehind(totals.results - was.results, at),
+        countedAt: (now - Date.parse(shown.countedAt)) / 1_000,
+      })
+    }
+    /** Whether or not the one before has been answered. */
+    const steadily = async (every: number, act: () => Promise<void>) => {
+      const under: Promise<void>[] = []
+      for (let due = performance.now(); due < stopAt; due += every) {
+        await sleep(Math.max(0, due - performance.now()))
+        under.push(act())
+      }
+      await Promise.all(under)
+    }
+    await Promise.all([steadily(everyMs, send), steadily(lookEveryMs, look)])
+
+    const total = feeds.conversations.total()
+    const rate = total / ((performance.now() - startedAt) / 1_000)
+    print(`${rate.toFixed(0)} conversations arrived in a second, with ${feeds.results.total() / total} results each`)
+    // Nothing has been counted when the first ones look.
+    const settled = looks.slice(Math.ceil(2_000 / lookEveryMs))
+    const largest = (of: (one: (typeof looks)[number]) => number) => Math.max(...settled.map(of))
+    print(`countedAt was at most ${largest(({ countedAt }) => countedAt).toFixed(2)} s ago, in ${looks.length} looks`)
+    for (const name of ['conversations', 'results'] as const) {
+      const most = Math.max(...looks.map((one) => one[name]))
+      judge(`${name} that are not shown were acknowledged`, most, { atMost: allowedSeconds }, ' s ago')
+    }
+  } finally {
+    await worker.stop()
+  }
+}
