@@ -21,7 +21,7 @@ export type Reply =
   | { type: 'generated'; generated: Generated }
   | { type: 'failed'; failure: Failure }
 
-type Failure =
+export type Failure =
   | { type: 'tooManyCalls' }
   | { type: 'refused'; kind: ErrorKind; message: string; details?: ErrorDetails; cause: string }
   | { type: 'other'; message: string; stack?: string; code?: unknown; syscall?: unknown }

@@ -64,8 +64,8 @@ export const collectCalls = ({ width, rows: maxRows, bytes: maxBytes }: Room) =>
   }
 }
 
-/** Some rows of a page. */
-export const partOf = ({ calls, ids }: Omit<Page, 'rows'>, from: number, to: number): Page => ({
+/** Some rows of a page, in its memory. */
+const partOf = ({ calls, ids }: Omit<Page, 'rows'>, from: number, to: number): Page => ({
   rows: to - from,
   calls: {
     width: calls.width,
@@ -75,6 +75,25 @@ export const partOf = ({ calls, ids }: Omit<Page, 'rows'>, from: number, to: num
   },
   ids: ids.subarray(from * 4, to * 4),
 })
+
+/** Some rows of a page, in memory of their own. */
+export const copyRows = ({ rows, calls, ids }: Page, from: number, to: number): Page => {
+  const { width, bytes, starts, lengths } = calls
+  // Rows lie one behind the other, each with its id first.
+  const begin = starts[from * width + idColumn] ?? 0
+  const end = to < rows ? starts[to * width + idColumn] : bytes.length
+  const own = Buffer.from(new Uint8Array(bytes.subarray(begin, end)).buffer)
+  return {
+    rows: to - from,
+    calls: {
+      width,
+      bytes: own,
+      starts: starts.slice(from * width, to * width).map((start) => (start < 0 ? start : start - begin)),
+      lengths: lengths.slice(from * width, to * width),
+    },
+    ids: ids.slice(from * 4, to * 4),
+  }
+}
 
 export const positionOf = ({ calls: { width, bytes, starts } }: Page, row: number): Position => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -2,7 +2,7 @@ import type { Snapshot } from '../../platform/db/snapshot.ts'
 import type { Layout } from '../layout.ts'
 import type { Slice } from '../slice.ts'
 import { TooManyCalls } from './order.ts'
-import { type Page, partOf, positionOf } from './page.ts'
+import { copyRows, type Page, positionOf } from './page.ts'
 import type { Plan } from './plan.ts'
 import { copyResultsAmong, copyResultsBetween, copyResultsOfEach, countCallsBetween, type Position } from './queries.ts'
 import { collectResults } from './results.ts'
@@ -64,8 +64,8 @@ export const openReading = async (snapshot: Snapshot, plan: Plan): Promise<Readi
     }
     const half = page.rows >> 1
     size.rows = half
-    yield* slicesOf(partOf(page, 0, half), size)
-    yield* slicesOf(partOf(page, half, page.rows), size)
+    const halves = [copyRows(page, 0, half), copyRows(page, half, page.rows)]
+    for (const rows of halves) yield* slicesOf(rows, size)
   }
 
   return {

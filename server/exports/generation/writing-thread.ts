@@ -1,0 +1,59 @@
+// The thread that writes the file of an export, beside the one that reads: both have about as much to do.
+
+import { on } from 'node:events'
+import { parentPort, workerData } from 'node:worker_threads'
+import { openStore } from '../../platform/blobs/blobs.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { loadFormat } from '../formats/formats.ts'
+import type { Cells, Slice } from '../slice.ts'
+import { failureOf } from './messages.ts'
+import type { Destination, Given, Told } from './writing.ts'
+
+const port = parentPort
+if (!port) throw new Error('This runs in a thread')
+
+// The one who started it gave it this.
+const { format: name, key, storage } = workerData as Destination
+const tell = (message: Told) => port.postMessage(message)
+
+/** Buffers arrive as plain arrays of bytes. */
+const withBuffer = <C extends Cells>(cells: C): C => {
+  const { buffer, byteOffset, length } = cells.bytes
+  return { ...cells, bytes: Buffer.from(buffer, byteOffset, length) }
+}
+
+const revived = ({ rows, calls, results }: Slice): Slice => ({
+  rows,
+  calls: withBuffer(calls),
+  results: { ...results, reasoning: results.reasoning && withBuffer(results.reasoning) },
+})
+
+const messages = on(port, 'message')
+const next = async (): Promise<Given> => {
+  // It ends only with the thread.
+  const [given] = (await messages.next()).value as [Given]
+  return given
+}
+
+const slices = async function* (): AsyncGenerator<Slice> {
+  for (;;) {
+    const given = await next()
+    if (given.type === 'abandon') throw new Error('Reading has failed')
+    if (given.type !== 'slice') return
+    const slice = revived(given.slice)
+    yield slice
+    tell({ type: 'written', rows: slice.rows })
+  }
+}
+
+try {
+  const [format, store] = await Promise.all([loadFormat(name), openStore(storage, systemClock)])
+  const first = await next()
+  if (first.type === 'begin') {
+    const stored = await store.put(key, format.write(first.layout, slices()), { contentType: format.contentType })
+    tell({ type: 'stored', stored })
+  }
+} catch (error) {
+  tell({ type: 'failed', failure: failureOf(error) })
+}
+port.close()

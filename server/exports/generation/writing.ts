@@ -1,0 +1,91 @@
+// Hands slices to the thread that writes them, while the next ones are read.
+
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { BlobOptions } from '../../platform/blobs/blobs.ts'
+import type { FormatName } from '../formats/formats.ts'
+import type { Layout } from '../layout.ts'
+import type { Slice } from '../slice.ts'
+import { errorOf, type Failure } from './messages.ts'
+import type { Generated } from './order.ts'
+
+type Stored = Omit<Generated, 'rows'>
+
+export type Destination = { format: FormatName; key: string; storage: BlobOptions['config'] }
+
+/** What the thread is given, one after the other. */
+export type Given = { type: 'begin'; layout: Layout } | { type: 'slice'; slice: Slice } | { type: 'end' | 'abandon' }
+
+/** What it tells. */
+export type Told =
+  | { type: 'written'; rows: number }
+  | { type: 'stored'; stored: Stored }
+  | { type: 'failed'; failure: Failure }
+
+/** Slices that wait while one is written. */
+const mostWaiting = 2
+
+/** The memory of a slice goes with it, in place of being copied: nothing else lies in it. */
+const memoryOf = ({ calls, results }: Slice): ArrayBufferLike[] => {
+  const { versions, results: words, scores, evaluatedAt, reasoning } = results
+  const arrays = [calls.bytes, calls.starts, calls.lengths, versions, words, scores, evaluatedAt]
+  if (reasoning) arrays.push(reasoning.bytes, reasoning.starts, reasoning.lengths)
+  return arrays.map(({ buffer }) => buffer)
+}
+
+export const openWriting = (destination: Destination, onWritten: (rows: number) => void) => {
+  const worker = new Worker(join(import.meta.dirname, 'writing-thread.ts'), { workerData: destination })
+  const exited = once(worker, 'exit')
+  const result = Promise.withResolvers<Stored>()
+  // It is waited for at the end; whoever gives a slice learns of a failure before.
+  result.promise.catch(() => {})
+  let failure: Error | undefined
+  let waiting = 0
+  let onChange = () => {}
+  const fail = (error: Error) => {
+    failure ??= error
+    result.reject(failure)
+    onChange()
+  }
+  worker.on('message', (told: Told) => {
+    if (told.type === 'stored') result.resolve(told.stored)
+    else if (told.type === 'failed') fail(errorOf(told.failure))
+    else {
+      waiting -= 1
+      onWritten(told.rows)
+      onChange()
+    }
+  })
+  worker.on('error', fail)
+  exited.then(
+    () => fail(new Error('The thread that writes has ended')),
+    () => {},
+  )
+  const give = (given: Given) =>
+    worker.postMessage(given, given.type === 'slice' ? (memoryOf(given.slice) as ArrayBuffer[]) : [])
+  return {
+    begin: (layout: Layout) => give({ type: 'begin', layout }),
+    /** Resolves when there is room for another one. The slice is no longer the caller's. */
+    write: async (slice: Slice): Promise<void> => {
+      waiting += 1
+      give({ type: 'slice', slice })
+      while (waiting > mostWaiting && !failure) {
+        const changed = Promise.withResolvers<void>()
+        onChange = changed.resolve
+        await changed.promise
+      }
+      if (failure) throw failure
+    },
+    /** Resolves when the file is whole. */
+    end: (): Promise<Stored> => {
+      give({ type: 'end' })
+      return result.promise
+    },
+    /** Resolves when nothing is left of the file. */
+    abandon: async (): Promise<void> => {
+      give({ type: 'abandon' })
+      await exited.catch(() => {})
+    },
+  }
+}
