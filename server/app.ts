@@ -16,6 +16,8 @@ import { monitorGroups } from './experiments/groups/routes.ts'
 import { experiments } from './experiments/routes.ts'
 import { experimentRuns } from './experiments/runs/routes.ts'
 import { monitorExports } from './exports/routes.ts'
+import { findingConversations } from './findings/attachments/routes.ts'
+import { findingComments } from './findings/comments/routes.ts'
 import { findings } from './findings/routes.ts'
 import { deliveries } from './integrations/deliveries/routes.ts'
 import { traces } from './integrations/otlp/routes.ts'
@@ -62,6 +64,8 @@ const resources = [
   experimentExports,
   monitorGroups,
   findings,
+  findingConversations,
+  findingComments,
   monitorTrend,
   monitorAgreement,
   integrations,

@@ -218,9 +218,22 @@ export const makeFinding = async (server: TestServer, key: string, title = 'Refu
   const [monitor, conversation] = [await makeMonitor(server, key), await makeConversation(server, key)]
   const [monitorId, conversationId] = [monitor.id as string, conversation.id as string]
   const tell = async () => ({ title, paragraphs: ['From one to two in a hundred.'] })
-  const spike = { monitorId, conversationIds: [conversationId], now: new Date(), tell }
-  const { id } = await db.transaction().execute((trx) => fileSpike(trx, org, spike))
-  return { id, monitorId, conversationId }
+  const spike = { monitorId, now: server.clock.now(), affected: async () => [conversationId], tell }
+  const filed = await db.transaction().execute((trx) => fileSpike(server.deps, trx, org, spike))
+  if (!filed) throw new Error('nothing was filed')
+  return { id: filed.id, monitorId, conversationId }
+}
+
+/** Rich text of one paragraph. */
+export const richText = (text: string) => ({
+  type: 'doc',
+  content: [{ type: 'paragraph', content: [{ type: 'text', text }] }],
+})
+
+export const makeComment = async (server: TestServer, key: string, findingId: string, text = 'Looking at it.') => {
+  const body = { body: richText(text) }
+  const comment = await made(server.call('POST', `/v1/findings/${findingId}/comments`, { key, body }))
+  return comment.id as string
 }
 
 export const makeSavedView = (server: TestServer, key: string, filter: object = {}) =>

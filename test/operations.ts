@@ -10,6 +10,7 @@ import {
   makeAgent,
   makeAgentGroup,
   makeAgentVersion,
+  makeComment,
   makeCompany,
   makeConversation,
   makeDelivery,
@@ -83,6 +84,14 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
     return [experimentId, id]
   },
   '/v1/experiments/{id}': async (server, { key }) => (await makeExperiment(server, key)).id,
+  '/v1/findings/{id}/conversations/{conversationId}': async (server, { key }) => {
+    const { id, conversationId } = await makeFinding(server, key)
+    return [id, conversationId]
+  },
+  '/v1/findings/{id}/comments/{commentId}': async (server, { key }) => {
+    const { id } = await makeFinding(server, key)
+    return [id, await makeComment(server, key, id)]
+  },
   '/v1/findings/{id}': async (server, { key }) => (await makeFinding(server, key)).id,
   '/v1/monitors/{id}/evaluations/{runId}/resume': async (server, { key }) => {
     const { id, monitorId } = await makeRun(server, key)
@@ -127,6 +136,8 @@ const bodies: Record<string, () => Partial<Call>> = {
   createAgentGroup: () => ({ body: { name: unique() } }),
   updateMonitorGroup: () => ({ body: { name: unique() } }),
   updateAgentGroup: () => ({ body: { name: unique() } }),
+  createFinding: () => ({ body: { title: 'Refunds are promised' } }),
+  updateFinding: () => ({ body: { title: 'Refunds are promised', description: null } }),
   createOrganization: () => ({
     body: { name: 'Acme', slug: `acme-${unique()}`, owner: { email: `${unique()}@example.com`, name: 'Ada' } },
   }),
@@ -222,6 +233,10 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
     return { headers: elsewhere(), body: { token } }
   },
   listJoinedOrganizations: bySession,
+  attachConversation: async (server, { key }) => ({
+    body: { conversationId: (await makeConversation(server, key)).id },
+  }),
+  mergeFinding: async (server, { key }) => ({ body: { intoId: (await makeFinding(server, key)).id } }),
   createMonitorExport: async (server, { key }) => ({
     body: { operationId: randomUUID(), config: await makeExportConfig(server, key) },
   }),

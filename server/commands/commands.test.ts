@@ -125,7 +125,7 @@ describe('called wrongly', () => {
     expect(answer).toMatchObject({ code: 2, stdout: '' })
     for (const name of [...Object.keys(wrong), 'EARSHOT_SECRET_KEY']) expect(answer.stderr).toContain(`${name}: `)
     for (const secret of ['hidden', 'too-short']) expect(answer.stderr).not.toContain(secret)
-  })
+  }, 60_000)
 
   it.each([
     [['nonsense'], 'Usage: earshot'],

@@ -65,7 +65,7 @@ export const alarmRouting = async (
   if (routing.status === 'unstable_routing') said.push('Some callers who return change between the arms.')
   const counts = `So far ${units.a} units came to arm A and ${units.b} to arm B; ${routing.inBothArms} were in both.`
   const advice = 'What is measured may not come from the prompt. Please look at how the traffic is routed.'
-  await fileConcern(trx, org, {
+  await fileConcern(deps, trx, org, {
     experimentId: experiment.id,
     title: `The routing of “${titleOf(experiment.name)}” is not as confirmed`,
     paragraphs: [...said, counts, advice],

@@ -1,20 +1,30 @@
+// What the service itself finds.
+
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
-import { attachConversations, countAttached, insertFinding, lockOpenFindingOfMonitor } from './queries.ts'
+import { type AnnounceDeps, announceFinding } from './announce.ts'
+import { attachConversations, countAttached, countGathered } from './attachments/queries.ts'
+import { followFinding, type HeldFinding } from './hold.ts'
+import { mostAttached } from './limits.ts'
+import { findFindingOfMonitor, insertFinding, moveFinding } from './queries.ts'
 
 /** What may be told of a finding, by its type. */
 const findingTypes = { monitorSpike: 1, experimentHealth: 2 }
 
-/** A finding that goes on for weeks would otherwise gather all that is affected. */
-const mostAttached = 500
+/** A spike that goes on for weeks would otherwise gather all that is affected. */
+const mostGathered = 500
+
+/** For so long nothing is said of a monitor whose finding people ignored. */
+const quietMs = 30 * 24 * 60 * 60 * 1_000
 
 type Text = { title: string; paragraphs: string[] }
 
 type Spike = {
   monitorId: string
-  conversationIds: string[]
   now: Date
-  /** Asked when it is filed. */
+  /** The conversations that show it. Asked when it is not kept quiet. */
+  affected: () => Promise<string[]>
+  /** Asked when it is news. */
   tell: () => Promise<Text>
 }
 
@@ -24,40 +34,72 @@ const documentOf = (paragraphs: string[]) => ({
   content: paragraphs.map((text) => ({ type: 'paragraph', content: [{ type: 'text', text }] })),
 })
 
+const isClosed = ({ status }: HeldFinding): boolean => status === 'resolved' || status === 'ignored'
+
+const isQuiet = ({ status, statusChangedAt }: HeldFinding, now: Date): boolean =>
+  status === 'ignored' && now.getTime() - statusChangedAt.getTime() < quietMs
+
+/** What people wrote stays; the reason of the move says how it is now. */
+const reopen = async (trx: Db, org: OrgId, held: HeldFinding, { now, tell }: Spike): Promise<void> => {
+  const { paragraphs } = await tell()
+  await moveFinding(trx, org, {
+    ...{ id: newId(), findingId: held.id, kind: 'recurrence', now, reason: paragraphs[0] },
+    from: held,
+    to: { status: 'open', priority: held.priority },
+  })
+}
+
+const insertSpike = async (trx: Db, org: OrgId, { monitorId, now, tell }: Spike): Promise<string> => {
+  const { title, paragraphs } = await tell()
+  const id = newId()
+  await insertFinding(trx, org, {
+    id,
+    title,
+    description: documentOf(paragraphs),
+    priority: 'medium',
+    findingType: findingTypes.monitorSpike,
+    source: { kind: 'monitor', id: monitorId },
+    now,
+  })
+  return id
+}
+
+type Filed = { id: string; news: 'created' | 'reopened' | undefined }
+
 /**
- * Files the spike of a monitor, or adds its conversations to the finding that is open. Another one that is opened at the
- * same moment fails the transaction: there is one for each monitor.
+ * Files the spike of a monitor: in the finding that tells of it already, which is reopened if it was closed, or else in
+ * a new one. Undefined when it is kept quiet. Another one that is opened at the same moment fails the transaction:
+ * there is one for each monitor.
  */
-export const fileSpike = async (
-  trx: Db,
-  org: OrgId,
-  { monitorId, conversationIds, now, tell }: Spike,
-): Promise<{ id: string; isNew: boolean }> => {
-  const open = await lockOpenFindingOfMonitor(trx, org, monitorId)
-  const id = open ?? newId()
-  if (open === undefined) {
-    const { title, paragraphs } = await tell()
-    await insertFinding(trx, org, {
-      id,
-      title,
-      description: documentOf(paragraphs),
-      priority: 'medium',
-      findingType: findingTypes.monitorSpike,
-      source: { kind: 'monitor', id: monitorId },
-      now,
-    })
-  }
-  const room = Math.max(0, mostAttached - (await countAttached(trx, org, id)))
-  await attachConversations(trx, org, id, conversationIds.slice(0, room), now)
-  return { id, isNew: open === undefined }
+export const fileSpike = async (deps: AnnounceDeps, trx: Db, org: OrgId, spike: Spike): Promise<Filed | undefined> => {
+  const { monitorId, now } = spike
+  const known = await findFindingOfMonitor(trx, org, monitorId)
+  const held = known === undefined ? undefined : await followFinding(trx, org, known)
+  if (held && isQuiet(held, now)) return undefined
+  const news = held === undefined ? 'created' : isClosed(held) ? 'reopened' : undefined
+  if (held && news === 'reopened') await reopen(trx, org, held, spike)
+  const id = held?.id ?? (await insertSpike(trx, org, spike))
+  const room = Math.min(
+    mostGathered - (await countGathered(trx, org, id)),
+    mostAttached - (await countAttached(trx, org, id)),
+  )
+  await attachConversations(trx, org, id, (await spike.affected()).slice(0, Math.max(0, room)), now)
+  if (news) await announceFinding(deps, trx, org, id, news === 'created' ? 'created' : 'updated')
+  return { id, news }
 }
 
 type Concern = Text & { experimentId: string; now: Date }
 
 /** Files what makes an experiment untrustworthy. Whoever calls does so once. */
-export const fileConcern = (trx: Db, org: OrgId, { experimentId, title, paragraphs, now }: Concern) =>
-  insertFinding(trx, org, {
-    id: newId(),
+export const fileConcern = async (
+  deps: AnnounceDeps,
+  trx: Db,
+  org: OrgId,
+  { experimentId, title, paragraphs, now }: Concern,
+): Promise<void> => {
+  const id = newId()
+  await insertFinding(trx, org, {
+    id,
     title,
     description: documentOf(paragraphs),
     priority: 'high',
@@ -65,3 +107,5 @@ export const fileConcern = (trx: Db, org: OrgId, { experimentId, title, paragrap
     source: { kind: 'experiment', id: experimentId },
     now,
   })
+  await announceFinding(deps, trx, org, id, 'created')
+}

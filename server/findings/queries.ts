@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
-import { notFound } from '../platform/errors.ts'
+import { violatedConstraint } from '../platform/db/errors.ts'
+import { ApiError, notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
 export type FindingStatus = 'open' | 'acknowledged' | 'resolved' | 'ignored'
-type Priority = 'none' | 'low' | 'medium' | 'high' | 'urgent'
+export type Priority = 'none' | 'low' | 'medium' | 'high' | 'urgent'
+type SourceKind = 'manual' | 'monitor' | 'experiment'
 
 const columns = [
   'f.id',
@@ -18,8 +20,16 @@ const columns = [
   sql<number>`(
     SELECT count(*) FROM finding_conversations c
     WHERE c.organization_id = f.organization_id AND c.finding_id = f.id)`.as('conversationCount'),
+  // Its own, and those of the findings that were merged into it.
+  sql<number>`(
+    SELECT count(*) FROM finding_comments c
+    WHERE c.organization_id = f.organization_id AND c.finding_id = f.id) + (
+    SELECT count(*) FROM findings m
+    JOIN finding_comments c ON c.organization_id = m.organization_id AND c.finding_id = m.id
+    WHERE m.organization_id = f.organization_id AND m.merged_into_id = f.id)`.as('commentCount'),
+  'f.merged_into_id as mergedIntoId',
   'f.created_by_user_id as createdByUserId',
-  sql<'manual' | 'monitor' | 'experiment'>`f.source_kind`.as('sourceKind'),
+  sql<SourceKind>`f.source_kind`.as('sourceKind'),
   'f.source_id as sourceId',
   'f.created_at as createdAt',
   'f.updated_at as updatedAt',
@@ -31,109 +41,232 @@ const selectFindings = (db: Db, org: OrgId) =>
 export const getFinding = (db: Db, org: OrgId, id: string) =>
   selectFindings(db, org).where('f.id', '=', id).executeTakeFirstOrThrow(notFound)
 
-type FindingFilter = {
+export type FindingFilter = {
   statuses?: FindingStatus[] | undefined
   priorities?: Priority[] | undefined
-  /** In lower case; all of them. */
+  /** All of them, in upper or lower case. */
   tags?: string[] | undefined
+  findingTypes?: number[] | undefined
+  assigneeUserIds?: string[] | undefined
+  monitorIds?: string[] | undefined
+  conversationIds?: string[] | undefined
+  /** Without those that were merged into another. */
+  unmerged?: true
 }
 
-export const listFindings = (db: Db, org: OrgId, { statuses, priorities, tags }: FindingFilter, page: Page) =>
-  selectFindings(db, org)
+export const listFindings = (db: Db, org: OrgId, filter: FindingFilter, page: Page) => {
+  const { statuses, priorities, tags, findingTypes, assigneeUserIds, monitorIds, conversationIds, unmerged } = filter
+  return selectFindings(db, org)
     .$if(statuses !== undefined, (query) => query.where('f.status', 'in', statuses as string[]))
     .$if(priorities !== undefined, (query) => query.where('f.priority', 'in', priorities as string[]))
     .$if(tags !== undefined, (query) =>
-      query.where(sql<boolean>`ARRAY(SELECT lower(tag) FROM unnest(f.tags) tag) @> ${tags}::text[]`),
+      query.where(
+        sql<boolean>`ARRAY(SELECT lower(t) FROM unnest(f.tags) t) @> ARRAY(SELECT lower(t) FROM unnest(${tags}::text[]) t)`,
+      ),
     )
+    .$if(findingTypes !== undefined, (query) => query.where('f.finding_type', 'in', findingTypes as number[]))
+    .$if(assigneeUserIds !== undefined, (query) => query.where('f.assignee_user_id', 'in', assigneeUserIds as string[]))
+    .$if(monitorIds !== undefined, (query) =>
+      query.where('f.source_kind', '=', 'monitor').where('f.source_id', 'in', monitorIds as string[]),
+    )
+    .$if(conversationIds !== undefined, (query) =>
+      query.where(
+        sql<boolean>`f.id IN (
+          SELECT c.finding_id FROM finding_conversations c
+          WHERE c.organization_id = ${org} AND c.conversation_id = ANY(${conversationIds}::uuid[]))`,
+      ),
+    )
+    .$if(unmerged === true, (query) => query.where('f.merged_into_id', 'is', null))
     .$if(page.after !== undefined, (query) => query.where('f.id', '<', page.after as string))
     .orderBy('f.id', 'desc')
     .limit(page.limit + 1)
     .execute()
+}
 
-export const listAttached = (db: Db, org: OrgId, findingId: string, { limit, after }: Page) =>
-  db
-    .selectFrom('finding_conversations')
-    .select(['finding_id as findingId', 'conversation_id as conversationId', 'created_at as createdAt'])
-    .where('organization_id', '=', org)
-    .where('finding_id', '=', findingId)
-    .$if(after !== undefined, (query) => query.where('conversation_id', '<', after as string))
-    .orderBy('conversation_id', 'desc')
-    .limit(limit + 1)
-    .execute()
-
-/** What is known of a finding to whoever filed it. It stays so until the transaction ends. */
-export const lockFindingStatus = (trx: Db, org: OrgId, id: string) =>
-  trx
-    .selectFrom('findings')
-    .select([sql<FindingStatus>`status`.as('status'), 'status_changed_at as statusChangedAt'])
-    .where('organization_id', '=', org)
-    .where('id', '=', id)
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow()
-
-/** The finding of a monitor that is neither resolved nor ignored. It stays so until the transaction ends. */
-export const lockOpenFindingOfMonitor = async (trx: Db, org: OrgId, monitorId: string): Promise<string | undefined> => {
-  const open = await trx
+/** The finding itself, and those that were merged into it. */
+export const listIdsWithMerged = async (db: Db, org: OrgId, id: string): Promise<string[]> => {
+  const rows = await db
     .selectFrom('findings')
     .select('id')
     .where('organization_id', '=', org)
-    .where('source_kind', '=', 'monitor')
-    .where('source_id', '=', monitorId)
-    .where('status', 'in', ['open', 'acknowledged'])
+    .where((where) => where.or([where('id', '=', id), where('merged_into_id', '=', id)]))
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+/** What is known of a finding to whoever changes it. It stays so until the transaction ends. */
+export const lockFinding = (trx: Db, org: OrgId, id: string) =>
+  trx
+    .selectFrom('findings')
+    .select([
+      'id',
+      sql<FindingStatus>`status`.as('status'),
+      'status_changed_at as statusChangedAt',
+      sql<Priority>`priority`.as('priority'),
+      'assignee_user_id as assigneeUserId',
+      'merged_into_id as mergedIntoId',
+    ])
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
     .forNoKeyUpdate()
-    .executeTakeFirst()
-  return open?.id
+    .executeTakeFirstOrThrow(notFound)
+
+/**
+ * The finding that tells of a monitor: the one that is neither resolved nor ignored, or else the last that was. For one
+ * that was merged, that into which it was; but not if that is closed and another monitor's, which may have one open.
+ */
+export const findFindingOfMonitor = async (db: Db, org: OrgId, monitorId: string): Promise<string | undefined> => {
+  const { rows } = await sql<{ id: string }>`
+    SELECT t.id FROM findings f
+    JOIN findings t ON t.organization_id = f.organization_id AND t.id = coalesce(f.merged_into_id, f.id)
+    WHERE f.organization_id = ${org} AND f.source_kind = 'monitor' AND f.source_id = ${monitorId}
+      AND (t.status IN ('open', 'acknowledged') OR t.source_kind <> 'monitor' OR t.source_id = f.source_id)
+    ORDER BY t.status IN ('open', 'acknowledged') DESC, t.status_changed_at DESC, t.id DESC
+    LIMIT 1`.execute(db)
+  return rows[0]?.id
 }
 
 type NewFinding = {
   id: string
   title: string
-  description: object
+  description?: object | undefined
   priority: Priority
+  tags?: string[]
   findingType: number
-  source: { kind: 'monitor' | 'experiment'; id: string }
+  assigneeUserId?: string | undefined
+  /** Nobody, when the service files it itself. */
+  createdByUserId?: string
+  source: { kind: 'manual' } | { kind: 'monitor' | 'experiment'; id: string }
   now: Date
 }
 
-/** One that the service files itself: nobody created it. */
-export const insertFinding = (trx: Db, org: OrgId, { id, title, description, priority, ...finding }: NewFinding) =>
+export const insertFinding = (trx: Db, org: OrgId, { id, title, description, source, now, ...finding }: NewFinding) =>
   trx
     .insertInto('findings')
     .values({
       organization_id: org,
       id,
       title,
-      description: JSON.stringify(description),
+      description: description ? JSON.stringify(description) : null,
       status: 'open',
-      status_changed_at: finding.now,
-      priority,
-      tags: [],
+      status_changed_at: now,
+      priority: finding.priority,
+      tags: finding.tags ?? [],
       finding_type: finding.findingType,
-      source_kind: finding.source.kind,
-      source_id: finding.source.id,
-      created_at: finding.now,
-      updated_at: finding.now,
+      assignee_user_id: finding.assigneeUserId ?? null,
+      source_kind: source.kind,
+      source_id: source.kind === 'manual' ? null : source.id,
+      created_by_user_id: finding.createdByUserId ?? null,
+      created_at: now,
+      updated_at: now,
     })
     .execute()
 
-export const countAttached = async (db: Db, org: OrgId, findingId: string): Promise<number> => {
-  const { count } = await db
-    .selectFrom('finding_conversations')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('organization_id', '=', org)
-    .where('finding_id', '=', findingId)
-    .executeTakeFirstOrThrow()
-  return count
+type FindingChange = {
+  title?: string
+  description?: object | null
+  tags?: string[]
+  findingType?: number
+  assigneeUserId?: string | null
+  now: Date
 }
 
-/** Those that are still there and not attached yet. In the order in which all lock conversations. */
-export const attachConversations = async (trx: Db, org: OrgId, findingId: string, ids: string[], now: Date) => {
-  await sql`
-    WITH held AS (
-      SELECT c.id FROM conversations c
-      WHERE c.organization_id = ${org} AND c.id = ANY(${ids}::uuid[])
-      ORDER BY c.external_id, c.id FOR KEY SHARE)
-    INSERT INTO finding_conversations (organization_id, finding_id, conversation_id, created_at)
-    SELECT ${org}::uuid, ${findingId}::uuid, h.id, ${now}::timestamptz FROM held h
-    ON CONFLICT ON CONSTRAINT finding_conversations_pkey DO NOTHING`.execute(trx)
+export const updateFinding = (trx: Db, org: OrgId, id: string, { title, description, tags, ...rest }: FindingChange) =>
+  trx
+    .updateTable('findings')
+    .set({
+      ...(title !== undefined && { title }),
+      ...(description !== undefined && { description: description && JSON.stringify(description) }),
+      ...(tags !== undefined && { tags }),
+      ...(rest.findingType !== undefined && { finding_type: rest.findingType }),
+      ...(rest.assigneeUserId !== undefined && { assignee_user_id: rest.assigneeUserId }),
+      updated_at: rest.now,
+    })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .execute()
+
+type Place = { status: FindingStatus; priority: Priority }
+
+export type Move = {
+  id: string
+  findingId: string
+  kind: 'triage' | 'merge' | 'recurrence'
+  /** Nobody, when the service moves it. */
+  byUserId?: string
+  from: Place
+  to: Place
+  reason?: string | undefined
+  mergedIntoId?: string
+  now: Date
 }
+
+/** Moves a locked finding, and writes the move down. */
+export const moveFinding = async (trx: Db, org: OrgId, { findingId, from, to, now, ...move }: Move): Promise<void> => {
+  await trx
+    .updateTable('findings')
+    .set({
+      status: to.status,
+      ...(to.status !== from.status && { status_changed_at: now }),
+      priority: to.priority,
+      ...(move.mergedIntoId !== undefined && { merged_into_id: move.mergedIntoId }),
+      updated_at: now,
+    })
+    .where('organization_id', '=', org)
+    .where('id', '=', findingId)
+    .execute()
+    .catch((error: unknown) => {
+      if (violatedConstraint(error) !== 'findings_monitor_key') throw error
+      throw new ApiError('conflict', 'Another finding of this monitor is open; merge this one into it.')
+    })
+  await trx
+    .insertInto('finding_moves')
+    .values({
+      organization_id: org,
+      id: move.id,
+      finding_id: findingId,
+      kind: move.kind,
+      by_user_id: move.byUserId ?? null,
+      from_status: from.status,
+      to_status: to.status,
+      from_priority: from.priority,
+      to_priority: to.priority,
+      reason: move.reason ?? null,
+      merged_into_id: move.mergedIntoId ?? null,
+      created_at: now,
+    })
+    .execute()
+}
+
+/** What was merged into the one before follows it. */
+export const redirectMerged = (trx: Db, org: OrgId, { from, into }: { from: string; into: string }) =>
+  trx
+    .updateTable('findings')
+    .set({ merged_into_id: into })
+    .where('organization_id', '=', org)
+    .where('merged_into_id', '=', from)
+    .execute()
+
+/** The newest first. */
+export const listMoves = (db: Db, org: OrgId, findingIds: string[], { limit, after }: Page) =>
+  db
+    .selectFrom('finding_moves')
+    .select([
+      'id',
+      'finding_id as findingId',
+      sql<Move['kind']>`kind`.as('kind'),
+      'by_user_id as byUserId',
+      sql<FindingStatus>`from_status`.as('fromStatus'),
+      sql<FindingStatus>`to_status`.as('toStatus'),
+      sql<Priority>`from_priority`.as('fromPriority'),
+      sql<Priority>`to_priority`.as('toPriority'),
+      'reason',
+      'merged_into_id as mergedIntoId',
+      'created_at as createdAt',
+    ])
+    .where('organization_id', '=', org)
+    .where('finding_id', '=', sql<string>`ANY(${findingIds}::uuid[])`)
+    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()

@@ -1,32 +1,73 @@
+import { getConversation } from '../conversations/queries.ts'
 import type { Deps } from '../deps.ts'
-import { invalid } from '../platform/errors.ts'
+import { isMember } from '../members/queries.ts'
+import { recordAudit } from '../platform/audit/record.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { type Issue, invalid, invalidAll } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
-import { getFinding, listAttached, listFindings } from './queries.ts'
-import { Finding, FindingConversation, FindingQuery, findingPriorities, findingStatuses } from './schema.ts'
+import { newId } from '../platform/ids.ts'
+import { announceFinding, shown } from './announce.ts'
+import { parseFilter } from './filter.ts'
+import { holdFinding } from './hold.ts'
+import { mergeFinding } from './merge.ts'
+import {
+  type FindingFilter,
+  getFinding,
+  insertFinding,
+  listFindings,
+  listIdsWithMerged,
+  listMoves,
+  updateFinding,
+} from './queries.ts'
+import { checkRichText } from './rich-text/check.ts'
+import {
+  Finding,
+  FindingCreate,
+  FindingMerge,
+  FindingMove,
+  FindingQuery,
+  FindingTriage,
+  FindingUpdate,
+} from './schema.ts'
+import { triageFinding } from './triage.ts'
 
 const tags = ['Findings']
 
-/** The parts of a comma list, each of which must be known. */
-const partsOf = <V extends string>(name: string, text: string | undefined, known: readonly V[]): V[] | undefined => {
-  const parts = text?.split(',').map((part) => part.trim())
-  const unknown = parts?.find((part) => !known.some((one) => one === part))
-  if (unknown !== undefined) throw invalid(name, `"${unknown}" is none of ${known.join(', ')}`)
-  // Each was just found among the known.
-  return parts as V[] | undefined
+/** As sent, but for blanks around them. */
+const tidyTags = (given: string[]): string[] => {
+  const tidy = given.map((tag) => tag.trim())
+  const keys = tidy.map((tag) => tag.toLowerCase())
+  const again = keys.findIndex((key, index) => keys.indexOf(key) < index)
+  if (again !== -1) throw invalid(`tags[${again}]`, 'is there already')
+  return tidy
 }
 
-type Stored = Awaited<ReturnType<typeof getFinding>>
+const checkAssignee = async (trx: Db, org: OrgId, userId: string): Promise<void> => {
+  if (!(await isMember(trx, org, userId))) throw invalid('assigneeUserId', 'must be the userId of a member')
+}
 
-/** What is not set is left out, as the published interface has it. */
-const shown = ({ description, assigneeUserId, sourceKind, sourceId, ...finding }: Stored) => ({
-  ...finding,
-  ...(description !== null && { description }),
-  ...(assigneeUserId !== null && { assigneeUserId }),
-  source: { kind: sourceKind, id: sourceId },
-})
+/** Status and priority are moved by an operation of their own, which people look for here. */
+const refuseTriage = async ({ body }: { body: unknown }): Promise<void> => {
+  const issues: Issue[] = ['status', 'priority']
+    .filter((path) => typeof body === 'object' && body !== null && Object.hasOwn(body, path))
+    .map((path) => ({ path, message: 'is changed by POST /v1/findings/{id}/triage' }))
+  if (issues.length > 0) throw invalidAll(issues)
+}
 
-export const findings = (app: App, { db }: Deps): void => {
+export const findings = (app: App, deps: Deps): void => {
+  const { db, clock } = deps
+
+  const pageOf = async (org: OrgId, filter: FindingFilter, query: { limit: number; cursor?: string }) => {
+    const { data, nextCursor } = await app.paging.page(
+      query,
+      ['findings', org, filter],
+      (page) => listFindings(db, org, filter, page),
+      ({ id }) => id,
+    )
+    return { data: data.map(shown), nextCursor }
+  }
+
   app.get(
     '/v1/findings',
     {
@@ -39,22 +80,57 @@ export const findings = (app: App, { db }: Deps): void => {
         response: answers({ 200: Page(Finding) }, 401),
       },
     },
-    async ({ actor, query: { limit, cursor, status, priority, tags: words } }) => {
-      const filter = {
-        statuses: partsOf('status', status, findingStatuses),
-        priorities: partsOf('priority', priority, findingPriorities),
-        tags: words
-          ?.split(',')
-          .map((tag) => tag.trim().toLowerCase())
-          .filter((tag) => tag !== ''),
-      }
-      const { data, nextCursor } = await app.paging.page(
-        { limit, cursor },
-        ['findings', actor.org, filter],
-        (page) => listFindings(db, actor.org, filter, page),
-        ({ id }) => id,
-      )
-      return { data: data.map(shown), nextCursor }
+    ({ actor, query }) => pageOf(actor.org, parseFilter(query), query),
+  )
+
+  app.get(
+    '/v1/conversations/:id/findings',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'listConversationFindings',
+        summary: 'List the findings that a conversation is attached to, newest first',
+        description: 'Without those that were merged into another: that one is in the list.',
+        params: IdParams,
+        querystring: PageQuery,
+        response: answers({ 200: Page(Finding) }, 401, 404),
+      },
+    },
+    async ({ actor, params, query }) => {
+      const { id } = await getConversation(db, actor.org, params.id)
+      return pageOf(actor.org, { conversationIds: [id], unmerged: true }, query)
+    },
+  )
+
+  app.post(
+    '/v1/findings',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'createFinding',
+        summary: 'File a finding',
+        querystring: NoQuery,
+        body: FindingCreate,
+        response: answers({ 201: Finding }, 400, 401, 403),
+      },
+    },
+    async ({ actor, body: { tags: given = [], priority = 'none', findingType = 0, ...body } }, reply) => {
+      if (body.description) checkRichText(body.description, 'description')
+      const tags = tidyTags(given)
+      const finding = await db.transaction().execute(async (trx) => {
+        if (body.assigneeUserId) await checkAssignee(trx, actor.org, body.assigneeUserId)
+        const id = newId()
+        await insertFinding(trx, actor.org, {
+          ...{ ...body, id, tags, priority, findingType, createdByUserId: actor.userId },
+          source: { kind: 'manual' },
+          now: clock.now(),
+        })
+        await recordAudit(trx, actor, 'finding.create', { type: 'finding', id })
+        return announceFinding(deps, trx, actor.org, id, 'created')
+      })
+      return reply.code(201).header('location', `/v1/findings/${finding.id}`).send(finding)
     },
   )
 
@@ -74,26 +150,108 @@ export const findings = (app: App, { db }: Deps): void => {
     async ({ actor, params }) => shown(await getFinding(db, actor.org, params.id)),
   )
 
+  app.patch(
+    '/v1/findings/:id',
+    {
+      preValidation: refuseTriage,
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'updateFinding',
+        summary: 'Change what a finding says, or whose it is',
+        description: 'Status and priority are changed by `POST /v1/findings/{id}/triage`.',
+        params: IdParams,
+        querystring: NoQuery,
+        body: FindingUpdate,
+        response: answers({ 200: Finding }, 400, 401, 404),
+      },
+    },
+    ({ actor, params, body }) => {
+      if (body.description) checkRichText(body.description, 'description')
+      const change = { ...body, ...(body.tags && { tags: tidyTags(body.tags) }), now: clock.now() }
+      return db.transaction().execute(async (trx) => {
+        const { id, assigneeUserId } = await holdFinding(trx, actor.org, params.id)
+        // Whoever sends back what GET answered changes nothing, also when that member has left.
+        const isNew = body.assigneeUserId?.toLowerCase() !== assigneeUserId
+        if (body.assigneeUserId && isNew) await checkAssignee(trx, actor.org, body.assigneeUserId)
+        await updateFinding(trx, actor.org, id, change)
+        await recordAudit(trx, actor, 'finding.update', { type: 'finding', id })
+        return announceFinding(deps, trx, actor.org, id, 'updated')
+      })
+    },
+  )
+
+  app.post(
+    '/v1/findings/:id/triage',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'triageFinding',
+        summary: 'Move a finding to another status, or give it another priority',
+        params: IdParams,
+        querystring: NoQuery,
+        body: FindingTriage,
+        response: answers({ 200: Finding }, 400, 401, 403, 404, 409),
+      },
+    },
+    ({ actor, params, body }) =>
+      db.transaction().execute(async (trx) => {
+        const id = await triageFinding(trx, actor, params.id, { ...body, now: clock.now() })
+        await recordAudit(trx, actor, 'finding.triage', { type: 'finding', id })
+        return announceFinding(deps, trx, actor.org, id, 'updated')
+      }),
+  )
+
+  app.post(
+    '/v1/findings/:id/merge',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'mergeFinding',
+        summary: 'Merge a finding into another',
+        description:
+          'It ends as resolved, and cannot be changed any more. Its conversations, comments and history are shown with ' +
+          'those of the other, which is answered.',
+        params: IdParams,
+        querystring: NoQuery,
+        body: FindingMerge,
+        response: answers({ 200: Finding }, 400, 401, 403, 404, 409),
+      },
+    },
+    ({ actor, params, body }) =>
+      db.transaction().execute(async (trx) => {
+        const { from, into } = await mergeFinding(trx, actor, params.id, { ...body, now: clock.now() })
+        const targets = [from, into].map((id) => ({ type: 'finding', id }))
+        await recordAudit(trx, actor, 'finding.merge', ...targets)
+        await announceFinding(deps, trx, actor.org, from, 'updated')
+        return announceFinding(deps, trx, actor.org, into, 'updated')
+      }),
+  )
+
   app.get(
-    '/v1/findings/:id/conversations',
+    '/v1/findings/:id/history',
     {
       config: { access: { role: 'viewer' } },
       schema: {
         tags,
-        operationId: 'listFindingConversations',
-        summary: 'List the conversations of a finding, the one that was stored last first',
+        operationId: 'listFindingHistory',
+        summary: 'List how a finding was moved, the last move first',
+        description: 'With the moves of the findings that were merged into it.',
         params: IdParams,
         querystring: PageQuery,
-        response: answers({ 200: Page(FindingConversation) }, 401, 404),
+        response: answers({ 200: Page(FindingMove) }, 401, 404),
       },
     },
     async ({ actor, params, query }) => {
       const { id } = await getFinding(db, actor.org, params.id)
+      const findingIds = await listIdsWithMerged(db, actor.org, id)
       return app.paging.page(
         query,
-        ['finding-conversations', actor.org, id],
-        (page) => listAttached(db, actor.org, id, page),
-        ({ conversationId }) => conversationId,
+        ['finding-history', actor.org, id],
+        (page) => listMoves(db, actor.org, findingIds, page),
+        (move) => move.id,
       )
     },
   )

@@ -1,8 +1,22 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { Choice, Closed, Id, Nullable, PageQuery, Timestamp } from '../platform/http/schemas.ts'
+import { RichTextInput, RichTextOutput } from './rich-text/schema.ts'
 
 export const findingStatuses = ['open', 'acknowledged', 'resolved', 'ignored'] as const
 export const findingPriorities = ['none', 'low', 'medium', 'high', 'urgent'] as const
+const moveKinds = ['triage', 'merge', 'recurrence'] as const
+
+const Title = Type.String({ minLength: 1, maxLength: 500, pattern: '\\S', examples: ['Refunds are promised'] })
+
+const FindingType = Type.Integer({
+  minimum: 0,
+  maximum: 32_767,
+  description:
+    'What kind of thing it is: 0 by hand, 1 the spike of a monitor, 2 the health of an experiment, 3 latency.',
+  examples: [0],
+})
+
+const MergedIntoId = { ...Nullable(Id), description: 'The finding that it was merged into.' }
 
 export const Finding = Closed(
   {
@@ -11,17 +25,12 @@ export const Finding = Closed(
     status: Choice(findingStatuses),
     priority: Choice(findingPriorities),
     tags: Type.Array(Type.String()),
-    description: Type.Optional(
-      Type.Unsafe<object>({
-        type: 'object',
-        additionalProperties: true,
-        description: 'Rich text: a TipTap document.',
-        examples: [{ type: 'doc', content: [] }],
-      }),
-    ),
-    findingType: Type.Integer({ minimum: 0, maximum: 32_767, description: '1 is the spike of a monitor.' }),
+    description: Type.Optional(RichTextOutput),
+    findingType: FindingType,
     assigneeUserId: Type.Optional(Id),
     conversationCount: Type.Integer({ minimum: 0 }),
+    commentCount: Type.Integer({ minimum: 0, description: 'With those of the findings that were merged into it.' }),
+    mergedIntoId: MergedIntoId,
     createdByUserId: { ...Nullable(Id), description: 'Null when the service filed it.' },
     source: Closed({
       kind: Choice(['manual', 'monitor', 'experiment']),
@@ -33,17 +42,77 @@ export const Finding = Closed(
   { title: 'Finding' },
 )
 
+const Tags = Type.Array(
+  // A comma separates the tags of a filter.
+  Type.String({ minLength: 1, maxLength: 50, pattern: '^(?=[^]*\\S)[^,]*$', examples: ['refund'] }),
+  { maxItems: 20, description: 'Without commas. Upper and lower case are the same tag.' },
+)
+
+export const FindingCreate = Closed({
+  title: Title,
+  description: Type.Optional(RichTextInput),
+  priority: Type.Optional(Choice(findingPriorities, { default: 'none' })),
+  tags: Type.Optional(Tags),
+  findingType: Type.Optional(FindingType),
+  assigneeUserId: Type.Optional({ ...Id, description: 'The `userId` of a member.' }),
+})
+
+export const FindingUpdate = Closed(
+  {
+    title: Type.Optional(Title),
+    description: Type.Optional(Nullable(RichTextInput)),
+    tags: Type.Optional(Tags),
+    findingType: Type.Optional(FindingType),
+    assigneeUserId: Type.Optional({ ...Nullable(Id), description: 'The `userId` of a member; null for nobody.' }),
+  },
+  { minProperties: 1 },
+)
+
+export const FindingTriage = Closed({
+  status: Type.Optional(
+    Choice(findingStatuses, {
+      description: 'From open and acknowledged to each other, resolved and ignored; from those two to open.',
+      examples: ['acknowledged'],
+    }),
+  ),
+  priority: Type.Optional(Choice(findingPriorities, { examples: ['high'] })),
+  reason: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 2_000, pattern: '\\S', examples: ['The new prompt promises them.'] }),
+  ),
+})
+export type FindingTriage = Static<typeof FindingTriage>
+
+export const FindingMerge = Closed({ intoId: { ...Id, description: 'The finding that stays.' } })
+
+export const FindingMove = Closed(
+  {
+    id: Id,
+    findingId: { ...Id, description: 'This finding, or one that was merged into it.' },
+    kind: Choice(moveKinds, { description: '`recurrence`: the spike of its monitor returned.' }),
+    byUserId: { ...Nullable(Id), description: 'Null for the service.' },
+    fromStatus: Choice(findingStatuses),
+    toStatus: Choice(findingStatuses),
+    fromPriority: Choice(findingPriorities),
+    toPriority: Choice(findingPriorities),
+    reason: Nullable(Type.String()),
+    mergedIntoId: MergedIntoId,
+    createdAt: Timestamp,
+  },
+  { title: 'FindingMove' },
+)
+
 const list = (what: string, examples: string[]) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 1_100, description: what, examples }))
+  Type.Optional(Type.String({ minLength: 1, maxLength: 1_100, description: `${what}, separated by commas.`, examples }))
+
+const ids = (what: string) => list(what, ['0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'])
 
 export const FindingQuery = Closed({
   ...PageQuery.properties,
-  status: list(`Any of these, separated by commas: ${findingStatuses.join(', ')}.`, ['open,acknowledged']),
-  priority: list(`Any of these, separated by commas: ${findingPriorities.join(', ')}.`, ['high,urgent']),
-  tags: list('All of these, separated by commas, in upper or lower case.', ['refund']),
+  status: list(`Any of ${findingStatuses.join(', ')}`, ['open,acknowledged']),
+  priority: list(`Any of ${findingPriorities.join(', ')}`, ['high,urgent']),
+  tags: list('All of these, in upper or lower case', ['refund']),
+  findingType: list('Any of these types', ['0,1']),
+  assigneeUserId: ids('Assigned to any of these users'),
+  monitorId: ids('Filed for any of these monitors'),
+  conversationId: ids('With any of these conversations attached'),
 })
-
-export const FindingConversation = Closed(
-  { findingId: Id, conversationId: Id, createdAt: Timestamp },
-  { title: 'AttachedConversation' },
-)

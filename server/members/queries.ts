@@ -84,6 +84,18 @@ export const lockMember = async (db: Db, org: OrgId, id: string) => {
   return { ...member, owners: owners.length }
 }
 
+/** Whether the person is a member, and stays one until the transaction ends. */
+export const isMember = async (trx: Db, org: OrgId, userId: string): Promise<boolean> => {
+  const member = await trx
+    .selectFrom('members')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('user_id', '=', userId)
+    .forShare()
+    .executeTakeFirst()
+  return member !== undefined
+}
+
 /** Keeps the member until the transaction ends, so that what is made for them is there when they are removed. */
 export const holdMembership = (db: Db, org: OrgId, userId: string) =>
   db

@@ -10,6 +10,8 @@ const subscribable = {
   'monitor_export.completed': { feature: 'exportWebhooks' },
   'monitor_export.failed': { feature: 'exportWebhooks' },
   'monitor_export.expired': { feature: 'exportWebhooks' },
+  'finding.created': {},
+  'finding.updated': {},
 } satisfies Record<string, Kind>
 
 export type SubscribableEvent = keyof typeof subscribable

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { makeMonitor } from '../../../test/make.ts'
+import { makeActiveWebhookEndpoint, makeMonitor } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { countWaiting } from '../../conversations/ingest/test-locks.ts'
 import { newId } from '../../platform/ids.ts'
@@ -145,26 +145,72 @@ describe('a finding that is', () => {
     return finding?.id ?? ''
   }
 
-  const triage = (status: string) =>
-    db
-      .updateTable('findings')
-      .set({ status, status_changed_at: clock.now() })
-      .where('organization_id', '=', line.org)
-      .execute()
+  const triage = async (id: string, status: string) => {
+    const answer = await call('POST', `/v1/findings/${id}/triage`, { key: line.key, body: { status } })
+    expect(answer.status).toBe(200)
+  }
+  const get = async (id: string) => (await call('GET', `/v1/findings/${id}`, { key: line.key })).body
+  const historyOf = async (id: string) =>
+    (await call('GET', `/v1/findings/${id}/history`, { key: line.key })).body.data as { kind: string }[]
 
-  it('resolved is followed by another if the rate stays up, which counts nothing of before', async () => {
-    await fileOne()
-    await triage('resolved')
+  it('resolved is reopened by the service if the rate stays up, which counts nothing of before', async () => {
+    const id = await fileOne()
+    await call('PATCH', `/v1/findings/${id}`, { key: line.key, body: { title: 'Ours' } })
+    const before = await line.attachedTo(id)
+    await triage(id, 'resolved')
     const resolvedAt = clock.now().getTime() / hourMs
+    const endpoint = await makeActiveWebhookEndpoint(server, line.key, { events: ['finding.updated'] })
     await line.live(24, 4)
-    const [, second, ...more] = await line.findings()
-    expect(more).toEqual([])
-    const hours = (await line.attachedTo(second?.id ?? '')).map((name) => Number(name?.split('-')[0]))
+    expect(await line.findings()).toHaveLength(1)
+    expect(await get(id)).toMatchObject({ status: 'open', title: 'Ours', priority: 'medium' })
+    const [reopened, ...earlier] = await historyOf(id)
+    expect(reopened).toMatchObject({
+      ...{ kind: 'recurrence', byUserId: null, fromStatus: 'resolved', toStatus: 'open' },
+      reason: expect.stringMatching(
+        /“Refund promised” \(version 1\) scored, \d+ are affected: 67%. Before, it was 33%/,
+      ),
+    })
+    expect(earlier).toMatchObject([{ kind: 'triage', toStatus: 'resolved' }])
+    const added = (await line.attachedTo(id)).filter((name) => !before.includes(name))
+    expect(added.length).toBeGreaterThan(0)
+    const hours = added.map((name) => Number(name?.split('-')[0]))
     expect(Math.min(...hours)).toBe(Math.ceil(resolvedAt))
+    const audit = (await call('GET', '/v1/audit-events', { key: line.key })).body.data
+    const reopening = audit.filter(({ action }: { action: string }) => action === 'finding.reopen')
+    expect(reopening).toMatchObject([{ actor: { kind: 'service' }, targets: [{ type: 'finding', id }] }])
+    const told = await call('GET', `/v1/webhook-endpoints/${endpoint.id}/deliveries`, { key: line.key })
+    expect(told.body.data).toMatchObject([{ eventType: 'finding.updated' }])
+  })
+
+  it('resolved months ago is reopened when its monitor’s spike returns, and gathers anew', async () => {
+    const rise = await line.giveHistory()
+    for (let hour = 0; hour < 32; hour++) await line.pass(1, 27, { calls: 30 })
+    const [{ id = '' } = {}] = await line.findings()
+    expect(await line.attachedTo(id)).toHaveLength(500)
+    await triage(id, 'resolved')
+    await line.pass(days(30), 2)
+    expect(await get(id)).toMatchObject({ status: 'resolved', conversationCount: 500 })
+    const returns = line.nextHour()
+    expect(returns).toBeGreaterThan(rise + days(30))
+    await line.pass(24, 4)
+    expect(await line.findings()).toHaveLength(1)
+    expect(await get(id)).toMatchObject({ status: 'open', conversationCount: 500 + 24 * 4 })
+    expect((await historyOf(id)).map(({ kind }) => kind)).toEqual(['recurrence', 'triage'])
+  })
+
+  it('open is added to when the spike returns', async () => {
+    const id = await fileOne()
+    await line.pass(days(30), 2)
+    expect(await line.stateOf(line.monitorId)).toMatchObject({ findingId: null, detector: { spike: null } })
+    const before = await line.attachedTo(id)
+    await line.pass(24, 4)
+    expect(await line.findings()).toHaveLength(1)
+    expect((await line.attachedTo(id)).length).toBeGreaterThan(before.length)
+    expect(await historyOf(id)).toEqual([])
   })
 
   it('resolved while its monitor is looked at is not filed again at once', async () => {
-    await fileOne()
+    const id = await fileOne()
     clock.advance(hourMs)
     await line.give(line.nextHour() - 1, line.nextHour(), 4)
     const [locked, looked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -175,45 +221,68 @@ describe('a finding that is', () => {
     })
     await locked.promise
     const step = { now: clock.now(), jobId: newId() }
-    const looking = db.transaction().execute((trx) => detectInMonitor(trx, line.org, line.monitorId, step))
+    const looking = db.transaction().execute((trx) => detectInMonitor(server.deps, trx, line.org, line.monitorId, step))
     await expect.poll(() => countWaiting(db, 'select date_bin')).toBe(1)
     let resolved = false
-    const resolving = triage('resolved').then(() => {
+    const resolving = triage(id, 'resolved').then(() => {
       resolved = true
     })
-    await expect.poll(async () => resolved || (await countWaiting(db, 'update "findings"')) === 1).toBe(true)
+    await expect.poll(async () => resolved || (await countWaiting(db, 'select "id", status')) === 1).toBe(true)
     looked.resolve()
     await Promise.all([locking, looking, resolving])
     expect(await line.findings()).toHaveLength(1)
+    expect(await get(id)).toMatchObject({ status: 'resolved' })
   })
 
   it('resolved was the end of it if the rate is as before', async () => {
-    await fileOne()
-    await triage('resolved')
+    const id = await fileOne()
+    await triage(id, 'resolved')
     // The last hours before it was resolved are looked at after it.
     await line.live(3, 4)
     await line.live(24, 2)
     expect(await line.findings()).toHaveLength(1)
+    expect(await get(id)).toMatchObject({ status: 'resolved' })
   })
 
-  it('ignored has taught what is ordinary now', async () => {
-    await fileOne()
-    await triage('ignored')
+  it('ignored has taught what is ordinary now, and keeps quiet of a further rise for thirty days', async () => {
+    const id = await fileOne()
+    await triage(id, 'ignored')
+    const ignored = await get(id)
     await line.pass(days(14), 4)
+    await line.pass(days(2), 6)
+    expect(await line.stateOf(line.monitorId)).toMatchObject({ findingId: null, detector: { spike: {} } })
+    expect(await get(id)).toEqual(ignored)
+    await line.pass(days(13) + 23, 6)
+    expect(await get(id)).toEqual(ignored)
+    await line.pass(2, 6)
     expect(await line.findings()).toHaveLength(1)
-    await line.pass(24, 6)
-    expect((await line.findings()).map(({ title }) => title.replace(/^.*?: /, ''))).toEqual([
-      '67% affected, up from 33%',
-      '100% affected, up from 67%',
+    expect(await get(id)).toMatchObject({ status: 'open' })
+    expect(await historyOf(id)).toMatchObject([
+      { kind: 'recurrence', fromStatus: 'ignored', reason: expect.stringContaining('100%. Before, it was 67%') },
+      { kind: 'triage', toStatus: 'ignored' },
     ])
   })
 
   it('acknowledged is added to', async () => {
     const id = await fileOne()
-    await triage('acknowledged')
+    await triage(id, 'acknowledged')
     const before = await line.attachedTo(id)
     await line.live(2, 4)
     expect(await line.findings()).toHaveLength(1)
     expect(await line.attachedTo(id)).toHaveLength(before.length + 8)
+  })
+
+  it('merged goes on as what it was merged into, and is over when that is closed', async () => {
+    const id = await fileOne()
+    const other = (await call('POST', '/v1/findings', { key: line.key, body: { title: 'Refunds' } })).body.id
+    await call('POST', `/v1/findings/${id}/merge`, { key: line.key, body: { intoId: other } })
+    const before = await line.attachedTo(other)
+    await line.live(2, 4)
+    expect(await line.attachedTo(other)).toHaveLength(before.length + 8)
+    expect(await line.stateOf(line.monitorId)).toMatchObject({ findingId: other })
+    await triage(other, 'resolved')
+    await line.live(24, 2)
+    expect(await line.stateOf(line.monitorId)).toMatchObject({ findingId: null })
+    expect((await line.findings()).map(({ status }) => status)).toEqual(['resolved', 'resolved'])
   })
 })

@@ -23,7 +23,8 @@ const askEach = async ({ db, jobs, clock }: Deps, attempt: Attempt): Promise<voi
 }
 
 /** A monitor that fails holds up no other; the job then comes again for it. */
-const detectInOrganization = async ({ db, clock }: Deps, org: OrgId, attempt: Attempt): Promise<void> => {
+const detectInOrganization = async (deps: Deps, org: OrgId, attempt: Attempt): Promise<void> => {
+  const { db, clock } = deps
   const now = clock.now()
   const faults: unknown[] = []
   for (const monitorId of await listDueMonitors(db, org, rangeAt(now))) {
@@ -31,7 +32,7 @@ const detectInOrganization = async ({ db, clock }: Deps, org: OrgId, attempt: At
       for (let more = true; more; ) {
         attempt.signal.throwIfAborted()
         const step = { now, jobId: attempt.jobId }
-        more = await attempt.transaction((trx) => detectInMonitor(trx, org, monitorId, step))
+        more = await attempt.transaction((trx) => detectInMonitor(deps, trx, org, monitorId, step))
       }
     } catch (fault) {
       faults.push(fault)

@@ -1,5 +1,6 @@
+import type { Deps } from '../../deps.ts'
 import { fileSpike } from '../../findings/file.ts'
-import { lockFindingStatus } from '../../findings/queries.ts'
+import { followFinding } from '../../findings/hold.ts'
 import { recordServiceAudit } from '../../platform/audit/record.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { findMonitors } from '../queries.ts'
@@ -50,11 +51,11 @@ const readState = (stored: SpikeState, version: number, { since }: Range): State
 
 /**
  * When people close the finding of a spike it is over. What was resolved is watched for again, from then on; what was
- * ignored is how it is now, and is learnt.
+ * ignored is how it is now, and is learnt. One that was merged is what it was merged into.
  */
 const heedClosing = async (trx: Db, org: OrgId, state: State, { since }: Range): Promise<State> => {
   if (state.findingId === null) return state
-  const { status, statusChangedAt } = await lockFindingStatus(trx, org, state.findingId)
+  const { status, statusChangedAt } = await followFinding(trx, org, state.findingId)
   if (status === 'resolved') {
     const nextHour = latest(state.nextHour, startOf(nextHourOf(statusChangedAt)))
     return { ...state, nextHour, detector: withoutSpike(state.detector), findingId: null }
@@ -87,7 +88,18 @@ type Monitor = { id: string; name: string }
 
 type Step = { now: Date; jobId: string }
 
-const report = async (trx: Db, org: OrgId, monitor: Monitor, state: State, raised: Raised, { now, jobId }: Step) => {
+type StepDeps = Pick<Deps, 'jobs' | 'clock'>
+
+/** The finding that tells of the spike, if it is told. */
+const report = async (
+  deps: StepDeps,
+  trx: Db,
+  org: OrgId,
+  monitor: Monitor,
+  state: State,
+  raised: Raised,
+  { now, jobId }: Step,
+): Promise<string | null> => {
   const span = {
     monitorId: monitor.id,
     version: state.version,
@@ -96,10 +108,10 @@ const report = async (trx: Db, org: OrgId, monitor: Monitor, state: State, raise
   }
   // What somebody took off the finding stays off.
   const since = state.findingId === null ? span.since : latest(span.since, state.nextHour)
-  const { id, isNew } = await fileSpike(trx, org, {
+  const filed = await fileSpike(deps, trx, org, {
     monitorId: monitor.id,
-    conversationIds: await listAffected(trx, org, { ...span, since }, attachedAtOnce),
     now,
+    affected: () => listAffected(trx, org, { ...span, since }, attachedAtOnce),
     tell: async () => {
       const counts = await countScored(trx, org, span)
       return describeRise({
@@ -111,18 +123,25 @@ const report = async (trx: Db, org: OrgId, monitor: Monitor, state: State, raise
       })
     },
   })
-  if (isNew) {
+  if (filed?.news) {
     const job = { kind: 'service', keyId: null, requestId: jobId } as const
-    await recordServiceAudit(trx, org, job, 'finding.create', { type: 'finding', id })
+    const action = filed.news === 'created' ? 'finding.create' : 'finding.reopen'
+    await recordServiceAudit(trx, org, job, action, { type: 'finding', id: filed.id })
   }
-  return id
+  return filed?.id ?? null
 }
 
 /**
  * Counts the next hours of a monitor that are closed, each once, and files what they show: one transaction. Tells
  * whether there are more.
  */
-export const detectInMonitor = async (trx: Db, org: OrgId, monitorId: string, step: Step): Promise<boolean> => {
+export const detectInMonitor = async (
+  deps: StepDeps,
+  trx: Db,
+  org: OrgId,
+  monitorId: string,
+  step: Step,
+): Promise<boolean> => {
   const [monitor] = await findMonitors(trx, org, [monitorId])
   if (!monitor?.enabled) return false
   const range = rangeAt(step.now)
@@ -135,7 +154,7 @@ export const detectInMonitor = async (trx: Db, org: OrgId, monitorId: string, st
   const hours = (await listHours(trx, org, span)).map(({ start, ...counts }) => ({ hour: hourOf(start), ...counts }))
   const { detector, raised } = follow(state.detector, hours, newsFrom)
   let { findingId } = state
-  for (const one of raised) findingId = await report(trx, org, monitor, { ...state, findingId }, one, step)
+  for (const one of raised) findingId = await report(deps, trx, org, monitor, { ...state, findingId }, one, step)
   await saveState(trx, org, monitorId, {
     version: state.version,
     nextHour: latest(state.nextHour, startOf(until)),

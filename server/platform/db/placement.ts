@@ -43,6 +43,8 @@ export const placement: Record<string, 'distributed' | 'reference' | 'local'> = 
   review_judgments: 'distributed',
   findings: 'distributed',
   finding_conversations: 'distributed',
+  finding_moves: 'distributed',
+  finding_comments: 'distributed',
   integrations: 'reference',
   integration_deliveries: 'distributed',
   otel_spans: 'distributed',

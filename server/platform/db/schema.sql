@@ -355,6 +355,20 @@ CREATE TABLE experiments (
 CREATE INDEX experiments_agent_idx ON public.experiments USING btree (organization_id, agent_id, started_at);
 CREATE INDEX experiments_group_idx ON public.experiments USING btree (organization_id, monitor_group_id) WHERE (monitor_group_id IS NOT NULL);
 
+CREATE TABLE finding_comments (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  finding_id uuid NOT NULL,
+  author_user_id uuid NOT NULL,
+  body jsonb NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  edited_at timestamp(3) with time zone,
+  CONSTRAINT finding_comments_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT finding_comments_author_fkey FOREIGN KEY (author_user_id) REFERENCES users(id),
+  CONSTRAINT finding_comments_finding_fkey FOREIGN KEY (organization_id, finding_id) REFERENCES findings(organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX finding_comments_finding_idx ON public.finding_comments USING btree (organization_id, finding_id, id);
+
 CREATE TABLE finding_conversations (
   organization_id uuid NOT NULL,
   finding_id uuid NOT NULL,
@@ -365,6 +379,27 @@ CREATE TABLE finding_conversations (
   CONSTRAINT finding_conversations_finding_fkey FOREIGN KEY (organization_id, finding_id) REFERENCES findings(organization_id, id) ON DELETE CASCADE
 );
 CREATE INDEX finding_conversations_conversation_idx ON public.finding_conversations USING btree (organization_id, conversation_id);
+
+CREATE TABLE finding_moves (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  finding_id uuid NOT NULL,
+  kind text NOT NULL,
+  by_user_id uuid,
+  from_status text NOT NULL,
+  to_status text NOT NULL,
+  from_priority text NOT NULL,
+  to_priority text NOT NULL,
+  reason text,
+  merged_into_id uuid,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT finding_moves_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT finding_moves_finding_fkey FOREIGN KEY (organization_id, finding_id) REFERENCES findings(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT finding_moves_user_fkey FOREIGN KEY (by_user_id) REFERENCES users(id),
+  CONSTRAINT finding_moves_kind_check CHECK ((kind = ANY (ARRAY['triage'::text, 'merge'::text, 'recurrence'::text]))),
+  CONSTRAINT finding_moves_merge_check CHECK (((merged_into_id IS NOT NULL) = (kind = 'merge'::text)))
+);
+CREATE INDEX finding_moves_finding_idx ON public.finding_moves USING btree (organization_id, finding_id, id);
 
 CREATE TABLE findings (
   organization_id uuid NOT NULL,
@@ -382,17 +417,23 @@ CREATE TABLE findings (
   created_by_user_id uuid,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  merged_into_id uuid,
   CONSTRAINT findings_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT findings_assignee_fkey FOREIGN KEY (assignee_user_id) REFERENCES users(id),
   CONSTRAINT findings_creator_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id),
+  CONSTRAINT findings_merged_fkey FOREIGN KEY (organization_id, merged_into_id) REFERENCES findings(organization_id, id),
   CONSTRAINT findings_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT findings_merged_check CHECK (((merged_into_id IS NULL) OR ((status = 'resolved'::text) AND (merged_into_id <> id)))),
   CONSTRAINT findings_priority_check CHECK ((priority = ANY (ARRAY['none'::text, 'low'::text, 'medium'::text, 'high'::text, 'urgent'::text]))),
   CONSTRAINT findings_source_check CHECK ((source_kind = ANY (ARRAY['manual'::text, 'monitor'::text, 'experiment'::text]))),
   CONSTRAINT findings_source_id_check CHECK (((source_id IS NULL) = (source_kind = 'manual'::text))),
   CONSTRAINT findings_status_check CHECK ((status = ANY (ARRAY['open'::text, 'acknowledged'::text, 'resolved'::text, 'ignored'::text]))),
   CONSTRAINT findings_type_check CHECK ((finding_type >= 0))
 );
+CREATE INDEX findings_assignee_idx ON public.findings USING btree (organization_id, assignee_user_id, id) WHERE (assignee_user_id IS NOT NULL);
+CREATE INDEX findings_merged_idx ON public.findings USING btree (organization_id, merged_into_id) WHERE (merged_into_id IS NOT NULL);
 CREATE UNIQUE INDEX findings_monitor_key ON public.findings USING btree (organization_id, source_id) WHERE ((source_kind = 'monitor'::text) AND (status = ANY (ARRAY['open'::text, 'acknowledged'::text])));
+CREATE INDEX findings_source_idx ON public.findings USING btree (organization_id, source_id, id) WHERE (source_id IS NOT NULL);
 
 CREATE TABLE integration_deliveries (
   organization_id uuid NOT NULL,

@@ -290,11 +290,36 @@ export interface ExperimentUnits {
   organization_id: string;
 }
 
+export interface FindingComments {
+  author_user_id: string;
+  body: Json;
+  created_at: Timestamp;
+  edited_at: Timestamp | null;
+  finding_id: string;
+  id: string;
+  organization_id: string;
+}
+
 export interface FindingConversations {
   conversation_id: string;
   created_at: Generated<Timestamp>;
   finding_id: string;
   organization_id: string;
+}
+
+export interface FindingMoves {
+  by_user_id: string | null;
+  created_at: Timestamp;
+  finding_id: string;
+  from_priority: string;
+  from_status: string;
+  id: string;
+  kind: string;
+  merged_into_id: string | null;
+  organization_id: string;
+  reason: string | null;
+  to_priority: string;
+  to_status: string;
 }
 
 export interface Findings {
@@ -304,6 +329,7 @@ export interface Findings {
   description: Json | null;
   finding_type: number;
   id: string;
+  merged_into_id: string | null;
   organization_id: string;
   priority: string;
   source_id: string | null;
@@ -675,7 +701,9 @@ export interface DB {
   experiment_splits: ExperimentSplits;
   experiment_units: ExperimentUnits;
   experiments: Experiments;
+  finding_comments: FindingComments;
   finding_conversations: FindingConversations;
+  finding_moves: FindingMoves;
   findings: Findings;
   integration_deliveries: IntegrationDeliveries;
   integrations: Integrations;

@@ -1,0 +1,29 @@
+import type { Deps } from '../deps.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { publishEvent } from '../webhooks/send.ts'
+import { getFinding } from './queries.ts'
+
+type Stored = Awaited<ReturnType<typeof getFinding>>
+
+/** As requests answer it. What is not set is left out where the published interface has it so. */
+export const shown = ({ description, assigneeUserId, sourceKind, sourceId, ...finding }: Stored) => ({
+  ...finding,
+  ...(description !== null && { description }),
+  ...(assigneeUserId !== null && { assigneeUserId }),
+  source: { kind: sourceKind, id: sourceId },
+})
+
+export type AnnounceDeps = Pick<Deps, 'jobs' | 'clock'>
+
+/** Tells the endpoints that ask for it, in the transaction that makes or changes the finding. Answers the finding. */
+export const announceFinding = async (
+  deps: AnnounceDeps,
+  trx: Db,
+  org: OrgId,
+  id: string,
+  what: 'created' | 'updated',
+) => {
+  const data = shown(await getFinding(trx, org, id))
+  await publishEvent(deps, trx, org, { type: `finding.${what}`, data })
+  return data
+}

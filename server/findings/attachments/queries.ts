@@ -1,0 +1,84 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Page } from '../../platform/http/paging.ts'
+
+const columns = ['finding_id as findingId', 'conversation_id as conversationId', 'created_at as createdAt'] as const
+
+export const listAttached = (db: Db, org: OrgId, findingId: string, { limit, after }: Page) =>
+  db
+    .selectFrom('finding_conversations')
+    .select(columns)
+    .where('organization_id', '=', org)
+    .where('finding_id', '=', findingId)
+    .$if(after !== undefined, (query) => query.where('conversation_id', '<', after as string))
+    .orderBy('conversation_id', 'desc')
+    .limit(limit + 1)
+    .execute()
+
+export const findAttached = (db: Db, org: OrgId, findingId: string, conversationId: string) =>
+  db
+    .selectFrom('finding_conversations')
+    .select(columns)
+    .where('organization_id', '=', org)
+    .where('finding_id', '=', findingId)
+    .where('conversation_id', '=', conversationId)
+    .executeTakeFirst()
+
+export const countAttached = async (db: Db, org: OrgId, findingId: string): Promise<number> => {
+  const { count } = await db
+    .selectFrom('finding_conversations')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('organization_id', '=', org)
+    .where('finding_id', '=', findingId)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Since the finding was filed, or reopened by a spike. */
+export const countGathered = async (db: Db, org: OrgId, findingId: string): Promise<number> => {
+  const { rows } = await sql<{ count: number }>`
+    SELECT count(*) AS count FROM finding_conversations c
+    WHERE c.organization_id = ${org} AND c.finding_id = ${findingId} AND c.created_at >= coalesce((
+      SELECT max(m.created_at) FROM finding_moves m
+      WHERE m.organization_id = ${org} AND m.finding_id = ${findingId} AND m.kind = 'recurrence'), '-infinity')`.execute(
+    db,
+  )
+  return rows[0]?.count ?? 0
+}
+
+/** Those that are still there and not attached yet. In the order in which all lock conversations. */
+export const attachConversations = async (trx: Db, org: OrgId, findingId: string, ids: string[], now: Date) => {
+  await sql`
+    WITH held AS (
+      SELECT c.id FROM conversations c
+      WHERE c.organization_id = ${org} AND c.id = ANY(${ids}::uuid[])
+      ORDER BY c.external_id, c.id FOR KEY SHARE)
+    INSERT INTO finding_conversations (organization_id, finding_id, conversation_id, created_at)
+    SELECT ${org}::uuid, ${findingId}::uuid, h.id, ${now}::timestamptz FROM held h
+    ON CONFLICT ON CONSTRAINT finding_conversations_pkey DO NOTHING`.execute(trx)
+}
+
+/** The conversations of one finding to another too, each as old as it was. */
+export const copyAttached = async (trx: Db, org: OrgId, { from, to }: { from: string; to: string }) => {
+  await sql`
+    WITH held AS (
+      SELECT c.id, a.created_at FROM finding_conversations a
+      JOIN conversations c ON c.organization_id = a.organization_id AND c.id = a.conversation_id
+      WHERE a.organization_id = ${org} AND a.finding_id = ${from}
+      ORDER BY c.external_id, c.id FOR KEY SHARE OF c)
+    INSERT INTO finding_conversations (organization_id, finding_id, conversation_id, created_at)
+    SELECT ${org}::uuid, ${to}::uuid, h.id, h.created_at FROM held h
+    ON CONFLICT ON CONSTRAINT finding_conversations_pkey DO NOTHING`.execute(trx)
+}
+
+/** Whether it was there. */
+export const detachConversation = async (trx: Db, org: OrgId, findingId: string, conversationId: string) => {
+  const detached = await trx
+    .deleteFrom('finding_conversations')
+    .where('organization_id', '=', org)
+    .where('finding_id', '=', findingId)
+    .where('conversation_id', '=', conversationId)
+    .returning('conversation_id')
+    .executeTakeFirst()
+  return detached !== undefined
+}

@@ -1,0 +1,23 @@
+// A finding that whoever changes it has alone until the transaction ends.
+
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { ApiError } from '../platform/errors.ts'
+import { lockFinding } from './queries.ts'
+
+export type HeldFinding = Awaited<ReturnType<typeof lockFinding>>
+
+/** The finding, or the one that it was merged into. */
+export const followFinding = async (trx: Db, org: OrgId, id: string): Promise<HeldFinding> => {
+  for (let at = id; ; ) {
+    const held = await lockFinding(trx, org, at)
+    if (held.mergedIntoId === null) return held
+    at = held.mergedIntoId
+  }
+}
+
+/** One that was merged stays as it is. */
+export const holdFinding = async (trx: Db, org: OrgId, id: string): Promise<HeldFinding> => {
+  const held = await lockFinding(trx, org, id)
+  if (held.mergedIntoId === null) return held
+  throw new ApiError('conflict', `This finding was merged into ${held.mergedIntoId}; change that one instead.`)
+}

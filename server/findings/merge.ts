@@ -1,0 +1,44 @@
+import type { Db } from '../platform/db/database.ts'
+import { ApiError } from '../platform/errors.ts'
+import type { Actor } from '../platform/identity/actor.ts'
+import { newId } from '../platform/ids.ts'
+import { copyAttached, countAttached } from './attachments/queries.ts'
+import { holdFinding } from './hold.ts'
+import { mostAttached, mostMerged } from './limits.ts'
+import { listIdsWithMerged, moveFinding, redirectMerged, updateFinding } from './queries.ts'
+
+type Merge = { intoId: string; now: Date }
+
+/**
+ * The one ends, resolved, and the other tells of both: its conversations are the other's too, its comments and its
+ * history stay its own and are shown with the other's.
+ */
+export const mergeFinding = async (trx: Db, { org, userId }: Actor, id: string, { intoId, now }: Merge) => {
+  // In one order, so that two that are merged into each other at once do not wait for each other.
+  const [first, second] = [id.toLowerCase(), intoId.toLowerCase()].sort()
+  if (first === undefined || second === undefined || first === second) {
+    throw new ApiError('conflict', 'A finding cannot be merged into itself.')
+  }
+  const both = [await holdFinding(trx, org, first), await holdFinding(trx, org, second)]
+  const [from, into] = both[0]?.id === id.toLowerCase() ? both : both.reverse()
+  if (!from || !into) throw new Error('two were held')
+
+  const to = { status: 'resolved', priority: from.priority } as const
+  await moveFinding(trx, org, {
+    ...{ id: newId(), findingId: from.id, kind: 'merge', byUserId: userId, from, to, mergedIntoId: into.id, now },
+  })
+  await redirectMerged(trx, org, { from: from.id, into: into.id })
+  await copyAttached(trx, org, { from: from.id, to: into.id })
+  await updateFinding(trx, org, into.id, { now })
+  const [merged, attached] = [await listIdsWithMerged(trx, org, into.id), await countAttached(trx, org, into.id)]
+  if (merged.length > mostMerged + 1) {
+    throw new ApiError('conflict', `At most ${mostMerged} findings may be merged into one.`)
+  }
+  if (attached > mostAttached) {
+    throw new ApiError(
+      'conflict',
+      `A finding has at most ${mostAttached} conversations; together they have ${attached}.`,
+    )
+  }
+  return { from: from.id, into: into.id }
+}

@@ -1,0 +1,18 @@
+import Type from 'typebox'
+
+const example = {
+  type: 'doc',
+  content: [{ type: 'paragraph', content: [{ type: 'text', text: 'They ask for their money back.' }] }],
+}
+
+const about = { type: 'object', additionalProperties: true, examples: [example] }
+
+/** What it may hold is checked by `checkRichText`. */
+export const RichTextInput = Type.Unsafe<object>({
+  ...about,
+  description:
+    'Rich text: a TipTap document of the nodes and marks of its StarterKit, task lists and mentions. Links are http, ' +
+    'https or mailto. At most 256 KiB, 10,000 nodes and 20 levels.',
+})
+
+export const RichTextOutput = Type.Unsafe<object>({ ...about, description: 'Rich text: a TipTap document.' })

@@ -1,0 +1,40 @@
+import type { Db } from '../platform/db/database.ts'
+import { ApiError, invalid } from '../platform/errors.ts'
+import type { Actor } from '../platform/identity/actor.ts'
+import { newId } from '../platform/ids.ts'
+import { holdFinding } from './hold.ts'
+import { movesFrom } from './moves.ts'
+import { moveFinding } from './queries.ts'
+import type { FindingTriage } from './schema.ts'
+
+type Triage = FindingTriage & { now: Date }
+
+/** Moves a finding by the table of moves, or gives it another priority, or both. Answers its id. */
+export const triageFinding = async (
+  trx: Db,
+  { org, userId }: Actor,
+  id: string,
+  { status, priority, reason, now }: Triage,
+): Promise<string> => {
+  if (status === undefined && priority === undefined) throw invalid('status', 'or priority is required')
+  const held = await holdFinding(trx, org, id)
+  const allowed = movesFrom(held.status)
+  if (status !== undefined && !allowed.includes(status)) {
+    throw new ApiError('conflict', `The finding is ${held.status}; from there it may become ${allowed.join(', ')}.`)
+  }
+  const to = { status: status ?? held.status, priority: priority ?? held.priority }
+  if (to.status === held.status && to.priority === held.priority) {
+    throw new ApiError('conflict', `The priority is ${held.priority} already.`)
+  }
+  await moveFinding(trx, org, {
+    id: newId(),
+    findingId: held.id,
+    kind: 'triage',
+    byUserId: userId,
+    from: held,
+    to,
+    reason,
+    now,
+  })
+  return held.id
+}
