@@ -72,7 +72,7 @@ describe('beside a serving process', () => {
       const answer = await runEarshot(['jobs', 'retry', unknown], switches)
       expect(answer).toMatchObject({ code: 1, stdout: 'Given back: 0\n', stderr: expect.stringContaining(unknown) })
     }
-  }, 30_000)
+  }, 60_000)
 })
 
 describe('doctor', () => {
@@ -125,7 +125,7 @@ describe('called wrongly', () => {
     expect(answer).toMatchObject({ code: 2, stdout: '' })
     for (const name of [...Object.keys(wrong), 'EARSHOT_SECRET_KEY']) expect(answer.stderr).toContain(`${name}: `)
     for (const secret of ['hidden', 'too-short']) expect(answer.stderr).not.toContain(secret)
-  }, 60_000)
+  })
 
   it.each([
     [['nonsense'], 'Usage: earshot'],
