@@ -1,6 +1,7 @@
 // A judge as the ruler errs. Where people have reviewed a fair sample of the same conversations, their answers correct
 // its average (prediction-powered inference; Angelopoulos, Duchi and Zrnic 2023).
 
+import { mendedVariance } from './arm.ts'
 import type { Design } from './design.ts'
 import { tQuantile } from './distributions.ts'
 import { around, clamp, type Interval } from './interval.ts'
@@ -66,6 +67,14 @@ export const correctArm = ({ units, others }: ReviewedArm): CorrectedArm | null 
   return { reviewed, mean: reviewedMean + weight * unreviewedMean, variance, weight, units: allUnits }
 }
 
+/** By how much a share of few people's answers is less certain than it looks, as in the arms themselves. */
+const smallSample = ({ units }: ReviewedArm): number => {
+  const reviewed = units.reduce((sum, unit) => sum + unit.reviewed, 0)
+  const human = units.reduce((sum, unit) => sum + unit.human, 0)
+  const share = human / reviewed
+  return Math.max(0, mendedVariance(human, reviewed) / (reviewed + 2) - (share * (1 - share)) / reviewed)
+}
+
 export type CorrectedDifference = {
   /** "Corrected by so many human reviews." */
   reviewedA: number
@@ -83,7 +92,8 @@ export const correctedDifference = (a: ReviewedArm, b: ReviewedArm, design: Desi
   const [armA, armB] = [correctArm(a), correctArm(b)]
   if (!armA || !armB) return null
   const estimate = armB.mean - armA.mean
-  const variance = armA.variance + armB.variance
+  const mended = design.kind === 'boolean' ? smallSample(a) + smallSample(b) : 0
+  const variance = armA.variance + armB.variance + mended
   const standardError = Math.sqrt(variance)
   // The reviewed units are what limits it.
   const degrees = Math.min(a.units.length, b.units.length) - 1
