@@ -67,10 +67,8 @@ export const correctArm = ({ units, others }: ReviewedArm): CorrectedArm | null 
   return { reviewed, mean: reviewedMean + weight * unreviewedMean, variance, weight, units: allUnits }
 }
 
-/** By how much a share of few people's answers is less certain than it looks, as in the arms themselves. */
-const smallSample = ({ units }: ReviewedArm): number => {
-  const reviewed = units.reduce((sum, unit) => sum + unit.reviewed, 0)
-  const human = units.reduce((sum, unit) => sum + unit.human, 0)
+/** By how much the share that so many people affirm is less certain than it looks, as in the arms themselves. */
+export const fewPeople = (human: number, reviewed: number): number => {
   const share = human / reviewed
   return Math.max(0, mendedVariance(human, reviewed) / (reviewed + 2) - (share * (1 - share)) / reviewed)
 }
@@ -92,7 +90,12 @@ export const correctedDifference = (a: ReviewedArm, b: ReviewedArm, design: Desi
   const [armA, armB] = [correctArm(a), correctArm(b)]
   if (!armA || !armB) return null
   const estimate = armB.mean - armA.mean
-  const mended = design.kind === 'boolean' ? smallSample(a) + smallSample(b) : 0
+  const of = ({ units }: ReviewedArm, { reviewed }: CorrectedArm) =>
+    fewPeople(
+      units.reduce((sum, { human }) => sum + human, 0),
+      reviewed,
+    )
+  const mended = design.kind === 'boolean' ? of(a, armA) + of(b, armB) : 0
   const variance = armA.variance + armB.variance + mended
   const standardError = Math.sqrt(variance)
   // The reviewed units are what limits it.
