@@ -2,6 +2,9 @@ import { agentGroups } from './agent-groups/routes.ts'
 import { agents } from './agents/routes.ts'
 import { apiKeys } from './api-keys/routes.ts'
 import { auditEvents } from './audit-events/routes.ts'
+import { bucketConversations } from './buckets/conversations/routes.ts'
+import { bucketProgress } from './buckets/progress/routes.ts'
+import { buckets } from './buckets/routes.ts'
 import { companies } from './companies/routes.ts'
 import { erasure } from './conversations/erasure/routes.ts'
 import { recordings } from './conversations/recordings/routes.ts'
@@ -34,6 +37,9 @@ import { addFiles } from './platform/http/files.ts'
 import { addHealth } from './platform/http/health.ts'
 import { type App, openHttp } from './platform/http/http.ts'
 import { addPages } from './platform/http/pages.ts'
+import { reviewAdjudication } from './reviews/adjudication/routes.ts'
+import { reviewClaims } from './reviews/claims/routes.ts'
+import { reviews } from './reviews/routes.ts'
 import { savedViews } from './saved-views/routes.ts'
 import { signIn } from './sign-in/routes.ts'
 import { webhookDeliveries } from './webhooks/deliveries/routes.ts'
@@ -66,6 +72,12 @@ const resources = [
   findings,
   findingConversations,
   findingComments,
+  buckets,
+  bucketConversations,
+  bucketProgress,
+  reviews,
+  reviewClaims,
+  reviewAdjudication,
   monitorTrend,
   monitorAgreement,
   integrations,
@@ -90,6 +102,8 @@ const areas: [name: string, description: string][] = [
   ['Experiments', 'Two versions of a prompt, routed elsewhere and measured here.'],
   ['Customer Metrics', 'Evaluations of the customer’s own, attached to a conversation.'],
   ['Findings', 'What somebody should look at: problems and praise, with the conversations that show them.'],
+  ['Buckets', 'Conversations to review: put in by hand, by filters as they arrive, or as a fair sample.'],
+  ['Reviews', 'What people say of a conversation, and of what monitors found in it.'],
   ['Companies', 'Clients or brands that the agents work for, and their logos.'],
   ['Files', 'Stored files behind signed links.'],
   ['Operations', 'Health of the process.'],

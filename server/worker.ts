@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { drawQuotas, offerConversations } from './buckets/arrivals/jobs.ts'
 import { deleteLogo, sweepLogos } from './companies/jobs.ts'
 import { eraseByRetention } from './conversations/erasure/jobs.ts'
 import { eraseMentions } from './conversations/erasure/mentions.ts'
@@ -19,6 +20,7 @@ import { detectSpikes } from './monitors/spikes/jobs.ts'
 import { newId } from './platform/ids.ts'
 import type { Job } from './platform/jobs/define-job.ts'
 import { deliverMail, sweepMails } from './platform/mail/jobs.ts'
+import { lapseReviews } from './reviews/jobs.ts'
 import { sweepSessions } from './sign-in/jobs.ts'
 import { deliver, sweepWebhooks } from './webhooks/deliveries/jobs.ts'
 
@@ -38,6 +40,9 @@ export const jobList: Job<Deps>[] = [
   retryLacking,
   sweepExperiments,
   detectSpikes,
+  offerConversations,
+  drawQuotas,
+  lapseReviews,
   fetchRecording,
   deleteRecording,
   sweepRecordings,

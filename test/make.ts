@@ -111,9 +111,50 @@ export const makeMonitor = (server: TestServer, key: string, fields: object = {}
   return made(server.call('POST', '/v1/monitors', { key, body }))
 }
 
+/** One without filters, with a conversation in it. */
+export const makeBucket = async (server: TestServer, key: string, fields: object = {}) => {
+  const { id } = await makeConversation(server, key)
+  const bucket = await made(
+    server.call('POST', '/v1/buckets', { key, body: { name: `Bucket ${randomUUID()}`, type: 'static', ...fields } }),
+  )
+  const body = { conversationIds: [id] }
+  const { status, text } = await server.call('POST', `/v1/buckets/${bucket.id}/conversations`, { key, body })
+  if (status !== 200) throw new Error(`expected 200, got ${status}: ${text}`)
+  return { id: bucket.id as string, conversationId: id as string }
+}
+
+/** A review in progress, in a new bucket. */
+export const makeClaim = async (server: TestServer, key: string, fields: object = {}) => {
+  const bucket = await makeBucket(server, key, fields)
+  const { status, text, body } = await server.call('POST', `/v1/buckets/${bucket.id}/claim`, { key })
+  if (status !== 200) throw new Error(`expected 200, got ${status}: ${text}`)
+  return { id: body.id as string, bucketId: bucket.id, conversationId: bucket.conversationId }
+}
+
+/** Two completed reviews of a conversation that differ in a judgment, in a new bucket, and what they differ in. */
+export const makeDispute = async (server: TestServer, key: string, fields: object = {}) => {
+  const { id: monitorId } = await makeMonitor(server, key)
+  const bucket = await makeBucket(server, key, { reviewsPerConversation: 2, ...fields })
+  const results = [{ monitorId, conversationId: bucket.conversationId, result: 'affected' }]
+  await server.call('POST', '/v1/monitor-results', { key, body: { results } })
+  const reviewIds: string[] = []
+  for (const correctResult of ['affected', 'not_affected']) {
+    const { headers } = await makePerson(server, key)
+    const { body: review } = await server.call('POST', `/v1/buckets/${bucket.id}/claim`, { headers })
+    const body = { status: 'completed', judgments: [{ monitorId, correctResult }] }
+    const { status, text } = await server.call('PATCH', `/v1/reviews/${review.id}`, { headers, body })
+    if (status !== 200) throw new Error(`expected 200, got ${status}: ${text}`)
+    reviewIds.push(review.id)
+  }
+  return { ...bucket, monitorId: monitorId as string, reviewIds }
+}
+
 type Judgment = { monitorId: string; monitorVersion?: number; correctResult: 'affected' | 'not_affected' | 'unsure' }
 
-/** What the maker of `key` says of a conversation. Straight into the database: reviews have no endpoints yet. */
+/**
+ * What the maker of `key` says of a conversation. Straight into the database, also what the interface refuses: a judgment
+ * of what a monitor has no result of.
+ */
 export const makeReview = async (
   { call, deps: { db } }: TestServer,
   { key, conversationId }: { key: string; conversationId: string },

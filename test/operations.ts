@@ -10,10 +10,13 @@ import {
   makeAgent,
   makeAgentGroup,
   makeAgentVersion,
+  makeBucket,
+  makeClaim,
   makeComment,
   makeCompany,
   makeConversation,
   makeDelivery,
+  makeDispute,
   makeExperiment,
   makeExperimentExport,
   makeExport,
@@ -72,6 +75,13 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
     return [integrationId, deliveryId]
   },
   '/v1/integrations/{id}': async (server, { key }) => (await makeIntegration(server, key)).id,
+  '/v1/buckets/{id}/conversations/{conversationId}': async (server, { key }) => {
+    const { id, conversationId } = await makeBucket(server, key)
+    return [id, conversationId]
+  },
+  '/v1/buckets/{id}': async (server, { key }) => (await makeBucket(server, key)).id,
+  '/v1/reviews/{id}/adjudicate': async (server, { key }) => (await makeDispute(server, key)).reviewIds,
+  '/v1/reviews/{id}': async (server, { key }) => (await makeClaim(server, key)).id,
   '/v1/companies/{id}': async (server, { key }) => (await makeCompany(server, key)).id,
   '/v1/experiments/monitor-groups/{id}': async (server, { key }) => makeMonitorGroup(server, key),
   '/v1/experiments/{id}/exports/{exportId}/download': async (server, { key }) => {
@@ -134,6 +144,7 @@ const bodies: Record<string, () => Partial<Call>> = {
   updateAgent: () => ({ body: { name: 'Leo' } }),
   updateConversation: () => ({ body: { customerId: unique() } }),
   createAgentGroup: () => ({ body: { name: unique() } }),
+  updateReview: () => ({ body: { rating: 4 } }),
   updateMonitorGroup: () => ({ body: { name: unique() } }),
   updateAgentGroup: () => ({ body: { name: unique() } }),
   createFinding: () => ({ body: { title: 'Refunds are promised' } }),
@@ -240,6 +251,12 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
   createMonitorExport: async (server, { key }) => ({
     body: { operationId: randomUUID(), config: await makeExportConfig(server, key) },
   }),
+  createReview: async (server, { key }) => ({ body: { conversationId: (await makeConversation(server, key)).id } }),
+  // The dispute that the path names is over the newest monitor.
+  adjudicateReview: async (server, { key }) => {
+    const [monitor] = (await server.call('GET', '/v1/monitors?limit=1', { key })).body.data
+    return { body: { judgments: [{ monitorId: monitor?.id ?? randomUUID(), correctResult: 'affected' }] } }
+  },
   launchExperiment: async (server, { key }) => ({ body: await makeLaunch(server, key) }),
   previewMonitorExport: async (server, { key }) => ({ body: { config: await makeExportConfig(server, key) } }),
   switchOrganization: (server, org) => bySession(server, org, { organizationId: org.id }),

@@ -8,7 +8,12 @@ const failure = 'the evaluation went wrong, time and again'
 type Failed = { monitors: StoredMonitor[]; conversationId: string }
 
 /** So that nobody waits for a result for ever, and one conversation holds up no other. */
-export const storeFailures = (deps: Pick<Deps, 'clock'>, trx: Db, org: OrgId, { monitors, conversationId }: Failed) => {
+export const storeFailures = (
+  deps: Pick<Deps, 'clock' | 'jobs'>,
+  trx: Db,
+  org: OrgId,
+  { monitors, conversationId }: Failed,
+) => {
   const nothing = { result: null, score: null, evidence: [], tokens: null, cost: null }
   const rows = monitors.map(({ id: monitorId, number: monitorVersion }) => {
     return { conversationId, monitorId, monitorVersion, ...nothing, status: 'failed' as const, reasoning: failure }

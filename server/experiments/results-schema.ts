@@ -142,6 +142,28 @@ const OutcomeResult = Closed(
           'The smallest difference that would be seen reliably by now, and how many more it takes to see `target`.',
       },
     ),
+    corrected: Nullable(
+      Closed(
+        {
+          reviewedA: Whole,
+          reviewedB: Whole,
+          shareReviewedA: { ...P, description: 'Of the observed conversations.' },
+          shareReviewedB: P,
+          meanA: Figure,
+          meanB: Figure,
+          estimate: { ...Figure, description: 'B less A.' },
+          standardError: Figure,
+          fixed: OptionalInterval,
+          anytime: OptionalInterval,
+        },
+        {
+          title: 'CorrectedDifference',
+          description:
+            'The difference as people’s reviews of sampled conversations correct it, beside what the monitor alone says. ' +
+            'Null for scores, and until 30 conversations of each arm are reviewed in sampled buckets.',
+        },
+      ),
+    ),
     correction: Nullable(
       Closed(
         {

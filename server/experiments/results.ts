@@ -1,8 +1,11 @@
 // The answer of an experiment: what was launched, what each outcome shows by now, and whether it may be believed.
 
+import { correctionOf } from './correction/correct.ts'
+import type { Reviewed } from './correction/queries.ts'
 import type { Health } from './health.ts'
 import { outcomeSums, readOutcome } from './observations/exact-sums.ts'
 import { designOf, pointOf } from './observations/look.ts'
+import type { StoredUnit } from './observations/queries.ts'
 import type { StoredExperiment, StoredOutcome, StoredPoint } from './queries.ts'
 import { estimateArms } from './stats/arm.ts'
 import { correctSecondaries } from './stats/families.ts'
@@ -22,9 +25,16 @@ export const launchedOf = (experiment: StoredExperiment) => {
   return { ...launched, stableRoutingConfirmed: true, notifications: { emails } }
 }
 
-type Reading = { experiment: StoredExperiment; outcomes: StoredOutcome[]; health: Health }
+type Reading = {
+  experiment: StoredExperiment
+  outcomes: StoredOutcome[]
+  health: Health
+  /** What people have judged of fair samples, with the units that it is of. */
+  reviews: Reviewed[]
+  units: ReadonlyMap<string, StoredUnit>
+}
 
-export const outcomesOf = ({ experiment, outcomes, health }: Reading) => {
+export const outcomesOf = ({ experiment, outcomes, health, reviews, units }: Reading) => {
   const splitP = health.sampleRatio.expectedA === null ? null : health.sampleRatio.p
   const results = outcomes.map((outcome) => {
     const design = designOf(experiment, outcome)
@@ -32,7 +42,8 @@ export const outcomesOf = ({ experiment, outcomes, health }: Reading) => {
     const sums = outcomeSums(exact, outcome.kind)
     const result = outcomeResult(sums, design, { target: null, conversationsPerDay: health.conversations.perDay })
     const { point } = pointOf(exact, design, { at: experiment.countedAt, splitP })
-    return { outcome, design, result, point, arms: estimateArms(sums.observed, outcome.kind) }
+    const corrected = correctionOf({ reviews, units, sums: exact, position: outcome.position, design })
+    return { outcome, design, result, point, corrected, arms: estimateArms(sums.observed, outcome.kind) }
   })
   const secondaries = results.filter(({ outcome }) => !outcome.isPrimary)
   const { size, corrected } = correctSecondaries(
@@ -45,7 +56,7 @@ export const outcomesOf = ({ experiment, outcomes, health }: Reading) => {
       }
     }),
   )
-  return results.map(({ outcome, design, result, point, arms }) => {
+  return results.map(({ outcome, design, result, point, corrected: correctedByPeople, arms }) => {
     const at = secondaries.findIndex((one) => one.outcome === outcome)
     const { difference } = result
     const last = outcome.timeline.at(-1)
@@ -58,6 +69,7 @@ export const outcomesOf = ({ experiment, outcomes, health }: Reading) => {
       kind: outcome.kind,
       range: outcome.range,
       ...result,
+      corrected: correctedByPeople,
       correction:
         at < 0
           ? null

@@ -5,12 +5,13 @@ import { ApiError } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page } from '../platform/http/schemas.ts'
 import type { Actor } from '../platform/identity/actor.ts'
+import { listReviewed } from './correction/queries.ts'
 import { healthOf } from './health.ts'
 import { launch } from './launch.ts'
 import { canMove } from './moves.ts'
 import { tellFinished } from './notices.ts'
 import { countChanges } from './observations/count.ts'
-import { hasChanges, listSplits } from './observations/queries.ts'
+import { hasChanges, listSplits, listUnits } from './observations/queries.ts'
 import {
   finishExperiment,
   getExperiment,
@@ -45,11 +46,14 @@ export const experiments = (app: App, deps: Deps): void => {
     const outcomes = await listOutcomes(trx, org, id)
     const health = healthOf(experiment, await listSplits(trx, org, id), clock.now())
     const overlapping = await listOverlapping(trx, org, experiment)
+    const reviews = await listReviewed(trx, org, id, outcomes)
+    const unitIds = [...new Set(reviews.map(({ unitId }) => unitId))]
+    const units = new Map((await listUnits(trx, org, id, unitIds)).map((unit) => [unit.id, unit]))
     const { alpha, tuningConversations, countedAt } = experiment
     return {
       ...launchedOf(experiment),
       ...{ alpha, tuningConversations, countedAt },
-      outcomes: outcomesOf({ experiment, outcomes, health }),
+      outcomes: outcomesOf({ experiment, outcomes, health, reviews, units }),
       health: { ...health, overlapping },
     }
   }

@@ -83,7 +83,7 @@ const reviews: Record<NonNullable<Selection['reviewStatus']>, string> = {
 /** `names` says what the ids are called; one without a name stands for itself. */
 export const explainFilter = (selection: Selection, names: ReadonlyMap<string, string>): string => {
   const { channels, directions, statuses, agentIds, agentVersionIds, agentGroupIds, companyIds } = selection
-  const { customerId, text, reviewStatus } = selection
+  const { customerId, text, reviewStatus, bucketId } = selection
   const what = channels
     ? join(
         channels.map((channel) => `${channel}s`),
@@ -105,6 +105,7 @@ export const explainFilter = (selection: Selection, names: ReadonlyMap<string, s
     sayConditions(selection),
     sayMonitors(selection, names),
     reviewStatus && reviews[reviewStatus],
+    bucketId !== undefined && `in bucket ${sayIds([bucketId], names)}`,
   ].filter((part) => typeof part === 'string')
   return parts.length === 1 ? `all ${what}` : parts.join(', ')
 }

@@ -29,7 +29,7 @@ describe('the schema', () => {
       { monitors: [{ id: leo, result: 'failed' }] },
       { monitors: Array.from({ length: 21 }, (_, i) => ({ id: leo.slice(0, -2) + String(i + 10) })) },
       { match: 'none' },
-      { bucketId: leo },
+      { bucketId: 'refunds' },
       { agentIds: [] },
       { agentIds: ['leo'] },
       { agentIds: [leo, leo] },

@@ -98,6 +98,7 @@ export const Filter = Closed(
       }),
     ),
     reviewStatus: Type.Optional(Choice(reviewStatuses)),
+    bucketId: Type.Optional({ ...Id, description: 'In this bucket.' }),
   },
   {
     title: 'Filter',
@@ -186,6 +187,7 @@ export const parseFilter = (filter: Filter, path = ''): Selection => {
     metadata: conditions(filter.metadata),
     ...monitorConditions(filter),
     reviewStatus: filter.reviewStatus,
+    bucketId: filter.bucketId?.toLowerCase(),
   }
   return Object.fromEntries(Object.entries(selection).filter(([, value]) => value !== undefined))
 }

@@ -29,6 +29,7 @@ export type Selection = {
   monitors?: MonitorCondition[]
   match?: 'all' | 'any'
   reviewStatus?: 'none' | 'pending' | 'in_progress' | 'completed'
+  bucketId?: string
 }
 
 /** The list also finds one by its external id. */
@@ -211,6 +212,7 @@ const soughtClauses = (
   scope: VersionScope = 'historical',
 ): Clause[] => {
   const { agentIds = [], agentVersionIds = [], agentGroupIds = [], companyIds = [], text, metadata = [] } = selection
+  const { bucketId } = selection
   const clauses: Clause[] = []
   if (agentIds.length > 1) clauses.push(sql`conversations.agent_id = ANY(${agentIds}::uuid[])`)
   if (agentVersionIds.length > 1) clauses.push(sql`conversations.agent_version_id = ANY(${agentVersionIds}::uuid[])`)
@@ -219,6 +221,11 @@ const soughtClauses = (
     clauses.push(sql`conversations.agent_id IN (
       SELECT m.agent_id FROM agent_group_members m
       WHERE m.organization_id = ${org} AND m.group_id = ANY(${agentGroupIds}::uuid[]))`)
+  }
+  if (bucketId !== undefined) {
+    clauses.push(sql`conversations.id IN (
+      SELECT b.conversation_id FROM bucket_conversations b
+      WHERE b.organization_id = ${org} AND b.bucket_id = ${bucketId}::uuid)`)
   }
   clauses.push(...metadata.filter(isSought).map(metadataClause))
   if (text !== undefined) {
@@ -263,6 +270,21 @@ export const whereSelected = <T extends keyof DB, O>(
     ofTenant(org),
     ...orderedClauses(selection),
     ...soughtClauses(org, selection, { before: undefined }, scope),
+    ...otherClauses(selection),
+  ]).modifyEnd(eachTime)
+
+/** The same among a few conversations, whose results are come by one by one. */
+export const whereAmong = <T extends keyof DB, O>(
+  query: SelectQueryBuilder<DB, T, O>,
+  org: OrgId,
+  selection: Selection,
+  ids: string[],
+) =>
+  narrow(query, [
+    ofTenant(org),
+    sql`conversations.id = ANY(${ids}::uuid[])`,
+    ...orderedClauses(selection),
+    ...soughtClauses(org, selection, 'each'),
     ...otherClauses(selection),
   ]).modifyEnd(eachTime)
 

@@ -1,9 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { getMonitor } from '../monitors/queries.ts'
 import { recordAudit } from '../platform/audit/record.ts'
-import { invalid } from '../platform/errors.ts'
+import { ApiError, invalid } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoQuery, Page } from '../platform/http/schemas.ts'
+import { isKeptBlind } from '../reviews/queries.ts'
 import { getCallStart, listConversationResults, listMonitorResults, type ResultFilter } from './queries.ts'
 import { ConversationResultQuery, MonitorResultQuery, Result, ResultBatch, ResultBatchAnswer } from './schema.ts'
 import { writeBatch } from './write.ts'
@@ -85,6 +86,7 @@ export const monitorResults = (app: App, deps: Deps): void => {
         tags,
         operationId: 'listConversationResults',
         summary: 'List the results of a conversation, of each monitor that of the newest version',
+        description: '403 while you are to review it blind.',
         params: IdParams,
         querystring: ConversationResultQuery,
         response: answers({ 200: Page(Result) }, 400, 401, 403, 404),
@@ -93,6 +95,12 @@ export const monitorResults = (app: App, deps: Deps): void => {
     async ({ actor, params, query: { limit, cursor, history = false } }) => {
       const id = params.id.toLowerCase()
       const startedAt = await getCallStart(db, actor.org, id)
+      if (await isKeptBlind(db, actor.org, actor.userId, id)) {
+        throw new ApiError(
+          'forbidden',
+          'You are to review this conversation blind; complete or skip your review first.',
+        )
+      }
       return app.paging.page(
         { limit, cursor },
         ['conversation-results', actor.org, id, history],

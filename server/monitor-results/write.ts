@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { offerToBuckets } from '../buckets/arrivals/jobs.ts'
 import { redact } from '../conversations/redaction.ts'
 import { redactsMetrics } from '../customer-metrics/queries.ts'
 import type { Deps } from '../deps.ts'
@@ -56,7 +57,7 @@ const redacted = (told: Told): Told => {
  * wins, and all of them tell what became of it.
  */
 export const writeBatch = async (
-  deps: Pick<Deps, 'clock'>,
+  deps: Pick<Deps, 'clock' | 'jobs'>,
   trx: Db,
   org: OrgId,
   given: unknown[],
@@ -98,7 +99,9 @@ export const writeBatch = async (
   const outcomes = new Map(
     (await upsertResults(trx, org, sound, deps.clock.now())).map((outcome, at) => [sound[at], outcome]),
   )
-  await noteChanges(deps, trx, org, [...new Set(sound.map(({ conversationId }) => conversationId))])
+  const concerned = [...new Set(sound.map(({ conversationId }) => conversationId))]
+  await noteChanges(deps, trx, org, concerned)
+  await offerToBuckets(deps, trx, org, concerned, 'results')
   return rows.map((row, index): ResultOutcome => {
     if (row instanceof ApiError) return { index, status: 'rejected', error: row.body }
     const outcome = outcomes.get(row) ?? 'absent'

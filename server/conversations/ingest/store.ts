@@ -1,3 +1,4 @@
+import { offerToBuckets } from '../../buckets/arrivals/jobs.ts'
 import { upsertMetrics } from '../../customer-metrics/queries.ts'
 import type { Deps } from '../../deps.ts'
 import { enqueueEvaluation, enqueueMetricRules, enqueuePinned } from '../../evaluations/jobs.ts'
@@ -153,5 +154,6 @@ export const storeSlots = async (deps: IngestDeps, trx: Db, org: OrgId, slots: S
   const others = changed.filter((slot) => slot.state.status === 'completed' && !isToEvaluate(slot))
   await enqueuePinned(deps, trx, org, idsOf(others))
   await noteChanges(deps, trx, org, idsOf(changed))
+  await offerToBuckets(deps, trx, org, idsOf(changed))
   return new Set([...measured, ...recorded])
 }

@@ -19,9 +19,10 @@ const parameters = {
 
 /** The filter that the parameters of the list stand for; faults name the parameter. */
 export const filterFromQuery = (query: Static<typeof ConversationQuery>) => {
-  const { since, until, customerId, text, reviewStatus } = query
+  const { since, until, customerId, text, reviewStatus, bucketId } = query
   const lists = Object.entries(parameters).map(([field, name]) => [field, query[name]?.split(',')])
-  const given = Object.entries({ ...Object.fromEntries(lists), since, until, customerId, text, reviewStatus })
+  const single = { since, until, customerId, text, reviewStatus, bucketId }
+  const given = Object.entries({ ...Object.fromEntries(lists), ...single })
   const filter = readFilter(Object.fromEntries(given.filter(([, value]) => value !== undefined)))
   if (!(filter instanceof ApiError)) return parseFilter(filter)
   const issues = filter.details?.issues ?? []

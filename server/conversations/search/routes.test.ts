@@ -199,10 +199,10 @@ describe('faults', () => {
 
   it('of a filter name their place', async () => {
     const { key } = await makeOrganization(server)
-    const { status, body } = await search(key, { metadata: [{ key: 'a', op: 'gt' }], bucketId: '' })
+    const { status, body } = await search(key, { metadata: [{ key: 'a', op: 'gt' }], bucket: '' })
     expect(status).toBe(400)
     expect((body as unknown as { details: object }).details).toEqual({
-      issues: [{ path: 'filter.bucketId', message: 'is not a known property' }],
+      issues: [{ path: 'filter.bucket', message: 'is not a known property' }],
     })
     const refused = await call('POST', '/v1/conversations/count', { key, body: { filter: { text: '…' } } })
     expect(refused.body).toMatchObject({ message: 'filter.text holds no word to search for' })

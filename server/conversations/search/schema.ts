@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { CustomerId, Filter, SearchText } from '../../filters/filter.ts'
-import { Closed, PageQuery, TimestampInput } from '../../platform/http/schemas.ts'
+import { Closed, Id, PageQuery, TimestampInput } from '../../platform/http/schemas.ts'
 import { ExternalId } from '../schema.ts'
 
 const Several = (example: string) =>
@@ -29,6 +29,7 @@ export const ConversationQuery = Closed({
   externalId: Type.Optional(ExternalId),
   text: Type.Optional(SearchText),
   reviewStatus: Type.Optional(Type.String({ maxLength: 20, examples: ['pending'] })),
+  bucketId: Type.Optional(Id),
 })
 
 export const ConversationSearch = Closed(

@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Selection } from '../queries.ts'
 
 type IdList = 'agentIds' | 'agentVersionIds' | 'agentGroupIds' | 'companyIds'
-type Named = Pick<Selection, IdList | 'monitors'>
+type Named = Pick<Selection, IdList | 'monitors' | 'bucketId'>
 
 /** What the ids in these filters are called. One that names nothing is left out. */
 export const findNames = async (db: Db, org: OrgId, selections: Named[]): Promise<Map<string, string>> => {
@@ -13,13 +13,16 @@ export const findNames = async (db: Db, org: OrgId, selections: Named[]): Promis
   const groups = all('agentGroupIds')
   const companies = all('companyIds')
   const monitors = selections.flatMap((selection) => selection.monitors?.map(({ id }) => id) ?? [])
-  if ([agents, versions, groups, companies, monitors].every((ids) => ids.length === 0)) return new Map()
+  const buckets = selections.flatMap((selection) => selection.bucketId ?? [])
+  if ([agents, versions, groups, companies, monitors, buckets].every((ids) => ids.length === 0)) return new Map()
   const { rows } = await sql<{ id: string; name: string }>`
     SELECT id, name FROM agents WHERE organization_id = ${org} AND id = ANY(${agents}::uuid[])
     UNION ALL
     SELECT id, name FROM agent_groups WHERE organization_id = ${org} AND id = ANY(${groups}::uuid[])
     UNION ALL
     SELECT id, name FROM companies WHERE organization_id = ${org} AND id = ANY(${companies}::uuid[])
+    UNION ALL
+    SELECT id, name FROM buckets WHERE organization_id = ${org} AND id = ANY(${buckets}::uuid[])
     UNION ALL
     SELECT id, name FROM monitors
     WHERE organization_id = ${org} AND id = ANY(${monitors}::uuid[]) AND deleted_at IS NULL

@@ -3,7 +3,8 @@ import { invalid } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, IdParams, Page } from '../../platform/http/schemas.ts'
 import { getMonitor } from '../queries.ts'
-import { type Judged, listAgreements } from './queries.ts'
+import { commonest, fleissKappa, krippendorffsAlpha, type Unit } from './between-people.ts'
+import { type Judged, listAgreements, listPairs, listPatterns } from './queries.ts'
 import { AgreementQuery, VersionAgreement } from './schema.ts'
 import { kappa, share } from './statistics.ts'
 
@@ -34,6 +35,45 @@ const measured = ({ truePositives, falsePositives, falseNegatives, trueNegatives
   }
 }
 
+type Patterns = Awaited<ReturnType<typeof listPatterns>>
+type Pairs = Awaited<ReturnType<typeof listPairs>>
+
+const mostPairs = 50
+
+const pairOf = ({ first, second, conversations, ...pair }: Pairs[number]) => ({
+  reviewerUserIds: [first, second],
+  conversations,
+  agreement: share(pair.bothAffected + pair.neitherAffected, conversations),
+  kappa: kappa({
+    truePositives: pair.bothAffected,
+    falsePositives: pair.firstAffected,
+    falseNegatives: pair.secondAffected,
+    trueNegatives: pair.neitherAffected,
+  }),
+})
+
+const answersOf = ({ counts }: Unit): number => counts.reduce((total, count) => total + count, 0)
+const timesOf = (units: Unit[]): number => units.reduce((total, { times }) => total + times, 0)
+
+const betweenPeople = (patterns: Patterns, pairs: Pairs) => {
+  const units: Unit[] = patterns.map(({ affected, notAffected, conversations }) => ({
+    counts: [affected, notAffected],
+    times: conversations,
+  }))
+  const alike = commonest(units)
+  const fleiss = fleissKappa(alike)
+  const alpha = krippendorffsAlpha(units)
+  const conversations = timesOf(units)
+  const judgments = units.reduce((total, unit) => total + answersOf(unit) * unit.times, 0)
+  const people = alike[0] ? answersOf(alike[0]) : 0
+  return {
+    conversations,
+    pairs: pairs.map(pairOf),
+    fleissKappa: fleiss === null ? null : { value: fleiss, conversations: timesOf(alike), people },
+    krippendorffsAlpha: alpha === null ? null : { value: alpha, conversations, judgments },
+  }
+}
+
 export const monitorAgreement = (app: App, { db }: Deps): void => {
   app.get(
     '/v1/monitors/:id/agreement',
@@ -45,7 +85,8 @@ export const monitorAgreement = (app: App, { db }: Deps): void => {
         summary: 'How the results of a monitor agree with what people judged, by version, the newest first',
         description:
           'Judgments of completed reviews, each compared with the result of the version that it was made of. Two people ' +
-          'who judged the same conversation count twice.',
+          'who judged the same conversation count twice, one who judged it again counts once; where somebody decided ' +
+          'between people, the decision counts in their place.',
         params: IdParams,
         querystring: AgreementQuery,
         response: answers({ 200: Page(VersionAgreement) }, 400, 401, 403, 404),
@@ -60,7 +101,15 @@ export const monitorAgreement = (app: App, { db }: Deps): void => {
         (page) => listAgreements(db, actor.org, id, judged, page),
         ({ version }) => String(version),
       )
-      return { data: data.map(measured), nextCursor }
+      const between = { ...judged, monitorId: id, versions: data.map(({ version }) => version) }
+      const patterns = await listPatterns(db, actor.org, between)
+      const pairs = await listPairs(db, actor.org, between, mostPairs)
+      const told = data.map((counts) => {
+        const ofVersion = <R extends { version: number }>(rows: R[]) =>
+          rows.filter((row) => row.version === counts.version)
+        return { ...measured(counts), betweenPeople: betweenPeople(ofVersion(patterns), ofVersion(pairs)) }
+      })
+      return { data: told, nextCursor }
     },
   )
 }

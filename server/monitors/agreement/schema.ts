@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { Closed, PageQuery, TimestampInput } from '../../platform/http/schemas.ts'
+import { Closed, Id, PageQuery, TimestampInput } from '../../platform/http/schemas.ts'
 
 const Version = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 
@@ -19,10 +19,51 @@ const Estimated = (description: string, minimum: number) => {
   })
 }
 
+const Overall = (description: string, counts: Record<string, ReturnType<typeof Count>>) =>
+  Type.Unsafe<Record<string, number> | null>({
+    type: ['object', 'null'],
+    properties: { value: Type.Number({ minimum: -1, maximum: 1 }), ...counts },
+    required: ['value', ...Object.keys(counts)],
+    additionalProperties: false,
+    description,
+  })
+
+const Conversations = Count('That it stands on.')
+
+const BetweenPeople = Closed(
+  {
+    conversations: Count('That two people or more could judge.'),
+    pairs: Type.Array(
+      Closed({
+        reviewerUserIds: Type.Array(Id, {
+          minItems: 2,
+          maxItems: 2,
+          examples: [['0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f', '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e60']],
+        }),
+        conversations: Count('That both judged.'),
+        agreement: Estimated('The share on which both say the same.', 0),
+        kappa: Estimated('Cohen’s kappa of the two.', -1),
+      }),
+      { description: 'The 50 with the most conversations in common.' },
+    ),
+    fleissKappa: Overall(
+      'Of the conversations that as many people judged as most were; null where nothing tells. 0 is chance, 1 is all.',
+      { conversations: Conversations, people: Count('Who judged each; not always the same ones.') },
+    ),
+    krippendorffsAlpha: Overall(
+      'Of all conversations that two people or more judged; null where nothing tells. 0 is chance, 1 is all.',
+      { conversations: Conversations, judgments: Count('That it stands on.') },
+    ),
+  },
+  {
+    description: 'How people agree with each other. Of each person the last judgment; decisions between others apart.',
+  },
+)
+
 export const VersionAgreement = Closed(
   {
     version: Version,
-    judgments: Count('Judgments of people in completed reviews.'),
+    judgments: Count('Judgments of people in completed reviews, without those that another took the place of.'),
     unsure: Count('Of these: people could not tell. In none of the figures.'),
     unscored: Count('People could tell and the monitor could not. In none of the figures.'),
     failed: Count('The evaluation had failed. In none of the figures.'),
@@ -37,6 +78,7 @@ export const VersionAgreement = Closed(
     recall: Estimated('Of what people call affected, the share that the monitor does too.', 0),
     agreement: Estimated('The share on which both say the same.', 0),
     kappa: Estimated('Cohen’s kappa: agreement beyond that of chance, 0 for none, 1 for all of it.', -1),
+    betweenPeople: BetweenPeople,
   },
   { title: 'MonitorAgreement' },
 )

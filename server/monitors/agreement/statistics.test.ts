@@ -36,9 +36,20 @@ describe('a share', () => {
 describe('kappa', () => {
   it('is as published', () => {
     // The documentation of ci.kappa in the R package statpsych.
-    const published = cohensKappa(matrix(58, 4, 12, 31))
+    const published = cohensKappa([
+      [58, 4],
+      [12, 31],
+    ])
     expect(published?.value).toBeCloseTo(0.6756757, 7)
     expect(published?.standardError).toBeCloseTo(0.07344761, 7)
+    // J. Cohen, A coefficient of agreement for nominal scales, Educational and Psychological Measurement 20 (1960): two
+    // psychiatrists and 200 patients.
+    const psychiatrists = [
+      [88, 14, 18],
+      [10, 40, 10],
+      [2, 6, 12],
+    ]
+    expect(cohensKappa(psychiatrists)?.value).toBeCloseTo(0.492, 3)
     // The first example of the article on Cohen's kappa in Wikipedia.
     expect(kappa(matrix(20, 5, 10, 15))?.value).toBeCloseTo(0.4, 12)
   })
@@ -62,7 +73,7 @@ describe('kappa', () => {
 
   /** How often the interval holds the true kappa, by adding up the chances of all tables of so many pairs. */
   const coverage = (pairs: number, chances: [number, number, number, number]): number => {
-    const truth = cohensKappa(matrix(...chances))?.value ?? Number.NaN
+    const truth = kappa(matrix(...chances))?.value ?? Number.NaN
     let covered = 0
     let known = 0
     for (let a = 0; a <= pairs; a++) {

@@ -14,41 +14,45 @@ export const share = (some: number, all: number): Estimate | null =>
 /** What one of two says is affected, and what the other does. */
 export type Matrix = { truePositives: number; falsePositives: number; falseNegatives: number; trueNegatives: number }
 
-/** Cohen's kappa with its standard error of large samples (Fleiss, Cohen and Everitt 1969). */
-export const cohensKappa = (matrix: Matrix): { value: number; standardError: number } | null => {
-  const { truePositives, falsePositives, falseNegatives, trueNegatives } = matrix
-  const all = truePositives + falsePositives + falseNegatives + trueNegatives
+const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
+
+/**
+ * Cohen's kappa with its standard error of large samples (Fleiss, Cohen and Everitt 1969), of a square table: what one
+ * says by rows, what the other says by columns.
+ */
+export const cohensKappa = (table: number[][]): { value: number; standardError: number } | null => {
+  const all = sum(table.flat())
   if (all <= 0) return null
-  const first = (truePositives + falsePositives) / all
-  const second = (truePositives + falseNegatives) / all
-  const observed = (truePositives + trueNegatives) / all
-  const byChance = first * second + (1 - first) * (1 - second)
+  const shares = table.map((row) => row.map((count) => count / all))
+  const first = shares.map(sum)
+  const second = shares.map((_, at) => sum(shares.map((row) => row[at] ?? 0)))
+  const of = (shared: number[], at: number) => shared[at] ?? 0
+  const observed = sum(shares.map((row, at) => of(row, at)))
+  const byChance = sum(first.map((part, at) => part * of(second, at)))
   // Both always say the same one thing: that they agree tells nothing.
   if (byChance === 1) return null
   const value = (observed - byChance) / (1 - byChance)
   const left = 1 - value
-  const agreeing =
-    (truePositives / all) * (1 - (first + second) * left) ** 2 +
-    (trueNegatives / all) * (1 - (2 - first - second) * left) ** 2
-  const disagreeing =
-    left ** 2 *
-    ((falsePositives / all) * (second + 1 - first) ** 2 + (falseNegatives / all) * (1 - second + first) ** 2)
-  const variance = (agreeing + disagreeing - (value - byChance * left) ** 2) / (all * (1 - byChance) ** 2)
+  const agreeing = sum(shares.map((row, at) => of(row, at) * (1 - (of(first, at) + of(second, at)) * left) ** 2))
+  const disagreeing = sum(
+    shares.flatMap((row, i) => row.map((part, j) => (i === j ? 0 : part * (of(second, i) + of(first, j)) ** 2))),
+  )
+  const variance = (agreeing + left ** 2 * disagreeing - (value - byChance * left) ** 2) / (all * (1 - byChance) ** 2)
   return { value, standardError: Math.sqrt(Math.max(0, variance)) }
 }
+
+const tableOf = ({ truePositives, falsePositives, falseNegatives, trueNegatives }: Matrix, more = 0): number[][] => [
+  [truePositives + more, falsePositives + more],
+  [falseNegatives + more, trueNegatives + more],
+]
 
 /**
  * Kappa with its interval. The usual one, value ± z standard errors, holds in large samples alone: of 20 pairs that all
  * agree it is a single point. Half a pair more in each cell mends that; the interval is then stretched to the value.
  */
 export const kappa = (matrix: Matrix): Estimate | null => {
-  const plain = cohensKappa(matrix)
-  const mended = cohensKappa({
-    truePositives: matrix.truePositives + 0.5,
-    falsePositives: matrix.falsePositives + 0.5,
-    falseNegatives: matrix.falseNegatives + 0.5,
-    trueNegatives: matrix.trueNegatives + 0.5,
-  })
+  const plain = cohensKappa(tableOf(matrix))
+  const mended = cohensKappa(tableOf(matrix, 0.5))
   if (!plain || !mended) return null
   const half = z * mended.standardError
   return {

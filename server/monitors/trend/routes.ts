@@ -5,7 +5,8 @@ import { answers, IdParams } from '../../platform/http/schemas.ts'
 import { isTimeZone } from '../../platform/time-zone.ts'
 import { share } from '../agreement/statistics.ts'
 import { getMonitor } from '../queries.ts'
-import { countByTime } from './queries.ts'
+import { correctedRate } from './corrected.ts'
+import { countByTime, listReviewedResults } from './queries.ts'
 import { Trend, TrendQuery } from './schema.ts'
 
 const mostBuckets = 1_000
@@ -39,7 +40,12 @@ export const monitorTrend = (app: App, { db, clock }: Deps): void => {
         const rate = share(bucket.affected, bucket.affected + bucket.notAffected)
         return { ...bucket, affectedRate: rate?.value ?? null, low: rate?.low ?? null, high: rate?.high ?? null }
       })
-      return { interval, timezone, data }
+      const [first, last] = [data[0], data.at(-1)]
+      const within = first && last && { since: first.start, until: last.end, version: asked.version }
+      const reviews = within ? await listReviewedResults(db, actor.org, id, within) : []
+      const sum = (of: 'affected' | 'notAffected') => data.reduce((all, bucket) => all + bucket[of], 0)
+      const corrected = correctedRate({ affected: sum('affected'), notAffected: sum('notAffected') }, reviews)
+      return { interval, timezone, data, corrected }
     },
   )
 }

@@ -19,8 +19,25 @@ const Bucket = Closed({
   meanScore: Nullable(Type.Number({ description: 'Of the scored results that have a score.' })),
 })
 
+const Corrected = Nullable(
+  Closed(
+    {
+      reviewed: { ...Count, description: 'Calls that people have judged.' },
+      shareReviewed: Type.Number({ minimum: 0, maximum: 1 }),
+      rate: Type.Number({ minimum: 0, maximum: 1 }),
+      low: Type.Number({ minimum: 0, maximum: 1, description: 'The lower end of its 95 % interval.' }),
+      high: Type.Number({ minimum: 0, maximum: 1, description: 'The upper end of its 95 % interval.' }),
+    },
+    {
+      description:
+        'The affected rate of the whole window as reviews of sampled calls correct it, beside what the monitor alone ' +
+        'says. Null until 30 of them are reviewed.',
+    },
+  ),
+)
+
 export const Trend = Closed(
-  { interval: Interval, timezone: TimeZone, data: Type.Array(Bucket) },
+  { interval: Interval, timezone: TimeZone, data: Type.Array(Bucket), corrected: Corrected },
   { title: 'MonitorTrend' },
 )
 

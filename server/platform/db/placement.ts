@@ -39,6 +39,8 @@ export const placement: Record<string, 'distributed' | 'reference' | 'local'> = 
   experiment_runs: 'distributed',
   judge_spending: 'distributed',
   monitor_spike_states: 'distributed',
+  buckets: 'distributed',
+  bucket_conversations: 'distributed',
   reviews: 'distributed',
   review_judgments: 'distributed',
   findings: 'distributed',

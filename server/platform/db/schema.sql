@@ -109,6 +109,60 @@ CREATE TABLE audit_events (
   CONSTRAINT audit_events_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
 
+CREATE TABLE bucket_conversations (
+  organization_id uuid NOT NULL,
+  bucket_id uuid NOT NULL,
+  conversation_id uuid NOT NULL,
+  status text NOT NULL DEFAULT 'waiting'::text,
+  reviews_wanted smallint NOT NULL,
+  reviews_completed smallint NOT NULL DEFAULT 0,
+  reviewer_user_ids uuid[] NOT NULL DEFAULT '{}'::uuid[],
+  free_at timestamp(3) with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
+  added_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT bucket_conversations_pkey PRIMARY KEY (organization_id, bucket_id, conversation_id),
+  CONSTRAINT bucket_conversations_bucket_fkey FOREIGN KEY (organization_id, bucket_id) REFERENCES buckets(organization_id, id),
+  CONSTRAINT bucket_conversations_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT bucket_conversations_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'adjudication'::text, 'completed'::text])))
+);
+CREATE INDEX bucket_conversations_added_idx ON public.bucket_conversations USING btree (organization_id, bucket_id, added_at, conversation_id);
+CREATE INDEX bucket_conversations_conversation_idx ON public.bucket_conversations USING btree (organization_id, conversation_id);
+CREATE INDEX bucket_conversations_waiting_idx ON public.bucket_conversations USING btree (organization_id, bucket_id, added_at, conversation_id) WHERE (status = 'waiting'::text);
+
+CREATE TABLE buckets (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  agent_id uuid,
+  name text NOT NULL,
+  type text NOT NULL,
+  filters jsonb NOT NULL,
+  share double precision,
+  per_week integer,
+  reviewer_user_ids uuid[] NOT NULL,
+  reviews_per_conversation smallint NOT NULL,
+  monitor_ids uuid[] NOT NULL,
+  blind boolean NOT NULL,
+  note_on_disagreement boolean NOT NULL,
+  follows_since timestamp(3) with time zone NOT NULL DEFAULT now(),
+  drawn_until timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT buckets_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT buckets_name_key UNIQUE (organization_id, name),
+  CONSTRAINT buckets_agent_fkey FOREIGN KEY (organization_id, agent_id) REFERENCES agents(organization_id, id),
+  CONSTRAINT buckets_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT buckets_drawn_check CHECK (((drawn_until IS NOT NULL) = (per_week IS NOT NULL))),
+  CONSTRAINT buckets_per_week_check CHECK ((per_week > 0)),
+  CONSTRAINT buckets_reviews_check CHECK (((reviews_per_conversation >= 1) AND (reviews_per_conversation <= 5))),
+  CONSTRAINT buckets_sample_check CHECK ((num_nonnulls(share, per_week) =
+CASE type
+    WHEN 'sampled'::text THEN 1
+    ELSE 0
+END)),
+  CONSTRAINT buckets_share_check CHECK (((share > (0)::double precision) AND (share <= (100)::double precision))),
+  CONSTRAINT buckets_type_check CHECK ((type = ANY (ARRAY['static'::text, 'dynamic'::text, 'sampled'::text])))
+);
+CREATE INDEX buckets_agent_idx ON public.buckets USING btree (organization_id, agent_id) WHERE (agent_id IS NOT NULL);
+
 CREATE TABLE companies (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -711,6 +765,7 @@ CREATE TABLE review_judgments (
   monitor_version integer NOT NULL,
   correct_result text NOT NULL,
   comment text,
+  superseded boolean NOT NULL DEFAULT false,
   CONSTRAINT review_judgments_pkey PRIMARY KEY (organization_id, review_id, monitor_id, monitor_version),
   CONSTRAINT review_judgments_review_fkey FOREIGN KEY (organization_id, review_id) REFERENCES reviews(organization_id, id) ON DELETE CASCADE,
   CONSTRAINT review_judgments_version_fkey FOREIGN KEY (organization_id, monitor_id, monitor_version) REFERENCES monitor_versions(organization_id, monitor_id, number) ON DELETE CASCADE,
@@ -729,14 +784,22 @@ CREATE TABLE reviews (
   lease_expires_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   completed_at timestamp(3) with time zone,
+  bucket_id uuid,
+  adjudicates boolean NOT NULL DEFAULT false,
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   CONSTRAINT reviews_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT reviews_bucket_fkey FOREIGN KEY (organization_id, bucket_id) REFERENCES buckets(organization_id, id),
   CONSTRAINT reviews_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE,
   CONSTRAINT reviews_reviewer_fkey FOREIGN KEY (reviewer_user_id) REFERENCES users(id),
   CONSTRAINT reviews_completed_check CHECK (((completed_at IS NOT NULL) = (status = 'completed'::text))),
+  CONSTRAINT reviews_lease_check CHECK (((lease_expires_at IS NULL) OR ((status = 'in_progress'::text) AND (bucket_id IS NOT NULL)))),
   CONSTRAINT reviews_rating_check CHECK (((rating >= 1) AND (rating <= 5))),
   CONSTRAINT reviews_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'in_progress'::text, 'completed'::text, 'skipped'::text])))
 );
+CREATE UNIQUE INDEX reviews_bucket_key ON public.reviews USING btree (organization_id, bucket_id, conversation_id, reviewer_user_id) WHERE ((bucket_id IS NOT NULL) AND (NOT adjudicates));
 CREATE INDEX reviews_conversation_idx ON public.reviews USING btree (organization_id, conversation_id);
+CREATE INDEX reviews_lease_idx ON public.reviews USING btree (organization_id, reviewer_user_id, lease_expires_at) WHERE (lease_expires_at IS NOT NULL);
+CREATE INDEX reviews_reviewer_idx ON public.reviews USING btree (organization_id, reviewer_user_id, id);
 
 CREATE TABLE saved_views (
   organization_id uuid NOT NULL,

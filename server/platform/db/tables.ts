@@ -108,6 +108,38 @@ export interface AuditEvents {
   targets: Json;
 }
 
+export interface BucketConversations {
+  added_at: Timestamp;
+  bucket_id: string;
+  conversation_id: string;
+  free_at: Generated<Timestamp>;
+  organization_id: string;
+  reviewer_user_ids: Generated<string[]>;
+  reviews_completed: Generated<number>;
+  reviews_wanted: number;
+  status: Generated<string>;
+}
+
+export interface Buckets {
+  agent_id: string | null;
+  blind: boolean;
+  created_at: Generated<Timestamp>;
+  drawn_until: Timestamp | null;
+  filters: Json;
+  follows_since: Generated<Timestamp>;
+  id: string;
+  monitor_ids: string[];
+  name: string;
+  note_on_disagreement: boolean;
+  organization_id: string;
+  per_week: number | null;
+  reviewer_user_ids: string[];
+  reviews_per_conversation: number;
+  share: number | null;
+  type: string;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface Companies {
   created_at: Generated<Timestamp>;
   id: string;
@@ -557,9 +589,12 @@ export interface ReviewJudgments {
   monitor_version: number;
   organization_id: string;
   review_id: string;
+  superseded: Generated<boolean>;
 }
 
 export interface Reviews {
+  adjudicates: Generated<boolean>;
+  bucket_id: string | null;
   completed_at: Timestamp | null;
   conversation_id: string;
   created_at: Generated<Timestamp>;
@@ -570,6 +605,7 @@ export interface Reviews {
   rating: number | null;
   reviewer_user_id: string;
   status: string;
+  updated_at: Generated<Timestamp>;
 }
 
 export interface SavedViews {
@@ -689,6 +725,8 @@ export interface DB {
   agents: Agents;
   api_keys: ApiKeys;
   audit_events: AuditEvents;
+  bucket_conversations: BucketConversations;
+  buckets: Buckets;
   companies: Companies;
   conversation_tombstones: ConversationTombstones;
   conversations: Conversations;

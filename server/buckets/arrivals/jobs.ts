@@ -1,0 +1,98 @@
+import Type from 'typebox'
+import type { Deps } from '../../deps.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { ApiError } from '../../platform/errors.ts'
+import { defineJob } from '../../platform/jobs/define-job.ts'
+import { putIn } from '../conversations/put-in.ts'
+import { holdBucket } from '../queries.ts'
+import { weekOf } from '../week.ts'
+import {
+  hasFollowing,
+  listDrawn,
+  listFollowing,
+  listTaken,
+  listUndrawnAllOrgs,
+  lockQuota,
+  markDrawn,
+} from './queries.ts'
+
+/** How many conversations one job holds. */
+const batchSize = 500
+
+/** Puts conversations into the buckets whose filters select them. Told of one again, it changes nothing. */
+export const offerConversations = defineJob({
+  name: 'bucket.offer',
+  payload: Type.Object({ organizationId: Type.String(), conversationIds: Type.Array(Type.String()) }),
+  run: async ({ db, clock }: Deps, { organizationId, conversationIds }, attempt) => {
+    // The one who enqueued it wrote the id of an organization.
+    const org = organizationId as OrgId
+    const faults: unknown[] = []
+    for (const bucket of await listFollowing(db, org)) {
+      attempt.signal.throwIfAborted()
+      try {
+        const taken = await listTaken(db, org, bucket, conversationIds)
+        if (taken.length === 0) continue
+        await attempt.transaction(async (trx) => {
+          await holdBucket(trx, org, bucket.id)
+          await putIn(trx, org, bucket, taken, clock.now())
+        })
+      } catch (fault) {
+        // One that fails holds up no other; the job then comes again for it. One that is gone needs nothing.
+        if (!(fault instanceof ApiError && fault.kind === 'notFound')) faults.push(fault)
+      }
+    }
+    if (faults.length > 0) throw faults[0]
+  },
+})
+
+type News = 'conversations' | 'results'
+
+/** In the transaction in which conversations, or results of theirs, are stored: buckets are to look at them. */
+export const offerToBuckets = async (
+  { jobs }: Pick<Deps, 'jobs'>,
+  trx: Db,
+  org: OrgId,
+  ids: string[],
+  news: News = 'conversations',
+): Promise<void> => {
+  if (ids.length === 0 || !(await hasFollowing(trx, org, news))) return
+  const payloads = Array.from({ length: Math.ceil(ids.length / batchSize) }, (_, at) => ({
+    organizationId: org,
+    conversationIds: ids.slice(at * batchSize, (at + 1) * batchSize),
+  }))
+  await jobs.enqueueMany(trx, offerConversations, payloads)
+}
+
+/** What arrives so long after the end of its week is not drawn from. */
+const graceMs = 6 * 60 * 60 * 1_000
+
+/** Draws the quota of each week that has ended, all of whose calls were as likely to be drawn. */
+export const drawQuotas = defineJob({
+  name: 'bucket.draw',
+  payload: Type.Object({}),
+  schedule: '10 * * * *',
+  timeoutSeconds: 50 * 60,
+  concurrency: 1,
+  run: async ({ db, clock, log }: Deps, _payload, attempt) => {
+    const now = clock.now()
+    const until = new Date(now.getTime() - graceMs)
+    for (const { org, id } of await listUndrawnAllOrgs(db, until)) {
+      const draw = () =>
+        attempt.transaction(async (trx) => {
+          const bucket = await lockQuota(trx, org, id)
+          const week = bucket && weekOf(bucket.drawnUntil)
+          if (!week || week.end > until) return false
+          const drawn = await listDrawn(trx, org, bucket, week)
+          if (drawn.length > 0) await putIn(trx, org, bucket, drawn, now)
+          await markDrawn(trx, org, id, week.end)
+          return true
+        })
+      try {
+        while (await draw()) attempt.signal.throwIfAborted()
+      } catch (error) {
+        attempt.signal.throwIfAborted()
+        log.error({ err: error, bucketId: id }, 'a bucket could not be drawn for and is tried again within the hour')
+      }
+    }
+  },
+})

@@ -1,0 +1,106 @@
+import { sql } from 'kysely'
+import { samplePosition } from '../../evaluations/queries.ts'
+import { type Selection, whereAmong, whereSelected } from '../../filters/queries.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+
+/** Whether conversations are to be held against the filters of a bucket as they arrive, or as results of theirs do. */
+export const hasFollowing = async (db: Db, org: OrgId, news: 'conversations' | 'results'): Promise<boolean> => {
+  const bucket = await db
+    .selectFrom('buckets')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('type', '<>', 'static')
+    .where('per_week', 'is', null)
+    .$if(news === 'results', (query) => query.where(sql<boolean>`filters ? 'monitors'`))
+    .limit(1)
+    .executeTakeFirst()
+  return bucket !== undefined
+}
+
+const columns = [
+  'id',
+  'agent_id as agentId',
+  sql<Selection>`filters`.as('filters'),
+  'share',
+  'reviews_per_conversation as reviewsPerConversation',
+  'follows_since as followsSince',
+] as const
+
+/** Those that take what they select as it arrives. */
+export const listFollowing = (db: Db, org: OrgId) =>
+  db
+    .selectFrom('buckets')
+    .select(columns)
+    .where('organization_id', '=', org)
+    .where('type', '<>', 'static')
+    .where('per_week', 'is', null)
+    .orderBy('id')
+    .execute()
+
+type Following = { agentId: string | null; filters: Selection; share: number | null; followsSince: Date }
+
+const selectionOf = ({ agentId, filters }: Following): Selection =>
+  agentId === null ? filters : { ...filters, agentIds: [agentId] }
+
+/** Which of these conversations a bucket takes: those that are over, arrived since, and are in its share. */
+export const listTaken = async (db: Db, org: OrgId, bucket: Following, ids: string[]): Promise<string[]> => {
+  const rows = await whereAmong(db.selectFrom('conversations'), org, selectionOf(bucket), ids)
+    .select('conversations.id')
+    .where('conversations.status', '<>', 'in_progress')
+    .where('conversations.created_at', '>=', bucket.followsSince)
+    .$if(bucket.share !== null, (query) => query.where(samplePosition, '<', bucket.share as number))
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+type Week = { start: Date; end: Date }
+
+/** So many of a week, those that stand first by their hash. */
+export const listDrawn = async (db: Db, org: OrgId, quota: Following & { perWeek: number }, { start, end }: Week) => {
+  const rows = await whereSelected(db.selectFrom('conversations'), org, selectionOf(quota))
+    .select('conversations.id')
+    .where('conversations.started_at', '>=', start)
+    .where('conversations.started_at', '<', end)
+    .where('conversations.status', '<>', 'in_progress')
+    .where('conversations.created_at', '>=', quota.followsSince)
+    .orderBy(samplePosition)
+    .orderBy('conversations.id')
+    .limit(quota.perWeek)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Buckets with a quota of which a week that ended by then is not drawn from. */
+export const listUndrawnAllOrgs = (db: Db, endedBy: Date) =>
+  db
+    .selectFrom('buckets')
+    .select([sql<OrgId>`organization_id`.as('org'), 'id'])
+    .where('per_week', 'is not', null)
+    .where(sql<boolean>`drawn_until <= ${endedBy}::timestamptz - interval '7 days'`)
+    .orderBy('organization_id')
+    .orderBy('id')
+    .execute()
+
+/** Against changes; undefined when it is gone, or is no quota any more. */
+export const lockQuota = (trx: Db, org: OrgId, id: string) =>
+  trx
+    .selectFrom('buckets')
+    .select([
+      ...columns,
+      sql<number>`per_week`.as('perWeek'),
+      // Set wherever there is a quota.
+      sql<Date>`drawn_until`.as('drawnUntil'),
+    ])
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .where('per_week', 'is not', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+
+export const markDrawn = (trx: Db, org: OrgId, id: string, drawnUntil: Date) =>
+  trx
+    .updateTable('buckets')
+    .set({ drawn_until: drawnUntil })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .execute()

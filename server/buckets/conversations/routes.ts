@@ -1,0 +1,115 @@
+import type { Deps } from '../../deps.ts'
+import { recordAudit } from '../../platform/audit/record.ts'
+import { ApiError } from '../../platform/errors.ts'
+import type { App } from '../../platform/http/http.ts'
+import { answers, Closed, Empty, Id, IdParams, NoQuery, Page } from '../../platform/http/schemas.ts'
+import { lockConversations, settleConversations } from '../../reviews/queries.ts'
+import { getBucket, holdBucket, type StoredBucket } from '../queries.ts'
+import { putIn } from './put-in.ts'
+import { deleteItem, listItems } from './queries.ts'
+import {
+  BucketConversation,
+  BucketConversationQuery,
+  BucketConversations,
+  BucketConversationsAnswer,
+} from './schema.ts'
+
+const tags = ['Buckets']
+
+/** A hand would make it a sample no longer. */
+const requireByHand = ({ type }: StoredBucket): void => {
+  if (type !== 'sampled') return
+  throw new ApiError('conflict', 'A sampled bucket is a fair sample: nothing is put in or taken out by hand.')
+}
+
+export const bucketConversations = (app: App, { db, clock }: Deps): void => {
+  app.get(
+    '/v1/buckets/:id/conversations',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'listBucketConversations',
+        summary: 'List the conversations of a bucket, those that were put in last first',
+        params: IdParams,
+        querystring: BucketConversationQuery,
+        response: answers({ 200: Page(BucketConversation) }, 400, 401, 404),
+      },
+    },
+    async ({ actor, params, query: { limit, cursor, status } }) => {
+      const { id: bucketId } = await getBucket(db, actor.org, params.id)
+      return app.paging.page(
+        { limit, cursor },
+        ['bucket-conversations', actor.org, bucketId, status],
+        (page) => listItems(db, actor.org, { bucketId, status }, page),
+        ({ addedAt, conversationId }) => `${addedAt.toISOString()} ${conversationId}`,
+      )
+    },
+  )
+
+  app.post(
+    '/v1/buckets/:id/conversations',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'addBucketConversations',
+        summary: 'Put conversations into a bucket, and say of each what became of it',
+        description: 'Not into a sampled one: 409.',
+        params: IdParams,
+        querystring: NoQuery,
+        body: BucketConversations,
+        response: answers({ 200: BucketConversationsAnswer }, 400, 401, 403, 404, 409),
+      },
+    },
+    ({ actor, params, body }) =>
+      db.transaction().execute(async (trx) => {
+        const bucket = await holdBucket(trx, actor.org, params.id)
+        requireByHand(bucket)
+        const ids = body.conversationIds.map((id) => id.toLowerCase())
+        const told = await putIn(trx, actor.org, bucket, [...new Set(ids)], clock.now())
+        const [present, added] = [new Set(told.present), new Set(told.added)]
+        await recordAudit(trx, actor, 'bucket.add', { type: 'bucket', id: bucket.id })
+        const data = ids.map((id, index) => {
+          // The second time that it is named it is in.
+          if (added.delete(id)) return { index, status: 'created' as const }
+          return { index, status: present.has(id) ? ('unchanged' as const) : ('rejected' as const) }
+        })
+        return { data }
+      }),
+  )
+
+  app.delete(
+    '/v1/buckets/:id/conversations/:conversationId',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'removeBucketConversation',
+        summary: 'Take a conversation out of a bucket',
+        description: 'Finished reviews stay, as reviews outside of buckets. Not out of a sampled one: 409.',
+        params: Closed({ id: Id, conversationId: Id }),
+        querystring: NoQuery,
+        response: answers({ 204: Empty }, 401, 403, 404, 409),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      const conversationId = params.conversationId.toLowerCase()
+      await db.transaction().execute(async (trx) => {
+        const bucket = await holdBucket(trx, actor.org, params.id)
+        requireByHand(bucket)
+        await lockConversations(trx, actor.org, [conversationId])
+        await deleteItem(trx, actor.org, bucket.id, conversationId)
+        await settleConversations(trx, actor.org, [conversationId], clock.now())
+        await recordAudit(
+          trx,
+          actor,
+          'bucket.remove',
+          { type: 'bucket', id: bucket.id },
+          { type: 'conversation', id: conversationId },
+        )
+      })
+      return reply.code(204).send(null)
+    },
+  )
+}

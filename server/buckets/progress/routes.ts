@@ -1,0 +1,41 @@
+import type { Deps } from '../../deps.ts'
+import { invalid } from '../../platform/errors.ts'
+import type { App } from '../../platform/http/http.ts'
+import { answers, IdParams } from '../../platform/http/schemas.ts'
+import { isTimeZone } from '../../platform/time-zone.ts'
+import { getBucket } from '../queries.ts'
+import { countByReviewer, countItems } from './queries.ts'
+import { Progress, ProgressQuery } from './schema.ts'
+
+const mostReviewers = 500
+
+const counted = ['claimed', 'completed', 'skipped', 'completedToday', 'skippedToday'] as const
+
+export const bucketProgress = (app: App, { db, clock }: Deps): void => {
+  app.get(
+    '/v1/buckets/:id/progress',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags: ['Buckets'],
+        operationId: 'getBucketProgress',
+        summary: 'Count what is reviewed of a bucket and what is left, also by reviewer',
+        params: IdParams,
+        querystring: ProgressQuery,
+        response: answers({ 200: Progress }, 400, 401, 404),
+      },
+    },
+    async ({ actor, params, query: { timezone } }) => {
+      if (!isTimeZone(timezone)) throw invalid('timezone', 'must be an IANA name such as Europe/Berlin')
+      const { id: bucketId } = await getBucket(db, actor.org, params.id)
+      const asked = { bucketId, now: clock.now(), timezone }
+      const { wanted, ...conversations } = await countItems(db, actor.org, asked)
+      const reviewers = await countByReviewer(db, actor.org, asked, mostReviewers)
+      const sum = (name: (typeof counted)[number]) => reviewers.reduce((total, one) => total + one[name], 0)
+      const [claimed, completed, skipped] = [sum('claimed'), sum('completed'), sum('skipped')]
+      const today = { completedToday: sum('completedToday'), skippedToday: sum('skippedToday') }
+      const waiting = Math.max(0, wanted - claimed)
+      return { conversations, reviews: { waiting, claimed, completed, skipped, ...today }, reviewers }
+    },
+  )
+}

@@ -1,0 +1,152 @@
+import type { Deps } from '../deps.ts'
+import { recordAudit } from '../platform/audit/record.ts'
+import { ApiError } from '../platform/errors.ts'
+import type { App } from '../platform/http/http.ts'
+import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
+import { newId } from '../platform/ids.ts'
+import { settleConversations } from '../reviews/queries.ts'
+import {
+  countBuckets,
+  deleteBucket,
+  getBucket,
+  insertBucket,
+  listBuckets,
+  lockBucket,
+  type StoredBucket,
+  updateBucket,
+} from './queries.ts'
+import { Bucket, BucketCreate, BucketUpdate } from './schema.ts'
+import { defaults, drawnUntil, requireSound, selectsOtherwise, withGiven } from './settings.ts'
+
+/** What arrives is held against the filters of each. Requests at once may go a little beyond. */
+const mostBuckets = 100
+
+const tags = ['Buckets']
+
+/** The published field is left out when it is not set. */
+const shown = ({ agentId, ...bucket }: StoredBucket) => ({ ...bucket, ...(agentId !== null && { agentId }) })
+
+export const buckets = (app: App, { db, clock }: Deps): void => {
+  app.get(
+    '/v1/buckets',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'listBuckets',
+        summary: 'List buckets, newest first',
+        querystring: PageQuery,
+        response: answers({ 200: Page(Bucket) }, 401),
+      },
+    },
+    async ({ actor, query }) => {
+      const { data, nextCursor } = await app.paging.page(
+        query,
+        ['buckets', actor.org],
+        (page) => listBuckets(db, actor.org, page),
+        ({ id }) => id,
+      )
+      return { data: data.map(shown), nextCursor }
+    },
+  )
+
+  app.post(
+    '/v1/buckets',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'createBucket',
+        summary: 'Create a bucket of conversations to review',
+        description: 'Its filters put in what arrives from now on, not what is stored already.',
+        querystring: NoQuery,
+        body: BucketCreate,
+        response: answers({ 201: Bucket }, 400, 401, 403, 409),
+      },
+    },
+    async ({ actor, body: { type, ...given } }, reply) => {
+      const settings = withGiven(defaults, given)
+      await requireSound(db, actor.org, type, settings, given)
+      const created = await db.transaction().execute(async (trx) => {
+        if ((await countBuckets(trx, actor.org)) >= mostBuckets) {
+          throw new ApiError('conflict', `There are ${mostBuckets} buckets, and no more can be; delete some first.`)
+        }
+        const until = drawnUntil(settings, clock.now())
+        const bucket = await insertBucket(trx, actor.org, { id: newId(), type, drawnUntil: until, ...settings })
+        await recordAudit(trx, actor, 'bucket.create', { type: 'bucket', id: bucket.id })
+        return bucket
+      })
+      return reply.code(201).header('location', `/v1/buckets/${created.id}`).send(shown(created))
+    },
+  )
+
+  app.get(
+    '/v1/buckets/:id',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'getBucket',
+        summary: 'Get a bucket',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 200: Bucket }, 401, 404),
+      },
+    },
+    async ({ actor, params }) => shown(await getBucket(db, actor.org, params.id)),
+  )
+
+  app.patch(
+    '/v1/buckets/:id',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'updateBucket',
+        summary: 'Change a bucket',
+        description:
+          'Other filters, another share or quota put in what arrives from now on; what is in stays. The type stays.',
+        params: IdParams,
+        querystring: NoQuery,
+        body: BucketUpdate,
+        response: answers({ 200: Bucket }, 400, 401, 403, 404, 409),
+      },
+    },
+    ({ actor, params, body }) =>
+      db.transaction().execute(async (trx) => {
+        const { type, ...present } = await lockBucket(trx, actor.org, params.id)
+        const settings = withGiven(present, body)
+        await requireSound(trx, actor.org, type, settings, body)
+        const restart = selectsOtherwise(present, settings)
+          ? { drawnUntil: drawnUntil(settings, clock.now()) }
+          : undefined
+        const updated = await updateBucket(trx, actor.org, params.id, settings, restart)
+        await recordAudit(trx, actor, 'bucket.update', { type: 'bucket', id: updated.id })
+        return shown(updated)
+      }),
+  )
+
+  app.delete(
+    '/v1/buckets/:id',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'deleteBucket',
+        summary: 'Delete a bucket',
+        description: 'Finished reviews stay, as reviews outside of buckets; unfinished ones go with it.',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 204: Empty }, 401, 403, 404),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      await db.transaction().execute(async (trx) => {
+        const concerned = await deleteBucket(trx, actor.org, params.id)
+        await settleConversations(trx, actor.org, concerned, clock.now())
+        await recordAudit(trx, actor, 'bucket.delete', { type: 'bucket', id: params.id.toLowerCase() })
+      })
+      return reply.code(204).send(null)
+    },
+  )
+}

@@ -1,0 +1,82 @@
+import { parseFilter } from '../filters/filter.ts'
+import { findMonitors } from '../monitors/queries.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { type Issue, invalidAll } from '../platform/errors.ts'
+import { type BucketSettings, type BucketType, findReviewers } from './queries.ts'
+import type { BucketCreate } from './schema.ts'
+import { weekOf } from './week.ts'
+
+export const defaults: BucketSettings = {
+  name: '',
+  agentId: null,
+  filters: {},
+  share: null,
+  perWeek: null,
+  reviewerUserIds: [],
+  reviewsPerConversation: 1,
+  monitorIds: [],
+  blind: false,
+  noteOnDisagreement: false,
+}
+
+type Given = Partial<Omit<BucketCreate, 'type'>>
+
+const lower = (ids: string[]) => [...new Set(ids.map((id) => id.toLowerCase()))]
+
+/** The settings with what is given in place of what was there. */
+export const withGiven = (present: BucketSettings, given: Given): BucketSettings => ({
+  ...present,
+  ...given,
+  ...(given.agentId && { agentId: given.agentId.toLowerCase() }),
+  ...(given.reviewerUserIds && { reviewerUserIds: lower(given.reviewerUserIds) }),
+  ...(given.monitorIds && { monitorIds: lower(given.monitorIds) }),
+  filters: given.filters === undefined ? present.filters : parseFilter(given.filters, 'filters'),
+})
+
+const faultsOf = (type: BucketType, { filters, agentId, share, perWeek }: BucketSettings): Issue[] => {
+  const faults: Issue[] = []
+  const isSampled = share !== null || perWeek !== null
+  if (type === 'static' && Object.keys(filters).length > 0) {
+    faults.push({ path: 'filters', message: 'must be {} for a static bucket; use the type dynamic or sampled' })
+  }
+  if (filters.bucketId !== undefined) {
+    faults.push({ path: 'filters.bucketId', message: 'is not for the filters of a bucket' })
+  }
+  if (agentId !== null && filters.agentIds) {
+    faults.push({ path: 'filters.agentIds', message: 'must be left out where agentId is given' })
+  }
+  if (type !== 'sampled' && isSampled) {
+    faults.push({ path: share === null ? 'perWeek' : 'share', message: 'is for the type sampled alone' })
+  }
+  if (type === 'sampled' && (share === null) === (perWeek === null)) {
+    faults.push({ path: 'share', message: 'or perWeek must say how many are sampled, and not both' })
+  }
+  return faults
+}
+
+const naming = (path: string, given: string[], known: string[], what: string): Issue[] =>
+  given.flatMap((id, index) => (known.includes(id) ? [] : [{ path: `${path}[${index}]`, message: `names no ${what}` }]))
+
+/** All faults at once. People and monitors are looked at where they are `given`: some may have gone since. */
+export const requireSound = async (db: Db, org: OrgId, type: BucketType, settings: BucketSettings, given: Given) => {
+  const issues = faultsOf(type, settings)
+  if (given.reviewerUserIds) {
+    const known = await findReviewers(db, org, settings.reviewerUserIds)
+    issues.push(...naming('reviewerUserIds', settings.reviewerUserIds, known, 'member who may write'))
+  }
+  if (given.monitorIds) {
+    const known = (await findMonitors(db, org, settings.monitorIds)).map(({ id }) => id)
+    issues.push(...naming('monitorIds', settings.monitorIds, known, 'monitor of this organization'))
+  }
+  if (issues.length > 0) throw invalidAll(issues)
+}
+
+/** Of a weekly quota that begins now: the week that goes on is the first to be drawn from. */
+export const drawnUntil = ({ perWeek }: BucketSettings, now: Date): Date | null =>
+  perWeek === null ? null : weekOf(now).start
+
+const selecting = ['agentId', 'filters', 'share', 'perWeek'] as const
+
+/** Whether what is put in is another than before. */
+export const selectsOtherwise = (before: BucketSettings, after: BucketSettings): boolean =>
+  selecting.some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))

@@ -1,0 +1,94 @@
+// What people's reviews of a fair sample make of what a monitor found.
+
+import { numberOf } from '../observations/exact.ts'
+import { changeOutcome, type ExactOutcome, type HeldByArm, outcomeSums } from '../observations/exact-sums.ts'
+import { asExact, nothingHeld, readHeld } from '../observations/held.ts'
+import type { StoredUnit } from '../observations/queries.ts'
+import type { Design } from '../stats/design.ts'
+import {
+  type CorrectedDifference,
+  correctedDifference,
+  type ReviewedArm,
+  type ReviewedUnit,
+} from '../stats/judge-correction.ts'
+import type { Reviewed } from './queries.ts'
+
+type Arm = 'a' | 'b'
+
+const nothing = { reviewed: 0, human: 0, judge: 0, judgeSquares: 0, products: 0 }
+
+const heldOf = ({ held }: StoredUnit, position: number): HeldByArm => {
+  const [a = [], b = []] = held[position] ?? []
+  return { a: readHeld(a), b: readHeld(b) }
+}
+
+/** The reviewed units of one arm. */
+const unitsOf = (reviews: Reviewed[], arm: Arm, held: ReadonlyMap<string, HeldByArm>): ReviewedUnit[] => {
+  const sums = new Map<string, typeof nothing>()
+  for (const { unitId, arm: ofArm, judge, human } of reviews) {
+    if (ofArm !== arm) continue
+    const sum = sums.get(unitId) ?? nothing
+    sums.set(unitId, {
+      reviewed: sum.reviewed + 1,
+      human: sum.human + human,
+      judge: sum.judge + judge,
+      judgeSquares: sum.judgeSquares + judge * judge,
+      products: sum.products + judge * human,
+    })
+  }
+  return [...sums].map(([unitId, sum]) => {
+    const { count, sum: all, squares } = held.get(unitId)?.[arm] ?? nothingHeld
+    return {
+      ...sum,
+      unreviewed: count - sum.reviewed,
+      unreviewedJudge: numberOf(asExact(all)) - sum.judge,
+      unreviewedJudgeSquares: numberOf(asExact(squares)) - sum.judgeSquares,
+    }
+  })
+}
+
+export type Correction = CorrectedDifference & {
+  /** Of the observed conversations. */
+  shareReviewedA: number
+  shareReviewedB: number
+}
+
+type Given = {
+  reviews: Reviewed[]
+  /** Those of the reviews. */
+  units: ReadonlyMap<string, StoredUnit>
+  sums: ExactOutcome
+  position: number
+  design: Design
+}
+
+/** Of an outcome that is yes or no; null while too few are reviewed in either arm. */
+export const correctionOf = ({ reviews, units, sums, position, design }: Given): Correction | null => {
+  if (design.kind !== 'boolean') return null
+  const ofOutcome = reviews.filter((review) => review.position === position)
+  const held = new Map<string, HeldByArm>()
+  for (const { unitId } of ofOutcome) {
+    const unit = units.get(unitId)
+    if (unit) held.set(unitId, heldOf(unit, position))
+  }
+  // All other units are left in the sums. An arm in which a unit has no review keeps what the unit has there.
+  const armOf = (arm: Arm): ReviewedArm => {
+    const reviewed = new Set(ofOutcome.filter((review) => review.arm === arm).map(({ unitId }) => unitId))
+    let others = sums
+    for (const unitId of reviewed) {
+      const own = held.get(unitId)?.[arm] ?? nothingHeld
+      const inArm = arm === 'a' ? { a: own, b: nothingHeld } : { a: nothingHeld, b: own }
+      others = changeOutcome(others, inArm, { inBothArms: true, sign: -1 })
+    }
+    return { units: unitsOf(ofOutcome, arm, held), others: outcomeSums(others, 'boolean').observed[arm] }
+  }
+  const [a, b] = [armOf('a'), armOf('b')]
+  const corrected = correctedDifference(a, b, design)
+  if (!corrected) return null
+  const share = (arm: Arm, reviewed: number) => reviewed / sums.counts[arm].observed
+  return {
+    ...corrected,
+    shareReviewedA: share('a', corrected.reviewedA),
+    shareReviewedB: share('b', corrected.reviewedB),
+  }
+}

@@ -1,0 +1,35 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { plannedEachTime } from '../../platform/db/naming-client.ts'
+
+export type Reviewed = {
+  position: number
+  arm: 'a' | 'b'
+  unitId: string
+  /** What the monitor found: 1 is affected. */
+  judge: number
+  /** The share of people who say that it is. */
+  human: number
+}
+
+type Pinned = { position: number; monitorId: string; monitorVersion: number }
+
+/** Observed conversations that came into a sampled bucket and that people have judged, by what was pinned. */
+export const listReviewed = async (db: Db, org: OrgId, experimentId: string, pinned: Pinned[]): Promise<Reviewed[]> => {
+  const { rows } = await sql<Reviewed>`
+    SELECT p.position, e.arm, e.unit_id AS "unitId", e.observed[p.position + 1] AS judge,
+      avg((j.correct_result = 'affected')::integer)::float8 AS human
+    FROM unnest(${pinned.map(({ position }) => position)}::integer[],
+      ${pinned.map(({ monitorId }) => monitorId)}::uuid[],
+      ${pinned.map(({ monitorVersion }) => monitorVersion)}::integer[]) AS p (position, monitor_id, version)
+    JOIN review_judgments j ON j.organization_id = ${org} AND j.monitor_id = p.monitor_id
+      AND j.monitor_version = p.version AND j.correct_result <> 'unsure' AND NOT j.superseded
+    JOIN reviews r ON r.organization_id = ${org} AND r.id = j.review_id AND r.status = 'completed'
+    JOIN buckets b ON b.organization_id = ${org} AND b.id = r.bucket_id AND b.type = 'sampled'
+    JOIN experiment_conversations e ON e.organization_id = ${org} AND e.experiment_id = ${experimentId}
+      AND e.conversation_id = r.conversation_id AND e.arm IS NOT NULL AND e.statuses[p.position + 1] = 1
+    GROUP BY p.position, e.arm, e.unit_id, e.conversation_id, e.observed[p.position + 1] ${sql.raw(plannedEachTime)}`.execute(
+    db,
+  )
+  return rows
+}

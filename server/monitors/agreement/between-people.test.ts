@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { commonest, fleissKappa, krippendorffsAlpha } from './between-people.ts'
+
+const once = (...counts: number[]) => ({ counts, times: 1 })
+
+// J. L. Fleiss, Measuring nominal scale agreement among many raters, Psychological Bulletin 76 (1971), table 1: 30
+// patients, each diagnosed by six psychiatrists: depression, personality disorder, schizophrenia, neurosis, other.
+const patients = [
+  ...['00060', '03003', '01401', '00006', '03030', '20400', '00402', '20310', '20040', '00006'],
+  ...['10050', '11040', '03300', '10050', '02031', '00501', '30012', '51000', '02040', '10203'],
+  ...['00006', '01050', '02013', '20040', '10041', '05010', '40002', '02040', '10500', '00006'],
+].map((row) => once(...[...row].map(Number)))
+
+// K. Krippendorff, Computing Krippendorff's alpha-reliability (2011), section C: nominal data, four observers, twelve
+// units, data missing. A row is an observer.
+const observers = ['123321412...', '1233224125.3', '.3332342251.', '12332441251.']
+const units = Array.from({ length: 12 }, (_, unit) => {
+  const said = observers.map((row) => row[unit])
+  return once(...['1', '2', '3', '4', '5'].map((value) => said.filter((one) => one === value).length))
+})
+
+describe('Fleiss’ kappa', () => {
+  it('of the psychiatrists of Fleiss 1971 is 0.430', () => {
+    const totals = [0, 1, 2, 3, 4].map((at) => patients.reduce((sum, { counts }) => sum + (counts[at] ?? 0), 0))
+    expect(totals).toEqual([26, 26, 30, 55, 43])
+    expect(fleissKappa(patients)).toBeCloseTo(0.43, 3)
+  })
+
+  it('is 1 for all agreement, and not known where one answer alone is given, or none', () => {
+    expect(fleissKappa([once(3, 0), once(0, 3)])).toBe(1)
+    expect(fleissKappa([once(3, 0), once(3, 0)])).toBeNull()
+    expect(fleissKappa([])).toBeNull()
+  })
+})
+
+describe('Krippendorff’s alpha', () => {
+  it('of the four observers of Krippendorff 2011 is 0.743', () => {
+    expect(krippendorffsAlpha(units)).toBeCloseTo(0.743, 3)
+  })
+
+  it('is 1 for all agreement, and not known where one answer alone is given, or nobody answered twice', () => {
+    expect(krippendorffsAlpha([once(2, 0), once(0, 3)])).toBe(1)
+    expect(krippendorffsAlpha([once(2, 0), once(3, 0)])).toBeNull()
+    expect(krippendorffsAlpha([once(1, 0), once(0, 1)])).toBeNull()
+  })
+
+  it('takes units that are alike together', () => {
+    const apart = [once(2, 1), once(2, 1), once(0, 2), once(2, 0)]
+    const together = [{ counts: [2, 1], times: 2 }, once(0, 2), once(2, 0)]
+    expect(krippendorffsAlpha(together)).toBeCloseTo(krippendorffsAlpha(apart) ?? Number.NaN, 12)
+    expect(commonest(together)).toEqual([{ counts: [2, 1], times: 2 }])
+  })
+})

@@ -1,0 +1,43 @@
+// How far people agree with each other: numbers in, numbers out. A unit is what was judged, with how often each answer
+// was given of it, and how many such units there are.
+
+export type Unit = { counts: number[]; times: number }
+
+const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
+
+/** How often each answer was given in all. */
+const totals = (units: Unit[]): number[] => {
+  const answers = Math.max(0, ...units.map(({ counts }) => counts.length))
+  return Array.from({ length: answers }, (_, at) => sum(units.map(({ counts, times }) => (counts[at] ?? 0) * times)))
+}
+
+/** Fleiss' kappa (1971): all units have as many answers, two at least. Null where one answer alone was ever given. */
+export const fleissKappa = (units: Unit[]): number | null => {
+  const all = sum(units.map(({ times }) => times))
+  const each = sum(units[0]?.counts ?? [])
+  if (all === 0 || each < 2) return null
+  const alike = ({ counts }: Unit) => (sum(counts.map((count) => count ** 2)) - each) / (each * (each - 1))
+  const observed = sum(units.map((unit) => alike(unit) * unit.times)) / all
+  const byChance = sum(totals(units).map((total) => (total / (all * each)) ** 2))
+  return byChance === 1 ? null : (observed - byChance) / (1 - byChance)
+}
+
+/** Krippendorff's alpha of nominal data (2011). Units may have different numbers of answers; those with one say nothing. */
+export const krippendorffsAlpha = (given: Unit[]): number | null => {
+  const units = given.filter(({ counts }) => sum(counts) > 1)
+  const all = sum(totals(units))
+  const alike = ({ counts }: Unit) => sum(counts.map((count) => count * (count - 1))) / (sum(counts) - 1)
+  const differing = all - sum(units.map((unit) => alike(unit) * unit.times))
+  const differingByChance = all ** 2 - sum(totals(units).map((total) => total ** 2))
+  return differingByChance === 0 ? null : 1 - ((all - 1) * differing) / differingByChance
+}
+
+/** Those of the number of answers that most units have; the higher of two that as many have. */
+export const commonest = (units: Unit[]): Unit[] => {
+  const byAnswers = Map.groupBy(units, ({ counts }) => sum(counts))
+  const ranked = [...byAnswers].sort(([a, some], [b, others]) => {
+    const more = sum(others.map(({ times }) => times)) - sum(some.map(({ times }) => times))
+    return more || b - a
+  })
+  return ranked[0]?.[1] ?? []
+}

@@ -1,0 +1,65 @@
+import type { Static } from 'typebox'
+import type { Deps } from '../../deps.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { ApiError, invalidAll } from '../../platform/errors.ts'
+import { type Actor, hasRole } from '../../platform/identity/actor.ts'
+import { newId } from '../../platform/ids.ts'
+import { complete } from '../change.ts'
+import { requireReviewer } from '../claims/claim.ts'
+import { lockReview } from '../hold.ts'
+import { readJudgments } from '../judgments/check.ts'
+import { replaceJudgments } from '../judgments/queries.ts'
+import { insertReview, type StoredReview, updateReview } from '../queries.ts'
+import type { Adjudication } from '../schema.ts'
+import { hasReviewed, isInAdjudication, listDisputed, markDecided } from './queries.ts'
+
+/** Decides between the reviews of a conversation in a bucket, of which `id` is one, by a review of its own. */
+export const adjudicate = async (
+  deps: Pick<Deps, 'jobs' | 'clock'>,
+  trx: Db,
+  actor: Actor,
+  id: string,
+  { rating, notes, judgments: given }: Static<typeof Adjudication>,
+): Promise<StoredReview> => {
+  const { org, userId } = actor
+  const now = deps.clock.now()
+  const { review, bucket } = await lockReview(trx, org, id, now)
+  if (!bucket) throw new ApiError('conflict', 'A review outside of buckets is not adjudicated.')
+  const { conversationId } = review
+  const place = { bucketId: bucket.id, conversationId }
+  if (!hasRole(actor.role, 'admin')) {
+    requireReviewer(bucket, actor)
+    if (await hasReviewed(trx, org, place, userId)) {
+      throw new ApiError('forbidden', 'You have reviewed this conversation; another reviewer or an admin decides.')
+    }
+  }
+  if (!(await isInAdjudication(trx, org, place))) {
+    throw new ApiError('conflict', 'The reviews of this conversation do not differ, or somebody has decided already.')
+  }
+  const judgments = await readJudgments(trx, org, conversationId, given)
+  const undecided = (await listDisputed(trx, org, place)).filter(
+    (one) => !judgments.some((made) => made.monitorId === one.monitorId && made.monitorVersion === one.monitorVersion),
+  )
+  if (undecided.length > 0) {
+    throw invalidAll(
+      undecided.map(({ monitorId, monitorVersion }) => ({
+        path: 'judgments',
+        message: `must decide what version ${monitorVersion} of monitor ${monitorId} should have found`,
+      })),
+    )
+  }
+  const deciding = newId()
+  await insertReview(trx, org, {
+    id: deciding,
+    conversationId,
+    bucketId: bucket.id,
+    reviewerUserId: userId,
+    adjudicates: true,
+    leaseExpiresAt: null,
+    now,
+  })
+  await updateReview(trx, org, deciding, { rating, notes }, now)
+  await replaceJudgments(trx, org, deciding, judgments)
+  await markDecided(trx, org, place)
+  return complete(deps, trx, org, deciding, now)
+}

@@ -1,0 +1,220 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { makeBucket, makeKey } from '../../../test/make.ts'
+import { testServer } from '../../../test/server.ts'
+import { jobList } from '../../worker.ts'
+import { lapseReviews } from '../jobs.ts'
+import { openReviewing } from '../test-reviews.ts'
+
+const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
+const { call, clock } = server
+const { db, jobs } = server.deps
+
+const minuteMs = 60_000
+
+let reviewing: Awaited<ReturnType<typeof openReviewing>>
+beforeEach(async () => {
+  reviewing = await openReviewing(server)
+})
+
+type Reviewer = Awaited<ReturnType<typeof reviewing.makeReviewer>>
+
+const claimed = async (reviewer: Reviewer, bucketId: string) => {
+  const { status, body } = await reviewer.claim(bucketId)
+  return status === 204 ? null : body
+}
+
+describe('a claim', () => {
+  it('gives the oldest first, another each time, and 204 when there is none', async () => {
+    const ann = await reviewing.makeReviewer()
+    const { id, ids } = await reviewing.makeFilled(3)
+    const first = await ann.claim(id)
+    expect(first.status).toBe(200)
+    expect(first.body).toEqual({
+      id: expect.any(String),
+      conversationId: ids[0],
+      bucketId: id,
+      reviewerUserId: ann.userId,
+      status: 'in_progress',
+      rating: null,
+      notes: null,
+      judgments: [],
+      adjudicates: false,
+      leaseExpiresAt: new Date(clock.now().getTime() + 30 * minuteMs).toISOString(),
+      createdAt: clock.now().toISOString(),
+      updatedAt: clock.now().toISOString(),
+      completedAt: null,
+    })
+    expect(await reviewing.reviewStatus(ids[0] ?? '')).toBe('in_progress')
+    expect((await ann.as('GET', `/v1/reviews/${first.body.id}`)).body).toEqual(first.body)
+    expect((await claimed(ann, id))?.conversationId).toBe(ids[1])
+    await ann.patch(first.body.id, { status: 'completed' })
+    expect((await claimed(ann, id))?.conversationId).toBe(ids[2])
+    expect((await ann.claim(id)).status).toBe(204)
+    expect(await reviewing.reviewStatus(ids[0] ?? '')).toBe('completed')
+  })
+
+  it('of many at once gives each conversation to as many different people as are wanted', async () => {
+    const people = await Promise.all(Array.from({ length: 6 }, () => reviewing.makeReviewer()))
+    const { id, ids } = await reviewing.makeFilled(25, { reviewsPerConversation: 2 })
+    const given: [string, string][] = []
+    const work = async (person: Reviewer) => {
+      for (;;) {
+        // Two at a time, as one with two windows would.
+        const answers = await Promise.all([person.claim(id), person.claim(id)])
+        const got = answers.filter(({ status }) => status === 200).map(({ body }) => body)
+        expect(answers.every(({ status }) => status === 200 || status === 204)).toBe(true)
+        if (got.length === 0) return
+        for (const review of got) {
+          given.push([review.conversationId, person.userId])
+          expect((await person.patch(review.id, { status: 'completed', rating: 3 })).status).toBe(200)
+        }
+      }
+    }
+    await Promise.all(people.map(work))
+    expect(given).toHaveLength(50)
+    expect(new Set(given.map((pair) => pair.join())).size).toBe(50)
+    for (const one of ids) expect(given.filter(([conversation]) => conversation === one)).toHaveLength(2)
+    expect(await reviewing.progress(id)).toMatchObject({
+      conversations: { total: 25, waiting: 0, adjudication: 0, completed: 25 },
+      reviews: { waiting: 0, claimed: 0, completed: 50, completedToday: 50 },
+    })
+  })
+
+  it('is for the reviewers of the bucket, and for nobody who only reads', async () => {
+    const [ann, ben] = [await reviewing.makeReviewer(), await reviewing.makeReviewer()]
+    const { id } = await reviewing.makeFilled(1, { reviewerUserIds: [ann.userId] })
+    expect((await ben.claim(id)).status).toBe(403)
+    expect((await ann.claim(id)).status).toBe(200)
+    const { key } = await makeKey(server, reviewing.key, 'viewer')
+    expect((await call('POST', `/v1/buckets/${id}/claim`, { key })).status).toBe(403)
+  })
+})
+
+describe('a lease', () => {
+  it('that ended leaves its place to the next, and to its own reviewer if nobody came', async () => {
+    const [ann, ben] = [await reviewing.makeReviewer(), await reviewing.makeReviewer()]
+    const { id, ids } = await reviewing.makeFilled(1)
+    const review = await claimed(ann, id)
+    await ann.patch(review.id, { notes: 'So far' })
+    expect(await claimed(ben, id)).toBeNull()
+    clock.advance(30 * minuteMs - 1)
+    expect(await claimed(ben, id)).toBeNull()
+    clock.advance(1)
+    expect((await ann.as('GET', `/v1/reviews/${review.id}`)).body).toMatchObject({
+      status: 'pending',
+      leaseExpiresAt: null,
+    })
+    expect((await reviewing.progress(id)).reviews).toMatchObject({ waiting: 1, claimed: 0 })
+    expect(await claimed(ann, id)).toMatchObject({ id: review.id, status: 'in_progress', notes: 'So far' })
+
+    clock.advance(31 * minuteMs)
+    const taken = await claimed(ben, id)
+    expect(taken?.conversationId).toBe(ids[0])
+    for (const refused of [
+      await ann.post(review.id, 'heartbeat'),
+      await ann.patch(review.id, { status: 'completed' }),
+      await ann.patch(review.id, { notes: 'Late' }),
+    ]) {
+      expect([refused.status, refused.body.error]).toEqual([409, 'conflict'])
+    }
+    expect(await claimed(ann, id)).toBeNull()
+    expect((await ann.patch(review.id, { status: 'skipped' })).status).toBe(200)
+    expect((await ben.patch(taken.id, { status: 'completed' })).status).toBe(200)
+  })
+
+  it('is extended by a heartbeat, also after its end where its place is free', async () => {
+    const [ann, ben] = [await reviewing.makeReviewer(), await reviewing.makeReviewer()]
+    const { id } = await reviewing.makeFilled(1)
+    const review = await claimed(ann, id)
+    for (let beat = 0; beat < 3; beat++) {
+      clock.advance(29 * minuteMs)
+      expect((await ann.post(review.id, 'heartbeat')).body.leaseExpiresAt).toBe(
+        new Date(clock.now().getTime() + 30 * minuteMs).toISOString(),
+      )
+      expect(await claimed(ben, id)).toBeNull()
+    }
+    clock.advance(45 * minuteMs)
+    expect((await ann.post(review.id, 'heartbeat')).status).toBe(200)
+    expect(await claimed(ben, id)).toBeNull()
+    clock.advance(45 * minuteMs)
+    expect((await ann.patch(review.id, { status: 'completed' })).status).toBe(200)
+  })
+
+  it('of two that both ended leaves two places', async () => {
+    const [ann, ben, eve] = [
+      await reviewing.makeReviewer(),
+      await reviewing.makeReviewer(),
+      await reviewing.makeReviewer(),
+    ]
+    const { id } = await reviewing.makeFilled(1, { reviewsPerConversation: 2 })
+    const anns = await claimed(ann, id)
+    clock.advance(10 * minuteMs)
+    const bens = await claimed(ben, id)
+    expect(await claimed(eve, id)).toBeNull()
+    clock.advance(21 * minuteMs)
+    const eves = await claimed(eve, id)
+    expect(eves).not.toBeNull()
+    expect((await ann.post(anns.id, 'heartbeat')).status).toBe(409)
+    clock.advance(10 * minuteMs)
+    expect((await ann.post(anns.id, 'heartbeat')).status).toBe(200)
+    expect((await ben.post(bens.id, 'heartbeat')).status).toBe(409)
+    expect((await eve.patch(eves.id, { status: 'completed' })).status).toBe(200)
+    expect((await ann.patch(anns.id, { status: 'completed' })).status).toBe(200)
+    expect((await ben.patch(bens.id, { status: 'completed' })).status).toBe(409)
+  })
+
+  it('that ended is written down by a job, and the conversation waits again', async () => {
+    const ann = await reviewing.makeReviewer()
+    const { id, ids } = await reviewing.makeFilled(1)
+    const review = await claimed(ann, id)
+    const [conversation = ''] = ids
+    clock.advance(31 * minuteMs)
+    expect(await reviewing.reviewStatus(conversation)).toBe('in_progress')
+    await jobs.enqueue(db, lapseReviews, {})
+    await jobs.drain(jobList, server.deps)
+    expect(await reviewing.reviewStatus(conversation)).toBe('pending')
+    expect((await claimed(ann, id))?.id).toBe(review.id)
+  })
+})
+
+describe('what is given back', () => {
+  it('goes to somebody else when it is skipped, and to anybody when it is released', async () => {
+    const [ann, ben] = [await reviewing.makeReviewer(), await reviewing.makeReviewer()]
+    const { id, ids } = await reviewing.makeFilled(1)
+    const [conversation = ''] = ids
+    const review = await claimed(ann, id)
+    await ann.patch(review.id, { rating: 2 })
+    expect(await ann.post(review.id, 'release')).toMatchObject({ status: 200, body: { status: 'pending', rating: 2 } })
+    expect(await reviewing.reviewStatus(conversation)).toBe('pending')
+    expect((await claimed(ann, id))?.id).toBe(review.id)
+    expect((await ann.patch(review.id, { status: 'skipped' })).body.status).toBe('skipped')
+    expect(await claimed(ann, id)).toBeNull()
+    expect((await claimed(ben, id))?.conversationId).toBe(conversation)
+    expect((await reviewing.progress(id)).reviewers).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ reviewerUserId: ann.userId, skipped: 1, skippedToday: 1, claimed: 0 }),
+        expect.objectContaining({ reviewerUserId: ben.userId, skipped: 0, claimed: 1 }),
+      ]),
+    )
+  })
+
+  it('is gone with its conversation, or when it is taken out of the bucket', async () => {
+    const ann = await reviewing.makeReviewer()
+    const { id, conversationId } = await makeBucket(server, reviewing.key)
+    const review = await claimed(ann, id)
+    const { key } = reviewing
+    const path = `/v1/buckets/${id}/conversations/${conversationId}`
+    expect((await call('DELETE', path, { key })).status).toBe(204)
+    expect((await call('DELETE', path, { key })).status).toBe(404)
+    expect((await ann.post(review.id, 'heartbeat')).status).toBe(404)
+    expect(await reviewing.reviewStatus(conversationId)).toBe('none')
+
+    const again = { conversationIds: [conversationId] }
+    await call('POST', `/v1/buckets/${id}/conversations`, { key, body: again })
+    const second = await claimed(ann, id)
+    await ann.patch(second.id, { status: 'completed' })
+    expect((await call('DELETE', `/v1/conversations/${conversationId}`, { key })).status).toBe(204)
+    expect((await ann.as('GET', `/v1/reviews/${second.id}`)).status).toBe(404)
+    expect((await reviewing.progress(id)).conversations.total).toBe(0)
+  })
+})

@@ -1,0 +1,53 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+
+type Claim = { bucketId: string; userId: string; now: Date }
+
+/** The oldest that has a free place and that the person has not had. */
+const claimable = ({ bucketId, userId, now }: Claim, org: OrgId) => sql`
+  FROM bucket_conversations i
+  JOIN conversations c ON c.organization_id = ${org} AND c.id = i.conversation_id
+  WHERE i.organization_id = ${org} AND i.bucket_id = ${bucketId}::uuid AND i.status = 'waiting'
+    AND i.free_at <= ${now}::timestamptz AND NOT (${userId}::uuid = ANY(i.reviewer_user_ids))
+  ORDER BY i.added_at, i.conversation_id LIMIT 1`
+
+/**
+ * Locks one that nobody else has locked. The conversation first, which whoever changes its places holds; the place too,
+ * because only a row that is locked is looked at again when somebody has just changed it.
+ */
+export const lockClaimable = async (trx: Db, org: OrgId, claim: Claim): Promise<string | undefined> => {
+  const { rows } = await sql<{ id: string }>`
+    SELECT i.conversation_id AS id ${claimable(claim, org)} FOR NO KEY UPDATE OF c, i SKIP LOCKED`.execute(trx)
+  return rows[0]?.id
+}
+
+/** The same without a lock. */
+export const findClaimable = async (db: Db, org: OrgId, claim: Claim): Promise<string | undefined> => {
+  const { rows } = await sql<{ id: string }>`SELECT i.conversation_id AS id ${claimable(claim, org)}`.execute(db)
+  return rows[0]?.id
+}
+
+/** The oldest that the person began and let lapse, where its place is still free. */
+export const findOwnLapsed = async (db: Db, org: OrgId, { bucketId, userId, now }: Claim) => {
+  const { rows } = await sql<{ id: string }>`
+    SELECT r.conversation_id AS id FROM reviews r
+    JOIN bucket_conversations i
+      ON i.organization_id = ${org} AND i.bucket_id = r.bucket_id AND i.conversation_id = r.conversation_id
+    WHERE r.organization_id = ${org} AND r.reviewer_user_id = ${userId}::uuid
+      AND r.lease_expires_at <= ${now}::timestamptz AND r.bucket_id = ${bucketId}::uuid
+      AND i.status = 'waiting' AND i.free_at <= ${now}::timestamptz
+    ORDER BY i.added_at, i.conversation_id LIMIT 1`.execute(db)
+  return rows[0]?.id
+}
+
+/** The review that a person has of a conversation in a bucket; not one that decides. */
+export const findOwnReview = (db: Db, org: OrgId, { bucketId, userId }: Claim, conversationId: string) =>
+  db
+    .selectFrom('reviews')
+    .select(['id', 'status', 'lease_expires_at as leaseExpiresAt'])
+    .where('organization_id', '=', org)
+    .where('bucket_id', '=', bucketId)
+    .where('conversation_id', '=', conversationId)
+    .where('reviewer_user_id', '=', userId)
+    .where('adjudicates', '=', false)
+    .executeTakeFirst()

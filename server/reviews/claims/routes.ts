@@ -1,0 +1,85 @@
+import type { Deps } from '../../deps.ts'
+import { recordAudit } from '../../platform/audit/record.ts'
+import type { App } from '../../platform/http/http.ts'
+import { answers, Empty, IdParams, NoBody, NoQuery } from '../../platform/http/schemas.ts'
+import { lockOwnReview, requireMove, settle, takeUp } from '../hold.ts'
+import { getReview, updateReview } from '../queries.ts'
+import { Review } from '../schema.ts'
+import { claimNext } from './claim.ts'
+
+export const reviewClaims = (app: App, { db, clock }: Deps): void => {
+  app.post(
+    '/v1/buckets/:id/claim',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags: ['Buckets'],
+        operationId: 'claimReview',
+        summary: 'Claim the next conversation of a bucket to review',
+        description:
+          'The one that was put in first of those that have a free place and that you have not reviewed, skipped or ' +
+          'claimed yet; one that you released or whose lease ended may come again. It is yours for 30 minutes, until ' +
+          '`leaseExpiresAt`; 204 when there is none.',
+        params: IdParams,
+        querystring: NoQuery,
+        body: NoBody,
+        response: answers({ 200: Review, 204: Empty }, 401, 403, 404),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      const review = await claimNext({ db, clock }, actor, params.id.toLowerCase())
+      return review ? reply.send(review) : reply.code(204).send(null)
+    },
+  )
+
+  app.post(
+    '/v1/reviews/:id/heartbeat',
+    {
+      config: { access: { role: 'member' }, unaudited: 'It only extends a lease.' },
+      schema: {
+        tags: ['Reviews'],
+        operationId: 'keepReview',
+        summary: 'Extend the lease of a review of your own to 30 minutes from now',
+        description: '409 when it has ended and somebody else has its place.',
+        params: IdParams,
+        querystring: NoQuery,
+        body: NoBody,
+        response: answers({ 200: Review }, 401, 403, 404, 409),
+      },
+    },
+    ({ actor, params }) =>
+      db.transaction().execute(async (trx) => {
+        const now = clock.now()
+        const { review } = await lockOwnReview(trx, actor, params.id, now)
+        await takeUp(trx, actor.org, review, now)
+        await settle(trx, actor.org, review, now)
+        return getReview(trx, actor.org, review.id, now)
+      }),
+  )
+
+  app.post(
+    '/v1/reviews/:id/release',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags: ['Reviews'],
+        operationId: 'releaseReview',
+        summary: 'Give back what you claimed; what you wrote stays for when it comes to you again',
+        params: IdParams,
+        querystring: NoQuery,
+        body: NoBody,
+        response: answers({ 200: Review }, 401, 403, 404, 409),
+      },
+    },
+    ({ actor, params }) =>
+      db.transaction().execute(async (trx) => {
+        const now = clock.now()
+        const { review } = await lockOwnReview(trx, actor, params.id, now)
+        requireMove(review, 'pending')
+        await updateReview(trx, actor.org, review.id, { status: 'pending', leaseExpiresAt: null }, now)
+        await settle(trx, actor.org, review, now)
+        await recordAudit(trx, actor, 'review.release', { type: 'review', id: review.id })
+        return getReview(trx, actor.org, review.id, now)
+      }),
+  )
+}

@@ -1,0 +1,33 @@
+import Type from 'typebox'
+import type { Deps } from '../deps.ts'
+import { defineJob } from '../platform/jobs/define-job.ts'
+import { lapseReview, listLapsedAllOrgs, lockConversations, settleConversations, settleItem } from './queries.ts'
+
+const batchSize = 500
+
+/**
+ * Writes down that leases have ended, so that the review status of conversations tells. Claims go by the clock and do
+ * not wait for it.
+ */
+export const lapseReviews = defineJob({
+  name: 'review.lapse',
+  payload: Type.Object({}),
+  schedule: '*/5 * * * *',
+  concurrency: 1,
+  run: async ({ db, clock }: Deps, _payload, attempt) => {
+    for (;;) {
+      attempt.signal.throwIfAborted()
+      const now = clock.now()
+      const lapsed = await listLapsedAllOrgs(db, now, batchSize)
+      for (const { org, id, bucketId, conversationId } of lapsed) {
+        await attempt.transaction(async (trx) => {
+          await lockConversations(trx, org, [conversationId])
+          if (!(await lapseReview(trx, org, id, now))) return
+          await settleItem(trx, org, bucketId, conversationId, now)
+          await settleConversations(trx, org, [conversationId], now)
+        })
+      }
+      if (lapsed.length < batchSize) return
+    }
+  },
+})

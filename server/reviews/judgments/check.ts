@@ -1,0 +1,61 @@
+import type { Static } from 'typebox'
+import type { StoredBucket } from '../../buckets/queries.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { type Issue, invalidAll } from '../../platform/errors.ts'
+import type { Judgment, StoredReview } from '../queries.ts'
+import type { JudgmentInput } from '../schema.ts'
+import { listFound } from './queries.ts'
+
+const nameOf = ({ monitorId, monitorVersion }: Judgment): string => `${monitorId} ${monitorVersion}`
+
+/** Makes each say which version it is about: the newest that has a result, unless it names another that has one. */
+export const readJudgments = async (
+  db: Db,
+  org: OrgId,
+  conversationId: string,
+  given: Static<typeof JudgmentInput>[],
+): Promise<Judgment[]> => {
+  const named = given.map((judgment) => ({ ...judgment, monitorId: judgment.monitorId.toLowerCase() }))
+  const found = await listFound(db, org, conversationId, [...new Set(named.map(({ monitorId }) => monitorId))])
+  const issues: Issue[] = []
+  const known = new Set<string>()
+  const judgments = named.flatMap(({ monitorId, monitorVersion, correctResult, comment = null }, index) => {
+    const result = found.find(
+      (one) => one.monitorId === monitorId && (monitorVersion === undefined || one.version === monitorVersion),
+    )
+    if (!result) {
+      const path = `judgments[${index}].${monitorVersion === undefined ? 'monitorId' : 'monitorVersion'}`
+      issues.push({ path, message: 'has no result of this conversation' })
+      return []
+    }
+    const judgment: Judgment = { monitorId, monitorVersion: result.version, correctResult, comment }
+    if (known.has(nameOf(judgment))) issues.push({ path: `judgments[${index}]`, message: 'is judged before' })
+    known.add(nameOf(judgment))
+    return [judgment]
+  })
+  if (issues.length > 0) throw invalidAll(issues)
+  return judgments
+}
+
+const isBlank = (text: string | null): boolean => text === null || text.trim() === ''
+
+/** What a bucket asks of a review that is to be completed: a judgment of each monitor, and notes where people differ. */
+export const requireWhole = async (db: Db, org: OrgId, bucket: StoredBucket, review: StoredReview): Promise<void> => {
+  const { conversationId, judgments, notes } = review
+  const monitorIds = [...new Set([...bucket.monitorIds, ...judgments.map(({ monitorId }) => monitorId)])]
+  const found = await listFound(db, org, conversationId, monitorIds)
+  const issues: Issue[] = bucket.monitorIds
+    .filter((id) => found.some(({ monitorId }) => monitorId === id))
+    .filter((id) => !judgments.some(({ monitorId }) => monitorId === id))
+    .map((id) => ({ path: 'judgments', message: `must say what monitor ${id} should have found` }))
+  if (bucket.noteOnDisagreement && isBlank(notes)) {
+    judgments.forEach(({ monitorId, monitorVersion, correctResult, comment }, index) => {
+      if (!isBlank(comment)) return
+      const result = found.find((one) => one.monitorId === monitorId && one.version === monitorVersion)?.result ?? null
+      const differs = result !== null && correctResult !== 'unsure' && correctResult !== result
+      const message = bucket.blind ? 'is needed in this bucket' : 'is needed: the monitor found otherwise'
+      if (differs || bucket.blind) issues.push({ path: `judgments[${index}].comment`, message })
+    })
+  }
+  if (issues.length > 0) throw invalidAll(issues)
+}

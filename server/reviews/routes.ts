@@ -1,0 +1,174 @@
+import type { Deps } from '../deps.ts'
+import { recordAudit } from '../platform/audit/record.ts'
+import { ApiError, invalid, notFound } from '../platform/errors.ts'
+import type { App } from '../platform/http/http.ts'
+import { answers, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
+import { newId } from '../platform/ids.ts'
+import { changeReview } from './change.ts'
+import { lockOwnReview } from './hold.ts'
+import {
+  countReviewsOf,
+  findConversation,
+  getReview,
+  insertReview,
+  isKeptBlind,
+  listReviews,
+  lockConversations,
+} from './queries.ts'
+import { Review, ReviewCreate, ReviewQuery, ReviewUpdate } from './schema.ts'
+
+/** Of one conversation, in buckets and outside. */
+const mostReviews = 200
+
+const tags = ['Reviews']
+
+const lower = (id: string | undefined) => id?.toLowerCase()
+
+export const reviews = (app: App, deps: Deps): void => {
+  const { db, clock } = deps
+
+  app.get(
+    '/v1/reviews',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'listReviews',
+        summary: 'List reviews, newest first',
+        description: 'Without those of others of a conversation that you are to review blind, until yours is given.',
+        querystring: ReviewQuery,
+        response: answers({ 200: Page(Review) }, 400, 401),
+      },
+    },
+    ({ actor, query: { limit, cursor, status, ...given } }) => {
+      const filter = {
+        bucketId: lower(given.bucketId),
+        conversationId: lower(given.conversationId),
+        reviewerUserId: lower(given.reviewerUserId),
+        status,
+      }
+      const view = { viewer: actor.userId, now: clock.now() }
+      return app.paging.page(
+        { limit, cursor },
+        ['reviews', actor.org, filter],
+        (page) => listReviews(db, actor.org, filter, view, page),
+        ({ id }) => id,
+      )
+    },
+  )
+
+  app.get(
+    '/v1/conversations/:id/reviews',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'listConversationReviews',
+        summary: 'List the reviews of a conversation, newest first',
+        description: 'Your own alone while you are to review it blind.',
+        params: IdParams,
+        querystring: PageQuery,
+        response: answers({ 200: Page(Review) }, 400, 401, 404),
+      },
+    },
+    async ({ actor, params, query }) => {
+      const conversationId = params.id.toLowerCase()
+      if (!(await findConversation(db, actor.org, conversationId))) throw notFound()
+      const view = { viewer: actor.userId, now: clock.now() }
+      return app.paging.page(
+        query,
+        ['conversation-reviews', actor.org, conversationId],
+        (page) => listReviews(db, actor.org, { conversationId }, view, page),
+        ({ id }) => id,
+      )
+    },
+  )
+
+  app.post(
+    '/v1/reviews',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'createReview',
+        summary: 'Review a conversation outside of buckets',
+        querystring: NoQuery,
+        body: ReviewCreate,
+        response: answers({ 201: Review }, 400, 401, 403, 409),
+      },
+    },
+    async ({ actor, body: { conversationId, status, ...content } }, reply) => {
+      const created = await db.transaction().execute(async (trx) => {
+        const { org, userId: reviewerUserId } = actor
+        if ((await lockConversations(trx, org, [conversationId])).length === 0) {
+          throw invalid('conversationId', 'names no conversation of this organization')
+        }
+        if ((await countReviewsOf(trx, org, conversationId)) >= mostReviews) {
+          throw new ApiError('conflict', `The conversation has ${mostReviews} reviews, and no more can be.`)
+        }
+        const now = clock.now()
+        const id = newId()
+        await insertReview(trx, org, { id, conversationId, bucketId: null, reviewerUserId, leaseExpiresAt: null, now })
+        const review = await getReview(trx, org, id, now)
+        const change = { ...content, ...(status === 'completed' && { status }) }
+        await recordAudit(trx, actor, 'review.create', { type: 'review', id })
+        return changeReview(deps, trx, org, { review, bucket: undefined }, change)
+      })
+      return reply.code(201).header('location', `/v1/reviews/${created.id}`).send(created)
+    },
+  )
+
+  app.get(
+    '/v1/reviews/:id',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'getReview',
+        summary: 'Get a review',
+        description: '403 for one of others of a conversation that you are to review blind, until yours is given.',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 200: Review }, 401, 403, 404),
+      },
+    },
+    async ({ actor, params }) => {
+      const review = await getReview(db, actor.org, params.id, clock.now())
+      const isOwn = review.reviewerUserId === actor.userId
+      if (!isOwn && (await isKeptBlind(db, actor.org, actor.userId, review.conversationId))) {
+        throw new ApiError(
+          'forbidden',
+          'You are to review this conversation blind; complete or skip your review first.',
+        )
+      }
+      return review
+    },
+  )
+
+  app.patch(
+    '/v1/reviews/:id',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'updateReview',
+        summary: 'Change, complete or skip a review of your own',
+        description:
+          'What is left out stays. In a bucket it also extends the lease. Completed and skipped ones are final: 409; so ' +
+          'is one whose lease has ended and whose place somebody else has.',
+        params: IdParams,
+        querystring: NoQuery,
+        body: ReviewUpdate,
+        response: answers({ 200: Review }, 400, 401, 403, 404, 409),
+      },
+    },
+    ({ actor, params, body }) =>
+      db.transaction().execute(async (trx) => {
+        const held = await lockOwnReview(trx, actor, params.id, clock.now())
+        const changed = await changeReview(deps, trx, actor.org, held, body)
+        const verb = body.status === 'completed' ? 'complete' : body.status === 'skipped' ? 'skip' : 'update'
+        await recordAudit(trx, actor, `review.${verb}`, { type: 'review', id: changed.id })
+        return changed
+      }),
+  )
+}

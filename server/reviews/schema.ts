@@ -1,0 +1,91 @@
+import Type from 'typebox'
+import { Choice, Closed, Id, Nullable, PageQuery, Timestamp } from '../platform/http/schemas.ts'
+import { reviewStatuses } from './moves.ts'
+
+const Rating = Type.Integer({ minimum: 1, maximum: 5, examples: [4] })
+const Notes = Type.String({ maxLength: 10_000, examples: ['Polite, but the refund was promised without a date.'] })
+const Version = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
+const Comment = Type.String({ maxLength: 2_000, examples: ['A credit note, not a refund.'] })
+const CorrectResult = Choice(['affected', 'not_affected', 'unsure'], {
+  description: 'What the monitor should have found; `unsure` where the person cannot tell.',
+})
+
+const Judgment = Closed({
+  monitorId: Id,
+  monitorVersion: Version,
+  correctResult: CorrectResult,
+  comment: Nullable(Comment),
+})
+
+export const Review = Closed(
+  {
+    id: Id,
+    conversationId: Id,
+    bucketId: { ...Nullable(Id), description: 'Null for a review outside of buckets.' },
+    reviewerUserId: Id,
+    status: Choice(reviewStatuses, {
+      description: '`pending` is begun and not held: released, or its lease has ended.',
+    }),
+    rating: Nullable(Rating),
+    notes: Nullable(Notes),
+    judgments: Type.Array(Judgment),
+    adjudicates: Type.Boolean({ description: 'Whether it decides between reviews that differ.' }),
+    leaseExpiresAt: { ...Nullable(Timestamp), description: 'Until then nobody else is given its place in the bucket.' },
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+    completedAt: Nullable(Timestamp),
+  },
+  { title: 'Review' },
+)
+
+export const JudgmentInput = Closed({
+  monitorId: Id,
+  monitorVersion: Type.Optional({ ...Version, description: 'The newest that has a result of the conversation.' }),
+  correctResult: CorrectResult,
+  comment: Type.Optional(Nullable(Comment)),
+})
+
+const Judgments = Type.Array(JudgmentInput, { maxItems: 50, description: 'In place of those before.' })
+
+const content = {
+  rating: Type.Optional(Nullable(Rating)),
+  notes: Type.Optional(Nullable(Notes)),
+  judgments: Type.Optional(Judgments),
+}
+
+const judgmentExample = {
+  monitorId: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f',
+  correctResult: 'not_affected',
+  comment: 'A credit note, not a refund.',
+}
+
+export const ReviewCreate = Closed(
+  {
+    conversationId: Id,
+    status: Type.Optional(Choice(['in_progress', 'completed'], { description: '`in_progress` when left out.' })),
+    ...content,
+  },
+  { examples: [{ conversationId: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f', rating: 4, status: 'completed' }] },
+)
+
+export const ReviewUpdate = Closed(
+  { status: Type.Optional(Choice(['completed', 'skipped'])), ...content },
+  { minProperties: 1, examples: [{ status: 'completed', rating: 4, judgments: [judgmentExample] }] },
+)
+
+export const Adjudication = Closed(
+  {
+    rating: content.rating,
+    notes: content.notes,
+    judgments: Type.Array(JudgmentInput, { minItems: 1, maxItems: 50, description: 'Of all that people differ in.' }),
+  },
+  { examples: [{ judgments: [judgmentExample] }] },
+)
+
+export const ReviewQuery = Closed({
+  ...PageQuery.properties,
+  bucketId: Type.Optional(Id),
+  conversationId: Type.Optional(Id),
+  reviewerUserId: Type.Optional(Id),
+  status: Type.Optional(Choice(reviewStatuses)),
+})
