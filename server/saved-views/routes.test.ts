@@ -103,7 +103,7 @@ it('a filter that does not fit is told where, and nothing is stored', async () =
     'filter.metadata[0].value',
   ])
   const view = await makeSavedView(server, key)
-  const unchanged = await call('PATCH', `/v1/saved-views/${view.id}`, { key, body: { filter: { bucketId: view.id } } })
-  expect(unchanged.body.details.issues).toEqual([{ path: 'filter.bucketId', message: 'is not a known property' }])
+  const unchanged = await call('PATCH', `/v1/saved-views/${view.id}`, { key, body: { filter: { folderId: view.id } } })
+  expect(unchanged.body.details.issues).toEqual([{ path: 'filter.folderId', message: 'is not a known property' }])
   expect((await call('GET', '/v1/saved-views', { key })).body.data).toEqual([view])
 })

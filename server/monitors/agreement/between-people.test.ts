@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commonest, fleissKappa, krippendorffsAlpha } from './between-people.ts'
+import { commonest, fleissKappa, krippendorffsAlpha, withInterval } from './between-people.ts'
 
 const once = (...counts: number[]) => ({ counts, times: 1 })
 
@@ -30,6 +30,32 @@ describe('Fleiss’ kappa', () => {
     expect(fleissKappa([once(3, 0), once(0, 3)])).toBe(1)
     expect(fleissKappa([once(3, 0), once(3, 0)])).toBeNull()
     expect(fleissKappa([])).toBeNull()
+  })
+})
+
+describe('an interval', () => {
+  it('narrows as units come, and is that of units taken together', () => {
+    const few = withInterval(patients, fleissKappa)
+    const many = withInterval(
+      patients.map((unit) => ({ ...unit, times: 4 })),
+      fleissKappa,
+    )
+    if (few?.low == null || few.high == null || many?.low == null || many.high == null) throw new Error('No interval')
+    expect(few.low < few.value && few.value < few.high).toBe(true)
+    // Four times as many units: half as wide, but for what one of them less changes.
+    expect((many.high - many.low) / (few.high - few.low)).toBeCloseTo(0.5, 1)
+    const apart = withInterval([once(2, 1), once(2, 1), once(0, 2), once(2, 0), once(3, 0)], krippendorffsAlpha)
+    const together = withInterval(
+      [{ counts: [2, 1], times: 2 }, once(0, 2), once(2, 0), once(3, 0)],
+      krippendorffsAlpha,
+    )
+    expect(together?.value).toBeCloseTo(apart?.value ?? Number.NaN, 12)
+    expect(together?.low).toBe(apart?.low)
+  })
+
+  it('has no bounds where one unit alone tells anything, and is not there where none does', () => {
+    expect(withInterval([once(3, 0), once(0, 3)], fleissKappa)).toEqual({ value: 1, low: null, high: null })
+    expect(withInterval([once(3, 0)], fleissKappa)).toBeNull()
   })
 })
 

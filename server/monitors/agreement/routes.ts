@@ -3,7 +3,7 @@ import { invalid } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, IdParams, Page } from '../../platform/http/schemas.ts'
 import { getMonitor } from '../queries.ts'
-import { commonest, fleissKappa, krippendorffsAlpha, type Unit } from './between-people.ts'
+import { commonest, fleissKappa, krippendorffsAlpha, type Unit, withInterval } from './between-people.ts'
 import { type Judged, listAgreements, listPairs, listPatterns } from './queries.ts'
 import { AgreementQuery, VersionAgreement } from './schema.ts'
 import { kappa, share } from './statistics.ts'
@@ -61,16 +61,16 @@ const betweenPeople = (patterns: Patterns, pairs: Pairs) => {
     times: conversations,
   }))
   const alike = commonest(units)
-  const fleiss = fleissKappa(alike)
-  const alpha = krippendorffsAlpha(units)
+  const fleiss = withInterval(alike, fleissKappa)
+  const alpha = withInterval(units, krippendorffsAlpha)
   const conversations = timesOf(units)
   const judgments = units.reduce((total, unit) => total + answersOf(unit) * unit.times, 0)
   const people = alike[0] ? answersOf(alike[0]) : 0
   return {
     conversations,
     pairs: pairs.map(pairOf),
-    fleissKappa: fleiss === null ? null : { value: fleiss, conversations: timesOf(alike), people },
-    krippendorffsAlpha: alpha === null ? null : { value: alpha, conversations, judgments },
+    fleissKappa: fleiss && { ...fleiss, conversations: timesOf(alike), people },
+    krippendorffsAlpha: alpha && { ...alpha, conversations, judgments },
   }
 }
 

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { Closed, Id, PageQuery, TimestampInput } from '../../platform/http/schemas.ts'
+import { Closed, Id, Nullable, PageQuery, TimestampInput } from '../../platform/http/schemas.ts'
 
 const Version = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 
@@ -19,14 +19,11 @@ const Estimated = (description: string, minimum: number) => {
   })
 }
 
+const Figure = { minimum: -1, maximum: 1 }
+const Bound = Nullable(Type.Number({ ...Figure, description: 'Of its 95 % interval; null where few tell anything.' }))
+
 const Overall = (description: string, counts: Record<string, ReturnType<typeof Count>>) =>
-  Type.Unsafe<Record<string, number> | null>({
-    type: ['object', 'null'],
-    properties: { value: Type.Number({ minimum: -1, maximum: 1 }), ...counts },
-    required: ['value', ...Object.keys(counts)],
-    additionalProperties: false,
-    description,
-  })
+  Nullable(Closed({ value: Type.Number(Figure), low: Bound, high: Bound, ...counts }, { description }))
 
 const Conversations = Count('That it stands on.')
 

@@ -79,12 +79,17 @@ describe('unknown keys', async () => {
     const { key } = await makeOrganization(server)
     const guess = (address: string) =>
       call('GET', '/v1/me', { headers: { ...from(address), authorization: `Bearer ${generateKey()}` } })
-    const statuses = new Set<number>()
-    for (let i = 0; i < 300 && !statuses.has(429); i++) statuses.add((await guess('203.0.113.9')).status)
-    expect(statuses).toEqual(new Set([401, 429]))
+    /** Time brings further guesses, twenty a second: on a slow machine one may come in between. */
+    const isLimitedWithin = async (guesses: number, address: string) => {
+      const statuses = new Set<number>()
+      for (let i = 0; i < guesses && !statuses.has(429); i++) statuses.add((await guess(address)).status)
+      return statuses.has(429)
+    }
+    expect(await isLimitedWithin(150, '203.0.113.9')).toBe(false)
+    expect(await isLimitedWithin(2_000, '203.0.113.9')).toBe(true)
     expect((await guess('203.0.113.10')).status).toBe(401)
     // Only the nearest proxy is believed: what the caller claims to come from counts for nothing.
-    expect((await guess('198.51.100.7, 203.0.113.9')).status).toBe(429)
+    expect(await isLimitedWithin(100, '198.51.100.7, 203.0.113.9')).toBe(true)
     expect((await call('GET', '/v1/me', { key, headers: from('203.0.113.9') })).status).toBe(200)
     expect((await call('GET', '/v1/organizations', { key: serviceKey, headers: from('203.0.113.9') })).status).toBe(200)
   })
