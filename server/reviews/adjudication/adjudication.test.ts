@@ -43,7 +43,7 @@ describe('two reviews that differ', () => {
     // Between people the two still differ.
     const { conversations, pairs, krippendorffsAlpha } = agreed.betweenPeople
     expect([conversations, pairs.length, pairs[0].agreement.value]).toEqual([1, 1, 0])
-    expect(krippendorffsAlpha).toEqual({ value: 0, conversations: 1, judgments: 2 })
+    expect(krippendorffsAlpha).toEqual({ value: 0, low: null, high: null, conversations: 1, judgments: 2 })
   })
 
   it('are not decided by one of the two, by a stranger to the bucket, or without what they differ in', async () => {
