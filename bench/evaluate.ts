@@ -14,6 +14,7 @@ import { evaluateRules } from '../server/evaluations/rules.ts'
 import { storeEvaluation } from '../server/monitor-results/queries.ts'
 import { insertMonitor, insertMonitorVersion, listActiveMonitors } from '../server/monitors/queries.ts'
 import { provisionOrganization } from '../server/organizations/provision.ts'
+import { batchesOf } from '../server/platform/batches.ts'
 import type { OrgId } from '../server/platform/db/database.ts'
 import { migrate } from '../server/platform/db/migrate.ts'
 import { newId } from '../server/platform/ids.ts'
@@ -75,11 +76,6 @@ const makeMonitors = async ({ db }: Deps, org: OrgId): Promise<void> => {
     }
   }
 }
-
-const batchesOf = (ids: string[]): string[][] =>
-  Array.from({ length: Math.ceil(ids.length / evaluationBatch) }, (_, at) =>
-    ids.slice(at * evaluationBatch, (at + 1) * evaluationBatch),
-  )
 
 /** All jobs of evaluation, by a worker as the service starts it. */
 const throughJobs = async (deps: Deps, org: OrgId, batches: string[][]): Promise<number> => {
@@ -163,7 +159,10 @@ try {
   await makeMonitors(deps, org)
   await client.query('VACUUM ANALYZE')
   const { rows } = await client.query('SELECT id FROM conversations ORDER BY created_at, id')
-  const batches = batchesOf(rows.map(({ id }) => id))
+  const batches = batchesOf(
+    rows.map(({ id }) => id),
+    evaluationBatch,
+  )
   print(`${count} conversations, 20 rules, batches of ${evaluationBatch}`)
 
   const file = `${(await client.query('SHOW data_directory')).rows[0].data_directory}/results.bin`

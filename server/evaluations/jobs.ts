@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import { areMeasured, findPinned, oneVersionEach } from '../experiments/observations/pinned.ts'
 import type { Evaluation } from '../monitor-results/queries.ts'
 import { findMonitorsAtVersions, hasMetricRules, listActiveMonitors, type StoredMonitor } from '../monitors/queries.ts'
+import { batchesOf } from '../platform/batches.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
 import { findAsked, type Subject } from './asked.ts'
@@ -38,7 +39,8 @@ const listUnanswered = async (db: Db, org: OrgId, { conversationId, monitorIds, 
 }
 
 /**
- * Asks judges of one conversation. The answer that was paid for is stored, and the job is done, in one transaction. What an endpoint does not answer now is asked again later.
+ * Asks judges of one conversation. The answer that was paid for is stored, and the job is done, in one transaction. What
+ * an endpoint does not answer now is asked again later.
  */
 export const judge = defineJob({
   name: 'conversation.judge',
@@ -200,46 +202,35 @@ export const evaluateConversations = defineJob({
   },
 })
 
-const batchesOf = (ids: string[]): string[][] =>
-  Array.from({ length: Math.ceil(ids.length / evaluationBatch) }, (_, index) =>
-    ids.slice(index * evaluationBatch, (index + 1) * evaluationBatch),
-  )
-
 type EvaluationDeps = Pick<Deps, 'jobs'>
 
-/** In the transaction that completes them or changes their transcript. */
-export const enqueueEvaluation = async (
+const enqueue = async (
   { jobs }: EvaluationDeps,
   trx: Db,
   org: OrgId,
   ids: string[],
+  only: Pick<Batch, 'reads' | 'lacks'> = {},
 ): Promise<void> => {
-  const payloads = batchesOf(ids).map((conversationIds) => ({ organizationId: org, conversationIds }))
+  const payloads = batchesOf(ids, evaluationBatch).map((conversationIds) => {
+    return { organizationId: org, conversationIds, ...only }
+  })
   await jobs.enqueueMany(trx, evaluateConversations, payloads)
 }
+
+/** In the transaction that completes them or changes their transcript. */
+export const enqueueEvaluation = (deps: EvaluationDeps, trx: Db, org: OrgId, ids: string[]): Promise<void> =>
+  enqueue(deps, trx, org, ids)
 
 /**
  * In the transaction that changes completed ones in something else: they may come into the arm of an experiment, or into
  * the scope of what it measures.
  */
-export const enqueuePinned = async ({ jobs }: EvaluationDeps, trx: Db, org: OrgId, ids: string[]): Promise<void> => {
-  if (!(await areMeasured(trx, org, ids))) return
-  const payloads = batchesOf(ids).map((conversationIds) => {
-    return { organizationId: org, conversationIds, lacks: 'pinned' as const }
-  })
-  await jobs.enqueueMany(trx, evaluateConversations, payloads)
+export const enqueuePinned = async (deps: EvaluationDeps, trx: Db, org: OrgId, ids: string[]): Promise<void> => {
+  if (await areMeasured(trx, org, ids)) await enqueue(deps, trx, org, ids, { lacks: 'pinned' })
 }
 
 /** In the transaction that changes their metrics: the rules that read metrics are asked again. */
-export const enqueueMetricRules = async (
-  { jobs }: EvaluationDeps,
-  trx: Db,
-  org: OrgId,
-  ids: string[],
-): Promise<void> => {
+export const enqueueMetricRules = async (deps: EvaluationDeps, trx: Db, org: OrgId, ids: string[]): Promise<void> => {
   if (ids.length === 0 || !(await hasMetricRules(trx, org))) return
-  const payloads = batchesOf(ids).map((conversationIds) => {
-    return { organizationId: org, conversationIds, reads: 'metrics' as const }
-  })
-  await jobs.enqueueMany(trx, evaluateConversations, payloads)
+  await enqueue(deps, trx, org, ids, { reads: 'metrics' })
 }

@@ -227,6 +227,8 @@ export const listPinned = (db: Db, org: OrgId, experimentId: string) =>
     .orderBy('position')
     .execute()
 
+export type PinnedOutcome = Awaited<ReturnType<typeof listPinned>>[number]
+
 export const listOutcomes = (db: Db, org: OrgId, experimentId: string) =>
   db
     .selectFrom('experiment_outcomes')

@@ -1,15 +1,14 @@
 import type { Static } from 'typebox'
-import { offerToBuckets } from '../buckets/arrivals/jobs.ts'
 import { redact } from '../conversations/redaction.ts'
 import { redactsMetrics } from '../customer-metrics/queries.ts'
 import type { Deps } from '../deps.ts'
-import { noteChanges } from '../experiments/observations/changes.ts'
 import { findMonitors } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError, invalid, notFound } from '../platform/errors.ts'
 import { itemReader } from '../platform/http/items.ts'
 import { findNamedConversations, type ResultRow, upsertResults } from './queries.ts'
 import { longestReasoning, ResultItem } from './schema.ts'
+import { tellOfResults } from './tell.ts'
 
 type Item = Static<typeof ResultItem>
 
@@ -99,9 +98,7 @@ export const writeBatch = async (
   const outcomes = new Map(
     (await upsertResults(trx, org, sound, deps.clock.now())).map((outcome, at) => [sound[at], outcome]),
   )
-  const concerned = [...new Set(sound.map(({ conversationId }) => conversationId))]
-  await noteChanges(deps, trx, org, concerned)
-  await offerToBuckets(deps, trx, org, concerned, 'results')
+  await tellOfResults(deps, trx, org, sound)
   return rows.map((row, index): ResultOutcome => {
     if (row instanceof ApiError) return { index, status: 'rejected', error: row.body }
     const outcome = outcomes.get(row) ?? 'absent'

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { Deps } from '../../deps.ts'
+import { batchesOf } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { ApiError } from '../../platform/errors.ts'
 import { defineJob } from '../../platform/jobs/define-job.ts'
@@ -56,10 +57,7 @@ export const offerToBuckets = async (
   news: News = 'conversations',
 ): Promise<void> => {
   if (ids.length === 0 || !(await hasFollowing(trx, org, news))) return
-  const payloads = Array.from({ length: Math.ceil(ids.length / batchSize) }, (_, at) => ({
-    organizationId: org,
-    conversationIds: ids.slice(at * batchSize, (at + 1) * batchSize),
-  }))
+  const payloads = batchesOf(ids, batchSize).map((conversationIds) => ({ organizationId: org, conversationIds }))
   await jobs.enqueueMany(trx, offerConversations, payloads)
 }
 

@@ -2,6 +2,7 @@
 import type { Deps } from '../../deps.ts'
 import type { Evaluation } from '../../monitor-results/queries.ts'
 import type { StoredMonitor } from '../../monitors/queries.ts'
+import { batchesOf } from '../../platform/batches.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Subject } from '../asked.ts'
 import { judgeConversation } from '../judge.ts'
@@ -49,9 +50,6 @@ const askRule: Ask = async (deps, org, { monitor, readAt, signal }, subjects) =>
  */
 const rulePart = 50
 
-const partsOf = (subjects: Subject[], size: number): Subject[][] =>
-  Array.from({ length: Math.ceil(subjects.length / size) }, (_, at) => subjects.slice(at * size, (at + 1) * size))
-
 /**
  * One answer for each of the conversations, in their order. They are asked in parts, so that the answers that came
  * before the end count; what has none by then is failed.
@@ -61,7 +59,7 @@ export const askMonitor = async (deps: AskDeps, org: OrgId, task: Task): Promise
   const [ask, partSize, atOnce] =
     monitor.kind === 'judge' ? [askJudge, 1, deps.config.judge.limits.concurrency] : [askRule, rulePart, 1]
   const answers = new Map<string, Answer>()
-  const parts = partsOf(subjects, partSize).values()
+  const parts = batchesOf(subjects, partSize).values()
   let isBroken = false
   const work = async () => {
     for (const part of parts) {

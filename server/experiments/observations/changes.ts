@@ -2,20 +2,20 @@
 // counted later, by `count.ts`, from what is stored then.
 
 import type { Deps } from '../../deps.ts'
+import { batchesOf } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { newId } from '../../platform/ids.ts'
 import { insertChanges, listConcerned } from './queries.ts'
 
 type ChangeDeps = Pick<Deps, 'clock'>
 
-const batch = 10_000
+const batchSize = 10_000
 
 /** Conversations that arrived or were changed, got results, or are about to be erased. */
 export const noteChanges = async ({ clock }: ChangeDeps, trx: Db, org: OrgId, ids: string[]): Promise<void> => {
   if (ids.length === 0) return
   const concerned = await listConcerned(trx, org, ids)
-  for (let at = 0; at < concerned.length; at += batch) {
-    const rows = concerned.slice(at, at + batch).map((row) => ({ ...row, id: newId() }))
-    await insertChanges(trx, org, { rows, at: clock.now() })
+  for (const rows of batchesOf(concerned, batchSize)) {
+    await insertChanges(trx, org, { rows: rows.map((row) => ({ ...row, id: newId() })), at: clock.now() })
   }
 }

@@ -7,7 +7,7 @@ import { getExperiment, listOutcomes, type StoredExperiment, type StoredOutcome 
 import { endLaunchRun } from '../runs/end.ts'
 import { listRunTimes } from '../runs/queries.ts'
 import { readOutcome, storeOutcome } from './exact-sums.ts'
-import { pending } from './held.ts'
+import { notApplicable, observed, pending } from './held.ts'
 import { look } from './look.ts'
 import { observationOf } from './observe.ts'
 import { placeConversations } from './population.ts'
@@ -101,8 +101,8 @@ const readTurns = async (
   // A result goes with its monitor alone; what it was stays.
   const kept = ({ conversationId }: Counted, position: number, result: unknown) => {
     const was = counted.get(conversationId)
-    return result === undefined && was?.statuses[position] === 1
-      ? { status: 1, value: was.observed[position] ?? 0 }
+    return result === undefined && was?.statuses[position] === observed
+      ? { status: observed, value: was.observed[position] ?? 0 }
       : undefined
   }
   const observe = (one: Counted): Counted => {
@@ -110,8 +110,8 @@ const readTurns = async (
     const asked = { addedAt: one.addedAt, retriedAt: one.retriedAt, now, isRetrying }
     const results = found.get(one.conversationId)
     const observations = outcomes.map((outcome, position) =>
-      one.statuses[position] === 0
-        ? { status: 0, value: 0 }
+      one.statuses[position] === notApplicable
+        ? { status: notApplicable, value: 0 }
         : (kept(one, position, results?.[outcome.position]) ??
           observationOf(outcome, results?.[outcome.position], asked)),
     )

@@ -6,6 +6,7 @@ import type { StoredHeld } from './queries.ts'
 /** By the number that is stored of a conversation. */
 const statuses = ['not_applicable', 'observed', 'pending', 'missing', 'failed'] as const
 
+export const notApplicable = statuses.indexOf('not_applicable')
 export const observed = statuses.indexOf('observed')
 export const pending = statuses.indexOf('pending')
 export const missing = statuses.indexOf('missing')

@@ -10,7 +10,7 @@ import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
 import { noteChanges } from '../observations/changes.ts'
 import { failed, missing, pending } from '../observations/held.ts'
 import { listPinnedResults } from '../observations/queries.ts'
-import { listOutcomes, lockExperiment, type StoredOutcome } from '../queries.ts'
+import { listPinned, lockExperiment, type PinnedOutcome } from '../queries.ts'
 import { endLaunchRun } from './end.ts'
 import {
   advanceRun,
@@ -73,11 +73,10 @@ const goOn = ({ jobs, clock }: Deps, attempt: Attempt, place: Place, run: Stored
 
 type Lacking = Awaited<ReturnType<typeof listLacking>>
 
-type Asked = { outcome: StoredOutcome; monitor: StoredMonitor; conversations: Lacking }
+type Asked = { outcome: PinnedOutcome; monitor: StoredMonitor; conversations: Lacking }
 
-/** Outcomes that can be asked for: an experiment that is over does not keep its monitors from being deleted. */
-export const listAskable = async (db: Db, org: OrgId, experimentId: string) => {
-  const outcomes = await listOutcomes(db, org, experimentId)
+/** Those that can be asked for: an experiment that is over does not keep its monitors from being deleted. */
+export const findAskable = async <O extends PinnedOutcome>(db: Db, org: OrgId, outcomes: O[]) => {
   const versions = outcomes.map(({ monitorId, monitorVersion }) => ({ id: monitorId, number: monitorVersion }))
   const monitors = await findMonitorsAtVersions(db, org, versions)
   return outcomes.flatMap((outcome) => {
@@ -133,7 +132,7 @@ export const retryLacking = defineJob({
       attempt.signal.throwIfAborted()
       const run = await attempt.transaction((trx) => begin(deps, trx, place))
       if (!run) return attempt.finish(async () => {})
-      const askable = await listAskable(deps.db, org, experimentId)
+      const askable = await findAskable(deps.db, org, await listPinned(deps.db, org, experimentId))
       if (askable.length === 0) return attempt.finish((trx) => end(deps, trx, place, 'failed', notThere))
       const page = await listLacking(deps.db, org, experimentId, {
         positions: askable.map(({ outcome }) => outcome.position),

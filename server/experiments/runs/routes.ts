@@ -6,7 +6,7 @@ import { answers, IdParams, NoBody, NoQuery, Page, PageQuery } from '../../platf
 import { newId } from '../../platform/ids.ts'
 import { readOutcome } from '../observations/exact-sums.ts'
 import { getExperiment, listOutcomes, lockExperiment, type StoredOutcome } from '../queries.ts'
-import { listAskable, retryLacking } from './jobs.ts'
+import { findAskable, retryLacking } from './jobs.ts'
 import { insertRun, listRuns, listUnfinishedRuns, type StoredRun } from './queries.ts'
 import { ExperimentRun } from './schema.ts'
 
@@ -85,7 +85,7 @@ export const experimentRuns = (app: App, { db, clock, jobs }: Deps): void => {
         const unfinished = await listUnfinishedRuns(trx, actor.org, experimentId)
         // What it asks for is pending, so that nothing may seem to be lacking.
         if (unfinished.some(({ trigger }) => trigger === 'retry')) throw new ApiError('conflict', isAskedAlready)
-        const askable = await listAskable(trx, actor.org, experimentId)
+        const askable = await findAskable(trx, actor.org, await listOutcomes(trx, actor.org, experimentId))
         const counts = countsOf(askable.map(({ outcome }) => outcome))
         const total = sum(counts.map(({ missing, failed }) => missing + failed))
         const now = clock.now()

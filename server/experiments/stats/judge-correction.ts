@@ -26,7 +26,14 @@ export type ReviewedUnit = {
 /** Units with no reviewed conversation: sums of the judge's answers, whose shift is 0. */
 export type ReviewedArm = { units: readonly ReviewedUnit[]; others: ArmSums }
 
-export type CorrectedArm = { reviewed: number; mean: number; variance: number; weight: number; units: number }
+export type CorrectedArm = {
+  reviewed: number
+  human: number
+  mean: number
+  variance: number
+  weight: number
+  units: number
+}
 
 /** Null below the least number of reviews. */
 export const correctArm = ({ units, others }: ReviewedArm): CorrectedArm | null => {
@@ -64,11 +71,11 @@ export const correctArm = ({ units, others }: ReviewedArm): CorrectedArm | null 
   const variance =
     (units.length / (units.length - 1)) * ofReviewed +
     (others.units > 1 ? others.units / (others.units - 1) : 1) * ofOthers
-  return { reviewed, mean: reviewedMean + weight * unreviewedMean, variance, weight, units: allUnits }
+  return { reviewed, human, mean: reviewedMean + weight * unreviewedMean, variance, weight, units: allUnits }
 }
 
-/** By how much the share that so many people affirm is less certain than it looks, as in the arms themselves. */
-export const fewPeople = (human: number, reviewed: number): number => {
+/** By how much the share that so few people affirm is less certain than it looks, as in the arms themselves. */
+export const fewPeople = ({ human, reviewed }: Pick<CorrectedArm, 'human' | 'reviewed'>): number => {
   const share = human / reviewed
   return Math.max(0, mendedVariance(human, reviewed) / (reviewed + 2) - (share * (1 - share)) / reviewed)
 }
@@ -90,12 +97,7 @@ export const correctedDifference = (a: ReviewedArm, b: ReviewedArm, design: Desi
   const [armA, armB] = [correctArm(a), correctArm(b)]
   if (!armA || !armB) return null
   const estimate = armB.mean - armA.mean
-  const of = ({ units }: ReviewedArm, { reviewed }: CorrectedArm) =>
-    fewPeople(
-      units.reduce((sum, { human }) => sum + human, 0),
-      reviewed,
-    )
-  const mended = design.kind === 'boolean' ? of(a, armA) + of(b, armB) : 0
+  const mended = design.kind === 'boolean' ? fewPeople(armA) + fewPeople(armB) : 0
   const variance = armA.variance + armB.variance + mended
   const standardError = Math.sqrt(variance)
   // The reviewed units are what limits it.

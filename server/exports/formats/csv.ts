@@ -75,7 +75,6 @@ const writeRows = function* (out: CsvBytes, layout: Layout, slice: Slice): Gener
 
 export const csv: Format = {
   contentType: 'text/csv; charset=utf-8',
-  rowsPerSlice: ({ reasoning }) => (reasoning ? 2_048 : 4_096),
   write: async function* (layout, slices) {
     const out = csvBytes()
     writeHeader(out, layout)

@@ -55,6 +55,5 @@ async function* write(layout: Layout, slices: AsyncIterable<Slice>): AsyncGenera
 
 export const parquet: Format = {
   contentType: 'application/vnd.apache.parquet',
-  rowsPerSlice: () => 4096,
   write,
 }

@@ -62,6 +62,5 @@ async function* write(layout: Layout, slices: AsyncIterable<Slice>): AsyncGenera
 
 export const xlsx: Format = {
   contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  rowsPerSlice: () => 2048,
   write,
 }

@@ -1,7 +1,7 @@
 // The process that generates one export. It loads no more than that needs: until it has started, nothing is written.
 // This thread reads, another one writes.
 
-import { loadFormat } from '../formats/formats.ts'
+import { rowsPerSlice } from '../formats/formats.ts'
 import { connect } from './connect.ts'
 import { failureOf, type Reply, type Task } from './messages.ts'
 import type { Generated } from './order.ts'
@@ -22,12 +22,12 @@ const generate = async ({ plan, connections, storage, limits }: Task): Promise<G
     void reply({ type: 'progress', rows })
   })
   try {
-    const [format, snapshot] = await Promise.all([loadFormat(plan.format), connect(connections, { note })])
+    const snapshot = await connect(connections, { note })
     try {
       const { layout, slices } = await openReading(snapshot, plan)
       writing.begin(layout)
-      const rowsPerSlice = format.rowsPerSlice(plan)
-      for await (const slice of slices({ rowsPerSlice, ...limits })) await writing.write(slice)
+      const size = { rowsPerSlice: rowsPerSlice(plan), ...limits }
+      for await (const slice of slices(size)) await writing.write(slice)
     } finally {
       await snapshot.close()
     }

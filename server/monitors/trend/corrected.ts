@@ -30,8 +30,7 @@ export const correctedRate = ({ affected, notAffected }: Counted, reviews: Revie
   const corrected = correctArm({ units, others: { ...noSums().a, ...sums } })
   if (!corrected) return null
   const { reviewed, mean } = corrected
-  const human = reviews.reduce((sum, one) => sum + one.human, 0)
-  const half = tQuantile(1 - alpha / 2, reviewed - 1) * Math.sqrt(corrected.variance + fewPeople(human, reviewed))
+  const half = tQuantile(1 - alpha / 2, reviewed - 1) * Math.sqrt(corrected.variance + fewPeople(corrected))
   const within = (rate: number) => Math.min(1, Math.max(0, rate))
   return {
     reviewed,
