@@ -133,11 +133,8 @@ export const updateBucket = (trx: Db, org: OrgId, id: string, settings: BucketSe
     .executeTakeFirstOrThrow()
     .catch(explain)
 
-/**
- * With what is in it and the reviews that nobody finished. Finished ones stay, as reviews outside of buckets. Tells the
- * conversations that it concerned.
- */
-export const deleteBucket = async (trx: Db, org: OrgId, id: string): Promise<string[]> => {
+/** Against all use. Tells which conversations are in it. */
+export const lockWholeBucket = async (trx: Db, org: OrgId, id: string): Promise<string[]> => {
   await trx
     .selectFrom('buckets')
     .select('id')
@@ -146,11 +143,20 @@ export const deleteBucket = async (trx: Db, org: OrgId, id: string): Promise<str
     .forUpdate()
     .executeTakeFirstOrThrow(notFound)
   const items = await trx
-    .deleteFrom('bucket_conversations')
+    .selectFrom('bucket_conversations')
+    .select('conversation_id as conversationId')
     .where('organization_id', '=', org)
     .where('bucket_id', '=', id)
-    .returning('conversation_id as conversationId')
     .execute()
+  return items.map(({ conversationId }) => conversationId)
+}
+
+/**
+ * With what is in it, which is locked, and the reviews that nobody finished. Finished ones stay, as reviews outside of
+ * buckets.
+ */
+export const deleteBucket = async (trx: Db, org: OrgId, id: string): Promise<void> => {
+  await trx.deleteFrom('bucket_conversations').where('organization_id', '=', org).where('bucket_id', '=', id).execute()
   await trx
     .deleteFrom('reviews')
     .where('organization_id', '=', org)
@@ -164,5 +170,20 @@ export const deleteBucket = async (trx: Db, org: OrgId, id: string): Promise<str
     .where('bucket_id', '=', id)
     .execute()
   await trx.deleteFrom('buckets').where('organization_id', '=', org).where('id', '=', id).execute()
-  return items.map(({ conversationId }) => conversationId)
 }
+
+/**
+ * Whether `conversations c` was reviewed in a fair sample of what `monitors o` looks at: in a sampled bucket that asks for
+ * nothing but what the scope of the monitor asks for too, and since it does. A sample of anything less, such as of what
+ * the monitor found, says nothing of the rest. `x.agent_id` is the agent whose conversations alone are meant, or null.
+ */
+export const isFairlySampled = sql<boolean>`EXISTS (
+  SELECT 1 FROM bucket_conversations i
+  JOIN buckets b ON b.organization_id = i.organization_id AND b.id = i.bucket_id AND b.type = 'sampled'
+    AND b.follows_since <= c.created_at
+  WHERE i.organization_id = c.organization_id AND i.conversation_id = c.id AND i.reviews_completed > 0
+    AND NOT EXISTS (
+      SELECT 1 FROM jsonb_each(b.filters || CASE WHEN b.agent_id IS NULL THEN '{}'::jsonb
+        ELSE jsonb_build_object('agentIds', jsonb_build_array(b.agent_id)) END) asked
+      WHERE asked.value IS DISTINCT FROM o.scope -> asked.key
+        AND NOT (asked.key = 'agentIds' AND coalesce(asked.value @> to_jsonb(x.agent_id), false))))`

@@ -1,6 +1,8 @@
+import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeAgent, makeBucket, makeConversation, makeMember, makeMonitor, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
+import { countWaiting } from '../conversations/ingest/test-locks.ts'
 
 const server = await testServer()
 const { call } = server
@@ -113,6 +115,25 @@ describe('a bucket', () => {
     expect(await found('/v1/conversations/search', { filter: { bucketId: crypto.randomUUID() } })).toEqual([])
   })
 
+  it('counts all reviews, also of more people than it names', async () => {
+    const { db } = server.deps
+    const { id, conversationId } = await makeBucket(server, key)
+    expect((await call('GET', `/v1/buckets/${id}/progress`, { key })).body).toMatchObject({
+      reviews: { waiting: 1, claimed: 0, completed: 0, skipped: 0 },
+      reviewers: [],
+    })
+    await sql`
+      WITH people AS (
+        INSERT INTO users (id, email, name)
+        SELECT gen_random_uuid(), 'rita' || n || '@example.com', 'Rita' FROM generate_series(1, 510) n RETURNING id)
+      INSERT INTO reviews (organization_id, id, conversation_id, bucket_id, reviewer_user_id, status)
+      SELECT ${org}::uuid, gen_random_uuid(), ${conversationId}::uuid, ${id}::uuid, id, 'skipped' FROM people`.execute(
+      db,
+    )
+    const { reviews, reviewers } = (await call('GET', `/v1/buckets/${id}/progress`, { key })).body
+    expect([reviews.skipped, reviewers.length]).toEqual([510, 500])
+  })
+
   it('goes, and leaves finished reviews', async () => {
     const { id, conversationId } = await makeBucket(server, key, { reviewsPerConversation: 2 })
     const { id: unfinished } = await makeConversation(server, key)
@@ -128,5 +149,18 @@ describe('a bucket', () => {
     expect((await call('GET', `/v1/reviews/${second.id}`, { key })).status).toBe(404)
     const statusOf = async (one: string) => (await call('GET', `/v1/conversations/${one}`, { key })).body.reviewStatus
     expect([await statusOf(conversationId), await statusOf(unfinished)]).toEqual(['completed', 'none'])
+  })
+
+  it('goes while a conversation in it is erased', async () => {
+    const { db } = server.deps
+    const { id, conversationId } = await makeBucket(server, key)
+    await call('POST', `/v1/buckets/${id}/claim`, { key })
+    const erasing = await db.startTransaction().execute()
+    await sql`SELECT FROM conversations WHERE id = ${conversationId}::uuid FOR UPDATE`.execute(erasing)
+    const going = call('DELETE', `/v1/buckets/${id}`, { key })
+    await expect.poll(() => countWaiting(db, ''), { interval: 5 }).toBe(1)
+    await sql`DELETE FROM conversations WHERE id = ${conversationId}::uuid`.execute(erasing)
+    await erasing.commit().execute()
+    expect((await going).status).toBe(204)
   })
 })

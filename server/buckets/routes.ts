@@ -4,7 +4,7 @@ import { ApiError } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { newId } from '../platform/ids.ts'
-import { settleConversations } from '../reviews/queries.ts'
+import { lockConversations, settleConversations } from '../reviews/queries.ts'
 import {
   countBuckets,
   deleteBucket,
@@ -12,6 +12,7 @@ import {
   insertBucket,
   listBuckets,
   lockBucket,
+  lockWholeBucket,
   type StoredBucket,
   updateBucket,
 } from './queries.ts'
@@ -142,7 +143,9 @@ export const buckets = (app: App, { db, clock }: Deps): void => {
     },
     async ({ actor, params }, reply) => {
       await db.transaction().execute(async (trx) => {
-        const concerned = await deleteBucket(trx, actor.org, params.id)
+        const concerned = await lockWholeBucket(trx, actor.org, params.id)
+        await lockConversations(trx, actor.org, concerned)
+        await deleteBucket(trx, actor.org, params.id)
         await settleConversations(trx, actor.org, concerned, clock.now())
         await recordAudit(trx, actor, 'bucket.delete', { type: 'bucket', id: params.id.toLowerCase() })
       })

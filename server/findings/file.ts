@@ -36,8 +36,8 @@ const documentOf = (paragraphs: string[]) => ({
 
 const isClosed = ({ status }: HeldFinding): boolean => status === 'resolved' || status === 'ignored'
 
-const isQuiet = ({ status, statusChangedAt }: HeldFinding, now: Date): boolean =>
-  status === 'ignored' && now.getTime() - statusChangedAt.getTime() < quietMs
+const isQuiet = ({ status, statusChangedAt }: HeldFinding, ignoredSince: Date): boolean =>
+  status === 'ignored' && statusChangedAt > ignoredSince
 
 /** What people wrote stays; the reason of the move says how it is now. */
 const reopen = async (trx: Db, org: OrgId, held: HeldFinding, { now, tell }: Spike): Promise<void> => {
@@ -73,9 +73,10 @@ type Filed = { id: string; news: 'created' | 'reopened' | undefined }
  */
 export const fileSpike = async (deps: AnnounceDeps, trx: Db, org: OrgId, spike: Spike): Promise<Filed | undefined> => {
   const { monitorId, now } = spike
-  const known = await findFindingOfMonitor(trx, org, monitorId)
+  const ignoredSince = new Date(now.getTime() - quietMs)
+  const known = await findFindingOfMonitor(trx, org, { monitorId, ignoredSince })
   const held = known === undefined ? undefined : await followFinding(trx, org, known)
-  if (held && isQuiet(held, now)) return undefined
+  if (held && isQuiet(held, ignoredSince)) return undefined
   const news = held === undefined ? 'created' : isClosed(held) ? 'reopened' : undefined
   if (held && news === 'reopened') await reopen(trx, org, held, spike)
   const id = held?.id ?? (await insertSpike(trx, org, spike))

@@ -2,16 +2,18 @@
 
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError } from '../platform/errors.ts'
-import { lockFinding } from './queries.ts'
+import { getStanding, lockFinding } from './queries.ts'
 
 export type HeldFinding = Awaited<ReturnType<typeof lockFinding>>
 
-/** The finding, or the one that it was merged into. */
+/**
+ * The finding, or the one that it was merged into. It alone is held: a merge of that one takes along what was merged
+ * into it before, and would wait for whoever holds this and waits for that.
+ */
 export const followFinding = async (trx: Db, org: OrgId, id: string): Promise<HeldFinding> => {
-  for (let at = id; ; ) {
-    const held = await lockFinding(trx, org, at)
+  for (;;) {
+    const held = await lockFinding(trx, org, await getStanding(trx, org, id))
     if (held.mergedIntoId === null) return held
-    at = held.mergedIntoId
   }
 }
 

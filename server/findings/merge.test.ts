@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeComment, makeConversation, makeFinding, makeMonitor, makeOrganization, richText } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
+import { countWaiting } from '../conversations/ingest/test-locks.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { fileSpike } from './file.ts'
+import { followFinding } from './hold.ts'
+import { lockFinding, redirectMerged } from './queries.ts'
 
 const server = await testServer()
 const { call, clock } = server
@@ -166,6 +169,29 @@ describe('a spike of a monitor whose finding was merged', () => {
     await triage(other, { status: 'resolved' })
     expect(await spikeOf(monitorId)).toEqual({ id: other, news: 'reopened' })
     expect(await get(other)).toMatchObject({ status: 'open', conversationCount: 3 })
+  })
+
+  it('is kept quiet while the one that stays is ignored, of whichever monitor that is', async () => {
+    const [one, other] = [await makeFinding(server, key), await makeFinding(server, key)]
+    await merge(one.id, other.id)
+    await triage(other.id, { status: 'ignored' })
+    expect(await spikeOf(one.monitorId)).toBeUndefined()
+    clock.advance(30 * 24 * 60 * 60 * 1_000)
+    expect(await spikeOf(one.monitorId)).toEqual({ id: expect.any(String), news: 'created' })
+    expect((await get(other.id)).status).toBe('ignored')
+  })
+
+  it('is followed without holding what a merge of the one that stays takes along', async () => {
+    const [id, other, last] = [await create(), await create(), await create()]
+    await merge(id, other)
+    const [following] = await db.transaction().execute(async (merging) => {
+      await lockFinding(merging, org, other)
+      const following = db.transaction().execute((trx) => followFinding(trx, org, id))
+      await expect.poll(() => countWaiting(db, 'select'), { interval: 5 }).toBe(1)
+      await redirectMerged(merging, org, { from: other, into: last })
+      return [following]
+    })
+    expect(await following).toMatchObject({ id: other })
   })
 
   it('is filed anew when the one that stays is closed and of another monitor', async () => {

@@ -94,6 +94,17 @@ export const listIdsWithMerged = async (db: Db, org: OrgId, id: string): Promise
   return rows.map((row) => row.id)
 }
 
+/** The id of the finding, or of the one that it was merged into. */
+export const getStanding = async (db: Db, org: OrgId, id: string): Promise<string> => {
+  const { standing } = await db
+    .selectFrom('findings')
+    .select(({ fn }) => fn.coalesce('merged_into_id', 'id').as('standing'))
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow(notFound)
+  return standing
+}
+
 /** What is known of a finding to whoever changes it. It stays so until the transaction ends. */
 export const lockFinding = (trx: Db, org: OrgId, id: string) =>
   trx
@@ -111,16 +122,20 @@ export const lockFinding = (trx: Db, org: OrgId, id: string) =>
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow(notFound)
 
+type OfMonitor = { monitorId: string; ignoredSince: Date }
+
 /**
  * The finding that tells of a monitor: the one that is neither resolved nor ignored, or else the last that was. For one
- * that was merged, that into which it was; but not if that is closed and another monitor's, which may have one open.
+ * that was merged, that into which it was; but not if that is closed and another monitor's, which may have one open,
+ * unless it was ignored since then: it is not to be reopened.
  */
-export const findFindingOfMonitor = async (db: Db, org: OrgId, monitorId: string): Promise<string | undefined> => {
+export const findFindingOfMonitor = async (db: Db, org: OrgId, { monitorId, ignoredSince }: OfMonitor) => {
   const { rows } = await sql<{ id: string }>`
     SELECT t.id FROM findings f
     JOIN findings t ON t.organization_id = f.organization_id AND t.id = coalesce(f.merged_into_id, f.id)
     WHERE f.organization_id = ${org} AND f.source_kind = 'monitor' AND f.source_id = ${monitorId}
-      AND (t.status IN ('open', 'acknowledged') OR t.source_kind <> 'monitor' OR t.source_id = f.source_id)
+      AND (t.status IN ('open', 'acknowledged') OR t.source_kind <> 'monitor' OR t.source_id = f.source_id
+        OR t.status = 'ignored' AND t.status_changed_at > ${ignoredSince})
     ORDER BY t.status IN ('open', 'acknowledged') DESC, t.status_changed_at DESC, t.id DESC
     LIMIT 1`.execute(db)
   return rows[0]?.id

@@ -7,6 +7,7 @@ import { type Issue, invalid, invalidAll } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { newId } from '../platform/ids.ts'
+import { requireOwnAnswer } from '../reviews/blind.ts'
 import { announceFinding, shown } from './announce.ts'
 import { parseFilter } from './filter.ts'
 import { holdFinding } from './hold.ts'
@@ -91,14 +92,17 @@ export const findings = (app: App, deps: Deps): void => {
         tags,
         operationId: 'listConversationFindings',
         summary: 'List the findings that a conversation is attached to, newest first',
-        description: 'Without those that were merged into another: that one is in the list.',
+        description:
+          'Without those that were merged into another: that one is in the list. 403 while you are to review the ' +
+          'conversation blind.',
         params: IdParams,
         querystring: PageQuery,
-        response: answers({ 200: Page(Finding) }, 401, 404),
+        response: answers({ 200: Page(Finding) }, 401, 403, 404),
       },
     },
     async ({ actor, params, query }) => {
       const { id } = await getConversation(db, actor.org, params.id)
+      await requireOwnAnswer(db, actor, id)
       return pageOf(actor.org, { conversationIds: [id], unmerged: true }, query)
     },
   )

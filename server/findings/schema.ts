@@ -8,9 +8,11 @@ const moveKinds = ['triage', 'merge', 'recurrence'] as const
 
 const Title = Type.String({ minLength: 1, maxLength: 500, pattern: '\\S', examples: ['Refunds are promised'] })
 
+export const lastFindingType = 32_767
+
 const FindingType = Type.Integer({
   minimum: 0,
-  maximum: 32_767,
+  maximum: lastFindingType,
   description:
     'What kind of thing it is: 0 by hand, 1 the spike of a monitor, 2 the health of an experiment, 3 latency.',
   examples: [0],

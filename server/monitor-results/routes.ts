@@ -1,10 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { getMonitor } from '../monitors/queries.ts'
 import { recordAudit } from '../platform/audit/record.ts'
-import { ApiError, invalid } from '../platform/errors.ts'
+import { invalid } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoQuery, Page } from '../platform/http/schemas.ts'
-import { isKeptBlind } from '../reviews/queries.ts'
+import { requireOwnAnswer } from '../reviews/blind.ts'
 import { getCallStart, listConversationResults, listMonitorResults, type ResultFilter } from './queries.ts'
 import { ConversationResultQuery, MonitorResultQuery, Result, ResultBatch, ResultBatchAnswer } from './schema.ts'
 import { writeBatch } from './write.ts'
@@ -95,12 +95,7 @@ export const monitorResults = (app: App, deps: Deps): void => {
     async ({ actor, params, query: { limit, cursor, history = false } }) => {
       const id = params.id.toLowerCase()
       const startedAt = await getCallStart(db, actor.org, id)
-      if (await isKeptBlind(db, actor.org, actor.userId, id)) {
-        throw new ApiError(
-          'forbidden',
-          'You are to review this conversation blind; complete or skip your review first.',
-        )
-      }
+      await requireOwnAnswer(db, actor, id)
       return app.paging.page(
         { limit, cursor },
         ['conversation-results', actor.org, id, history],

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import type { Deps } from '../deps.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Actor } from '../platform/identity/actor.ts'
 import { publishEvent } from '../webhooks/send.ts'
 import { type Held, requireMove, settle, takeUp } from './hold.ts'
 import { readJudgments, requireWhole } from './judgments/check.ts'
@@ -23,14 +24,15 @@ export const complete = async (deps: ChangeDeps, trx: Db, org: OrgId, id: string
 type Change = Static<typeof ReviewUpdate>
 
 /** Changes a review that is held, and completes or skips it where that is asked for. */
-export const changeReview = async (deps: ChangeDeps, trx: Db, org: OrgId, held: Held, change: Change) => {
+export const changeReview = async (deps: ChangeDeps, trx: Db, actor: Actor, held: Held, change: Change) => {
+  const { org } = actor
   const { review, bucket } = held
   const { id, conversationId } = review
   const now = deps.clock.now()
   if (change.status === 'skipped') {
     requireMove(review, 'skipped')
     await updateReview(trx, org, id, { status: 'skipped', leaseExpiresAt: null }, now)
-  } else await takeUp(trx, org, review, now)
+  } else await takeUp(trx, actor, held, now)
   await updateReview(trx, org, id, { rating: change.rating, notes: change.notes }, now)
   if (change.judgments) {
     await replaceJudgments(trx, org, id, await readJudgments(trx, org, conversationId, change.judgments))

@@ -2,7 +2,7 @@ import { holdBucket, type StoredBucket } from '../buckets/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
-import { leaseFrom } from './claims/claim.ts'
+import { leaseFrom, requireReviewer } from './claims/claim.ts'
 import { canMove, type ReviewStatus } from './moves.ts'
 import {
   getReview,
@@ -41,13 +41,15 @@ export const settle = async (trx: Db, org: OrgId, { bucketId, conversationId }: 
   await settleConversations(trx, org, [conversationId], now)
 }
 
-/** Goes on with a review: extends its lease, or takes its place again if nobody has it. */
-export const takeUp = async (trx: Db, org: OrgId, review: StoredReview, now: Date): Promise<void> => {
+/** Goes on with a review: extends its lease, or takes its place again if nobody has it, which is a claim. */
+export const takeUp = async (trx: Db, actor: Actor, { review, bucket }: Held, now: Date): Promise<void> => {
   requireMove(review, 'in_progress')
-  const { id, bucketId, conversationId, status } = review
-  if (status === 'pending' && bucketId !== null && !(await isFree(trx, org, bucketId, conversationId, now))) {
-    throw new ApiError('conflict', 'The lease of this review has ended and somebody else has its place; claim another.')
+  const { id, conversationId, status } = review
+  if (status === 'pending' && bucket) {
+    requireReviewer(bucket, actor)
+    if (!(await isFree(trx, actor.org, bucket.id, conversationId, now))) {
+      throw new ApiError('conflict', 'You hold this review no more, and somebody else has its place; claim another.')
+    }
   }
-  const leaseExpiresAt = bucketId === null ? null : leaseFrom(now)
-  await updateReview(trx, org, id, { status: 'in_progress', leaseExpiresAt }, now)
+  await updateReview(trx, actor.org, id, { status: 'in_progress', leaseExpiresAt: bucket ? leaseFrom(now) : null }, now)
 }

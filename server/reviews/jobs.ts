@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import type { Deps } from '../deps.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
-import { lapseReview, listLapsedAllOrgs, lockConversations, settleConversations, settleItem } from './queries.ts'
+import { listLapsedAllOrgs, lockConversations, settleConversations, settleItem } from './queries.ts'
 
 const batchSize = 500
 
@@ -19,10 +19,9 @@ export const lapseReviews = defineJob({
       attempt.signal.throwIfAborted()
       const now = clock.now()
       const lapsed = await listLapsedAllOrgs(db, now, batchSize)
-      for (const { org, id, bucketId, conversationId } of lapsed) {
+      for (const { org, bucketId, conversationId } of lapsed) {
         await attempt.transaction(async (trx) => {
           await lockConversations(trx, org, [conversationId])
-          if (!(await lapseReview(trx, org, id, now))) return
           await settleItem(trx, org, bucketId, conversationId, now)
           await settleConversations(trx, org, [conversationId], now)
         })

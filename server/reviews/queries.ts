@@ -182,12 +182,18 @@ export const isFree = async (trx: Db, org: OrgId, bucketId: string, conversation
 
 /**
  * Brings the place of a conversation in a bucket up to its reviews. Completed stays completed; the last review that was
- * wanted completes it, or sends it to adjudication where two people judged a version of a monitor differently.
+ * wanted completes it, or sends it to adjudication where two people judged a version of a monitor differently. Leases
+ * that have ended are written down, so that nobody whose clock is behind holds what somebody else was given.
  */
 export const settleItem = async (trx: Db, org: OrgId, bucketId: string, conversationId: string, now: Date) => {
   await sql`
-    WITH there AS (
-      SELECT r.id, r.reviewer_user_id, r.status, r.lease_expires_at > ${now}::timestamptz AS is_held, r.lease_expires_at
+    WITH lapsed AS (
+      UPDATE reviews r SET status = 'pending', lease_expires_at = NULL
+      WHERE r.organization_id = ${org} AND r.bucket_id = ${bucketId}::uuid
+        AND r.conversation_id = ${conversationId}::uuid AND NOT r.adjudicates AND ${isLapsed(now)}
+    ), there AS (
+      SELECT r.id, r.reviewer_user_id, ${statusAt(now)} AS status, r.lease_expires_at > ${now}::timestamptz AS is_held,
+        r.lease_expires_at
       FROM reviews r
       WHERE r.organization_id = ${org} AND r.bucket_id = ${bucketId}::uuid
         AND r.conversation_id = ${conversationId}::uuid AND NOT r.adjudicates
@@ -235,29 +241,17 @@ export const settleConversations = async (trx: Db, org: OrgId, ids: string[], no
     WHERE c.organization_id = ${org} AND c.id = g.id AND c.review_status <> s.status`.execute(trx)
 }
 
-type Lapsed = { org: OrgId; id: string; bucketId: string; conversationId: string }
+type Lapsed = { org: OrgId; bucketId: string; conversationId: string }
 
-/** Reviews whose lease has ended. */
+/** Places of reviews whose lease has ended. */
 export const listLapsedAllOrgs = (db: Db, now: Date, limit: number): Promise<Lapsed[]> =>
   db
     .selectFrom('reviews')
     .select([
       sql<OrgId>`organization_id`.as('org'),
-      'id',
       sql<string>`bucket_id`.as('bucketId'),
       'conversation_id as conversationId',
     ])
     .where('lease_expires_at', '<=', now)
     .limit(limit)
     .execute()
-
-/** Gives the place back; undefined when somebody has taken it up again since it was looked for. */
-export const lapseReview = (trx: Db, org: OrgId, id: string, now: Date) =>
-  trx
-    .updateTable('reviews')
-    .set({ status: 'pending', lease_expires_at: null })
-    .where('organization_id', '=', org)
-    .where('id', '=', id)
-    .where('lease_expires_at', '<=', now)
-    .returning('id')
-    .executeTakeFirst()

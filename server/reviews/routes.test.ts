@@ -137,7 +137,9 @@ describe('a blind bucket', () => {
     const anns = (await ann.claim(id)).body
     const said = [{ monitorId, correctResult: 'affected' }]
     const results = `/v1/conversations/${conversation}/results`
-    expect((await ann.as('GET', results)).status).toBe(403)
+    const findings = `/v1/conversations/${conversation}/findings`
+    for (const path of [results, findings]) expect((await ann.as('GET', path)).status).toBe(403)
+    expect((await ben.as('GET', findings)).status).toBe(200)
     expect((await ben.as('GET', results)).body.data).toHaveLength(1)
     // To ask for a note only where it differs would tell what the monitor found.
     const unnoted = await ann.patch(anns.id, { status: 'completed', judgments: said })

@@ -4,17 +4,10 @@ import { ApiError, invalid, notFound } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { newId } from '../platform/ids.ts'
+import { requireOwnAnswer } from './blind.ts'
 import { changeReview } from './change.ts'
 import { lockOwnReview } from './hold.ts'
-import {
-  countReviewsOf,
-  findConversation,
-  getReview,
-  insertReview,
-  isKeptBlind,
-  listReviews,
-  lockConversations,
-} from './queries.ts'
+import { countReviewsOf, findConversation, getReview, insertReview, listReviews, lockConversations } from './queries.ts'
 import { Review, ReviewCreate, ReviewQuery, ReviewUpdate } from './schema.ts'
 
 /** Of one conversation, in buckets and outside. */
@@ -112,7 +105,7 @@ export const reviews = (app: App, deps: Deps): void => {
         const review = await getReview(trx, org, id, now)
         const change = { ...content, ...(status === 'completed' && { status }) }
         await recordAudit(trx, actor, 'review.create', { type: 'review', id })
-        return changeReview(deps, trx, org, { review, bucket: undefined }, change)
+        return changeReview(deps, trx, actor, { review, bucket: undefined }, change)
       })
       return reply.code(201).header('location', `/v1/reviews/${created.id}`).send(created)
     },
@@ -134,13 +127,7 @@ export const reviews = (app: App, deps: Deps): void => {
     },
     async ({ actor, params }) => {
       const review = await getReview(db, actor.org, params.id, clock.now())
-      const isOwn = review.reviewerUserId === actor.userId
-      if (!isOwn && (await isKeptBlind(db, actor.org, actor.userId, review.conversationId))) {
-        throw new ApiError(
-          'forbidden',
-          'You are to review this conversation blind; complete or skip your review first.',
-        )
-      }
+      if (review.reviewerUserId !== actor.userId) await requireOwnAnswer(db, actor, review.conversationId)
       return review
     },
   )
@@ -165,7 +152,7 @@ export const reviews = (app: App, deps: Deps): void => {
     ({ actor, params, body }) =>
       db.transaction().execute(async (trx) => {
         const held = await lockOwnReview(trx, actor, params.id, clock.now())
-        const changed = await changeReview(deps, trx, actor.org, held, body)
+        const changed = await changeReview(deps, trx, actor, held, body)
         const verb = body.status === 'completed' ? 'complete' : body.status === 'skipped' ? 'skip' : 'update'
         await recordAudit(trx, actor, `review.${verb}`, { type: 'review', id: changed.id })
         return changed

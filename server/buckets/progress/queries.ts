@@ -20,10 +20,11 @@ export const countItems = async (db: Db, org: OrgId, { bucketId }: Asked): Promi
 }
 
 type Counted = 'claimed' | 'completed' | 'skipped' | 'adjudicated' | 'completedToday' | 'skippedToday'
+type Reviews = { reviewerUserId: string } & Record<Counted, number>
 
-/** Who has completed most first. */
-export const countByReviewer = async (db: Db, org: OrgId, asked: Asked, limit: number) => {
-  const { rows } = await sql<{ reviewerUserId: string } & Record<Counted, number>>`
+/** Of all together, and of as many reviewers as the limit says, who has completed most first. */
+export const countReviews = async (db: Db, org: OrgId, asked: Asked, limit: number) => {
+  const { rows } = await sql<Reviews>`
     SELECT reviewer_user_id AS "reviewerUserId",
       count(*) FILTER (WHERE lease_expires_at > ${asked.now}::timestamptz) AS claimed,
       count(*) FILTER (WHERE status = 'completed' AND NOT adjudicates) AS completed,
@@ -34,6 +35,9 @@ export const countByReviewer = async (db: Db, org: OrgId, asked: Asked, limit: n
       count(*) FILTER (WHERE status = 'skipped' AND updated_at >= ${today(asked)}) AS "skippedToday"
     FROM reviews
     WHERE organization_id = ${org} AND bucket_id = ${asked.bucketId}::uuid
-    GROUP BY reviewer_user_id ORDER BY completed DESC, reviewer_user_id LIMIT ${limit}`.execute(db)
-  return rows
+    GROUP BY GROUPING SETS ((), (reviewer_user_id))
+    ORDER BY grouping(reviewer_user_id) DESC, completed DESC, reviewer_user_id LIMIT ${limit + 1}`.execute(db)
+  const [all, ...reviewers] = rows
+  // The set of nobody has a row of all.
+  return { all: all as Reviews, reviewers }
 }

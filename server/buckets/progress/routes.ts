@@ -4,12 +4,10 @@ import type { App } from '../../platform/http/http.ts'
 import { answers, IdParams } from '../../platform/http/schemas.ts'
 import { isTimeZone } from '../../platform/time-zone.ts'
 import { getBucket } from '../queries.ts'
-import { countByReviewer, countItems } from './queries.ts'
+import { countItems, countReviews } from './queries.ts'
 import { Progress, ProgressQuery } from './schema.ts'
 
 const mostReviewers = 500
-
-const counted = ['claimed', 'completed', 'skipped', 'completedToday', 'skippedToday'] as const
 
 export const bucketProgress = (app: App, { db, clock }: Deps): void => {
   app.get(
@@ -30,12 +28,11 @@ export const bucketProgress = (app: App, { db, clock }: Deps): void => {
       const { id: bucketId } = await getBucket(db, actor.org, params.id)
       const asked = { bucketId, now: clock.now(), timezone }
       const { wanted, ...conversations } = await countItems(db, actor.org, asked)
-      const reviewers = await countByReviewer(db, actor.org, asked, mostReviewers)
-      const sum = (name: (typeof counted)[number]) => reviewers.reduce((total, one) => total + one[name], 0)
-      const [claimed, completed, skipped] = [sum('claimed'), sum('completed'), sum('skipped')]
-      const today = { completedToday: sum('completedToday'), skippedToday: sum('skippedToday') }
+      const { all, reviewers } = await countReviews(db, actor.org, asked, mostReviewers)
+      const { claimed, completed, skipped, completedToday, skippedToday } = all
       const waiting = Math.max(0, wanted - claimed)
-      return { conversations, reviews: { waiting, claimed, completed, skipped, ...today }, reviewers }
+      const reviews = { waiting, claimed, completed, skipped, completedToday, skippedToday }
+      return { conversations, reviews, reviewers }
     },
   )
 }

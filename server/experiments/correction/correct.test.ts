@@ -52,3 +52,62 @@ it('corrects what a monitor found by reviews of sampled conversations, beside wh
   expect(later.corrected.low).toBeLessThan(0.25)
   expect(later.corrected.high).toBeGreaterThan(0.25)
 })
+
+it('is corrected by samples of all that it observed alone, by what people said last', async () => {
+  const own = await openExperiments(server)
+  const { key } = own
+  const { call } = server
+  const monitor = await makeMonitor(server, key)
+  const { agentId } = own.arms
+  const make = async (fields: object) =>
+    (
+      await call('POST', '/v1/buckets', {
+        key,
+        body: { name: crypto.randomUUID(), type: 'sampled', share: 100, ...fields },
+      })
+    ).body.id as string
+  const affected = await make({ filters: { monitors: [{ id: monitor.id, result: 'affected' }] } })
+  const all = await make({ agentId })
+  const experiment = await own.launch({ outcomeMetricIds: [monitor.id], primaryMetricId: monitor.id })
+  const ids: string[] = []
+  for (const arm of ['A', 'B'] as const) {
+    for (let count = 0; count < perArm; count++) {
+      const id = await own.converse(arm)
+      ids.push(id)
+      await own.tell(monitor.id, id, 'affected')
+    }
+  }
+  await server.drain()
+  const judgments = (correctResult: string) => [{ monitorId: monitor.id, correctResult }]
+  const review = async (bucketId: string, count: number) => {
+    for (; count > 0; count--) {
+      const { body } = await call('POST', `/v1/buckets/${bucketId}/claim`, { key })
+      await call('PATCH', `/v1/reviews/${body.id}`, {
+        key,
+        body: { status: 'completed', judgments: judgments('affected') },
+      })
+    }
+  }
+  const corrected = async () => (await own.read(experiment)).outcomes[0].corrected
+  const ofWindow = async () => (await call('GET', `/v1/monitors/${monitor.id}/trend`, { key })).body.corrected
+  server.clock.advance(60_000)
+  await review(affected, ids.length)
+  expect([await corrected(), await ofWindow()]).toEqual([null, null])
+
+  await review(all, ids.length)
+  expect(await corrected()).toMatchObject({ reviewedA: perArm, reviewedB: perArm, meanA: 1 })
+  // Of one agent it is a fair sample for a monitor that looks at that agent alone.
+  expect(await ofWindow()).toBeNull()
+  const scope = { agentIds: [agentId] }
+  expect((await call('PATCH', `/v1/monitors/${monitor.id}`, { key, body: { scope } })).status).toBe(200)
+  expect(await ofWindow()).toMatchObject({ reviewed: ids.length, rate: 1 })
+  // Who erred says so by another review, outside of buckets; the conversation stays in the sample.
+  const again = { conversationId: ids[0], status: 'completed', judgments: judgments('not_affected') }
+  expect((await call('POST', '/v1/reviews', { key, body: again })).status).toBe(201)
+  expect(await corrected()).toMatchObject({ reviewedA: perArm, meanA: expect.closeTo(1 - 1 / perArm, 12) })
+
+  // What came in before the filters were changed was chosen by others.
+  await call('PATCH', `/v1/buckets/${affected}`, { key, body: { filters: {} } })
+  await call('PATCH', `/v1/buckets/${all}`, { key, body: { agentId: null, filters: { channels: ['call'] } } })
+  expect(await corrected()).toBeNull()
+})

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isFairlySampled } from '../../buckets/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { plannedEachTime } from '../../platform/db/naming-client.ts'
 
@@ -14,7 +15,10 @@ export type Reviewed = {
 
 type Pinned = { position: number; monitorId: string; monitorVersion: number }
 
-/** Observed conversations that came into a sampled bucket and that people have judged, by what was pinned. */
+/**
+ * Observed conversations of a fair sample that people have judged, by what was pinned. What they said last of it counts,
+ * also where they said it outside of the bucket.
+ */
 export const listReviewed = async (db: Db, org: OrgId, experimentId: string, pinned: Pinned[]): Promise<Reviewed[]> => {
   const { rows } = await sql<Reviewed>`
     SELECT p.position, e.arm, e.unit_id AS "unitId", e.observed[p.position + 1] AS judge,
@@ -25,9 +29,12 @@ export const listReviewed = async (db: Db, org: OrgId, experimentId: string, pin
     JOIN review_judgments j ON j.organization_id = ${org} AND j.monitor_id = p.monitor_id
       AND j.monitor_version = p.version AND j.correct_result <> 'unsure' AND NOT j.superseded
     JOIN reviews r ON r.organization_id = ${org} AND r.id = j.review_id AND r.status = 'completed'
-    JOIN buckets b ON b.organization_id = ${org} AND b.id = r.bucket_id AND b.type = 'sampled'
+    JOIN monitors o ON o.organization_id = ${org} AND o.id = p.monitor_id
+    JOIN experiments x ON x.organization_id = ${org} AND x.id = ${experimentId}
     JOIN experiment_conversations e ON e.organization_id = ${org} AND e.experiment_id = ${experimentId}
       AND e.conversation_id = r.conversation_id AND e.arm IS NOT NULL AND e.statuses[p.position + 1] = 1
+    JOIN conversations c ON c.organization_id = ${org} AND c.id = e.conversation_id
+    WHERE ${isFairlySampled}
     GROUP BY p.position, e.arm, e.unit_id, e.conversation_id, e.observed[p.position + 1] ${sql.raw(plannedEachTime)}`.execute(
     db,
   )

@@ -51,10 +51,14 @@ const checkMark = (mark: unknown, path: string, tell: Tell): void => {
   } else tell(`${path}.type`, `must be one of ${[...markKinds.keys()].join(', ')}`)
 }
 
+/** There being more than there are kinds, they need not be looked at. */
+const isRepeated = (marks: unknown[]): boolean =>
+  marks.length > markKinds.size || new Set(marks.map((mark) => (isObject(mark) ? mark.type : mark))).size < marks.length
+
 const checkMarks = (marks: unknown, mayHave: boolean, path: string, tell: Tell): void => {
   if (!Array.isArray(marks)) tell(path, 'must be an array')
   else if (marks.length > 0 && !mayHave) tell(path, 'must not be here')
-  else if (new Set(marks.map((mark) => mark?.type)).size < marks.length) tell(path, 'must hold each mark once')
+  else if (isRepeated(marks)) tell(path, 'must hold each mark once')
   else for (const [index, mark] of marks.entries()) checkMark(mark, `${path}[${index}]`, tell)
 }
 
@@ -108,7 +112,7 @@ const checkNode = ({ node, path, depth, allowed, isMarked }: Place, tell: Tell):
 export const checkRichText = (value: unknown, path: string): RichText => {
   const issues: Issue[] = []
   const tell: Tell = (at, message) => {
-    issues.push({ path: at, message })
+    if (issues.length < mostIssues) issues.push({ path: at, message })
   }
   const places: Place[] = [{ node: value, path, depth: 1, allowed: ['doc'], isMarked: false }]
   let nodes = 1
@@ -118,7 +122,7 @@ export const checkRichText = (value: unknown, path: string): RichText => {
     if (nodes > mostNodes) throw invalidAll([{ path, message: `must be of at most ${mostNodes} nodes` }])
     for (const inside of checkNode(place, tell).reverse()) places.push(inside)
   }
-  if (issues.length > 0) throw invalidAll(issues.slice(0, mostIssues))
+  if (issues.length > 0) throw invalidAll(issues)
   if (Buffer.byteLength(JSON.stringify(value)) > mostBytes) {
     throw invalidAll([{ path, message: `must be of at most ${mostBytes} bytes` }])
   }

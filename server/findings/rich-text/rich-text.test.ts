@@ -195,6 +195,10 @@ describe('limits', () => {
 
   it('of what is told', () => {
     expect(issuesOf(doc(...Array.from({ length: 9_000 }, () => ({ type: 'x' }))))).toHaveLength(20)
+    const marks = Array.from({ length: 7 }, (_, index) => ({ type: `mark ${index}` }))
+    expect(pathsOf(doc(paragraph(text('a', ...marks))))).toEqual(['body.content[0].content[0].marks'])
+    const names = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`name${index}`, 1]))
+    expect(issuesOf({ ...doc(), ...names })).toHaveLength(20)
   })
 })
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isFairlySampled } from '../../buckets/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { invalid } from '../../platform/errors.ts'
 
@@ -89,8 +90,8 @@ export const countByTime = async (db: Db, org: OrgId, monitorId: string, { versi
 type Judged = { judge: number; human: number }
 
 /**
- * Of calls that came into a sampled bucket and that people have judged: what the monitor found, 1 for affected, and the
- * share of people who say that it is. As `countByTime` counts them.
+ * Of calls of a fair sample that people have judged: what the monitor found, 1 for affected, and the share of people who
+ * say that it is, in a bucket or outside. As `countByTime` counts them.
  */
 export const listReviewedResults = async (db: Db, org: OrgId, monitorId: string, { since, until, version }: Within) => {
   const counts =
@@ -104,14 +105,15 @@ export const listReviewedResults = async (db: Db, org: OrgId, monitorId: string,
     SELECT m.result AS judge, avg((j.correct_result = 'affected')::integer)::float8 AS human
     FROM review_judgments j
     JOIN reviews r ON r.organization_id = ${org} AND r.id = j.review_id AND r.status = 'completed'
-    JOIN buckets b ON b.organization_id = ${org} AND b.id = r.bucket_id AND b.type = 'sampled'
     JOIN conversations c ON c.organization_id = ${org} AND c.id = r.conversation_id
       AND c.started_at >= ${since}::timestamptz AND c.started_at < ${until}::timestamptz
     JOIN monitor_results m ON m.organization_id = ${org} AND m.monitor_id = j.monitor_id
       AND m.call_started_at = c.started_at AND m.conversation_id = c.id AND m.monitor_version = j.monitor_version
       AND m.result IS NOT NULL
+    JOIN monitors o ON o.organization_id = ${org} AND o.id = j.monitor_id
+    CROSS JOIN (SELECT NULL::uuid AS agent_id) x
     WHERE j.organization_id = ${org} AND j.monitor_id = ${monitorId} AND j.correct_result <> 'unsure'
-      AND NOT j.superseded AND ${counts}
+      AND NOT j.superseded AND ${counts} AND ${isFairlySampled}
     GROUP BY m.call_started_at, m.conversation_id, m.monitor_version, m.result`.execute(db)
   return rows
 }

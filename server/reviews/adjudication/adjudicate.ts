@@ -36,8 +36,9 @@ export const adjudicate = async (
   if (!(await isInAdjudication(trx, org, place))) {
     throw new ApiError('conflict', 'The reviews of this conversation do not differ, or somebody has decided already.')
   }
-  const judgments = await readJudgments(trx, org, conversationId, given)
-  const undecided = (await listDisputed(trx, org, place)).filter(
+  const disputed = await listDisputed(trx, org, place)
+  const judgments = await readJudgments(trx, org, conversationId, given, disputed)
+  const undecided = disputed.filter(
     (one) => !judgments.some((made) => made.monitorId === one.monitorId && made.monitorVersion === one.monitorVersion),
   )
   if (undecided.length > 0) {

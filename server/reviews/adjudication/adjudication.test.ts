@@ -62,6 +62,16 @@ describe('two reviews that differ', () => {
     expect((await lead.post(first, 'adjudicate', { judgments })).status).toBe(201)
   })
 
+  it('are decided also where the monitor was deleted since', async () => {
+    const { key } = reviewing
+    const lead = await reviewing.makeReviewer('admin')
+    const { id, monitorId, reviewIds } = await makeDispute(server, key)
+    expect((await call('DELETE', `/v1/monitors/${monitorId}`, { key })).status).toBe(204)
+    const judgments = [{ monitorId, correctResult: 'affected' }]
+    expect((await lead.post(reviewIds[0] ?? '', 'adjudicate', { judgments })).status).toBe(201)
+    expect((await reviewing.progress(id)).conversations).toMatchObject({ adjudication: 0, completed: 1 })
+  })
+
   it('there are none where all agree, or outside of buckets', async () => {
     const [ann, ben] = [await reviewing.makeReviewer(), await reviewing.makeReviewer()]
     const { id, ids } = await reviewing.makeFilled(1, { reviewsPerConversation: 2 })

@@ -16,7 +16,7 @@ export const isInAdjudication = async (db: Db, org: OrgId, { bucketId, conversat
   return item !== undefined
 }
 
-/** The versions of monitors that people judged differently. */
+/** The versions of monitors that people judged differently, the newest of each first. */
 export const listDisputed = async (db: Db, org: OrgId, { bucketId, conversationId }: Place) => {
   const { rows } = await sql<{ monitorId: string; monitorVersion: number }>`
     SELECT j.monitor_id AS "monitorId", j.monitor_version AS "monitorVersion"
@@ -24,7 +24,7 @@ export const listDisputed = async (db: Db, org: OrgId, { bucketId, conversationI
     WHERE r.organization_id = ${org} AND r.bucket_id = ${bucketId}::uuid AND r.conversation_id = ${conversationId}::uuid
       AND r.status = 'completed' AND NOT r.adjudicates
     GROUP BY j.monitor_id, j.monitor_version HAVING count(DISTINCT j.correct_result) > 1
-    ORDER BY j.monitor_id, j.monitor_version`.execute(db)
+    ORDER BY j.monitor_id, j.monitor_version DESC`.execute(db)
   return rows
 }
 

@@ -84,7 +84,15 @@ describe('a claim', () => {
     const [ann, ben] = [await reviewing.makeReviewer(), await reviewing.makeReviewer()]
     const { id } = await reviewing.makeFilled(1, { reviewerUserIds: [ann.userId] })
     expect((await ben.claim(id)).status).toBe(403)
-    expect((await ann.claim(id)).status).toBe(200)
+    const review = await claimed(ann, id)
+    // Who is a reviewer no more finishes what is held, and takes nothing up again.
+    const settings = { key: reviewing.key, body: { reviewerUserIds: [ben.userId] } }
+    expect((await call('PATCH', `/v1/buckets/${id}`, settings)).status).toBe(200)
+    expect((await ann.post(review.id, 'heartbeat')).status).toBe(200)
+    expect((await ann.post(review.id, 'release')).status).toBe(200)
+    expect((await ann.post(review.id, 'heartbeat')).status).toBe(403)
+    expect((await ann.patch(review.id, { status: 'completed' })).status).toBe(403)
+    expect((await ben.claim(id)).status).toBe(200)
     const { key } = await makeKey(server, reviewing.key, 'viewer')
     expect((await call('POST', `/v1/buckets/${id}/claim`, { key })).status).toBe(403)
   })
@@ -161,6 +169,20 @@ describe('a lease', () => {
     expect((await eve.patch(eves.id, { status: 'completed' })).status).toBe(200)
     expect((await ann.patch(anns.id, { status: 'completed' })).status).toBe(200)
     expect((await ben.patch(bens.id, { status: 'completed' })).status).toBe(409)
+  })
+
+  it('that ended for the one who took its place has ended for all, whose clock is behind too', async () => {
+    const [ann, ben] = [await reviewing.makeReviewer(), await reviewing.makeReviewer()]
+    const { id } = await reviewing.makeFilled(1)
+    const anns = await claimed(ann, id)
+    clock.advance(30 * minuteMs)
+    const bens = await claimed(ben, id)
+    // As a request that was sent before waited for its turn, or came to another process.
+    clock.advance(-1)
+    expect((await ann.patch(anns.id, { status: 'completed' })).status).toBe(409)
+    clock.advance(1)
+    expect((await ben.patch(bens.id, { status: 'completed' })).status).toBe(200)
+    expect((await reviewing.progress(id)).reviews.completed).toBe(1)
   })
 
   it('that ended is written down by a job, and the conversation waits again', async () => {

@@ -50,10 +50,10 @@ export const reviewClaims = (app: App, { db, clock }: Deps): void => {
     ({ actor, params }) =>
       db.transaction().execute(async (trx) => {
         const now = clock.now()
-        const { review } = await lockOwnReview(trx, actor, params.id, now)
-        await takeUp(trx, actor.org, review, now)
-        await settle(trx, actor.org, review, now)
-        return getReview(trx, actor.org, review.id, now)
+        const held = await lockOwnReview(trx, actor, params.id, now)
+        await takeUp(trx, actor, held, now)
+        await settle(trx, actor.org, held.review, now)
+        return getReview(trx, actor.org, held.review.id, now)
       }),
   )
 

@@ -8,27 +8,34 @@ import { listFound } from './queries.ts'
 
 const nameOf = ({ monitorId, monitorVersion }: Judgment): string => `${monitorId} ${monitorVersion}`
 
-/** Makes each say which version it is about: the newest that has a result, unless it names another that has one. */
+type Version = { monitorId: string; monitorVersion: number }
+
+/**
+ * Makes each say which version it is about: the newest that has a result, unless it names another that has one. Of what
+ * is `judged` already a monitor may be deleted since.
+ */
 export const readJudgments = async (
   db: Db,
   org: OrgId,
   conversationId: string,
   given: Static<typeof JudgmentInput>[],
+  judged: Version[] = [],
 ): Promise<Judgment[]> => {
   const named = given.map((judgment) => ({ ...judgment, monitorId: judgment.monitorId.toLowerCase() }))
   const found = await listFound(db, org, conversationId, [...new Set(named.map(({ monitorId }) => monitorId))])
+  const versions = [...found.map(({ monitorId, version }) => ({ monitorId, monitorVersion: version })), ...judged]
   const issues: Issue[] = []
   const known = new Set<string>()
   const judgments = named.flatMap(({ monitorId, monitorVersion, correctResult, comment = null }, index) => {
-    const result = found.find(
-      (one) => one.monitorId === monitorId && (monitorVersion === undefined || one.version === monitorVersion),
+    const version = versions.find(
+      (one) => one.monitorId === monitorId && (monitorVersion === undefined || one.monitorVersion === monitorVersion),
     )
-    if (!result) {
+    if (!version) {
       const path = `judgments[${index}].${monitorVersion === undefined ? 'monitorId' : 'monitorVersion'}`
       issues.push({ path, message: 'has no result of this conversation' })
       return []
     }
-    const judgment: Judgment = { monitorId, monitorVersion: result.version, correctResult, comment }
+    const judgment: Judgment = { ...version, correctResult, comment }
     if (known.has(nameOf(judgment))) issues.push({ path: `judgments[${index}]`, message: 'is judged before' })
     known.add(nameOf(judgment))
     return [judgment]
