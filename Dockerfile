@@ -2,11 +2,13 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /srv/earshot
 COPY package.json package-lock.json .npmrc ./
+COPY vite.config.ts tsconfig.json ./
 COPY bin bin
 COPY server server
 COPY migrations migrations
 COPY console console
-RUN npm ci --omit=dev
+# Builds the console, and leaves behind what only that needs.
+RUN npm ci && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-bookworm-slim
 RUN useradd --create-home --uid 10001 earshot && install -d -o earshot -g earshot /data

@@ -41,6 +41,8 @@ import { reviewAdjudication } from './reviews/adjudication/routes.ts'
 import { reviewClaims } from './reviews/claims/routes.ts'
 import { reviews } from './reviews/routes.ts'
 import { savedViews } from './saved-views/routes.ts'
+import { forgottenPassword } from './sign-in/forgotten/routes.ts'
+import { signInByOidc } from './sign-in/oidc/routes.ts'
 import { signIn } from './sign-in/routes.ts'
 import { webhookDeliveries } from './webhooks/deliveries/routes.ts'
 import { webhookEndpoints } from './webhooks/routes.ts'
@@ -49,6 +51,8 @@ const resources = [
   organizations,
   members,
   signIn,
+  signInByOidc,
+  forgottenPassword,
   apiKeys,
   auditEvents,
   companies,
@@ -113,7 +117,7 @@ export const buildApp = (deps: Deps): Promise<App> =>
   openHttp({ ...deps, areas }, (app) => {
     for (const addRoutes of resources) addRoutes(app, deps)
     addFiles(app, deps.blobs)
-    addPages(app)
+    addPages(app, deps.log)
     addHealth(app, {
       ...deps,
       checks: {

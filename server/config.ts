@@ -244,6 +244,26 @@ export const switches = {
     fallback: undefined,
     secret: true,
   }),
+  EARSHOT_OIDC_ISSUER: define<string | undefined>({
+    about:
+      'Issuer of OpenID Connect by which people may sign in beside their passwords, such as `https://login.example.com`. ' +
+      'It may have a private address. The address to register with it is EARSHOT_BASE_URL followed by `/auth/oidc/callback`. ' +
+      'Whoever it vouches for, by an address that it has verified, is let in where a member has that address; it makes no ' +
+      'members. Needs the two switches that follow.',
+    ...url('http:', 'https:'),
+    fallback: undefined,
+  }),
+  EARSHOT_OIDC_CLIENT_ID: define<string | undefined>({
+    about: 'What the issuer knows this service by.',
+    ...visibleText(1, 500),
+    fallback: undefined,
+  }),
+  EARSHOT_OIDC_CLIENT_SECRET: define<string | undefined>({
+    about: 'What this service proves to the issuer that it is.',
+    ...visibleText(1, 500),
+    fallback: undefined,
+    secret: true,
+  }),
   EARSHOT_TRUST_PROXY: define({
     about: 'How many proxies in front to believe about the address of the caller.',
     ...integer(0, 10),
@@ -273,6 +293,15 @@ export const switches = {
 
 type Values = { [Name in keyof typeof switches]: (typeof switches)[Name]['fallback'] }
 
+/** The three of them, or none. */
+const oidcOf = ({
+  EARSHOT_OIDC_ISSUER: issuer,
+  EARSHOT_OIDC_CLIENT_ID: clientId,
+  EARSHOT_OIDC_CLIENT_SECRET: clientSecret,
+}: Values) => (issuer && clientId && clientSecret ? { issuer, clientId, clientSecret } : undefined)
+
+export type Oidc = NonNullable<ReturnType<typeof oidcOf>>
+
 const toConfig = (values: Values) => ({
   port: values.PORT,
   host: values.HOST,
@@ -294,6 +323,7 @@ const toConfig = (values: Values) => ({
     prices: values.EARSHOT_JUDGE_PRICES,
   },
   smtp: values.EARSHOT_SMTP_URL,
+  oidc: oidcOf(values),
   trustProxy: values.EARSHOT_TRUST_PROXY,
   metricsToken: values.EARSHOT_METRICS_TOKEN,
   allowedPrivateAddresses: values.EARSHOT_ALLOWED_PRIVATE_ADDRESSES,
@@ -345,6 +375,11 @@ export const loadConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
   }
   if (env.DATABASE_URL && !env.EARSHOT_SECRET_KEY) {
     faults.push('EARSHOT_SECRET_KEY: is required with DATABASE_URL; expected 32 to 200 visible characters')
+  }
+  const ofOidc = Object.keys(switches).filter((name) => name.startsWith('EARSHOT_OIDC_'))
+  const unset = ofOidc.filter((name) => !env[name])
+  if (unset.length > 0 && unset.length < ofOidc.length) {
+    faults.push(`${unset.join(', ')}: is required with the other switches of EARSHOT_OIDC_…`)
   }
   const config = toConfig(values as Values)
   if (faults.length === 0) {

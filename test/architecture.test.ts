@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 const root = join(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
-const files = globSync(['{server,test,bench,tools}/**/*.ts'], { cwd: root })
+const files = globSync(['{server,test,bench,tools,console,e2e}/**/*.{ts,tsx}'], { cwd: root })
   .map((file) => file.split(sep).join('/'))
   .sort()
 const sources = files.filter((file) => file.startsWith('server/') && !/(\.test|\/test-[\w-]+)\.ts$/.test(file))
@@ -29,6 +29,7 @@ const importsOf = (file: string): Import[] =>
   })
 
 const imports = sources.flatMap(importsOf)
+const pages = files.filter((file) => file.startsWith('console/'))
 
 const folderOf = (file: string) => /^server\/([^/]+)\/.+/.exec(file)?.[1]
 const notResources = new Set(['platform', 'commands'])
@@ -100,6 +101,14 @@ describe('imports', () => {
     expect(fetching).toEqual([])
   })
 
+  it('of the console come from packages and the console, with their endings', () => {
+    expect(pages.length).toBeGreaterThan(50)
+    const own = pages.flatMap(importsOf).filter(({ what }) => !/^(@|[a-z])/.test(what) || what.includes('/'))
+    const wrong = own.filter(({ what }) => /^(server|test|e2e|bench|tools)\//.test(what) || what.startsWith('.'))
+    expectNone(wrong)
+    expectNone(own.filter(({ what }) => what.startsWith('console/') && !/\.(tsx?|css)$/.test(what)))
+  })
+
   it('make no cycle', () => {
     const graph = new Map<string, string[]>()
     for (const { from, what, typeOnly } of imports) {
@@ -122,14 +131,38 @@ describe('files', () => {
     expect(sources.filter((file) => file !== 'server/config.ts' && /process\.env/.test(read(file)))).toEqual([])
   })
 
+  const generated = new Set(['server/platform/db/tables.ts', 'console/api/schema.d.ts'])
+
   it('stay under 400 lines', () => {
-    const long = files.filter((file) => file !== 'server/platform/db/tables.ts' && read(file).split('\n').length > 400)
+    const long = files.filter((file) => !generated.has(file) && read(file).split('\n').length > 400)
     expect(long).toEqual([])
   })
 
   it('have no name that says nothing', () => {
-    const empty = /(^|\/)(utils?|helpers?|common|types|service|manager|index)(\/|\.ts)/
+    const empty = /(^|\/)(utils?|helpers?|common|types|service|manager|index)(\/|\.tsx?)/
     expect(files.filter((file) => empty.test(file))).toEqual([])
+  })
+})
+
+describe('the console', () => {
+  /** The client; the sound of recordings, which is no JSON; and lines to copy. */
+  const asks = new Set(['console/api/client.ts', 'console/conversations/peaks.ts', 'console/first-run/lines.ts'])
+
+  it('asks the service through its client alone, and never writes markup from text', () => {
+    const asking = pages.filter((file) => !asks.has(file) && /(?<![.\w])fetch\(/.test(read(file)))
+    expect(asking).toEqual([])
+    const writing = pages.filter((file) =>
+      /dangerouslySetInnerHTML|\.(inner|outer)HTML|insertAdjacentHTML/.test(read(file)),
+    )
+    expect(writing).toEqual([])
+  })
+
+  it('takes its colours from the tokens', () => {
+    const sheets = globSync('console/**/*.css', { cwd: root }).filter((file) => !file.endsWith('tokens.css'))
+    const raw = sheets.filter((file) =>
+      /#[0-9a-f]{3,8}\b(?![^{]*\{)/i.test(read(file).replaceAll(/light-dark\([^)]*\)/g, '')),
+    )
+    expect(raw).toEqual([])
   })
 })
 

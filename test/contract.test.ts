@@ -11,7 +11,8 @@ import { serviceKey, testServer } from './server.ts'
 
 /** What holds for every operation, asked of every operation that openapi.json names. */
 
-const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
+// A mail server that is set and never asked: what is to be sent waits for the jobs.
+const server = await testServer({ EARSHOT_TRUST_PROXY: '1', EARSHOT_SMTP_URL: 'smtp://127.0.0.1:1' })
 const { call } = server
 const operations = listOperations(server)
 const document = openApiDocument(server.app)

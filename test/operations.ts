@@ -236,6 +236,8 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
     return { headers: elsewhere(), body: { email, password } }
   },
   signOut: (server, org) => bySession(server, org, {}),
+  signOutEverywhere: (server, org) => bySession(server, org, {}),
+  forgetPassword: async () => ({ headers: elsewhere(), body: { email: 'ada@example.com' } }),
   changePassword: (server, org) =>
     bySession(server, org, { currentPassword: password, newPassword: 'another one of them' }),
   acceptInvitation: async (server, org) => ({ headers: elsewhere(), body: await withInvitation(server, org) }),

@@ -15,6 +15,7 @@ import { openApiDocument } from '../server/platform/http/openapi.ts'
 import { queueSchemaStep } from '../server/platform/jobs/install.ts'
 import { openLog } from '../server/platform/log.ts'
 import { jobList } from '../server/worker.ts'
+import { type OpenApi, typesOfOpenApi } from './types-of-openapi.ts'
 
 const root = join(import.meta.dirname, '..')
 const log = openLog({ write: () => {} })
@@ -57,13 +58,14 @@ const generate = async (): Promise<Map<string, string>> => {
     const config = loadConfig({ EARSHOT_DATA_DIR: join(folder, 'data') })
     const deps = await openDeps({ config, log, connection, applicationName: 'generate' })
     const app = await buildApp(deps)
-    const openApi = JSON.stringify(openApiDocument(app), null, 2)
+    const document = openApiDocument(app)
     await app.close()
     await closeDeps(deps)
     return new Map([
       ['server/platform/db/tables.ts', await typesOfTables(folder, String(connection.host), String(connection.user))],
       ['server/platform/db/schema.sql', await dumpSchema(connection)],
-      ['openapi.json', `${openApi}\n`],
+      ['openapi.json', `${JSON.stringify(document, null, 2)}\n`],
+      ['console/api/schema.d.ts', typesOfOpenApi(document as OpenApi)],
       ['docs/configuration.md', configurationPage()],
     ])
   } finally {

@@ -8,12 +8,16 @@ const demo = async (dataDir: string, calls: number) => {
   const { body } = await ask(running.origin, 'POST', '/v1/conversations/count', key, { filter: {} })
   const agents = await ask(running.origin, 'GET', '/v1/agents', key)
   const monitors = await ask(running.origin, 'GET', '/v1/monitors', key)
+  const buckets = await ask(running.origin, 'GET', '/v1/buckets', key)
+  const newest = await ask(running.origin, 'GET', '/v1/conversations?channel=call&limit=20', key)
   running.child.kill('SIGTERM')
   expect(await running.ended).toEqual({ code: 0, signal: null })
   return {
     count: body.count,
     agents: agents.body.data.length,
     monitors: monitors.body.data.length,
+    buckets: buckets.body.data.length,
+    sounding: newest.body.data.filter(({ recording }: { recording: object | null }) => recording !== null).length,
     stdout: running.stdout(),
   }
 }
@@ -21,10 +25,10 @@ const demo = async (dataDir: string, calls: number) => {
 it('fills an organization of its own, and run again adds what is missing alone', async () => {
   const dataDir = await makeDataDir()
   const first = await demo(dataDir, 700)
-  expect(first).toMatchObject({ count: 700, agents: 4, monitors: 6 })
+  expect(first).toMatchObject({ count: 700, agents: 4, monitors: 6, buckets: 2, sounding: 12 })
   expect(first.stdout).toContain('700 of 700 conversations')
   expect(first.stdout).toMatch(/^Demo$[\s\S]*?Sign in +http:\S+\/welcome#/m)
-  expect(await demo(dataDir, 700)).toMatchObject({ count: 700, agents: 4, monitors: 6 })
+  expect(await demo(dataDir, 700)).toMatchObject({ count: 700, agents: 4, monitors: 6, buckets: 2, sounding: 12 })
   expect(await demo(dataDir, 900)).toMatchObject({ count: 900, agents: 4, monitors: 6 })
   await expect.poll(() => listProcesses(dataDir), { timeout: 5_000 }).toEqual([])
 }, 60_000)

@@ -1,4 +1,7 @@
 import { parseArgs } from 'node:util'
+import { makeBuckets } from '../demo/buckets.ts'
+import { makeExperiment } from '../demo/experiment.ts'
+import { makeFindings } from '../demo/findings.ts'
 import { loadDemo } from '../demo/load.ts'
 import { makeMonitors } from '../demo/monitors.ts'
 import type { Deps } from '../deps.ts'
@@ -68,7 +71,10 @@ Demo
 `)
   const startedAt = performance.now()
   await makeMonitors(deps.db, org)
+  await makeBuckets(deps.db, org)
   await loadDemo(deps, org, { calls, seed, anchor: createdAt, signal, onProgress: progressOf(calls) })
+  await makeFindings(deps.db, org, createdAt)
+  await makeExperiment(deps, org, { anchor: createdAt, calls })
   const seconds = (performance.now() - startedAt) / 1_000
   print(`The demo is loaded (${seconds.toFixed(1)} s). Ctrl-C ends it; the data stays.\n`)
 }

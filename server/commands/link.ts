@@ -39,7 +39,7 @@ export const run: Command = async (args) => {
       const operator = { kind: 'service', keyId: null, requestId: `command line ${newId()}` } as const
       await recordServiceAudit(trx, org, operator, 'member.invite', { type: 'member', id: member.id })
       const invitation = await inviteMember(trx, clock, org, member.id, { byOperator: true })
-      await mailInvitation(deps, trx, org, { email: member.email, invitation }, { byOperator: true })
+      await mailInvitation(deps, trx, org, { email: member.email, invitation }, 'operator')
       return invitation
     })
     process.stdout.write(`${invitationUrl(baseUrl(), invitation)}\n`)

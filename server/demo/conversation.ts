@@ -23,7 +23,11 @@ const pace = 15
 /** From this part of the days on, prompts that are compared run side by side. */
 const splitFrom = 0.65
 
-type Turn = {
+/** When that part begins. */
+export const splitSince = (anchor: Date, calls: number): Date =>
+  new Date(Math.floor(anchor.getTime() / dayMs) * dayMs - Math.floor((1 - splitFrom) * daysFor(calls)) * dayMs)
+
+export type Turn = {
   role: 'agent' | 'customer' | 'tool'
   kind: 'message' | 'tool_call' | 'tool_result'
   text?: string

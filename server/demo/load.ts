@@ -1,14 +1,18 @@
 import { findCompaniesByName, insertCompany } from '../companies/queries.ts'
+import type { Incoming, Outcome } from '../conversations/ingest/incoming.ts'
 import { ingestConversations } from '../conversations/ingest/ingest.ts'
 import type { Deps } from '../deps.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
 import { companyNames } from './cast.ts'
-import { daysFor, type Maker, makeConversation } from './conversation.ts'
+import { daysFor, type Maker, makeConversation, type Turn } from './conversation.ts'
+import { type Sounding, storeSound } from './recording.ts'
 
 const batchSize = 500
 /** More than one, so that the database works while the next batch is made. */
 const lanes = 2
+/** So many calls have sound: the newest, which are seen first. */
+const soundingCalls = 12
 
 export type DemoOptions = {
   calls: number
@@ -25,6 +29,22 @@ const findOrMakeCompanies = async (db: Db, org: OrgId) => {
   return present
 }
 
+type Call = Sounding & { startedAt: Date }
+
+/** What of a batch could sound: calls whose turns have times. */
+const callsOf = (items: Incoming[], outcomes: Outcome[]): Call[] =>
+  items.flatMap(({ channel, transcript, startedAt, endedAt }, at) => {
+    const outcome = outcomes[at]
+    // Made here, in our own form.
+    const turns = transcript as Turn[]
+    if (channel !== 'call' || !outcome || !('id' in outcome) || turns[0]?.startMs === undefined || !endedAt) return []
+    const durationMs = endedAt.getTime() - startedAt.getTime()
+    return [{ conversationId: outcome.id, turns, durationMs, startedAt }]
+  })
+
+const newest = (calls: Call[]): Call[] =>
+  calls.sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime()).slice(0, soundingCalls)
+
 /** Fills an organization. What is there already stays as it is, so a load that was cut off can be run again. */
 export const loadDemo = async (deps: Deps, org: OrgId, options: DemoOptions): Promise<void> => {
   const { calls, seed, anchor, signal, onProgress } = options
@@ -32,6 +52,7 @@ export const loadDemo = async (deps: Deps, org: OrgId, options: DemoOptions): Pr
   const maker: Maker = { seed, anchor, days: daysFor(calls), companies }
   let next = 0
   let stored = 0
+  let sounding: Call[] = []
   const work = async (): Promise<void> => {
     while (next < calls) {
       signal.throwIfAborted()
@@ -41,9 +62,11 @@ export const loadDemo = async (deps: Deps, org: OrgId, options: DemoOptions): Pr
       const outcomes = await ingestConversations(deps, org, items)
       const refused = outcomes.find((outcome) => outcome.status === 'rejected')
       if (refused) throw refused.error
+      sounding = newest([...sounding, ...callsOf(items, outcomes)])
       stored += items.length
       onProgress(stored)
     }
   }
   await Promise.all(Array.from({ length: lanes }, work))
+  for (const call of sounding) await storeSound(deps, org, call)
 }

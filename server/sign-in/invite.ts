@@ -5,7 +5,7 @@ import { hashKey } from '../platform/identity/keys.ts'
 import { newId } from '../platform/ids.ts'
 import { replaceInvitation } from './queries.ts'
 
-const lifetimeMs = 7 * 24 * 60 * 60 * 1_000
+const weekMs = 7 * 24 * 60 * 60 * 1_000
 
 /** 16 bytes that name the organization, then 24 random ones, in base64url. */
 const organizationBytes = 16
@@ -22,14 +22,14 @@ export type Invitation = { token: string; expiresAt: Date }
 
 /**
  * A one-time link for a member to join by. Its token is answered once, and only its hash is kept. `byOperator` makes it
- * set a new password too, wherever the person belongs, so nobody in an organization may ask for that.
+ * set a new password too, wherever the person belongs, so nobody else in an organization may ask for that.
  */
 export const inviteMember = async (
   trx: Db,
   clock: Clock,
   org: OrgId,
   memberId: string,
-  { byOperator = false } = {},
+  { byOperator = false, lifetimeMs = weekMs } = {},
 ): Promise<Invitation> => {
   const organization = Buffer.from(org.replaceAll('-', ''), 'hex')
   const token = Buffer.concat([organization, randomBytes(24)]).toString('base64url')

@@ -4,10 +4,16 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import { sendMail } from '../platform/mail/mail.ts'
 import { type Invitation, invitationUrl } from './invite.ts'
 
-const whatFor = (organization: string, byOperator: boolean): string =>
-  byOperator
-    ? `The operator of Earshot made a link for you. It sets a new password, ends all your sessions and lets you into ${organization}.`
-    : `You are invited to join ${organization} on Earshot.`
+/** Why a link is sent: to join, or to set a new password, which the operator made or the person asked for. */
+export type LinkPurpose = 'invitation' | 'operator' | 'forgotten'
+
+const whatFor: Record<LinkPurpose, (organization: string) => string> = {
+  invitation: (organization) => `You are invited to join ${organization} on Earshot.`,
+  operator: (organization) =>
+    `The operator of Earshot made a link for you. It sets a new password, ends all your sessions and lets you into ${organization}.`,
+  forgotten: () =>
+    'Somebody asked for a new password for your account on Earshot. This link sets it, and ends all your sessions.',
+}
 
 /** Mails the link of an invitation. Without a mail server nothing is written: whoever made the link hands it over. */
 export const mailInvitation = async (
@@ -15,17 +21,17 @@ export const mailInvitation = async (
   trx: Db,
   org: OrgId,
   { email, invitation }: { email: string; invitation: Invitation },
-  { byOperator = false } = {},
+  purpose: LinkPurpose = 'invitation',
 ): Promise<void> => {
   if (!deps.config.smtp) return
   const { name } = await getOrganization(trx, org)
-  const text = `${whatFor(name.replace(/\s+/g, ' ').trim(), byOperator)}
+  const text = `${whatFor[purpose](name.replace(/\s+/g, ' ').trim())}
 
 ${invitationUrl(deps.baseUrl(), invitation)}
 
 It works once, until ${invitation.expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC.
 If you did not expect this, you need not do anything.
 `
-  const subject = byOperator ? 'Your link to a new password for Earshot' : 'Your invitation to Earshot'
+  const subject = purpose === 'invitation' ? 'Your invitation to Earshot' : 'Your link to a new password for Earshot'
   await sendMail(deps, trx, org, { to: [email], subject, text }, { sealWith: deps.secrets })
 }

@@ -174,3 +174,65 @@ export const listJoinedAllOrgs = (db: Db, userId: string) =>
     .orderBy('members.id')
     .$narrowType<{ id: OrgId }>()
     .execute()
+
+/** Where a person is invited, and has not joined. */
+export const listInvitedAllOrgs = (db: Db, userId: string) =>
+  db
+    .selectFrom('members')
+    .innerJoin('organizations', 'organizations.id', 'members.organization_id')
+    .select(['members.organization_id as org', 'members.id as memberId', 'members.name'])
+    .where('members.user_id', '=', userId)
+    .where('members.joined_at', 'is', null)
+    .where('organizations.suspended_at', 'is', null)
+    .orderBy('members.id')
+    .$narrowType<{ org: OrgId }>()
+    .execute()
+
+/** Forgets a password that was there before the issuer first vouched for its person. Answers whether there was one. */
+export const deletePasswordBeforeOidc = async (db: Db, userId: string): Promise<boolean> => {
+  const { numDeletedRows } = await db
+    .deleteFrom('accounts')
+    .where('user_id', '=', userId)
+    .where('provider_id', '=', byPassword)
+    .where('updated_at', '<', (select) =>
+      select
+        .selectFrom('accounts')
+        .select('created_at')
+        .where('user_id', '=', userId)
+        .where('provider_id', '=', 'oidc'),
+    )
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+export const deleteOtherSessionsOfUser = (db: Db, userId: string, id: string) =>
+  db.deleteFrom('sessions').where('user_id', '=', userId).where('id', '<>', id).execute()
+
+/** A member that the person of an address is, in an organization that is in service. */
+export const findJoinedByEmailAllOrgs = (db: Db, email: string) =>
+  db
+    .selectFrom('users')
+    .innerJoin('members', 'members.user_id', 'users.id')
+    .innerJoin('organizations', 'organizations.id', 'members.organization_id')
+    .select(['members.organization_id as org', 'members.id as memberId', 'users.id as userId', 'users.email'])
+    .where('users.email', '=', email.toLowerCase())
+    .where('members.joined_at', 'is not', null)
+    .where('organizations.suspended_at', 'is', null)
+    .orderBy('members.joined_at')
+    .orderBy('members.id')
+    .limit(1)
+    .$narrowType<{ org: OrgId }>()
+    .executeTakeFirst()
+
+/** When a link to a new password was last made for a member, and not used. */
+export const findLinkMadeAt = async (db: Db, org: OrgId, memberId: string): Promise<Date | undefined> => {
+  const link = await db
+    .selectFrom('invitations')
+    .select('created_at as createdAt')
+    .where('organization_id', '=', org)
+    .where('member_id', '=', memberId)
+    .where('by_operator', '=', true)
+    .where('accepted_at', 'is', null)
+    .executeTakeFirst()
+  return link?.createdAt
+}

@@ -7,7 +7,7 @@ import { checkOrigin } from '../platform/http/origin.ts'
 import { limitByAddress } from '../platform/http/rate-limit.ts'
 import { answers, Empty, NoBody, NoQuery } from '../platform/http/schemas.ts'
 import { accept, findPasswordAsked, getInvitation } from './accept.ts'
-import type { Library } from './library.ts'
+import { loadLibrary } from './load-library.ts'
 import {
   deleteSessionsOfUser,
   findPasswordHash,
@@ -48,16 +48,7 @@ export const signIn = (app: App, deps: Deps): void => {
     'Too many attempts to sign in from this address; wait a little.',
   )
 
-  let loading: Promise<Library> | undefined
-  const library = (): Promise<Library> => {
-    loading ??= import('./library.ts')
-      .then(({ openLibrary }) => openLibrary(deps))
-      .catch((error: unknown) => {
-        loading = undefined
-        throw error
-      })
-    return loading
-  }
+  const library = () => loadLibrary(deps)
 
   app.decorateRequest('session')
   const asSession = async (request: FastifyRequest) => {
@@ -115,6 +106,33 @@ export const signIn = (app: App, deps: Deps): void => {
       const cookies = await (await library()).signOut(headers.cookie ?? '')
       // The session is gone from the database; now every process forgets it.
       await identity.change(session.org ?? '', async () => {})
+      return reply.code(204).header('set-cookie', cookies).send(null)
+    },
+  )
+
+  app.post(
+    '/auth/sign-out-everywhere',
+    {
+      onRequest: asSession,
+      config: { access: 'public' },
+      schema: {
+        tags,
+        operationId: 'signOutEverywhere',
+        summary: 'End all sessions of the person, on all devices, this one too',
+        querystring: NoQuery,
+        body: NoBody,
+        response: answers({ 204: Empty }, 401, 403),
+      },
+    },
+    async ({ session, headers, id }, reply) => {
+      const cookies = await (await library()).signOut(headers.cookie ?? '')
+      // The person's sessions may look at any of several organizations, so all is forgotten.
+      await identity.change('', async (trx) => {
+        await deleteSessionsOfUser(trx, session.userId)
+        if (!session.org) return
+        const actor = { kind: 'user', org: session.org, keyId: null, userId: session.userId, requestId: id } as const
+        await recordAudit(trx, actor, 'user.signOutEverywhere', { type: 'user', id: session.userId })
+      })
       return reply.code(204).header('set-cookie', cookies).send(null)
     },
   )

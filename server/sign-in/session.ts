@@ -26,27 +26,32 @@ type Opening = {
   action?: string
 }
 
+export type Opened = { token: string; cookies: string[] }
+
+/** Lets the person of a fresh session look at an organization, and writes down that they came. */
+export const enter = ({ db, clock }: Deps, request: FastifyRequest, { token, cookies }: Opened, opening: Opening) =>
+  db.transaction().execute(async (trx) => {
+    const session = await findSessionUser(trx, hashKey(token), clock.now())
+    if (!session) throw new Error('the sign-in library opened a session that is not stored')
+    const { id, userId } = session
+    const org = opening.org ?? (await listJoinedAllOrgs(trx, userId))[0]?.id ?? null
+    if (org) await updateSessionOrganization(trx, id, org)
+    if (org && opening.action) {
+      const actor = { kind: 'user', org, keyId: null, userId, requestId: request.id } as const
+      await recordAudit(trx, actor, opening.action, { type: 'session', id })
+    }
+    return { session: { ...session, org }, cookies }
+  })
+
 /** Signs a person in. Undefined says that address and password do not belong together, or belong to nobody. */
 export const openSession = async (
-  { db, clock }: Deps,
+  deps: Deps,
   library: Library,
   request: FastifyRequest,
   credentials: Credentials,
-  { org: wanted, action }: Opening,
+  opening: Opening,
 ) => {
   const sender = { address: request.ip, userAgent: request.headers['user-agent'] }
   const opened = await library.signIn(credentials, sender)
-  if (!opened) return undefined
-  return db.transaction().execute(async (trx) => {
-    const session = await findSessionUser(trx, hashKey(opened.token), clock.now())
-    if (!session) throw new Error('the sign-in library opened a session that is not stored')
-    const { id, userId } = session
-    const org = wanted ?? (await listJoinedAllOrgs(trx, userId))[0]?.id ?? null
-    if (org) await updateSessionOrganization(trx, id, org)
-    if (org && action) {
-      const actor = { kind: 'user', org, keyId: null, userId, requestId: request.id } as const
-      await recordAudit(trx, actor, action, { type: 'session', id })
-    }
-    return { session: { ...session, org }, cookies: opened.cookies }
-  })
+  return opened && enter(deps, request, opened, opening)
 }

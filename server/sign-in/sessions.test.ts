@@ -110,6 +110,7 @@ describe('a session', () => {
       ['DELETE', `/v1/companies/${id}`, undefined],
       ['POST', '/auth/organization', { organizationId: org.id }],
       ['POST', '/auth/sign-out', undefined],
+      ['POST', '/auth/sign-out-everywhere', {}],
       ['POST', '/auth/change-password', { currentPassword: password, newPassword: 'x'.repeat(12) }],
     ] as const) {
       const foreign = [{ cookie }, { cookie, origin: 'https://evil.example' }, { cookie, origin: 'null' }]
@@ -161,6 +162,24 @@ describe('a session', () => {
     expect(await statusOfMe(person.headers)).toBe(401)
     expect((await signOut(person.headers)).status).toBe(401)
     expect(await statusOfMe({ cookie: second })).toBe(200)
+  })
+
+  it('ends everywhere at once where its person says so, and no other person’s', async () => {
+    const phone = { ...person.headers, cookie: cookieOf(await signIn(person.email)) }
+    const colleague = await makePerson(server, org.key)
+    expect(
+      (await call('POST', '/auth/sign-out-everywhere', { headers: { ...phone, origin: 'https://other.example' } }))
+        .status,
+    ).toBe(403)
+    const ended = await call('POST', '/auth/sign-out-everywhere', { headers: phone })
+    expect(ended.status).toBe(204)
+    expect(ended.headers.getSetCookie()[0]).toMatch(/^earshot\.session_token=; Max-Age=0;/)
+    expect([await statusOfMe(phone), await statusOfMe(person.headers), await statusOfMe(colleague.headers)]).toEqual([
+      401, 401, 200,
+    ])
+    expect((await call('POST', '/auth/sign-out-everywhere', { headers: phone })).status).toBe(401)
+    const { data } = (await call('GET', '/v1/audit-events', { key: org.key })).body
+    expect(data.map(({ action }: { action: string }) => action)).toContain('user.signOutEverywhere')
   })
 
   it('ends in other processes too', async () => {

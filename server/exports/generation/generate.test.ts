@@ -197,7 +197,9 @@ describe('a generation that ends early leaves no file and no reader', () => {
         sql: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'earshot export' AND datname = current_database()",
         parameters: [],
       } as never)
-    await expect(run(order, { ...slowly, onProgress: end })).rejects.toThrow(/terminat|connection error|EPIPE|ECONNRESET/)
+    await expect(run(order, { ...slowly, onProgress: end })).rejects.toThrow(
+      /terminat|connection error|EPIPE|ECONNRESET/,
+    )
     await expectNothing(order)
   })
 

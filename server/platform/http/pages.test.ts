@@ -1,38 +1,55 @@
+import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { testServer } from '../../../test/server.ts'
 
-const { call } = await testServer()
+const { call, app } = await testServer()
 
-describe.each([
-  ['/', 'text/html'],
-  ['/sign-in', 'text/html'],
-  ['/welcome', 'text/html'],
-  ['/console/console.js', 'text/javascript'],
-  ['/console/console.css', 'text/css'],
-  ['/console/icon.svg', 'image/svg+xml'],
-])('%s', (path, type) => {
-  it('is served from here, under a policy that lets nothing in from elsewhere', async () => {
-    const page = await call('GET', path)
-    expect(page.status).toBe(200)
-    expect(page.headers.get('content-type')).toBe(`${type}; charset=utf-8`)
-    expect(page.headers.get('content-security-policy')).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-    )
-    expect(page.text).not.toMatch(/(src|href)="(https?:)?\/\/|<style|style=|<script(?! type="module" src=)| on\w+="/)
-  })
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; font-src 'self'; img-src 'self' https: blob:; media-src 'self' blob:; manifest-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-  it('is asked for again only to learn whether it changed', async () => {
-    const first = await call('GET', path)
-    expect(first.headers.get('cache-control')).toBe('no-cache')
-    const etag = first.headers.get('etag') ?? ''
-    for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
-      const again = await call('GET', path, { headers: { 'if-none-match': known } })
-      expect(again).toMatchObject({ status: 304, text: '' })
-      expect(again.headers.get('etag')).toBe(etag)
-    }
-    expect((await call('GET', path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
-    const head = await call('HEAD', path)
-    expect(head).toMatchObject({ status: 200, text: '' })
-    expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(first.text)))
-  })
+const page = await call('GET', '/')
+const script = /src="(\/console\/assets\/[^"]+\.js)"/.exec(page.text)?.[1] ?? ''
+const style = /href="(\/console\/assets\/[^"]+\.css)"/.exec(page.text)?.[1] ?? ''
+
+describe.each(['/', '/sign-in', '/welcome', '/conversations', '/conversations/0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'])(
+  'the console at %s',
+  (path) => {
+    it('is one page from here, under a policy that runs nothing from elsewhere and nothing in the page', async () => {
+      const answer = await call('GET', path)
+      expect(answer).toMatchObject({ status: 200, text: page.text })
+      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(answer.headers.get('content-security-policy')).toBe(policy)
+      expect(answer.text).not.toMatch(/(src|href)="(https?:)?\/\/|<style|style=|<script(?! type="module")| on\w+="/)
+    })
+  },
+)
+
+it.each([
+  ['/', 'no-cache'],
+  [script, 'public, max-age=31536000, immutable'],
+  [style, 'public, max-age=31536000, immutable'],
+])('%s is sent again only if it changed, and compressed to those who take that', async (path, kept) => {
+  const first = await call('GET', path)
+  expect(first.status).toBe(200)
+  expect(first.headers.get('cache-control')).toBe(kept)
+  const etag = first.headers.get('etag') ?? ''
+  for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
+    const again = await call('GET', path, { headers: { 'if-none-match': known } })
+    expect(again).toMatchObject({ status: 304, text: '' })
+    expect(again.headers.get('etag')).toBe(etag)
+  }
+  expect((await call('GET', path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
+  const head = await call('HEAD', path)
+  expect(head).toMatchObject({ status: 200, text: '' })
+  expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(first.text)))
+
+  const small = await app.inject({ url: path, headers: { 'accept-encoding': 'gzip, br' } })
+  expect(small.headers).toMatchObject({ 'content-encoding': 'br', vary: 'accept-encoding' })
+  expect(brotliDecompressSync(small.rawPayload).toString()).toBe(first.text)
+  const plain = await app.inject({ url: path, headers: { 'accept-encoding': 'gzip, br;q=0' } })
+  expect(plain.headers['content-encoding']).toBeUndefined()
+})
+
+it.each(['/nowhere', '/console/', '/console/index.html', '/console/assets/gone.js'])('%s is no page', async (path) => {
+  expect(await call('GET', path)).toMatchObject({ status: 404, body: { error: 'not found' } })
 })

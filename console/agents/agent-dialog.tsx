@@ -1,0 +1,72 @@
+import { useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { answer, api } from '../api/client.ts'
+import { useNames } from '../api/names.ts'
+import { Chooser, ChooserOfOne } from '../ui/chooser.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Form, SelectField, TextField } from '../ui/form.tsx'
+import { type Agent, channelNames, refreshAgents } from './queries.ts'
+
+type Values = { name: string; channel: Agent['channel']; externalId: string }
+
+/** Adds an agent, or changes the one that it is given. */
+export const AgentDialog = ({
+  agent,
+  onClose,
+  onSaved,
+}: {
+  agent?: Agent
+  onClose: () => void
+  onSaved?: (agent: Agent) => void
+}) => {
+  const companies = useNames('companies')
+  const groups = useNames('agentGroups')
+  const [companyId, setCompanyId] = useState(agent?.companyId ?? null)
+  const [groupIds, setGroupIds] = useState(agent?.groupIds ?? [])
+  const form = useForm<Values>({
+    defaultValues: {
+      name: agent?.name ?? '',
+      channel: agent?.channel ?? 'voice',
+      externalId: agent?.externalId ?? '',
+    },
+  })
+  const send = async ({ name, channel, externalId }: Values) => {
+    const body = { name: name.trim(), externalId: externalId.trim() || null, companyId, groupIds }
+    const saved = await answer(
+      agent
+        ? api.PATCH('/v1/agents/{id}', { params: { path: { id: agent.id } }, body })
+        : api.POST('/v1/agents', { body: { ...body, channel } }),
+    )
+    await refreshAgents()
+    onClose()
+    onSaved?.(saved)
+  }
+  return (
+    <Dialog title={agent ? 'Edit the agent' : 'Add an agent'} open onClose={onClose}>
+      <Form form={form} send={send} submit={agent ? 'Save' : 'Add the agent'}>
+        <TextField name="name" label="Name" required maxLength={255} />
+        {!agent && (
+          <SelectField
+            name="channel"
+            label="Channel"
+            options={Object.entries(channelNames).map(([value, label]) => ({ value, label }))}
+          />
+        )}
+        <TextField
+          name="externalId"
+          label="Your id"
+          maxLength={255}
+          hint="By which what you send names the agent (agentExternalId)."
+        />
+        <ChooserOfOne
+          label="Company"
+          options={companies.options}
+          value={companyId}
+          onChange={setCompanyId}
+          placeholder="None"
+        />
+        <Chooser label="Groups" options={groups.options} value={groupIds} onChange={setGroupIds} placeholder="None" />
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,123 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { leadsNowhere } from '../api/fault.ts'
+import { useNames } from '../api/names.ts'
+import { useMay } from '../api/session.ts'
+import { CountLink } from '../filters/count-link.tsx'
+import { NotFound } from '../layout/not-found.tsx'
+import { announce } from '../ui/announce.tsx'
+import { Badge } from '../ui/badge.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { Facts, Page } from '../ui/page.tsx'
+import { Await, FaultNote } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { AgentDialog } from './agent-dialog.tsx'
+import styles from './agents.module.css'
+import { type Agent as AgentRecord, agentOptions, channelNames, refreshAgents } from './queries.ts'
+import { Versions } from './versions.tsx'
+
+const About = ({ agent }: { agent: AgentRecord }) => {
+  const companies = useNames('companies')
+  const groups = useNames('agentGroups')
+  const { id, name, channel, companyId, groupIds, externalId, archivedAt, createdAt } = agent
+  return (
+    <Facts
+      facts={[
+        ['Conversations', <CountLink key="count" filter={{ agentIds: [id] }} of={name} />],
+        ['Channel', channelNames[channel]],
+        [
+          'Company',
+          companyId && (
+            <Link to="/companies/$id" params={{ id: companyId }}>
+              {companies.nameOf(companyId)}
+            </Link>
+          ),
+        ],
+        [
+          'Groups',
+          groupIds.length > 0 ? (
+            <span key="groups" className={styles.groups}>
+              {groupIds.map((groupId) => (
+                <Link key={groupId} to="/agents" search={{ groupId }}>
+                  <Badge>{groups.nameOf(groupId)}</Badge>
+                </Link>
+              ))}
+            </span>
+          ) : null,
+        ],
+        ['Your id', externalId && <code>{externalId}</code>],
+        ['Made', <Time key="made" at={createdAt} />],
+        ...(archivedAt ? [['Archived', <Time key="archived" at={archivedAt} />] as [string, React.ReactNode]] : []),
+      ]}
+    />
+  )
+}
+
+export const Agent = () => {
+  const { id } = useParams({ from: '/app/agents/$id' })
+  const mayWrite = useMay('member')
+  const [asking, setAsking] = useState<'edit' | 'archive'>()
+  const query = useQuery(agentOptions(id))
+  const { data: agent } = query
+  const close = () => setAsking(undefined)
+  const bringBack = useMutation({
+    mutationFn: () => answer(api.PATCH('/v1/agents/{id}', { params: { path: { id } }, body: { archived: false } })),
+    onSuccess: refreshAgents,
+  })
+  if (leadsNowhere(query.error)) return <NotFound />
+  return (
+    <Page
+      title={agent?.name ?? 'Agent'}
+      above={<Link to="/agents">Agents</Link>}
+      context={agent?.archivedAt && <Badge>Archived</Badge>}
+      actions={
+        <>
+          {agent && mayWrite && (
+            <>
+              {agent.archivedAt === null ? (
+                <Button look="quiet" onClick={() => setAsking('archive')}>
+                  Archive
+                </Button>
+              ) : (
+                <Button busy={bringBack.isPending} onClick={() => bringBack.mutate()}>
+                  Bring back
+                </Button>
+              )}
+              <Button onClick={() => setAsking('edit')}>Edit</Button>
+            </>
+          )}
+          <ButtonLink look="primary" to="/conversations" search={{ filter: { agentIds: [id] } }}>
+            See its conversations
+          </ButtonLink>
+        </>
+      }
+    >
+      {bringBack.error && <FaultNote error={bringBack.error} />}
+      <Await query={query}>
+        {(agent) => (
+          <>
+            <About agent={agent} />
+            <Versions agentId={id} />
+            {asking === 'edit' && <AgentDialog agent={agent} onClose={close} />}
+            <Confirm
+              title={`Archive “${agent.name}”?`}
+              action="Archive the agent"
+              open={asking === 'archive'}
+              onClose={close}
+              run={async () => {
+                await api.DELETE('/v1/agents/{id}', { params: { path: { id } } })
+                await refreshAgents()
+                announce(`“${agent.name}” is archived`)
+              }}
+            >
+              It leaves the list of agents. Its conversations and versions stay, and it can be brought back.
+            </Confirm>
+          </>
+        )}
+      </Await>
+    </Page>
+  )
+}

@@ -1,0 +1,190 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useNames } from '../api/names.ts'
+import { useList } from '../api/queries.ts'
+import { useMay } from '../api/session.ts'
+import { CountLink } from '../filters/count-link.tsx'
+import { Badge } from '../ui/badge.tsx'
+import { Button } from '../ui/button.tsx'
+import { Code } from '../ui/copy.tsx'
+import { Check, Select } from '../ui/form.tsx'
+import { Page } from '../ui/page.tsx'
+import { Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { Tabs } from '../ui/tabs.tsx'
+import { AgentDialog } from './agent-dialog.tsx'
+import styles from './agents.module.css'
+import { GroupDialog, Groups } from './groups.tsx'
+import { type Agent, agentsOptions, channelNames, versionName, versionOptions } from './queries.ts'
+import type { AgentsSearch } from './search.ts'
+
+const CurrentVersion = ({ id, currentVersionId }: { id: string; currentVersionId: string }) => {
+  const { data } = useQuery(versionOptions(id, currentVersionId))
+  return data ? versionName(data) : '…'
+}
+
+const useColumns = (): Column<Agent>[] => {
+  const companies = useNames('companies')
+  const groups = useNames('agentGroups')
+  return [
+    {
+      ...{ key: 'name', label: 'Agent' },
+      cell: ({ id, name, archivedAt }) => (
+        <>
+          <Link to="/agents/$id" params={{ id }}>
+            {name}
+          </Link>{' '}
+          {archivedAt !== null && <Badge>Archived</Badge>}
+        </>
+      ),
+    },
+    { key: 'channel', label: 'Channel', from: 480, cell: ({ channel }) => channelNames[channel] },
+    {
+      ...{ key: 'company', label: 'Company', from: 720 as const },
+      cell: ({ companyId }) =>
+        companyId && (
+          <Link to="/companies/$id" params={{ id: companyId }}>
+            {companies.nameOf(companyId)}
+          </Link>
+        ),
+    },
+    {
+      ...{ key: 'groups', label: 'Groups', from: 960 as const },
+      cell: ({ groupIds }) => (
+        <span className={styles.groups}>
+          {groupIds.map((id) => (
+            <Badge key={id}>{groups.nameOf(id)}</Badge>
+          ))}
+        </span>
+      ),
+    },
+    {
+      ...{ key: 'version', label: 'Version' },
+      cell: ({ id, currentVersionId }) =>
+        currentVersionId ? (
+          <CurrentVersion id={id} currentVersionId={currentVersionId} />
+        ) : (
+          <span className={styles.soft}>none yet</span>
+        ),
+    },
+    {
+      ...{ key: 'conversations', label: 'Conversations', numeric: true },
+      cell: ({ id, name }) => <CountLink filter={{ agentIds: [id] }} of={name} />,
+    },
+  ]
+}
+
+const Filters = ({ search, onChange }: { search: AgentsSearch; onChange: (search: AgentsSearch) => void }) => {
+  const companies = useNames('companies')
+  const groups = useNames('agentGroups')
+  const { channel, companyId, groupId, archived } = search
+  const set = (part: Partial<Record<keyof AgentsSearch, string | boolean>>) => {
+    const asked = Object.entries({ channel, companyId, groupId, archived, ...part }).filter(([, value]) => value)
+    onChange(Object.fromEntries(asked))
+  }
+  return (
+    <div className={styles.filters}>
+      <Select
+        aria-label="Channel"
+        value={channel ?? ''}
+        options={[
+          { value: '', label: 'Any channel' },
+          ...Object.entries(channelNames).map(([value, label]) => ({ value, label })),
+        ]}
+        onChange={({ target }) => set({ channel: target.value })}
+      />
+      <Select
+        aria-label="Company"
+        value={companyId ?? ''}
+        options={[{ value: '', label: 'Any company' }, ...companies.options]}
+        onChange={({ target }) => set({ companyId: target.value })}
+      />
+      <Select
+        aria-label="Group"
+        value={groupId ?? ''}
+        options={[{ value: '', label: 'Any group' }, ...groups.options]}
+        onChange={({ target }) => set({ groupId: target.value })}
+      />
+      <Check
+        label="Archived ones"
+        checked={archived === true}
+        onChange={({ target }) => set({ archived: target.checked })}
+      />
+    </div>
+  )
+}
+
+const addingLines = () => `curl ${location.origin}/v1/agents \\
+  -H "Authorization: Bearer $EARSHOT_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{ "externalId": "front-desk", "name": "Front desk", "channel": "voice" }'`
+
+const List = () => {
+  const search = useSearch({ from: '/app/agents' })
+  const navigate = useNavigate({ from: '/agents' })
+  const { rows, error, isPending, isFetchingMore, more, retry } = useList(agentsOptions(search))
+  const columns = useColumns()
+  const asksAll = Object.keys(search).length === 0
+  return (
+    <>
+      <Filters search={search} onChange={(next) => void navigate({ search: next, replace: true })} />
+      {error && <FaultNote error={error} retry={retry} />}
+      {isPending && <Loading lines={8} />}
+      {rows?.length === 0 &&
+        (asksAll ? (
+          <Empty title="No agent yet">
+            <p>An agent is made when the first conversation names it, or by hand.</p>
+            <Code>{addingLines()}</Code>
+          </Empty>
+        ) : (
+          <Empty title="No agent is like this" />
+        ))}
+      {rows !== undefined && rows.length > 0 && (
+        <Table
+          label="Agents"
+          columns={columns}
+          rows={rows}
+          idOf={({ id }) => id}
+          more={more}
+          isFetchingMore={isFetchingMore}
+        />
+      )}
+    </>
+  )
+}
+
+export const Agents = () => {
+  const { tab = 'agents' } = useSearch({ from: '/app/agents' })
+  const navigate = useNavigate({ from: '/agents' })
+  const mayWrite = useMay('member')
+  const [asked, setAsked] = useState<'agent' | 'group'>()
+  const close = () => setAsked(undefined)
+  return (
+    <Page
+      title="Agents"
+      context="Who speaks, with the prompts that they spoke by"
+      actions={
+        mayWrite && (
+          <Button look="primary" onClick={() => setAsked(tab === 'groups' ? 'group' : 'agent')}>
+            {tab === 'groups' ? 'Make a group' : 'Add an agent'}
+          </Button>
+        )
+      }
+    >
+      <Tabs
+        label="Agents and groups"
+        value={tab}
+        onChange={(next) => void navigate({ search: next === 'groups' ? { tab: 'groups' } : {}, replace: true })}
+        tabs={[
+          { value: 'agents', label: 'Agents', content: <List /> },
+          { value: 'groups', label: 'Groups', content: <Groups /> },
+        ]}
+      />
+      {asked === 'group' && <GroupDialog onClose={close} />}
+      {asked === 'agent' && (
+        <AgentDialog onClose={close} onSaved={({ id }) => void navigate({ to: '/agents/$id', params: { id } })} />
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,123 @@
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { answer, api } from '../api/client.ts'
+import { useList } from '../api/queries.ts'
+import { useMay } from '../api/session.ts'
+import { CountLink } from '../filters/count-link.tsx'
+import { announce } from '../ui/announce.tsx'
+import { Button } from '../ui/button.tsx'
+import { Confirm, Dialog } from '../ui/dialog.tsx'
+import { Form, TextField } from '../ui/form.tsx'
+import { Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import styles from './agents.module.css'
+import { type AgentGroup, groupsOptions, refreshAgents, refreshGroups } from './queries.ts'
+
+/** Makes a group, or renames the one that it is given. */
+export const GroupDialog = ({ group, onClose }: { group?: AgentGroup; onClose: () => void }) => {
+  const form = useForm({ defaultValues: { name: group?.name ?? '' } })
+  const send = async ({ name }: { name: string }) => {
+    const body = { name: name.trim() }
+    await answer(
+      group
+        ? api.PATCH('/v1/agent-groups/{id}', { params: { path: { id: group.id } }, body })
+        : api.POST('/v1/agent-groups', { body }),
+    )
+    await refreshGroups()
+    onClose()
+  }
+  return (
+    <Dialog title={group ? 'Rename the group' : 'Make a group'} open onClose={onClose}>
+      <Form form={form} send={send} submit={group ? 'Save' : 'Make the group'}>
+        <TextField name="name" label="Name" required maxLength={255} />
+      </Form>
+    </Dialog>
+  )
+}
+
+type Asked = { what: 'rename' | 'delete'; group: AgentGroup }
+
+export const Groups = () => {
+  const mayWrite = useMay('member')
+  const [asked, setAsked] = useState<Asked>()
+  const { rows, error, isPending, isFetchingMore, more, retry } = useList(groupsOptions)
+  const close = () => setAsked(undefined)
+  const columns: Column<AgentGroup>[] = [
+    {
+      ...{ key: 'name', label: 'Group' },
+      cell: ({ id, name }) => (
+        <Link to="/agents" search={{ groupId: id }}>
+          {name}
+        </Link>
+      ),
+    },
+    {
+      ...{ key: 'conversations', label: 'Conversations', numeric: true },
+      cell: ({ id, name }) => <CountLink filter={{ agentGroupIds: [id] }} of={name} />,
+    },
+    { key: 'made', label: 'Made', from: 720, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    {
+      ...{ key: 'ways', label: '' },
+      cell: (group) =>
+        mayWrite && (
+          <div className={styles.cellWays}>
+            <Button
+              small
+              look="quiet"
+              aria-label={`Rename ${group.name}`}
+              onClick={() => setAsked({ what: 'rename', group })}
+            >
+              Rename
+            </Button>
+            <Button
+              small
+              look="quiet"
+              aria-label={`Delete ${group.name}`}
+              onClick={() => setAsked({ what: 'delete', group })}
+            >
+              Delete
+            </Button>
+          </div>
+        ),
+    },
+  ]
+  return (
+    <>
+      {error && <FaultNote error={error} retry={retry} />}
+      {isPending && <Loading />}
+      {rows?.length === 0 && (
+        <Empty title="No group yet">
+          <p>Agents that belong together, such as all that take bookings, can be filtered and exported as one.</p>
+        </Empty>
+      )}
+      {rows !== undefined && rows.length > 0 && (
+        <Table
+          label="Agent groups"
+          columns={columns}
+          rows={rows}
+          idOf={({ id }) => id}
+          more={more}
+          isFetchingMore={isFetchingMore}
+        />
+      )}
+      {asked?.what === 'rename' && <GroupDialog group={asked.group} onClose={close} />}
+      {asked?.what === 'delete' && (
+        <Confirm
+          title={`Delete “${asked.group.name}”?`}
+          action="Delete the group"
+          open
+          onClose={close}
+          run={async () => {
+            await api.DELETE('/v1/agent-groups/{id}', { params: { path: { id: asked.group.id } } })
+            await Promise.all([refreshGroups(), refreshAgents()])
+            announce(`“${asked.group.name}” is deleted`)
+          }}
+        >
+          The group goes. Its agents and their conversations stay.
+        </Confirm>
+      )}
+    </>
+  )
+}

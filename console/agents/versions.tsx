@@ -1,0 +1,161 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useList } from '../api/queries.ts'
+import { CountLink } from '../filters/count-link.tsx'
+import { Code } from '../ui/copy.tsx'
+import { Difference } from '../ui/difference.tsx'
+import { Field, Select } from '../ui/form.tsx'
+import { Section } from '../ui/page.tsx'
+import { Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import styles from './agents.module.css'
+import { type AgentVersion, versionName, versionOptions, versionsOptions } from './queries.ts'
+
+const columns: Column<AgentVersion>[] = [
+  { key: 'name', label: 'Version', cell: versionName },
+  { key: 'made', label: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  {
+    ...{ key: 'conversations', label: 'Conversations', numeric: true },
+    cell: (version) => <CountLink filter={{ agentVersionIds: [version.id] }} of={`version ${versionName(version)}`} />,
+  },
+]
+
+const addingLines = (id: string) => `curl ${location.origin}/v1/agents/${id}/versions \\
+  -H "Authorization: Bearer $EARSHOT_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{ "label": "spring", "systemPrompt": "You take bookings. Be brief." }'`
+
+const configOf = ({ config }: AgentVersion) => JSON.stringify(config, null, 2)
+
+/** What one version says, or what another says otherwise. */
+const Saying = ({ before, after }: { before: AgentVersion | undefined; after: AgentVersion }) => {
+  const hasConfig = Object.keys(after.config).length > 0 || Object.keys(before?.config ?? {}).length > 0
+  if (!before) {
+    return (
+      <>
+        <div>
+          <h3>Prompt</h3>
+          {after.systemPrompt ? <Code label="Copy the prompt">{after.systemPrompt}</Code> : <p>It is empty.</p>}
+        </div>
+        {hasConfig && (
+          <div>
+            <h3>Configuration</h3>
+            <Code label="Copy the configuration">{configOf(after)}</Code>
+          </div>
+        )}
+      </>
+    )
+  }
+  return (
+    <>
+      <div>
+        <h3>Prompt</h3>
+        {before.systemPrompt === after.systemPrompt ? (
+          <p className={styles.soft}>The prompt is the same, word for word.</p>
+        ) : (
+          <Difference label="What changed in the prompt" before={before.systemPrompt} after={after.systemPrompt} />
+        )}
+      </div>
+      {hasConfig && (
+        <div>
+          <h3>Configuration</h3>
+          {configOf(before) === configOf(after) ? (
+            <p className={styles.soft}>The configuration is the same.</p>
+          ) : (
+            <Difference
+              label="What changed in the configuration"
+              mono
+              before={configOf(before)}
+              after={configOf(after)}
+            />
+          )}
+        </div>
+      )}
+    </>
+  )
+}
+
+/** A version that the address names and that the list does not hold yet is read for itself. */
+const useVersion = (agentId: string, versions: AgentVersion[], id: string | undefined) => {
+  const listed = versions.find((version) => version.id === id)
+  const { data } = useQuery({ ...versionOptions(agentId, id ?? ''), enabled: id !== undefined && !listed })
+  return listed ?? data
+}
+
+const Compared = ({ agentId, versions }: { agentId: string; versions: AgentVersion[] }) => {
+  const search = useSearch({ from: '/app/agents/$id' })
+  const navigate = useNavigate({ from: '/agents/$id' })
+  const after = useVersion(agentId, versions, search.to ?? versions[0]?.id)
+  const earlier = versions.find(({ number }) => after !== undefined && number < after.number)
+  const before = useVersion(agentId, versions, search.from === 'none' ? undefined : (search.from ?? earlier?.id))
+  if (!after) return <Loading />
+  const named = [before, after].filter((version) => version !== undefined)
+  const known = [...versions, ...named.filter(({ id }) => !versions.some((version) => version.id === id))]
+  const options = known.map((version) => ({ value: version.id, label: `Version ${versionName(version)}` }))
+  return (
+    <div className={styles.changes}>
+      {known.length > 1 && (
+        <div className={styles.between}>
+          <Field label="From">
+            {(ids) => (
+              <Select
+                {...ids}
+                value={before?.id ?? 'none'}
+                options={[{ value: 'none', label: 'Nothing: show it whole' }, ...options]}
+                onChange={({ target }) =>
+                  void navigate({ search: { from: target.value, to: after.id }, replace: true })
+                }
+              />
+            )}
+          </Field>
+          <Field label="To">
+            {(ids) => (
+              <Select
+                {...ids}
+                value={after.id}
+                options={options}
+                onChange={({ target }) =>
+                  void navigate({
+                    search: { ...(search.from !== undefined && { from: search.from }), to: target.value },
+                    replace: true,
+                  })
+                }
+              />
+            )}
+          </Field>
+        </div>
+      )}
+      <Saying before={before} after={after} />
+    </div>
+  )
+}
+
+export const Versions = ({ agentId }: { agentId: string }) => {
+  const { rows, error, isPending, isFetchingMore, more, retry } = useList(versionsOptions(agentId))
+  return (
+    <Section title="Versions" context="A new one is made when what you send names another prompt">
+      {error && <FaultNote error={error} retry={retry} />}
+      {isPending && <Loading />}
+      {rows?.length === 0 && (
+        <Empty title="No version yet">
+          <p>Send the prompt with a conversation (systemPrompt), or make a version:</p>
+          <Code>{addingLines(agentId)}</Code>
+        </Empty>
+      )}
+      {rows !== undefined && rows.length > 0 && (
+        <div className={styles.compared}>
+          <Table
+            label="Versions"
+            columns={columns}
+            rows={rows}
+            idOf={({ id }) => id}
+            more={more}
+            isFetchingMore={isFetchingMore}
+          />
+          <Compared agentId={agentId} versions={rows} />
+        </div>
+      )}
+    </Section>
+  )
+}

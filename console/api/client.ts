@@ -1,0 +1,38 @@
+// The one way to the service: the same interface that everyone's programs use, with the session's cookie for a key.
+
+import createClient from 'openapi-fetch'
+import { Fault, type Issue } from './fault.ts'
+import type { paths } from './schema.d.ts'
+
+const readFault = async (response: Response): Promise<Fault> => {
+  const body = (await response.json().catch(() => ({}))) as {
+    error?: string
+    message?: string
+    details?: { issues?: Issue[]; retryAfterSeconds?: number }
+  }
+  return new Fault({
+    status: response.status,
+    message: body.message ?? 'The answer could not be read; try again.',
+    issues: body.details?.issues ?? [],
+    requestId: response.headers.get('x-request-id'),
+  })
+}
+
+export const api = createClient<paths>({ baseUrl: location.origin })
+
+api.use({
+  onResponse: async ({ response }) => {
+    if (!response.ok) throw await readFault(response)
+  },
+  onError: ({ error }) =>
+    error instanceof Fault || (error instanceof DOMException && error.name === 'AbortError')
+      ? undefined
+      : new Fault({ status: 0, message: 'Earshot cannot be reached. Check the connection and try again.' }),
+})
+
+/** What a request was answered; a refusal is thrown as a Fault. */
+export const answer = async <T>(request: Promise<{ data?: T }>): Promise<T> => {
+  const { data } = await request
+  // Only a 204 has none, and then T has none either.
+  return data as T
+}

@@ -1,0 +1,49 @@
+// Names for ids: of the things that an organization has few of, all are read once and kept for a while.
+
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { answer, api } from './client.ts'
+
+type Named = { id: string; name: string }
+type Page = { data: Named[]; nextCursor: string | null }
+type Ask = (query: { limit: number; cursor?: string }) => Promise<Page>
+
+const asks = {
+  agents: (query) => answer(api.GET('/v1/agents', { params: { query } })),
+  agentGroups: (query) => answer(api.GET('/v1/agent-groups', { params: { query } })),
+  companies: (query) => answer(api.GET('/v1/companies', { params: { query } })),
+  monitors: (query) => answer(api.GET('/v1/monitors', { params: { query } })),
+  buckets: (query) => answer(api.GET('/v1/buckets', { params: { query } })),
+  members: async (query) => {
+    const { data, nextCursor } = await answer(api.GET('/v1/members', { params: { query } }))
+    return { data: data.map(({ userId, name, email }) => ({ id: userId, name: name || email })), nextCursor }
+  },
+} satisfies Record<string, Ask>
+
+export type NamedKind = keyof typeof asks
+
+/** Of more than this many the rest go by their ids. */
+const most = 2_000
+
+const readAll = async (ask: Ask): Promise<Named[]> => {
+  const all: Named[] = []
+  let cursor: string | null = null
+  do {
+    const page: Page = await ask({ limit: 200, ...(cursor !== null && { cursor }) })
+    all.push(...page.data)
+    cursor = page.nextCursor
+  } while (cursor !== null && all.length < most)
+  return all
+}
+
+const namesOptions = (kind: NamedKind) =>
+  queryOptions({ queryKey: [kind, 'names'], queryFn: () => readAll(asks[kind]), staleTime: 60_000 })
+
+/** The names of all of a kind: to choose from, and to show for an id. */
+export const useNames = (kind: NamedKind) => {
+  const { data = [], isSuccess } = useQuery(namesOptions(kind))
+  return {
+    isLoaded: isSuccess,
+    options: data.map(({ id, name }) => ({ value: id, label: name })),
+    nameOf: (id: string): string => data.find((item) => item.id === id)?.name ?? `${id.slice(0, 8)}…`,
+  }
+}

@@ -1,0 +1,149 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { MoreHorizontal } from 'lucide-react'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
+import { useNames } from '../api/names.ts'
+import { queryClient } from '../api/queries.ts'
+import { useMay } from '../api/session.ts'
+import { announce } from '../ui/announce.tsx'
+import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { Facts, Page, Section } from '../ui/page.tsx'
+import { FaultNote, Loading } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { AgreementPart } from './agreement.tsx'
+import { ConversationsPart } from './bucket-conversations.tsx'
+import { BucketForm } from './bucket-form.tsx'
+import { Selects } from './buckets.tsx'
+import { useMayReview } from './may-review.ts'
+import { ProgressPart } from './progress.tsx'
+import { PutIn } from './put-in.tsx'
+import { bucketOptions, progressOptions, type Bucket as Read } from './queries.ts'
+import { typeWords, wantedOf } from './words.ts'
+
+const Settings = ({ bucket }: { bucket: Read }) => {
+  const people = useNames('members')
+  const monitors = useNames('monitors')
+  const agents = useNames('agents')
+  const { reviewerUserIds, monitorIds, agentId, blind, noteOnDisagreement } = bucket
+  const names = (ids: string[], nameOf: (id: string) => string, none: string) =>
+    ids.length === 0 ? none : ids.map(nameOf).join(', ')
+  return (
+    <Section title="Settings">
+      <Facts
+        facts={[
+          ['Filled', typeWords[bucket.type]],
+          ['With', <Selects key="with" bucket={bucket} />],
+          ...(agentId ? [['Of agent', agents.nameOf(agentId)] as [string, string]] : []),
+          ['Reviewed by', `${wantedOf(bucket)}, ${names(reviewerUserIds, people.nameOf, 'everyone who may write')}`],
+          ['To judge', names(monitorIds, monitors.nameOf, 'what the reviewer likes')],
+          ['Blind', blind ? 'Yes' : 'No'],
+          [
+            'Notes',
+            noteOnDisagreement ? (blind ? 'With every judgment' : 'Where people differ from the monitor') : 'Free',
+          ],
+          ['Made', <Time key="made" at={bucket.createdAt} />],
+        ]}
+      />
+    </Section>
+  )
+}
+
+const Ways = ({ bucket, onEdit, onPutIn }: { bucket: Read; onEdit: () => void; onPutIn: () => void }) => {
+  const navigate = useNavigate()
+  const [deleting, setDeleting] = useState(false)
+  const mayWrite = useMay('member')
+  const mayReview = useMayReview(bucket)
+  const { data } = useQuery(progressOptions(bucket.id))
+  return (
+    <>
+      {mayWrite && bucket.type !== 'sampled' && <Button onClick={onPutIn}>Put conversations in</Button>}
+      {mayReview && data !== undefined && data.reviews.waiting > 0 && (
+        <ButtonLink look="primary" to="/review/$bucketId" params={{ bucketId: bucket.id }} search={{}}>
+          Start reviewing
+        </ButtonLink>
+      )}
+      {mayWrite && (
+        <Menu
+          trigger={<IconButton label="More about this bucket" icon={<MoreHorizontal />} />}
+          entries={[
+            { label: 'Edit…', onSelect: onEdit },
+            { label: 'Delete…', onSelect: () => setDeleting(true), danger: true },
+          ]}
+        />
+      )}
+      <Confirm
+        title={`Delete the bucket “${bucket.name}”?`}
+        action="Delete the bucket"
+        open={deleting}
+        onClose={() => setDeleting(false)}
+        run={async () => {
+          await api.DELETE('/v1/buckets/{id}', { params: { path: { id: bucket.id } } })
+          await navigate({ to: '/buckets', search: {} })
+          queryClient.removeQueries({ queryKey: ['buckets', bucket.id] })
+          await queryClient.invalidateQueries({ queryKey: ['buckets'] })
+          announce('The bucket is deleted', bucket.name)
+        }}
+      >
+        <p>
+          Reviews that are begun and not completed go with it. Completed ones stay, as reviews outside of buckets, and
+          so do the conversations.
+        </p>
+      </Confirm>
+    </>
+  )
+}
+
+const back = (
+  <Link to="/buckets" search={{}}>
+    Buckets
+  </Link>
+)
+
+export const Bucket = () => {
+  const { id } = useParams({ from: '/app/buckets/$id' })
+  const { edit = false } = useSearch({ from: '/app/buckets/$id' })
+  const navigate = useNavigate({ from: '/buckets/$id' })
+  const [putting, setPutting] = useState(false)
+  const mayWrite = useMay('member')
+  const { data: bucket, error, refetch } = useQuery(bucketOptions(id))
+  const setEdit = (next: boolean) => void navigate({ search: next ? { edit: true } : {} })
+  if (!bucket) {
+    return (
+      <Page title="Bucket" above={back}>
+        {error ? <FaultNote error={error} retry={() => void refetch()} /> : <Loading lines={8} />}
+      </Page>
+    )
+  }
+  if (edit && mayWrite) {
+    return (
+      <Page title={`Edit ${bucket.name}`} above={back}>
+        <BucketForm bucket={bucket} onDone={() => setEdit(false)} onCancel={() => setEdit(false)} />
+      </Page>
+    )
+  }
+  return (
+    <Page
+      title={bucket.name}
+      above={back}
+      context={
+        bucket.type === 'static' ? (
+          typeWords.static
+        ) : (
+          <>
+            {typeWords[bucket.type]}: <Selects bucket={bucket} />
+          </>
+        )
+      }
+      actions={<Ways bucket={bucket} onEdit={() => setEdit(true)} onPutIn={() => setPutting(true)} />}
+    >
+      <ProgressPart bucket={bucket} />
+      <ConversationsPart bucket={bucket} onPutIn={mayWrite ? () => setPutting(true) : undefined} />
+      <AgreementPart bucket={bucket} />
+      <Settings bucket={bucket} />
+      {putting && <PutIn bucket={bucket} onClose={() => setPutting(false)} />}
+    </Page>
+  )
+}

@@ -1,0 +1,130 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNames } from '../api/names.ts'
+import { useMay } from '../api/session.ts'
+import { useCount } from '../filters/count.ts'
+import { plural } from '../lib/format.ts'
+import { Button } from '../ui/button.tsx'
+import { Page } from '../ui/page.tsx'
+import { Progress } from '../ui/progress.tsx'
+import { Await, Empty } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { BucketForm } from './bucket-form.tsx'
+import styles from './buckets.module.css'
+import { type Bucket, bucketsOptions, progressOptions } from './queries.ts'
+import { typeWords } from './words.ts'
+
+/** What the filter selects, in words. */
+export const Selects = ({ bucket: { type, filters, share, perWeek } }: { bucket: Bucket }) => {
+  const isAll = Object.keys(filters).length === 0
+  const { data } = useCount(filters)
+  if (type === 'static') return <span className={styles.soft}>What is put in</span>
+  const what = isAll ? 'every conversation' : (data?.explanation ?? '…')
+  if (type === 'dynamic') return what
+  return share === null ? `${plural(perWeek ?? 0, 'conversation')} a week of ${what}` : `${share} % of ${what}`
+}
+
+const Done = ({ bucket: { id, name } }: { bucket: Bucket }) => {
+  const { data } = useQuery(progressOptions(id))
+  if (!data) return null
+  const { completed, total } = data.conversations
+  if (total === 0) return <span className={styles.soft}>nothing in it yet</span>
+  return (
+    <Link to="/conversations" search={{ filter: { bucketId: id } }} className={styles.done}>
+      <Progress label={`Reviewed of ${name}`} done={completed} total={total} />
+    </Link>
+  )
+}
+
+const Reviewers = ({ ids }: { ids: string[] }) => {
+  const { nameOf } = useNames('members')
+  if (ids.length === 0) return <span className={styles.soft}>everyone who may</span>
+  return ids.length <= 2 ? ids.map(nameOf).join(', ') : `${nameOf(ids[0] ?? '')} and ${ids.length - 1} others`
+}
+
+const columns: Column<Bucket>[] = [
+  {
+    key: 'name',
+    label: 'Bucket',
+    cell: ({ id, name }) => (
+      <Link to="/buckets/$id" params={{ id }} search={{}} className={styles.name}>
+        {name}
+      </Link>
+    ),
+  },
+  { key: 'type', label: 'Filled', from: 720, cell: ({ type }) => typeWords[type] },
+  { key: 'filter', label: 'With', from: 960, cell: (bucket) => <Selects bucket={bucket} /> },
+  {
+    key: 'reviewers',
+    label: 'Reviewers',
+    from: 960,
+    cell: ({ reviewerUserIds }) => <Reviewers ids={reviewerUserIds} />,
+  },
+  { key: 'done', label: 'Reviewed', cell: (bucket) => <Done bucket={bucket} /> },
+]
+
+const Teaching = ({ make }: { make: (() => void) | undefined }) => (
+  <Empty
+    title="No bucket yet"
+    action={
+      make && (
+        <Button look="primary" onClick={make}>
+          Make a bucket
+        </Button>
+      )
+    }
+  >
+    <p>
+      A bucket holds conversations that people are to review and hands each to one reviewer at a time. What they say
+      tells how far the monitors can be trusted; a fair sample also corrects their rates.
+    </p>
+  </Empty>
+)
+
+export const Buckets = () => {
+  const { make = false } = useSearch({ from: '/app/buckets' })
+  const navigate = useNavigate({ from: '/buckets' })
+  const buckets = useQuery(bucketsOptions)
+  const mayWrite = useMay('member')
+  const open = (next: boolean) => void navigate({ search: next ? { make: true } : {} })
+  if (make && mayWrite) {
+    return (
+      <Page
+        title="Make a bucket"
+        above={
+          <Link to="/buckets" search={{}}>
+            Buckets
+          </Link>
+        }
+      >
+        <BucketForm
+          onDone={({ id }) => void navigate({ to: '/buckets/$id', params: { id }, search: {}, replace: true })}
+          onCancel={() => open(false)}
+        />
+      </Page>
+    )
+  }
+  return (
+    <Page
+      title="Buckets"
+      context="Conversations that people are to review."
+      actions={
+        mayWrite && (
+          <Button look="primary" onClick={() => open(true)}>
+            Make a bucket
+          </Button>
+        )
+      }
+    >
+      <Await query={buckets} lines={6}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Teaching make={mayWrite ? () => open(true) : undefined} />
+          ) : (
+            <Table label="Buckets" columns={columns} rows={rows} idOf={({ id }) => id} />
+          )
+        }
+      </Await>
+    </Page>
+  )
+}

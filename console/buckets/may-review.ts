@@ -1,0 +1,9 @@
+import { useMay, useMe } from '../api/session.ts'
+import type { Bucket } from './queries.ts'
+
+/** Whether the person signed in is among the reviewers of a bucket. */
+export const useMayReview = ({ reviewerUserIds }: Bucket): boolean => {
+  const { member } = useMe()
+  const mayWrite = useMay('member')
+  return mayWrite && (reviewerUserIds.length === 0 || reviewerUserIds.includes(member.userId))
+}

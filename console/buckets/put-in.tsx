@@ -1,0 +1,87 @@
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { queryClient } from '../api/queries.ts'
+import { useCount } from '../filters/count.ts'
+import { FilterWords } from '../filters/filter-bar.tsx'
+import { type Filter, FilterFields } from '../filters/filter-fields.tsx'
+import { formatCount, plural } from '../lib/format.ts'
+import { announce } from '../ui/announce.tsx'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Field, Input } from '../ui/form.tsx'
+import { FaultNote } from '../ui/states.tsx'
+import styles from './put-in.module.css'
+import type { Bucket } from './queries.ts'
+
+const most = 1_000
+
+const newestIds = async (filter: Filter, wanted: number): Promise<string[]> => {
+  const ids: string[] = []
+  let cursor: string | undefined
+  do {
+    const limit = Math.min(200, wanted - ids.length)
+    const page = await answer(
+      api.POST('/v1/conversations/search', { body: { filter, limit, ...(cursor !== undefined && { cursor }) } }),
+    )
+    ids.push(...page.data.map(({ id }) => id))
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined && ids.length < wanted)
+  return ids
+}
+
+/** Puts the newest of what a filter selects into a bucket, once. */
+export const PutIn = ({ bucket, onClose }: { bucket: Bucket; onClose: () => void }) => {
+  const [filter, setFilter] = useState<Filter>({})
+  const [wanted, setWanted] = useState('50')
+  const { data } = useCount(filter)
+  const number = /^\d+$/.test(wanted) ? Math.min(most, Number(wanted)) : 0
+  const put = useMutation({
+    mutationFn: async () => {
+      const conversationIds = await newestIds(filter, number)
+      if (conversationIds.length === 0) return { added: 0, known: 0 }
+      const { data: outcomes } = await answer(
+        api.POST('/v1/buckets/{id}/conversations', { params: { path: { id: bucket.id } }, body: { conversationIds } }),
+      )
+      const of = (status: string) => outcomes.filter((outcome) => outcome.status === status).length
+      return { added: of('created'), known: of('unchanged') }
+    },
+    onSuccess: async ({ added, known }) => {
+      await queryClient.invalidateQueries({ queryKey: ['buckets', bucket.id] })
+      announce(
+        `${plural(added, 'conversation')} put in`,
+        known > 0 ? `${formatCount(known)} were in already` : undefined,
+      )
+      onClose()
+    },
+  })
+  const count = Math.min(number, data?.count ?? number)
+  return (
+    <Dialog title={`Put conversations into “${bucket.name}”`} open wide holds onClose={onClose}>
+      <form
+        className={styles.form}
+        onSubmit={(event) => {
+          event.preventDefault()
+          put.mutate()
+        }}
+      >
+        <FilterFields filter={filter} onChange={setFilter} without={['bucketId']} />
+        <FilterWords filter={filter} />
+        <div className={styles.amount}>
+          <Field label="How many, the newest first" hint="At most 1,000 at a time.">
+            {(ids) => (
+              <Input {...ids} inputMode="numeric" value={wanted} onChange={({ target }) => setWanted(target.value)} />
+            )}
+          </Field>
+        </div>
+        {put.error && <FaultNote error={put.error} />}
+        <div className={styles.ways}>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" busy={put.isPending} disabled={count === 0}>
+            Put {plural(count, 'conversation')} in
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

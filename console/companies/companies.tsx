@@ -1,0 +1,76 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useList } from '../api/queries.ts'
+import { useMay } from '../api/session.ts'
+import { CountLink } from '../filters/count-link.tsx'
+import { Button } from '../ui/button.tsx'
+import { Code } from '../ui/copy.tsx'
+import { Page } from '../ui/page.tsx'
+import { Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import styles from './companies.module.css'
+import { CompanyDialog } from './company-dialog.tsx'
+import { Logo } from './logo.tsx'
+import { type Company, companiesOptions } from './queries.ts'
+
+const columns: Column<Company>[] = [
+  {
+    ...{ key: 'name', label: 'Company' },
+    cell: (company) => (
+      <Link to="/companies/$id" params={{ id: company.id }} className={styles.name}>
+        <Logo company={company} /> {company.name}
+      </Link>
+    ),
+  },
+  {
+    ...{ key: 'conversations', label: 'Conversations', numeric: true },
+    cell: ({ id, name }) => <CountLink filter={{ companyIds: [id] }} of={name} />,
+  },
+  { key: 'created', label: 'Added', from: 480, cell: ({ createdAt }) => <Time at={createdAt} /> },
+]
+
+const addingLines = () => `curl ${location.origin}/v1/companies \\
+  -H "Authorization: Bearer $EARSHOT_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{ "name": "Acme Dental" }'`
+
+export const Companies = () => {
+  const [adding, setAdding] = useState(false)
+  const navigate = useNavigate()
+  const mayWrite = useMay('member')
+  const { rows, error, isPending, isFetchingMore, more, retry } = useList(companiesOptions)
+  const add = mayWrite && (
+    <Button look="primary" onClick={() => setAdding(true)}>
+      Add a company
+    </Button>
+  )
+  return (
+    <Page title="Companies" context="Whom your agents speak for" actions={rows?.length !== 0 && add}>
+      {error && <FaultNote error={error} retry={retry} />}
+      {isPending && <Loading lines={8} />}
+      {rows?.length === 0 && (
+        <Empty title="No company yet" action={add}>
+          <p>Give agents and conversations a company to filter, compare and export by it.</p>
+          <Code>{addingLines()}</Code>
+        </Empty>
+      )}
+      {rows !== undefined && rows.length > 0 && (
+        <Table
+          label="Companies"
+          columns={columns}
+          rows={rows}
+          idOf={({ id }) => id}
+          more={more}
+          isFetchingMore={isFetchingMore}
+        />
+      )}
+      {adding && (
+        <CompanyDialog
+          onClose={() => setAdding(false)}
+          onSaved={({ id }) => void navigate({ to: '/companies/$id', params: { id } })}
+        />
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,142 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { leadsNowhere } from '../api/fault.ts'
+import { useMay } from '../api/session.ts'
+import { CountLink } from '../filters/count-link.tsx'
+import { NotFound } from '../layout/not-found.tsx'
+import { announce } from '../ui/announce.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { Facts, Page, Section } from '../ui/page.tsx'
+import { Await, FaultNote } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import styles from './companies.module.css'
+import { CompanyDialog } from './company-dialog.tsx'
+import { Logo } from './logo.tsx'
+import { type Company as CompanyRecord, companyOptions, refreshCompanies } from './queries.ts'
+
+/** The logo, and the ways to another one. */
+const Branding = ({ company, mayWrite }: { company: CompanyRecord; mayWrite: boolean }) => {
+  const input = useRef<HTMLInputElement>(null)
+  const change = useMutation({
+    mutationFn: (file: File | null) => {
+      const params = { path: { id: company.id } }
+      if (file === null) return answer(api.PATCH('/v1/companies/{id}', { params, body: { logoUrl: null } }))
+      return answer(
+        api.PUT('/v1/companies/{id}/logo', {
+          params,
+          body: file,
+          bodySerializer: () => file,
+          headers: { 'content-type': file.type || 'image/unknown' },
+        }),
+      )
+    },
+    onSuccess: refreshCompanies,
+  })
+  return (
+    <div className={styles.branding}>
+      <Logo company={company} large />
+      {mayWrite && (
+        <div className={styles.beside}>
+          <div className={styles.ways}>
+            <input
+              ref={input}
+              hidden
+              type="file"
+              aria-label="Image file"
+              accept="image/png,image/jpeg,image/webp,image/gif"
+              onChange={({ target }) => {
+                const [file] = target.files ?? []
+                if (file) change.mutate(file)
+                target.value = ''
+              }}
+            />
+            <Button busy={change.isPending} onClick={() => input.current?.click()}>
+              Upload a logo
+            </Button>
+            {company.logoUrl !== null && (
+              <Button look="quiet" disabled={change.isPending} onClick={() => change.mutate(null)}>
+                Remove the logo
+              </Button>
+            )}
+          </div>
+          <p className={styles.soft}>PNG, JPEG, WebP or GIF.</p>
+        </div>
+      )}
+      {change.error && <FaultNote error={change.error} />}
+    </div>
+  )
+}
+
+export const Company = () => {
+  const { id } = useParams({ from: '/app/companies/$id' })
+  const navigate = useNavigate()
+  const mayWrite = useMay('member')
+  const [asking, setAsking] = useState<'edit' | 'delete'>()
+  const query = useQuery(companyOptions(id))
+  const { data: company } = query
+  const close = () => setAsking(undefined)
+  if (leadsNowhere(query.error)) return <NotFound />
+  return (
+    <Page
+      title={company?.name ?? 'Company'}
+      above={<Link to="/companies">Companies</Link>}
+      actions={
+        <>
+          {company && mayWrite && (
+            <>
+              <Button look="quiet" onClick={() => setAsking('delete')}>
+                Delete
+              </Button>
+              <Button onClick={() => setAsking('edit')}>Edit</Button>
+            </>
+          )}
+          <ButtonLink look="primary" to="/conversations" search={{ filter: { companyIds: [id] } }}>
+            See its conversations
+          </ButtonLink>
+        </>
+      }
+    >
+      <Await query={query}>
+        {(company) => (
+          <>
+            <Branding company={company} mayWrite={mayWrite} />
+            <Section title="About it">
+              <Facts
+                facts={[
+                  ['Conversations', <CountLink key="count" filter={{ companyIds: [id] }} of={company.name} />],
+                  [
+                    'Agents',
+                    <Link key="agents" to="/agents" search={{ companyId: id }}>
+                      See its agents
+                    </Link>,
+                  ],
+                  ['Added', <Time key="added" at={company.createdAt} />],
+                  ['Changed', <Time key="changed" at={company.updatedAt} />],
+                  ['Id', <code key="id">{company.id}</code>],
+                ]}
+              />
+            </Section>
+            {asking === 'edit' && <CompanyDialog company={company} onClose={close} />}
+            <Confirm
+              title={`Delete “${company.name}”?`}
+              action="Delete the company"
+              open={asking === 'delete'}
+              onClose={close}
+              run={async () => {
+                await api.DELETE('/v1/companies/{id}', { params: { path: { id } } })
+                announce(`“${company.name}” is deleted`)
+                await navigate({ to: '/companies' })
+                await refreshCompanies()
+              }}
+            >
+              Its name and its logo go. It can be deleted when no agent and no conversation belongs to it.
+            </Confirm>
+          </>
+        )}
+      </Await>
+    </Page>
+  )
+}

@@ -1,0 +1,26 @@
+import { useState } from 'react'
+import styles from './companies.module.css'
+import type { Company } from './queries.ts'
+
+/** The logo of a company; its initial where there is none, or where it cannot be loaded. */
+export const Logo = ({ company: { name, logoUrl }, large = false }: { company: Company; large?: boolean }) => {
+  const [broken, setBroken] = useState<string>()
+  const className = large ? `${styles.logo} ${styles.large}` : styles.logo
+  if (logoUrl === null || logoUrl === broken) {
+    return (
+      <span className={className} aria-hidden="true">
+        {name.charAt(0).toUpperCase()}
+      </span>
+    )
+  }
+  return (
+    <img
+      className={className}
+      src={logoUrl}
+      alt=""
+      loading="lazy"
+      referrerPolicy="no-referrer"
+      onError={() => setBroken(logoUrl)}
+    />
+  )
+}

@@ -1,0 +1,45 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { queryClient } from '../api/queries.ts'
+import { announce } from '../ui/announce.tsx'
+import { openFindingsOptions } from './queries.ts'
+import { ToOne } from './to-one.tsx'
+
+/** Puts a conversation to a finding that there is already. */
+export const AttachFinding = ({
+  conversationId,
+  attached,
+  onClose,
+}: {
+  conversationId: string
+  attached: string[]
+  onClose: () => void
+}) => {
+  const { data, error } = useQuery(openFindingsOptions)
+  const [finding, setFinding] = useState<string | null>(null)
+  const options = (data?.data ?? [])
+    .filter(({ id }) => !attached.includes(id))
+    .map(({ id, title }) => ({ value: id, label: title }))
+  const send = async (id: string) => {
+    const { alreadyExisted } = await answer(
+      api.POST('/v1/findings/{id}/conversations', { params: { path: { id } }, body: { conversationId } }),
+    )
+    await Promise.all([
+      queryClient.invalidateQueries({ queryKey: ['findings'] }),
+      queryClient.invalidateQueries({ queryKey: ['conversations', conversationId, 'findings'] }),
+    ])
+    announce(alreadyExisted ? 'It was attached before' : 'The conversation is attached')
+  }
+  return (
+    <ToOne
+      title="Attach to a finding"
+      label="Finding"
+      hint="Open and acknowledged ones, the newest first."
+      action="Attach"
+      none="There is no open finding; file one."
+      {...{ options, value: finding, onChange: setFinding, error, send, onClose }}
+      isLoaded={data !== undefined}
+    />
+  )
+}

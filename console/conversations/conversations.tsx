@@ -1,0 +1,143 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Maximize2, MessageSquare, Phone, Voicemail, X } from 'lucide-react'
+import { useNames } from '../api/names.ts'
+import { useList } from '../api/queries.ts'
+import { FilterBar } from '../filters/filter-bar.tsx'
+import { formatDuration, sentenceCase } from '../lib/format.ts'
+import { Badge } from '../ui/badge.tsx'
+import { ButtonLink, IconButton } from '../ui/button.tsx'
+import { Page } from '../ui/page.tsx'
+import { Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { type Column, LongTable } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { ConversationView } from './conversation-view.tsx'
+import styles from './conversations.module.css'
+import { HowToSend } from './how-to-send.tsx'
+import { type Conversation, conversationsOptions } from './queries.ts'
+import type { Filter } from './search.ts'
+import type { Place } from './use-place.ts'
+
+const channelIcons = { call: Phone, chat: MessageSquare, voicemail: Voicemail }
+
+const Channel = ({ channel }: Pick<Conversation, 'channel'>) => {
+  const Icon = channelIcons[channel]
+  return <Icon className={styles.channel} role="img" aria-label={sentenceCase(channel)} />
+}
+
+/** What of a conversation is out of the ordinary. */
+const State = ({ status, reviewStatus }: Conversation) => {
+  if (status === 'failed') return <Badge tone="failed">Failed</Badge>
+  if (status === 'in_progress') return <Badge tone="accent">In progress</Badge>
+  return reviewStatus === 'completed' ? <Badge>Reviewed</Badge> : null
+}
+
+const useColumns = (): Column<Conversation>[] => {
+  const { nameOf } = useNames('agents')
+  const companies = useNames('companies')
+  return [
+    { key: 'channel', label: '', width: '32px', cell: (row) => <Channel channel={row.channel} /> },
+    { key: 'started', label: 'Started', width: '116px', cell: ({ startedAt }) => <Time at={startedAt} /> },
+    { key: 'agent', label: 'Agent', width: '1.2fr', cell: ({ agentId }) => nameOf(agentId) },
+    {
+      ...{ key: 'company', label: 'Company', from: 960 as const },
+      cell: ({ companyId }) => companyId && companies.nameOf(companyId),
+    },
+    { key: 'customer', label: 'Customer', from: 720, cell: ({ customerId }) => customerId },
+    {
+      ...{ key: 'lasted', label: 'Lasted', width: '84px', numeric: true },
+      cell: ({ durationSeconds }) => durationSeconds !== null && formatDuration(durationSeconds),
+    },
+    { key: 'ended', label: 'Ended by', from: 960, cell: ({ endReason }) => endReason },
+    { key: 'state', label: 'State', width: '116px', from: 480, cell: (row) => <State {...row} /> },
+  ]
+}
+
+export const Conversations = () => {
+  const { filter = {}, view, open, at, turn } = useSearch({ from: '/app/conversations' })
+  const navigate = useNavigate({ from: '/conversations' })
+  const list = useList(conversationsOptions(filter))
+  const columns = useColumns()
+  const onFilter = (next: Filter, nextView?: string) =>
+    void navigate({
+      search: {
+        ...(Object.keys(next).length > 0 && { filter: next }),
+        ...(nextView !== undefined && { view: nextView }),
+      },
+      replace: true,
+    })
+  const onSelect = (id: string | undefined) =>
+    void navigate({
+      search: ({ open: _, at: __, turn: ___, ...rest }) => (id === undefined ? rest : { ...rest, open: id }),
+      replace: true,
+    })
+  const onPlace = (place: Place) =>
+    void navigate({ search: ({ at: _, turn: __, ...rest }) => ({ ...rest, ...place }), replace: true })
+  const onOpen = (id: string) => void navigate({ to: '/conversations/$id', params: { id }, search: {} })
+  const { rows } = list
+  return (
+    <Page
+      title="Conversations"
+      fixed
+      actions={
+        <ButtonLink
+          to="/exports/new"
+          search={{ config: { ...(filter.monitors && { monitors: filter.monitors.map(({ id }) => ({ id })) }) } }}
+        >
+          Export
+        </ButtonLink>
+      }
+    >
+      <FilterBar filter={filter} view={view} onChange={onFilter} />
+      <div className={open ? `${styles.split} ${styles.open}` : styles.split}>
+        <div className={styles.list}>
+          {list.error && <FaultNote error={list.error} retry={list.retry} />}
+          {list.isPending && <Loading lines={12} />}
+          {rows?.length === 0 &&
+            (Object.keys(filter).length === 0 ? (
+              <HowToSend />
+            ) : (
+              <Empty title="No conversation is like this">
+                <p>Take a condition away, or look further back in time.</p>
+              </Empty>
+            ))}
+          {rows !== undefined && rows.length > 0 && (
+            <LongTable
+              label="Conversations"
+              columns={columns}
+              rows={rows}
+              idOf={({ id }) => id}
+              more={list.more}
+              isFetchingMore={list.isFetchingMore}
+              selected={open}
+              onSelect={onSelect}
+              onOpen={onOpen}
+            />
+          )}
+        </div>
+        {open && (
+          <aside className={styles.panel} aria-label="The selected conversation">
+            <div className={styles.panelHead}>
+              <ButtonLink
+                small
+                look="quiet"
+                to="/conversations/$id"
+                params={{ id: open }}
+                search={{ ...(at !== undefined && { at }), ...(turn !== undefined && { turn }) }}
+              >
+                <Maximize2 aria-hidden="true" /> Whole page
+              </ButtonLink>
+              <IconButton label="Close the panel" icon={<X />} onClick={() => onSelect(undefined)} />
+            </div>
+            <ConversationView
+              key={open}
+              id={open}
+              narrow
+              place={{ ...(at !== undefined && { at }), ...(turn !== undefined && { turn }) }}
+              onPlace={onPlace}
+            />
+          </aside>
+        )}
+      </div>
+    </Page>
+  )
+}

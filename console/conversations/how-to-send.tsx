@@ -1,0 +1,27 @@
+import { Code } from '../ui/copy.tsx'
+import { Empty } from '../ui/states.tsx'
+
+/** The least that sends a conversation. */
+export const sendingLines = (origin: string, key = '$EARSHOT_KEY') => `curl ${origin}/v1/conversations \\
+  -H "Authorization: Bearer ${key}" \\
+  -H "Content-Type: application/json" \\
+  -d '{
+    "agent": { "externalId": "front-desk", "name": "Front desk", "channel": "voice" },
+    "agentExternalId": "front-desk",
+    "channel": "call",
+    "startedAt": "${new Date().toISOString()}",
+    "transcript": [
+      { "role": "agent", "text": "Hello, how can I help?" },
+      { "role": "customer", "text": "I would like to move my appointment." }
+    ]
+  }'`
+
+export const HowToSend = () => (
+  <Empty title="No conversation has come in yet">
+    <p>
+      Here stands every call and chat of your agents. Send one with a key of yours (Settings → API keys), or connect the
+      platform that runs your agents (Settings → Connections).
+    </p>
+    <Code>{sendingLines(location.origin)}</Code>
+  </Empty>
+)

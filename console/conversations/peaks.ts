@@ -1,0 +1,54 @@
+import { queryOptions } from '@tanstack/react-query'
+
+const columns = 500
+const rate = 8_000
+/** What is longer is not read whole for a picture. */
+const longest = 30 * 60
+const mostBytes = 80_000_000
+
+export type Peaks = {
+  /** Of each channel the loudest of every part of the recording, from 0 to 1. */
+  channels: number[][]
+  seconds: number
+}
+
+const peaksOf = (samples: Float32Array): number[] => {
+  const size = samples.length / columns
+  return Array.from({ length: columns }, (_, column) => {
+    let most = 0
+    for (let at = Math.floor(column * size); at < Math.floor((column + 1) * size); at++) {
+      most = Math.max(most, Math.abs(samples[at] ?? 0))
+    }
+    return most
+  })
+}
+
+const readPeaks = async (src: string, signal: AbortSignal): Promise<Peaks | null> => {
+  const response = await fetch(src, { signal })
+  if (!response.ok || Number(response.headers.get('content-length') ?? 0) > mostBytes) {
+    await response.body?.cancel()
+    return null
+  }
+  try {
+    const sound = await new OfflineAudioContext(1, 1, rate).decodeAudioData(await response.arrayBuffer())
+    const all = Array.from({ length: Math.min(2, sound.numberOfChannels) }, (_, at) =>
+      peaksOf(sound.getChannelData(at)),
+    )
+    const loudest = Math.max(0.01, ...all.flat())
+    return { channels: all.map((peaks) => peaks.map((peak) => peak / loudest)), seconds: sound.duration }
+  } catch {
+    // A form that the browser cannot read has no picture; the turns have.
+    return null
+  }
+}
+
+/** The picture of a recording; null where there is none to be had. */
+export const peaksOptions = (src: string | undefined, seconds: number) =>
+  queryOptions({
+    queryKey: ['peaks', src],
+    queryFn: ({ signal }) => readPeaks(src ?? '', signal),
+    enabled: src !== undefined && seconds <= longest,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+    retry: false,
+  })

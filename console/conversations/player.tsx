@@ -1,0 +1,124 @@
+import { ChevronLeft, ChevronRight, Pause, Play } from 'lucide-react'
+import type { Schemas } from '../api/schema.d.ts'
+import { formatClock, plural } from '../lib/format.ts'
+import { IconButton } from '../ui/button.tsx'
+import { Select } from '../ui/form.tsx'
+import { useKeys } from '../ui/keys.tsx'
+import { useClock } from './clock.ts'
+import styles from './player.module.css'
+import { type Band, bandAt, type Mark } from './timeline.ts'
+import type { Player as Sound } from './use-player.ts'
+import { Waveform } from './waveform.tsx'
+
+const speeds = [0.75, 1, 1.25, 1.5, 2]
+const step = 5
+
+type Conversation = Schemas['Conversation']
+
+/** Why nothing sounds, in words. */
+const silenceOf = ({ channel, recording }: Conversation, broken: boolean): string | undefined => {
+  if (broken) return 'This browser cannot play the recording.'
+  if (recording?.status === 'pending') return 'The recording is still being fetched.'
+  if (recording?.status === 'failed') {
+    return `The recording could not be fetched. ${recording.failure ?? ''}`.trim()
+  }
+  if (recording === null) return channel === 'chat' ? 'A chat has no sound.' : 'There is no recording.'
+  return undefined
+}
+
+const Now = ({ player: { clock }, length }: { player: Sound; length: number }) => {
+  const shown = useClock(clock, formatClock)
+  return (
+    <span className={styles.now}>
+      {shown} <span>/ {formatClock(length)}</span>
+    </span>
+  )
+}
+
+type PlayerProps = {
+  conversation: Conversation
+  src: string | undefined
+  player: Sound
+  bands: Band[]
+  marks: Mark[]
+  length: number
+  /** Moves to a place; with a turn, marks it. */
+  onSeek: (seconds: number, turn?: number) => void
+}
+
+export const Player = ({ conversation, src, player, bands, marks, length, onSeek }: PlayerProps) => {
+  const { clock, sounds, playing, broken } = player
+  const current = useClock(clock, (seconds) => bandAt(bands, seconds)?.index)
+  const silence = silenceOf(conversation, broken)
+  const isTimed = bands.length > 0 && length > 0
+  const by = (seconds: number) => () => onSeek(Math.min(length, Math.max(0, clock.now() + seconds)))
+  const jump = (places: { seconds: number; turn: number }[], forward: boolean) => {
+    const now = clock.now()
+    // A place that has just been jumped to is behind, even when the sound has gone on for a moment.
+    const next = forward
+      ? places.find(({ seconds }) => seconds > now + 0.05)
+      : places.findLast(({ seconds }) => seconds < now - 1)
+    if (next) onSeek(next.seconds, next.turn)
+  }
+  const places = marks
+    .flatMap(({ seconds, turn }) => (seconds === null ? [] : [{ seconds, turn }]))
+    .filter(({ seconds }, at, all) => seconds !== all[at - 1]?.seconds)
+  const turns = bands.map(({ from, index }) => ({ seconds: from, turn: index }))
+  useKeys({
+    ...(sounds && { ' ': { does: 'Play or pause', run: player.toggle } }),
+    ...(isTimed && {
+      ArrowLeft: { does: 'Five seconds back', run: by(-step) },
+      ArrowRight: { does: 'Five seconds on', run: by(step) },
+      '[': { does: 'Mark before', run: () => jump(places, false) },
+      ']': { does: 'Next mark', run: () => jump(places, true) },
+      ',': { does: 'Turn before', run: () => jump(turns, false) },
+      '.': { does: 'Next turn', run: () => jump(turns, true) },
+    }),
+  })
+  return (
+    <section className={styles.player} aria-label="Player">
+      {src !== undefined && (
+        // biome-ignore lint/a11y/useMediaCaption: the transcript stands beside it and follows
+        <audio ref={player.audio} src={src} preload="metadata" />
+      )}
+      {isTimed && (
+        <div className={styles.wave}>
+          <Waveform {...{ player, bands, length, marks, current, onSeek }} src={sounds && !broken ? src : undefined} />
+        </div>
+      )}
+      <div className={styles.controls}>
+        {sounds && (
+          <button
+            type="button"
+            className={styles.play}
+            aria-label={playing ? 'Pause' : 'Play'}
+            title={playing ? 'Pause (space)' : 'Play (space)'}
+            onClick={player.toggle}
+          >
+            {playing ? <Pause aria-hidden="true" /> : <Play aria-hidden="true" />}
+          </button>
+        )}
+        {isTimed && <Now player={player} length={length} />}
+        {silence && <span className={styles.silence}>{silence}</span>}
+        {!isTimed && !silence && <span className={styles.silence}>The turns have no times.</span>}
+        {isTimed && places.length > 0 && (
+          <span className={styles.jumps}>
+            <IconButton label="Mark before" icon={<ChevronLeft />} onClick={() => jump(places, false)} />
+            <span>{plural(places.length, 'mark')}</span>
+            <IconButton label="Next mark" icon={<ChevronRight />} onClick={() => jump(places, true)} />
+          </span>
+        )}
+        {sounds && (
+          <span className={styles.speed}>
+            <Select
+              aria-label="Speed"
+              value={String(player.speed)}
+              options={speeds.map((speed) => ({ value: String(speed), label: `${speed} ×` }))}
+              onChange={({ target }) => player.setSpeed(Number(target.value))}
+            />
+          </span>
+        )}
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,62 @@
+import { queryOptions } from '@tanstack/react-query'
+import { answer, api } from '../api/client.ts'
+import { listOptions } from '../api/queries.ts'
+import type { Schemas } from '../api/schema.d.ts'
+
+export type Conversation = Schemas['Conversation']
+
+const pageSize = 100
+
+export const conversationsOptions = (filter: Schemas['Filter']) =>
+  listOptions(['conversations', 'search', filter], (cursor, signal) =>
+    answer(api.POST('/v1/conversations/search', { body: { filter, limit: pageSize, ...cursor }, signal })),
+  )
+
+export const conversationOptions = (id: string) =>
+  queryOptions({
+    queryKey: ['conversations', id],
+    queryFn: ({ signal }) => answer(api.GET('/v1/conversations/{id}', { params: { path: { id } }, signal })),
+    // What is under way is looked at again until it has ended.
+    refetchInterval: ({ state: { data } }) =>
+      data?.status === 'in_progress' || data?.recording?.status === 'pending' ? 5_000 : false,
+  })
+
+export const transcriptOptions = (id: string) =>
+  queryOptions({
+    queryKey: ['conversations', id, 'transcript'],
+    queryFn: ({ signal }) => answer(api.GET('/v1/conversations/{id}/transcript', { params: { path: { id } }, signal })),
+    staleTime: 60_000,
+  })
+
+export const resultsOptions = (id: string) =>
+  listOptions(['conversations', id, 'results'], (cursor, signal) =>
+    answer(
+      api.GET('/v1/conversations/{id}/results', { params: { path: { id }, query: { limit: 200, ...cursor } }, signal }),
+    ),
+  )
+
+export type Result = Schemas['MonitorResult']
+
+export const metricsOptions = (id: string) =>
+  listOptions(['conversations', id, 'metrics'], (cursor, signal) =>
+    answer(
+      api.GET('/v1/conversations/{id}/metrics', { params: { path: { id }, query: { limit: 200, ...cursor } }, signal }),
+    ),
+  )
+
+export const findingsOfOptions = (id: string) =>
+  listOptions(['conversations', id, 'findings'], (cursor, signal) =>
+    answer(api.GET('/v1/conversations/{id}/findings', { params: { path: { id }, query: cursor }, signal })),
+  )
+
+export const reviewsOfOptions = (id: string) =>
+  listOptions(['conversations', id, 'reviews'], (cursor, signal) =>
+    answer(api.GET('/v1/conversations/{id}/reviews', { params: { path: { id }, query: cursor }, signal })),
+  )
+
+/** Findings that a conversation can be attached to: those that are not closed, the newest first. */
+export const openFindingsOptions = queryOptions({
+  queryKey: ['findings', 'open'],
+  queryFn: ({ signal }) =>
+    answer(api.GET('/v1/findings', { params: { query: { status: 'open,acknowledged', limit: 200 } }, signal })),
+})

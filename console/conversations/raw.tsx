@@ -1,0 +1,14 @@
+import { Code } from '../ui/copy.tsx'
+import styles from './transcript.module.css'
+
+const textOf = (content: unknown) => (typeof content === 'string' ? content : JSON.stringify(content, null, 2))
+
+/** A transcript in a form that is not known: as it was given. */
+export const Raw = ({ why, content }: { why: string; content: unknown }) => (
+  <div className={styles.raw}>
+    <h3>This transcript could not be read</h3>
+    <p>{why}</p>
+    <p>It is kept as it was given. Monitors leave the conversation unscored.</p>
+    {content != null && <Code label="Copy the transcript">{textOf(content)}</Code>}
+  </div>
+)

@@ -1,0 +1,78 @@
+import { Link } from '@tanstack/react-router'
+import { Play } from 'lucide-react'
+import { useNames } from '../api/names.ts'
+import { formatClock, formatNumber, plural } from '../lib/format.ts'
+import { OutcomeBadge } from '../ui/badge.tsx'
+import { Section } from '../ui/page.tsx'
+import styles from './aside.module.css'
+import type { Result } from './queries.ts'
+import { useStage } from './stage.tsx'
+
+const rankOf = ({ status, result }: Result) => {
+  if (result === 'affected') return 0
+  if (status === 'failed') return 1
+  return result === 'not_affected' ? 3 : 2
+}
+
+export const inOrder = (results: Result[]): Result[] => results.toSorted((a, b) => rankOf(a) - rankOf(b))
+
+/** The places that a result points to; each plays from there. */
+const Evidence = ({ evidence }: Pick<Result, 'evidence'>) => {
+  const { goTo, startOf } = useStage()
+  if (evidence.length === 0) return null
+  return (
+    <ul className={styles.evidence}>
+      {evidence.map(({ turn, quote }) => {
+        const start = startOf(turn)
+        return (
+          <li key={`${turn} ${quote}`}>
+            <button type="button" onClick={() => goTo(turn)}>
+              <span className={styles.at}>
+                <Play aria-hidden="true" /> {start === null ? `turn ${turn + 1}` : formatClock(start)}
+              </span>
+              {quote && <q>{quote}</q>}
+            </button>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+/** Why, and where. */
+export const Grounds = ({ result }: { result: Result }) => (
+  <>
+    {result.reasoning && <p className={styles.reasoning}>{result.reasoning}</p>}
+    <Evidence evidence={result.evidence} />
+  </>
+)
+
+export const Results = ({ results }: { results: Result[] }) => {
+  const { nameOf } = useNames('monitors')
+  const affected = results.filter(({ result }) => result === 'affected').length
+  return (
+    <Section
+      title="Monitors"
+      context={results.length > 0 ? `${affected} of ${plural(results.length, 'monitor')} affected` : undefined}
+    >
+      {results.length === 0 && <p className={styles.none}>No monitor has looked at this conversation.</p>}
+      <ul className={styles.results}>
+        {inOrder(results).map((result) => (
+          <li key={result.monitorId} className={styles.result}>
+            <div className={styles.line}>
+              <Link to="/monitors/$id" params={{ id: result.monitorId }} search={{}}>
+                {nameOf(result.monitorId)}
+              </Link>
+              <span className={styles.small}>
+                v{result.monitorVersion}
+                {result.score !== null && ` · score ${formatNumber(result.score)}`}
+              </span>
+              <OutcomeBadge {...result} />
+            </div>
+            <Grounds result={result} />
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}

@@ -1,0 +1,47 @@
+// What the addresses of these pages hold.
+
+import type { Schemas } from '../api/schema.d.ts'
+
+export type Filter = Schemas['Filter']
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Fields that hold several are lists, or nobody could show them. */
+const lists = ['agentIds', 'agentVersionIds', 'agentGroupIds', 'companyIds', 'channels', 'directions', 'statuses']
+const listsOfConditions = ['monitors', 'metadata']
+
+const isShowable = ([name, value]: [string, unknown]): boolean => {
+  if (lists.includes(name)) return Array.isArray(value) && value.every((item) => typeof item === 'string')
+  if (listsOfConditions.includes(name)) return Array.isArray(value) && value.every(isObject)
+  return typeof value === 'string' || typeof value === 'number'
+}
+
+/** What can be shown of it; what the service does not take of that, it says itself. */
+const readFilter = (value: unknown): { filter?: Filter } => {
+  const shown = isObject(value) ? Object.entries(value).filter(isShowable) : []
+  return shown.length > 0 ? { filter: Object.fromEntries(shown) as Filter } : {}
+}
+
+const readText = <const Name extends string>(name: Name, value: unknown): { [name in Name]?: string } =>
+  (typeof value === 'string' && value !== '' ? { [name]: value } : {}) as { [name in Name]?: string }
+
+const readNumber = <const Name extends string>(name: Name, value: unknown): { [name in Name]?: number } =>
+  (typeof value === 'number' && value >= 0 ? { [name]: value } : {}) as { [name in Name]?: number }
+
+/** The place in the recording, in seconds, and the turn that is marked. */
+export type ConversationSearch = { at?: number; turn?: number }
+
+export const readConversationSearch = (search: Record<string, unknown>): ConversationSearch => ({
+  ...readNumber('at', search.at),
+  ...readNumber('turn', search.turn),
+})
+
+export type ConversationsSearch = ConversationSearch & { filter?: Filter; view?: string; open?: string }
+
+export const readConversationsSearch = (search: Record<string, unknown>): ConversationsSearch => ({
+  ...readFilter(search.filter),
+  ...readText('view', search.view),
+  ...readText('open', search.open),
+  ...readConversationSearch(search),
+})

@@ -1,0 +1,78 @@
+import { Flag } from 'lucide-react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import type { Schemas } from '../api/schema.d.ts'
+import { useMay } from '../api/session.ts'
+import { Button } from '../ui/button.tsx'
+import { Key, useKeys } from '../ui/keys.tsx'
+import { FileFinding, type Quote } from './file-finding.tsx'
+import styles from './selection.module.css'
+import type { Turn } from './timeline.ts'
+
+type Selected = Quote & { top: number; left: number }
+
+const longest = 2_000
+
+/** The words that are selected within an element, with the turn that they begin in. */
+const selectedIn = (element: HTMLElement, turns: Turn[]): Selected | undefined => {
+  const selection = getSelection()
+  const text = selection?.toString().trim() ?? ''
+  if (!selection || selection.isCollapsed || text === '') return undefined
+  const range = selection.getRangeAt(0)
+  const start = range.startContainer instanceof Element ? range.startContainer : range.startContainer.parentElement
+  const row = start?.closest<HTMLElement>('[data-said], [data-turn]')
+  const turn = turns[Number(row?.dataset.said ?? row?.dataset.turn)]
+  if (!element.contains(range.commonAncestorContainer) || !turn) return undefined
+  const { bottom, left } = range.getBoundingClientRect()
+  const around = element.getBoundingClientRect()
+  return {
+    ...{ text: text.slice(0, longest), turn },
+    top: bottom - around.top + 6,
+    left: Math.max(8, Math.min(left - around.left, around.width - 170)),
+  }
+}
+
+/** Offers to file a finding about the words that are selected in what it holds. */
+export const Selection = ({
+  conversation,
+  turns,
+  children,
+}: {
+  conversation: Schemas['Conversation']
+  turns: Turn[]
+  children: ReactNode
+}) => {
+  const around = useRef<HTMLDivElement>(null)
+  const [selected, setSelected] = useState<Selected>()
+  const [quote, setQuote] = useState<Quote>()
+  const mayFile = useMay('member')
+  useEffect(() => {
+    if (!mayFile) return
+    const read = () => setSelected(around.current ? selectedIn(around.current, turns) : undefined)
+    document.addEventListener('selectionchange', read)
+    return () => document.removeEventListener('selectionchange', read)
+  }, [mayFile, turns])
+  useKeys(
+    mayFile
+      ? { q: { does: 'File a finding about the selected words', run: () => selected && setQuote(selected) } }
+      : {},
+  )
+  return (
+    <div ref={around} className={styles.around}>
+      {children}
+      {selected && (
+        // biome-ignore lint/a11y/noStaticElementInteractions: what it keeps from happening is no action
+        <div
+          className={styles.offer}
+          style={{ top: selected.top, left: selected.left }}
+          // The selection stays while the button is pressed.
+          onMouseDown={(event) => event.preventDefault()}
+        >
+          <Button small onClick={() => setQuote(selected)}>
+            <Flag aria-hidden="true" /> File a finding <Key>q</Key>
+          </Button>
+        </div>
+      )}
+      {quote && <FileFinding conversation={conversation} quote={quote} onClose={() => setQuote(undefined)} />}
+    </div>
+  )
+}

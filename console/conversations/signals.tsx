@@ -1,0 +1,70 @@
+import type { ReactNode } from 'react'
+import type { Schemas } from '../api/schema.d.ts'
+import { formatCount, formatMs, formatNumber, formatPercent } from '../lib/format.ts'
+import { Facts, Section } from '../ui/page.tsx'
+import styles from './aside.module.css'
+
+type Signals = Schemas['Signals']
+
+const show = (value: number | null, format: (value: number) => string): ReactNode =>
+  value === null ? <span className={styles.none}>–</span> : format(value)
+
+/** What was measured of the turns: of both sides beside each other, and of the whole. */
+export const SignalsPart = ({ signals }: { signals: Signals }) => {
+  const { turns, words, wordsPerMinute, interruptions, responseLatencyMs, talkRatio } = signals
+  const talk = { agent: talkRatio, customer: talkRatio === null ? null : 1 - talkRatio }
+  const pairs: [string, { agent: number | null; customer: number | null }, (value: number) => string][] = [
+    ['Messages', turns, formatCount],
+    ['Words', words, formatCount],
+    ['Share of the talk', talk, formatPercent],
+    ['Words a minute', wordsPerMinute, formatNumber],
+    ['Cut the other short', { agent: interruptions.byAgent, customer: interruptions.byCustomer }, formatCount],
+  ]
+  if (turns.agent === null && turns.customer === null) return null
+  const { p50, p95, max } = responseLatencyMs
+  return (
+    <Section title="Signals">
+      <table className={styles.pairs}>
+        <thead>
+          <tr>
+            <th scope="col">
+              <span>Of each side</span>
+            </th>
+            <th scope="col">Agent</th>
+            <th scope="col">Customer</th>
+          </tr>
+        </thead>
+        <tbody>
+          {pairs.map(([name, { agent, customer }, format]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>{show(agent, format)}</td>
+              <td>{show(customer, format)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <div className={styles.gap}>
+        <Facts
+          facts={[
+            ['Answers after', p50 === null ? null : `${formatMs(p50)} in the middle`],
+            [
+              'Slowest answer',
+              max === null ? null : `${formatMs(max)}${p95 === null ? '' : ` · p95 ${formatMs(p95)}`}`,
+            ],
+            ['First word', show(signals.firstWordMs, (ms) => `after ${formatMs(ms)}`)],
+            ['Both spoke', show(signals.overlapMs, formatMs)],
+            ['Longest silence', show(signals.longestSilenceMs, formatMs)],
+            ['Nobody spoke', show(signals.deadAirShare, (share) => `${formatPercent(share)} of the time`)],
+            [
+              'Tools',
+              show(signals.toolCalls, (calls) =>
+                signals.toolFailures ? `${calls} called, ${signals.toolFailures} failed` : `${calls} called`,
+              ),
+            ],
+          ]}
+        />
+      </div>
+    </Section>
+  )
+}

@@ -1,0 +1,162 @@
+import { useQuery } from '@tanstack/react-query'
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef } from 'react'
+import type { Schemas } from '../api/schema.d.ts'
+import { FaultNote, Loading } from '../ui/states.tsx'
+import { Player } from './player.tsx'
+import { conversationOptions, type Result, transcriptOptions } from './queries.ts'
+import { Selection } from './selection.tsx'
+import styles from './stage.module.css'
+import { bandsOf, marksOf } from './timeline.ts'
+import { Transcript } from './transcript.tsx'
+import { type Place, usePlace } from './use-place.ts'
+import { usePlayer } from './use-player.ts'
+
+type Stage = {
+  /** Marks a turn and plays from it. */
+  goTo: (turn: number) => void
+  /** When a turn begins, in seconds. */
+  startOf: (turn: number) => number | null
+}
+
+const StageContext = createContext<Stage | undefined>(undefined)
+
+/** For parts that stand beside a transcript and point into it. */
+export const useStage = (): Stage => {
+  const stage = useContext(StageContext)
+  if (!stage) throw new Error('There is no conversation around this part.')
+  return stage
+}
+
+type StageProps = {
+  id: string
+  results: Result[]
+  place: Place
+  onPlace: (place: Place) => void
+  /** Above all of it. */
+  head?: ReactNode
+  /** At the right, or below where there is no room. */
+  aside: ReactNode
+  asideLabel: string
+  /** Stands in something that scrolls already. */
+  narrow?: boolean
+}
+
+type Conversation = Schemas['Conversation']
+type Read = Schemas['Transcript']
+
+/** The recording is served from here, whatever name this place goes by. */
+const pathOf = (url: string | undefined): string | undefined => {
+  if (url === undefined) return undefined
+  const { pathname, search } = new URL(url)
+  return pathname + search
+}
+
+/** To a tenth, which is enough to find a word again. */
+const roundly = (seconds: number) => Math.round(seconds * 10) / 10
+
+const none: Result[] = []
+
+const Loaded = ({
+  conversation,
+  transcript,
+  results = none,
+  place,
+  onPlace,
+  head,
+  aside,
+  asideLabel,
+  narrow = false,
+}: Omit<StageProps, 'id'> & { conversation: Conversation; transcript: Read }) => {
+  const { turns, unreadable, content } = transcript
+  const src = pathOf(transcript.recordingUrl)
+  const bands = useMemo(() => bandsOf(turns), [turns])
+  const marks = useMemo(() => marksOf(results, turns), [results, turns])
+  const { shown, led, move } = usePlace(place, onPlace)
+  const onRest = useCallback((seconds: number) => move((before) => ({ ...before, at: roundly(seconds) })), [move])
+  const startMs = place.turn === undefined ? null : (turns[place.turn]?.startMs ?? null)
+  const player = usePlayer(src, place.at ?? (startMs === null ? 0 : startMs / 1_000), onRest)
+  const { seek, play } = player
+  useEffect(() => {
+    if (led?.at !== undefined) seek(led.at)
+  }, [led, seek])
+  const spoken = bands.reduce((latestEnd, { to }) => Math.max(latestEnd, to), 0)
+  const length = bands.length === 0 && src === undefined ? 0 : Math.max(player.duration ?? 0, spoken)
+
+  const stage = useMemo<Stage>(() => {
+    const startOf = (turn: number) => {
+      const ms = turns[turn]?.startMs
+      return ms == null ? null : ms / 1_000
+    }
+    return {
+      startOf,
+      goTo: (turn) => {
+        const start = startOf(turn)
+        move(() => ({ turn, ...(start !== null && { at: roundly(start) }) }))
+        if (start === null) return
+        seek(start)
+        play()
+      },
+    }
+  }, [turns, seek, play, move])
+  const onSeek = useCallback(
+    (seconds: number, turn?: number) => {
+      seek(seconds)
+      move(() => ({ at: roundly(seconds), ...(turn !== undefined && { turn }) }))
+    },
+    [seek, move],
+  )
+  const onTurn = useCallback(
+    (turn: number) => {
+      const start = stage.startOf(turn)
+      if (start === null) move(() => ({ turn }))
+      else onSeek(start, turn)
+    },
+    [stage, onSeek, move],
+  )
+  return (
+    <StageContext.Provider value={stage}>
+      <div className={narrow ? `${styles.stage} ${styles.narrow}` : styles.stage}>
+        <div className={styles.inner}>
+          {head}
+          <div className={styles.top}>
+            <Player {...{ conversation, src, player, bands, marks, length, onSeek }} />
+          </div>
+          <div className={styles.columns}>
+            <section className={styles.transcript} aria-label="Transcript">
+              <Selection conversation={conversation} turns={turns}>
+                <Transcript {...{ turns, unreadable, content, bands, marks, player, onTurn }} marked={shown.turn} />
+              </Selection>
+            </section>
+            <aside className={styles.aside} aria-label={asideLabel}>
+              {aside}
+            </aside>
+          </div>
+        </div>
+      </div>
+    </StageContext.Provider>
+  )
+}
+
+/** A conversation to be heard and read, with something beside it that points into it. */
+export const Stage = ({ id, ...rest }: StageProps) => {
+  const conversation = useQuery(conversationOptions(id))
+  const transcript = useQuery(transcriptOptions(id))
+  const { refetch } = transcript
+  const { updatedAt, recording } = conversation.data ?? {}
+  const version = updatedAt && `${updatedAt} ${recording?.status}`
+  const seen = useRef<string>(undefined)
+  useEffect(() => {
+    // More of it has come, or its recording.
+    if (version !== undefined && seen.current !== undefined && seen.current !== version) void refetch()
+    seen.current = version ?? seen.current
+  }, [version, refetch])
+  if (conversation.data && transcript.data) {
+    return <Loaded {...rest} conversation={conversation.data} transcript={transcript.data} />
+  }
+  const faulty = [conversation, transcript].find(({ error }) => error)
+  return (
+    <div className={styles.waiting}>
+      {faulty ? <FaultNote error={faulty.error} retry={() => void faulty.refetch()} /> : <Loading lines={8} />}
+    </div>
+  )
+}

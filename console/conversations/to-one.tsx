@@ -1,0 +1,54 @@
+import { useMutation } from '@tanstack/react-query'
+import { Button } from '../ui/button.tsx'
+import { ChooserOfOne } from '../ui/chooser.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import type { Option } from '../ui/form.tsx'
+import { FaultNote, Loading } from '../ui/states.tsx'
+import styles from './to-one.module.css'
+
+type ToOneProps = {
+  title: string
+  label: string
+  hint: string
+  action: string
+  /** Said where there is nothing to choose from. */
+  none: string
+  options: Option[]
+  isLoaded: boolean
+  error: unknown
+  value: string | null
+  onChange: (value: string | null) => void
+  send: (id: string) => Promise<void>
+  onClose: () => void
+}
+
+/** Puts something to one of many, found by typing. */
+export const ToOne = ({ title, label, hint, action, none, options, isLoaded, error, ...rest }: ToOneProps) => {
+  const { value, onChange, send, onClose } = rest
+  const put = useMutation({ mutationFn: (id: string) => send(id), onSuccess: onClose })
+  return (
+    <Dialog title={title} open onClose={onClose}>
+      <form
+        className={styles.form}
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (value !== null) put.mutate(value)
+        }}
+      >
+        {error ? <FaultNote error={error} /> : null}
+        {!isLoaded && !error && <Loading lines={1} />}
+        {isLoaded && options.length === 0 && <p>{none}</p>}
+        {options.length > 0 && (
+          <ChooserOfOne {...{ label, hint, options, value, onChange }} placeholder="Type to find it" />
+        )}
+        {put.error && <FaultNote error={put.error} />}
+        <div className={styles.ways}>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" disabled={value === null} busy={put.isPending}>
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,120 @@
+import { memo, useCallback, useEffect, useMemo, useRef } from 'react'
+import { Empty } from '../ui/states.tsx'
+import { useClock } from './clock.ts'
+import { AsideLine, Message, Overlap, type Said, ToolLine } from './lines.tsx'
+import { Raw } from './raw.tsx'
+import { type Band, bandAt, type Line, linesOf, type Mark, type Turn, turnsOf, waitsOf } from './timeline.ts'
+import styles from './transcript.module.css'
+import type { Player } from './use-player.ts'
+
+type RowProps = Said & { line: Line; current: number | undefined; marked: number | undefined }
+
+/** One line; drawn anew only when it begins or ends to be heard or marked. */
+const Row = memo(({ line, current, marked, ...said }: RowProps) => {
+  const turns = turnsOf(line)
+  const [first] = turns
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys of the player go from turn to turn
+    <li
+      className={styles.row}
+      data-turn={first?.index}
+      data-current={turns.some(({ index }) => index === current) ? '' : undefined}
+      data-marked={turns.some(({ index }) => index === marked) ? '' : undefined}
+      onClick={({ target }) => {
+        // A press that selects words, opens a line or follows a link is not one that seeks.
+        if (!getSelection()?.isCollapsed || (target as Element).closest('summary, a, button, details')) return
+        const own = (target as Element).closest<HTMLElement>('[data-said]')?.dataset.said
+        said.onTurn(own === undefined ? (first?.index ?? 0) : Number(own))
+      }}
+    >
+      {line.kind === 'message' && <Message turn={line.turn} speaker={line.speaker} {...said} />}
+      {line.kind === 'overlap' && <Overlap turns={line.turns} {...said} />}
+      {line.kind === 'tool' && <ToolLine call={line.call} result={line.result} {...said} />}
+      {line.kind === 'aside' && <AsideLine turn={line.turn} {...said} />}
+    </li>
+  )
+})
+
+/** Brings what is heard into sight, unless somebody scrolls; what is jumped to always. */
+const useFollowing = (current: number | undefined, marked: number | undefined, player: Player) => {
+  const list = useRef<HTMLOListElement>(null)
+  const scrolledAt = useRef(0)
+  const show = useCallback((turn: number, always: boolean) => {
+    const row =
+      list.current?.querySelector(`[data-turn="${turn}"]`) ??
+      list.current?.querySelector(`[data-said="${turn}"]`)?.closest('li')
+    if (!row || (!always && performance.now() - scrolledAt.current < 4_000)) return
+    const bring = () => row.scrollIntoView({ block: 'center' })
+    bring()
+    // Rows that were out of sight get their height only now.
+    requestAnimationFrame(bring)
+  }, [])
+  useEffect(() => {
+    if (current !== undefined && player.playing) show(current, false)
+  }, [current, player.playing, show])
+  useEffect(() => {
+    if (marked !== undefined) show(marked, true)
+  }, [marked, show])
+  useEffect(() => {
+    const noteScroll = () => {
+      scrolledAt.current = performance.now()
+    }
+    const element = list.current
+    element?.addEventListener('wheel', noteScroll, { passive: true })
+    element?.addEventListener('touchmove', noteScroll, { passive: true })
+    return () => {
+      element?.removeEventListener('wheel', noteScroll)
+      element?.removeEventListener('touchmove', noteScroll)
+    }
+  }, [])
+  return list
+}
+
+type TranscriptProps = {
+  turns: Turn[]
+  unreadable: string | null
+  content: unknown
+  bands: Band[]
+  marks: Mark[]
+  marked: number | undefined
+  player: Player
+  onTurn: (turn: number) => void
+}
+
+const none: Mark[] = []
+
+export const Transcript = ({ turns, unreadable, content, bands, marks, marked, player, onTurn }: TranscriptProps) => {
+  const lines = useMemo(() => linesOf(turns), [turns])
+  const waits = useMemo(() => waitsOf(turns), [turns])
+  const marksByTurn = useMemo(() => Map.groupBy(marks, ({ turn }) => turn), [marks])
+  const heard = useClock(player.clock, (seconds) => (seconds > 0 ? bandAt(bands, seconds)?.index : undefined))
+  const list = useFollowing(heard, marked, player)
+  if (unreadable !== null) return <Raw why={unreadable} content={content} />
+  if (turns.length === 0) {
+    return (
+      <div className={styles.nothing}>
+        <Empty title="No transcript">
+          <p>Nobody has sent what was said. A later part of the same conversation may bring it.</p>
+        </Empty>
+      </div>
+    )
+  }
+  return (
+    <ol ref={list} className={styles.transcript} aria-label="Turns">
+      {lines.map((line) => {
+        const own = turnsOf(line).map(({ index }) => index)
+        return (
+          <Row
+            key={own[0]}
+            line={line}
+            current={heard !== undefined && own.includes(heard) ? heard : undefined}
+            marked={marked !== undefined && own.includes(marked) ? marked : undefined}
+            waits={waits}
+            marks={own.some((index) => marksByTurn.has(index)) ? marks : none}
+            onTurn={onTurn}
+          />
+        )
+      })}
+    </ol>
+  )
+}

@@ -1,0 +1,101 @@
+import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { type Clock, makeClock } from './clock.ts'
+
+export type Player = {
+  audio: RefObject<HTMLAudioElement | null>
+  clock: Clock
+  /** Whether there is a recording that this browser can play. */
+  sounds: boolean
+  broken: boolean
+  playing: boolean
+  /** Of the recording, once it is known. */
+  duration: number | undefined
+  speed: number
+  setSpeed: (speed: number) => void
+  seek: (seconds: number) => void
+  play: () => void
+  toggle: () => void
+}
+
+/** The recording at `src`, and without one a clock that is moved by hand. */
+export const usePlayer = (src: string | undefined, start: number, onRest: (seconds: number) => void): Player => {
+  const audio = useRef<HTMLAudioElement>(null)
+  const [clock] = useState(() => makeClock(start))
+  const [playing, setPlaying] = useState(false)
+  const [broken, setBroken] = useState(false)
+  const [duration, setDuration] = useState<number>()
+  const [speed, setSpeedState] = useState(1)
+  const rest = useRef(onRest)
+  useEffect(() => {
+    rest.current = onRest
+  })
+
+  useEffect(() => {
+    const element = audio.current
+    if (!element || src === undefined) return
+    let frame = 0
+    let triedAgain = false
+    const follow = () => {
+      clock.set(element.currentTime)
+      frame = requestAnimationFrame(follow)
+    }
+    const on: Record<string, () => void> = {
+      loadedmetadata: () => {
+        setDuration(Number.isFinite(element.duration) ? element.duration : undefined)
+        if (clock.now() > 0) element.currentTime = clock.now()
+      },
+      play: () => {
+        setPlaying(true)
+        cancelAnimationFrame(frame)
+        follow()
+      },
+      pause: () => {
+        setPlaying(false)
+        cancelAnimationFrame(frame)
+        clock.set(element.currentTime)
+        rest.current(element.currentTime)
+      },
+      error: () => {
+        // An address that has run out is given anew by asking once more.
+        if (!triedAgain && element.currentTime > 0) {
+          triedAgain = true
+          element.load()
+        } else setBroken(true)
+      },
+    }
+    for (const [name, run] of Object.entries(on)) element.addEventListener(name, run)
+    if (element.readyState >= HTMLMediaElement.HAVE_METADATA) on.loadedmetadata?.()
+    return () => {
+      cancelAnimationFrame(frame)
+      for (const [name, run] of Object.entries(on)) element.removeEventListener(name, run)
+      element.pause()
+    }
+  }, [src, clock])
+
+  const seek = useCallback(
+    (seconds: number) => {
+      const to = Math.max(0, seconds)
+      const element = audio.current
+      if (element && element.readyState >= HTMLMediaElement.HAVE_METADATA) element.currentTime = to
+      clock.set(to)
+    },
+    [clock],
+  )
+  // A browser that lets nothing sound before the first click says so by a rejection; then it stays silent.
+  const play = useCallback(() => void audio.current?.play().catch(() => setPlaying(false)), [])
+  const toggle = useCallback(() => {
+    if (audio.current && !audio.current.paused) audio.current.pause()
+    else play()
+  }, [play])
+  const setSpeed = useCallback((next: number) => {
+    if (audio.current) audio.current.playbackRate = next
+    setSpeedState(next)
+  }, [])
+  return useMemo(
+    () => ({
+      ...{ audio, clock, sounds: src !== undefined && !broken, broken, playing, duration },
+      ...{ speed, setSpeed, seek, play, toggle },
+    }),
+    [clock, src, broken, playing, duration, speed, setSpeed, seek, play, toggle],
+  )
+}

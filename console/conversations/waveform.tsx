@@ -1,0 +1,141 @@
+import { useQuery } from '@tanstack/react-query'
+import { type PointerEvent, useEffect, useMemo, useState } from 'react'
+import { formatClock } from '../lib/format.ts'
+import { useClock } from './clock.ts'
+import { type Peaks, peaksOptions } from './peaks.ts'
+import type { Band, Mark } from './timeline.ts'
+import type { Player } from './use-player.ts'
+import styles from './waveform.module.css'
+
+const width = 1_000
+const lane = 30
+
+type Side = 'agent' | 'customer'
+const sideOf = (role: Band['role']): Side => (role === 'agent' || role === 'human_agent' ? 'agent' : 'customer')
+
+/** Which channel is the agent's: the one that is loud while the agent speaks. */
+const agentChannel = ({ channels, seconds }: Peaks, bands: Band[]): number => {
+  const loudness = channels.map((peaks) =>
+    bands
+      .filter(({ role }) => sideOf(role) === 'agent')
+      .reduce((sum, { from, to }) => {
+        const at = (second: number) => Math.floor((second / seconds) * peaks.length)
+        return sum + peaks.slice(at(from), at(to)).reduce((all, peak) => all + peak, 0)
+      }, 0),
+  )
+  return (loudness[1] ?? 0) > (loudness[0] ?? 0) ? 1 : 0
+}
+
+/** A closed line around the middle of a lane. */
+const shapeOf = (peaks: number[], share: number, top: number, height: number): string => {
+  const step = (width * share) / peaks.length
+  const middle = top + height / 2
+  const edge = (sign: number) =>
+    peaks.map(
+      (peak, at) => `${(at * step).toFixed(1)} ${(middle + sign * Math.max(0.4, (peak * height) / 2)).toFixed(1)}`,
+    )
+  return `M${edge(-1).join('L')}L${edge(1).reverse().join('L')}Z`
+}
+
+const Sound = ({ peaks, bands, length }: { peaks: Peaks; bands: Band[]; length: number }) => {
+  const shapes = useMemo(() => {
+    const share = Math.min(1, peaks.seconds / length)
+    const [first, second] = peaks.channels
+    if (first && !second) return [{ side: 'both', shape: shapeOf(first, share, 0, lane * 2) }]
+    const agent = agentChannel(peaks, bands)
+    return [
+      { side: 'agent', shape: shapeOf(peaks.channels[agent] ?? [], share, 0, lane) },
+      { side: 'customer', shape: shapeOf(peaks.channels[1 - agent] ?? [], share, lane, lane) },
+    ]
+  }, [peaks, bands, length])
+  return shapes.map(({ side, shape }) => <path key={side} className={styles[side]} d={shape} />)
+}
+
+const Cursor = ({ player, length }: { player: Player; length: number }) => {
+  const place = useClock(player.clock, (seconds) => Math.min(100, (seconds / length) * 100).toFixed(2))
+  return <span className={styles.cursor} style={{ left: `${place}%` }} />
+}
+
+const Bands = ({ player, bands, length, current }: WaveformProps & { current: number | undefined }) =>
+  bands.map(({ index, role, from, to }) => (
+    <rect
+      key={index}
+      className={`${styles.band} ${styles[sideOf(role)]}`}
+      data-current={index === current && player.clock.now() > 0 ? '' : undefined}
+      x={(from / length) * width}
+      width={Math.max(1, ((to - from) / length) * width)}
+      y={sideOf(role) === 'agent' ? 0 : lane}
+      height={lane}
+    />
+  ))
+
+/** Who walks through a list does not fetch each recording whole. */
+const useStay = (): boolean => {
+  const [stays, setStays] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setStays(true), 400)
+    return () => clearTimeout(timer)
+  }, [])
+  return stays
+}
+
+type WaveformProps = { player: Player; bands: Band[]; length: number }
+
+type Props = WaveformProps & {
+  src: string | undefined
+  marks: Mark[]
+  current: number | undefined
+  onSeek: (seconds: number) => void
+}
+
+/** The conversation as a line of time: who speaks, the sound of both, and above it what monitors point to. */
+export const Waveform = ({ player, bands, length, src, marks, current, onSeek }: Props) => {
+  const stays = useStay()
+  const { data: peaks } = useQuery(peaksOptions(stays ? src : undefined, length))
+  const second = useClock(player.clock, Math.floor)
+  const seekTo = (event: PointerEvent<HTMLDivElement>) => {
+    const { left, width: wide } = event.currentTarget.getBoundingClientRect()
+    onSeek(Math.min(length, Math.max(0, ((event.clientX - left) / wide) * length)))
+  }
+  return (
+    <div
+      className={styles.waveform}
+      role="slider"
+      tabIndex={0}
+      aria-label="Place in the conversation"
+      aria-valuemin={0}
+      aria-valuemax={Math.ceil(length)}
+      aria-valuenow={Math.min(second, Math.ceil(length))}
+      aria-valuetext={`${formatClock(second)} of ${formatClock(length)}`}
+      onPointerDown={(event) => {
+        if (event.button !== 0) return
+        event.currentTarget.setPointerCapture(event.pointerId)
+        seekTo(event)
+      }}
+      onPointerMove={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && seekTo(event)}
+    >
+      <div className={styles.marks} aria-hidden="true">
+        {marks.map(
+          ({ turn, seconds, monitorId, quote, affected }) =>
+            seconds !== null && (
+              <span
+                key={`${monitorId} ${turn} ${quote}`}
+                className={affected ? styles.affected : styles.mark}
+                style={{ left: `${(seconds / length) * 100}%` }}
+              />
+            ),
+        )}
+      </div>
+      <svg
+        viewBox={`0 0 ${width} ${lane * 2}`}
+        preserveAspectRatio="none"
+        aria-hidden="true"
+        data-silent={src === undefined ? '' : undefined}
+      >
+        <Bands player={player} bands={bands} length={length} current={current} />
+        {peaks && <Sound peaks={peaks} bands={bands} length={length} />}
+      </svg>
+      <Cursor player={player} length={length} />
+    </div>
+  )
+}

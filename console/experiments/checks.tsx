@@ -1,0 +1,113 @@
+import { useQuery } from '@tanstack/react-query'
+import { Check, CircleDashed, TriangleAlert } from 'lucide-react'
+import { answer, api } from '../api/client.ts'
+import { useCount } from '../filters/count.ts'
+import { plural } from '../lib/format.ts'
+import { Difference } from '../ui/difference.tsx'
+import { daysAgo } from './days.ts'
+import { type Draft, lacksOf } from './draft.ts'
+import styles from './launch.module.css'
+import { versionsOptions } from './queries.ts'
+
+type Line = { mark: 'fits' | 'attention' | 'unknown'; says: string }
+
+const icons = { fits: <Check />, attention: <TriangleAlert />, unknown: <CircleDashed /> }
+const words = { fits: 'Fits', attention: 'Needs attention', unknown: 'Not said yet' }
+
+const days = 7
+
+const useTraffic = (versionId: string | null): number | undefined => {
+  const { data } = useCount(versionId === null ? {} : { agentVersionIds: [versionId], since: daysAgo(days) })
+  return versionId === null ? undefined : data?.count
+}
+
+/** What can be said of a launch before it happens, in words. */
+const useLines = (draft: Draft): Line[] => {
+  const { agentId, armAVersionId, armBVersionId, expectedArmAPercent, unit, cohortFilters, outcomeMetricIds } = draft
+  const [inA, inB] = [useTraffic(armAVersionId), useTraffic(armBVersionId)]
+  const running = useQuery({
+    queryKey: ['experiments', 'running', agentId],
+    queryFn: () =>
+      answer(
+        api.GET('/v1/experiments', { params: { query: { limit: 50, status: 'running', agentId: agentId ?? '' } } }),
+      ),
+    enabled: agentId !== null,
+  })
+  const beside = (running.data?.data ?? []).filter((other) =>
+    [other.armAVersionId, other.armBVersionId].some((id) => id === armAVersionId || id === armBVersionId),
+  )
+  const lacks = lacksOf(draft)
+  const lines: (Line | false)[] = [
+    lacks.length > 0 && { mark: 'unknown', says: `Still needed: ${lacks.join(', ')}.` },
+    armAVersionId !== null &&
+      armAVersionId === armBVersionId && {
+        mark: 'attention',
+        says: 'A and B are the same version; there is nothing to compare.',
+      },
+    inA !== undefined && {
+      mark: 'fits',
+      says: `A had ${plural(inA, 'conversation')} in the last ${days} days.`,
+    },
+    inB !== undefined && {
+      mark: 'fits',
+      says:
+        inB === 0
+          ? 'B has not been used yet. Its conversations come in with its version once your traffic is routed.'
+          : `B had ${plural(inB, 'conversation')} in the last ${days} days. Only those from the launch on are counted.`,
+    },
+    beside.length > 0 && {
+      mark: 'attention',
+      says: `${beside.map(({ name }) => `“${name}”`).join(', ')} runs with one of these versions too.`,
+    },
+    agentId !== null &&
+      running.isSuccess &&
+      beside.length === 0 && { mark: 'fits', says: 'No other running experiment uses these versions.' },
+    outcomeMetricIds.length > 1 && {
+      mark: 'fits',
+      says: `${plural(outcomeMetricIds.length, 'outcome')}. The primary one stands for itself; the others are corrected for their number.`,
+    },
+    expectedArmAPercent.trim() === ''
+      ? { mark: 'attention', says: 'Without a share for A nobody notices when callers get lost on one side.' }
+      : { mark: 'fits', says: `The split is tested against ${expectedArmAPercent.trim()} % for A.` },
+    {
+      mark: 'fits',
+      says:
+        unit === 'auto'
+          ? 'Callers are told apart by their customer id. A conversation without one stands for itself.'
+          : 'Callers are told apart by that metadata key. A conversation without it stands for itself.',
+    },
+    cohortFilters.length > 0 && {
+      mark: 'fits',
+      says: 'Conversations that satisfy all conditions take part, the others are left out.',
+    },
+  ]
+  return lines.filter((line) => line !== false)
+}
+
+export const Checks = ({ draft }: { draft: Draft }) => {
+  const lines = useLines(draft)
+  const { data } = useQuery(versionsOptions(draft.agentId))
+  const promptOf = (id: string | null) => data?.data.find((version) => version.id === id)?.systemPrompt
+  const [a, b] = [promptOf(draft.armAVersionId), promptOf(draft.armBVersionId)]
+  return (
+    <section className={styles.checks} aria-label="Before the launch">
+      <h2>Before the launch</h2>
+      <ul>
+        {lines.map(({ mark, says }) => (
+          <li key={says} className={styles[mark]}>
+            <span role="img" aria-label={words[mark]}>
+              {icons[mark]}
+            </span>
+            {says}
+          </li>
+        ))}
+      </ul>
+      {a !== undefined && b !== undefined && a !== b && (
+        <>
+          <h2>What B changes</h2>
+          <Difference label="What B changes of the prompt" before={a} after={b} />
+        </>
+      )}
+    </section>
+  )
+}

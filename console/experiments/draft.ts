@@ -1,0 +1,80 @@
+import type { Schemas } from '../api/schema.d.ts'
+
+/** What is typed into the form of a launch. */
+export type Draft = {
+  name: string
+  description: string
+  agentId: string | null
+  armAVersionId: string | null
+  armBVersionId: string | null
+  armAName: string
+  armBName: string
+  outcomeMetricIds: string[]
+  primaryMetricId: string
+  monitorGroupId: string | null
+  newMonitorGroupName: string
+  unit: 'auto' | 'metadata'
+  unitKey: string
+  expectedArmAPercent: string
+  cohortFilters: Schemas['CohortFilter'][]
+  emails: string
+  stableRoutingConfirmed: boolean
+}
+
+export const emptyDraft: Draft = {
+  name: '',
+  description: '',
+  agentId: null,
+  armAVersionId: null,
+  armBVersionId: null,
+  armAName: '',
+  armBName: '',
+  outcomeMetricIds: [],
+  primaryMetricId: '',
+  monitorGroupId: null,
+  newMonitorGroupName: '',
+  unit: 'auto',
+  unitKey: '',
+  expectedArmAPercent: '50',
+  cohortFilters: [],
+  emails: '',
+  stableRoutingConfirmed: false,
+}
+
+/** What has to be said before it can be launched. */
+export const lacksOf = (draft: Draft): string[] =>
+  [
+    draft.name.trim() === '' && 'a name',
+    draft.agentId === null && 'an agent',
+    (draft.armAVersionId === null || draft.armBVersionId === null) && 'a version for A and one for B',
+    draft.outcomeMetricIds.length === 0 && 'an outcome',
+    draft.unit === 'metadata' && draft.unitKey.trim() === '' && 'the key that names the caller',
+    !draft.stableRoutingConfirmed && 'the word that callers keep their arm',
+  ].filter((lack) => lack !== false)
+
+const listOf = (text: string) => text.split(',').flatMap((part) => part.trim() || [])
+
+export const bodyOf = (draft: Draft): Schemas['ExperimentLaunch'] => {
+  const emails = listOf(draft.emails)
+  const { description, armAName, armBName, newMonitorGroupName, monitorGroupId, expectedArmAPercent } = draft
+  return {
+    name: draft.name.trim(),
+    agentId: draft.agentId ?? '',
+    armAVersionId: draft.armAVersionId ?? '',
+    armBVersionId: draft.armBVersionId ?? '',
+    outcomeMetricIds: draft.outcomeMetricIds,
+    primaryMetricId: draft.primaryMetricId,
+    stableRoutingConfirmed: draft.stableRoutingConfirmed,
+    assignmentUnit: draft.unit === 'metadata' ? { kind: 'metadata', key: draft.unitKey.trim() } : { kind: 'auto' },
+    ...(description.trim() !== '' && { description: description.trim() }),
+    ...(armAName.trim() !== '' && { armAName: armAName.trim() }),
+    ...(armBName.trim() !== '' && { armBName: armBName.trim() }),
+    ...(draft.cohortFilters.length > 0 && { cohortFilters: draft.cohortFilters }),
+    // What is no number the service refuses, at its field.
+    ...(expectedArmAPercent.trim() !== '' && { expectedArmAPercent: Number(expectedArmAPercent) }),
+    ...(monitorGroupId !== null && { monitorGroupId }),
+    ...(monitorGroupId === null &&
+      newMonitorGroupName.trim() !== '' && { newMonitorGroupName: newMonitorGroupName.trim() }),
+    ...(emails.length > 0 && { notifications: { emails } }),
+  }
+}

@@ -1,0 +1,123 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { leadsNowhere } from '../api/fault.ts'
+import { useNames } from '../api/names.ts'
+import { queryClient } from '../api/queries.ts'
+import { useMay } from '../api/session.ts'
+import { NotFound } from '../layout/not-found.tsx'
+import { announce } from '../ui/announce.tsx'
+import { Button } from '../ui/button.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { Page, Prose, Section } from '../ui/page.tsx'
+import { Await } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { Arms } from './arms.tsx'
+import { ExperimentBadge } from './experiments.tsx'
+import { ExperimentExports } from './exports.tsx'
+import { Outcomes } from './outcomes.tsx'
+import { Precision } from './precision.tsx'
+import { experimentOptions, type Experiment as Shown } from './queries.ts'
+import { Runs } from './runs.tsx'
+import { Trust } from './trust.tsx'
+
+const Finish = ({ experiment: { id, name } }: { experiment: Shown }) => {
+  const [asking, setAsking] = useState(false)
+  const finish = useMutation({
+    mutationFn: () => answer(api.POST('/v1/experiments/{id}/finish', { params: { path: { id } }, body: {} })),
+    onSuccess: async (finished) => {
+      queryClient.setQueryData(experimentOptions(id).queryKey, finished)
+      await queryClient.invalidateQueries({ queryKey: ['experiments'] })
+      announce(`“${name}” is finished`)
+    },
+  })
+  return (
+    <>
+      <Button onClick={() => setAsking(true)}>Finish</Button>
+      <Confirm
+        title={`Finish “${name}”?`}
+        action="Finish the experiment"
+        open={asking}
+        onClose={() => setAsking(false)}
+        run={() => finish.mutateAsync()}
+      >
+        <p>
+          No conversation is added from then on, and none changes its arm. Results of those that are counted still land,
+          for a week at most. It cannot be taken up again. Routing is yours to change.
+        </p>
+      </Confirm>
+    </>
+  )
+}
+
+const Result = ({ experiment }: { experiment: Shown }) => {
+  const mayFinish = useMay('admin')
+  const agents = useNames('agents')
+  const { status, startedAt, finishedAt, countedAt, agentId, description } = experiment
+  return (
+    <Page
+      title={experiment.name}
+      above={<Link to="/experiments">Experiments</Link>}
+      context={
+        <>
+          <ExperimentBadge status={status} />{' '}
+          <Link to="/agents/$id" params={{ id: agentId }}>
+            {agents.nameOf(agentId)}
+          </Link>
+          {', since '}
+          <Time at={startedAt} />
+          {finishedAt ? (
+            <>
+              {', finished '}
+              <Time at={finishedAt} />
+            </>
+          ) : (
+            <>
+              {', counted '}
+              <Time at={countedAt} ago />
+            </>
+          )}
+        </>
+      }
+      actions={status === 'running' && mayFinish && <Finish experiment={experiment} />}
+    >
+      {description && (
+        <Prose>
+          <p>{description}</p>
+        </Prose>
+      )}
+      <Arms experiment={experiment} />
+      <Section title="May we believe it?">
+        <Trust experiment={experiment} />
+      </Section>
+      <Outcomes experiment={experiment} />
+      <Section title="What it takes to see a difference">
+        <Precision experiment={experiment} />
+      </Section>
+      <Section title="Measuring" context="What was asked, and what is still lacking.">
+        <Runs experiment={experiment} />
+      </Section>
+      <Section
+        title="Every observation, as a file"
+        context="A row for each conversation and outcome, for one’s own analysis."
+      >
+        <ExperimentExports id={experiment.id} />
+      </Section>
+    </Page>
+  )
+}
+
+export const Experiment = () => {
+  const { id } = useParams({ from: '/app/experiments/$id' })
+  const query = useQuery(experimentOptions(id))
+  if (leadsNowhere(query.error)) return <NotFound />
+  if (query.data) return <Result experiment={query.data} />
+  return (
+    <Page title="Experiment" above={<Link to="/experiments">Experiments</Link>}>
+      <Await query={query} lines={8}>
+        {() => null}
+      </Await>
+    </Page>
+  )
+}

@@ -1,0 +1,69 @@
+import { Link } from '@tanstack/react-router'
+import { useNames } from '../api/names.ts'
+import { useList } from '../api/queries.ts'
+import { useMay } from '../api/session.ts'
+import { Badge } from '../ui/badge.tsx'
+import { ButtonLink } from '../ui/button.tsx'
+import { Page } from '../ui/page.tsx'
+import { Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { armName, experimentsOptions, type Summary } from './queries.ts'
+
+export const ExperimentBadge = ({ status }: Pick<Summary, 'status'>) => (
+  <Badge tone={status === 'running' ? 'accent' : 'plain'}>{status === 'running' ? 'Running' : 'Finished'}</Badge>
+)
+
+export const Experiments = () => {
+  const list = useList(experimentsOptions)
+  const mayLaunch = useMay('admin')
+  const agents = useNames('agents')
+  const monitors = useNames('monitors')
+  const action = mayLaunch && (
+    <ButtonLink look="primary" to="/experiments/new">
+      Launch an experiment
+    </ButtonLink>
+  )
+  const columns: Column<Summary>[] = [
+    {
+      key: 'name',
+      label: 'Name',
+      cell: ({ id, name }) => (
+        <Link to="/experiments/$id" params={{ id }} search={{}}>
+          {name}
+        </Link>
+      ),
+    },
+    { key: 'status', label: 'State', cell: (row) => <ExperimentBadge {...row} /> },
+    { key: 'agent', label: 'Agent', from: 480, cell: ({ agentId }) => agents.nameOf(agentId) },
+    { key: 'arms', label: 'Arms', from: 720, cell: (row) => `${armName(row, 'a')} against ${armName(row, 'b')}` },
+    { key: 'primary', label: 'Primary outcome', from: 720, cell: (row) => monitors.nameOf(row.primaryMetricId) },
+    { key: 'started', label: 'Launched', cell: ({ startedAt }) => <Time at={startedAt} /> },
+    { key: 'finished', label: 'Finished', from: 960, cell: ({ finishedAt }) => finishedAt && <Time at={finishedAt} /> },
+  ]
+  const { rows } = list
+  return (
+    <Page title="Experiments" context="Two versions of a prompt, measured on the same callers." actions={action}>
+      {list.error && <FaultNote error={list.error} retry={list.retry} />}
+      {list.isPending && <Loading />}
+      {rows?.length === 0 && (
+        <Empty title="No experiment yet" action={action}>
+          <p>
+            An experiment tells how two versions of an agent’s prompt differ, on real conversations. Whoever routes your
+            traffic decides which caller meets A or B, and keeps them there; what comes of it is measured here.
+          </p>
+        </Empty>
+      )}
+      {rows !== undefined && rows.length > 0 && (
+        <Table
+          label="Experiments"
+          columns={columns}
+          rows={rows}
+          idOf={({ id }) => id}
+          more={list.more}
+          isFetchingMore={list.isFetchingMore}
+        />
+      )}
+    </Page>
+  )
+}

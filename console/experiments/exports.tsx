@@ -1,0 +1,113 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { queryClient } from '../api/queries.ts'
+import { useMay } from '../api/session.ts'
+import { formatName, formats } from '../exports/words.tsx'
+import { formatBytes, plural, sentenceCase } from '../lib/format.ts'
+import { newId } from '../lib/ids.ts'
+import { Button } from '../ui/button.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { Choice } from '../ui/form.tsx'
+import { Progress } from '../ui/progress.tsx'
+import { Await, FaultNote } from '../ui/states.tsx'
+import { Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { experimentExportsOptions } from './queries.ts'
+import styles from './runs.module.css'
+
+/** The observations of an experiment as files. */
+export const ExperimentExports = ({ id }: { id: string }) => {
+  const [format, setFormat] = useState<'csv' | 'xlsx' | 'parquet'>('csv')
+  const query = useQuery(experimentExportsOptions(id))
+  const mayDelete = useMay('member')
+  const [leaving, setLeaving] = useState<string>()
+  const changed = () => queryClient.invalidateQueries({ queryKey: ['experiments', id, 'exports'] })
+  const ask = useMutation({
+    mutationFn: () =>
+      answer(
+        api.POST('/v1/experiments/{id}/exports', {
+          params: { path: { id } },
+          body: { operationId: newId(), config: { format } },
+        }),
+      ),
+    onSuccess: changed,
+  })
+  return (
+    <div className={styles.runs}>
+      <div className={styles.ask}>
+        <Choice
+          label="Format"
+          hideLabel
+          value={format}
+          options={formats}
+          onChange={(value) => setFormat(value as typeof format)}
+        />
+        <Button busy={ask.isPending} onClick={() => ask.mutate()}>
+          Make the file
+        </Button>
+      </div>
+      {ask.error && <FaultNote error={ask.error} />}
+      <Await query={query} lines={1}>
+        {({ data }) =>
+          data.length > 0 && (
+            <Table
+              label="Files"
+              rows={data}
+              idOf={(file) => file.id}
+              columns={[
+                { key: 'when', label: 'Asked for', cell: ({ createdAt }) => <Time at={createdAt} /> },
+                { key: 'format', label: 'Format', cell: ({ config }) => formatName(config.format) },
+                {
+                  key: 'state',
+                  label: 'State',
+                  cell: ({ status, rowCount, bytes }) =>
+                    status === 'pending' || status === 'processing' ? (
+                      <Progress label="Rows written" done={rowCount ?? 0} />
+                    ) : status === 'completed' ? (
+                      `${plural(rowCount ?? 0, 'row')} · ${formatBytes(bytes ?? 0)}`
+                    ) : (
+                      sentenceCase(status)
+                    ),
+                },
+                {
+                  key: 'ways',
+                  label: '',
+                  cell: ({ id: exportId, downloadPath, status }) => (
+                    <span className={styles.ask}>
+                      {downloadPath && (
+                        <a href={downloadPath} download>
+                          Download
+                        </a>
+                      )}
+                      {mayDelete && !['expired', 'failed'].includes(status) && (
+                        <Button small look="quiet" onClick={() => setLeaving(exportId)}>
+                          Delete
+                        </Button>
+                      )}
+                    </span>
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </Await>
+      <Confirm
+        title="Delete this file?"
+        action="Delete the file"
+        open={leaving !== undefined}
+        onClose={() => setLeaving(undefined)}
+        run={async () => {
+          await api.DELETE('/v1/experiments/{id}/exports/{exportId}', {
+            params: { path: { id, exportId: leaving ?? '' } },
+          })
+          await changed()
+        }}
+      >
+        The file goes, and links to it stop working; one that is being made is stopped. The observations stay, and the
+        same can be asked for again.
+      </Confirm>
+    </div>
+  )
+}

@@ -1,0 +1,38 @@
+// Figures of outcomes in words: shares as per cent and points, scores as they are.
+
+import { formatNumber, formatPercent } from '../lib/format.ts'
+import { signedPoints } from '../ui/charts/interval-plot.tsx'
+import type { Outcome } from './queries.ts'
+
+export const isShare = ({ kind }: Pick<Outcome, 'kind'>): boolean => kind === 'boolean'
+
+export const formatLevel = (outcome: Pick<Outcome, 'kind'>, value: number | null): string => {
+  if (value === null) return '–'
+  return isShare(outcome) ? formatPercent(value) : formatNumber(value)
+}
+
+export const formatDifference = (outcome: Pick<Outcome, 'kind'>, value: number | null): string => {
+  if (value === null) return '–'
+  if (isShare(outcome)) return `${signedPoints(value)} points`
+  const sign = value > 0 ? '+' : value < 0 ? '−' : ''
+  return sign + formatNumber(Math.abs(value))
+}
+
+type Ends = { low: number; high: number } | null
+
+export const formatInterval = (outcome: Pick<Outcome, 'kind'>, interval: Ends): string =>
+  interval === null
+    ? 'none yet'
+    : `${formatDifference(outcome, interval.low).replace(' points', '')} to ${formatDifference(outcome, interval.high)}`
+
+/** `p < 0.001`, `p 0.034`. */
+export const formatP = (p: number | null): string => {
+  if (p === null) return '–'
+  return p < 0.001 ? '< 0.001' : p.toFixed(3)
+}
+
+export const reasons: Record<string, string> = {
+  too_few_units: 'There are too few callers yet for an interval.',
+  too_few_observations: 'There are too few observations yet for an interval.',
+  zero_variance: 'All observations are alike; there is no interval yet.',
+}

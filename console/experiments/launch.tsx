@@ -1,0 +1,289 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { asFault } from '../api/fault.ts'
+import { useNames } from '../api/names.ts'
+import { queryClient } from '../api/queries.ts'
+import { useMay, useMe } from '../api/session.ts'
+import { Button } from '../ui/button.tsx'
+import { Chooser, ChooserOfOne } from '../ui/chooser.tsx'
+import { Area, Check, Choice, Field, Input, Row, Select } from '../ui/form.tsx'
+import { LeaveGuard } from '../ui/leave-guard.tsx'
+import { Page } from '../ui/page.tsx'
+import { Empty, FaultNote } from '../ui/states.tsx'
+import { Checks } from './checks.tsx'
+import { CohortLines } from './cohort-lines.tsx'
+import { bodyOf, type Draft, emptyDraft, lacksOf } from './draft.ts'
+import styles from './launch.module.css'
+import { versionsOptions } from './queries.ts'
+
+type Part = { draft: Draft; change: (part: Partial<Draft>) => void; faultOf: (path: string) => string | undefined }
+
+const Versions = ({ draft, change, faultOf }: Part) => {
+  const { data } = useQuery(versionsOptions(draft.agentId))
+  const options = (data?.data ?? []).map(({ id, number, label, systemPrompt }) => ({
+    value: id,
+    label: `${number}${label ? `, ${label}` : ''} · ${systemPrompt.slice(0, 60)}`,
+  }))
+  const arm = (letter: 'A' | 'B') => {
+    const [version, name] =
+      letter === 'A' ? (['armAVersionId', 'armAName'] as const) : (['armBVersionId', 'armBName'] as const)
+    return (
+      <Row>
+        <ChooserOfOne
+          label={letter === 'A' ? 'Version of A, the present one' : 'Version of B, the new one'}
+          options={options}
+          value={draft[version]}
+          onChange={(value) => change({ [version]: value })}
+          placeholder="A version…"
+          fault={faultOf(version)}
+        />
+        <Field label={`What ${letter} is called`} fault={faultOf(name)}>
+          {(ids) => (
+            <Input
+              {...ids}
+              maxLength={100}
+              placeholder={letter}
+              value={draft[name]}
+              onChange={({ target }) => change({ [name]: target.value })}
+            />
+          )}
+        </Field>
+      </Row>
+    )
+  }
+  return (
+    <>
+      {arm('A')}
+      {arm('B')}
+    </>
+  )
+}
+
+const Outcomes = ({ draft, change, faultOf }: Part) => {
+  const monitors = useNames('monitors')
+  const { data: groups } = useQuery({
+    queryKey: ['monitor-groups'],
+    queryFn: () => answer(api.GET('/v1/experiments/monitor-groups', { params: { query: { limit: 200 } } })),
+  })
+  const chosen = draft.outcomeMetricIds.map((id) => ({ value: id, label: monitors.nameOf(id) }))
+  const set = (ids: string[]) =>
+    change({
+      outcomeMetricIds: ids,
+      monitorGroupId: null,
+      primaryMetricId: ids.includes(draft.primaryMetricId) ? draft.primaryMetricId : (ids[0] ?? ''),
+    })
+  return (
+    <>
+      {groups !== undefined && groups.data.length > 0 && (
+        <Field label="Outcomes of a group">
+          {(ids) => (
+            <Select
+              {...ids}
+              value={draft.monitorGroupId ?? ''}
+              options={[
+                { value: '', label: 'Choose them below' },
+                ...groups.data.map(({ id, name }) => ({ value: id, label: name })),
+              ]}
+              onChange={({ target }) => {
+                const group = groups.data.find(({ id }) => id === target.value)
+                set(group?.metricIds ?? draft.outcomeMetricIds)
+                change({
+                  monitorGroupId: group?.id ?? null,
+                  ...(group && { outcomeMetricIds: group.metricIds, primaryMetricId: group.metricIds[0] ?? '' }),
+                })
+              }}
+            />
+          )}
+        </Field>
+      )}
+      <Chooser
+        label="Outcomes"
+        hint="Up to 20 enabled monitors. Each is pinned as it is now and measured by itself."
+        options={monitors.options}
+        value={draft.outcomeMetricIds}
+        onChange={set}
+        placeholder="Monitors…"
+        fault={faultOf('outcomeMetricIds')}
+      />
+      {chosen.length > 0 && (
+        <Row>
+          <Field label="Primary outcome" hint="The one that the question is about." fault={faultOf('primaryMetricId')}>
+            {(ids) => (
+              <Select
+                {...ids}
+                value={draft.primaryMetricId}
+                options={chosen}
+                onChange={({ target }) => change({ primaryMetricId: target.value })}
+              />
+            )}
+          </Field>
+          {draft.monitorGroupId === null && (
+            <Field label="Keep them as a group" hint="A name, or nothing." fault={faultOf('newMonitorGroupName')}>
+              {(ids) => (
+                <Input
+                  {...ids}
+                  maxLength={255}
+                  value={draft.newMonitorGroupName}
+                  onChange={({ target }) => change({ newMonitorGroupName: target.value })}
+                />
+              )}
+            </Field>
+          )}
+        </Row>
+      )}
+    </>
+  )
+}
+
+const Routing = ({ draft, change, faultOf }: Part) => (
+  <>
+    <Row>
+      <Field
+        label="Share that A should get, in per cent"
+        hint="Left empty, the split is not tested."
+        fault={faultOf('expectedArmAPercent')}
+      >
+        {(ids) => (
+          <Input
+            {...ids}
+            inputMode="numeric"
+            value={draft.expectedArmAPercent}
+            onChange={({ target }) => change({ expectedArmAPercent: target.value })}
+          />
+        )}
+      </Field>
+      <Choice
+        label="Who keeps an arm"
+        value={draft.unit}
+        options={[
+          { value: 'auto', label: 'the customer' },
+          { value: 'metadata', label: 'a metadata key' },
+        ]}
+        onChange={(unit) => change({ unit: unit === 'metadata' ? 'metadata' : 'auto' })}
+      />
+      {draft.unit === 'metadata' && (
+        <Field label="Key" fault={faultOf('assignmentUnit.key')}>
+          {(ids) => (
+            <Input
+              {...ids}
+              maxLength={120}
+              value={draft.unitKey}
+              onChange={({ target }) => change({ unitKey: target.value })}
+            />
+          )}
+        </Field>
+      )}
+    </Row>
+    <CohortLines
+      filters={draft.cohortFilters}
+      onChange={(cohortFilters) => change({ cohortFilters })}
+      fault={faultOf('cohortFilters')}
+    />
+    <Field
+      label="Who is told by e-mail"
+      hint="Of the launch, of routing that goes wrong, and of the end. Addresses, parted by commas."
+      fault={faultOf('notifications.emails')}
+    >
+      {(ids) => <Input {...ids} value={draft.emails} onChange={({ target }) => change({ emails: target.value })} />}
+    </Field>
+    <Check
+      label="Whoever routes the traffic keeps each caller in their arm."
+      hint="Nothing here decides who meets A or B. Callers who change between them carry what they lived through along."
+      checked={draft.stableRoutingConfirmed}
+      onChange={({ target }) => change({ stableRoutingConfirmed: target.checked })}
+    />
+  </>
+)
+
+export const Launch = () => {
+  const navigate = useNavigate()
+  const mayLaunch = useMay('admin')
+  const { features, entitlements } = useMe()
+  const agents = useNames('agents')
+  const [draft, setDraft] = useState<Draft>(emptyDraft)
+  const isLaunched = useRef(false)
+  const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
+  const launch = useMutation({
+    mutationFn: () => answer(api.POST('/v1/experiments', { body: bodyOf(draft) })),
+    onSuccess: async ({ id }) => {
+      isLaunched.current = true
+      await queryClient.invalidateQueries({ queryKey: ['experiments'] })
+      await navigate({ to: '/experiments/$id', params: { id }, search: {} })
+    },
+  })
+  const issues = launch.error ? asFault(launch.error).issues : []
+  const faultOf = (path: string) =>
+    issues.find((issue) => issue.path === path || issue.path.startsWith(`${path}.`))?.message
+  const above = <Link to="/experiments">Experiments</Link>
+  if (!mayLaunch || !features.experimentsV2 || !entitlements.observability) {
+    return (
+      <Page title="Launch an experiment" above={above}>
+        <Empty title="You may not launch one">
+          <p>
+            {mayLaunch
+              ? 'Your organization has no experiments. Its operator can switch them on.'
+              : 'Experiments are launched by admins. Ask one of yours.'}
+          </p>
+        </Empty>
+      </Page>
+    )
+  }
+  const part = { draft, change, faultOf }
+  return (
+    <Page title="Launch an experiment" above={above}>
+      <div className={styles.columns}>
+        <form
+          className={styles.form}
+          aria-label="Launch an experiment"
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (lacksOf(draft).length === 0 && !launch.isPending) launch.mutate()
+          }}
+        >
+          <Field label="Name" fault={faultOf('name')}>
+            {(ids) => (
+              <Input
+                {...ids}
+                maxLength={255}
+                value={draft.name}
+                onChange={({ target }) => change({ name: target.value })}
+              />
+            )}
+          </Field>
+          <Field label="What it should answer" fault={faultOf('description')}>
+            {(ids) => (
+              <Area
+                {...ids}
+                rows={2}
+                maxLength={2000}
+                value={draft.description}
+                onChange={({ target }) => change({ description: target.value })}
+              />
+            )}
+          </Field>
+          <ChooserOfOne
+            label="Agent"
+            options={agents.options}
+            value={draft.agentId}
+            onChange={(agentId) => change({ agentId, armAVersionId: null, armBVersionId: null })}
+            placeholder="An agent with two versions…"
+            fault={faultOf('agentId')}
+          />
+          {draft.agentId !== null && <Versions {...part} />}
+          <Outcomes {...part} />
+          <Routing {...part} />
+          {launch.error && <FaultNote error={launch.error} />}
+          <div>
+            <Button type="submit" look="primary" busy={launch.isPending} disabled={lacksOf(draft).length > 0}>
+              Launch
+            </Button>
+          </div>
+        </form>
+        <Checks draft={draft} />
+      </div>
+      <LeaveGuard isDirty={() => !isLaunched.current && draft !== emptyDraft} />
+    </Page>
+  )
+}

@@ -1,0 +1,176 @@
+import { Link } from '@tanstack/react-router'
+import { formatCount, formatNumber, formatPercent } from '../lib/format.ts'
+import { BandLine } from '../ui/charts/band-line.tsx'
+import { IntervalPlot, type IntervalRow } from '../ui/charts/interval-plot.tsx'
+import { formatDifference, formatInterval, formatLevel, formatP, isShare } from './figures.ts'
+import styles from './outcome-detail.module.css'
+import { type Arm, armName, type Experiment, filterOfArm, type Outcome } from './queries.ts'
+
+type Props = { experiment: Experiment; outcome: Outcome }
+
+/** How the difference stood at each look, with the band that holds at all of them. */
+const Course = ({ outcome }: { outcome: Outcome }) => {
+  const { timeline } = outcome
+  if (timeline.length < 2) {
+    return <p className={styles.soft}>Its course is shown once it was counted at two times.</p>
+  }
+  const last = timeline.length - 1
+  return (
+    <BandLine
+      title={`B less A of “${outcome.name}”, as it stood, with the always-valid band`}
+      valueName="B less A"
+      tone="accent"
+      point="look"
+      format={(value) => formatDifference(outcome, value)}
+      formatTick={(value) => formatDifference(outcome, value).replace(' points', '')}
+      reference={{ value: 0, label: 'no difference' }}
+      points={timeline.slice(0, last).map((moment, at) => ({
+        start: moment.at,
+        end: timeline[at + 1]?.at ?? moment.at,
+        value: moment.difference,
+        low: moment.interval?.low ?? null,
+        high: moment.interval?.high ?? null,
+        n: moment.observedA + moment.observedB,
+      }))}
+    />
+  )
+}
+
+const Counts = ({ experiment, outcome }: Props) => {
+  const result = { observed: 'all', unscored: 'unscored' } as const
+  const link = (arm: Arm, count: number, asked: 'all' | 'unscored') => (
+    <Link
+      to="/conversations"
+      search={{ filter: filterOfArm(experiment, arm, [{ id: outcome.metricId, result: asked }]) }}
+    >
+      {formatCount(count)}
+    </Link>
+  )
+  const { a, b } = outcome.arms
+  const rows: [string, React.ReactNode, React.ReactNode][] = [
+    ['Conversations it applies to', formatCount(a.conversations), formatCount(b.conversations)],
+    ['Observed', link('a', a.observed, result.observed), link('b', b.observed, result.observed)],
+    ['Pending', formatCount(a.pending), formatCount(b.pending)],
+    ['Missing', link('a', a.missing, result.unscored), link('b', b.missing, result.unscored)],
+    ['Failed', formatCount(a.failed), formatCount(b.failed)],
+    ['Callers', formatCount(a.units), formatCount(b.units)],
+    [
+      'Wider because callers come back',
+      `${formatNumber(Math.round(a.designEffect * 100) / 100)} ×`,
+      `${formatNumber(Math.round(b.designEffect * 100) / 100)} ×`,
+    ],
+  ]
+  return (
+    <table className={styles.counts}>
+      <caption>What was observed, by arm</caption>
+      <thead>
+        <tr>
+          <td />
+          <th scope="col">{armName(experiment, 'a')}</th>
+          <th scope="col">{armName(experiment, 'b')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([name, inA, inB]) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td>{inA}</td>
+            <td>{inB}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** The same difference seen in other ways; what is not there yet is left out. */
+const waysOf = ({ difference, correction, corrected, missingness }: Outcome): IntervalRow[] => {
+  const seen = ({ estimate, fixed, anytime }: Outcome['difference']['withoutUnitsInBothArms']) => ({
+    value: estimate,
+    low: fixed.interval?.low ?? null,
+    high: fixed.interval?.high ?? null,
+    validLow: anytime.interval?.low ?? null,
+    validHigh: anytime.interval?.high ?? null,
+  })
+  const worst = missingness.worstCase
+  return [
+    { id: 'all', label: 'As measured', highlight: true, ...seen(difference) },
+    { id: 'pure', label: 'Without callers in both arms', ...seen(difference.withoutUnitsInBothArms) },
+    ...(correction
+      ? [{ id: 'family', label: `Corrected for ${correction.familySize} outcomes`, ...seen(correction.simultaneous) }]
+      : []),
+    ...(corrected
+      ? [
+          {
+            id: 'reviews',
+            label: `Corrected by reviews (${formatPercent(corrected.shareReviewedA)} of A and ${formatPercent(corrected.shareReviewedB)} of B reviewed)`,
+            value: corrected.estimate,
+            low: corrected.fixed?.low ?? null,
+            high: corrected.fixed?.high ?? null,
+            validLow: corrected.anytime?.low ?? null,
+            validHigh: corrected.anytime?.high ?? null,
+          },
+        ]
+      : []),
+    ...(worst && worst.difference.low < worst.difference.high
+      ? [
+          {
+            id: 'worst',
+            label: 'If all that is missing were as bad as could be',
+            value: null,
+            validLow: worst.difference.low,
+            validHigh: worst.difference.high,
+            reading: worst.signSurvives ? 'the direction stays' : 'the direction may turn',
+          },
+        ]
+      : []),
+  ]
+}
+
+export const OutcomeDetail = ({ experiment, outcome }: Props) => {
+  const { difference, lift, correction, extremes, monitorVersion, metricId } = outcome
+  const facts = [
+    `p ${formatP(difference.anytime.p)} at any look, ${formatP(difference.fixed.p)} at one planned look`,
+    correction?.q != null && `q ${formatP(correction.q)} among ${correction.familySize} outcomes`,
+    lift.estimate !== null &&
+      `relative to A ${lift.estimate > 0 ? '+' : '−'}${formatPercent(Math.abs(lift.estimate))}${
+        lift.anytime ? ` (${formatPercent(lift.anytime.low)} to ${formatPercent(lift.anytime.high)})` : ''
+      }`,
+    extremes.firstExcludedZeroAt !== null && 'zero was outside of the band before',
+  ].filter((text) => text !== false)
+  return (
+    <div className={styles.detail}>
+      <IntervalPlot
+        title={`B less A of “${outcome.name}”, seen in other ways`}
+        rows={waysOf(outcome).map((row) => ({
+          ...row,
+          reading:
+            row.reading ??
+            formatInterval(
+              outcome,
+              row.validLow != null && row.validHigh != null ? { low: row.validLow, high: row.validHigh } : null,
+            ),
+        }))}
+        format={(value) => formatDifference(outcome, value).replace(' points', '')}
+        sides={isShare(outcome) ? ['less often in B', 'more often in B'] : ['lower in B', 'higher in B']}
+      />
+      <Course outcome={outcome} />
+      <div className={styles.beside}>
+        <Counts experiment={experiment} outcome={outcome} />
+        <div className={styles.words}>
+          <p>
+            Measured by{' '}
+            <Link to="/monitors/$id" params={{ id: metricId }} search={{ version: monitorVersion }}>
+              {outcome.name}, version {monitorVersion}
+            </Link>
+            , as it was at the launch. A {formatLevel(outcome, outcome.arms.a.mean)}, B{' '}
+            {formatLevel(outcome, outcome.arms.b.mean)}.
+          </p>
+          {facts.map((fact) => (
+            <p key={fact}>{fact}.</p>
+          ))}
+        </div>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,46 @@
+import { formatCount, formatNumber, plural } from '../lib/format.ts'
+import { Table } from '../ui/table.tsx'
+import { formatDifference } from './figures.ts'
+import type { Experiment, Outcome } from './queries.ts'
+
+/** How small a difference can be seen by now, and how many conversations more the next round one takes. */
+export const Precision = ({ experiment }: { experiment: Experiment }) => {
+  const size = (outcome: Outcome, value: number | null) =>
+    value === null ? 'not known yet' : formatDifference(outcome, value).replace('+', '')
+  return (
+    <Table
+      label="What it takes to see a difference"
+      rows={experiment.outcomes.toSorted((a, b) => Number(b.primary) - Number(a.primary))}
+      idOf={({ metricId }) => metricId}
+      columns={[
+        { key: 'name', label: 'Outcome', cell: ({ name }) => name },
+        {
+          key: 'now',
+          label: 'Seen at any look by now',
+          cell: (outcome) => size(outcome, outcome.precision.anytimeDifference),
+        },
+        { key: 'target', label: 'To see', from: 480, cell: (outcome) => size(outcome, outcome.precision.target) },
+        {
+          key: 'more',
+          label: 'It takes',
+          cell: ({ precision: { moreConversations, moreDays } }) => {
+            if (moreConversations === null) return '–'
+            if (moreConversations === 0) return 'nothing more'
+            const days =
+              moreDays === null
+                ? ''
+                : `, about ${moreDays < 1 ? 'a day' : plural(Math.ceil(moreDays), 'day')} as it runs now`
+            return `${formatCount(Math.ceil(moreConversations))} more conversations${days}`
+          },
+        },
+        {
+          key: 'spread',
+          label: 'Spread',
+          from: 960,
+          numeric: true,
+          cell: ({ arms: { a } }) => (a.standardDeviation === null ? '–' : formatNumber(a.standardDeviation)),
+        },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,106 @@
+import { queryOptions } from '@tanstack/react-query'
+import { answer, api } from '../api/client.ts'
+import { listOptions } from '../api/queries.ts'
+import type { Schemas } from '../api/schema.d.ts'
+
+export type Experiment = Schemas['Experiment']
+export type Summary = Schemas['ExperimentSummary']
+export type Outcome = Schemas['OutcomeResult']
+export type Version = Schemas['AgentVersion']
+export type Arm = 'a' | 'b'
+
+/** Counted within seconds of each change; so often it is looked at again while it runs. */
+const everyMs = 10_000
+
+export const experimentsOptions = listOptions(['experiments'], (cursor) =>
+  answer(api.GET('/v1/experiments', { params: { query: { limit: 50, ...cursor } } })),
+)
+
+export const experimentOptions = (id: string) =>
+  queryOptions({
+    queryKey: ['experiments', id],
+    queryFn: ({ signal }) => answer(api.GET('/v1/experiments/{id}', { params: { path: { id } }, signal })),
+    refetchInterval: ({ state }) => (state.data?.status === 'running' ? everyMs : false),
+  })
+
+export const runsOptions = (id: string) =>
+  queryOptions({
+    queryKey: ['experiments', id, 'runs'],
+    queryFn: ({ signal }) =>
+      answer(api.GET('/v1/experiments/{id}/evaluations', { params: { path: { id }, query: { limit: 20 } }, signal })),
+    refetchInterval: ({ state }) =>
+      state.data?.data.some(
+        ({ trigger, status }) => trigger === 'retry' && (status === 'queued' || status === 'running'),
+      )
+        ? 2_000
+        : false,
+  })
+
+export const experimentExportsOptions = (id: string) =>
+  queryOptions({
+    queryKey: ['experiments', id, 'exports'],
+    queryFn: ({ signal }) =>
+      answer(api.GET('/v1/experiments/{id}/exports', { params: { path: { id }, query: { limit: 10 } }, signal })),
+    refetchInterval: ({ state }) =>
+      state.data?.data.some(({ status }) => status === 'pending' || status === 'processing') ? 1_500 : false,
+  })
+
+export const versionsOptions = (agentId: string | null) =>
+  queryOptions({
+    queryKey: ['agents', agentId, 'versions', 'all'],
+    // `enabled` keeps it from being asked without one.
+    queryFn: () =>
+      answer(api.GET('/v1/agents/{id}/versions', { params: { path: { id: agentId ?? '' }, query: { limit: 200 } } })),
+    enabled: agentId !== null,
+  })
+
+export const versionOptions = (agentId: string, versionId: string) =>
+  queryOptions({
+    queryKey: ['agents', agentId, 'versions', versionId],
+    queryFn: () =>
+      answer(api.GET('/v1/agents/{id}/versions/{versionId}', { params: { path: { id: agentId, versionId } } })),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+export const armName = ({ armAName, armBName }: Pick<Summary, 'armAName' | 'armBName'>, arm: Arm): string =>
+  (arm === 'a' ? armAName : armBName) ?? arm.toUpperCase()
+
+/** The conditions of the cohort as a filter of lists, which does not know what a company is not. */
+const filterOfCohort = (conditions: Experiment['cohortFilters']): Schemas['Filter'] => {
+  const valuesOf = (field: string, all: string[] = []) => {
+    const asked = conditions.filter(
+      (condition) => condition.field === field && (all.length > 0 || condition.op === 'eq'),
+    )
+    const first = all.length > 0 ? all : asked.slice(0, 1).map(({ value = '' }) => value)
+    const left = first.filter((one) => asked.every(({ op, value }) => (op === 'eq') === (one === value)))
+    return asked.length > 0 && left.length > 0 ? left : undefined
+  }
+  const [channels, directions, companyIds] = [
+    valuesOf('channel', ['call', 'chat', 'voicemail']),
+    valuesOf('direction', ['inbound', 'outbound']),
+    valuesOf('companyId'),
+  ]
+  const metadata = conditions.flatMap(({ field, key = '', op, value }) =>
+    field === 'metadata' ? [{ key, op, ...(value !== undefined && { value }) }] : [],
+  )
+  return {
+    ...(channels && { channels: channels as Schemas['Filter']['channels'] & object }),
+    ...(directions && { directions: directions as Schemas['Filter']['directions'] & object }),
+    ...(companyIds && { companyIds }),
+    ...(metadata.length > 0 && { metadata }),
+  }
+}
+
+/** The conversations of an arm, those of a result alone where one is asked. */
+export const filterOfArm = (
+  experiment: Pick<Experiment, 'armAVersionId' | 'armBVersionId' | 'startedAt' | 'finishedAt' | 'cohortFilters'>,
+  arm: Arm,
+  monitors?: Schemas['Filter']['monitors'],
+): Schemas['Filter'] => ({
+  agentVersionIds: [arm === 'a' ? experiment.armAVersionId : experiment.armBVersionId],
+  statuses: ['completed'],
+  since: experiment.startedAt,
+  ...(experiment.finishedAt && { until: experiment.finishedAt }),
+  ...filterOfCohort(experiment.cohortFilters),
+  ...(monitors && { monitors }),
+})

@@ -1,0 +1,167 @@
+// Whether the numbers may be believed: one line a matter, each with a mark and a sentence.
+
+import { Check, CircleDashed, TriangleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { formatCount, formatPercent, plural } from '../lib/format.ts'
+import { Split } from '../ui/charts/split.tsx'
+import { wilson } from '../ui/estimate.tsx'
+import type { Experiment } from './queries.ts'
+import styles from './trust.module.css'
+
+type Mark = 'fits' | 'attention' | 'unknown'
+
+type Line = { matter: string; mark: Mark; says: ReactNode }
+
+const marks: Record<Mark, { icon: ReactNode; word: string }> = {
+  fits: { icon: <Check />, word: 'Fits' },
+  attention: { icon: <TriangleAlert />, word: 'Needs attention' },
+  unknown: { icon: <CircleDashed />, word: 'Cannot tell' },
+}
+
+const splitLine = ({ health: { sampleRatio } }: Experiment): Line => {
+  const { status, units, expectedA, shareOfA } = sampleRatio
+  const all = units.a + units.b
+  const seen = all === 0 ? '' : `${formatPercent(units.a / all)} of ${plural(all, 'caller')} met A`
+  const expected = expectedA === null ? '' : `, ${formatPercent(expectedA)} were to`
+  const bounds = shareOfA ? ` (${formatPercent(shareOfA.low)} to ${formatPercent(shareOfA.high)} is possible)` : ''
+  const says: Record<typeof status, string> = {
+    not_configured: `${seen === '' ? 'Nobody came yet' : seen}. No share was named at the launch, so the split is not tested.`,
+    too_few: `Fewer than 20 callers so far${seen === '' ? '' : `: ${seen}`}.`,
+    fits: `${seen}${expected}${bounds}. That fits.`,
+    watch: `${seen}${expected}${bounds}. A first sign that something is off; it may yet be luck.`,
+    mismatch: `${seen}${expected}${bounds}. Callers get lost on one side or go to the wrong one. Find out where, then launch anew.`,
+  }
+  const mark: Record<typeof status, Mark> = {
+    not_configured: 'unknown',
+    too_few: 'unknown',
+    fits: 'fits',
+    watch: 'attention',
+    mismatch: 'attention',
+  }
+  return { matter: 'Split', mark: mark[status], says: says[status] }
+}
+
+const routingLine = ({ health: { routing } }: Experiment): Line => {
+  const { status, returning, inBothArms } = routing
+  const both = `${formatCount(inBothArms)} of ${plural(returning, 'caller')} who came back met both A and B`
+  const says: Record<typeof status, string> = {
+    cannot_tell: 'No caller has come back yet, or none can be told from others.',
+    stable: `${both}.`,
+    unstable_routing: `${both}. Look at the difference without them, and repair the routing.`,
+    routed_per_conversation: `${both}: they get A or B anew each time. Route by caller, then launch anew.`,
+  }
+  const mark: Record<typeof status, Mark> = {
+    cannot_tell: 'unknown',
+    stable: 'fits',
+    unstable_routing: 'attention',
+    routed_per_conversation: 'attention',
+  }
+  return { matter: 'Callers in both arms', mark: mark[status], says: says[status] }
+}
+
+const overlapLine = ({ health: { concurrency } }: Experiment): Line => {
+  const { status, overlapShare } = concurrency
+  const share = overlapShare === null ? '' : ` (${formatPercent(overlapShare)} of the time in common)`
+  const says: Record<typeof status, string> = {
+    cannot_tell: 'Too few days to compare.',
+    concurrent: `A and B ran at the same times${share}.`,
+    arms_not_concurrent: `A and B did not run at the same times, or their shares changed on the way${share}. Then Monday against Saturday looks like A against B.`,
+  }
+  const mark: Record<typeof status, Mark> = {
+    cannot_tell: 'unknown',
+    concurrent: 'fits',
+    arms_not_concurrent: 'attention',
+  }
+  return { matter: 'Overlap in time', mark: mark[status], says: says[status] }
+}
+
+const missingLine = ({ outcomes }: Experiment): Line => {
+  const flagged = outcomes.filter(({ missingness }) => missingness.flags.length > 0)
+  const [first] = flagged
+  if (!first) {
+    const lacking = outcomes.reduce((sum, { arms: { a, b } }) => sum + a.missing + a.failed + b.missing + b.failed, 0)
+    return {
+      matter: 'Missing observations',
+      mark: 'fits',
+      says:
+        lacking === 0
+          ? 'Nothing is missing.'
+          : `${plural(lacking, 'observation')} missing or failed, about as many in A as in B.`,
+    }
+  }
+  const { shareA, shareB } = first.missingness
+  const shares = `${formatPercent(shareA ?? 0)} of A and ${formatPercent(shareB ?? 0)} of B`
+  return {
+    matter: 'Missing observations',
+    mark: 'attention',
+    says: `“${first.name}” lacks ${shares}${flagged.length > 1 ? `, and ${plural(flagged.length - 1, 'other outcome')} too` : ''}. Ask again for what is lacking; until then read the worst case.`,
+  }
+}
+
+const evenLine = ({ health: { byHour, byCompany, byDirection } }: Experiment): Line => {
+  const kinds = [
+    { name: 'hours of the day', split: byHour },
+    { name: 'companies', split: byCompany },
+    { name: 'directions', split: byDirection },
+  ]
+  const uneven = kinds.filter(({ split }) => split.status === 'uneven').map(({ name }) => name)
+  if (uneven.length > 0) {
+    return {
+      matter: 'Kind of calls',
+      mark: 'attention',
+      says: `A and B had other shares of ${uneven.join(' and ')}. What differs between those may look like A against B.`,
+    }
+  }
+  const told = kinds.some(({ split }) => split.status === 'even')
+  return {
+    matter: 'Kind of calls',
+    mark: told ? 'fits' : 'unknown',
+    says: told ? 'The same mix of hours, companies and directions in A and in B.' : 'Too few calls to compare.',
+  }
+}
+
+const othersLine = ({ health: { overlapping, otherVersions } }: Experiment): Line | undefined => {
+  const others = otherVersions.reduce((sum, { conversations }) => sum + conversations, 0)
+  const said = [
+    others > 0 && `${plural(others, 'conversation')} of the agent ran with other versions and are not counted`,
+    overlapping.length > 0 && `${overlapping.map(({ name }) => `“${name}”`).join(', ')} shares a version with this one`,
+  ].filter((text) => text !== false)
+  return said.length === 0 ? undefined : { matter: 'Beside it', mark: 'unknown', says: `${said.join('; ')}.` }
+}
+
+export const Trust = ({ experiment }: { experiment: Experiment }) => {
+  const lines = [splitLine, routingLine, overlapLine, missingLine, evenLine, othersLine]
+    .map((lineOf) => lineOf(experiment))
+    .filter((line) => line !== undefined)
+  const { byDay } = experiment.health
+  const dayMs = 86_400_000
+  return (
+    <>
+      <ul className={styles.lines}>
+        {lines.map(({ matter, mark, says }) => (
+          <li key={matter} className={styles[mark]}>
+            <span className={styles.mark} role="img" aria-label={marks[mark].word}>
+              {marks[mark].icon}
+            </span>
+            <strong>{matter}</strong>
+            <span>{says}</span>
+          </li>
+        ))}
+      </ul>
+      {byDay.length > 1 && (
+        <Split
+          title="Share of A by day"
+          valueName="Share of A"
+          expected={(experiment.expectedArmAPercent ?? 50) / 100}
+          points={byDay.map(({ day, a, b }) => ({
+            start: `${day}T00:00:00.000Z`,
+            end: new Date(Date.parse(`${day}T00:00:00.000Z`) + dayMs).toISOString(),
+            share: a + b === 0 ? null : a / (a + b),
+            ...(wilson(a, a + b) ?? { low: null, high: null }),
+            n: a + b,
+          }))}
+        />
+      )}
+    </>
+  )
+}

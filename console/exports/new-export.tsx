@@ -1,0 +1,279 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { X } from 'lucide-react'
+import { useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { useNames } from '../api/names.ts'
+import { queryClient } from '../api/queries.ts'
+import { useMe } from '../api/session.ts'
+import { MetadataLines } from '../filters/filter-fields.tsx'
+import { newId } from '../lib/ids.ts'
+import { instantIn, localIn, midnightIn, ownZone } from '../lib/zones.ts'
+import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
+import { Chooser, ChooserOfOne } from '../ui/chooser.tsx'
+import { Code } from '../ui/copy.tsx'
+import { Check, Choice, Field, Input, Row, Select } from '../ui/form.tsx'
+import { Page } from '../ui/page.tsx'
+import { Empty, FaultNote } from '../ui/states.tsx'
+import styles from './new-export.module.css'
+import { Preview } from './preview.tsx'
+import { type Config, exportsOptions, watchExport } from './queries.ts'
+import { formats, requestLines } from './words.tsx'
+
+const mostMonitors = 20
+
+const results = [
+  { value: 'all', label: 'all results' },
+  { value: 'affected', label: 'affected alone' },
+  { value: 'not_affected', label: 'not affected alone' },
+]
+// Browsers name the zones of places alone.
+const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => ({ value: zone, label: zone }))
+
+/** The configuration as it is typed: the window in the clocks of its zone. */
+type Draft = Omit<Config, 'since' | 'until'> & { since: string; until: string }
+
+const startOf = (config: Partial<Config> = {}): Draft => {
+  const timezone = config.timezone ?? ownZone()
+  return {
+    ...config,
+    timezone,
+    monitors: config.monitors ?? [],
+    since: config.since ? localIn(config.since, timezone) : midnightIn(timezone, -7),
+    until: config.until ? localIn(config.until, timezone) : midnightIn(timezone, 0),
+  }
+}
+
+/** What can be asked for, or why it cannot yet. */
+const readDraft = (draft: Draft): { config: Config } | { lacks: string } => {
+  const [since, until] = [instantIn(draft.since, draft.timezone), instantIn(draft.until, draft.timezone)]
+  if (draft.monitors.length === 0) return { lacks: 'Choose a monitor: its results are the columns.' }
+  if (since === undefined || until === undefined) return { lacks: 'Give both ends of the window.' }
+  if (since >= until) return { lacks: 'The window must end later than it begins.' }
+  return { config: { ...draft, since, until } }
+}
+
+/** What is typed, as the address keeps it: without an end of the window that is no time. */
+const addressOf = ({ since, until, ...rest }: Draft): Partial<Config> => {
+  const [from, to] = [instantIn(since, rest.timezone), instantIn(until, rest.timezone)]
+  return { ...rest, ...(from && { since: from }), ...(to && { until: to }) }
+}
+
+const Monitors = ({ draft, change }: { draft: Draft; change: (part: Partial<Draft>) => void }) => {
+  const { options, nameOf } = useNames('monitors')
+  const set = (ids: string[]) =>
+    change({
+      monitors: ids.slice(0, mostMonitors).map((id) => draft.monitors.find((monitor) => monitor.id === id) ?? { id }),
+    })
+  const conditions = draft.monitors.filter(({ result = 'all' }) => result !== 'all')
+  return (
+    <>
+      <Chooser
+        label="Results of"
+        hint={`Up to ${mostMonitors} monitors; their columns follow in this order.`}
+        options={options}
+        value={draft.monitors.map(({ id }) => id)}
+        onChange={set}
+        placeholder="Monitors…"
+      />
+      {draft.monitors.map(({ id, result = 'all' }) => (
+        <div key={id} className={styles.monitor}>
+          <span className={styles.name}>{nameOf(id)}</span>
+          <Select
+            aria-label={`Results of ${nameOf(id)}`}
+            value={result}
+            options={results}
+            onChange={({ target }) =>
+              change({
+                monitors: draft.monitors.map((monitor) =>
+                  monitor.id === id
+                    ? { id, result: target.value as NonNullable<Config['monitors'][number]['result']> }
+                    : monitor,
+                ),
+              })
+            }
+          />
+          <IconButton
+            label={`Remove ${nameOf(id)}`}
+            icon={<X />}
+            onClick={() => set(draft.monitors.map((monitor) => monitor.id).filter((other) => other !== id))}
+          />
+        </div>
+      ))}
+      {conditions.length > 1 && (
+        <Choice
+          label="Calls that match"
+          value={draft.match ?? 'all'}
+          options={[
+            { value: 'all', label: 'all of these' },
+            { value: 'any', label: 'any of these' },
+          ]}
+          onChange={(match) => change({ match: match === 'any' ? 'any' : 'all' })}
+        />
+      )}
+    </>
+  )
+}
+
+const Notify = ({ draft, change }: { draft: Draft; change: (part: Partial<Draft>) => void }) => {
+  const { features } = useMe()
+  const { data } = useQuery({
+    queryKey: ['webhook-endpoints', 'names'],
+    queryFn: () => answer(api.GET('/v1/webhook-endpoints', { params: { query: { limit: 200 } } })),
+    enabled: features.exportWebhooks,
+  })
+  const active = (data?.data ?? []).filter(({ status }) => status === 'active')
+  if (active.length === 0) return null
+  return (
+    <Field label="Tell an endpoint when it is ready">
+      {(ids) => (
+        <Select
+          {...ids}
+          value={draft.notificationEndpointId ?? ''}
+          options={[{ value: '', label: 'None' }, ...active.map(({ id, url }) => ({ value: id, label: url }))]}
+          onChange={({ target }) => change({ notificationEndpointId: target.value })}
+        />
+      )}
+    </Field>
+  )
+}
+
+/** A draft without the fields that ask nothing. */
+const tidy = ({ monitors, since, until, timezone, ...rest }: Draft): Draft => {
+  const asks = (value: unknown) =>
+    ![undefined, '', false].includes(value as never) && !(Array.isArray(value) && value.length === 0)
+  return {
+    ...Object.fromEntries(Object.entries(rest).filter(([, value]) => asks(value))),
+    monitors,
+    since,
+    until,
+    timezone,
+  }
+}
+
+export const NewExport = () => {
+  const { config: given } = useSearch({ from: '/app/exports/new' })
+  const navigate = useNavigate({ from: '/exports/new' })
+  const [draft, setDraft] = useState(() => startOf(given))
+  // Another one for each export that is asked for; the same one for a request that is sent again.
+  const [operationId, setOperationId] = useState(() => newId())
+  const agents = useNames('agents')
+  const groups = useNames('agentGroups')
+  const companies = useNames('companies')
+  const monitors = useNames('monitors')
+  const read = readDraft(draft)
+  const change = (part: Partial<Draft>) => {
+    const next = tidy({ ...draft, ...part })
+    setDraft(next)
+    setOperationId(newId())
+    void navigate({ search: { config: addressOf(next) }, replace: true })
+  }
+  const ask = useMutation({
+    mutationFn: (config: Config) => answer(api.POST('/v1/monitor-exports', { body: { operationId, config } })),
+    onSuccess: async ({ id }) => {
+      await queryClient.invalidateQueries({ queryKey: exportsOptions.queryKey })
+      void watchExport(id)
+      await navigate({ to: '/exports' })
+    },
+  })
+  const one = (name: 'agentId' | 'groupId' | 'companyId', label: string, { options }: typeof agents) => (
+    <ChooserOfOne
+      label={label}
+      options={options}
+      value={draft[name] ?? null}
+      onChange={(value) => change({ [name]: value ?? '' })}
+      placeholder="Any"
+    />
+  )
+  return (
+    <Page title="New export" above={<Link to="/exports">Exports</Link>}>
+      {monitors.isLoaded && monitors.options.length === 0 ? (
+        <Empty title="There is nothing to export yet" action={<ButtonLink to="/monitors/new">New monitor</ButtonLink>}>
+          <p>An export holds what monitors found. Make a monitor first; it looks at each call that comes in.</p>
+        </Empty>
+      ) : (
+        <div className={styles.columns}>
+          <form
+            className={styles.form}
+            aria-label="New export"
+            onSubmit={(event) => {
+              event.preventDefault()
+              if ('config' in read && !ask.isPending) ask.mutate(read.config)
+            }}
+          >
+            <Monitors draft={draft} change={change} />
+            <Row>
+              <Field label="For calls from">
+                {(ids) => (
+                  <Input
+                    {...ids}
+                    type="datetime-local"
+                    value={draft.since}
+                    onChange={({ target }) => change({ since: target.value })}
+                  />
+                )}
+              </Field>
+              <Field label="To, exclusive">
+                {(ids) => (
+                  <Input
+                    {...ids}
+                    type="datetime-local"
+                    value={draft.until}
+                    onChange={({ target }) => change({ until: target.value })}
+                  />
+                )}
+              </Field>
+              <ChooserOfOne
+                label="By the clocks of"
+                options={zones}
+                value={draft.timezone}
+                onChange={(timezone) => change({ timezone: timezone ?? ownZone() })}
+              />
+            </Row>
+            <Row>
+              {one('agentId', 'Agent', agents)}
+              {groups.options.length > 0 && one('groupId', 'Agent group', groups)}
+              {companies.options.length > 0 && one('companyId', 'Company', companies)}
+            </Row>
+            <MetadataLines
+              filter={{ ...(draft.metadata && { metadata: draft.metadata }) }}
+              onChange={({ metadata = [] }) => change({ metadata })}
+            />
+            <Choice
+              label="As"
+              value={draft.format ?? 'csv'}
+              options={formats}
+              onChange={(format) => change({ format: format as NonNullable<Config['format']> })}
+            />
+            <Check
+              label="With reasoning"
+              hint="One column more a monitor: why it found what it found."
+              checked={draft.reasoning ?? false}
+              onChange={({ target }) => change({ reasoning: target.checked })}
+            />
+            <Check
+              label="Results of current versions alone"
+              hint="Otherwise of each call the newest version of the monitor that has a result."
+              checked={draft.versionScope === 'current'}
+              onChange={({ target }) => change({ versionScope: target.checked ? 'current' : 'historical' })}
+            />
+            <Notify draft={draft} change={change} />
+            {ask.error && <FaultNote error={ask.error} />}
+            <div>
+              <Button type="submit" look="primary" busy={ask.isPending} disabled={'lacks' in read}>
+                Make the export
+              </Button>
+            </div>
+            {'config' in read && (
+              <details>
+                <summary>The same as an API call</summary>
+                <Code>{requestLines(read.config)}</Code>
+              </details>
+            )}
+          </form>
+          <Preview read={read} />
+        </div>
+      )}
+    </Page>
+  )
+}

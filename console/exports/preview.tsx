@@ -1,0 +1,68 @@
+import { useQuery } from '@tanstack/react-query'
+import { useDeferred } from '../lib/deferred.ts'
+import { plural } from '../lib/format.ts'
+import { FaultNote, Loading } from '../ui/states.tsx'
+import styles from './new-export.module.css'
+import { type Config, previewOptions } from './queries.ts'
+
+/** How many calls match, and the first rows as they will look. */
+export const Preview = ({ read }: { read: { config: Config } | { lacks: string } }) => {
+  const config = useDeferred('config' in read ? read.config : undefined, 300)
+  const { data, error, isFetching } = useQuery({ ...previewOptions(config), placeholderData: (before) => before })
+  if ('lacks' in read) {
+    return (
+      <section className={styles.preview} aria-label="What it will hold">
+        <p className={styles.soft}>{read.lacks}</p>
+      </section>
+    )
+  }
+  return (
+    <section className={styles.preview} aria-label="What it will hold" aria-busy={isFetching}>
+      {error && <FaultNote error={error} />}
+      {!data && !error && <Loading lines={6} />}
+      {data && (
+        <>
+          <div className={isFetching ? styles.stale : undefined}>
+            <p className={styles.count} aria-live="polite">
+              {plural(data.count, 'call')}
+            </p>
+            <p className={styles.soft}>
+              {data.exceedsLimit
+                ? 'More than an export may hold: choose a shorter window.'
+                : data.count === 0
+                  ? 'No call in this window has a result that matches.'
+                  : `One row each. ${data.count > data.rows.length ? `The first ${data.rows.length}:` : 'All of them:'}`}
+            </p>
+          </div>
+          {data.rows.length > 0 && (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+            <section className={styles.rows} tabIndex={0} aria-label="The first rows">
+              <table>
+                <thead>
+                  <tr>
+                    {data.columns.map((column) => (
+                      <th key={column} scope="col">
+                        {column}
+                      </th>
+                    ))}
+                  </tr>
+                </thead>
+                <tbody>
+                  {data.rows.map((row) => (
+                    <tr key={String(row[0])}>
+                      {row.map((value, at) => (
+                        <td key={data.columns[at]} title={String(value ?? '')}>
+                          {value}
+                        </td>
+                      ))}
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </section>
+          )}
+        </>
+      )}
+    </section>
+  )
+}

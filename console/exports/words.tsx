@@ -1,0 +1,46 @@
+import { useNames } from '../api/names.ts'
+import { operatorWords } from '../filters/operators.ts'
+import { Time } from '../ui/time.tsx'
+import type { Config } from './queries.ts'
+
+export const formats: { value: NonNullable<Config['format']>; label: string }[] = [
+  { value: 'csv', label: 'CSV' },
+  { value: 'xlsx', label: 'Excel' },
+  { value: 'parquet', label: 'Parquet' },
+]
+
+export const formatName = (format: Config['format'] = 'csv'): string =>
+  formats.find(({ value }) => value === format)?.label ?? format
+
+/** What an export holds, as a sentence. */
+export const ConfigWords = ({ config }: { config: Config }) => {
+  const monitors = useNames('monitors')
+  const agents = useNames('agents')
+  const companies = useNames('companies')
+  const groups = useNames('agentGroups')
+  const asked = config.monitors.filter(({ result = 'all' }) => result !== 'all')
+  const results = config.monitors.map(
+    ({ id, result = 'all' }) => `${monitors.nameOf(id)}${result === 'all' ? '' : ` (${result.replace('_', ' ')})`}`,
+  )
+  const conditions = [
+    asked.length > 1 && `${config.match === 'any' ? 'any' : 'all'} of the results as said`,
+    config.agentId && `agent ${agents.nameOf(config.agentId)}`,
+    config.groupId && `agents in ${groups.nameOf(config.groupId)}`,
+    config.companyId && `for ${companies.nameOf(config.companyId)}`,
+    ...(config.metadata ?? []).map(({ key, op, value }) => `${key} ${operatorWords(op)} ${value ?? ''}`.trim()),
+    config.versionScope === 'current' && 'results of current versions alone',
+    config.reasoning && 'with reasoning',
+  ].filter((words) => words !== false && words !== undefined && words !== '')
+  return (
+    <>
+      {results.join(', ')}; calls from <Time at={config.since} /> to <Time at={config.until} />
+      {conditions.length > 0 && `; ${conditions.join(', ')}`}
+    </>
+  )
+}
+
+/** The request that asks for the same. */
+export const requestLines = (config: Config): string => `curl -X POST ${location.origin}/v1/monitor-exports \\
+  -H "Authorization: Bearer $EARSHOT_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '${JSON.stringify({ operationId: '$(uuidgen)', config }, null, 2).replaceAll("'", "'\\''").replace('$(uuidgen)', `'"$(uuidgen)"'`)}'`

@@ -1,0 +1,197 @@
+import { useMutation } from '@tanstack/react-query'
+import { ListFilter, Search } from 'lucide-react'
+import { useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { listOptions, queryClient, useList } from '../api/queries.ts'
+import type { Schemas } from '../api/schema.d.ts'
+import { useMay } from '../api/session.ts'
+import { plural } from '../lib/format.ts'
+import { announce } from '../ui/announce.tsx'
+import { Button } from '../ui/button.tsx'
+import { Confirm, Dialog } from '../ui/dialog.tsx'
+import { Field, Input, Select } from '../ui/form.tsx'
+import { useKeys } from '../ui/keys.tsx'
+import { FaultNote } from '../ui/states.tsx'
+import { useCount } from './count.ts'
+import styles from './filter-bar.module.css'
+import { type Filter, FilterFields } from './filter-fields.tsx'
+
+/** What a filter selects, in words, with how many there are. */
+export const FilterWords = ({ filter }: { filter: Filter }) => {
+  const { data, error } = useCount(filter)
+  if (error && !data) return <FaultNote error={error} />
+  return (
+    <p className={styles.words} aria-live="polite">
+      {data ? (
+        <>
+          <strong>{plural(data.count, 'conversation')}</strong>{' '}
+          {Object.keys(filter).length > 0 && <span>{data.explanation}</span>}
+        </>
+      ) : (
+        'Counting…'
+      )}
+    </p>
+  )
+}
+
+const viewsOptions = listOptions(['saved-views'], (cursor) =>
+  answer(api.GET('/v1/saved-views', { params: { query: { limit: 200, ...cursor } } })),
+)
+
+type View = Schemas['SavedView']
+
+const SaveView = ({
+  filter,
+  onSaved,
+  onClose,
+}: {
+  filter: Filter
+  onSaved: (view: View) => void
+  onClose: () => void
+}) => {
+  const [name, setName] = useState('')
+  const save = useMutation({
+    mutationFn: () => answer(api.POST('/v1/saved-views', { body: { name: name.trim(), filter } })),
+    onSuccess: async (view) => {
+      await queryClient.invalidateQueries({ queryKey: ['saved-views'] })
+      announce(`The view “${view.name}” is kept`)
+      onSaved(view)
+    },
+  })
+  return (
+    <Dialog title="Keep this view" open onClose={onClose}>
+      <form
+        className={styles.save}
+        onSubmit={(event) => {
+          event.preventDefault()
+          save.mutate()
+        }}
+      >
+        <Field label="Name" hint="Everybody in your organization sees it.">
+          {(ids) => (
+            <Input {...ids} value={name} maxLength={255} required onChange={({ target }) => setName(target.value)} />
+          )}
+        </Field>
+        {save.error && <FaultNote error={save.error} />}
+        <div>
+          <Button type="submit" look="primary" busy={save.isPending} disabled={name.trim() === ''}>
+            Keep the view
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+type FilterBarProps = {
+  filter: Filter
+  view: string | undefined
+  onChange: (filter: Filter, view?: string) => void
+}
+
+/** What is looked at: in words, by fields that open, and by kept views. */
+export const FilterBar = ({ filter, view, onChange }: FilterBarProps) => {
+  const [open, setOpen] = useState(false)
+  const [saving, setSaving] = useState(false)
+  const [deleting, setDeleting] = useState(false)
+  const [text, setText] = useState<string>()
+  const mayWrite = useMay('member')
+  const { rows: views = [] } = useList(viewsOptions)
+  const chosen = views.find(({ id }) => id === view)
+  const changed = chosen !== undefined && JSON.stringify(chosen.filter) !== JSON.stringify(filter)
+  const isEmpty = Object.keys(filter).length === 0
+  useKeys({ f: { does: 'Open or close the filter', run: () => setOpen(!open) } })
+  return (
+    <div className={styles.bar}>
+      <div className={styles.line}>
+        <search>
+          <form
+            className={styles.search}
+            onSubmit={(event) => {
+              event.preventDefault()
+              const { text: _, ...rest } = filter
+              const said = (text ?? filter.text ?? '').trim()
+              setText(undefined)
+              onChange(said === '' ? rest : { ...rest, text: said }, view)
+            }}
+          >
+            <Search aria-hidden="true" />
+            <input
+              type="search"
+              aria-label="Words said"
+              placeholder="Words said…"
+              maxLength={500}
+              value={text ?? filter.text ?? ''}
+              onChange={({ target }) => setText(target.value)}
+            />
+          </form>
+        </search>
+        <Button aria-expanded={open} onClick={() => setOpen(!open)}>
+          <ListFilter aria-hidden="true" /> Filter
+        </Button>
+        {views.length > 0 && (
+          <div className={styles.views}>
+            <Select
+              aria-label="Saved view"
+              value={view ?? ''}
+              options={[
+                { value: '', label: 'Saved views' },
+                ...views.map(({ id, name }) => ({ value: id, label: name })),
+              ]}
+              onChange={({ target }) => {
+                const next = views.find(({ id }) => id === target.value)
+                onChange(next?.filter ?? {}, next?.id)
+              }}
+            />
+          </div>
+        )}
+        {!isEmpty && (chosen === undefined || changed) && mayWrite && (
+          <Button look="quiet" onClick={() => setSaving(true)}>
+            Keep as a view
+          </Button>
+        )}
+        {chosen && !changed && mayWrite && (
+          <Button look="quiet" onClick={() => setDeleting(true)}>
+            Delete the view
+          </Button>
+        )}
+        {!isEmpty && (
+          <Button look="quiet" onClick={() => onChange({})}>
+            Clear
+          </Button>
+        )}
+      </div>
+      {open && (
+        <section className={styles.panel} aria-label="Filter">
+          <FilterFields filter={filter} onChange={(next) => onChange(next, view)} />
+        </section>
+      )}
+      <FilterWords filter={filter} />
+      {saving && (
+        <SaveView
+          filter={filter}
+          onClose={() => setSaving(false)}
+          onSaved={({ id }) => {
+            setSaving(false)
+            onChange(filter, id)
+          }}
+        />
+      )}
+      {chosen && (
+        <Confirm
+          title={`Delete the view “${chosen.name}”?`}
+          action="Delete the view"
+          open={deleting}
+          onClose={() => setDeleting(false)}
+          run={async () => {
+            await api.DELETE('/v1/saved-views/{id}', { params: { path: { id: chosen.id } } })
+            await queryClient.invalidateQueries({ queryKey: ['saved-views'] })
+            onChange(filter)
+          }}
+        >
+          It goes for everybody in your organization. The conversations stay.
+        </Confirm>
+      )}
+    </div>
+  )
+}

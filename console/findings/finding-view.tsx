@@ -1,0 +1,118 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { useMay } from '../api/session.ts'
+import { Button } from '../ui/button.tsx'
+import { Field, Input } from '../ui/form.tsx'
+import { Section } from '../ui/page.tsx'
+import { Await, FaultNote } from '../ui/states.tsx'
+import { About } from './about.tsx'
+import { Attached } from './attached.tsx'
+import { Comments } from './comments.tsx'
+import styles from './finding.module.css'
+import { History } from './history.tsx'
+import { type Finding, findingOptions, refreshFindings } from './queries.ts'
+import { type Document, RichText, RichTextField } from './rich-text.tsx'
+
+/** The title and the description, to be read and to be written. */
+const Saying = ({ finding, titled }: { finding: Finding; titled: boolean }) => {
+  const mayWrite = useMay('member') && finding.mergedIntoId === null
+  const [draft, setDraft] = useState<{ title: string; description: Document | null }>()
+  const save = useMutation({
+    mutationFn: (body: { title: string; description: Document | null }) =>
+      answer(api.PATCH('/v1/findings/{id}', { params: { path: { id: finding.id } }, body })),
+    onSuccess: async () => {
+      await refreshFindings()
+      setDraft(undefined)
+    },
+  })
+  const { title, description } = finding
+  if (draft) {
+    const send = () => {
+      if (draft.title.trim() !== '' && !save.isPending) save.mutate({ ...draft, title: draft.title.trim() })
+    }
+    return (
+      <div className={styles.composer}>
+        <Field label="Title">
+          {(ids) => (
+            <Input
+              {...ids}
+              maxLength={500}
+              value={draft.title}
+              onChange={({ target }) => setDraft({ ...draft, title: target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Description">
+          {({ id }) => (
+            <RichTextField
+              id={id}
+              label="Description"
+              value={draft.description}
+              onChange={(next) => setDraft((before) => before && { ...before, description: next })}
+              onSend={send}
+            />
+          )}
+        </Field>
+        {save.error && <FaultNote error={save.error} />}
+        <div className={styles.ways}>
+          <Button look="primary" busy={save.isPending} disabled={draft.title.trim() === ''} onClick={send}>
+            Save
+          </Button>
+          <Button look="quiet" onClick={() => setDraft(undefined)}>
+            Cancel
+          </Button>
+        </div>
+      </div>
+    )
+  }
+  return (
+    <Section
+      title={titled ? title : 'Description'}
+      actions={
+        mayWrite && (
+          <Button small onClick={() => setDraft({ title, description: description ?? null })}>
+            Edit
+          </Button>
+        )
+      }
+    >
+      {description ? <RichText document={description} /> : <p className={styles.soft}>Nothing is written here.</p>}
+    </Section>
+  )
+}
+
+/** A finding with all that belongs to it. `titled` where no page around it says its title. */
+export const FindingView = ({ id, titled = false }: { id: string; titled?: boolean }) => {
+  const query = useQuery(findingOptions(id))
+  return (
+    <Await query={query}>
+      {(finding) => (
+        <div className={styles.view}>
+          {finding.mergedIntoId && (
+            <p className={styles.merged}>
+              It was merged, and takes nothing more.{' '}
+              <Link to="/findings/$id" params={{ id: finding.mergedIntoId }}>
+                To the finding that stays
+              </Link>
+            </p>
+          )}
+          <div className={styles.columns}>
+            <div className={styles.saying}>
+              <Saying key={finding.id} finding={finding} titled={titled} />
+            </div>
+            <aside className={styles.aside} aria-label="About the finding">
+              <About finding={finding} />
+            </aside>
+            <div className={styles.rest}>
+              <Attached finding={finding} />
+              <Comments finding={finding} />
+              <History finding={finding} />
+            </div>
+          </div>
+        </div>
+      )}
+    </Await>
+  )
+}

@@ -1,0 +1,61 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { answer, api } from '../api/client.ts'
+import { useNames } from '../api/names.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { Field, Form, Row, SelectField, TextField } from '../ui/form.tsx'
+import { type Priority, refreshFindings } from './queries.ts'
+import { type Document, RichTextField } from './rich-text.tsx'
+import { priorities, priorityWords, tagsOf } from './words.tsx'
+
+type Values = { title: string; priority: Priority; assigneeUserId: string; tags: string }
+
+export const NewFinding = ({ onClose }: { onClose: () => void }) => {
+  const navigate = useNavigate()
+  const members = useNames('members')
+  const [description, setDescription] = useState<Document | null>(null)
+  const form = useForm<Values>({ defaultValues: { title: '', priority: 'none', assigneeUserId: '', tags: '' } })
+  const send = async ({ title, priority, assigneeUserId, tags }: Values) => {
+    const { id } = await answer(
+      api.POST('/v1/findings', {
+        body: {
+          ...{ title: title.trim(), priority, tags: tagsOf(tags) },
+          ...(description && { description }),
+          ...(assigneeUserId && { assigneeUserId }),
+        },
+      }),
+    )
+    await refreshFindings()
+    await navigate({ to: '/findings/$id', params: { id } })
+  }
+  return (
+    <Dialog title="File a finding" open onClose={onClose} wide holds>
+      <Form
+        form={form}
+        send={send}
+        submit="File the finding"
+        // Of a list the place within is told too.
+        fieldOf={(path) => path.replace(/[[.].*$/, '')}
+      >
+        <TextField name="title" label="Title" required maxLength={500} />
+        <Field label="Description">
+          {({ id }) => <RichTextField id={id} label="Description" value={description} onChange={setDescription} />}
+        </Field>
+        <Row>
+          <SelectField
+            name="priority"
+            label="Priority"
+            options={priorities.map((value) => ({ value, label: priorityWords[value] }))}
+          />
+          <SelectField
+            name="assigneeUserId"
+            label="Assignee"
+            options={[{ value: '', label: 'Nobody' }, ...members.options]}
+          />
+        </Row>
+        <TextField name="tags" label="Tags" hint="Separated by commas." />
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,122 @@
+// Rich text as it is stored, drawn by React: nothing in it is ever read as markup.
+
+import { createElement, Fragment, lazy, type ReactNode, Suspense } from 'react'
+import { Loading } from '../ui/states.tsx'
+import styles from './rich-text.module.css'
+
+/** A TipTap document. */
+export type Document = Record<string, unknown>
+
+export type Node = { type?: unknown; text?: unknown; attrs?: Record<string, unknown>; content?: Node[]; marks?: Node[] }
+
+const isLink = (href: unknown): href is string => typeof href === 'string' && /^(https?:|mailto:)/i.test(href.trim())
+
+const marked = (text: ReactNode, { type, attrs }: Node): ReactNode => {
+  switch (type) {
+    case 'bold':
+      return <strong>{text}</strong>
+    case 'italic':
+      return <em>{text}</em>
+    case 'strike':
+      return <s>{text}</s>
+    case 'underline':
+      return <u>{text}</u>
+    case 'code':
+      return <code>{text}</code>
+    case 'link':
+      return isLink(attrs?.href) ? (
+        <a href={attrs.href} target="_blank" rel="noopener noreferrer nofollow">
+          {text}
+        </a>
+      ) : (
+        text
+      )
+    default:
+      return text
+  }
+}
+
+const tags = new Map([
+  ['paragraph', 'p'],
+  ['bulletList', 'ul'],
+  ['listItem', 'li'],
+  ['blockquote', 'blockquote'],
+])
+
+const draw = (node: Node, key: number): ReactNode => {
+  const { type, text, attrs, content = [], marks = [] } = node
+  const inside = content.map(draw)
+  const tag = tags.get(String(type))
+  if (tag) return createElement(tag, { key }, ...inside)
+  switch (type) {
+    case 'text':
+      return <Fragment key={key}>{marks.reduce<ReactNode>(marked, String(text))}</Fragment>
+    case 'heading':
+      // The page has headings of its own above these.
+      return createElement(`h${Math.min(6, 3 + Number(attrs?.level ?? 1))}`, { key }, ...inside)
+    case 'orderedList':
+      return (
+        <ol key={key} start={Number(attrs?.start ?? 1)}>
+          {inside}
+        </ol>
+      )
+    case 'taskList':
+      return (
+        <ul key={key} className={styles.tasks}>
+          {inside}
+        </ul>
+      )
+    case 'taskItem':
+      return (
+        <li key={key}>
+          <input type="checkbox" checked={attrs?.checked === true} disabled aria-label="Done" />
+          <div>{inside}</div>
+        </li>
+      )
+    case 'codeBlock':
+      return (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        <pre key={key} tabIndex={0}>
+          <code>{inside}</code>
+        </pre>
+      )
+    case 'horizontalRule':
+      return <hr key={key} />
+    case 'hardBreak':
+      return <br key={key} />
+    case 'mention':
+      return (
+        <span key={key} className={styles.mention}>
+          {`${attrs?.mentionSuggestionChar ?? '@'}${attrs?.label ?? attrs?.id ?? ''}`}
+        </span>
+      )
+    default:
+      return <Fragment key={key}>{inside}</Fragment>
+  }
+}
+
+export const RichText = ({ document }: { document: Document }) => (
+  // Its shape is checked before it is stored.
+  <div className={styles.text}>{((document as Node).content ?? []).map(draw)}</div>
+)
+
+const Editor = lazy(() => import('./editor.tsx'))
+
+export type EditorProps = {
+  label: string
+  /** Ties it to a label that is seen. */
+  id?: string
+  value: Document | null
+  /** Null when nothing is written. */
+  onChange: (value: Document | null) => void
+  /** ⌘ or Ctrl with Enter. */
+  onSend?: () => void
+  focus?: boolean
+}
+
+/** What rich text is written in. The editor is fetched when it is first wanted. */
+export const RichTextField = (props: EditorProps) => (
+  <Suspense fallback={<Loading label="Loading the editor" lines={2} />}>
+    <Editor {...props} />
+  </Suspense>
+)

@@ -1,0 +1,66 @@
+import { useMutation } from '@tanstack/react-query'
+import { answer, api } from '../api/client.ts'
+import { useMay } from '../api/session.ts'
+import { announce } from '../ui/announce.tsx'
+import { useKeys } from '../ui/keys.tsx'
+import { type Finding, type Priority, refreshFindings, type Status } from './queries.ts'
+import { priorities, priorityWords } from './words.tsx'
+
+/** Where a finding can go from where it is. */
+export const moves: Record<Status, Status[]> = {
+  open: ['acknowledged', 'resolved', 'ignored'],
+  acknowledged: ['resolved', 'ignored', 'open'],
+  resolved: ['open'],
+  ignored: ['open'],
+}
+
+export const moveWords: Record<Status, string> = {
+  ...{ acknowledged: 'Acknowledge', resolved: 'Resolve', ignored: 'Ignore', open: 'Open again' },
+}
+
+type Triage = { finding: Finding; status?: Status; priority?: Priority; reason?: string }
+
+/** Merged ones stay as they are. */
+export const mayMove = ({ status, mergedIntoId }: Finding, to: Status): boolean =>
+  mergedIntoId === null && moves[status].includes(to)
+
+export const useTriage = () =>
+  useMutation({
+    mutationFn: ({ finding, ...body }: Triage) =>
+      answer(api.POST('/v1/findings/{id}/triage', { params: { path: { id: finding.id } }, body })),
+    onSuccess: async (finding, { status }) => {
+      await refreshFindings()
+      announce(`“${finding.title}”`, status ? `is ${status} now` : priorityWords[finding.priority])
+    },
+  })
+
+const statusKeys: [key: string, to: Status][] = [
+  ['a', 'acknowledged'],
+  ['r', 'resolved'],
+  ['i', 'ignored'],
+  ['o', 'open'],
+]
+
+/** The keys that move the finding that is selected. */
+export const useTriageKeys = (finding: Finding | undefined, triage: (triage: Triage) => void): void => {
+  const mayWrite = useMay('member')
+  const toStatus = (status: Status) => {
+    if (!finding) return
+    if (mayMove(finding, status)) triage({ finding, status })
+    else announce(`It cannot be moved: it is ${finding.mergedIntoId ? 'merged into another' : finding.status}.`)
+  }
+  const toPriority = (priority: Priority) => {
+    if (finding && finding.mergedIntoId === null && finding.priority !== priority) triage({ finding, priority })
+  }
+  useKeys(
+    mayWrite
+      ? Object.fromEntries([
+          ...statusKeys.map(([key, to]) => [key, { does: moveWords[to], run: () => toStatus(to) }]),
+          ...priorities.map((priority, at) => [
+            String(at + 1),
+            { does: priorityWords[priority], run: () => toPriority(priority) },
+          ]),
+        ])
+      : {},
+  )
+}

@@ -1,0 +1,50 @@
+import { ChevronsUp, Minus, SignalHigh, SignalLow, SignalMedium } from 'lucide-react'
+import { sentenceCase } from '../lib/format.ts'
+import { Badge, type Tone } from '../ui/badge.tsx'
+import styles from './findings.module.css'
+import type { Finding, Priority, Status } from './queries.ts'
+
+export const statuses: Status[] = ['open', 'acknowledged', 'resolved', 'ignored']
+
+/** In the order of their keys. */
+export const priorities: Priority[] = ['urgent', 'high', 'medium', 'low', 'none']
+
+const tones: Record<Status, Tone> = { open: 'affected', acknowledged: 'accent', resolved: 'clear', ignored: 'unscored' }
+
+export const StatusBadge = ({ status }: { status: Status }) => (
+  <Badge tone={tones[status]}>{sentenceCase(status)}</Badge>
+)
+
+const icons = { urgent: ChevronsUp, high: SignalHigh, medium: SignalMedium, low: SignalLow, none: Minus }
+
+export const priorityWords: Record<Priority, string> = {
+  ...{ urgent: 'Urgent', high: 'High', medium: 'Medium', low: 'Low', none: 'No priority' },
+}
+
+export const PriorityMark = ({ priority, bare = false }: { priority: Priority; bare?: boolean }) => {
+  const Icon = icons[priority]
+  return (
+    <span className={styles.priority} title={priorityWords[priority]}>
+      <Icon
+        className={priority === 'urgent' ? styles.urgent : undefined}
+        {...(bare ? { role: 'img', 'aria-label': priorityWords[priority] } : { 'aria-hidden': true })}
+      />
+      {!bare && priorityWords[priority]}
+    </span>
+  )
+}
+
+/** The types that are ours; others are of the organization's own choice. */
+export const typeWords: Record<number, string> = {
+  ...{ 0: 'By hand', 1: 'Spike of a monitor', 2: 'Health of an experiment', 3: 'Latency' },
+}
+
+export const typeInWords = ({ findingType }: Pick<Finding, 'findingType'>): string =>
+  typeWords[findingType] ?? `Type ${findingType}`
+
+/** `a, b ,` → a and b. */
+export const tagsOf = (text: string): string[] =>
+  text
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '')

@@ -1,0 +1,96 @@
+import { Autocomplete } from '@base-ui/react/autocomplete'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useNames } from '../api/names.ts'
+import { useMay, useMe } from '../api/session.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import menu from '../ui/menu.module.css'
+import styles from './palette.module.css'
+import { usePlaces } from './rail.tsx'
+
+type Target = { key: string; kind: string; label: string; go: () => void }
+
+const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text.trim())
+
+const Targets = ({ onClose }: { onClose: () => void }) => {
+  const navigate = useNavigate()
+  const [text, setText] = useState('')
+  const places = usePlaces().flat()
+  const { entitlements, features } = useMe()
+  const [mayWrite, mayManage] = [useMay('member'), useMay('admin')]
+  const monitors = useNames('monitors')
+  const agents = useNames('agents')
+  const target = (kind: string, label: string, go: () => unknown, id = label): Target => ({
+    ...{ key: `${kind} ${id}`, kind, label },
+    go: () => {
+      onClose()
+      go()
+    },
+  })
+  const id = text.trim().toLowerCase()
+  const found: Target[] = isUuid(text)
+    ? [
+        target('Conversation', id, () => navigate({ to: '/conversations/$id', params: { id }, search: {} })),
+        target('Monitor', id, () => navigate({ to: '/monitors/$id', params: { id }, search: {} })),
+        target('Finding', id, () => navigate({ to: '/findings/$id', params: { id } })),
+      ]
+    : []
+  const search =
+    id === '' || isUuid(text)
+      ? []
+      : [
+          target('Search', `Conversations that say “${text.trim()}”`, () =>
+            navigate({ to: '/conversations', search: { filter: { text: text.trim() } } }),
+          ),
+        ]
+  const named = [
+    ...places.map(({ label, to }) => target('Page', label, () => navigate({ to: to ?? '/' }))),
+    mayWrite && entitlements.monitors && target('Action', 'New monitor', () => navigate({ to: '/monitors/new' })),
+    entitlements.monitors &&
+      features.monitorExports &&
+      target('Action', 'New export', () => navigate({ to: '/exports/new', search: {} })),
+    mayManage && target('Action', 'Launch an experiment', () => navigate({ to: '/experiments/new' })),
+    mayManage &&
+      target('Action', 'Make an API key', () => navigate({ to: '/settings/$part', params: { part: 'api-keys' } })),
+    ...monitors.options.map(({ value, label }) =>
+      target('Monitor', label, () => navigate({ to: '/monitors/$id', params: { id: value }, search: {} })),
+    ),
+    ...agents.options.map(({ value, label }) =>
+      target('Agent', label, () => navigate({ to: '/agents/$id', params: { id: value } })),
+    ),
+  ].filter((item): item is Target => item !== false && `${item.kind} ${item.label}`.toLowerCase().includes(id))
+  const targets = found.length > 0 ? found : named
+  return (
+    <Autocomplete.Root
+      inline
+      open
+      items={[...targets.slice(0, 50), ...search]}
+      filter={null}
+      value={text}
+      onValueChange={(value, { reason }) => reason !== 'item-press' && setText(value)}
+      itemToStringValue={({ label }: Target) => label}
+      autoHighlight="always"
+    >
+      <Autocomplete.Input
+        className={styles.input}
+        aria-label="Find"
+        placeholder="A page, a monitor, the id of a conversation, words that were said…"
+      />
+      <Autocomplete.List className={styles.list}>
+        {(item: Target) => (
+          <Autocomplete.Item key={item.key} value={item} className={`${menu.item} ${styles.item}`} onClick={item.go}>
+            <span className={styles.label}>{item.label}</span>
+            <span className={styles.kind}>{item.kind}</span>
+          </Autocomplete.Item>
+        )}
+      </Autocomplete.List>
+    </Autocomplete.Root>
+  )
+}
+
+/** Finds any page, conversation, monitor or action by its name. */
+export const Palette = ({ open, onClose }: { open: boolean; onClose: () => void }) => (
+  <Dialog title="Find" open={open} onClose={onClose}>
+    <Targets onClose={onClose} />
+  </Dialog>
+)

@@ -1,0 +1,73 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { ChevronsUpDown } from 'lucide-react'
+import { answer, api } from '../api/client.ts'
+import { asFault } from '../api/fault.ts'
+import { queryClient } from '../api/queries.ts'
+import { useMe } from '../api/session.ts'
+import { announce } from '../ui/announce.tsx'
+import { Menu } from '../ui/menu.tsx'
+import styles from './person.module.css'
+import { applyTheme, readTheme, type Theme } from './theme.ts'
+
+const nextTheme: Record<Theme, Theme> = { system: 'light', light: 'dark', dark: 'system' }
+
+/** Who is signed in and where, with the ways to another organization and out. */
+export const Person = ({ folded }: { folded: boolean }) => {
+  const { member, organization } = useMe()
+  const navigate = useNavigate()
+  const joined = useQuery({
+    queryKey: ['organizations'],
+    queryFn: ({ signal }) => answer(api.GET('/auth/organizations', { signal })),
+  })
+  const others = (joined.data?.data ?? []).filter(({ id, suspended }) => id !== organization.id && !suspended)
+  const switchTo = async (organizationId: string) => {
+    try {
+      await api.POST('/auth/organization', { body: { organizationId } })
+      location.assign('/')
+    } catch (error) {
+      announce('You are where you were', asFault(error).message)
+    }
+  }
+  const signOut = async () => {
+    // Whatever went wrong, the next page tells whether the session lives.
+    await api.POST('/auth/sign-out', { body: {} }).catch(() => undefined)
+    // The next one must see nothing of this one's.
+    queryClient.clear()
+    await navigate({ to: '/sign-in' })
+  }
+  const theme = readTheme()
+  return (
+    <div className={styles.person}>
+      <Menu
+        trigger={
+          <button
+            type="button"
+            className={styles.trigger}
+            {...(folded && { 'aria-label': `${member.name}, ${organization.name}` })}
+          >
+            <span className={styles.initial} aria-hidden="true">
+              {(member.name || member.email).charAt(0).toUpperCase()}
+            </span>
+            {!folded && (
+              <>
+                <span className={styles.names}>
+                  <span>{member.name}</span>
+                  <span className={styles.organization}>{organization.name}</span>
+                </span>
+                <ChevronsUpDown aria-hidden="true" />
+              </>
+            )}
+          </button>
+        }
+        entries={[
+          { label: 'Profile', onSelect: () => void navigate({ to: '/settings/$part', params: { part: 'profile' } }) },
+          { label: `Theme: ${theme}. Change to ${nextTheme[theme]}`, onSelect: () => applyTheme(nextTheme[theme]) },
+          ...others.map(({ id, name }) => ({ label: `Switch to ${name}`, onSelect: () => void switchTo(id) })),
+          { label: 'API reference', onSelect: () => location.assign('/docs') },
+          { label: 'Sign out', onSelect: () => void signOut() },
+        ]}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,104 @@
+import { Link, type LinkProps } from '@tanstack/react-router'
+import {
+  Bot,
+  Building2,
+  ClipboardCheck,
+  Download,
+  Flag,
+  FlaskConical,
+  Gauge,
+  Headphones,
+  Inbox,
+  MessagesSquare,
+  PanelLeftClose,
+  PanelLeftOpen,
+  Search,
+  Settings,
+} from 'lucide-react'
+import type { ReactNode } from 'react'
+import { useMe } from '../api/session.ts'
+import { IconButton } from '../ui/button.tsx'
+import { Key } from '../ui/keys.tsx'
+import { Person } from './person.tsx'
+import styles from './rail.module.css'
+
+type Place = { to: NonNullable<LinkProps['to']>; label: string; icon: ReactNode; shown?: boolean }
+
+/** Whether the key that goes with others is ⌘. */
+const isApple = /Mac|iP(hone|ad)/.test(navigator.userAgent)
+
+/** The places of the console, in the order in which a call passes through them. */
+export const usePlaces = (): Place[][] => {
+  const { entitlements, features } = useMe()
+  const places: Place[][] = [
+    [
+      { to: '/', label: 'Overview', icon: <Gauge /> },
+      { to: '/conversations', label: 'Conversations', icon: <MessagesSquare /> },
+      { to: '/monitors', label: 'Monitors', icon: <Headphones />, shown: entitlements.monitors },
+      { to: '/findings', label: 'Findings', icon: <Flag /> },
+      { to: '/experiments', label: 'Experiments', icon: <FlaskConical /> },
+    ],
+    [
+      { to: '/review', label: 'Review', icon: <ClipboardCheck /> },
+      { to: '/buckets', label: 'Buckets', icon: <Inbox /> },
+      { to: '/exports', label: 'Exports', icon: <Download />, shown: entitlements.monitors && features.monitorExports },
+    ],
+    [
+      { to: '/agents', label: 'Agents', icon: <Bot /> },
+      { to: '/companies', label: 'Companies', icon: <Building2 /> },
+      { to: '/settings', label: 'Settings', icon: <Settings /> },
+    ],
+  ]
+  return places.map((group) => group.filter(({ shown = true }) => shown))
+}
+
+type RailProps = { folded: boolean; onFold: () => void; onSearch: () => void }
+
+export const Rail = ({ folded, onFold, onSearch }: RailProps) => {
+  const groups = usePlaces()
+  return (
+    <div className={folded ? `${styles.rail} ${styles.folded}` : styles.rail}>
+      <div className={styles.brand}>
+        <Link to="/" aria-label="Earshot">
+          <img src={`${import.meta.env.BASE_URL}icon.svg`} alt="" width="22" height="22" />
+          <span className={styles.word}>Earshot</span>
+        </Link>
+        <IconButton
+          label={folded ? 'Unfold the menu' : 'Fold the menu'}
+          icon={folded ? <PanelLeftOpen /> : <PanelLeftClose />}
+          onClick={onFold}
+        />
+      </div>
+      <button
+        type="button"
+        className={styles.search}
+        onClick={onSearch}
+        {...(folded && { 'aria-label': 'Find' })}
+        title="A page, a conversation, an action"
+      >
+        <Search />
+        <span className={styles.word}>Find</span>
+        <Key>{isApple ? '⌘K' : 'Ctrl K'}</Key>
+      </button>
+      <nav aria-label="Main" className={styles.nav}>
+        {groups.map((group) => (
+          <ul key={group[0]?.label}>
+            {group.map(({ to, label, icon }) => (
+              <li key={label}>
+                <Link
+                  to={to}
+                  activeOptions={{ exact: to === '/', includeSearch: false }}
+                  {...(folded && { title: label })}
+                >
+                  {icon}
+                  <span className={styles.word}>{label}</span>
+                </Link>
+              </li>
+            ))}
+          </ul>
+        ))}
+      </nav>
+      <Person folded={folded} />
+    </div>
+  )
+}

@@ -1,0 +1,81 @@
+// The difference of two texts, word by word.
+
+export type Piece = { kind: 'same' | 'removed' | 'added'; text: string }
+
+/** With the blanks before them: blanks alone, which all texts share, would tear apart what changed. */
+const wordsOf = (text: string): string[] => text.match(/[^\S\n]*(?:[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_])|\s/gu) ?? []
+const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+/g) ?? []
+
+/** Above this many comparisons texts are compared by lines, or told as wholly replaced. */
+const mostCells = 4_000_000
+
+/** How long the longest common part is of what is left of both from each place on. */
+const lengthsOf = (before: string[], after: string[]): Uint32Array[] => {
+  const rows = Array.from({ length: before.length + 1 }, () => new Uint32Array(after.length + 1))
+  for (let i = before.length - 1; i >= 0; i--) {
+    const [row, next] = [rows[i] as Uint32Array, rows[i + 1] as Uint32Array]
+    for (let j = after.length - 1; j >= 0; j--)
+      row[j] = before[i] === after[j] ? (next[j + 1] ?? 0) + 1 : Math.max(next[j] ?? 0, row[j + 1] ?? 0)
+  }
+  return rows
+}
+
+const compare = (before: string[], after: string[]): Piece[] => {
+  const lengths = lengthsOf(before, after)
+  const lengthAt = (i: number, j: number) => lengths[i]?.[j] ?? 0
+  const pieces: Piece[] = []
+  let [i, j] = [0, 0]
+  while (i < before.length || j < after.length) {
+    const [old, now] = [before[i], after[j]]
+    if (old !== undefined && old === now) {
+      pieces.push({ kind: 'same', text: old })
+      i++
+      j++
+    } else if (old !== undefined && (now === undefined || lengthAt(i + 1, j) >= lengthAt(i, j + 1))) {
+      pieces.push({ kind: 'removed', text: old })
+      i++
+    } else {
+      pieces.push({ kind: 'added', text: now ?? '' })
+      j++
+    }
+  }
+  return pieces
+}
+
+/** Pieces of a kind that follow each other as one. */
+const joined = (pieces: Piece[]): Piece[] =>
+  pieces.reduce<Piece[]>((all, piece) => {
+    const last = all.at(-1)
+    if (last?.kind === piece.kind) last.text += piece.text
+    else if (piece.text !== '') all.push({ ...piece })
+    return all
+  }, [])
+
+/** How many are the same from the start. */
+const shared = (before: string[], after: string[]): number => {
+  let count = 0
+  while (count < before.length && before[count] === after[count]) count++
+  return count
+}
+
+/** What both begin and end with is not compared, and the rest by the finest parts that are not too much work. */
+const differ = (before: string, after: string, [split, ...coarser]: ((text: string) => string[])[]): Piece[] => {
+  if (!split)
+    return [
+      { kind: 'removed', text: before },
+      { kind: 'added', text: after },
+    ]
+  const [old, now] = [split(before), split(after)]
+  const start = shared(old, now)
+  const end = shared(old.slice(start).reverse(), now.slice(start).reverse())
+  const [oldPart, nowPart] = [old.slice(start, old.length - end), now.slice(start, now.length - end)]
+  const between =
+    oldPart.length * nowPart.length <= mostCells
+      ? compare(oldPart, nowPart)
+      : differ(oldPart.join(''), nowPart.join(''), coarser)
+  const same = (texts: string[]): Piece => ({ kind: 'same', text: texts.join('') })
+  return [same(old.slice(0, start)), ...between, same(old.slice(old.length - end))]
+}
+
+export const differenceOf = (before: string, after: string): Piece[] =>
+  joined(differ(before, after, [wordsOf, linesOf]))

@@ -1,0 +1,95 @@
+// Numbers, times and spans as people read them.
+
+const locale = 'en'
+
+const whole = new Intl.NumberFormat(locale)
+const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 })
+
+export const formatCount = (count: number): string => whole.format(count)
+
+export const formatShort = (count: number): string => (count < 10_000 ? whole.format(count) : short.format(count))
+
+/** "1 call", "1,204 calls". */
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${formatCount(count)} ${count === 1 ? one : many}`
+
+/** A share of one as per cent: enough digits to tell small ones apart, no more. */
+export const formatPercent = (share: number): string => {
+  const percent = share * 100
+  const digits = Math.abs(percent) >= 10 || percent === 0 ? 1 : 2
+  return `${percent.toFixed(digits).replace(/\.0+$/, '')} %`
+}
+
+/** Per cent without its sign and with all its digits, for the ends of an interval. */
+export const formatPoints = (share: number): string => {
+  const percent = share * 100
+  return percent.toFixed(Math.abs(percent) >= 10 || percent === 0 ? 1 : 2)
+}
+
+export const formatNumber = (value: number): string =>
+  new Intl.NumberFormat(locale, { maximumSignificantDigits: 4 }).format(value)
+
+export const formatBytes = (bytes: number): string => {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
+  return `${formatNumber(Number((bytes / 1000 ** power).toPrecision(3)))} ${units[power]}`
+}
+
+/** `12 s`, `4 m 12 s`, `1 h 4 m`. */
+export const formatDuration = (seconds: number): string => {
+  const total = Math.round(seconds)
+  const [hours, minutes, rest] = [Math.floor(total / 3600), Math.floor((total % 3600) / 60), total % 60]
+  if (hours > 0) return minutes > 0 ? `${hours} h ${minutes} m` : `${hours} h`
+  if (minutes > 0) return rest > 0 ? `${minutes} m ${rest} s` : `${minutes} m`
+  return `${rest} s`
+}
+
+/** A place in a recording: `0:07`, `12:40`, `1:02:03`. */
+export const formatClock = (seconds: number): string => {
+  const total = Math.max(0, Math.floor(seconds))
+  const two = (value: number) => String(value).padStart(2, '0')
+  const [hours, minutes] = [Math.floor(total / 3600), Math.floor((total % 3600) / 60)]
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(total % 60)}` : `${minutes}:${two(total % 60)}`
+}
+
+export const formatMs = (ms: number): string =>
+  ms < 1_000 ? `${Math.round(ms)} ms` : `${formatNumber(Number((ms / 1_000).toPrecision(3)))} s`
+
+export const formatMoney = (dollars: number): string =>
+  new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency: 'USD',
+    maximumFractionDigits: dollars !== 0 && Math.abs(dollars) < 1 ? 4 : 2,
+  }).format(dollars)
+
+const dayTime = new Intl.DateTimeFormat(locale, {
+  ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+})
+const dayYear = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric' })
+
+/** A moment in the viewer's zone. */
+export const formatMoment = (iso: string, now = new Date()): string => {
+  const date = new Date(iso)
+  return date.getFullYear() === now.getFullYear() ? dayTime.format(date) : dayYear.format(date)
+}
+
+export const formatDay = (iso: string): string => dayYear.format(new Date(iso))
+
+/** `just now`, `4 minutes ago`, `in 2 hours`. */
+export const formatAgo = (iso: string, now = Date.now()): string => {
+  const seconds = (new Date(iso).getTime() - now) / 1_000
+  const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+    ['day', 86_400],
+    ['hour', 3_600],
+    ['minute', 60],
+  ]
+  const step = steps.find(([, size]) => Math.abs(seconds) >= size)
+  if (!step) return 'just now'
+  return new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(Math.round(seconds / step[1]), step[0])
+}
+
+/** `not_affected` → `Not affected`. */
+export const sentenceCase = (word: string): string => {
+  const text = word.replaceAll('_', ' ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

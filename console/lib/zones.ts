@@ -1,0 +1,40 @@
+// Local times of a named zone, and instants.
+
+export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** How far the zone's clocks are ahead of UTC at this instant, in milliseconds. */
+const offsetAt = (instant: number, timeZone: string): number => {
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(instant)
+  const part = (type: Intl.DateTimeFormatPartTypes) => Number(parts.find((item) => item.type === type)?.value)
+  const shown = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'))
+  return shown - Math.floor(instant / 1_000) * 1_000
+}
+
+/** The instant at which the clocks of the zone show this, as `2026-11-21T10:30`; where they show it twice, the first. */
+export const instantIn = (local: string, timeZone: string): string | undefined => {
+  const asUtc = Date.parse(`${local}Z`)
+  if (Number.isNaN(asUtc)) return undefined
+  const guess = asUtc - offsetAt(asUtc, timeZone)
+  return new Date(asUtc - offsetAt(guess, timeZone)).toISOString()
+}
+
+/** What the clocks of the zone show at an instant, as `2026-11-21T10:30`. */
+export const localIn = (iso: string, timeZone: string): string => {
+  const instant = Date.parse(iso)
+  return Number.isNaN(instant) ? '' : new Date(instant + offsetAt(instant, timeZone)).toISOString().slice(0, 16)
+}
+
+/** Midnight of the day so many days from today, as the clocks of the zone show it. */
+export const midnightIn = (timeZone: string, days: number, now = new Date()): string => {
+  const [day = ''] = localIn(now.toISOString(), timeZone).split('T')
+  return `${new Date(Date.parse(`${day}T00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)}T00:00`
+}

@@ -1,0 +1,170 @@
+import { Link, useSearch } from '@tanstack/react-router'
+import { useNames } from '../api/names.ts'
+import { useList } from '../api/queries.ts'
+import { formatCount, plural } from '../lib/format.ts'
+import { ButtonLink } from '../ui/button.tsx'
+import { Confusion } from '../ui/charts/confusion.tsx'
+import { Estimate } from '../ui/estimate.tsx'
+import { Prose } from '../ui/page.tsx'
+import { Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import styles from './agreement.module.css'
+import { type Agreement, agreementOptions, type Monitor } from './queries.ts'
+
+type Share = { value: number; low: number | null; high: number | null } | null
+
+const OfShare = ({ share, n }: { share: Share; n: number }) =>
+  share ? (
+    <Estimate rate={share.value} low={share.low} high={share.high} n={n} />
+  ) : (
+    <span className={styles.soft}>–</span>
+  )
+
+/** Kappa and its like: from chance, which is 0, to 1. */
+const Kappa = ({ of, n }: { of: Share; n: number }) =>
+  of ? (
+    <span className={styles.kappa}>
+      <strong>{of.value.toFixed(2)}</strong>
+      {of.low !== null && of.high !== null && ` · ${of.low.toFixed(2)}–${of.high.toFixed(2)}`} · n {formatCount(n)}
+    </span>
+  ) : (
+    <span className={styles.soft}>–</span>
+  )
+
+const comparedOf = ({ matrix }: Agreement) => Object.values(matrix).reduce((sum, count) => sum + count, 0)
+
+const LeftOut = ({ unsure, unscored, failed, missing }: Agreement) => {
+  const said = [
+    unsure > 0 && `${formatCount(unsure)} people could not tell`,
+    unscored > 0 && `${formatCount(unscored)} unscored`,
+    failed > 0 && `${formatCount(failed)} failed`,
+    missing > 0 && `${formatCount(missing)} without a result`,
+  ].filter(Boolean)
+  return said.length > 0 ? said.join(', ') : <span className={styles.soft}>none</span>
+}
+
+const columns: Column<Agreement>[] = [
+  { key: 'version', label: 'Version', cell: ({ version }) => version },
+  {
+    ...{ key: 'precision', label: 'Precision' },
+    cell: (row) => <OfShare share={row.precision} n={row.matrix.truePositives + row.matrix.falsePositives} />,
+  },
+  {
+    ...{ key: 'recall', label: 'Recall' },
+    cell: (row) => <OfShare share={row.recall} n={row.matrix.truePositives + row.matrix.falseNegatives} />,
+  },
+  { key: 'agreement', label: 'Same', from: 720, cell: (row) => <OfShare share={row.agreement} n={comparedOf(row)} /> },
+  { key: 'kappa', label: 'κ', cell: (row) => <Kappa of={row.kappa} n={comparedOf(row)} /> },
+  { key: 'left', label: 'Left out', from: 960, cell: (row) => <LeftOut {...row} /> },
+]
+
+/** How people meet each other: where that is low, the question is unclear before the monitor is wrong. */
+const BetweenPeople = ({ betweenPeople }: Agreement) => {
+  const { nameOf } = useNames('members')
+  const { conversations, pairs, fleissKappa, krippendorffsAlpha } = betweenPeople
+  if (conversations === 0) return null
+  return (
+    <div className={styles.people}>
+      <h3>People among each other</h3>
+      <p className={styles.soft}>
+        Of {plural(conversations, 'conversation')} that two people or more could judge. Where people agree no better
+        with each other than with the monitor, the question is unclear before the monitor is wrong.
+      </p>
+      <dl className={styles.figures}>
+        {krippendorffsAlpha && (
+          <div>
+            <dt>Krippendorff’s α</dt>
+            <dd>
+              <Kappa of={krippendorffsAlpha} n={krippendorffsAlpha.conversations} />
+            </dd>
+          </div>
+        )}
+        {fleissKappa && (
+          <div>
+            <dt>Fleiss’ κ of {fleissKappa.people} each</dt>
+            <dd>
+              <Kappa of={fleissKappa} n={fleissKappa.conversations} />
+            </dd>
+          </div>
+        )}
+        {pairs.slice(0, 6).map((pair) => (
+          <div key={pair.reviewerUserIds.join(' ')}>
+            <dt>κ of {pair.reviewerUserIds.map(nameOf).join(' and ')}</dt>
+            <dd>
+              <Kappa of={pair.kappa} n={pair.conversations} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  )
+}
+
+const Reviewed = ({ id }: { id: string }) => (
+  <p className={styles.soft}>
+    The reviewed conversations that it calls{' '}
+    <Link
+      to="/conversations"
+      search={{ filter: { reviewStatus: 'completed', monitors: [{ id, result: 'affected' }] } }}
+    >
+      affected
+    </Link>{' '}
+    and{' '}
+    <Link
+      to="/conversations"
+      search={{ filter: { reviewStatus: 'completed', monitors: [{ id, result: 'not_affected' }] } }}
+    >
+      not affected
+    </Link>
+    .
+  </p>
+)
+
+export const AgreementPart = ({ monitor: { id, name } }: { monitor: Monitor }) => {
+  const { version } = useSearch({ from: '/app/monitors/$id' })
+  const list = useList(agreementOptions(id))
+  const { rows = [] } = list
+  const shown = rows.find((row) => (version === undefined ? comparedOf(row) > 0 : row.version === version))
+  if (list.isPending) return <Loading lines={6} />
+  if (list.error) return <FaultNote error={list.error} retry={list.retry} />
+  if (rows.length === 0) {
+    return (
+      <Empty
+        title="Nobody has judged it yet"
+        action={<ButtonLink to="/buckets">Put conversations into a bucket</ButtonLink>}
+      >
+        <p>
+          When people review conversations and judge “{name}”, this shows how far it can be trusted: precision, recall
+          and κ of each version, each with its interval. A bucket with a fair sample also corrects its rate.
+        </p>
+      </Empty>
+    )
+  }
+  return (
+    <div className={styles.part}>
+      <Table
+        label="Agreement by version"
+        columns={columns}
+        rows={rows}
+        idOf={({ version: number }) => String(number)}
+        more={list.more}
+        isFetchingMore={list.isFetchingMore}
+      />
+      <Prose>
+        <p className={styles.soft}>
+          Precision: of what it calls affected, what people do too. Recall: of what people call affected, what it does
+          too. κ: agreement beyond that of chance, 0 for none and 1 for all of it. Each with its 95 % interval.
+        </p>
+      </Prose>
+      {shown && (
+        <div className={styles.both}>
+          <div>
+            <Confusion title={`Version ${shown.version} and people, by judgment`} matrix={shown.matrix} />
+            <Reviewed id={id} />
+          </div>
+          <BetweenPeople {...shown} />
+        </div>
+      )}
+    </div>
+  )
+}

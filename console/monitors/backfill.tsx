@@ -1,0 +1,131 @@
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { queryClient } from '../api/queries.ts'
+import type { Schemas } from '../api/schema.d.ts'
+import { type Filter, FilterFields } from '../filters/filter-fields.tsx'
+import { formatCount, formatMoney, formatShort, plural } from '../lib/format.ts'
+import { instantIn, midnightIn, ownZone } from '../lib/zones.ts'
+import { Button } from '../ui/button.tsx'
+import { Field, Input } from '../ui/form.tsx'
+import { FaultNote } from '../ui/states.tsx'
+import type { Monitor } from './queries.ts'
+import styles from './runs.module.css'
+
+type Estimate = Schemas['EvaluationEstimate']
+
+const EstimateWords = ({ estimate, kind }: { estimate: Estimate; kind: Monitor['kind'] }) => {
+  const { conversations, answered, tokens, cost, basis, budgetLeft } = estimate
+  const toAsk = kind === 'judge' ? conversations - answered : conversations
+  return (
+    <div className={styles.estimate} role="status">
+      <p>
+        <strong>{plural(conversations, 'call')}</strong> in the window; {formatCount(answered)} have an answer of this
+        version
+        {kind === 'judge'
+          ? ` and are left alone, so that ${formatCount(toAsk)} are asked about.`
+          : ', and are asked again.'}
+      </p>
+      {tokens && (
+        <p>
+          About {formatShort(tokens.input)} tokens in and {formatShort(tokens.output)} out
+          {cost !== null ? `, about ${formatMoney(cost)}` : '; the price of the model is not known'}
+          {basis === 'lengths' && ', by the lengths of the transcripts'}
+          {basis === 'results' && ', by earlier results of this version'}.
+          {budgetLeft !== null && ` ${formatMoney(budgetLeft)} of the monthly budget are left.`}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** A run over what is stored: first what it would take, then the run itself. */
+export const Backfill = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
+  const zone = ownZone()
+  const [since, setSince] = useState(() => midnightIn(zone, -29))
+  const [until, setUntil] = useState(() => midnightIn(zone, 1))
+  const [filter, setFilter] = useState<Filter>({})
+  const [filtering, setFiltering] = useState(false)
+  const window = { since: instantIn(since, zone), until: instantIn(until, zone) }
+  const send = <T extends boolean>(dryRun: T) =>
+    answer(
+      api.POST('/v1/monitors/{id}/evaluations', {
+        params: { path: { id } },
+        body: {
+          ...{ since: window.since ?? '', until: window.until ?? '', dryRun },
+          ...(Object.keys(filter).length > 0 && { filter }),
+        },
+      }),
+    )
+  // With `dryRun` the answer is an estimate, without it a run.
+  const estimate = useMutation({ mutationFn: async () => (await send(true)) as Estimate })
+  const start = useMutation({
+    mutationFn: () => send(false),
+    onSuccess: async () => {
+      estimate.reset()
+      await queryClient.invalidateQueries({ queryKey: ['monitors', id, 'evaluations'] })
+    },
+  })
+  const change =
+    <T,>(set: (value: T) => void) =>
+    (value: T) => {
+      estimate.reset()
+      start.reset()
+      set(value)
+    }
+  const error = start.error ?? estimate.error
+  return (
+    <form
+      className={styles.backfill}
+      aria-label="Run over what is stored"
+      onSubmit={(event) => {
+        event.preventDefault()
+        estimate.mutate()
+      }}
+    >
+      <h3>Ask about what is stored</h3>
+      <Field label="Calls that started from">
+        {(ids) => (
+          <Input
+            {...ids}
+            type="datetime-local"
+            required
+            value={since}
+            onChange={({ target }) => change(setSince)(target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Until">
+        {(ids) => (
+          <Input
+            {...ids}
+            type="datetime-local"
+            required
+            value={until}
+            onChange={({ target }) => change(setUntil)(target.value)}
+          />
+        )}
+      </Field>
+      <div>
+        <Button small look="quiet" aria-expanded={filtering} onClick={() => setFiltering(!filtering)}>
+          {filtering ? 'Fewer conditions' : 'Only some of them'}
+        </Button>
+      </div>
+      {filtering && (
+        <FilterFields filter={filter} onChange={change(setFilter)} without={['since', 'until', 'statuses']} />
+      )}
+      {estimate.data && <EstimateWords estimate={estimate.data} kind={kind} />}
+      {error && <FaultNote error={error} />}
+      <div className={styles.ways}>
+        <Button type="submit" busy={estimate.isPending} disabled={!window.since || !window.until}>
+          Estimate
+        </Button>
+        {estimate.data && estimate.data.conversations > 0 && (
+          <Button look="primary" busy={start.isPending} onClick={() => start.mutate()}>
+            Ask about {plural(estimate.data.conversations, 'call')}
+          </Button>
+        )}
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,230 @@
+// How often, since when, and how much of it is known.
+
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useList } from '../api/queries.ts'
+import { formatCount, formatMoney, formatNumber, plural } from '../lib/format.ts'
+import { BandLine } from '../ui/charts/band-line.tsx'
+import { DayBars } from '../ui/charts/day-bars.tsx'
+import { Estimate } from '../ui/estimate.tsx'
+import { Choice, Select } from '../ui/form.tsx'
+import { Await } from '../ui/states.tsx'
+import { allOf, conversationsOf, filterOf, rateOf, totalsOf } from './figures.ts'
+import styles from './monitor.module.css'
+import {
+  agreementOptions,
+  costOptions,
+  type Monitor,
+  spikesOptions,
+  type Trend,
+  trendOptions,
+  versionsOptions,
+} from './queries.ts'
+import { type MonitorSearch, periods } from './search.ts'
+
+const Figure = ({ name, children, note }: { name: string; children: ReactNode; note?: ReactNode }) => (
+  <div className={styles.figure}>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+    {note && <dd className={styles.note}>{note}</dd>}
+  </div>
+)
+
+const Missing = ({
+  id,
+  totals,
+  since,
+}: {
+  id: string
+  totals: ReturnType<typeof totalsOf>
+  since?: string | undefined
+}) => (
+  <>
+    {totals.unscored > 0 && (
+      <Link {...conversationsOf(id, 'unscored', { since })}>{plural(totals.unscored, 'unscored', 'unscored')}</Link>
+    )}
+    {totals.unscored > 0 && totals.failed > 0 && ', '}
+    {totals.failed > 0 && (
+      <Link from="/monitors/$id" to="." search={(search) => ({ ...search, tab: 'found', result: 'failed' })}>
+        {plural(totals.failed, 'failed', 'failed')}
+      </Link>
+    )}
+  </>
+)
+
+/** Kappa of the newest version that people judged. */
+const Trust = ({ id }: { id: string }) => {
+  const { rows } = useList(agreementOptions(id))
+  const told = rows?.find(({ kappa }) => kappa !== null)
+  return (
+    <Figure
+      name="Agreement with people"
+      note={
+        <Link from="/monitors/$id" to="." search={(search) => ({ ...search, tab: 'agreement' })} resetScroll={false}>
+          {told ? `version ${told.version}, all its figures` : 'how people come to judge it'}
+        </Link>
+      }
+    >
+      {told?.kappa ? (
+        <span className={styles.soft}>
+          <strong>κ {formatNumber(Number(told.kappa.value.toFixed(2)))}</strong> · {told.kappa.low.toFixed(2)}–
+          {told.kappa.high.toFixed(2)} · n {Object.values(told.matrix).reduce((sum, count) => sum + count, 0)}
+        </span>
+      ) : (
+        <span className={styles.soft}>not judged yet</span>
+      )}
+    </Figure>
+  )
+}
+
+/** There is no sum of what one monitor cost; its newest answers tell the price of one. */
+const Cost = ({ id }: { id: string }) => {
+  const { data } = useQuery(costOptions(id))
+  if (!data) return null
+  return (
+    <Figure
+      name="Cost"
+      note={data.answers > 0 ? `the mean of its ${plural(data.answers, 'newest answer')}` : undefined}
+    >
+      {data.answers > 0 ? (
+        `${formatMoney(data.mean)} a call`
+      ) : (
+        <span className={styles.soft}>no price of the model is known</span>
+      )}
+    </Figure>
+  )
+}
+
+const Figures = ({ monitor: { id, kind }, trend: { data, corrected } }: { monitor: Monitor; trend: Trend }) => {
+  const totals = totalsOf(data)
+  const since = data[0]?.start
+  return (
+    <dl className={styles.figures}>
+      <Figure
+        name="Affected"
+        note={
+          totals.affected > 0 ? (
+            <Link {...conversationsOf(id, 'affected', { since })}>{plural(totals.affected, 'conversation')}</Link>
+          ) : (
+            'of what was scored'
+          )
+        }
+      >
+        <Estimate {...rateOf(totals)} />
+      </Figure>
+      {corrected && (
+        <Figure
+          name="Corrected by reviews"
+          note={`rests on ${plural(corrected.reviewed, 'reviewed call')}, ${formatNumber(corrected.shareReviewed * 100)} % of them`}
+        >
+          <Estimate rate={corrected.rate} low={corrected.low} high={corrected.high} n={corrected.reviewed} />
+        </Figure>
+      )}
+      <Figure
+        name="Scored"
+        note={totals.unscored + totals.failed > 0 ? <Missing id={id} totals={totals} since={since} /> : 'none missing'}
+      >
+        {formatCount(totals.affected + totals.notAffected)} of {formatCount(allOf(totals))}
+      </Figure>
+      <Trust id={id} />
+      {kind === 'judge' && <Cost id={id} />}
+    </dl>
+  )
+}
+
+const Charts = ({ monitor: { id }, trend: { data } }: { monitor: Monitor; trend: Trend }) => {
+  const spikes = useQuery(spikesOptions(id))
+  const versions = useList(versionsOptions(id))
+  return (
+    <div className={styles.charts}>
+      <BandLine
+        title="Affected rate by day, with its 95 % interval"
+        valueName="Affected"
+        height={220}
+        points={data.map(({ start, end, affectedRate, low, high, affected, notAffected }) => ({
+          ...{ start, end, value: affectedRate, low, high, n: affected + notAffected },
+          ...(affected > 0 && { link: conversationsOf(id, 'affected', { since: start, until: end }) }),
+        }))}
+        verticals={
+          versions.rows
+            ?.filter(({ number }) => number > 1)
+            .map(({ number, createdAt }) => ({ at: createdAt, label: `v${number}` })) ?? []
+        }
+        spikes={
+          spikes.data?.data.map((finding) => ({
+            ...{ id: finding.id, at: finding.createdAt, label: `Spike: ${finding.title}` },
+            link: { to: '/findings/$id', params: { id: finding.id } },
+          })) ?? []
+        }
+      />
+      <DayBars
+        title="What became of the conversations, by day"
+        height={140}
+        days={data.map(({ start, end, affected, notAffected, unscored, failed }) => ({
+          ...{ start, end, counts: { affected, clear: notAffected, unscored, failed } },
+          link: { to: '/conversations', search: { filter: filterOf(id, 'all', { since: start, until: end }) } },
+        }))}
+      />
+    </div>
+  )
+}
+
+export const Course = ({ monitor }: { monitor: Monitor }) => {
+  const { days = 30, version } = useSearch({ from: '/app/monitors/$id' })
+  const navigate = useNavigate({ from: '/monitors/$id' })
+  const query = useQuery({ ...trendOptions(monitor.id, { days, version }), placeholderData: (before) => before })
+  const { rows: versions = [] } = useList(versionsOptions(monitor.id))
+  const set = (part: MonitorSearch) =>
+    void navigate({ search: (search) => ({ ...search, ...part }), replace: true, resetScroll: false })
+  return (
+    <section aria-label="How often">
+      <div className={styles.controls}>
+        <Choice
+          label="Period"
+          hideLabel
+          value={String(days)}
+          options={periods.map((period) => ({ value: String(period), label: `${period} days` }))}
+          onChange={(next) => {
+            const period = periods.find((one) => String(one) === next)
+            if (period) set({ days: period })
+          }}
+        />
+        {versions.length > 1 && (
+          <div className={styles.version}>
+            <Select
+              aria-label="Version"
+              value={String(version ?? '')}
+              options={[
+                { value: '', label: 'Newest result of each call' },
+                ...versions.map(({ number }) => ({ value: String(number), label: `Version ${number} alone` })),
+              ]}
+              onChange={({ target }) =>
+                void navigate({
+                  search: ({ version: _, ...rest }) =>
+                    target.value === '' ? rest : { ...rest, version: Number(target.value) },
+                  replace: true,
+                  resetScroll: false,
+                })
+              }
+            />
+          </div>
+        )}
+      </div>
+      <Await query={query} lines={8}>
+        {(trend) => (
+          <>
+            <Figures monitor={monitor} trend={trend} />
+            {allOf(totalsOf(trend.data)) === 0 ? (
+              <p className={styles.soft}>
+                {version === undefined ? 'It' : `Version ${version}`} has no result of these {days} days.
+              </p>
+            ) : (
+              <Charts monitor={monitor} trend={trend} />
+            )}
+          </>
+        )}
+      </Await>
+    </section>
+  )
+}

@@ -1,0 +1,56 @@
+import { FilterWords } from '../filters/filter-bar.tsx'
+import { formatNumber } from '../lib/format.ts'
+import { Code } from '../ui/copy.tsx'
+import { Prose, Section } from '../ui/page.tsx'
+import { readDefinition } from './draft.ts'
+import styles from './monitor.module.css'
+import type { Monitor } from './queries.ts'
+
+const operators = { gte: 'at least', gt: 'more than', lte: 'at most', lt: 'less than' }
+
+/** The question in its own words, of whom it is asked, and how many of them. */
+export const Definition = ({ monitor: { kind, currentVersion, scope, samplePercent } }: { monitor: Monitor }) => {
+  const { rule, judge } = readDefinition(currentVersion.definition)
+  return (
+    <Section title="What it asks">
+      <div className={styles.definition}>
+        {kind === 'rule' && (
+          <>
+            <Code label="Copy the rule">{rule.expression}</Code>
+            {rule.score && (
+              <p className={styles.soft}>
+                The score is <code>{rule.score}</code>.
+              </p>
+            )}
+          </>
+        )}
+        {kind === 'judge' && (
+          <>
+            <Prose>
+              <p className={styles.criteria}>{judge.criteria}</p>
+            </Prose>
+            <p className={styles.soft}>
+              {judge.output.type === 'boolean'
+                ? 'Answered yes or no'
+                : `A score from ${judge.output.min} to ${judge.output.max}; affected when it is ${operators[judge.output.op]} ${judge.output.value}`}
+              {judge.model && `, by ${judge.model}`}.
+            </p>
+          </>
+        )}
+        {kind === 'external' && <p className={styles.soft}>Your own program answers, and posts the results.</p>}
+        {kind !== 'external' && (
+          <div className={styles.scope}>
+            {Object.keys(scope).length > 0 ? (
+              <FilterWords filter={scope} />
+            ) : (
+              <p className={styles.soft}>Asked of all conversations.</p>
+            )}
+            {samplePercent < 100 && (
+              <p className={styles.soft}>Of these, {formatNumber(samplePercent)} in a hundred are asked about.</p>
+            )}
+          </div>
+        )}
+      </div>
+    </Section>
+  )
+}

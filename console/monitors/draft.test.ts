@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { definitionOf, fieldOf, readDefinition, textOf } from './draft.ts'
+
+const judge = {
+  criteria: 'The agent is rude.',
+  output: { type: 'score', min: 1, max: 5, affectedWhen: { op: 'lte', value: 2 } },
+  model: 'small',
+}
+
+describe('a definition in a form', () => {
+  it('comes back as it was stored', () => {
+    const rule = { expression: 'signals.toolFailures > 0', score: 'signals.toolFailures' }
+    expect(definitionOf('rule', readDefinition(rule))).toEqual(rule)
+    expect(definitionOf('judge', readDefinition(judge))).toEqual(judge)
+    const plain = { criteria: 'Rude?', output: { type: 'boolean' } }
+    expect(definitionOf('judge', readDefinition(plain))).toEqual(plain)
+    expect(definitionOf('external', readDefinition({}))).toEqual({})
+  })
+
+  it('leaves out what is left empty', () => {
+    expect(definitionOf('rule', readDefinition({ expression: ' true ', score: ' ' }))).toEqual({ expression: 'true' })
+  })
+
+  it('takes faults to their fields', () => {
+    expect(fieldOf('rule')('definition.expression')).toBe('rule.expression')
+    expect(fieldOf('judge')('definition.output.affectedWhen.value')).toBe('judge.output.value')
+    expect(fieldOf('judge')('definition.output.min')).toBe('judge.output.min')
+    expect(fieldOf('judge')('samplePercent')).toBe('samplePercent')
+  })
+
+  it('is a text that versions are compared by', () => {
+    expect(textOf('judge', judge)).toBe('The agent is rude.\n\nanswer: score 1 to 5, affected when lte 2\nmodel: small')
+  })
+})

@@ -1,0 +1,168 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { answer, api } from '../api/client.ts'
+import { leadsNowhere } from '../api/fault.ts'
+import { queryClient } from '../api/queries.ts'
+import { useMay } from '../api/session.ts'
+import { NotFound } from '../layout/not-found.tsx'
+import { announce } from '../ui/announce.tsx'
+import { ButtonLink } from '../ui/button.tsx'
+import { Choice, Form, TextField } from '../ui/form.tsx'
+import { LeaveGuard } from '../ui/leave-guard.tsx'
+import { Page } from '../ui/page.tsx'
+import { Await, Empty } from '../ui/states.tsx'
+import { DefinitionFields, ScopeFields } from './definition-fields.tsx'
+import { type Draft, definitionOf, draftOf, fieldOf } from './draft.ts'
+import styles from './editor.module.css'
+import { type Monitor, monitorOptions, type Scope } from './queries.ts'
+import type { Kind } from './search.ts'
+import { HowToPost, TrialPane } from './trial-pane.tsx'
+import { useTrial } from './use-trial.ts'
+
+const kinds: { value: Kind; label: string }[] = [
+  { value: 'rule', label: 'A rule' },
+  { value: 'judge', label: 'A model' },
+  { value: 'external', label: 'My own program' },
+]
+
+const teaching: Record<Kind, string> = {
+  rule: 'An expression over what is known of a conversation. It costs nothing, and always gives the same answer.',
+  judge: 'A model reads the transcript and answers in words, with evidence that is checked.',
+  external: 'You post the results; Earshot keeps, counts and shows them.',
+}
+
+type EditorProps = { monitor?: Monitor; kind: Kind; onKind?: (kind: Kind) => void }
+
+const Editor = ({ monitor, kind, onKind }: EditorProps) => {
+  const navigate = useNavigate()
+  const form = useForm<Draft>({ defaultValues: draftOf(monitor) })
+  const [scope, setScope] = useState<Scope>(monitor?.scope ?? {})
+  const isSaved = useRef(false)
+  // Read while rendering, or it is not kept up.
+  const { isDirty } = form.formState
+  const draft = form.watch()
+  const definition = definitionOf(kind, draft)
+  const trial = useTrial({ kind, definition, scope, monitor })
+  const makesVersion =
+    monitor !== undefined && JSON.stringify(definition) !== JSON.stringify(definitionOf(kind, draftOf(monitor)))
+  const send = async (values: Draft) => {
+    const body = {
+      ...{ name: values.name, description: values.description.trim() || null, scope },
+      ...{ definition: definitionOf(kind, values), samplePercent: Number(values.samplePercent) },
+    }
+    const saved = await answer(
+      monitor
+        ? api.PATCH('/v1/monitors/{id}', { params: { path: { id: monitor.id } }, body })
+        : api.POST('/v1/monitors', { body: { ...body, kind } }),
+    )
+    isSaved.current = true
+    await queryClient.invalidateQueries({ queryKey: ['monitors'] })
+    announce(
+      makesVersion
+        ? `Version ${saved.currentVersion.number} of “${saved.name}” is current`
+        : `“${saved.name}” is saved`,
+    )
+    // A new definition has no history until a run makes one.
+    const asksStored = kind !== 'external' && (makesVersion || !monitor)
+    await navigate({ to: '/monitors/$id', params: { id: saved.id }, search: asksStored ? { tab: 'runs' } : {} })
+  }
+  return (
+    <div className={styles.editor}>
+      <div className={styles.definition}>
+        <Form
+          form={form}
+          send={send}
+          submit={makesVersion ? `Save as version ${monitor.currentVersion.number + 1}` : 'Save'}
+          fieldOf={fieldOf(kind)}
+          beside={
+            monitor ? (
+              <ButtonLink to="/monitors/$id" params={{ id: monitor.id }}>
+                Cancel
+              </ButtonLink>
+            ) : (
+              <ButtonLink to="/monitors">Cancel</ButtonLink>
+            )
+          }
+        >
+          {onKind && (
+            <div>
+              <Choice
+                label="Who answers"
+                value={kind}
+                options={kinds}
+                onChange={(next) => {
+                  const chosen = kinds.find(({ value }) => value === next)
+                  if (chosen) onKind(chosen.value)
+                }}
+              />
+              <p className={styles.teaching}>{teaching[kind]}</p>
+            </div>
+          )}
+          <TextField name="name" label="Name" required maxLength={255} placeholder="Refund promised" />
+          <TextField name="description" label="What it looks for" maxLength={2000} />
+          <DefinitionFields kind={kind} problems={trial.problems} />
+          {kind !== 'external' && <ScopeFields scope={scope} onChange={setScope} />}
+        </Form>
+      </div>
+      <div className={styles.trial}>
+        {kind === 'external' ? (
+          <HowToPost id={monitor?.id} />
+        ) : (
+          <TrialPane kind={kind} monitor={monitor} trial={trial} />
+        )}
+      </div>
+      <LeaveGuard
+        isDirty={() => !isSaved.current && (isDirty || JSON.stringify(scope) !== JSON.stringify(monitor?.scope ?? {}))}
+      />
+    </div>
+  )
+}
+
+const NotAllowed = () => (
+  <Empty title="Members write monitors" action={<ButtonLink to="/monitors">See the monitors</ButtonLink>}>
+    <p>Your role reads them. An admin of your organization can change your role.</p>
+  </Empty>
+)
+
+export const NewMonitor = () => {
+  const { kind = 'rule' } = useSearch({ from: '/app/monitors/new' })
+  const navigate = useNavigate({ from: '/monitors/new' })
+  const mayWrite = useMay('member')
+  return (
+    <Page title="New monitor" above={<Link to="/monitors">Monitors</Link>}>
+      {mayWrite ? (
+        <Editor kind={kind} onKind={(next) => void navigate({ search: { kind: next }, replace: true })} />
+      ) : (
+        <NotAllowed />
+      )}
+    </Page>
+  )
+}
+
+export const EditMonitor = () => {
+  const { id } = useParams({ from: '/app/monitors/$id/edit' })
+  // What is edited does not change under the fields.
+  const query = useQuery({ ...monitorOptions(id), refetchOnWindowFocus: false })
+  const mayWrite = useMay('member')
+  if (leadsNowhere(query.error)) return <NotFound />
+  return (
+    <Page
+      title={query.data ? `Edit “${query.data.name}”` : 'Edit a monitor'}
+      above={
+        <Link to="/monitors/$id" params={{ id }}>
+          {query.data?.name ?? 'The monitor'}
+        </Link>
+      }
+    >
+      {mayWrite ? (
+        <Await query={query} lines={8}>
+          {(monitor) => <Editor key={monitor.currentVersion.number} monitor={monitor} kind={monitor.kind} />}
+        </Await>
+      ) : (
+        <NotAllowed />
+      )}
+    </Page>
+  )
+}

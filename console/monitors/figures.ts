@@ -1,0 +1,37 @@
+// What the counts of a trend come to, and the way from each to its conversations.
+
+import type { LinkProps } from '@tanstack/react-router'
+import { wilson } from '../ui/estimate.tsx'
+import type { Filter, TrendDay } from './queries.ts'
+
+export type Totals = Pick<TrendDay, 'affected' | 'notAffected' | 'unscored' | 'failed'>
+
+export const totalsOf = (days: Totals[]): Totals => {
+  const sum = (name: keyof Totals) => days.reduce((all, day) => all + day[name], 0)
+  return {
+    ...{ affected: sum('affected'), notAffected: sum('notAffected') },
+    ...{ unscored: sum('unscored'), failed: sum('failed') },
+  }
+}
+
+export const allOf = ({ affected, notAffected, unscored, failed }: Totals): number =>
+  affected + notAffected + unscored + failed
+
+/** The share of affected among what was scored, with its interval. */
+export const rateOf = ({ affected, notAffected }: Totals) => {
+  const n = affected + notAffected
+  return { rate: n === 0 ? null : affected / n, n, ...wilson(affected, n) }
+}
+
+type Window = { since?: string | undefined; until?: string | undefined }
+
+export const filterOf = (
+  id: string,
+  result: NonNullable<Filter['monitors']>[number]['result'] & string,
+  { since, until }: Window = {},
+): Filter => ({ monitors: [{ id, result }], ...(since && { since }), ...(until && { until }) })
+
+export const conversationsOf = (...filter: Parameters<typeof filterOf>): LinkProps => ({
+  to: '/conversations',
+  search: { filter: filterOf(...filter) },
+})

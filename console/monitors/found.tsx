@@ -1,0 +1,108 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNames } from '../api/names.ts'
+import { useList } from '../api/queries.ts'
+import { formatMoney, formatNumber } from '../lib/format.ts'
+import { OutcomeBadge } from '../ui/badge.tsx'
+import { Button } from '../ui/button.tsx'
+import { Choice } from '../ui/form.tsx'
+import { Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import styles from './found.module.css'
+import { foundOptions, type Monitor, useNewest } from './queries.ts'
+import { type Found, foundKinds } from './search.ts'
+
+const words: Record<Found, string> = {
+  affected: 'Affected',
+  not_affected: 'Not affected',
+  unscored: 'Unscored',
+  failed: 'Failed',
+}
+
+type Evidence = { turn: number; quote: string }[]
+
+/** What a result points at: each quote leads to its turn. */
+const Quotes = ({ conversationId, evidence }: { conversationId: string; evidence: Evidence }) =>
+  evidence.length > 0 && (
+    <ul className={styles.quotes}>
+      {evidence.map(({ turn, quote }) => (
+        <li key={`${turn} ${quote}`}>
+          <Link to="/conversations/$id" params={{ id: conversationId }} search={{ turn }}>
+            “{quote}”
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+
+/** A conversation by when it was and whose, where that is known. */
+const Conversation = ({ id, of }: { id: string; of: ReturnType<ReturnType<typeof useNewest>> }) => {
+  const { nameOf } = useNames('agents')
+  return (
+    <Link className={styles.conversation} to="/conversations/$id" params={{ id }} search={{}}>
+      {of ? (
+        <>
+          <Time at={of.startedAt} /> · {nameOf(of.agentId)}
+        </>
+      ) : (
+        <code>{id}</code>
+      )}
+    </Link>
+  )
+}
+
+export const FoundPart = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
+  const { result = 'affected', version } = useSearch({ from: '/app/monitors/$id' })
+  const navigate = useNavigate({ from: '/monitors/$id' })
+  const list = useList(foundOptions(id, result, version))
+  const newest = useNewest(result === 'failed' ? {} : { monitors: [{ id, result }] }, 100)
+  return (
+    <div className={styles.found}>
+      <Choice
+        label="Result"
+        hideLabel
+        value={result}
+        options={foundKinds.map((value) => ({ value, label: words[value] }))}
+        onChange={(next) =>
+          void navigate({
+            search: (search) => ({ ...search, result: next as Found }),
+            replace: true,
+            resetScroll: false,
+          })
+        }
+      />
+      {list.error && <FaultNote error={list.error} retry={list.retry} />}
+      {list.isPending && <Loading lines={6} />}
+      {list.rows?.length === 0 && (
+        <Empty title={`Nothing is ${words[result].toLowerCase()}`}>
+          <p>
+            {kind === 'external'
+              ? 'Results appear here as they are posted.'
+              : 'Every conversation is asked about as it ends; a run asks about those that are stored already.'}
+          </p>
+        </Empty>
+      )}
+      <ol className={styles.results} aria-label={`${words[result]}, the last to start first`}>
+        {list.rows?.map((row) => (
+          <li key={`${row.conversationId} ${row.monitorVersion}`}>
+            <div className={styles.line}>
+              <Conversation id={row.conversationId} of={newest(row.conversationId)} />
+              {row.result !== result && <OutcomeBadge {...row} />}
+              {row.score !== null && <span className={styles.soft}>score {formatNumber(row.score)}</span>}
+              <span className={styles.soft}>version {row.monitorVersion}</span>
+              {row.cost !== null && <span className={styles.soft}>{formatMoney(row.cost)}</span>}
+            </div>
+            {row.reasoning && <p>{row.reasoning}</p>}
+            <Quotes conversationId={row.conversationId} evidence={row.evidence} />
+          </li>
+        ))}
+      </ol>
+      {list.more && (
+        <div>
+          <Button small busy={list.isFetchingMore} onClick={list.more}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}

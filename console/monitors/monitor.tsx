@@ -1,0 +1,134 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Ellipsis } from 'lucide-react'
+import { useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { leadsNowhere } from '../api/fault.ts'
+import { queryClient } from '../api/queries.ts'
+import { useMay } from '../api/session.ts'
+import { NotFound } from '../layout/not-found.tsx'
+import { sentenceCase } from '../lib/format.ts'
+import { announce } from '../ui/announce.tsx'
+import { Badge } from '../ui/badge.tsx'
+import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { Page } from '../ui/page.tsx'
+import { Await, FaultNote } from '../ui/states.tsx'
+import { Tabs } from '../ui/tabs.tsx'
+import { Time } from '../ui/time.tsx'
+import { AgreementPart } from './agreement.tsx'
+import { Course } from './course.tsx'
+import { Definition } from './definition.tsx'
+import { FoundPart } from './found.tsx'
+import styles from './monitor.module.css'
+import { type Monitor as MonitorData, monitorOptions } from './queries.ts'
+import { RunsPart } from './runs.tsx'
+import type { Part } from './search.ts'
+import { VersionsPart } from './versions.tsx'
+
+const Actions = ({ monitor: { id, name, enabled } }: { monitor: MonitorData }) => {
+  const navigate = useNavigate()
+  const [deleting, setDeleting] = useState(false)
+  const change = useMutation({
+    mutationFn: () => answer(api.PATCH('/v1/monitors/{id}', { params: { path: { id } }, body: { enabled: !enabled } })),
+    onSuccess: async (monitor) => {
+      await queryClient.invalidateQueries({ queryKey: ['monitors'] })
+      announce(monitor.enabled ? `“${name}” is asked of every new conversation` : `“${name}” is off`)
+    },
+  })
+  return (
+    <>
+      {change.error && <FaultNote error={change.error} />}
+      <ButtonLink look="primary" to="/monitors/$id/edit" params={{ id }}>
+        Edit
+      </ButtonLink>
+      <Button busy={change.isPending} onClick={() => change.mutate()}>
+        {enabled ? 'Switch off' : 'Switch on'}
+      </Button>
+      <Menu
+        trigger={<IconButton label="More" icon={<Ellipsis />} />}
+        entries={[{ label: 'Delete the monitor', danger: true, onSelect: () => setDeleting(true) }]}
+      />
+      <Confirm
+        title={`Delete “${name}”?`}
+        action="Delete the monitor"
+        typed={name}
+        open={deleting}
+        onClose={() => setDeleting(false)}
+        run={async () => {
+          await api.DELETE('/v1/monitors/{id}', { params: { path: { id } } })
+          await navigate({ to: '/monitors' })
+          queryClient.removeQueries({ queryKey: ['monitors', id] })
+          await queryClient.invalidateQueries({ queryKey: ['monitors'] })
+          announce(`“${name}” is deleted`)
+        }}
+      >
+        <p>All its versions go, and every result of every conversation. Nothing brings them back.</p>
+        <p>Conversations, reviews and findings stay. To only stop asking, switch it off instead.</p>
+      </Confirm>
+    </>
+  )
+}
+
+const Parts = ({ monitor }: { monitor: MonitorData }) => {
+  const { tab = 'found' } = useSearch({ from: '/app/monitors/$id' })
+  const navigate = useNavigate({ from: '/monitors/$id' })
+  const tabs: { value: Part; label: string; content: React.ReactNode }[] = [
+    { value: 'found', label: 'What it found', content: <FoundPart monitor={monitor} /> },
+    { value: 'agreement', label: 'Agreement with people', content: <AgreementPart monitor={monitor} /> },
+    { value: 'versions', label: 'Versions', content: <VersionsPart monitor={monitor} /> },
+    ...(monitor.kind === 'external'
+      ? []
+      : [{ value: 'runs' as const, label: 'Runs', content: <RunsPart monitor={monitor} /> }]),
+  ]
+  return (
+    <div className={styles.parts}>
+      <Tabs
+        label="More of this monitor"
+        value={tabs.some(({ value }) => value === tab) ? tab : 'found'}
+        onChange={(next) =>
+          void navigate({ search: (search) => ({ ...search, tab: next as Part }), replace: true, resetScroll: false })
+        }
+        tabs={tabs}
+      />
+    </div>
+  )
+}
+
+export const Monitor = () => {
+  const { id } = useParams({ from: '/app/monitors/$id' })
+  const query = useQuery(monitorOptions(id))
+  const mayWrite = useMay('member')
+  const { data: monitor } = query
+  if (leadsNowhere(query.error)) return <NotFound />
+  return (
+    <Page
+      title={monitor?.name ?? 'Monitor'}
+      above={<Link to="/monitors">Monitors</Link>}
+      context={
+        monitor && (
+          <span className={styles.context}>
+            <Badge tone={monitor.enabled ? 'accent' : 'plain'}>{monitor.enabled ? 'On' : 'Off'}</Badge>
+            <span>
+              {sentenceCase(monitor.kind)}, version {monitor.currentVersion.number} since{' '}
+              <Time at={monitor.currentVersion.createdAt} />
+            </span>
+            {monitor.description && <span>{monitor.description}</span>}
+          </span>
+        )
+      }
+      actions={monitor && mayWrite && <Actions monitor={monitor} />}
+    >
+      <Await query={query} lines={8}>
+        {(data) => (
+          <>
+            <Course monitor={data} />
+            <Definition monitor={data} />
+            <Parts monitor={data} />
+          </>
+        )}
+      </Await>
+    </Page>
+  )
+}

@@ -1,0 +1,176 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Plus } from 'lucide-react'
+import { useList } from '../api/queries.ts'
+import { useMay } from '../api/session.ts'
+import { formatMoney, plural, sentenceCase } from '../lib/format.ts'
+import { organizationOptions } from '../settings/queries.ts'
+import { Badge } from '../ui/badge.tsx'
+import { ButtonLink } from '../ui/button.tsx'
+import { Sparkline } from '../ui/charts/sparkline.tsx'
+import { Code } from '../ui/copy.tsx'
+import { Estimate } from '../ui/estimate.tsx'
+import { Page } from '../ui/page.tsx'
+import { Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { allOf, conversationsOf, rateOf, totalsOf } from './figures.ts'
+import styles from './monitors.module.css'
+import { type Monitor, monitorsOptions, trendOptions } from './queries.ts'
+
+const days = 30
+
+const useTrend = (id: string) => useQuery(trendOptions(id, { days }))
+
+const Course = ({ monitor: { id, name } }: { monitor: Monitor }) => {
+  const { data } = useTrend(id)
+  if (!data) return <span className={styles.spark} />
+  const points = data.data.map(({ affectedRate, low, high }) => ({ value: affectedRate, low, high }))
+  return <Sparkline label={`Affected rate of ${name} by day, last ${days} days`} points={points} />
+}
+
+const Rate = ({ monitor: { id } }: { monitor: Monitor }) => {
+  const { data, error } = useTrend(id)
+  if (error) return <span className={styles.soft}>The trend cannot be read.</span>
+  if (!data) return null
+  const totals = totalsOf(data.data)
+  const estimate = (
+    <span className={styles.rate}>
+      <Estimate {...rateOf(totals)} />
+    </span>
+  )
+  return totals.affected > 0 ? (
+    <Link className={styles.number} {...conversationsOf(id, 'affected', { since: data.data[0]?.start })}>
+      {estimate}
+    </Link>
+  ) : (
+    estimate
+  )
+}
+
+const Coverage = ({ monitor: { id } }: { monitor: Monitor }) => {
+  const { data } = useTrend(id)
+  if (!data) return null
+  const totals = totalsOf(data.data)
+  if (allOf(totals) === 0) return <span className={styles.soft}>nothing asked yet</span>
+  if (totals.unscored + totals.failed === 0) return <span className={styles.soft}>all scored</span>
+  return (
+    <>
+      {totals.unscored > 0 && (
+        <Link {...conversationsOf(id, 'unscored', { since: data.data[0]?.start })}>
+          {plural(totals.unscored, 'unscored', 'unscored')}
+        </Link>
+      )}
+      {totals.unscored > 0 && totals.failed > 0 && ', '}
+      {totals.failed > 0 && (
+        <Link to="/monitors/$id" params={{ id }} search={{ tab: 'found', result: 'failed' }}>
+          {plural(totals.failed, 'failed', 'failed')}
+        </Link>
+      )}
+    </>
+  )
+}
+
+const columns: Column<Monitor>[] = [
+  {
+    key: 'name',
+    label: 'Monitor',
+    cell: ({ id, name, description, enabled }) => (
+      <div className={styles.name}>
+        <span>
+          <Link to="/monitors/$id" params={{ id }}>
+            {name}
+          </Link>{' '}
+          {!enabled && <Badge>Off</Badge>}
+        </span>
+        {description && <span className={styles.description}>{description}</span>}
+      </div>
+    ),
+  },
+  { key: 'kind', label: 'Kind', from: 720, cell: ({ kind }) => sentenceCase(kind) },
+  { key: 'course', label: `Last ${days} days`, from: 480, cell: (monitor) => <Course monitor={monitor} /> },
+  { key: 'rate', label: 'Affected · 95 % interval · n', cell: (monitor) => <Rate monitor={monitor} /> },
+  { key: 'coverage', label: 'Coverage', from: 960, cell: (monitor) => <Coverage monitor={monitor} /> },
+  {
+    ...{ key: 'version', label: 'Version', from: 720 as const },
+    cell: ({ currentVersion: { number, createdAt } }) => (
+      <span className={styles.version}>
+        {number} <span className={styles.soft}>since</span> <Time at={createdAt} />
+      </span>
+    ),
+  },
+]
+
+const lines = `curl -sS ${location.origin}/v1/monitors \\
+  -H "Authorization: Bearer $EARSHOT_KEY" -H "Content-Type: application/json" \\
+  -d '{ "name": "A tool failed", "kind": "rule", "definition": { "expression": "signals.toolFailures > 0" } }'`
+
+const NoMonitors = () => {
+  const mayWrite = useMay('member')
+  return (
+    <Empty
+      title="No monitor yet"
+      action={
+        mayWrite && (
+          <ButtonLink look="primary" to="/monitors/new">
+            Write the first monitor
+          </ButtonLink>
+        )
+      }
+    >
+      <p>
+        A monitor asks one question of every conversation, by a rule, by a model or by results that you post, and keeps
+        each answer: affected or not, with its reasoning and evidence.
+      </p>
+      <Code>{lines}</Code>
+    </Empty>
+  )
+}
+
+/** What judges took in this month, of the budget where there is one. */
+const Spending = () => {
+  const { data } = useQuery(organizationOptions)
+  const spending = data?.judgeSpending
+  if (!spending || spending.judgements === 0) return <>One question each, asked of every conversation</>
+  const { cost, judgements, budgetLeft } = spending
+  return (
+    <>
+      Judges this month: {plural(judgements, 'answer')}
+      {cost !== null && `, ${formatMoney(cost)}`}
+      {budgetLeft !== null && `, ${formatMoney(budgetLeft)} of the budget left`}
+    </>
+  )
+}
+
+export const Monitors = () => {
+  const list = useList(monitorsOptions)
+  const mayWrite = useMay('member')
+  const { rows, error } = list
+  return (
+    <Page
+      title="Monitors"
+      context={<Spending />}
+      actions={
+        mayWrite && (
+          <ButtonLink look="primary" to="/monitors/new">
+            <Plus aria-hidden="true" /> New monitor
+          </ButtonLink>
+        )
+      }
+    >
+      {error && <FaultNote error={error} retry={list.retry} />}
+      {list.isPending && <Loading lines={8} />}
+      {rows?.length === 0 && <NoMonitors />}
+      {rows !== undefined && rows.length > 0 && (
+        <Table
+          label="Monitors"
+          columns={columns}
+          rows={rows}
+          idOf={({ id }) => id}
+          more={list.more}
+          isFetchingMore={list.isFetchingMore}
+        />
+      )}
+    </Page>
+  )
+}

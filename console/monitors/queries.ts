@@ -1,0 +1,122 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { answer, api } from '../api/client.ts'
+import { listOptions } from '../api/queries.ts'
+import type { Schemas } from '../api/schema.d.ts'
+import { midnightIn, ownZone } from '../lib/zones.ts'
+import type { Found } from './search.ts'
+
+export type Monitor = Schemas['Monitor']
+export type Trend = Schemas['MonitorTrend']
+export type TrendDay = Trend['data'][number]
+export type Agreement = Schemas['MonitorAgreement']
+export type Run = Schemas['EvaluationRun']
+export type Scope = Schemas['MonitorScope']
+export type Filter = Schemas['Filter']
+
+/** Each row reads its own trend. */
+const monitorsAtOnce = 25
+
+export const monitorsOptions = listOptions<Monitor>(['monitors', 'list'], (cursor, signal) =>
+  answer(api.GET('/v1/monitors', { params: { query: { limit: monitorsAtOnce, ...cursor } }, signal })),
+)
+
+export const monitorOptions = (id: string) =>
+  queryOptions({
+    queryKey: ['monitors', id],
+    queryFn: ({ signal }) => answer(api.GET('/v1/monitors/{id}', { params: { path: { id } }, signal })),
+  })
+
+/** From the midnight before so many days until now, by the days of the viewer's zone. */
+export const trendOptions = (id: string, { days, version }: { days: number; version?: number | undefined }) => {
+  const timezone = ownZone()
+  const since = new Date(midnightIn(timezone, 1 - days)).toISOString()
+  return queryOptions({
+    queryKey: ['monitors', id, 'trend', since, version ?? null],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET('/v1/monitors/{id}/trend', {
+          params: { path: { id }, query: { since, timezone, ...(version !== undefined && { version }) } },
+          signal,
+        }),
+      ),
+    staleTime: 60_000,
+  })
+}
+
+export const versionsOptions = (id: string) =>
+  listOptions<Schemas['MonitorVersion']>(['monitors', id, 'versions'], (cursor, signal) =>
+    answer(
+      api.GET('/v1/monitors/{id}/versions', {
+        params: { path: { id }, query: { limit: 200, ...cursor } },
+        signal,
+      }),
+    ),
+  )
+
+export const agreementOptions = (id: string) =>
+  listOptions<Agreement>(['monitors', id, 'agreement'], (cursor, signal) =>
+    answer(
+      api.GET('/v1/monitors/{id}/agreement', { params: { path: { id }, query: { limit: 50, ...cursor } }, signal }),
+    ),
+  )
+
+export const foundOptions = (id: string, result: Found, version: number | undefined) =>
+  listOptions<Schemas['MonitorResult']>(['monitors', id, 'results', result, version ?? null], (cursor, signal) =>
+    answer(
+      api.GET('/v1/monitors/{id}/results', {
+        params: {
+          path: { id },
+          query: { limit: 20, result, ...(version !== undefined && { version }), ...cursor },
+        },
+        signal,
+      }),
+    ),
+  )
+
+/** What the newest answers of a judge took. */
+export const costOptions = (id: string) =>
+  queryOptions({
+    queryKey: ['monitors', id, 'cost'],
+    queryFn: async ({ signal }) => {
+      const path = { id }
+      const { data } = await answer(
+        api.GET('/v1/monitors/{id}/results', { params: { path, query: { limit: 200 } }, signal }),
+      )
+      const known = data.flatMap(({ cost }) => (cost === null ? [] : [cost]))
+      return { answers: known.length, mean: known.reduce((sum, cost) => sum + cost, 0) / known.length }
+    },
+    staleTime: 60_000,
+  })
+
+export const isUnfinished = ({ status }: Run): boolean => status === 'queued' || status === 'running'
+
+/** Read again and again while one of them is under way. */
+export const runsOptions = (id: string) => ({
+  ...listOptions<Run>(['monitors', id, 'evaluations'], (cursor, signal) =>
+    answer(
+      api.GET('/v1/monitors/{id}/evaluations', { params: { path: { id }, query: { limit: 20, ...cursor } }, signal }),
+    ),
+  ),
+  refetchInterval: ({ state }: { state: { data?: { pages: { data: Run[] }[] } | undefined } }) =>
+    state.data?.pages.some(({ data }) => data.some(isUnfinished)) ? 1_500 : false,
+})
+
+/** The findings that spikes of this monitor became. */
+export const spikesOptions = (id: string) =>
+  queryOptions({
+    queryKey: ['findings', 'spikes', id],
+    queryFn: ({ signal }) =>
+      answer(api.GET('/v1/findings', { params: { query: { monitorId: id, findingType: '1', limit: 50 } }, signal })),
+    staleTime: 60_000,
+  })
+
+/** When conversations started and whose they are, for lists that have their ids alone: of the newest of a filter. */
+export const useNewest = (filter: Filter, limit: number) => {
+  const { data } = useQuery({
+    queryKey: ['conversations', 'newest', filter, limit],
+    queryFn: ({ signal }) => answer(api.POST('/v1/conversations/search', { body: { filter, limit }, signal })),
+    staleTime: 60_000,
+  })
+  const byId = new Map(data?.data.map((conversation) => [conversation.id, conversation]))
+  return (id: string) => byId.get(id)
+}

@@ -1,0 +1,127 @@
+import { useMutation } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import { answer, api } from '../api/client.ts'
+import { queryClient, useList } from '../api/queries.ts'
+import { useMay } from '../api/session.ts'
+import { formatCount, formatDay, plural } from '../lib/format.ts'
+import { announce } from '../ui/announce.tsx'
+import { Badge, type Tone } from '../ui/badge.tsx'
+import { Button } from '../ui/button.tsx'
+import { Progress } from '../ui/progress.tsx'
+import { Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { Backfill } from './backfill.tsx'
+import { isUnfinished, type Monitor, type Run, runsOptions } from './queries.ts'
+import styles from './runs.module.css'
+
+const states: Record<Run['status'], { tone: Tone; word: string }> = {
+  queued: { tone: 'accent', word: 'Waiting' },
+  running: { tone: 'accent', word: 'Running' },
+  completed: { tone: 'plain', word: 'Done' },
+  failed: { tone: 'failed', word: 'Failed' },
+  cancelled: { tone: 'unscored', word: 'Cancelled' },
+}
+
+const doneOf = ({ scored, unscored, failed }: Run) => scored + unscored + failed
+
+const RunRow = ({ run }: { run: Run }) => {
+  const mayWrite = useMay('member')
+  const path = { id: run.monitorId, runId: run.id }
+  const change = useMutation({
+    mutationFn: (to: 'cancel' | 'resume') =>
+      answer(
+        to === 'cancel'
+          ? api.POST('/v1/monitors/{id}/evaluations/{runId}/cancel', { params: { path }, body: {} })
+          : api.POST('/v1/monitors/{id}/evaluations/{runId}/resume', { params: { path }, body: {} }),
+      ),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ['monitors', run.monitorId, 'evaluations'] }),
+  })
+  const { tone, word } = states[run.status]
+  return (
+    <li className={styles.run}>
+      <div className={styles.line}>
+        <Badge tone={tone}>{word}</Badge>
+        <span>
+          Calls from {formatDay(run.since)} until {formatDay(run.until)}
+          {run.kind === 'experiment' && ', for an experiment'}
+        </span>
+        <span className={styles.soft}>
+          version {run.monitorVersion}, asked for <Time at={run.createdAt} ago />
+        </span>
+        <span className={styles.ways}>
+          {mayWrite && isUnfinished(run) && (
+            <Button small busy={change.isPending} onClick={() => change.mutate('cancel')}>
+              Cancel
+            </Button>
+          )}
+          {mayWrite && (run.status === 'cancelled' || run.status === 'failed') && (
+            <Button small busy={change.isPending} onClick={() => change.mutate('resume')}>
+              Go on
+            </Button>
+          )}
+        </span>
+      </div>
+      {run.status === 'completed' ? (
+        <p className={styles.soft}>
+          {plural(run.scored, 'call')} scored
+          {run.unscored > 0 && `, ${formatCount(run.unscored)} unscored`}
+          {run.failed > 0 && `, ${formatCount(run.failed)} failed`}
+        </p>
+      ) : (
+        <Progress label="Calls evaluated" done={doneOf(run)} total={run.total} />
+      )}
+      {run.failure && <p className={styles.failure}>{run.failure}</p>}
+      {change.error && <FaultNote error={change.error} />}
+    </li>
+  )
+}
+
+/** Says once of each run that is seen under way how it ended. */
+const useEndings = (runs: Run[] | undefined, name: string) => {
+  const seen = useRef(new Set<string>())
+  useEffect(() => {
+    for (const run of runs ?? []) {
+      if (isUnfinished(run)) seen.current.add(run.id)
+      else if (seen.current.delete(run.id)) {
+        announce(
+          `The run of “${name}” is ${states[run.status].word.toLowerCase()}`,
+          `${formatCount(doneOf(run))} calls`,
+        )
+        void queryClient.invalidateQueries({ queryKey: ['monitors', run.monitorId] })
+      }
+    }
+  }, [runs, name])
+}
+
+export const RunsPart = ({ monitor }: { monitor: Monitor }) => {
+  const mayWrite = useMay('member')
+  const list = useList(runsOptions(monitor.id))
+  useEndings(list.rows, monitor.name)
+  return (
+    <div className={styles.part}>
+      {mayWrite && <Backfill monitor={monitor} />}
+      <div className={styles.runs}>
+        {list.error && <FaultNote error={list.error} retry={list.retry} />}
+        {list.isPending && <Loading />}
+        {list.rows?.length === 0 && (
+          <Empty title="No run yet">
+            <p>
+              New conversations are asked about as they end. A run asks about those that are stored already, so that a
+              new monitor or version has a history at once.
+            </p>
+          </Empty>
+        )}
+        <ol aria-label="Runs, newest first">
+          {list.rows?.map((run) => (
+            <RunRow key={run.id} run={run} />
+          ))}
+        </ol>
+        {list.more && (
+          <Button small busy={list.isFetchingMore} onClick={list.more}>
+            Show more
+          </Button>
+        )}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,194 @@
+import type { ReactNode } from 'react'
+import { useNames } from '../api/names.ts'
+import { formatCount, formatMoney, formatNumber, plural } from '../lib/format.ts'
+import { Badge, OutcomeBadge, outcomeOf } from '../ui/badge.tsx'
+import { Button } from '../ui/button.tsx'
+import { Code } from '../ui/copy.tsx'
+import { useKeys } from '../ui/keys.tsx'
+import { Section } from '../ui/page.tsx'
+import { Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import styles from './editor.module.css'
+import { type Monitor, useNewest } from './queries.ts'
+import type { Kind } from './search.ts'
+import { shownAtMost, type Trial, type Tried, type useTrial } from './use-trial.ts'
+
+const wordOf = (outcome: { status: string; result: string | null }) => outcomeOf(outcome).word.toLowerCase()
+
+const Outcome = ({ tried: { asked, status, result } }: { tried: Tried }) =>
+  asked && status ? <OutcomeBadge status={status} result={result} /> : <Badge>Not in scope</Badge>
+
+const TriedRow = ({ tried, of }: { tried: Tried; of: ReturnType<ReturnType<typeof useNewest>> }) => {
+  const { nameOf } = useNames('agents')
+  const { conversationId, score, reasoning, evidence, stored, judgment, flips } = tried
+  return (
+    <li className={flips ? `${styles.tried} ${styles.flips}` : styles.tried}>
+      <div className={styles.line}>
+        <Outcome tried={tried} />
+        {/* In a tab of its own, so that what is typed stays. */}
+        <a href={`/conversations/${conversationId}`} target="_blank" rel="noreferrer">
+          {of ? (
+            <>
+              <Time at={of.startedAt} /> · {nameOf(of.agentId)}
+            </>
+          ) : (
+            <code>{conversationId.slice(0, 13)}…</code>
+          )}
+        </a>
+        {score !== null && <span className={styles.soft}>score {formatNumber(score)}</span>}
+        {flips && stored && <span>was {wordOf(stored)}</span>}
+        {judgment && <span className={styles.soft}>people: {wordOf({ status: 'scored', result: judgment })}</span>}
+      </div>
+      {reasoning && <p className={styles.soft}>{reasoning}</p>}
+      {evidence.length > 0 && <p className={styles.soft}>{evidence.map(({ quote }) => `“${quote}”`).join(' · ')}</p>}
+    </li>
+  )
+}
+
+const Summary = ({ trial: { data, summary } }: { trial: Trial }) => {
+  const { affected, notAffected, unscored, failed, notAsked, tokens, cost } = summary
+  const rest = [
+    unscored > 0 && `${formatCount(unscored)} unscored`,
+    failed > 0 && `${formatCount(failed)} failed`,
+    notAsked > 0 && `${formatCount(notAsked)} not in scope`,
+  ].filter(Boolean)
+  return (
+    <p>
+      Of the {plural(data.length, 'newest call')}: <strong>{formatCount(affected)} affected</strong>,{' '}
+      {formatCount(notAffected)} not affected{rest.length > 0 && `, ${rest.join(', ')}`}.
+      {tokens &&
+        ` It took ${formatCount(tokens.input + tokens.output)} tokens${cost === null ? '' : `, ${formatMoney(cost)}`}.`}
+    </p>
+  )
+}
+
+/** How many that people agreed with the stored result of are now something else. */
+const lostOf = ({ data }: Trial): number =>
+  data.filter(({ judgment, stored, flips }) => flips && judgment !== null && stored?.result === judgment).length
+
+const changesOf = ({ summary: { flips } }: Trial): string[] =>
+  [
+    flips.toAffected > 0 && `${formatCount(flips.toAffected)} become affected`,
+    flips.toNotAffected > 0 && `${formatCount(flips.toNotAffected)} become not affected`,
+    flips.toUnscored > 0 && `${formatCount(flips.toUnscored)} become unscored`,
+  ].filter((change) => change !== false)
+
+const Flips = ({ trial, reviewed }: { trial: Trial; reviewed: Trial | undefined }) => {
+  const changes = changesOf(trial)
+  const people = reviewed?.summary.people
+  return (
+    <div className={styles.effect}>
+      <h3>What would change</h3>
+      <p>
+        Of the {plural(trial.data.length, 'newest call')}{' '}
+        {changes.length === 0 ? 'none changes from what is stored.' : <strong>{changes.join(', ')}.</strong>}
+      </p>
+      {reviewed && people && people.judged > 0 && (
+        <p>
+          Of {plural(people.judged, 'call')} that people judged it agreed on {formatCount(people.agreeBefore)} before,
+          and would on {formatCount(people.agreeNow)} now; <strong>{formatCount(lostOf(reviewed))}</strong> that were
+          right would flip.
+        </p>
+      )}
+      {people?.judged === 0 && <p className={styles.soft}>People have judged none of its results yet.</p>}
+    </div>
+  )
+}
+
+const rowsOf = ({ data }: Trial): Tried[] =>
+  data.toSorted((a, b) => Number(b.flips) - Number(a.flips)).slice(0, shownAtMost)
+
+const Answers = ({
+  trial,
+  reviewed,
+  monitor,
+}: {
+  trial: Trial
+  reviewed: Trial | undefined
+  monitor: Monitor | undefined
+}) => {
+  const newest = useNewest({ statuses: ['completed'] }, 200)
+  if (trial.data.length === 0)
+    return (
+      <Empty title="No completed conversation yet">
+        <p>As soon as there are some, they show here what this monitor would find.</p>
+      </Empty>
+    )
+  return (
+    <>
+      {monitor && <Flips trial={trial} reviewed={reviewed} />}
+      <Summary trial={trial} />
+      <ol className={styles.list} aria-label="What it finds">
+        {rowsOf(trial).map((tried) => (
+          <TriedRow key={tried.conversationId} tried={tried} of={newest(tried.conversationId)} />
+        ))}
+      </ol>
+    </>
+  )
+}
+
+type TrialPaneProps = { kind: Kind; monitor: Monitor | undefined; trial: ReturnType<typeof useTrial> }
+
+/** Of which draft the answers are that stand, where it is not the one that is typed. */
+const standingOf = ({ problems, isFetching }: TrialPaneProps['trial'], isJudge: boolean): string => {
+  if (problems.length > 0) return 'as of the last definition without a fault'
+  if (isFetching) return 'asking…'
+  return isJudge ? 'the definition has changed since' : 'asking…'
+}
+
+export const TrialPane = ({ kind, monitor, trial: state }: TrialPaneProps) => {
+  const { trial, reviewed, isFetching, isStale, error, isFilled, run, retry } = state
+  const isJudge = kind === 'judge'
+  useKeys(isJudge ? { 'mod+Enter': { does: 'Try it', run: () => isFilled && run(), always: true } } : {})
+  let standing: ReactNode = null
+  if (error) standing = <FaultNote error={error} retry={retry} />
+  else if (!trial && isFetching) standing = <Loading lines={10} />
+  else if (!trial)
+    standing = (
+      <p className={styles.soft}>
+        {isJudge
+          ? 'Write the criteria, then try them: the model reads the newest calls while you wait.'
+          : 'Write a rule, and what it finds in the newest calls stands here as you type.'}
+      </p>
+    )
+  return (
+    <Section
+      title="What it finds"
+      context={trial && isStale ? standingOf(state, isJudge) : undefined}
+      actions={
+        isJudge && (
+          <Button busy={isFetching} disabled={!isFilled} onClick={run}>
+            {trial ? 'Try again' : `Try on ${shownAtMost} calls`}
+          </Button>
+        )
+      }
+    >
+      <div className={styles.answers} aria-live="polite">
+        {standing}
+        {trial && <Answers trial={trial} reviewed={reviewed} monitor={monitor} />}
+      </div>
+    </Section>
+  )
+}
+
+const postingLines = (id: string) => `curl -sS ${location.origin}/v1/monitor-results \\
+  -H "Authorization: Bearer $EARSHOT_KEY" -H "Content-Type: application/json" \\
+  -d '{ "results": [{
+    "monitorId": "${id}",
+    "conversationExternalId": "your-id-of-the-call",
+    "result": "affected",
+    "reasoning": "The customer asks to move an appointment.",
+    "evidence": [{ "turn": 1, "quote": "I want to move my appointment." }]
+  }] }'`
+
+export const HowToPost = ({ id }: { id: string | undefined }) => (
+  <Section title="How results come in">
+    <div className={styles.answers}>
+      <p className={styles.soft}>
+        Save the monitor, then post its results with a key of yours, up to 1,000 in a request. Sending a batch again
+        changes nothing that is there already.
+      </p>
+      <Code>{postingLines(id ?? 'the id of the monitor')}</Code>
+    </div>
+  </Section>
+)

@@ -1,0 +1,85 @@
+// A draft tried on stored conversations: of rules as one types, of judges when it is asked for.
+
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { Fault, type Issue } from '../api/fault.ts'
+import type { Schemas } from '../api/schema.d.ts'
+import { useDeferred } from '../lib/deferred.ts'
+import type { Filter, Monitor, Scope } from './queries.ts'
+import type { Kind } from './search.ts'
+
+export type Trial = Schemas['MonitorTrial']
+export type Tried = Trial['data'][number]
+
+type TrialDraft = { kind: Kind; definition: Record<string, unknown>; scope: Scope }
+
+export const shownAtMost = 20
+/** Of rules more are asked than are shown, for the flips. */
+const ruleLimit = 200
+
+const ask = (
+  { kind, definition, scope }: TrialDraft,
+  monitor: Monitor | undefined,
+  filter: Filter,
+  signal: AbortSignal,
+): Promise<Trial> => {
+  const limit = kind === 'rule' && monitor ? ruleLimit : shownAtMost
+  const body = { definition, scope, limit, ...(Object.keys(filter).length > 0 && { filter }) }
+  return answer(
+    monitor
+      ? api.POST('/v1/monitors/{id}/test', { params: { path: { id: monitor.id } }, body, signal })
+      : api.POST('/v1/monitors/test', { body: { ...body, kind: kind === 'judge' ? 'judge' : 'rule' }, signal }),
+  )
+}
+
+const useAnswer = (draft: TrialDraft | undefined, monitor: Monitor | undefined, filter: Filter) => {
+  const query = useQuery({
+    queryKey: ['trials', monitor?.id ?? null, draft, filter],
+    queryFn: ({ signal }) => ask(draft as TrialDraft, monitor, filter, signal),
+    enabled: draft !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  })
+  // The last that was answered stays in sight while the next is asked, or is refused.
+  const [last, setLast] = useState<Trial>()
+  useEffect(() => {
+    if (query.data) setLast(query.data)
+  }, [query.data])
+  return { ...query, shown: query.data ?? last }
+}
+
+const isFilled = ({ kind, definition: { expression, criteria } }: TrialDraft) =>
+  kind === 'rule' ? expression !== '' : kind === 'judge' && criteria !== ''
+
+/** The faults of a definition, by the path of each. */
+const problemsOf = (error: unknown): Issue[] =>
+  error instanceof Fault && error.status === 400 ? error.issues.filter(({ path }) => path.startsWith('definition')) : []
+
+export const useTrial = ({ kind, definition, scope, monitor }: TrialDraft & { monitor: Monitor | undefined }) => {
+  const now = { kind, definition, scope }
+  const rested = useDeferred(now, 350)
+  const [asked, setAsked] = useState<TrialDraft>()
+  const judged = asked?.kind === kind ? asked : undefined
+  const draft = kind === 'rule' ? rested : judged
+  const shownDraft = draft && draft.kind === kind && isFilled(draft) ? draft : undefined
+  const newest = useAnswer(shownDraft, monitor, {})
+  const reviewed = useAnswer(monitor && shownDraft, monitor, { reviewStatus: 'completed' })
+  const problems = problemsOf(newest.error)
+  return {
+    problems,
+    trial: shownDraft && newest.shown,
+    reviewed: shownDraft && reviewed.shown,
+    isFetching: newest.isFetching,
+    /** Whether what is shown is of another draft than the one that stands. */
+    isStale: shownDraft !== undefined && (newest.data === undefined || JSON.stringify(draft) !== JSON.stringify(now)),
+    error: problems.length === 0 ? newest.error : null,
+    retry: () => void newest.refetch(),
+    isFilled: isFilled(now),
+    run: () => {
+      if (JSON.stringify(asked) !== JSON.stringify(now)) return setAsked(now)
+      void newest.refetch()
+      if (monitor) void reviewed.refetch()
+    },
+  }
+}

@@ -1,0 +1,133 @@
+import { useQueries, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { formatPercent, plural } from '../lib/format.ts'
+import { conversationsOf, rateOf } from '../monitors/figures.ts'
+import { type Monitor, type Trend, trendOptions } from '../monitors/queries.ts'
+import { Badge } from '../ui/badge.tsx'
+import { ButtonLink } from '../ui/button.tsx'
+import { Sparkline } from '../ui/charts/sparkline.tsx'
+import { Estimate } from '../ui/estimate.tsx'
+import { Section } from '../ui/page.tsx'
+import { Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import styles from './overview.module.css'
+import { enabledMonitorsOptions, openFindingsOptions } from './queries.ts'
+import { type Surprise, surpriseOf, wordOf } from './surprise.ts'
+
+const days = 30
+const shownAtMost = 8
+
+type Rate = { monitor: Monitor; trend: Trend; surprise: Surprise; spike: { id: string; title: string } | undefined }
+
+const isUnusual = ({ spike, surprise }: Rate) => spike !== undefined || wordOf(surprise) !== null
+
+const columns: Column<Rate>[] = [
+  {
+    ...{ key: 'name', label: 'Monitor' },
+    cell: ({ monitor: { id, name } }) => (
+      <Link className={styles.name} to="/monitors/$id" params={{ id }}>
+        {name}
+      </Link>
+    ),
+  },
+  {
+    ...{ key: 'course', label: `Last ${days} days`, from: 480 as const },
+    cell: ({ monitor, trend: { data } }) => (
+      <Sparkline
+        label={`Affected rate of ${monitor.name} by day, last ${days} days`}
+        points={data.map(({ affectedRate, low, high }) => ({ value: affectedRate, low, high }))}
+      />
+    ),
+  },
+  {
+    ...{ key: 'yesterday', label: 'Affected yesterday' },
+    cell: ({ monitor: { id }, trend, surprise: { yesterday } }) => {
+      const day = trend.data.at(-2)
+      const estimate = <Estimate {...rateOf(yesterday)} />
+      return yesterday.affected > 0 && day ? (
+        <Link className={styles.rate} {...conversationsOf(id, 'affected', { since: day.start, until: day.end })}>
+          {estimate}
+        </Link>
+      ) : (
+        <span className={styles.rate}>{estimate}</span>
+      )
+    },
+  },
+  {
+    ...{ key: 'usual', label: `In the ${days - 2} days before`, from: 720 as const },
+    cell: ({ surprise: { usual } }) => <Estimate {...rateOf(usual)} />,
+  },
+  {
+    ...{ key: 'word', label: '' },
+    cell: ({ surprise, spike }) =>
+      spike ? (
+        <Link to="/findings/$id" params={{ id: spike.id }} title={spike.title}>
+          <Badge tone="affected">Spike</Badge>
+        </Link>
+      ) : (
+        wordOf(surprise)
+      ),
+  },
+]
+
+const useRates = () => {
+  const monitors = useQuery(enabledMonitorsOptions)
+  const findings = useQuery(openFindingsOptions)
+  const list = monitors.data?.data ?? []
+  const trends = useQueries({ queries: list.map(({ id }) => trendOptions(id, { days })) })
+  const isPending = monitors.isPending || trends.some((trend) => trend.isPending)
+  const spikeOf = (id: string) =>
+    findings.data?.data.find(({ findingType, source }) => findingType === 1 && source.id === id)
+  const rates = list.flatMap((monitor, at): Rate[] => {
+    const trend = trends[at]?.data
+    return trend ? [{ monitor, trend, surprise: surpriseOf(trend), spike: spikeOf(monitor.id) }] : []
+  })
+  return {
+    isPending,
+    error: monitors.error ?? trends.find(({ error }) => error)?.error,
+    isEmpty: monitors.data?.data.length === 0,
+    hasMore: typeof monitors.data?.nextCursor === 'string',
+    rates: rates.toSorted(
+      (a, b) =>
+        Number(b.spike !== undefined) - Number(a.spike !== undefined) ||
+        Math.abs(b.surprise.z) - Math.abs(a.surprise.z),
+    ),
+  }
+}
+
+const contextOf = (rates: Rate[]): string =>
+  rates.some(isUnusual)
+    ? 'The most unusual first. A spike is tested; the order is only a hint.'
+    : `All as usual: no rate is far from its ${days - 2} days before.`
+
+/** What each monitor found yesterday, the most unusual first. */
+export const Rates = () => {
+  const { rates, isPending, isEmpty, error, hasMore } = useRates()
+  const shown = rates.slice(0, shownAtMost)
+  const rest = rates.slice(shownAtMost)
+  return (
+    <Section title="What monitors found" context={rates.length > 0 ? contextOf(rates) : undefined}>
+      {error && <FaultNote error={error} />}
+      {isPending && !error && <Loading lines={6} />}
+      {isEmpty && (
+        <Empty title="No monitor is on" action={<ButtonLink to="/monitors/new">Write a monitor</ButtonLink>}>
+          <p>A monitor asks one question of every conversation, and this shows when its answers change.</p>
+        </Empty>
+      )}
+      {!isPending && rates.length > 0 && (
+        <>
+          <Table label="Monitors by surprise" columns={columns} rows={shown} idOf={({ monitor }) => monitor.id} />
+          {(rest.length > 0 || hasMore) && (
+            <p className={styles.rest}>
+              <Link to="/monitors">
+                {rest.some(isUnusual) || hasMore
+                  ? 'All monitors'
+                  : `${plural(rest.length, 'more monitor')}, as usual (at most ${formatPercent(Math.max(...rest.map(({ surprise }) => rateOf(surprise.yesterday).rate ?? 0)))} yesterday)`}
+              </Link>
+            </p>
+          )}
+        </>
+      )}
+    </Section>
+  )
+}

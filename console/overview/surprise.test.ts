@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import type { Trend } from '../monitors/queries.ts'
+import { surpriseOf, wordOf } from './surprise.ts'
+
+const day = (affected: number, notAffected: number): Trend['data'][number] => ({
+  ...{ start: '', end: '', affected, notAffected, unscored: 0, failed: 0 },
+  ...{ affectedRate: null, low: null, high: null, meanScore: null },
+})
+
+/** Days before, yesterday, and today as far as it went. */
+const trendOf = (before: [number, number][], yesterday: [number, number]): Trend => ({
+  ...{ interval: 'day', timezone: 'UTC', corrected: null },
+  data: [...before.map((counts) => day(...counts)), day(...yesterday), day(9, 1)],
+})
+
+const usual: [number, number][] = Array.from({ length: 28 }, () => [5, 95])
+
+describe('the surprise of a day', () => {
+  it('is none where yesterday was as the days before, whatever today is so far', () => {
+    const surprise = surpriseOf(trendOf(usual, [6, 94]))
+    expect(surprise.z).toBeCloseTo(0.45, 1)
+    expect(wordOf(surprise)).toBeNull()
+  })
+
+  it('has the sign of the change', () => {
+    expect(wordOf(surpriseOf(trendOf(usual, [20, 80])))).toBe('more than usual')
+    const many: [number, number][] = usual.map(() => [50, 50])
+    expect(wordOf(surpriseOf(trendOf(many, [20, 80])))).toBe('less than usual')
+  })
+
+  it('is none where there is nothing to compare, and says where nothing was scored', () => {
+    expect(surpriseOf(trendOf([], [5, 5])).z).toBe(0)
+    expect(
+      surpriseOf(
+        trendOf(
+          usual.map(() => [0, 100]),
+          [0, 100],
+        ),
+      ).z,
+    ).toBe(0)
+    expect(wordOf(surpriseOf(trendOf(usual, [0, 0])))).toBe('nothing scored yesterday')
+    expect(wordOf(surpriseOf(trendOf([], [0, 0])))).toBeNull()
+  })
+})

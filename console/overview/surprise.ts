@@ -1,0 +1,31 @@
+// How far yesterday is from what a monitor usually finds.
+
+import { rateOf, type Totals, totalsOf } from '../monitors/figures.ts'
+import type { Trend } from '../monitors/queries.ts'
+
+export type Surprise = {
+  yesterday: Totals
+  usual: Totals
+  /** Where both could be of one rate it is within about two of zero; 0 where there is nothing to compare. */
+  z: number
+}
+
+export const surpriseOf = ({ data }: Trend): Surprise => {
+  const yesterday = totalsOf(data.slice(-2, -1))
+  const usual = totalsOf(data.slice(0, -2))
+  const [now, before] = [rateOf(yesterday), rateOf(usual)]
+  const both = (yesterday.affected + usual.affected) / (now.n + before.n)
+  const spread = Math.sqrt(both * (1 - both) * (1 / now.n + 1 / before.n))
+  const z = now.rate === null || before.rate === null || !(spread > 0) ? 0 : (now.rate - before.rate) / spread
+  return { yesterday, usual, z }
+}
+
+const notable = 3
+
+/** Null where it is as usual. */
+export const wordOf = ({ yesterday, usual, z }: Surprise): string | null => {
+  const [now, before] = [yesterday.affected + yesterday.notAffected, usual.affected + usual.notAffected]
+  if (now === 0 && before > 0) return 'nothing scored yesterday'
+  if (Math.abs(z) < notable) return null
+  return z > 0 ? 'more than usual' : 'less than usual'
+}

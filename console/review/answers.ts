@@ -1,0 +1,70 @@
+// What a reviewer has said so far, and what is asked for still.
+
+import type { Schemas } from '../api/schema.d.ts'
+import type { Judged, Result, Review } from './queries.ts'
+
+export type Answer = { correctResult: Judged | undefined; comment: string }
+
+export type Answers = {
+  judged: Record<string, Answer>
+  notes: string
+  rating: number | null
+}
+
+const unanswered: Answer = { correctResult: undefined, comment: '' }
+
+export const answerTo = ({ judged }: Answers, monitorId: string): Answer => judged[monitorId] ?? unanswered
+
+/** What was written before comes back with the conversation. */
+export const answersOf = ({ judgments, notes, rating }: Review): Answers => ({
+  judged: Object.fromEntries(
+    judgments.map(({ monitorId, correctResult, comment }) => [monitorId, { correctResult, comment: comment ?? '' }]),
+  ),
+  notes: notes ?? '',
+  rating,
+})
+
+/** In the words of the service. */
+export const changeOf = ({ judged, notes, rating }: Answers, monitorIds: string[]) => ({
+  rating,
+  notes: notes.trim() === '' ? null : notes,
+  judgments: monitorIds.flatMap((monitorId) => {
+    const { correctResult, comment } = judged[monitorId] ?? unanswered
+    return correctResult ? [{ monitorId, correctResult, comment: comment.trim() === '' ? null : comment }] : []
+  }),
+})
+
+export const judgedWords: Record<Judged, string> = {
+  ...{ affected: 'Affected', not_affected: 'Not affected', unsure: 'Unsure' },
+}
+
+/** Undefined where nothing can be compared. */
+export const agrees = (answer: Judged | undefined, found: Result | undefined): boolean | undefined =>
+  answer === undefined || answer === 'unsure' || !found?.result ? undefined : answer === found.result
+
+type Bucket = Schemas['Bucket']
+
+/** Whether the bucket wants a word beside this judgment. */
+export const wantsNote = (bucket: Bucket, answers: Answers, monitorId: string, found: Result | undefined): boolean => {
+  const { correctResult, comment } = answerTo(answers, monitorId)
+  if (!bucket.noteOnDisagreement || correctResult === undefined) return false
+  if (comment.trim() !== '' || answers.notes.trim() !== '') return false
+  return bucket.blind || agrees(correctResult, found) === false
+}
+
+/** How a review meets the monitors, in a sentence. */
+export const meeting = (answers: Answers, found: Result[], nameOf: (id: string) => string): string => {
+  const compared = Object.entries(answers.judged).flatMap(([monitorId, { correctResult }]) => {
+    const result = found.find((one) => one.monitorId === monitorId)
+    const same = agrees(correctResult, result)
+    return same === undefined ? [] : [{ monitorId, same, result }]
+  })
+  if (compared.length === 0) return 'Done.'
+  const others = compared.filter(({ same }) => !same)
+  if (others.length === 0)
+    return compared.length === 1 ? 'Done. The monitor says the same.' : 'Done. The monitors say the same.'
+  const words = others.map(
+    ({ monitorId, result }) => `${nameOf(monitorId)}: ${result?.result === 'affected' ? 'affected' : 'not affected'}`,
+  )
+  return `Done. The monitor says otherwise of ${words.join('; ')}.`
+}

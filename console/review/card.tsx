@@ -1,0 +1,132 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Ref } from 'react'
+import type { Schemas } from '../api/schema.d.ts'
+import { Grounds } from '../conversations/results.tsx'
+import { monitorOptions } from '../monitors/queries.ts'
+import { Badge, OutcomeBadge } from '../ui/badge.tsx'
+import { Area, Field } from '../ui/form.tsx'
+import { Key } from '../ui/keys.tsx'
+import { FaultNote, Loading } from '../ui/states.tsx'
+import { type Answer, agrees, judgedWords } from './answers.ts'
+import styles from './card.module.css'
+import type { Judged, Result } from './queries.ts'
+
+type Monitor = Schemas['Monitor']
+
+const textAt = (definition: Record<string, unknown>, name: string): string | undefined => {
+  const value = definition[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** What the monitor looks for, as its author put it. */
+const Criteria = ({ monitor }: { monitor: Monitor }) => {
+  const { definition } = monitor.currentVersion
+  const [criteria, expression] = [textAt(definition, 'criteria'), textAt(definition, 'expression')]
+  return (
+    <div className={styles.criteria}>
+      {monitor.description && <p>{monitor.description}</p>}
+      {criteria && <p>{criteria}</p>}
+      {expression && <code>{expression}</code>}
+    </div>
+  )
+}
+
+const tones = { affected: 'affected', not_affected: 'clear', unsure: 'plain' } as const
+
+const choices: [key: string, value: Judged][] = [
+  ['1', 'affected'],
+  ['2', 'not_affected'],
+  ['3', 'unsure'],
+]
+
+/** What the monitor said: at once where nothing is hidden, and how the answer meets it. */
+const Found = ({ found, answer }: { found: Result; answer: Judged | undefined }) => {
+  const same = agrees(answer, found)
+  return (
+    <div className={styles.found}>
+      <p>
+        The monitor says <OutcomeBadge {...found} />
+        {same !== undefined && <span className={styles.met}>{same ? 'You agree.' : 'You differ.'}</span>}
+      </p>
+      <Grounds result={found} />
+    </div>
+  )
+}
+
+type CardProps = {
+  monitorId: string
+  name: string
+  answer: Answer
+  /** Undefined while it is hidden. */
+  found: Result | undefined
+  /** Whether what is said here is otherwise than what the monitor says. */
+  differs: boolean
+  focused: boolean
+  fault: string | undefined
+  noteRef: Ref<HTMLTextAreaElement>
+  onFocus: () => void
+  onAnswer: (answer: Judged) => void
+  onComment: (comment: string) => void
+  onLeaveNote: () => void
+}
+
+/** One monitor to be judged: open while it is in focus, otherwise a line. */
+export const Card = ({ monitorId, name, answer, found, differs, focused, fault, noteRef, ...on }: CardProps) => {
+  const monitor = useQuery(monitorOptions(monitorId))
+  const { correctResult, comment } = answer
+  if (!focused) {
+    return (
+      <li>
+        <button type="button" className={styles.folded} onClick={on.onFocus}>
+          <span>
+            {name}
+            {differs && <span className={styles.open}> · the monitor differs</span>}
+          </span>
+          {correctResult ? (
+            <Badge tone={tones[correctResult]}>{judgedWords[correctResult]}</Badge>
+          ) : (
+            <span className={styles.open}>to judge</span>
+          )}
+        </button>
+      </li>
+    )
+  }
+  return (
+    <li className={styles.card} aria-current="step">
+      <h2>{name}</h2>
+      {monitor.data && <Criteria monitor={monitor.data} />}
+      {monitor.isPending && <Loading lines={2} />}
+      {monitor.error && <FaultNote error={monitor.error} retry={() => void monitor.refetch()} />}
+      <fieldset className={styles.choices}>
+        <legend>What should it have found?</legend>
+        {choices.map(([key, value]) => (
+          <button
+            key={value}
+            type="button"
+            className={styles.choice}
+            aria-pressed={correctResult === value}
+            aria-keyshortcuts={key}
+            onClick={() => on.onAnswer(value)}
+          >
+            {judgedWords[value]} <Key>{key}</Key>
+          </button>
+        ))}
+      </fieldset>
+      {found && <Found found={found} answer={correctResult} />}
+      <Field label={`Note on ${name}`} fault={fault}>
+        {(ids) => (
+          <Area
+            {...ids}
+            ref={noteRef}
+            rows={2}
+            maxLength={2_000}
+            value={comment}
+            placeholder="Press n to write, esc to leave"
+            onChange={({ target }) => on.onComment(target.value)}
+            onKeyDown={(event) => event.key === 'Escape' && on.onLeaveNote()}
+          />
+        )}
+      </Field>
+    </li>
+  )
+}

@@ -1,0 +1,230 @@
+import { useQuery } from '@tanstack/react-query'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { Fault } from '../api/fault.ts'
+import { useNames } from '../api/names.ts'
+import { queryClient } from '../api/queries.ts'
+import type { Bucket } from '../buckets/queries.ts'
+import { inOrder } from '../conversations/results.tsx'
+import { Button } from '../ui/button.tsx'
+import { Key, useKeys } from '../ui/keys.tsx'
+import { FaultNote, Loading } from '../ui/states.tsx'
+import { agrees, answersOf, answerTo, changeOf, meeting, wantsNote } from './answers.ts'
+import { Card } from './card.tsx'
+import styles from './desk.module.css'
+import { issuesOf } from './issues.ts'
+import { changeReview, foundOptions, type Judged, type Result, type Review } from './queries.ts'
+import { useSaving } from './use-saving.ts'
+import { Whole } from './whole.tsx'
+
+type DeskProps = {
+  bucket: Bucket
+  review: Review
+  /** Completed or skipped, with a word about it. */
+  onDone: (said: string) => void
+}
+
+/** Which monitors are to be judged, and what they found where that may be seen. */
+const useQuestions = (bucket: Bucket, { conversationId }: Review) => {
+  const { data, error, refetch } = useQuery({ ...foundOptions(conversationId), enabled: !bucket.blind })
+  // Of another bucket the same person may hold it blind.
+  const isHidden = bucket.blind || (error instanceof Fault && error.status === 403)
+  const [absent, setAbsent] = useState<string[]>([])
+  const asked = bucket.monitorIds
+  const withResult = asked.filter((id) => data?.some(({ monitorId }) => monitorId === id))
+  const open = asked.length > 0 ? withResult : inOrder(data ?? []).map(({ monitorId }) => monitorId)
+  return {
+    monitorIds: (isHidden ? asked : open).filter((id) => !absent.includes(id)),
+    isAsked: asked.length > 0,
+    found: data,
+    isReady: isHidden || data !== undefined,
+    error: isHidden ? null : error,
+    isHidden,
+    retry: () => void refetch(),
+    /** Of a blind review only the service knows which have a result. */
+    leaveOut: useCallback((ids: string[]) => setAbsent((before) => [...before, ...ids]), []),
+  }
+}
+
+/** The monitors to judge as a stack, one of them in focus. */
+export const Desk = ({ bucket, review, onDone }: DeskProps) => {
+  const { nameOf } = useNames('monitors')
+  const { monitorIds, isAsked, found, isHidden, isReady, error, retry, leaveOut } = useQuestions(bucket, review)
+  const [answers, setAnswers] = useState(() => answersOf(review))
+  const [at, setAt] = useState(0)
+  const [faults, setFaults] = useState<Record<string, string>>({})
+  const [hint, setHint] = useState<string>()
+  const [fault, setFault] = useState<unknown>()
+  const [skipping, setSkipping] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const note = useRef<HTMLTextAreaElement>(null)
+  const stack = useRef<HTMLOListElement>(null)
+  const last = monitorIds.length
+  const focus = Math.min(at, last)
+  const foundOf = (id: string): Result | undefined =>
+    isHidden ? undefined : found?.find(({ monitorId }) => monitorId === id)
+
+  const saving = useSaving(review.id, answers, monitorIds, isReady, (error, ids) =>
+    leaveOut(issuesOf(error, ids)?.absent ?? []),
+  )
+
+  const go = (to: number) => {
+    setAt(Math.max(0, Math.min(last, to)))
+    setSkipping(false)
+  }
+  const seen = useRef(focus)
+  useEffect(() => {
+    if (seen.current === focus) return
+    seen.current = focus
+    stack.current?.children[focus]?.scrollIntoView({ block: 'nearest' })
+  }, [focus])
+
+  const set = (id: string, part: { correctResult?: Judged; comment?: string }) => {
+    setAnswers((before) => ({ ...before, judged: { ...before.judged, [id]: { ...answerTo(before, id), ...part } } }))
+    setFaults(({ [id]: _, ...rest }) => rest)
+    setHint(undefined)
+  }
+  const judge = (id: string, correctResult: Judged) => {
+    set(id, { correctResult })
+    const judged = { ...answers, judged: { ...answers.judged, [id]: { ...answerTo(answers, id), correctResult } } }
+    if (!isHidden && wantsNote(bucket, judged, id, foundOf(id))) {
+      setFaults((before) => ({ ...before, [id]: 'A note is needed: the monitor found otherwise.' }))
+      return
+    }
+    const open = monitorIds.findIndex((other) => other !== id && !answerTo(answers, other).correctResult)
+    if (open >= 0) go(open)
+  }
+
+  const finish = async (status: 'completed' | 'skipped') => {
+    if (busy) return
+    const missing = isAsked ? monitorIds.findIndex((id) => !answerTo(answers, id).correctResult) : -1
+    if (status === 'completed' && missing >= 0) {
+      go(missing)
+      setHint('This one is not judged yet.')
+      return
+    }
+    setBusy(true)
+    setFault(undefined)
+    const attempt = async (ids: string[]): Promise<void> => {
+      try {
+        await saving.rest()
+        await changeReview(review.id, { status, ...(status === 'completed' && changeOf(answers, ids)) })
+      } catch (error) {
+        const issues = issuesOf(error, ids)
+        if (!issues) throw error
+        leaveOut(issues.absent)
+        const [first] = Object.keys(issues.notes)
+        if (first === undefined) return attempt(ids.filter((id) => !issues.absent.includes(id)))
+        setFaults(issues.notes)
+        setAt(monitorIds.indexOf(first))
+        setBusy(false)
+        requestAnimationFrame(() => note.current?.focus())
+        return
+      }
+      onDone(status === 'skipped' ? 'Skipped.' : await said())
+    }
+    await attempt(changeOf(answers, monitorIds).judgments.map(({ monitorId }) => monitorId)).catch((error: unknown) => {
+      setFault(error)
+      setBusy(false)
+    })
+  }
+  /** Now that the answer is given, what the monitors say may be seen. */
+  const said = async () => {
+    const results = found ?? (await queryClient.fetchQuery(foundOptions(review.conversationId)).catch(() => []))
+    return meeting(answers, results, nameOf)
+  }
+
+  const focused = monitorIds[focus]
+  const rate = (rating: number | null) => setAnswers((before) => ({ ...before, rating }))
+  const answerKeys: [string, Judged][] = [
+    ['1', 'affected'],
+    ['2', 'not_affected'],
+    ['3', 'unsure'],
+  ]
+  useKeys({
+    ...(focused !== undefined
+      ? Object.fromEntries(
+          answerKeys.map(([key, value]) => [
+            key,
+            {
+              does: value === 'unsure' ? 'Unsure' : value === 'affected' ? 'Affected' : 'Not affected',
+              run: () => judge(focused, value),
+            },
+          ]),
+        )
+      : Object.fromEntries(
+          [1, 2, 3, 4, 5].map((value) => [String(value), { does: `Rate ${value} of 5`, run: () => rate(value) }]),
+        )),
+    j: { does: 'Next monitor', run: () => go(focus + 1) },
+    k: { does: 'Monitor before', run: () => go(focus - 1) },
+    ArrowDown: { does: 'Next monitor', run: () => go(focus + 1) },
+    ArrowUp: { does: 'Monitor before', run: () => go(focus - 1) },
+    n: { does: 'Write a note', run: () => note.current?.focus() },
+    Enter: { does: 'Complete, and take the next', run: () => void finish('completed') },
+    'mod+Enter': { does: 'The same from within a note', run: () => void finish('completed'), always: true },
+    s: { does: 'Skip; pressed twice', run: () => (skipping ? void finish('skipped') : setSkipping(true)) },
+    Escape: { does: 'Do not skip', run: () => setSkipping(false) },
+  })
+
+  if (error) return <FaultNote error={error} retry={retry} />
+  if (!isReady) return <Loading lines={6} />
+  const leaveNote = () => note.current?.blur()
+  return (
+    <div className={styles.desk}>
+      <ol ref={stack} className={styles.stack} aria-label="To judge">
+        {monitorIds.map((id, index) => (
+          <Card
+            key={id}
+            monitorId={id}
+            name={nameOf(id)}
+            answer={answerTo(answers, id)}
+            found={foundOf(id)}
+            differs={agrees(answerTo(answers, id).correctResult, foundOf(id)) === false}
+            focused={index === focus}
+            fault={faults[id] ?? (index === focus ? hint : undefined)}
+            noteRef={index === focus ? note : null}
+            onFocus={() => go(index)}
+            onAnswer={(value) => judge(id, value)}
+            onComment={(comment) => set(id, { comment })}
+            onLeaveNote={leaveNote}
+          />
+        ))}
+        <Whole
+          focused={focus === last}
+          rating={answers.rating}
+          notes={answers.notes}
+          noteRef={focus === last ? note : null}
+          onFocus={() => go(last)}
+          onRating={rate}
+          onNotes={(notes) => setAnswers((before) => ({ ...before, notes }))}
+          onLeaveNote={leaveNote}
+        />
+      </ol>
+      {fault !== undefined && <FaultNote error={fault} />}
+      <div className={styles.ways}>
+        {skipping ? (
+          <>
+            <p role="alert">It goes to somebody else and does not come back to you.</p>
+            <Button busy={busy} onClick={() => void finish('skipped')}>
+              Skip it <Key>s</Key>
+            </Button>
+            <Button look="quiet" onClick={() => setSkipping(false)}>
+              Keep it <Key>esc</Key>
+            </Button>
+          </>
+        ) : (
+          <>
+            <Button look="primary" busy={busy} onClick={() => void finish('completed')}>
+              Complete and next
+            </Button>
+            <span>
+              <Key>enter</Key>
+            </span>
+            <Button look="quiet" onClick={() => setSkipping(true)}>
+              Skip <Key>s</Key>
+            </Button>
+          </>
+        )}
+      </div>
+    </div>
+  )
+}

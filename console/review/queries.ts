@@ -1,0 +1,79 @@
+import { queryOptions } from '@tanstack/react-query'
+import { answer, api } from '../api/client.ts'
+import { Fault } from '../api/fault.ts'
+import { listOptions, queryClient } from '../api/queries.ts'
+import type { Schemas } from '../api/schema.d.ts'
+
+export type Review = Schemas['Review']
+export type Result = Schemas['MonitorResult']
+
+export const myReviewsOptions = (reviewerUserId: string) =>
+  listOptions(['reviews', 'of', reviewerUserId], (cursor, signal) =>
+    answer(api.GET('/v1/reviews', { params: { query: { reviewerUserId, limit: 25, ...cursor } }, signal })),
+  )
+
+/** What the monitors found of a conversation: kept back by the service while a blind review of it is awaited. */
+export const foundOptions = (id: string) =>
+  queryOptions({
+    queryKey: ['conversations', id, 'results', 'room'],
+    queryFn: async ({ signal }) => {
+      const params = { path: { id }, query: { limit: 200 } }
+      return (await answer(api.GET('/v1/conversations/{id}/results', { params, signal }))).data
+    },
+  })
+
+const keep = (id: string): Promise<Review> =>
+  answer(api.POST('/v1/reviews/{id}/heartbeat', { params: { path: { id } }, body: {} }))
+
+const unlessGone = (error: unknown): undefined => {
+  if (error instanceof Fault && [400, 403, 404, 409].includes(error.status)) return undefined
+  throw error
+}
+
+type Seat = { bucketId: string; me: string; present: string | undefined }
+
+/** The review that was open before, one that is held still, or the next; null when there is none. */
+export const takeReview = async ({ bucketId, me, present }: Seat): Promise<Review | null> => {
+  if (present !== undefined) {
+    const kept = await keep(present).catch(unlessGone)
+    if (kept?.bucketId === bucketId) return kept
+  }
+  const held = await answer(
+    api.GET('/v1/reviews', {
+      params: { query: { bucketId, reviewerUserId: me, status: 'in_progress', limit: 1 } },
+    }),
+  )
+  const [first] = held.data
+  const resumed = first && (await keep(first.id).catch(unlessGone))
+  if (resumed) return resumed
+  const claimed = await answer(api.POST('/v1/buckets/{id}/claim', { params: { path: { id: bucketId } }, body: {} }))
+  return claimed ?? null
+}
+
+export const keepReview = keep
+
+/** Also when the page is left: the browser sends it on. */
+export const releaseReview = (id: string, bucketId: string): void => {
+  void api
+    .POST('/v1/reviews/{id}/release', { params: { path: { id } }, body: {}, keepalive: true })
+    .then(() =>
+      Promise.all([
+        queryClient.invalidateQueries({ queryKey: ['buckets', bucketId] }),
+        queryClient.invalidateQueries({ queryKey: ['reviews'] }),
+      ]),
+    )
+    // What is not held any more needs no release.
+    .catch(() => undefined)
+}
+
+type Change = {
+  status?: 'completed' | 'skipped'
+  rating?: number | null
+  notes?: string | null
+  judgments?: { monitorId: string; correctResult: Judged; comment: string | null }[]
+}
+
+export type Judged = 'affected' | 'not_affected' | 'unsure'
+
+export const changeReview = (id: string, body: Change): Promise<Review> =>
+  answer(api.PATCH('/v1/reviews/{id}', { params: { path: { id } }, body }))

@@ -1,0 +1,169 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useEffect, useMemo, useState } from 'react'
+import { useNames } from '../api/names.ts'
+import { queryClient } from '../api/queries.ts'
+import { type Bucket, bucketOptions } from '../buckets/queries.ts'
+import { conversationOptions } from '../conversations/queries.ts'
+import { Stage } from '../conversations/stage.tsx'
+import type { Place } from '../conversations/use-place.ts'
+import { formatDuration, sentenceCase } from '../lib/format.ts'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { Bar } from './bar.tsx'
+import { Desk } from './desk.tsx'
+import { foundOptions, type Result, type Review } from './queries.ts'
+import styles from './room.module.css'
+import { useSeat } from './use-seat.ts'
+
+const Whose = ({ id }: { id: string }) => {
+  const { data } = useQuery(conversationOptions(id))
+  const agents = useNames('agents')
+  if (!data) return null
+  const { agentId, customerId, channel, startedAt, durationSeconds } = data
+  return (
+    <p className={styles.whose}>
+      <strong>
+        {agents.nameOf(agentId)}
+        {customerId && ` with ${customerId}`}
+      </strong>
+      <span>{sentenceCase(channel)}</span>
+      <Time at={startedAt} />
+      {durationSeconds !== null && <span>{formatDuration(durationSeconds)}</span>}
+    </p>
+  )
+}
+
+const none: Result[] = []
+
+type AtWorkProps = { bucket: Bucket; review: Review; place: Place; onPlace: (place: Place) => void }
+
+const AtWork = ({ bucket, review, place, onPlace, onDone }: AtWorkProps & { onDone: (said: string) => void }) => {
+  const { data } = useQuery({ ...foundOptions(review.conversationId), enabled: !bucket.blind })
+  const judged = useMemo(
+    () =>
+      bucket.monitorIds.length === 0 ? data : data?.filter(({ monitorId }) => bucket.monitorIds.includes(monitorId)),
+    [data, bucket],
+  )
+  return (
+    <Stage
+      id={review.conversationId}
+      results={judged ?? none}
+      {...{ place, onPlace }}
+      head={<Whose id={review.conversationId} />}
+      asideLabel="Your review"
+      aside={<Desk {...{ bucket, review, onDone }} />}
+    />
+  )
+}
+
+const Nothing = ({ bucketId, done }: { bucketId: string; done: number }) => (
+  <div className={styles.nothing}>
+    <Empty
+      title={done > 0 ? 'That was the last one' : 'Nothing is left for you here'}
+      action={
+        <span className={styles.ways}>
+          <ButtonLink look="primary" to="/review">
+            Back to the buckets
+          </ButtonLink>
+          <ButtonLink to="/buckets/$id" params={{ id: bucketId }} search={{}}>
+            See the bucket
+          </ButtonLink>
+        </span>
+      }
+    >
+      <p>All that waits is held by others, or you have reviewed or skipped it. What arrives later waits here.</p>
+    </Empty>
+  </div>
+)
+
+const Inside = ({ bucket }: { bucket: Bucket }) => {
+  const search = useSearch({ from: '/app/review/$bucketId' })
+  const navigate = useNavigate({ from: '/review/$bucketId' })
+  const { review, error, refetch, isPending, next, round, leaseEnds, lost } = useSeat(bucket.id, search.review)
+  const [said, setSaid] = useState('')
+  const id = review?.id
+  useEffect(() => {
+    if (review === undefined) return
+    // Another review begins at its beginning.
+    void navigate({
+      search: (now) => (now.review === id ? now : id === undefined ? {} : { review: id }),
+      replace: true,
+    })
+  }, [review, id, navigate])
+  const { at, turn, review: open } = search
+  const place = open === id ? { ...(at !== undefined && { at }), ...(turn !== undefined && { turn }) } : {}
+  const onNext = (words: string) => {
+    setSaid(words)
+    next()
+    void queryClient.invalidateQueries({ queryKey: ['buckets', bucket.id] })
+    void queryClient.invalidateQueries({ queryKey: ['reviews'] })
+    if (review) void queryClient.invalidateQueries({ queryKey: ['conversations', review.conversationId] })
+  }
+  return (
+    <div className={styles.room}>
+      <Bar bucket={bucket} leaseEnds={review ? leaseEnds : null} said={said} />
+      <div className={styles.body}>
+        {error && (
+          <div className={styles.nothing}>
+            <FaultNote error={error} retry={() => void refetch()} />
+          </div>
+        )}
+        {isPending && (
+          <div className={styles.nothing}>
+            <Loading label="Taking the next conversation" lines={10} />
+          </div>
+        )}
+        {review === null && <Nothing bucketId={bucket.id} done={round} />}
+        {review && lost && (
+          <div className={styles.nothing}>
+            <Empty
+              title="Somebody else has this conversation now"
+              action={
+                <Button look="primary" onClick={() => onNext('')}>
+                  Take the next
+                </Button>
+              }
+            >
+              <p>Its lease had ended. What you wrote is kept.</p>
+            </Empty>
+          </div>
+        )}
+        {review && !lost && (
+          <AtWork
+            key={review.id}
+            {...{ bucket, review, place }}
+            onPlace={(where) => void navigate({ search: { review: review.id, ...where }, replace: true })}
+            onDone={onNext}
+          />
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** One conversation of a bucket after the other, and nothing around them. */
+export const Room = () => {
+  const { bucketId } = useParams({ from: '/app/review/$bucketId' })
+  const bucket = useQuery(bucketOptions(bucketId))
+  const name = bucket.data?.name
+  useEffect(() => {
+    document.title = `${name ?? 'Review'} · Earshot`
+  }, [name])
+  if (bucket.data) return <Inside key={bucketId} bucket={bucket.data} />
+  return (
+    <div className={styles.nothing}>
+      {bucket.error ? (
+        <>
+          <FaultNote error={bucket.error} retry={() => void bucket.refetch()} />
+          <p>
+            <ButtonLink to="/review">Back to the buckets</ButtonLink>
+          </p>
+        </>
+      ) : (
+        <Loading lines={10} />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,9 @@
+import { type ConversationSearch, readConversationSearch } from '../conversations/search.ts'
+
+/** The review that is open, and the place in its conversation. */
+export type RoomSearch = ConversationSearch & { review?: string }
+
+export const readRoomSearch = (search: Record<string, unknown>): RoomSearch => ({
+  ...(typeof search.review === 'string' && { review: search.review }),
+  ...readConversationSearch(search),
+})

@@ -1,0 +1,100 @@
+import { useQuery } from '@tanstack/react-query'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { Fault } from '../api/fault.ts'
+import { useMe } from '../api/session.ts'
+import { keepReview, type Review, releaseReview, takeReview } from './queries.ts'
+
+const heartbeatEvery = 60_000
+/** From here on the lease is made longer, if somebody is there. */
+const renewBelow = 25 * 60_000
+
+/** Keeps the lease while somebody moves, types or listens; who has gone away gives the place back by the clock. */
+const useHeartbeat = (review: Review | undefined | null) => {
+  const [leaseEnds, setLeaseEnds] = useState<string | null>(null)
+  const [lost, setLost] = useState(false)
+  useEffect(() => {
+    setLeaseEnds(review?.leaseExpiresAt ?? null)
+    setLost(false)
+    if (!review) return
+    let ends = new Date(review.leaseExpiresAt ?? 0).getTime()
+    let stirred = false
+    const stir = () => {
+      stirred = true
+    }
+    const beat = async () => {
+      const playing = document.querySelector('audio')?.paused === false
+      if ((!stirred && !playing) || ends - Date.now() > renewBelow) return
+      stirred = false
+      try {
+        const kept = await keepReview(review.id)
+        ends = new Date(kept.leaseExpiresAt ?? 0).getTime()
+        setLeaseEnds(kept.leaseExpiresAt)
+      } catch (error) {
+        // Anything else than a refusal may pass.
+        if (error instanceof Fault && error.status === 409) setLost(true)
+      }
+    }
+    const timer = setInterval(() => void beat(), heartbeatEvery)
+    for (const name of ['pointermove', 'keydown', 'wheel']) document.addEventListener(name, stir, { passive: true })
+    return () => {
+      clearInterval(timer)
+      for (const name of ['pointermove', 'keydown', 'wheel']) document.removeEventListener(name, stir)
+    }
+  }, [review])
+  return { leaseEnds, lost }
+}
+
+/** A place in a bucket: what is held in it, the way to the next, and the giving back on leaving. */
+export const useSeat = (bucketId: string, present: string | undefined) => {
+  const { member } = useMe()
+  // Each visit takes anew, and each round the next.
+  const [visit] = useState(() => crypto.randomUUID())
+  const [round, setRound] = useState(0)
+  const taking = useRef<Promise<Review | null>>(undefined)
+  const query = useQuery({
+    queryKey: ['room', bucketId, visit, round],
+    queryFn: () => {
+      const next = takeReview({ bucketId, me: member.userId, present: round === 0 ? present : undefined })
+      taking.current = next
+      return next
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    retry: false,
+  })
+  const review = query.data
+  const held = useRef<string>(undefined)
+  useEffect(() => {
+    held.current = review?.id
+  }, [review])
+
+  useEffect(() => {
+    let here = true
+    const leave = () => {
+      if (held.current !== undefined) releaseReview(held.current, bucketId)
+      // What is claimed only now comes too late.
+      else void taking.current?.then((late) => late && releaseReview(late.id, bucketId)).catch(() => undefined)
+    }
+    const returned = ({ persisted }: PageTransitionEvent) => persisted && location.reload()
+    addEventListener('pagehide', leave)
+    addEventListener('pageshow', returned)
+    gone.delete(visit)
+    return () => {
+      here = false
+      removeEventListener('pagehide', leave)
+      removeEventListener('pageshow', returned)
+      gone.add(visit)
+      // Development mounts everything twice; who is back at once has not left.
+      setTimeout(() => !here && gone.has(visit) && leave(), 0)
+    }
+  }, [visit, bucketId])
+
+  const next = useCallback(() => {
+    held.current = undefined
+    taking.current = undefined
+    setRound((now) => now + 1)
+  }, [])
+  return { ...query, review, next, round, ...useHeartbeat(review) }
+}
+
+const gone = new Set<string>()

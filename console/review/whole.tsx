@@ -1,0 +1,70 @@
+import type { Ref } from 'react'
+import { Area, Field } from '../ui/form.tsx'
+import { Key } from '../ui/keys.tsx'
+import card from './card.module.css'
+import styles from './whole.module.css'
+
+type WholeProps = {
+  focused: boolean
+  rating: number | null
+  notes: string
+  noteRef: Ref<HTMLTextAreaElement>
+  onFocus: () => void
+  onRating: (rating: number | null) => void
+  onNotes: (notes: string) => void
+  onLeaveNote: () => void
+}
+
+/** What is said of the conversation as a whole; none of it has to be. */
+export const Whole = ({ focused, rating, notes, noteRef, ...on }: WholeProps) => {
+  if (!focused) {
+    return (
+      <li>
+        <button type="button" className={card.folded} onClick={on.onFocus}>
+          <span>The whole conversation</span>
+          <span className={card.open}>
+            {rating !== null ? `${rating} of 5` : notes.trim() !== '' ? 'with notes' : 'rating and notes, if you like'}
+          </span>
+        </button>
+      </li>
+    )
+  }
+  return (
+    <li className={card.card} aria-current="step">
+      <h2>The whole conversation</h2>
+      <fieldset className={`${card.choices} ${styles.ratings}`}>
+        <legend>How good was it?</legend>
+        {[1, 2, 3, 4, 5].map((value) => (
+          <button
+            key={value}
+            type="button"
+            className={card.choice}
+            aria-label={`${value} of 5`}
+            aria-pressed={rating === value}
+            onClick={() => on.onRating(rating === value ? null : value)}
+          >
+            <Key>{value}</Key>
+          </button>
+        ))}
+      </fieldset>
+      <p className={styles.ends}>
+        <span>poor</span>
+        <span>excellent</span>
+      </p>
+      <Field label="Notes">
+        {(ids) => (
+          <Area
+            {...ids}
+            ref={noteRef}
+            rows={4}
+            maxLength={10_000}
+            value={notes}
+            placeholder="Press n to write, esc to leave"
+            onChange={({ target }) => on.onNotes(target.value)}
+            onKeyDown={(event) => event.key === 'Escape' && on.onLeaveNote()}
+          />
+        )}
+      </Field>
+    </li>
+  )
+}

@@ -1,0 +1,236 @@
+// Every page with its address. What an address holds behind the `?` is read in the folder of its page.
+
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { readAgentSearch, readAgentsSearch } from './agents/search.ts'
+import { api } from './api/client.ts'
+import { Fault } from './api/fault.ts'
+import { queryClient } from './api/queries.ts'
+import { meOptions } from './api/session.ts'
+import { readBucketSearch, readBucketsSearch } from './buckets/search.ts'
+import { readConversationSearch, readConversationsSearch } from './conversations/search.ts'
+import { readExperimentSearch } from './experiments/search.ts'
+import { readExportSearch } from './exports/search.ts'
+import { readFindingsSearch } from './findings/search.ts'
+import { readStartSearch } from './first-run/search.ts'
+import { App } from './layout/app.tsx'
+import { NotFound, PageFault } from './layout/not-found.tsx'
+import { readMonitorSearch, readNewMonitorSearch } from './monitors/search.ts'
+import { readRoomSearch } from './review/search.ts'
+import { readSettingsSearch } from './settings/search.ts'
+import { readSignInSearch } from './sign-in/search.ts'
+import { Loading } from './ui/states.tsx'
+
+const root = createRootRoute({ notFoundComponent: NotFound })
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: readSignInSearch,
+  component: lazyRouteComponent(() => import('./sign-in/sign-in.tsx'), 'SignIn'),
+})
+
+const welcome = createRoute({
+  getParentRoute: () => root,
+  path: '/welcome',
+  component: lazyRouteComponent(() => import('./sign-in/welcome.tsx'), 'Welcome'),
+})
+
+const outside = createRoute({
+  getParentRoute: () => root,
+  path: '/outside',
+  component: lazyRouteComponent(() => import('./sign-in/outside.tsx'), 'Outside'),
+})
+
+const isSignedIn = (): Promise<boolean> =>
+  api.GET('/auth/organizations').then(
+    () => true,
+    () => false,
+  )
+
+/** All that needs somebody signed in. */
+const app = createRoute({
+  getParentRoute: () => root,
+  id: 'app',
+  component: App,
+  beforeLoad: async ({ location }) => {
+    try {
+      await queryClient.ensureQueryData(meOptions)
+    } catch (error) {
+      const status = error instanceof Fault ? error.status : 0
+      // Whoever is signed in and may not look at anything is told why.
+      if (status === 403 || (status === 401 && (await isSignedIn()))) throw redirect({ to: '/outside' })
+      if (status === 401) throw redirect({ to: '/sign-in', search: { to: location.href } })
+      throw error
+    }
+  },
+})
+
+const page = <const Path extends string>(path: Path, component: ReturnType<typeof lazyRouteComponent>) =>
+  createRoute({ getParentRoute: () => app, path, component })
+
+const overview = page(
+  '/',
+  lazyRouteComponent(() => import('./overview/overview.tsx'), 'Overview'),
+)
+const start = createRoute({
+  getParentRoute: () => app,
+  path: '/start',
+  validateSearch: readStartSearch,
+  component: lazyRouteComponent(() => import('./first-run/start.tsx'), 'Start'),
+})
+const conversations = createRoute({
+  getParentRoute: () => app,
+  path: '/conversations',
+  validateSearch: readConversationsSearch,
+  component: lazyRouteComponent(() => import('./conversations/conversations.tsx'), 'Conversations'),
+})
+const conversation = createRoute({
+  getParentRoute: () => app,
+  path: '/conversations/$id',
+  validateSearch: readConversationSearch,
+  component: lazyRouteComponent(() => import('./conversations/conversation.tsx'), 'Conversation'),
+})
+const monitors = page(
+  '/monitors',
+  lazyRouteComponent(() => import('./monitors/monitors.tsx'), 'Monitors'),
+)
+const newMonitor = createRoute({
+  getParentRoute: () => app,
+  path: '/monitors/new',
+  validateSearch: readNewMonitorSearch,
+  component: lazyRouteComponent(() => import('./monitors/editor.tsx'), 'NewMonitor'),
+})
+const monitor = createRoute({
+  getParentRoute: () => app,
+  path: '/monitors/$id',
+  validateSearch: readMonitorSearch,
+  component: lazyRouteComponent(() => import('./monitors/monitor.tsx'), 'Monitor'),
+})
+const editMonitor = page(
+  '/monitors/$id/edit',
+  lazyRouteComponent(() => import('./monitors/editor.tsx'), 'EditMonitor'),
+)
+const exportsList = page(
+  '/exports',
+  lazyRouteComponent(() => import('./exports/exports.tsx'), 'Exports'),
+)
+const newExport = createRoute({
+  getParentRoute: () => app,
+  path: '/exports/new',
+  validateSearch: readExportSearch,
+  component: lazyRouteComponent(() => import('./exports/new-export.tsx'), 'NewExport'),
+})
+const findings = createRoute({
+  getParentRoute: () => app,
+  path: '/findings',
+  validateSearch: readFindingsSearch,
+  component: lazyRouteComponent(() => import('./findings/findings.tsx'), 'Findings'),
+})
+const finding = page(
+  '/findings/$id',
+  lazyRouteComponent(() => import('./findings/finding.tsx'), 'Finding'),
+)
+const review = page(
+  '/review',
+  lazyRouteComponent(() => import('./review/review.tsx'), 'Review'),
+)
+const room = createRoute({
+  getParentRoute: () => app,
+  path: '/review/$bucketId',
+  validateSearch: readRoomSearch,
+  component: lazyRouteComponent(() => import('./review/room.tsx'), 'Room'),
+})
+const buckets = createRoute({
+  getParentRoute: () => app,
+  path: '/buckets',
+  validateSearch: readBucketsSearch,
+  component: lazyRouteComponent(() => import('./buckets/buckets.tsx'), 'Buckets'),
+})
+const bucket = createRoute({
+  getParentRoute: () => app,
+  path: '/buckets/$id',
+  validateSearch: readBucketSearch,
+  component: lazyRouteComponent(() => import('./buckets/bucket.tsx'), 'Bucket'),
+})
+const experiments = page(
+  '/experiments',
+  lazyRouteComponent(() => import('./experiments/experiments.tsx'), 'Experiments'),
+)
+const newExperiment = page(
+  '/experiments/new',
+  lazyRouteComponent(() => import('./experiments/launch.tsx'), 'Launch'),
+)
+const experiment = createRoute({
+  getParentRoute: () => app,
+  path: '/experiments/$id',
+  validateSearch: readExperimentSearch,
+  component: lazyRouteComponent(() => import('./experiments/experiment.tsx'), 'Experiment'),
+})
+const agents = createRoute({
+  getParentRoute: () => app,
+  path: '/agents',
+  validateSearch: readAgentsSearch,
+  component: lazyRouteComponent(() => import('./agents/agents.tsx'), 'Agents'),
+})
+const agent = createRoute({
+  getParentRoute: () => app,
+  path: '/agents/$id',
+  validateSearch: readAgentSearch,
+  component: lazyRouteComponent(() => import('./agents/agent.tsx'), 'Agent'),
+})
+const companies = page(
+  '/companies',
+  lazyRouteComponent(() => import('./companies/companies.tsx'), 'Companies'),
+)
+const company = page(
+  '/companies/$id',
+  lazyRouteComponent(() => import('./companies/company.tsx'), 'Company'),
+)
+const settings = page(
+  '/settings',
+  lazyRouteComponent(() => import('./settings/settings.tsx'), 'Settings'),
+)
+const settingsPart = createRoute({
+  getParentRoute: () => app,
+  path: '/settings/$part',
+  validateSearch: readSettingsSearch,
+  component: lazyRouteComponent(() => import('./settings/settings.tsx'), 'Settings'),
+})
+
+const nowhere = createRoute({ getParentRoute: () => app, path: '$', component: NotFound })
+
+const routeTree = root.addChildren([
+  ...[signIn, welcome, outside],
+  app.addChildren([
+    ...[
+      overview,
+      start,
+      conversations,
+      conversation,
+      monitors,
+      newMonitor,
+      monitor,
+      editMonitor,
+      exportsList,
+      newExport,
+    ],
+    ...[findings, finding, review, room, buckets, bucket, experiments, newExperiment, experiment],
+    ...[agents, agent, companies, company, settings, settingsPart, nowhere],
+  ]),
+])
+
+export const router = createRouter({
+  routeTree,
+  defaultPreload: 'intent',
+  defaultPendingMs: 200,
+  defaultPendingComponent: Loading,
+  defaultErrorComponent: PageFault,
+  defaultNotFoundComponent: NotFound,
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

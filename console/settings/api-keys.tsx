@@ -1,0 +1,145 @@
+import { useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { answer, api } from '../api/client.ts'
+import { useNames } from '../api/names.ts'
+import { useList } from '../api/queries.ts'
+import { type Role, useMe } from '../api/session.ts'
+import { sentenceCase } from '../lib/format.ts'
+import { announce } from '../ui/announce.tsx'
+import { Badge } from '../ui/badge.tsx'
+import { Button } from '../ui/button.tsx'
+import { Code } from '../ui/copy.tsx'
+import { Confirm, Dialog } from '../ui/dialog.tsx'
+import { Form, SelectField, TextField } from '../ui/form.tsx'
+import { Section } from '../ui/page.tsx'
+import { ShownOnce } from '../ui/shown-once.tsx'
+import { FaultNote, Loading } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { type ApiKey, keysOptions, refresh } from './queries.ts'
+import { rolesInWords, rolesUpTo } from './roles.ts'
+import styles from './settings.module.css'
+
+const dayMs = 86_400_000
+
+const lives = [
+  { value: '', label: 'Until it is revoked' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: 'A year' },
+]
+
+type Values = { name: string; role: Role; days: string }
+
+const NewKey = ({ onClose }: { onClose: () => void }) => {
+  const { role: own } = useMe()
+  const [key, setKey] = useState<string>()
+  const form = useForm<Values>({ defaultValues: { name: '', role: 'member', days: '' } })
+  const send = async ({ name, role, days }: Values) => {
+    const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * dayMs).toISOString()
+    const made = await answer(api.POST('/v1/api-keys', { body: { name: name.trim(), role, expiresAt } }))
+    await refresh('api-keys')
+    setKey(made.key)
+  }
+  return (
+    <Dialog title="Make an API key" open onClose={onClose} holds>
+      {key ? (
+        <div className={styles.stack}>
+          <ShownOnce name="key" value={key}>
+            Keep the key now. It is shown here alone.
+          </ShownOnce>
+          <Code>{`curl ${location.origin}/v1/me -H "Authorization: Bearer $EARSHOT_KEY"`}</Code>
+          <div>
+            <Button onClick={onClose}>Done</Button>
+          </div>
+        </div>
+      ) : (
+        <Form form={form} send={send} submit="Make the key">
+          <TextField name="name" label="Name" required maxLength={255} hint="What uses it: you will know it by this." />
+          <SelectField name="role" label="Role" options={rolesUpTo(own)} hint={rolesInWords} />
+          <SelectField name="days" label="Works" options={lives} />
+        </Form>
+      )}
+    </Dialog>
+  )
+}
+
+const State = ({ revokedAt, expiresAt }: ApiKey) => {
+  if (revokedAt !== null) return <Badge tone="failed">Revoked</Badge>
+  if (expiresAt !== null && new Date(expiresAt).getTime() < Date.now()) return <Badge tone="unscored">Expired</Badge>
+  return <Badge tone="accent">Works</Badge>
+}
+
+export const ApiKeys = () => {
+  const [making, setMaking] = useState(false)
+  const [revoking, setRevoking] = useState<ApiKey>()
+  const { nameOf } = useNames('members')
+  const { rows, error, isPending, isFetchingMore, more, retry } = useList(keysOptions)
+  const columns: Column<ApiKey>[] = [
+    { key: 'name', label: 'Name', cell: ({ name }) => name },
+    { key: 'prefix', label: 'Begins with', from: 720, cell: ({ prefix }) => <code>{prefix}…</code> },
+    { key: 'role', label: 'Role', from: 480, cell: ({ role }) => sentenceCase(role) },
+    { key: 'by', label: 'Acts for', from: 960, cell: ({ createdByUserId }) => nameOf(createdByUserId) },
+    {
+      ...{ key: 'used', label: 'Last used', from: 720 as const },
+      cell: ({ lastUsedAt }) =>
+        lastUsedAt ? <Time at={lastUsedAt} ago /> : <span className={styles.soft}>never</span>,
+    },
+    {
+      ...{ key: 'expires', label: 'Expires', from: 960 as const },
+      cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : <span className={styles.soft}>never</span>),
+    },
+    { key: 'state', label: 'State', cell: (key) => <State {...key} /> },
+    {
+      ...{ key: 'ways', label: '' },
+      cell: (key) =>
+        key.revokedAt === null && (
+          <div className={styles.cellWays}>
+            <Button small look="quiet" aria-label={`Revoke ${key.name}`} onClick={() => setRevoking(key)}>
+              Revoke
+            </Button>
+          </div>
+        ),
+    },
+  ]
+  return (
+    <Section
+      title="API keys"
+      context="What your programs sign in with"
+      actions={
+        <Button look="primary" onClick={() => setMaking(true)}>
+          Make a key
+        </Button>
+      }
+    >
+      {error && <FaultNote error={error} retry={retry} />}
+      {isPending && <Loading />}
+      {rows && (
+        <Table
+          label="API keys"
+          columns={columns}
+          rows={rows}
+          idOf={({ id }) => id}
+          more={more}
+          isFetchingMore={isFetchingMore}
+        />
+      )}
+      {making && <NewKey onClose={() => setMaking(false)} />}
+      {revoking && (
+        <Confirm
+          title={`Revoke “${revoking.name}”?`}
+          action="Revoke the key"
+          open
+          onClose={() => setRevoking(undefined)}
+          run={async () => {
+            await api.DELETE('/v1/api-keys/{id}', { params: { path: { id: revoking.id } } })
+            await refresh('api-keys')
+            announce(`“${revoking.name}” is revoked`)
+          }}
+        >
+          Whatever uses <code>{revoking.prefix}…</code> is refused from now on. A revoked key does not come back.
+        </Confirm>
+      )}
+    </Section>
+  )
+}

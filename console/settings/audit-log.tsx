@@ -1,0 +1,91 @@
+import { Link } from '@tanstack/react-router'
+import { useNames } from '../api/names.ts'
+import { useList } from '../api/queries.ts'
+import { sentenceCase } from '../lib/format.ts'
+import { Section } from '../ui/page.tsx'
+import { Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { type AuditEvent, auditOptions, keysOptions } from './queries.ts'
+import styles from './settings.module.css'
+
+type Target = AuditEvent['targets'][number]
+
+const pages = {
+  agent: '/agents/$id',
+  bucket: '/buckets/$id',
+  company: '/companies/$id',
+  conversation: '/conversations/$id',
+  experiment: '/experiments/$id',
+  finding: '/findings/$id',
+  monitor: '/monitors/$id',
+} as const
+
+const isPaged = (type: string): type is keyof typeof pages => Object.hasOwn(pages, type)
+
+/** What was touched: a link where it has a page, which tells when it is gone. */
+const Touched = ({ type, id }: Target) => {
+  const word = `${sentenceCase(type.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))} ${id.slice(0, 8)}…`
+  return isPaged(type) ? (
+    <Link to={pages[type]} params={{ id }} search={{}} title={id}>
+      {word}
+    </Link>
+  ) : (
+    <span title={id}>{word}</span>
+  )
+}
+
+const useActor = () => {
+  const people = useNames('members')
+  const { rows: keys = [] } = useList(keysOptions)
+  return ({ kind, userId, keyId }: AuditEvent['actor']) => {
+    if (userId === null) return kind === 'service' ? 'Operator' : 'Earshot'
+    const key = keyId && (keys.find(({ id }) => id === keyId)?.name ?? `${keyId.slice(0, 8)}…`)
+    return key ? `${people.nameOf(userId)}, key ${key}` : people.nameOf(userId)
+  }
+}
+
+/** How many targets of one event are named. */
+const named = 3
+
+export const AuditLog = () => {
+  const actorOf = useActor()
+  const { rows, error, isPending, isFetchingMore, more, retry } = useList(auditOptions)
+  const columns: Column<AuditEvent>[] = [
+    { key: 'at', label: 'When', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { key: 'who', label: 'Who', cell: ({ actor }) => actorOf(actor) },
+    { key: 'action', label: 'Did', cell: ({ action }) => <code>{action}</code> },
+    {
+      ...{ key: 'targets', label: 'To', from: 480 as const },
+      cell: ({ targets }) => (
+        <span className={styles.targets}>
+          {targets.slice(0, named).map((target) => (
+            <Touched key={target.type + target.id} {...target} />
+          ))}
+          {targets.length > named && <span className={styles.soft}>and {targets.length - named} more</span>}
+        </span>
+      ),
+    },
+    {
+      ...{ key: 'request', label: 'Request', from: 960 as const },
+      cell: ({ requestId }) => <code title={requestId}>{requestId.slice(0, 13)}…</code>,
+    },
+  ]
+  return (
+    <Section title="Audit log" context="Who changed what, newest first. Nothing is taken out of it.">
+      {error && <FaultNote error={error} retry={retry} />}
+      {isPending && <Loading lines={10} />}
+      {rows?.length === 0 && <Empty title="Nobody has changed anything yet" />}
+      {rows !== undefined && rows.length > 0 && (
+        <Table
+          label="Audit log"
+          columns={columns}
+          rows={rows}
+          idOf={({ id }) => id}
+          more={more}
+          isFetchingMore={isFetchingMore}
+        />
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,282 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { useList } from '../api/queries.ts'
+import { useMay } from '../api/session.ts'
+import { formatBytes, formatCount, sentenceCase } from '../lib/format.ts'
+import { announce } from '../ui/announce.tsx'
+import { Badge, type Tone } from '../ui/badge.tsx'
+import { Button } from '../ui/button.tsx'
+import { Code, Copy } from '../ui/copy.tsx'
+import { Confirm, Dialog } from '../ui/dialog.tsx'
+import { Select } from '../ui/form.tsx'
+import { Facts, Section } from '../ui/page.tsx'
+import { Await, Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { ConnectionDialog, providerNames, SecretDialog } from './connection-dialog.tsx'
+import {
+  type IntegrationDelivery,
+  integrationDeliveriesOptions,
+  integrationDeliveryOptions,
+  integrationOptions,
+  refresh,
+} from './queries.ts'
+import styles from './settings.module.css'
+
+type Status = IntegrationDelivery['status']
+
+const tones: Record<Status, Tone> = {
+  ...{ pending: 'accent', applied: 'clear', unchanged: 'plain', ignored: 'plain' },
+  ...{ unreadable: 'failed', rejected: 'failed', erased: 'plain', failed: 'failed' },
+}
+
+const statuses = Object.keys(tones) as Status[]
+
+/** As text that is easier on the eye, where it is JSON. */
+const readable = (payload: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(payload), null, 2)
+  } catch {
+    return payload
+  }
+}
+
+const Inspect = ({ id, deliveryId, onClose }: { id: string; deliveryId: string; onClose: () => void }) => {
+  const query = useQuery(integrationDeliveryOptions(id, deliveryId))
+  const replay = useMutation({
+    mutationFn: () =>
+      answer(
+        api.POST('/v1/integrations/{id}/deliveries/{deliveryId}/replay', {
+          params: { path: { id, deliveryId } },
+          body: {},
+        }),
+      ),
+    onSuccess: async ({ status }) => {
+      await Promise.all([refresh('integrations', id), refresh('conversations')])
+      announce('Replayed', `It is ${status} now.`)
+    },
+  })
+  return (
+    <Dialog title="What was sent" open wide onClose={onClose}>
+      <Await query={query}>
+        {({ status, event, reason, receivedAt, bytes, contentType, conversationId, payload, replayable }) => (
+          <div className={styles.stack}>
+            <Facts
+              facts={[
+                [
+                  'State',
+                  <Badge key="state" tone={tones[status]}>
+                    {sentenceCase(status)}
+                  </Badge>,
+                ],
+                ['Why', reason],
+                ['Event', event && <code>{event}</code>],
+                ['Received', <Time key="received" at={receivedAt} />],
+                ['Size', `${formatBytes(bytes)} · ${contentType ?? 'no content type'}`],
+                [
+                  'Conversation',
+                  conversationId && (
+                    <Link to="/conversations/$id" params={{ id: conversationId }} search={{}}>
+                      Open it
+                    </Link>
+                  ),
+                ],
+              ]}
+            />
+            {payload === null ? (
+              <p className={styles.soft}>What was sent is not kept any more.</p>
+            ) : (
+              <div className={styles.payload}>
+                <Code label="Copy what was sent">{readable(payload)}</Code>
+              </div>
+            )}
+            {replay.error && <FaultNote error={replay.error} />}
+            {replayable && (
+              <div>
+                <Button busy={replay.isPending} onClick={() => replay.mutate()}>
+                  Replay
+                </Button>
+              </div>
+            )}
+          </div>
+        )}
+      </Await>
+    </Dialog>
+  )
+}
+
+const Deliveries = ({ id }: { id: string }) => {
+  const { status } = useSearch({ from: '/app/settings/$part' })
+  const navigate = useNavigate({ from: '/settings/$part' })
+  const isAdmin = useMay('admin')
+  const [inspected, setInspected] = useState<string>()
+  const asked = statuses.find((known) => known === status)
+  const { rows, error, isPending, isFetchingMore, more, retry } = useList(integrationDeliveriesOptions(id, asked))
+  const columns: Column<IntegrationDelivery>[] = [
+    { key: 'at', label: 'Received', cell: ({ receivedAt }) => <Time at={receivedAt} /> },
+    {
+      ...{ key: 'state', label: 'State' },
+      cell: (row) => <Badge tone={tones[row.status]}>{sentenceCase(row.status)}</Badge>,
+    },
+    { key: 'event', label: 'Event', from: 480, cell: ({ event }) => event && <code>{event}</code> },
+    {
+      ...{ key: 'why', label: 'Why', from: 720 as const },
+      cell: ({ reason }) => (
+        <div className={styles.long} title={reason ?? undefined}>
+          {reason}
+        </div>
+      ),
+    },
+    {
+      ...{ key: 'ways', label: '' },
+      cell: (row) =>
+        isAdmin && (
+          <div className={styles.cellWays}>
+            <Button
+              small
+              look="quiet"
+              aria-label={`Inspect what came at ${row.receivedAt}`}
+              onClick={() => setInspected(row.id)}
+            >
+              Inspect
+            </Button>
+          </div>
+        ),
+    },
+  ]
+  return (
+    <Section
+      title="Deliveries"
+      context="What the provider sent, newest first"
+      actions={
+        <div className={styles.status}>
+          <Select
+            aria-label="State of deliveries"
+            value={asked ?? ''}
+            options={[{ value: '', label: 'All' }, ...statuses.map((value) => ({ value, label: sentenceCase(value) }))]}
+            onChange={({ target }) =>
+              void navigate({ search: { open: id, ...(target.value && { status: target.value }) }, replace: true })
+            }
+          />
+        </div>
+      }
+    >
+      {error && <FaultNote error={error} retry={retry} />}
+      {isPending && <Loading />}
+      {rows?.length === 0 && (
+        <Empty title={asked ? 'No delivery is in this state' : 'Nothing has come yet'}>
+          {!asked && <p>Give the provider the address above, and make a call.</p>}
+        </Empty>
+      )}
+      {rows !== undefined && rows.length > 0 && (
+        <Table
+          label="Deliveries"
+          columns={columns}
+          rows={rows}
+          idOf={(row) => row.id}
+          more={more}
+          isFetchingMore={isFetchingMore}
+        />
+      )}
+      {inspected && <Inspect id={id} deliveryId={inspected} onClose={() => setInspected(undefined)} />}
+    </Section>
+  )
+}
+
+export const Connection = ({ id }: { id: string }) => {
+  const query = useQuery(integrationOptions(id))
+  const isAdmin = useMay('admin')
+  const navigate = useNavigate()
+  const [asked, setAsked] = useState<'edit' | 'secret' | 'delete'>()
+  const close = () => setAsked(undefined)
+  return (
+    <>
+      <Link to="/settings/$part" params={{ part: 'connections' }}>
+        Connections
+      </Link>
+      <Await query={query}>
+        {(integration) => {
+          const { name, provider, webhookPath, lastDeliveryAt, previousSecretUntil, recentDeliveries } = integration
+          const address = location.origin + webhookPath
+          const counted = statuses.filter((status) => recentDeliveries[status] > 0)
+          return (
+            <Section
+              title={name}
+              context={providerNames[provider]}
+              actions={
+                isAdmin && (
+                  <>
+                    <Button look="quiet" onClick={() => setAsked('delete')}>
+                      Delete
+                    </Button>
+                    <Button onClick={() => setAsked('secret')}>Replace the secret</Button>
+                    <Button onClick={() => setAsked('edit')}>Edit</Button>
+                  </>
+                )
+              }
+            >
+              <Facts
+                facts={[
+                  [
+                    'Address for the provider',
+                    <span key="address" className={styles.address}>
+                      <code>{address}</code> <Copy text={address} label="Copy the address" />
+                    </span>,
+                  ],
+                  ['Last heard', lastDeliveryAt ? <Time key="heard" at={lastDeliveryAt} ago /> : 'never yet'],
+                  [
+                    'In the last 7 days',
+                    counted.length === 0 ? (
+                      'nothing'
+                    ) : (
+                      <span key="counted" className={styles.targets}>
+                        {counted.map((status) => (
+                          <Link
+                            key={status}
+                            to="/settings/$part"
+                            params={{ part: 'connections' }}
+                            search={{ open: id, status }}
+                          >
+                            {formatCount(recentDeliveries[status])} {status}
+                          </Link>
+                        ))}
+                      </span>
+                    ),
+                  ],
+                  ...(previousSecretUntil
+                    ? [
+                        ['The secret before counts until', <Time key="until" at={previousSecretUntil} />] as [
+                          string,
+                          React.ReactNode,
+                        ],
+                      ]
+                    : []),
+                ]}
+              />
+              {asked === 'edit' && <ConnectionDialog integration={integration} onClose={close} />}
+              {asked === 'secret' && <SecretDialog integration={integration} onClose={close} />}
+              <Confirm
+                title={`Delete “${name}”?`}
+                action="Delete the connection"
+                open={asked === 'delete'}
+                onClose={close}
+                run={async () => {
+                  await api.DELETE('/v1/integrations/{id}', { params: { path: { id } } })
+                  announce(`“${name}” is deleted`)
+                  await navigate({ to: '/settings/$part', params: { part: 'connections' } })
+                  await refresh('integrations')
+                }}
+              >
+                Its address and what it received go; what the provider sends from now on is refused. The conversations
+                stay.
+              </Confirm>
+            </Section>
+          )
+        }}
+      </Await>
+      <Deliveries id={id} />
+    </>
+  )
+}

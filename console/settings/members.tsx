@@ -1,0 +1,169 @@
+import { useMutation } from '@tanstack/react-query'
+import { MoreHorizontal } from 'lucide-react'
+import { useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { useList } from '../api/queries.ts'
+import { type Role, useMay, useMe } from '../api/session.ts'
+import { sentenceCase } from '../lib/format.ts'
+import { announce } from '../ui/announce.tsx'
+import { Badge } from '../ui/badge.tsx'
+import { Button, IconButton } from '../ui/button.tsx'
+import { Confirm, Dialog } from '../ui/dialog.tsx'
+import { Select } from '../ui/form.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { Section } from '../ui/page.tsx'
+import { ShownOnce } from '../ui/shown-once.tsx'
+import { FaultNote, Loading } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { Invite, Rename } from './member-dialogs.tsx'
+import { type Member, membersOptions, refresh } from './queries.ts'
+import { isAbove, rolesInWords, rolesUpTo } from './roles.ts'
+import styles from './settings.module.css'
+
+type Asked =
+  | { what: 'invite' }
+  | { what: 'step-down'; role: Role }
+  | { what: 'rename' | 'remove'; member: Member }
+  | { what: 'link'; to: string; url: string }
+
+export const Members = () => {
+  const me = useMe()
+  const isAdmin = useMay('admin')
+  const [asked, setAsked] = useState<Asked>()
+  const { rows, error, isPending, isFetchingMore, more, retry } = useList(membersOptions)
+  const close = () => setAsked(undefined)
+  const changeRole = useMutation({
+    mutationFn: ({ id, role }: { id: string; role: Role }) =>
+      answer(api.PATCH('/v1/members/{id}', { params: { path: { id } }, body: { role } })),
+    onSuccess: async ({ id, name, role }) => {
+      await Promise.all([refresh('members'), id === me.member.id && refresh('me')])
+      announce(`${name} is ${role === 'viewer' || role === 'member' ? 'a' : 'an'} ${role} now`)
+    },
+  })
+  const renew = useMutation({
+    mutationFn: ({ id }: Member) =>
+      answer(api.POST('/v1/members/{id}/invitation', { params: { path: { id } }, body: {} })),
+    onSuccess: ({ invitationUrl }, { name }) => setAsked({ what: 'link', to: name, url: invitationUrl }),
+  })
+  const mayChange = ({ role }: Member) => isAdmin && !isAbove(role, me.role)
+  const columns: Column<Member>[] = [
+    {
+      ...{ key: 'name', label: 'Name' },
+      cell: ({ name, userId }) => (
+        <>
+          {name} {userId === me.member.userId && <span className={styles.soft}>(you)</span>}
+        </>
+      ),
+    },
+    { key: 'email', label: 'E-mail address', from: 720, cell: ({ email }) => email },
+    {
+      ...{ key: 'role', label: 'Role' },
+      cell: (member) =>
+        mayChange(member) ? (
+          <div className={styles.cellSelect}>
+            <Select
+              aria-label={`Role of ${member.name}`}
+              value={member.role}
+              options={rolesUpTo(me.role)}
+              // Of the options above.
+              onChange={({ target }) => {
+                const role = target.value as Role
+                if (member.id === me.member.id) setAsked({ what: 'step-down', role })
+                else changeRole.mutate({ id: member.id, role })
+              }}
+            />
+          </div>
+        ) : (
+          sentenceCase(member.role)
+        ),
+    },
+    {
+      ...{ key: 'status', label: 'State', from: 480 as const },
+      cell: ({ status }) => (status === 'invited' ? <Badge tone="accent">Invited</Badge> : <Badge>Joined</Badge>),
+    },
+    { key: 'since', label: 'Since', from: 960, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    {
+      ...{ key: 'ways', label: '' },
+      cell: (member) =>
+        mayChange(member) && (
+          <div className={styles.cellWays}>
+            <Menu
+              trigger={<IconButton label={`More for ${member.name}`} icon={<MoreHorizontal />} />}
+              entries={[
+                ...(member.status === 'invited'
+                  ? [{ label: 'New invitation link', onSelect: () => renew.mutate(member) }]
+                  : []),
+                { label: 'Rename', onSelect: () => setAsked({ what: 'rename', member }) },
+                ...(member.id === me.member.id
+                  ? []
+                  : [{ label: 'Remove', danger: true, onSelect: () => setAsked({ what: 'remove', member }) }]),
+              ]}
+            />
+          </div>
+        ),
+    },
+  ]
+  return (
+    <Section
+      title="Members"
+      actions={
+        isAdmin && (
+          <Button look="primary" onClick={() => setAsked({ what: 'invite' })}>
+            Invite a person
+          </Button>
+        )
+      }
+    >
+      {error && <FaultNote error={error} retry={retry} />}
+      {(changeRole.error ?? renew.error) !== null && <FaultNote error={changeRole.error ?? renew.error} />}
+      {isPending && <Loading />}
+      {rows && (
+        <Table
+          label="Members"
+          columns={isAdmin ? columns : columns.slice(0, -1)}
+          rows={rows}
+          idOf={({ id }) => id}
+          more={more}
+          isFetchingMore={isFetchingMore}
+        />
+      )}
+      <p className={styles.foot}>{rolesInWords}</p>
+      {asked?.what === 'invite' && <Invite onClose={close} />}
+      {asked?.what === 'rename' && <Rename member={asked.member} onClose={close} />}
+      <Dialog title="The new invitation" open={asked?.what === 'link'} onClose={close} holds>
+        {asked?.what === 'link' && (
+          <ShownOnce name="invitation link" value={asked.url}>
+            Send this link to {asked.to}. It works once, ends the one before, and is shown here alone.
+          </ShownOnce>
+        )}
+      </Dialog>
+      {asked?.what === 'step-down' && (
+        <Confirm
+          title={`Become ${sentenceCase(asked.role).toLowerCase()} yourself?`}
+          action="Change my role"
+          open
+          onClose={close}
+          run={() => changeRole.mutateAsync({ id: me.member.id, role: asked.role })}
+        >
+          You lose what only your present role may do; another {me.role} would have to give it back.
+        </Confirm>
+      )}
+      {asked?.what === 'remove' && (
+        <Confirm
+          title={`Remove ${asked.member.name}?`}
+          action="Remove the member"
+          open
+          onClose={close}
+          run={async () => {
+            await api.DELETE('/v1/members/{id}', { params: { path: { id: asked.member.id } } })
+            await refresh('members')
+            announce(`${asked.member.name} is removed`)
+          }}
+        >
+          They are signed out, and every key that acts for them is revoked. What they wrote stays.
+        </Confirm>
+      )}
+    </Section>
+  )
+}

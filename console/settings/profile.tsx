@@ -1,0 +1,144 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { answer, api } from '../api/client.ts'
+import { queryClient } from '../api/queries.ts'
+import { useMay, useMe } from '../api/session.ts'
+import { applyTheme, readTheme, type Theme } from '../layout/theme.ts'
+import { sentenceCase } from '../lib/format.ts'
+import { announce } from '../ui/announce.tsx'
+import { Button } from '../ui/button.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { Choice, Form, TextField } from '../ui/form.tsx'
+import { Facts, Section } from '../ui/page.tsx'
+import { refresh } from './queries.ts'
+import styles from './settings.module.css'
+
+const NameForm = () => {
+  const { member } = useMe()
+  const form = useForm({ defaultValues: { name: member.name } })
+  const send = async ({ name }: { name: string }) => {
+    await answer(api.PATCH('/v1/members/{id}', { params: { path: { id: member.id } }, body: { name: name.trim() } }))
+    await Promise.all([refresh('me'), refresh('members')])
+    announce('Your name is changed')
+  }
+  return (
+    <Form form={form} send={send} submit="Save the name">
+      <TextField name="name" label="Your name" autoComplete="name" required maxLength={255} />
+    </Form>
+  )
+}
+
+const leastLength = 12
+
+const PasswordForm = () => {
+  const { member } = useMe()
+  const form = useForm({ defaultValues: { currentPassword: '', newPassword: '' } })
+  const send = async (body: { currentPassword: string; newPassword: string }) => {
+    const length = [...body.newPassword].length
+    if (length < leastLength) {
+      form.setError('newPassword', { message: `Use at least ${leastLength} characters; this has ${length}.` })
+      form.setFocus('newPassword')
+      return
+    }
+    await answer(api.POST('/auth/change-password', { body }))
+    form.reset()
+    announce('The password is changed', 'Every other session of yours has ended.')
+  }
+  return (
+    <Form form={form} send={send} submit="Change the password">
+      <input type="email" value={member.email} autoComplete="username" readOnly hidden />
+      <TextField
+        name="currentPassword"
+        label="Present password"
+        type="password"
+        autoComplete="current-password"
+        required
+        maxLength={256}
+      />
+      <TextField
+        name="newPassword"
+        label="New password"
+        type="password"
+        autoComplete="new-password"
+        required
+        maxLength={256}
+        hint={`At least ${leastLength} characters; a few unrelated words do well.`}
+      />
+    </Form>
+  )
+}
+
+const themes = [
+  { value: 'system', label: 'As the system' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+]
+
+/** Signs out on all devices, this one too. */
+const EndSessions = () => {
+  const [asking, setAsking] = useState(false)
+  const navigate = useNavigate()
+  return (
+    <>
+      <Button onClick={() => setAsking(true)}>Sign out everywhere</Button>
+      <Confirm
+        title="Sign out everywhere?"
+        action="Sign out everywhere"
+        open={asking}
+        onClose={() => setAsking(false)}
+        run={async () => {
+          await answer(api.POST('/auth/sign-out-everywhere', { body: {} }))
+          queryClient.clear()
+          await navigate({ to: '/sign-in' })
+        }}
+      >
+        All your sessions end, on every device, this one too. API keys go on working.
+      </Confirm>
+    </>
+  )
+}
+
+export const Profile = () => {
+  const { member, organization, role } = useMe()
+  const isAdmin = useMay('admin')
+  const [theme, setTheme] = useState<string>(readTheme())
+  return (
+    <>
+      <Section title="Profile">
+        <div className={styles.stack}>
+          <Facts
+            facts={[
+              ...(isAdmin ? [] : ([['Name', member.name]] as [string, string][])),
+              ['E-mail address', member.email],
+              ['Organization', organization.name],
+              ['Role', sentenceCase(role)],
+            ]}
+          />
+          {isAdmin ? <NameForm /> : <p className={styles.soft}>An admin of your organization can change your name.</p>}
+        </div>
+      </Section>
+      <Section title="Appearance">
+        <Choice
+          label="Theme"
+          value={theme}
+          options={themes}
+          onChange={(value) => {
+            setTheme(value)
+            // One of the options above.
+            applyTheme(value as Theme)
+          }}
+        />
+      </Section>
+      <Section title="Password">
+        <div className={styles.stack}>
+          <p className={styles.soft}>Another password signs you out everywhere but here.</p>
+          <PasswordForm />
+        </div>
+      </Section>
+      <Section title="Sessions">
+        <EndSessions />
+      </Section>
+    </>
+  )
+}

@@ -1,0 +1,169 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { useList } from '../api/queries.ts'
+import type { Schemas } from '../api/schema.d.ts'
+import { formatMs, sentenceCase } from '../lib/format.ts'
+import { announce } from '../ui/announce.tsx'
+import { Badge, type Tone } from '../ui/badge.tsx'
+import { Button } from '../ui/button.tsx'
+import { Code } from '../ui/copy.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Select } from '../ui/form.tsx'
+import { Facts, Section } from '../ui/page.tsx'
+import { Await, Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { refresh, type WebhookDelivery, webhookDeliveriesOptions, webhookDeliveryOptions } from './queries.ts'
+import styles from './settings.module.css'
+
+const tones: Record<WebhookDelivery['status'], Tone> = { pending: 'accent', succeeded: 'clear', failed: 'failed' }
+
+const statuses = Object.keys(tones) as WebhookDelivery['status'][]
+
+const State = ({ status }: Pick<WebhookDelivery, 'status'>) => (
+  <Badge tone={tones[status]}>{sentenceCase(status)}</Badge>
+)
+
+type Attempt = Schemas['WebhookDeliveryWithAttempts']['attempts'][number]
+
+const attemptColumns: Column<Attempt>[] = [
+  { key: 'number', label: 'Attempt', numeric: true, cell: ({ number }) => number },
+  { key: 'at', label: 'At', cell: ({ attemptedAt }) => <Time at={attemptedAt} /> },
+  { key: 'took', label: 'Took', numeric: true, from: 480, cell: ({ durationMs }) => formatMs(durationMs) },
+  { key: 'status', label: 'Status', numeric: true, cell: ({ statusCode }) => statusCode },
+  {
+    ...{ key: 'answer', label: 'Answer' },
+    cell: ({ error, answer: text }) => <span className={styles.wrap}>{error ?? text}</span>,
+  },
+]
+
+const Inspect = ({ id, deliveryId, onClose }: { id: string; deliveryId: string; onClose: () => void }) => {
+  const query = useQuery(webhookDeliveryOptions(id, deliveryId))
+  const again = useMutation({
+    mutationFn: () =>
+      answer(
+        api.POST('/v1/webhook-endpoints/{id}/deliveries/{deliveryId}/redeliver', {
+          params: { path: { id, deliveryId } },
+          body: {},
+        }),
+      ),
+    onSuccess: async () => {
+      await refresh('webhook-endpoints', id)
+      announce('It is sent again', 'With all its attempts, under the same id.')
+    },
+  })
+  return (
+    <Dialog title="What was sent" open wide onClose={onClose}>
+      <Await query={query}>
+        {({ eventType, status, reason, nextAttemptAt, body, attempts }) => (
+          <div className={styles.stack}>
+            <Facts
+              facts={[
+                ['Event', <code key="event">{eventType}</code>],
+                ['State', <State key="state" status={status} />],
+                ['Why', reason],
+                ['Webhook id', <code key="id">msg_{deliveryId}</code>],
+                ['Next attempt', nextAttemptAt && <Time at={nextAttemptAt} />],
+              ]}
+            />
+            {attempts.length > 0 && (
+              <Table label="Attempts" columns={attemptColumns} rows={attempts} idOf={({ number }) => String(number)} />
+            )}
+            <div className={styles.payload}>
+              <Code label="Copy what was sent">{body}</Code>
+            </div>
+            {again.error && <FaultNote error={again.error} />}
+            {status !== 'pending' && (
+              <div>
+                <Button busy={again.isPending} onClick={() => again.mutate()}>
+                  Send it again
+                </Button>
+              </div>
+            )}
+          </div>
+        )}
+      </Await>
+    </Dialog>
+  )
+}
+
+export const WebhookDeliveries = ({ id }: { id: string }) => {
+  const { status } = useSearch({ from: '/app/settings/$part' })
+  const navigate = useNavigate({ from: '/settings/$part' })
+  const [inspected, setInspected] = useState<string>()
+  const asked = statuses.find((known) => known === status)
+  const { rows, error, isPending, isFetchingMore, more, retry } = useList({
+    ...webhookDeliveriesOptions(id, asked),
+    // While one is on its way, what comes of it shows by itself.
+    refetchInterval: ({ state }) =>
+      state.data?.pages[0]?.data.some((row) => row.status === 'pending' && row.attemptCount === 0) ? 1_000 : false,
+  })
+  const columns: Column<WebhookDelivery>[] = [
+    { key: 'at', label: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { key: 'event', label: 'Event', cell: ({ eventType }) => <code>{eventType}</code> },
+    { key: 'state', label: 'State', cell: (row) => <State {...row} /> },
+    { key: 'attempts', label: 'Attempts', numeric: true, from: 720, cell: ({ attemptCount }) => attemptCount },
+    {
+      ...{ key: 'why', label: 'Why', from: 720 as const },
+      cell: ({ reason }) => (
+        <div className={styles.long} title={reason ?? undefined}>
+          {reason}
+        </div>
+      ),
+    },
+    {
+      ...{ key: 'ways', label: '' },
+      cell: (row) => (
+        <div className={styles.cellWays}>
+          <Button
+            small
+            look="quiet"
+            aria-label={`Inspect what was made at ${row.createdAt}`}
+            onClick={() => setInspected(row.id)}
+          >
+            Inspect
+          </Button>
+        </div>
+      ),
+    },
+  ]
+  return (
+    <Section
+      title="Deliveries"
+      context="Of the last 30 days"
+      actions={
+        <div className={styles.status}>
+          <Select
+            aria-label="State of deliveries"
+            value={asked ?? ''}
+            options={[{ value: '', label: 'All' }, ...statuses.map((value) => ({ value, label: sentenceCase(value) }))]}
+            onChange={({ target }) =>
+              void navigate({ search: { open: id, ...(target.value && { status: target.value }) }, replace: true })
+            }
+          />
+        </div>
+      }
+    >
+      {error && <FaultNote error={error} retry={retry} />}
+      {isPending && <Loading />}
+      {rows?.length === 0 && (
+        <Empty title={asked ? 'No delivery is in this state' : 'Nothing was sent yet'}>
+          {!asked && <p>An approved endpoint is told what it subscribes to, and tests.</p>}
+        </Empty>
+      )}
+      {rows !== undefined && rows.length > 0 && (
+        <Table
+          label="Deliveries"
+          columns={columns}
+          rows={rows}
+          idOf={(row) => row.id}
+          more={more}
+          isFetchingMore={isFetchingMore}
+        />
+      )}
+      {inspected && <Inspect id={id} deliveryId={inspected} onClose={() => setInspected(undefined)} />}
+    </Section>
+  )
+}

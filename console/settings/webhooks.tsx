@@ -1,0 +1,94 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useList } from '../api/queries.ts'
+import { useMay } from '../api/session.ts'
+import { Badge } from '../ui/badge.tsx'
+import { Button } from '../ui/button.tsx'
+import { Section } from '../ui/page.tsx'
+import { Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { type Endpoint, endpointsOptions } from './queries.ts'
+import styles from './settings.module.css'
+import { Webhook } from './webhook.tsx'
+import { WebhookDialog } from './webhook-dialog.tsx'
+
+const reasons = { by_admin: 'by an admin', gone: 'it answered 410', failing: 'it failed for days' }
+
+export const EndpointState = ({ status, disabledReason, failingSince }: Endpoint) => {
+  if (status === 'proposed') return <Badge tone="accent">Waits for approval</Badge>
+  if (status === 'disabled')
+    return <Badge tone="unscored">Disabled{disabledReason && `: ${reasons[disabledReason]}`}</Badge>
+  return failingSince ? <Badge tone="failed">Failing</Badge> : <Badge tone="clear">Active</Badge>
+}
+
+const columns: Column<Endpoint>[] = [
+  {
+    ...{ key: 'name', label: 'Endpoint' },
+    cell: ({ id, name }) => (
+      <Link to="/settings/$part" params={{ part: 'webhooks' }} search={{ open: id }}>
+        {name}
+      </Link>
+    ),
+  },
+  { key: 'state', label: 'State', cell: (row) => <EndpointState {...row} /> },
+  {
+    ...{ key: 'url', label: 'Address', from: 720 as const },
+    cell: ({ url }) => (
+      <div className={styles.long} title={url}>
+        {url}
+      </div>
+    ),
+  },
+  { key: 'events', label: 'Events', numeric: true, from: 480, cell: ({ events }) => events.length },
+]
+
+const List = () => {
+  const [adding, setAdding] = useState(false)
+  const mayWrite = useMay('member')
+  const navigate = useNavigate()
+  const { rows, error, isPending, isFetchingMore, more, retry } = useList(endpointsOptions)
+  const add = mayWrite && (
+    <Button look="primary" onClick={() => setAdding(true)}>
+      Propose an endpoint
+    </Button>
+  )
+  return (
+    <Section
+      title="Webhooks"
+      context="Addresses of yours that are told what happens here"
+      actions={rows?.length !== 0 && add}
+    >
+      {error && <FaultNote error={error} retry={retry} />}
+      {isPending && <Loading />}
+      {rows?.length === 0 && (
+        <Empty title="No endpoint yet" action={add}>
+          <p>
+            Exports that are ready, findings and reviews can be posted to a server of yours, signed. A member proposes
+            the address, an admin approves it.
+          </p>
+        </Empty>
+      )}
+      {rows !== undefined && rows.length > 0 && (
+        <Table
+          label="Webhook endpoints"
+          columns={columns}
+          rows={rows}
+          idOf={({ id }) => id}
+          more={more}
+          isFetchingMore={isFetchingMore}
+        />
+      )}
+      {adding && (
+        <WebhookDialog
+          onClose={() => setAdding(false)}
+          onSaved={(id) => void navigate({ to: '/settings/$part', params: { part: 'webhooks' }, search: { open: id } })}
+        />
+      )}
+    </Section>
+  )
+}
+
+export const Webhooks = () => {
+  const { open } = useSearch({ from: '/app/settings/$part' })
+  return open ? <Webhook key={open} id={open} /> : <List />
+}

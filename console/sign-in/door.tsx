@@ -1,0 +1,23 @@
+import { type ReactNode, useEffect } from 'react'
+import styles from './door.module.css'
+
+/** The page before one is in: a single card. */
+export const Door = ({ title, children }: { title: string; children: ReactNode }) => {
+  useEffect(() => {
+    document.title = `${title} · Earshot`
+  }, [title])
+  return (
+    <main className={styles.door}>
+      <p className={styles.brand}>
+        <img src={`${import.meta.env.BASE_URL}icon.svg`} width="24" height="24" alt="" /> Earshot
+      </p>
+      <section className={styles.card} aria-labelledby="door-title">
+        <h1 id="door-title">{title}</h1>
+        {children}
+      </section>
+      <p className={styles.soft}>
+        <a href="/docs">API reference</a>
+      </p>
+    </main>
+  )
+}

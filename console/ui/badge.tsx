@@ -1,0 +1,29 @@
+import type { ReactNode } from 'react'
+import styles from './badge.module.css'
+
+export type Tone = 'affected' | 'clear' | 'unscored' | 'failed' | 'accent' | 'plain'
+
+/** A word with a mark that says what kind of word it is; the mark differs in form, not in colour alone. */
+export const Badge = ({ tone = 'plain', children }: { tone?: Tone; children: ReactNode }) => (
+  <span className={`${styles.badge} ${styles[tone]}`}>
+    <span className={styles.mark} aria-hidden="true" />
+    {children}
+  </span>
+)
+
+type Outcome = { status: string; result: string | null }
+
+/** What a monitor found of a conversation, in a word. */
+export const outcomeOf = ({ status, result }: Outcome): { tone: Tone; word: string } => {
+  if (status === 'failed') return { tone: 'failed', word: 'Failed' }
+  if (status === 'unscored' || result === null) return { tone: 'unscored', word: 'Unscored' }
+  return result === 'affected' ? { tone: 'affected', word: 'Affected' } : { tone: 'clear', word: 'Not affected' }
+}
+
+export const OutcomeBadge = (outcome: Outcome) => {
+  const { tone, word } = outcomeOf(outcome)
+  return <Badge tone={tone}>{word}</Badge>
+}
+
+/** A small number beside a word. */
+export const Count = ({ children }: { children: ReactNode }) => <span className={styles.count}>{children}</span>

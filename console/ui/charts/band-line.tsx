@@ -1,0 +1,200 @@
+// biome-ignore-all lint/a11y/noAriaHiddenOnFocusable: a <g> takes no focus
+
+import type { LinkProps } from '@tanstack/react-router'
+import { area, line } from 'd3-shape'
+import { useId } from 'react'
+import { formatCount, formatPercent } from '../../lib/format.ts'
+import { TimeAxis, ValueAxis } from './axes.tsx'
+import styles from './charts.module.css'
+import { Frame, type Mark, type Plot } from './frame.tsx'
+import {
+  isWithin,
+  longTime,
+  middleOf,
+  mostOf,
+  percentTick,
+  placeOf,
+  startOf,
+  timeScale,
+  valueScale,
+  widthOf,
+} from './scale.ts'
+import { SpikeMarks, Verticals } from './verticals.tsx'
+
+export type BandPoint = {
+  start: string
+  end: string
+  /** Null is a gap. */
+  value: number | null
+  /** The interval around it. */
+  low?: number | null
+  high?: number | null
+  /** A wider interval behind it, such as the always-valid one. */
+  outerLow?: number | null
+  outerHigh?: number | null
+  /** Of how many it is. */
+  n?: number
+  /** To its rows. */
+  link?: LinkProps
+}
+
+export type Vertical = { at: string; label: string }
+export type Spike = { id: string; at: string; label: string; link?: LinkProps }
+
+export type BandLineProps = {
+  /** States what is seen. */
+  title: string
+  /** Oldest first. */
+  points: BandPoint[]
+  /** What is measured, in the tip and the table: "Affected". */
+  valueName: string
+  /** Per cent of shares unless said. */
+  format?: (value: number) => string
+  formatTick?: (value: number) => string
+  /** The values that are seen at least, such as [0, 1]; from 0 on unless said. */
+  domain?: [number, number]
+  /** A level line, such as what is expected. */
+  reference?: { value: number; label: string }
+  /** Lines across time, such as versions. */
+  verticals?: Vertical[]
+  spikes?: Spike[]
+  tone?: 'affected' | 'accent' | 'plain'
+  height?: number
+  /** The name of a point where it is not a day. */
+  point?: string
+}
+
+const present = (values: (number | null | undefined)[]): number[] => values.filter((value) => value != null)
+
+/** How far intervals are seen: the widest tenth is cut off where it would press the rest flat. */
+const reachOf = (ends: number[]): number => {
+  const [most, all] = [mostOf(ends), Math.max(...ends)]
+  return all > 1.6 * most ? most : all
+}
+
+/** What is seen: all values, and the intervals around them. */
+const extentOf = (points: BandPoint[], more: number[]): [number, number] => {
+  const values = [...present(points.map(({ value }) => value)), ...more]
+  const highs = present(points.map(({ high, outerHigh }) => outerHigh ?? high))
+  const lows = present(points.map(({ low, outerLow }) => outerLow ?? low))
+  return [
+    Math.min(...values, ...(lows.length > 0 ? [-reachOf(lows.map((low) => -low))] : []), ...more),
+    Math.max(...values, ...(highs.length > 0 ? [reachOf(highs)] : []), ...more),
+  ]
+}
+
+const wordsOf = ({ value, low, high, n }: BandPoint, format: (value: number) => string): string[] => [
+  value === null ? 'no value' : format(value),
+  ...(low != null && high != null ? [`95 % interval ${format(low)} to ${format(high)}`] : []),
+  ...(n === undefined ? [] : [`n ${formatCount(n)}`]),
+]
+
+/** A figure over time with the interval that holds it. */
+export const BandLine = ({
+  title,
+  points,
+  valueName,
+  format = formatPercent,
+  formatTick = percentTick,
+  domain = [0, 0],
+  reference,
+  verticals = [],
+  spikes = [],
+  tone = 'affected',
+  height = 200,
+  point,
+}: BandLineProps) => {
+  const clip = useId()
+  const known = points.filter(({ value }) => value !== null)
+  const extent = extentOf(points, [...domain, ...(reference ? [reference.value] : [])])
+  const marks = ({ width }: Plot): Mark[] => {
+    const x = timeScale(points, width)
+    return points.map((at) => ({
+      ...{ key: at.start, x: startOf(x, at), width: widthOf(x, at), head: longTime(at), link: at.link },
+      lines: wordsOf(at, format),
+    }))
+  }
+  const isAlone = (at: BandPoint) => {
+    const index = points.indexOf(at)
+    return points[index - 1]?.value == null && points[index + 1]?.value == null
+  }
+  const hasRoom = ({ width }: Plot) => width / points.length > 14
+  const hasN = points.some(({ n }) => n !== undefined)
+  const table = {
+    head: ['From', valueName, 'Low', 'High', ...(hasN ? ['n'] : [])],
+    rows: points.map((at) => [
+      longTime(at),
+      ...[at.value, at.low, at.high].map((value) => (value == null ? '–' : format(value))),
+      ...(hasN ? [at.n === undefined ? '–' : formatCount(at.n)] : []),
+    ]),
+  }
+  return (
+    <Frame
+      title={title}
+      table={table}
+      points={known.length}
+      {...(point && { point })}
+      height={height}
+      marks={marks}
+      above={({ width, height: foot }) => {
+        const x = timeScale(points, width)
+        const seen = spikes.filter(({ at }) => isWithin(points, at))
+        return <SpikeMarks spikes={seen.map(({ at, ...spike }) => ({ ...spike, x: placeOf(x, at) }))} height={foot} />
+      }}
+    >
+      {(plot) => {
+        const x = timeScale(points, plot.width)
+        const y = valueScale(extent, plot.height)
+        const bandOf = (low: 'low' | 'outerLow', high: 'high' | 'outerHigh') =>
+          area<BandPoint>(
+            (at) => middleOf(x, at),
+            (at) => y(at[low] ?? 0),
+            (at) => y(at[high] ?? 0),
+          ).defined((at) => at[low] != null && at[high] != null)(points) ?? ''
+        const course = line<BandPoint>(
+          (at) => middleOf(x, at),
+          (at) => y(at.value ?? 0),
+        ).defined(({ value }) => value !== null)
+        return (
+          <g className={styles[tone]}>
+            <clipPath id={clip}>
+              <rect width={plot.width} height={plot.height} />
+            </clipPath>
+            <ValueAxis scale={y} width={plot.width} format={formatTick} />
+            <TimeAxis spans={points} scale={x} plot={plot} />
+            <g clipPath={`url(#${clip})`}>
+              <path className={styles.outer} d={bandOf('outerLow', 'outerHigh')} />
+              <path className={styles.band} d={bandOf('low', 'high')} />
+            </g>
+            {reference && (
+              <g aria-hidden="true">
+                <line className={styles.reference} x2={plot.width} y1={y(reference.value)} y2={y(reference.value)} />
+                <text className={`${styles.tick} ${styles.end}`} x={plot.width} y={y(reference.value) - 5}>
+                  {reference.label}
+                </text>
+              </g>
+            )}
+            <Verticals
+              lines={verticals
+                .filter(({ at }) => isWithin(points, at))
+                .map(({ at, label }) => ({ x: placeOf(x, at), label }))}
+              height={plot.height}
+            />
+            <path className={styles.line} d={course(points) ?? ''} />
+            {known
+              .filter((at) => at.start === plot.active || isAlone(at) || hasRoom(plot))
+              .map((at) => (
+                <circle
+                  key={at.start}
+                  className={styles.dot}
+                  cx={middleOf(x, at)}
+                  cy={y(at.value ?? 0)}
+                  r={at.start === plot.active ? 4.5 : 2.25}
+                />
+              ))}
+          </g>
+        )
+      }}
+    </Frame>
+  )
+}

@@ -1,0 +1,76 @@
+import { Link, type LinkProps } from '@tanstack/react-router'
+import type { CSSProperties } from 'react'
+import { formatCount, formatPercent } from '../../lib/format.ts'
+import styles from './charts.module.css'
+
+export type Matrix = {
+  truePositives: number
+  falsePositives: number
+  falseNegatives: number
+  trueNegatives: number
+}
+
+type ConfusionProps = {
+  /** States what is seen. */
+  title: string
+  matrix: Matrix
+  /** Whose words stand at the side and at the top. */
+  sides?: { rows: string; columns: string }
+  /** To the rows of a cell. */
+  links?: Partial<Record<keyof Matrix, LinkProps>>
+}
+
+const grid: { name: string; cells: (keyof Matrix)[] }[] = [
+  { name: 'affected', cells: ['truePositives', 'falsePositives'] },
+  { name: 'not affected', cells: ['falseNegatives', 'trueNegatives'] },
+]
+
+/** What two said of the same, each with affected and not affected: the diagonal is where they agree. */
+export const Confusion = ({ title, matrix, sides, links = {} }: ConfusionProps) => {
+  const { rows = 'Monitor', columns = 'People' } = sides ?? {}
+  const total = Object.values(matrix).reduce((sum, count) => sum + count, 0)
+  return (
+    <figure className={styles.figure}>
+      <figcaption className={styles.caption}>
+        <span className={styles.title}>{title}</span>
+      </figcaption>
+      <table className={styles.confusion}>
+        <thead>
+          <tr>
+            <td />
+            <th scope="col">{columns}: affected</th>
+            <th scope="col">{columns}: not</th>
+          </tr>
+        </thead>
+        <tbody>
+          {grid.map(({ name, cells }) => (
+            <tr key={name}>
+              <th scope="row">
+                {rows}: {name === 'affected' ? 'affected' : 'not'}
+              </th>
+              {cells.map((cell) => {
+                const share = total === 0 ? 0 : matrix[cell] / total
+                const words = (
+                  <>
+                    <strong>{formatCount(matrix[cell])}</strong> {total > 0 && <span>{formatPercent(share)}</span>}
+                  </>
+                )
+                const link = links[cell]
+                return (
+                  <td
+                    key={cell}
+                    className={cell.startsWith('true') ? styles.agree : styles.differ}
+                    // A property of ours, which the types of styles do not know.
+                    style={{ '--share': `${Math.round(share * 100)}%` } as CSSProperties}
+                  >
+                    {link && matrix[cell] > 0 ? <Link {...link}>{words}</Link> : words}
+                  </td>
+                )
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </figure>
+  )
+}

@@ -1,0 +1,193 @@
+// What every chart has around it: a title, axes, a tip at the point that is looked at, and the same data as a table.
+
+import { Link, type LinkProps } from '@tanstack/react-router'
+import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react'
+import { useWidth } from '../use-width.ts'
+import styles from './charts.module.css'
+import { AsTable, ChartRows, type ChartTable } from './rows.tsx'
+
+/** The room for what is drawn, in pixels, and the key of the point that is looked at. */
+export type Plot = { width: number; height: number; active: string | undefined }
+
+/** A place of the chart that can be pointed at or reached by keyboard. */
+export type Mark = {
+  key: string
+  x: number
+  width: number
+  /** First line of the tip, and those below it. */
+  head: string
+  lines: string[]
+  /** To its rows. */
+  link?: LinkProps | undefined
+}
+
+type FrameProps = {
+  /** States what is seen. */
+  title: string
+  /** The same data in rows. */
+  table: ChartTable
+  /** How many points there are to read from; of few the chart says so. */
+  points: number
+  /** Of what there are few: "day" unless said. */
+  point?: string
+  height?: number
+  legend?: ReactNode
+  marks: (plot: Plot) => Mark[]
+  children: (plot: Plot) => ReactNode
+  /** What lies upon the places, to be pressed itself. */
+  above?: (plot: Plot) => ReactNode
+}
+
+const margin = { top: 14, right: 10, bottom: 24, left: 46 }
+const fewPoints = 5
+
+export const Frame = ({
+  title,
+  table,
+  points,
+  point = 'day',
+  height = 180,
+  legend,
+  marks: marksOf,
+  children,
+  above,
+}: FrameProps) => {
+  const box = useRef<HTMLDivElement>(null)
+  const full = useWidth(box)
+  const [asTable, setAsTable] = useState(false)
+  const [active, setActive] = useState<string>()
+  const plot = {
+    ...{ width: Math.max(0, full - margin.left - margin.right), active },
+    height: height - margin.top - margin.bottom,
+  }
+  const marks = plot.width > 0 && !asTable ? marksOf(plot) : []
+  const shown = marks.find(({ key }) => key === active)
+  return (
+    <figure className={styles.figure}>
+      <figcaption className={styles.caption}>
+        <span className={styles.title}>{title}</span>
+        {legend}
+        <AsTable isOn={asTable} onChange={setAsTable} />
+      </figcaption>
+      {points > 0 && points < fewPoints && (
+        <p className={styles.few}>
+          Only {points} {point}
+          {points === 1 ? '' : 's'} so far: too few to see a course.
+        </p>
+      )}
+      <div ref={box} className={styles.box}>
+        {asTable && <ChartRows title={title} table={table} />}
+        {!asTable && plot.width > 0 && (
+          // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be part of a drawing
+          <svg className={styles.svg} width={full} height={height} role="group" aria-label={title}>
+            <g transform={`translate(${margin.left} ${margin.top})`}>
+              {children(plot)}
+              <Marks marks={marks} height={plot.height} active={active} onActive={setActive} />
+              {above?.(plot)}
+            </g>
+          </svg>
+        )}
+        {shown && (
+          <div
+            className={styles.tip}
+            aria-hidden="true"
+            style={{
+              top: margin.top,
+              ...(shown.x + shown.width / 2 > plot.width / 2
+                ? { right: full - margin.left - shown.x + 8 }
+                : { left: margin.left + shown.x + shown.width + 8 }),
+            }}
+          >
+            <strong>{shown.head}</strong>
+            {shown.lines.map((line) => (
+              <span key={line}>{line}</span>
+            ))}
+            {shown.link && <em>Enter or click opens them</em>}
+          </div>
+        )}
+      </div>
+    </figure>
+  )
+}
+
+const steps: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }
+
+/** The places in a row: one of them takes the focus, the arrows go from one to the next. */
+const Marks = ({
+  marks,
+  height,
+  active,
+  onActive,
+}: {
+  marks: Mark[]
+  height: number
+  active: string | undefined
+  onActive: (key: string | undefined) => void
+}) => {
+  const group = useRef<SVGGElement>(null)
+  const [last, setLast] = useState<string>()
+  const entry = marks.some(({ key }) => key === last) ? last : marks.at(-1)?.key
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && active !== undefined) {
+      event.preventDefault()
+      onActive(undefined)
+      return
+    }
+    const step = steps[event.key]
+    if (step === undefined) return
+    event.preventDefault()
+    const at = marks.findIndex(({ key }) => key === entry)
+    const next = Math.min(marks.length - 1, Math.max(0, at + step))
+    const element = group.current?.children[next]
+    if (element instanceof SVGElement) element.focus()
+  }
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: only passes the focus on within
+    <g ref={group} onKeyDown={onKeyDown}>
+      {marks.map((mark) => (
+        <Place
+          key={mark.key}
+          mark={mark}
+          height={height}
+          isEntry={mark.key === entry}
+          onActive={(isActive) => onActive(isActive ? mark.key : undefined)}
+          onFocus={() => setLast(mark.key)}
+        />
+      ))}
+    </g>
+  )
+}
+
+type PlaceProps = {
+  mark: Mark
+  height: number
+  isEntry: boolean
+  onActive: (isActive: boolean) => void
+  onFocus: () => void
+}
+
+const Place = ({ mark: { x, width, head, lines, link }, height, isEntry, onActive, onFocus }: PlaceProps) => {
+  const common = {
+    className: styles.mark,
+    tabIndex: isEntry ? 0 : -1,
+    'aria-label': [head, ...lines].join(', '),
+    onFocus: () => {
+      onFocus()
+      onActive(true)
+    },
+    onBlur: () => onActive(false),
+    onPointerEnter: () => onActive(true),
+    onPointerLeave: () => onActive(false),
+  }
+  const area = <rect x={x} y={0} width={Math.max(0, width)} height={height} />
+  return link ? (
+    <Link {...link} {...common}>
+      {area}
+    </Link>
+  ) : (
+    // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: a point that is read, and leads nowhere
+    <g role="img" {...common}>
+      {area}
+    </g>
+  )
+}

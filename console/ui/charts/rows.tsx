@@ -1,0 +1,41 @@
+import type { ReactNode } from 'react'
+import { Button } from '../button.tsx'
+import styles from './charts.module.css'
+
+export type ChartTable = { head: string[]; rows: ReactNode[][] }
+
+export const AsTable = ({ isOn, onChange }: { isOn: boolean; onChange: (isOn: boolean) => void }) => (
+  <span className={styles.switch}>
+    <Button small look="quiet" onClick={() => onChange(!isOn)}>
+      {isOn ? 'Show as chart' : 'Show as table'}
+    </Button>
+  </span>
+)
+
+/** What a chart draws, in rows. */
+export const ChartRows = ({ title, table: { head, rows } }: { title: string; table: ChartTable }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+  <section className={styles.tableBox} aria-label={`${title}, as a table`} tabIndex={0}>
+    <table className={styles.table}>
+      <thead>
+        <tr>
+          {head.map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a chart stand in the order of its points
+          <tr key={index}>
+            {row.map((cell, at) => (
+              <td key={head[at]}>{cell}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+)

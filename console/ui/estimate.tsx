@@ -1,0 +1,32 @@
+import { formatCount, formatPercent, formatPoints } from '../lib/format.ts'
+import styles from './estimate.module.css'
+
+type EstimateProps = {
+  rate: number | null
+  low?: number | null | undefined
+  high?: number | null | undefined
+  n: number
+}
+
+/** A share is never shown bare: with the interval that holds it, and of how many it is. */
+export const Estimate = ({ rate, low, high, n }: EstimateProps) => (
+  <span className={styles.estimate}>
+    <strong>{rate === null ? 'no rate yet' : formatPercent(rate)}</strong>
+    {low != null && high != null && (
+      <>
+        {' · '}
+        {formatPoints(low)}–{formatPoints(high)}
+      </>
+    )}
+    {' · '}n {formatCount(n)}
+  </span>
+)
+
+/** The interval of Wilson, at 95 %: for shares that the service gives without one. */
+export const wilson = (hits: number, n: number): { low: number; high: number } | null => {
+  if (n === 0) return null
+  const z = 1.959963984540054
+  const centre = (hits + (z * z) / 2) / (n + z * z)
+  const half = (z / (n + z * z)) * Math.sqrt((hits * (n - hits)) / n + (z * z) / 4)
+  return { low: Math.max(0, centre - half), high: Math.min(1, centre + half) }
+}

@@ -1,0 +1,10 @@
+import { formatAgo, formatMoment } from '../lib/format.ts'
+
+const full = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'long' })
+
+/** A moment in the viewer's zone; the tip also gives it in UTC. */
+export const Time = ({ at, ago = false }: { at: string; ago?: boolean }) => (
+  <time dateTime={at} title={`${full.format(new Date(at))}\n${at.replace('T', ' ').replace('Z', ' UTC')}`}>
+    {ago ? formatAgo(at) : formatMoment(at)}
+  </time>
+)

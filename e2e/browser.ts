@@ -1,0 +1,83 @@
+// A real browser on the real service. What no page may do is watched in every test.
+
+import axe, { type AxeResults } from 'axe-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, afterEach, expect, inject, onTestFinished } from 'vitest'
+import { launchChromium } from './chromium.ts'
+import type { Role } from './people.ts'
+
+export const origin = inject('origin')
+
+let browser: Browser | undefined
+
+const launch = async () => {
+  browser ??= await launchChromium(inject('chromium'))
+  return browser
+}
+
+afterAll(() => browser?.close())
+
+const faults: string[] = []
+
+afterEach(() => {
+  expect(faults.splice(0), 'what the pages did that they must not').toEqual([])
+})
+
+/** Refusals that a test provokes are told on the browser's console too. */
+const isRefusal = (text: string) => /the server responded with a status of 4\d\d/.test(text)
+
+const watch = (page: Page) => {
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type()) && !isRefusal(message.text()))
+      faults.push(`console: ${message.text()}`)
+  })
+  page.on('pageerror', (error) => faults.push(`thrown: ${error.stack ?? error}`))
+  page.on('request', (request) => {
+    const url = new URL(request.url())
+    if (url.protocol.startsWith('http') && url.origin !== origin) faults.push(`asked another host: ${url.href}`)
+  })
+}
+
+type Open = BrowserContextOptions & { theme?: 'light' | 'dark' }
+
+/** A page of the console, as this person; without one nobody is signed in. */
+export const open = async (path: string, as?: Role, { theme = 'light', ...options }: Open = {}): Promise<Page> => {
+  const context = await (await launch()).newContext({
+    ...{ viewport: { width: 1440, height: 900 }, colorScheme: theme, reducedMotion: 'reduce' },
+    ...{ locale: 'en-GB', timezoneId: 'Europe/Berlin', permissions: ['clipboard-read', 'clipboard-write'] },
+    ...options,
+  })
+  onTestFinished(() => context.close())
+  if (as) await context.addCookies([{ ...inject('people')[as], url: origin, httpOnly: true, sameSite: 'Lax' }])
+  const page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  watch(page)
+  await page.goto(origin + path)
+  return page
+}
+
+/** Asks the service with the owner's key. */
+export const ask = async <T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T> => {
+  const answer = await fetch(origin + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${inject('key')}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+  return (text === '' ? undefined : JSON.parse(text)) as T
+}
+
+/** What of WCAG 2.2 AA a page breaks. */
+export const breaches = async (page: Page): Promise<string[]> => {
+  // The page's policy keeps scripts out that are not its own; this one comes by the debugger.
+  await page.evaluate(axe.source)
+  const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+  const { violations }: AxeResults = await page.evaluate(`axe.run(document, { runOnly: ${JSON.stringify(rules)} })`)
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${help}\n${html}\n${failureSummary}`),
+  )
+}

@@ -1,0 +1,139 @@
+import { expect, it } from 'vitest'
+import { ask, breaches, open, origin } from './browser.ts'
+
+type Listed<T> = { data: T[] }
+
+const monitorId = async (name: string) => {
+  const { data } = await ask<Listed<{ id: string; name: string }>>('GET', '/v1/monitors?limit=200')
+  return data.find((monitor) => monitor.name === name)?.id ?? ''
+}
+
+it('makes a fair sample by the form, shows it in words, changes and deletes it', async () => {
+  const page = await open('/buckets', 'member')
+  await page.getByRole('region', { name: 'Buckets' }).waitFor()
+  await page.getByRole('button', { name: 'Make a bucket' }).click()
+  await page.getByRole('heading', { name: 'Make a bucket' }).waitFor()
+  await page.getByRole('button', { name: 'Make the bucket' }).click()
+  await page.getByText('Name is needed.').waitFor()
+  await page.getByLabel('Name').fill('A tenth of the chats')
+  await page.getByRole('radio', { name: 'A fair sample' }).check()
+  await page.getByLabel('Per cent').fill('400')
+  await page.getByLabel('Channels').fill('Chat')
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Monitors to judge').fill('Left waiting')
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Each is reviewed by').selectOption('2')
+  await page.getByLabel('Blind').check()
+  await page.getByRole('button', { name: 'Make the bucket' }).click()
+  await expect.poll(() => page.getByLabel('Per cent').getAttribute('aria-invalid')).toBe('true')
+  expect(await page.getByLabel('Name').inputValue()).toBe('A tenth of the chats')
+  await page.getByLabel('Per cent').fill('10')
+  await page.getByRole('button', { name: 'Make the bucket' }).click()
+  await page.getByRole('heading', { name: 'A tenth of the chats' }).waitFor()
+  await page
+    .getByText(/10 % of .*chats/)
+    .first()
+    .waitFor()
+  await page.getByRole('heading', { name: 'Nothing has arrived yet' }).waitFor()
+
+  await page.getByRole('button', { name: 'More about this bucket' }).click()
+  await page.getByRole('menuitem', { name: 'Edit…' }).click()
+  await page.getByRole('radio', { name: 'So many a week' }).check()
+  await page.getByLabel('Conversations a week').fill('20')
+  await page.getByRole('button', { name: 'Keep the changes' }).click()
+  await page
+    .getByText(/20 conversations a week of .*chats/)
+    .first()
+    .waitFor()
+
+  await page.getByRole('button', { name: 'More about this bucket' }).click()
+  await page.getByRole('menuitem', { name: 'Delete…' }).click()
+  await page.getByRole('button', { name: 'Delete the bucket' }).click()
+  await page.getByRole('heading', { name: 'Buckets' }).waitFor()
+  await page.getByRole('link', { name: 'A tenth of the chats' }).waitFor({ state: 'detached' })
+})
+
+it('takes conversations in by a filter, and every number leads to them', async () => {
+  const { id } = await ask<{ id: string }>('POST', '/v1/buckets', { name: 'Put in by a filter', type: 'static' })
+  const page = await open(`/buckets/${id}`, 'member')
+  await page.getByRole('heading', { name: 'Nothing is in it yet' }).waitFor()
+  await page.getByRole('button', { name: 'Put conversations in' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Channels').fill('Voicemail')
+  await page.keyboard.press('Enter')
+  await dialog.getByLabel('How many, the newest first').fill('30')
+  await dialog.getByRole('button', { name: 'Put 30 conversations in' }).click()
+  await page.getByText('30 conversations put in').waitFor()
+  const table = page.getByRole('region', { name: 'Conversations of the bucket' })
+  await table.getByRole('row').nth(20).waitFor()
+  await table.getByRole('button', { name: 'Take out' }).first().click()
+  await page.getByRole('button', { name: 'Take it out' }).click()
+  const progress = page.getByRole('region', { name: 'Progress' })
+  await progress.getByRole('link', { name: '29' }).nth(1).click()
+  await expect.poll(() => new URL(page.url()).searchParams.get('status')).toBe('waiting')
+  await progress.getByRole('link', { name: '29' }).first().click()
+  await page.getByText('29 conversations').waitFor()
+})
+
+it('lets an admin decide where people differ, and tells how people agree', async () => {
+  const asks = await monitorId('Asks for a person')
+  const { data } = await ask<Listed<{ id: string }>>('POST', '/v1/conversations/search', {
+    filter: { monitors: [{ id: asks, result: 'all' }], until: new Date(Date.now() - 86_400_000).toISOString() },
+    limit: 1,
+  })
+  const { id } = await ask<{ id: string }>('POST', '/v1/buckets', {
+    ...{ name: 'Two opinions', type: 'static', monitorIds: [asks], reviewsPerConversation: 2 },
+  })
+  await ask('POST', `/v1/buckets/${id}/conversations`, { conversationIds: data.map((one) => one.id) })
+  const mine = await ask<{ id: string }>('POST', `/v1/buckets/${id}/claim`)
+  await ask('PATCH', `/v1/reviews/${mine.id}`, {
+    ...{ status: 'completed', judgments: [{ monitorId: asks, correctResult: 'affected' }] },
+  })
+  const member = await open(`/review/${id}`, 'member')
+  await member.getByRole('list', { name: 'To judge' }).waitFor()
+  await member.keyboard.press('2')
+  await member.keyboard.press('Enter')
+  await member.getByRole('heading', { name: 'That was the last one' }).waitFor()
+
+  const page = await open(`/buckets/${id}?status=adjudication`, 'owner')
+  await page.getByText('People differ').waitFor()
+  await page.getByRole('button', { name: 'Decide' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Decide between people' })
+  await dialog.getByText('Mira Member').waitFor()
+  await dialog.getByText('Olga Owner').waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.reload()
+  await dialog.getByRole('radio', { name: 'Not affected' }).check()
+  await dialog.getByRole('button', { name: 'Decide', exact: true }).click()
+  await page.getByText('It is decided').waitFor()
+  await page.getByRole('heading', { name: 'None is in this state' }).waitFor()
+  await page.getByRole('region', { name: 'Agreement with the monitors' }).getByText(/n \d/).first().waitFor()
+  const decided = await ask<Listed<{ adjudicates: boolean }>>('GET', `/v1/reviews?bucketId=${id}&status=completed`)
+  expect(decided.data.filter(({ adjudicates }) => adjudicates)).toHaveLength(1)
+})
+
+it('shows a viewer all of it and no button that would be refused', async () => {
+  const page = await open('/buckets?make=true', 'viewer')
+  await page.getByRole('region', { name: 'Buckets' }).getByRole('row').nth(1).waitFor()
+  expect(await page.getByRole('button', { name: 'Make a bucket' }).count()).toBe(0)
+  await page.getByRole('link', { name: 'Customers who want a person' }).click()
+  await page.getByRole('region', { name: 'Conversations of the bucket' }).getByRole('row').nth(1).waitFor()
+  for (const name of [/Put conversations in/, /More about/, /Take out/, /Decide/])
+    expect(await page.getByRole('button', { name }).count()).toBe(0)
+  expect(await page.getByRole('link', { name: 'Start reviewing' }).count()).toBe(0)
+})
+
+it.each(['light', 'dark'] as const)('breaks nothing of WCAG 2.2 AA (%s), and fits 320 pixels', async (theme) => {
+  const page = await open('/buckets', 'member', { theme })
+  await page.getByRole('region', { name: 'Buckets' }).getByRole('row').nth(1).waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('link', { name: 'Customers who want a person' }).click()
+  await page.getByRole('region', { name: 'Conversations of the bucket' }).getByRole('row').nth(1).waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.setViewportSize({ width: 320, height: 640 })
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+  await page.goto(`${origin}/buckets?make=true`)
+  await page.getByRole('radio', { name: 'A fair sample' }).check()
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+  expect(await breaches(page)).toEqual([])
+})

@@ -1,0 +1,220 @@
+import type { Page } from 'playwright-core'
+import { expect, inject, it } from 'vitest'
+import { soundOf } from '../server/demo/recording.ts'
+import { ask, breaches, open, origin } from './browser.ts'
+
+type Turn = Record<string, unknown>
+
+const hostile = '<img src=x onerror="document.title=\'run\'"><script>document.title="run"</script>'
+
+const spoken = (role: 'agent' | 'customer', text: string, startMs: number, endMs: number) => ({
+  ...{ role, kind: 'message' as const, text, startMs, endMs },
+})
+
+const hello = spoken('agent', 'Hello, how can I help?', 500, 2_000)
+const turns = [
+  hello,
+  spoken('customer', `I want my money back. ${hostile}`, 2_400, 6_000),
+  {
+    ...{ role: 'agent', kind: 'tool_call', startMs: 6_100 },
+    tool: { callId: 't1', name: 'refund_order', arguments: { order: '4711' } },
+  },
+  {
+    ...{ role: 'tool', kind: 'tool_result', startMs: 6_440 },
+    tool: { callId: 't1', name: 'refund_order', result: { error: 'timeout' }, isError: true },
+  },
+  spoken('agent', 'I am sorry, that did not work. Let me', 9_000, 12_000),
+  spoken('customer', 'Can I speak to a real person?', 11_400, 14_000),
+  spoken('agent', 'I put you through.', 14_500, 16_000),
+]
+
+const send = (transcript: unknown, more: Record<string, unknown> = {}) =>
+  ask<{ id: string }>('POST', '/v1/conversations', {
+    agent: { externalId: 'e2e', name: 'Eve', channel: 'voice' },
+    ...{ channel: 'call', startedAt: new Date(Date.now() - 3_600_000).toISOString(), transcript },
+    ...{ customerId: `of-${crypto.randomUUID().slice(0, 8)}`, ...more },
+  })
+
+/** Waits until the monitors have looked at it. */
+const judged = (id: string) =>
+  expect
+    .poll(async () => (await ask<{ data: unknown[] }>('GET', `/v1/conversations/${id}/results`)).data.length)
+    .toBeGreaterThan(5)
+
+const withSound = async () => {
+  const { id } = await send(turns)
+  const said = turns.flatMap((turn) => ('text' in turn ? [turn] : []))
+  const answer = await fetch(`${origin}/v1/conversations/${id}/recording`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${inject('key')}`, 'content-type': 'audio/wav' },
+    body: new Uint8Array(soundOf(said, 17_000)),
+  })
+  expect(answer.status).toBe(200)
+  await judged(id)
+  return id
+}
+
+const marked = (page: Page) => page.locator('li[data-marked]')
+const searchOf = (page: Page) => new URL(page.url()).searchParams
+
+it('plays, follows the sound, jumps between marks, and keeps the place in the address', async () => {
+  const id = await withSound()
+  const page = await open(`/conversations/${id}`, 'viewer')
+  await page.getByRole('button', { name: 'Play' }).waitFor()
+  await page.keyboard.press(' ')
+  await page.getByRole('button', { name: 'Pause' }).waitFor()
+  await page.locator('li[data-current]', { hasText: 'Hello, how can I help?' }).waitFor()
+  await page.keyboard.press(' ')
+  await page.getByRole('button', { name: 'Play' }).waitFor()
+  await expect.poll(() => Number(searchOf(page).get('at'))).toBeGreaterThan(0.4)
+
+  await page.keyboard.press(']')
+  await expect.poll(() => searchOf(page).get('turn')).not.toBeNull()
+  const place = page.getByRole('slider', { name: 'Place in the conversation' })
+  await page.getByText('I put you through.').click()
+  await expect.poll(() => searchOf(page).get('turn')).toBe('6')
+  expect(await place.getAttribute('aria-valuenow')).toBe('14')
+  await page.keyboard.press('ArrowLeft')
+  await expect.poll(() => place.getAttribute('aria-valuenow')).toBe('9')
+  await page.keyboard.press(',')
+  await expect.poll(() => searchOf(page).get('at')).toBe('2.4')
+  await page.reload()
+  await marked(page).getByText('I want my money back.').waitFor()
+  await expect.poll(() => place.getAttribute('aria-valuenow')).toBe('2')
+  await page.getByLabel('Speed').selectOption('1.5')
+  expect(await page.evaluate("document.querySelector('audio').playbackRate")).toBe(1.5)
+})
+
+it('shows what monitors point to and plays from there; tools, overlap and slow answers at a glance', async () => {
+  const id = await withSound()
+  const page = await open(`/conversations/${id}`, 'viewer')
+  const about = page.getByRole('complementary', { name: 'About this conversation' })
+  const first = about.getByRole('region', { name: 'Monitors' }).getByRole('listitem').first()
+  await first.getByText('Affected', { exact: true }).waitFor()
+  await about.getByRole('button', { name: /real person/ }).click()
+  await page.getByRole('button', { name: 'Pause' }).waitFor()
+  await marked(page).getByText('Can I speak to a').waitFor()
+  await page.getByText('speaks over it at 0:11').waitFor()
+  await page.getByText('took 340 ms').waitFor()
+  const tool = page.locator('summary', { hasText: 'refund_order' })
+  await tool.getByText('failed').waitFor()
+  await tool.click()
+  await page.getByText('"4711"').waitFor()
+  await page.getByText('"timeout"').waitFor()
+  await page.getByTitle(/Answered after 3 s/).waitFor()
+  await page.getByText(hostile, { exact: false }).waitFor()
+  expect(await page.title()).toContain('Eve')
+  expect(await page.getByRole('button', { name: 'File a finding' }).count()).toBe(0)
+  await page.getByRole('button', { name: 'More about this conversation' }).click()
+  await page.getByRole('menuitem', { name: 'Copy the id' }).click()
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(id)
+  expect(await page.getByRole('menuitem', { name: /Erase/ }).count()).toBe(0)
+})
+
+it.each(['light', 'dark'] as const)('breaks nothing of WCAG 2.2 AA (%s), and fits 320 pixels', async (theme) => {
+  const id = await withSound()
+  const page = await open(`/conversations/${id}?turn=5`, 'member', { theme })
+  await marked(page).waitFor()
+  await page.getByRole('button', { name: /real person/ }).waitFor()
+  await page.locator('summary').first().click()
+  expect(await breaches(page)).toEqual([])
+  await page.setViewportSize({ width: 320, height: 640 })
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+  await page.getByRole('button', { name: 'Play' }).waitFor()
+  expect(await breaches(page)).toEqual([])
+})
+
+it('files a finding about the words that are selected', async () => {
+  const { id } = await send(turns)
+  const page = await open(`/conversations/${id}`, 'member')
+  await page.getByText('Can I speak to a').selectText()
+  await page.keyboard.press('q')
+  const form = page.getByRole('dialog', { name: 'File a finding' })
+  await form.getByText('Customer at 0:11').waitFor()
+  await page.keyboard.press('Enter')
+  await form.getByText('Title is needed.').waitFor()
+  await page.keyboard.type('People ask for people')
+  await form.getByLabel('Notes').fill('Again.')
+  await form.getByRole('button', { name: 'File the finding' }).click()
+  await page.getByRole('link', { name: 'People ask for people' }).waitFor()
+  const { data } = await ask<{ data: { id: string; title: string; description: unknown }[] }>(
+    ...(['GET', `/v1/conversations/${id}/findings`] as const),
+  )
+  expect(data).toHaveLength(1)
+  expect(JSON.stringify(data[0]?.description)).toContain('speak to a real person')
+  expect(JSON.stringify(data[0]?.description)).toContain(`/conversations/${id}?turn=5`)
+
+  const other = await send(turns)
+  await page.goto(`${origin}/conversations/${other.id}`)
+  await page.getByRole('button', { name: 'Attach to one' }).click()
+  await page.getByLabel('Finding', { exact: true }).fill('People ask')
+  await page.getByRole('option', { name: 'People ask for people' }).first().click()
+  await page.getByRole('button', { name: 'Attach', exact: true }).click()
+  await page.getByRole('link', { name: 'People ask for people' }).waitFor()
+})
+
+it('says what there is not: sound, times, a transcript that can be read', async () => {
+  const chat = await send([{ role: 'customer', text: 'Hi' }], { channel: 'chat' })
+  const page = await open(`/conversations/${chat.id}`, 'viewer')
+  await page.getByText('A chat has no sound.').waitFor()
+  const strange = await send({ strange: ['form'] })
+  await page.goto(`${origin}/conversations/${strange.id}`)
+  await page.getByRole('heading', { name: 'This transcript could not be read' }).waitFor()
+  await page.getByText('"strange"').waitFor()
+  expect(await breaches(page)).toEqual([])
+  const silent = await send(undefined)
+  await page.goto(`${origin}/conversations/${silent.id}`)
+  await page.getByRole('heading', { name: 'No transcript' }).waitFor()
+  await page.goto(`${origin}/conversations/${crypto.randomUUID()}`)
+  await page.getByRole('alert').waitFor()
+})
+
+it('goes on while the conversation does', async () => {
+  const externalId = `live-${crypto.randomUUID()}`
+  const live = { externalId, status: 'in_progress', startedAt: new Date(Date.now() - 60_000).toISOString() }
+  const { id } = await send(turns.slice(0, 2), live)
+  const page = await open(`/conversations/${id}`, 'viewer')
+  await page.getByText('In progress', { exact: true }).first().waitFor()
+  await page.getByText('I want my money back.').waitFor()
+  await send(turns, { ...live, status: 'completed' })
+  await page.getByText('I put you through.').waitFor()
+})
+
+it('stays quick with thousands of turns', async () => {
+  const many: Turn[] = Array.from({ length: 3_000 }, (_, at) =>
+    spoken(at % 2 === 0 ? 'agent' : 'customer', `This is turn ${at} of a long call.`, at * 3_000, at * 3_000 + 2_500),
+  )
+  const { id } = await send(many)
+  const page = await open(`/conversations/${id}?turn=2900`, 'viewer')
+  await page.getByText('This is turn 2900 of').waitFor()
+  const row = page.locator('[data-turn="2900"]')
+  await expect.poll(() => row.evaluate((element) => Math.round(element.getBoundingClientRect().top))).toBeLessThan(900)
+  const before = Date.now()
+  await page.keyboard.press('.')
+  await page.keyboard.press('.')
+  await page.locator('[data-turn="2902"][data-marked]').waitFor()
+  expect(Date.now() - before).toBeLessThan(2_000)
+})
+
+it('puts a conversation in a bucket, and erases it', async () => {
+  const { id } = await send(turns)
+  const name = `By hand ${id.slice(-6)}`
+  await ask('POST', '/v1/buckets', { name, type: 'static' })
+  const page = await open(`/conversations/${id}`, 'member')
+  const more = page.getByRole('button', { name: 'More about this conversation' })
+  await more.click()
+  await page.getByRole('menuitem', { name: 'Put in a bucket…' }).click()
+  await page.getByLabel('Bucket', { exact: true }).fill(name)
+  await page.getByRole('option', { name }).click()
+  await page.getByRole('button', { name: 'Put in', exact: true }).click()
+  await page.getByText('It is in the bucket').waitFor()
+  await more.click()
+  await page.getByRole('menuitem', { name: 'Erase…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Erase this conversation?' })
+  const erase = dialog.getByRole('button', { name: 'Erase the conversation' })
+  expect(await erase.isDisabled()).toBe(true)
+  await dialog.getByRole('textbox').fill('erase')
+  await erase.click()
+  await page.getByRole('grid', { name: 'Conversations' }).waitFor()
+  await expect(ask('GET', `/v1/conversations/${id}`)).rejects.toThrow('404')
+})

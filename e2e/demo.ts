@@ -1,0 +1,34 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+
+export type Demo = { child: ChildProcess; origin: string; invitation: string; key: string }
+
+/** The service with demo data, once all of it is stored. */
+export const startDemo = (dataDir: string, calls: number) => {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(EARSHOT_|DATABASE_URL$|PORT$|HOST$)/.test(name))
+  const child = spawn(join(root, 'bin/earshot'), ['demo', '--calls', String(calls)], {
+    cwd: tmpdir(),
+    env: { ...Object.fromEntries(inherited), PORT: '0', EARSHOT_DATA_DIR: dataDir },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  return new Promise<Demo>((resolve, reject) => {
+    let text = ''
+    const read = (part: Buffer) => {
+      text += part
+      const demo = text.slice(text.indexOf('\nDemo\n'))
+      const [origin, invitation, key] = [
+        /ready at (\S+)/.exec(text)?.[1],
+        /Sign in\s+\S+#(\S+)/.exec(demo)?.[1],
+        /Owner key\s+(\S+)/.exec(demo)?.[1],
+      ]
+      if (text.includes('The demo is loaded') && origin && invitation && key)
+        resolve({ child, origin, invitation, key })
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    child.once('exit', (code) => reject(new Error(`the demo ended with ${code}:\n${text}`)))
+  })
+}

@@ -1,0 +1,102 @@
+import { expect, it } from 'vitest'
+import { ask, breaches, open, origin } from './browser.ts'
+
+it('launches an experiment from a form that checks it in words, and shows its result', async () => {
+  const page = await open('/experiments', 'owner')
+  await page.getByRole('link', { name: 'Launch an experiment' }).click()
+  const form = page.getByRole('form', { name: 'Launch an experiment' })
+  const checks = page.getByRole('region', { name: 'Before the launch' })
+  const launch = form.getByRole('button', { name: 'Launch' })
+  expect(await launch.isDisabled()).toBe(true)
+  await checks.getByText(/Still needed: a name, an agent/).waitFor()
+  await form.getByLabel('Name', { exact: true }).fill('Two slots')
+  const choose = async (label: string, option: string | RegExp) => {
+    await form.getByLabel(label, { exact: true }).click()
+    await page.getByRole('option', { name: option }).click()
+  }
+  await choose('Agent', 'Mia, bookings')
+  await choose('Version of A, the present one', /booking-1/)
+  await choose('Version of B, the new one', /booking-1/)
+  await checks.getByText('A and B are the same version').waitFor()
+  await form.getByRole('combobox', { name: 'Version of B, the new one' }).fill('booking-2')
+  await page.getByRole('option', { name: /booking-2/ }).click()
+  await checks.getByRole('region', { name: 'What B changes of the prompt' }).waitFor()
+  await choose('Outcomes', 'Left waiting')
+  await page.getByRole('option', { name: 'Tool failed' }).click()
+  await page.keyboard.press('Escape')
+  await form.getByLabel('Share that A should get, in per cent').fill('many')
+  await form.getByLabel(/keeps each caller in their arm/).check()
+  expect(await breaches(page)).toEqual([])
+  await launch.click()
+  await page.getByRole('alert').waitFor()
+  expect(await form.getByLabel('Name', { exact: true }).inputValue()).toBe('Two slots')
+  await form.getByLabel('Share that A should get, in per cent').fill('50')
+  await launch.click()
+
+  await page.getByRole('heading', { name: 'Two slots', level: 1 }).waitFor()
+  await page
+    .getByRole('region', { name: 'May we believe it?' })
+    .getByText('Nobody came yet')
+    .or(page.getByText('Fewer than 20 callers'))
+    .waitFor()
+  expect(await breaches(page)).toEqual([])
+
+  await page.getByRole('button', { name: 'Finish' }).click()
+  await page.getByRole('button', { name: 'Finish the experiment' }).click()
+  await page.getByText('Finished', { exact: true }).waitFor()
+  expect(await page.getByRole('button', { name: 'Finish' }).count()).toBe(0)
+})
+
+it('tells how B differs from A, whether that may be believed, and leads to the conversations', async () => {
+  const { data } = await ask<{ data: { id: string; name: string }[] }>('GET', '/v1/experiments')
+  const demo = data.find(({ name }) => name === 'Offer a colleague sooner')
+  await expect
+    .poll(
+      async () => {
+        const { outcomes } = await ask<{ outcomes: { arms: { a: { observed: number; pending: number } } }[] }>(
+          'GET',
+          `/v1/experiments/${demo?.id}`,
+        )
+        return outcomes.every(({ arms: { a } }) => a.observed > 20 && a.pending === 0)
+      },
+      { timeout: 30_000 },
+    )
+    .toBe(true)
+  const page = await open(`/experiments/${demo?.id}`, 'viewer', { theme: 'dark' })
+  const trust = page.getByRole('region', { name: 'May we believe it?' })
+  await trust.getByText(/callers met A, 50 % were to/).waitFor()
+  const primary = page.getByRole('region', { name: 'Primary outcome' })
+  await primary.getByRole('img', { name: /^B less A: .* points, always-valid interval/ }).waitFor()
+  await primary.getByRole('button', { name: 'Asks for a person' }).click()
+  await primary.getByText('What was observed, by arm').waitFor()
+  expect(page.url()).toContain('outcome=')
+  await page.reload()
+  await primary.getByText('What was observed, by arm').waitFor()
+  expect(await breaches(page)).toEqual([])
+  expect(await page.getByText(/winner|stop the experiment/i).count()).toBe(0)
+  expect(await page.getByRole('button', { name: 'Finish' }).count()).toBe(0)
+
+  await page.getByRole('region', { name: 'Arm A' }).getByRole('link').click()
+  await page.getByRole('heading', { name: 'Conversations' }).waitFor()
+  await page.getByRole('grid', { name: 'Conversations' }).waitFor()
+  expect(new URL(page.url()).searchParams.get('filter')).toContain('agentVersionIds')
+})
+
+it('hands every observation over as a file', async () => {
+  const { data } = await ask<{ data: { id: string }[] }>('GET', '/v1/experiments')
+  const page = await open(`/experiments/${data.at(-1)?.id}`, 'member')
+  await page.getByRole('button', { name: 'Make the file' }).click()
+  const files = page.getByRole('region', { name: 'Files' })
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    files.getByRole('link', { name: 'Download' }).first().click({ timeout: 30_000 }),
+  ])
+  expect(download.suggestedFilename()).toMatch(/\.csv$/)
+})
+
+it('says of an experiment that is not there that nothing is there', async () => {
+  const page = await open('/experiments/0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f', 'viewer')
+  await page.getByRole('heading', { name: 'Nothing here' }).waitFor()
+  await page.goto(`${origin}/experiments/new`)
+  await page.getByText('Experiments are launched by admins').waitFor()
+})

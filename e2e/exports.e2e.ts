@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises'
+import { read, utils } from '@e965/xlsx'
+import { expect, it } from 'vitest'
+import { ask, breaches, open } from './browser.ts'
+
+it('makes an export from a form that shows what it will hold, and hands the file over', async () => {
+  const page = await open('/exports', 'viewer')
+  await page.getByRole('link', { name: 'New export' }).first().click()
+  await page.getByText('Choose a monitor').waitFor()
+  await page.getByLabel('Results of', { exact: true }).click()
+  await page.getByRole('option', { name: 'Asks for a person' }).click()
+  await page.keyboard.press('Escape')
+  await page.getByLabel('For calls from').fill('2020-01-01T00:00')
+  await page
+    .getByRole('region', { name: 'What it will hold' })
+    .getByText(/^[\d,]+ calls$/)
+    .waitFor()
+  const all = await page.getByText(/^[\d,]+ calls$/).innerText()
+  await page.getByLabel('Results of Asks for a person').selectOption('affected alone')
+  await expect.poll(() => page.getByText(/^[\d,]+ calls$/).innerText()).not.toBe(all)
+  const count = (await page.getByText(/^[\d,]+ calls$/).innerText()).replace(' calls', '')
+  await page.getByRole('radio', { name: 'Excel' }).check()
+  // The address holds the form.
+  await page.reload()
+  await page.getByText(`${count} calls`).waitFor()
+  expect(await page.getByRole('radio', { name: 'Excel' }).isChecked()).toBe(true)
+  expect(await breaches(page)).toEqual([])
+
+  await page.getByRole('button', { name: 'Make the export' }).click()
+  const row = page.getByRole('row').filter({ hasText: 'Asks for a person (affected)' })
+  await row.getByText(`${count} rows`).waitFor()
+  await page.getByText('An export is ready').waitFor()
+  expect(await breaches(page)).toEqual([])
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    row.getByRole('link', { name: 'Download' }).click(),
+  ])
+  const book = read(await readFile(await download.path()))
+  const sheets = book.SheetNames.map((name) => utils.sheet_to_json(book.Sheets[name] ?? {}).length)
+  expect(sheets).toContain(Number(count.replaceAll(',', '')))
+
+  await row.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Again with the same settings' }).click()
+  await page.getByText(`${count} calls`).waitFor()
+})
+
+it('says where it is asked what the form lacks', async () => {
+  const page = await open('/exports/new', 'viewer', { theme: 'dark' })
+  await page.getByLabel('For calls from').fill('2026-01-02T00:00')
+  await page.getByLabel('To, exclusive').fill('2026-01-01T00:00')
+  await page.getByText('Choose a monitor').waitFor()
+  expect(await page.getByRole('button', { name: 'Make the export' }).isDisabled()).toBe(true)
+  expect(await breaches(page)).toEqual([])
+})
+
+it('deletes an export for those who may, after asking', async () => {
+  const { data } = await ask<{ data: { id: string }[] }>('GET', '/v1/monitors?limit=1')
+  const config = {
+    monitors: [{ id: data[0]?.id, result: 'not_affected' }],
+    since: '2020-01-01T00:00:00Z',
+    until: '2020-01-02T00:00:00Z',
+    timezone: 'UTC',
+  }
+  const { id } = await ask<{ id: string }>('POST', '/v1/monitor-exports', { operationId: crypto.randomUUID(), config })
+  const page = await open('/exports', 'member')
+  const row = page.getByRole('row').filter({ hasText: 'not affected' })
+  await row.getByRole('link', { name: 'Download' }).waitFor()
+  await row.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Delete the file' }).click()
+  await page.getByRole('button', { name: 'Delete the file' }).click()
+  await row.getByText('Expired').waitFor()
+  expect(await ask('GET', `/v1/monitor-exports/${id}`)).toMatchObject({ status: 'expired', downloadPath: null })
+})

@@ -1,0 +1,267 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { ask, breaches, open } from './browser.ts'
+
+type Made = { id: string; title: string }
+
+/** Findings of one test alone: by their tag. */
+const file = async (tag: string, titles: string[], more: Record<string, unknown> = {}): Promise<Made[]> => {
+  const made: Made[] = []
+  for (const title of titles) made.push(await ask<Made>('POST', '/v1/findings', { title, tags: [tag], ...more }))
+  // So that other tests see the demo as it was.
+  onTestFinished(async () => {
+    for (const { id } of made) await ask('PATCH', `/v1/findings/${id}`, { tags: [] }).catch(() => undefined)
+  })
+  return made
+}
+
+const paragraph = (text: string) => ({ type: 'paragraph', content: [{ type: 'text', text }] })
+
+it('triages on the board by keyboard', async () => {
+  await file('triage', ['First filed', 'Second filed', 'Third filed'])
+  const page = await open('/findings?tags=triage', 'member')
+  const column = (name: string) => page.getByRole('region', { name, exact: true })
+  await column('Open').getByRole('link', { name: 'Third filed' }).waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.keyboard.press('j')
+  await page.keyboard.press('a')
+  await column('Acknowledged').getByRole('link', { name: 'Third filed' }).waitFor()
+  // What comes after it is selected next.
+  await page.keyboard.press('1')
+  await column('Open')
+    .getByRole('article')
+    .filter({ hasText: 'Second filed' })
+    .getByRole('img', { name: 'Urgent' })
+    .waitFor()
+  await page.reload()
+  const selected = page.locator('[aria-current=true]').and(page.getByRole('article'))
+  await selected.getByText('Second filed').waitFor()
+  await page.keyboard.press('r')
+  await column('Resolved').getByRole('link', { name: 'Second filed' }).waitFor()
+  await page.keyboard.press('l')
+  await selected.getByText('Third filed').waitFor()
+  await page.keyboard.press('i')
+  await column('Ignored').getByRole('link', { name: 'Third filed' }).waitFor()
+  await page.keyboard.press('h')
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'Findings' }).first().waitFor()
+  await page.getByRole('complementary', { name: 'About the finding' }).waitFor()
+})
+
+it('lists findings, shows one beside the list, and keeps it all in the address', async () => {
+  await file('listed', ['Alpha', 'Beta'], { priority: 'high' })
+  const page = await open('/findings', 'viewer', { theme: 'dark' })
+  await page.getByRole('radio', { name: 'List' }).check()
+  await page.getByRole('combobox', { name: 'Priority' }).selectOption('high')
+  await page.getByLabel('Tags').fill('listed')
+  await page.keyboard.press('Enter')
+  const grid = page.getByRole('grid', { name: 'Findings' })
+  await grid.getByText('Alpha').click()
+  const panel = page.getByRole('region', { name: 'The selected finding' })
+  await panel.getByRole('heading', { name: 'Alpha' }).waitFor()
+  await page.reload()
+  await panel.getByRole('heading', { name: 'Alpha' }).waitFor()
+  expect(await grid.getByRole('row').count()).toBe(3)
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('heading', { name: 'Findings', exact: true }).click()
+  await page.keyboard.press('k')
+  await panel.getByRole('heading', { name: 'Beta' }).waitFor()
+  for (const name of ['File a finding', 'Acknowledge', 'Edit', 'Attach', 'Write a comment', 'Add tags']) {
+    expect(await page.getByRole('button', { name, exact: true }).count(), name).toBe(0)
+  }
+})
+
+it('files a finding with rich text, and says what is wrong at the field', async () => {
+  const page = await open('/findings', 'member')
+  await page.getByRole('button', { name: 'File a finding' }).click()
+  const dialog = page.getByRole('dialog', { name: 'File a finding' })
+  await dialog.getByLabel('Title').fill('<script>alert(1)</script>')
+  const description = page.getByRole('textbox', { name: 'Description' })
+  await description.click()
+  await page.getByRole('button', { name: 'Bold' }).click()
+  await expect.poll(() => page.evaluate('document.activeElement?.ariaLabel')).toBe('Description')
+  await page.keyboard.type('Heard twice')
+  expect(await breaches(page)).toEqual([])
+  await dialog.getByLabel('Tags').fill('x'.repeat(51))
+  await page.getByRole('button', { name: 'File the finding' }).click()
+  await page
+    .getByText(/must NOT have more than 50 characters|50/)
+    .first()
+    .waitFor()
+  expect(await dialog.getByLabel('Tags').getAttribute('aria-invalid')).toBe('true')
+  expect(await description.innerText()).toBe('Heard twice')
+  await dialog.getByLabel('Tags').fill('filed, by hand')
+  await page.getByRole('button', { name: 'File the finding' }).click()
+  await page.getByRole('heading', { name: '<script>alert(1)</script>', exact: true }).waitFor()
+  await page.getByRole('strong').getByText('Heard twice').waitFor()
+  await page.getByRole('link', { name: 'by hand' }).waitFor()
+})
+
+it('keeps what the editor does not make, and takes links of the web alone', async () => {
+  const [finding] = await file('rich', ['Rich'], {
+    description: {
+      type: 'doc',
+      content: [
+        { type: 'taskList', content: [{ type: 'taskItem', attrs: { checked: true }, content: [paragraph('Look')] }] },
+        { type: 'paragraph', content: [{ type: 'mention', attrs: { id: 'u1', label: 'Ada' } }] },
+        { type: 'codeBlock', content: [{ type: 'text', text: '<img src=x onerror=alert(1)>' }] },
+      ],
+    },
+  })
+  const page = await open(`/findings/${finding?.id}`, 'member')
+  await page.getByText('@Ada').waitFor()
+  await page.getByText('<img src=x onerror=alert(1)>').waitFor()
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  const description = page.getByRole('textbox', { name: 'Description' })
+  await description.getByText('@Ada').waitFor()
+  await page.keyboard.press('Tab')
+  await description.focus()
+  await page.keyboard.press('Control+End')
+  await page.keyboard.type('See there')
+  await page.keyboard.press('Shift+Home')
+  await page.getByRole('toolbar', { name: 'Formatting' }).last().getByRole('button', { name: 'Link' }).waitFor()
+  await page.getByRole('toolbar', { name: 'Formatting' }).first().getByRole('button', { name: 'Link' }).click()
+  await page.getByLabel('Address of the link').fill('javascript:alert(1)')
+  expect(await page.getByRole('button', { name: 'Set the link' }).isDisabled()).toBe(true)
+  await page.getByLabel('Address of the link').fill('https://example.com/policy')
+  await page.getByRole('button', { name: 'Set the link' }).click()
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  const link = page.getByRole('link', { name: 'See there' })
+  await link.waitFor()
+  expect(await link.getAttribute('href')).toBe('https://example.com/policy')
+  const { description: kept } = await ask<{ description: unknown }>('GET', `/v1/findings/${finding?.id}`)
+  expect(JSON.stringify(kept)).toContain('"taskItem","attrs":{"checked":true}')
+  expect(JSON.stringify(kept)).toContain('"label":"Ada"')
+})
+
+it('comments, edits, deletes, attaches, detaches, moves with a reason', async () => {
+  const [finding] = await file('worked', ['Worked on'])
+  const [conversation] = (await ask<{ data: Made[] }>('GET', '/v1/conversations?limit=1')).data
+  const page = await open(`/findings/${finding?.id}`, 'member', { theme: 'dark' })
+  const comments = page.getByRole('region', { name: 'Comments' })
+  await comments.getByRole('button', { name: 'Write a comment' }).click()
+  await comments.getByRole('textbox', { name: 'A comment' }).click()
+  await page.keyboard.type('I look at it')
+  await page.keyboard.press('Control+Enter')
+  await comments.getByRole('listitem').getByText('I look at it').waitFor()
+  await comments.getByRole('button', { name: 'Edit the comment of Mira Member' }).click()
+  await comments.getByRole('textbox', { name: 'The comment' }).click()
+  await page.keyboard.press('End')
+  await page.keyboard.type(' today')
+  await comments.getByRole('button', { name: 'Save the comment' }).click()
+  await comments.getByText('I look at it today').waitFor()
+  await comments.getByText(', edited').waitFor()
+  await comments.getByRole('button', { name: 'Delete the comment of Mira Member' }).click()
+  await page.getByRole('button', { name: 'Delete the comment', exact: true }).click()
+  await comments.getByRole('listitem').waitFor({ state: 'detached' })
+
+  const attached = page.getByRole('region', { name: 'Conversations' })
+  await attached.getByLabel('Id of a conversation to attach').fill('nothing')
+  await attached.getByRole('button', { name: 'Attach' }).click()
+  await attached.getByRole('alert').waitFor()
+  expect(await attached.getByLabel('Id of a conversation to attach').inputValue()).toBe('nothing')
+  await attached.getByLabel('Id of a conversation to attach').fill(`http://somewhere/conversations/${conversation?.id}`)
+  await attached.getByRole('button', { name: 'Attach' }).click()
+  await attached.getByText('1 conversation', { exact: true }).waitFor()
+  expect(await breaches(page)).toEqual([])
+  await attached.getByRole('button', { name: /^Detach conversation/ }).click()
+  await attached.getByText('None is attached').waitFor()
+
+  await page.getByLabel('Reason').fill('Two customers called.')
+  await page.getByRole('button', { name: 'Resolve' }).click()
+  const history = page.getByRole('region', { name: 'History' })
+  await history.getByText('Mira Member moved it from open to resolved').waitFor()
+  await history.getByText('Two customers called.').waitFor()
+})
+
+it('merges one into another, which then stands for both', async () => {
+  await file('merged', ['Stays', 'Goes'])
+  const page = await open('/findings?layout=list&tags=merged', 'member', { viewport: { width: 320, height: 700 } })
+  await page.getByRole('grid', { name: 'Findings' }).getByText('Goes').click()
+  await page.getByRole('link', { name: 'Whole page' }).click()
+  await page.getByRole('button', { name: 'Merge into another' }).click()
+  await page.getByRole('button', { name: 'Merge', exact: true }).click()
+  await page.getByRole('alert').getByText('Choose the finding that stays.').waitFor()
+  await page.getByRole('combobox', { name: 'The finding that stays' }).fill('Stays')
+  await page.getByRole('option', { name: 'Stays', exact: true }).click()
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('button', { name: 'Merge', exact: true }).click()
+  await page.getByRole('heading', { name: 'Stays', exact: true }).waitFor()
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+  await page.getByRole('region', { name: 'History' }).getByText('merged it into another').waitFor()
+  await page.getByRole('link', { name: '(a merged one)' }).click()
+  await page.getByText('It was merged, and takes nothing more.').waitFor()
+  expect(await page.getByRole('button', { name: 'Acknowledge' }).count()).toBe(0)
+})
+
+it('reads long lists as they are looked at', async () => {
+  await file(
+    'many',
+    Array.from({ length: 120 }, (_, at) => `Finding ${at + 1} of many`),
+  )
+  const page = await open('/findings?tags=many', 'viewer')
+  const column = page.getByRole('region', { name: 'Open', exact: true })
+  await column.getByText('50+').waitFor()
+  await column.getByRole('button', { name: 'Show more' }).click()
+  await column.getByText('100+').waitFor()
+  await page.getByRole('radio', { name: 'List' }).check()
+  const grid = page.getByRole('grid', { name: 'Findings' })
+  await grid.getByText('Finding 120 of many').waitFor()
+  await expect
+    .poll(async () => {
+      await grid.hover()
+      await page.mouse.wheel(0, 4_000)
+      return grid.getByText('Finding 1 of many').count()
+    })
+    .toBe(1)
+  expect(await grid.getByRole('row').count()).toBeLessThan(90)
+})
+
+it('says what was refused where it happened, and what to do when nothing fits', async () => {
+  const page = await open('/findings?layout=list&tags=of+nobody', 'member')
+  await page.getByRole('heading', { name: 'No finding is like this' }).waitFor()
+  expect(await breaches(page)).toEqual([])
+  const [finding] = await file('refused', ['Refused'])
+  await page.goto(`${new URL(page.url()).origin}/findings/${finding?.id}`)
+  await page.route('**/triage', (route) =>
+    route.fulfill({ status: 409, json: { error: 'conflict', message: 'Somebody was faster.' } }),
+  )
+  await page.getByRole('textbox', { name: 'Reason' }).fill('My reason')
+  await page.getByRole('button', { name: 'Ignore' }).click()
+  await page.getByRole('alert').getByText('Somebody was faster.').waitFor()
+  expect(await page.getByRole('textbox', { name: 'Reason' }).inputValue()).toBe('My reason')
+})
+
+it('leads from the spike of a monitor to the monitor', async () => {
+  const [finding] = await file('spike', ['It rose'])
+  const [monitor] = (await ask<{ data: { id: string; name: string }[] }>('GET', '/v1/monitors?limit=1')).data
+  const page = await open('/findings', 'viewer')
+  await page.route(`**/v1/findings/${finding?.id}`, async (route) => {
+    const answer = await route.fetch()
+    const source = { kind: 'monitor', id: monitor?.id }
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), findingType: 1, source } })
+  })
+  await page.goto(`${new URL(page.url()).origin}/findings/${finding?.id}`)
+  const about = page.getByRole('complementary', { name: 'About the finding' })
+  await about.getByText('Spike of a monitor').waitFor()
+  await about.getByRole('link', { name: monitor?.name ?? '' }).click()
+  await page.waitForURL(`**/monitors/${monitor?.id}`)
+})
+
+it.each(['light', 'dark'] as const)('has no barrier on a narrow window, in the %s theme', async (theme) => {
+  const [finding] = await file('narrow', ['Narrow'])
+  const page = await open('/findings?tags=narrow', 'owner', { theme, viewport: { width: 320, height: 700 } })
+  await page.getByRole('link', { name: 'Narrow' }).waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.goto(`${new URL(page.url()).origin}/findings?layout=list&tags=narrow`)
+  await page.getByRole('grid', { name: 'Findings' }).getByText('Narrow').waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.keyboard.press('j')
+  await page.getByRole('region', { name: 'The selected finding' }).getByRole('heading', { name: 'Narrow' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/findings/${finding?.id}`)
+  await page.getByRole('heading', { level: 1, name: 'Narrow' }).waitFor()
+  await page.keyboard.press('c')
+  await page.getByRole('textbox', { name: 'A comment' }).waitFor()
+  expect(await breaches(page)).toEqual([])
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+})

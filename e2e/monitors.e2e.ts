@@ -1,0 +1,238 @@
+import { expect, it } from 'vitest'
+import { ask, breaches, open } from './browser.ts'
+
+type Named = { id: string; name: string }
+
+const monitorsOf = async () => (await ask<{ data: Named[] }>('GET', '/v1/monitors?limit=200')).data
+
+const idOf = async (name: string) => (await monitorsOf()).find((monitor) => monitor.name === name)?.id ?? ''
+
+const conversationIds = async (limit: number) =>
+  (await ask<{ data: { id: string }[] }>('GET', `/v1/conversations?limit=${limit}`)).data.map(({ id }) => id)
+
+it('lists monitors with their rates, each of which leads to its conversations', async () => {
+  const page = await open('/monitors', 'viewer')
+  const row = page.getByRole('row', { name: /Tool failed/ })
+  await row.getByText(/n \d/).waitFor()
+  expect(await page.getByRole('link', { name: 'New monitor' }).count()).toBe(0)
+  expect(await breaches(page)).toEqual([])
+  await row.getByRole('link', { name: /n \d/ }).click()
+  await page.getByText(/conversations .*“?Tool failed/i).waitFor()
+  await page.goBack()
+  await page.getByRole('link', { name: 'Tool failed' }).click()
+  await page.getByRole('heading', { name: 'Tool failed' }).waitFor()
+})
+
+it('shows how often, as a chart by keyboard and as a table, and keeps the period in the address', async () => {
+  const page = await open(`/monitors/${await idOf('Asks for a person')}`, 'viewer', { theme: 'dark' })
+  const chart = page.getByRole('group', { name: /Affected rate by day/ })
+  await chart.waitFor()
+  expect(await page.getByRole('button', { name: 'Switch off' }).count()).toBe(0)
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('radio', { name: '7 days' }).check({ force: true })
+  await expect.poll(() => new URL(page.url()).searchParams.get('days')).toBe('7')
+  await page.reload()
+  await chart.waitFor()
+  expect(await page.getByRole('radio', { name: '7 days' }).isChecked()).toBe(true)
+  const places = chart.locator('[tabindex="0"]')
+  await places.first().focus()
+  await page.keyboard.press('ArrowLeft')
+  await page.keyboard.press('ArrowLeft')
+  expect(await page.locator(':focus').getAttribute('aria-label')).toMatch(/95 % interval .* n \d/)
+  await page.keyboard.press('Enter')
+  await page.getByText(/conversations? .*Asks for a person/).waitFor()
+  await page.goBack()
+  await page.getByRole('button', { name: 'Show as table' }).first().click()
+  const rows = page.getByRole('region', { name: /Affected rate by day.*table/ })
+  await expect.poll(() => rows.getByRole('row').count()).toBe(8)
+})
+
+it('writes a rule with its faults marked and its answers beside it, then runs it over what is stored', async () => {
+  const page = await open('/monitors', 'member')
+  await page.getByRole('link', { name: 'New monitor' }).click()
+  await page.getByLabel('Name').fill('Says hello')
+  const rule = page.getByLabel('Rule', { exact: true })
+  await rule.fill("turns.bye('agent').mentions('hello')")
+  await page.getByText(/column 1: there is no function bye; did you mean by\?/).waitFor()
+  expect(await page.locator('mark').textContent()).toBe('turns.bye')
+  expect(await rule.getAttribute('aria-invalid')).toBe('true')
+  expect(await breaches(page)).toEqual([])
+  await rule.fill("turns.by('agent').mentions('hello|hi ')")
+  await page.getByText(/Of the 20 newest calls/).waitFor()
+  expect(await page.getByRole('list', { name: 'What it finds' }).getByRole('listitem').count()).toBe(20)
+  await rule.fill("turns.by('agent').mentions('hello|hi ') &&")
+  await page.getByText('as of the last definition without a fault').waitFor()
+  expect(await breaches(page)).toEqual([])
+  await rule.fill("turns.by('agent').mentions('hello|hi ')")
+  await page.getByText('as of the last definition without a fault').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { name: 'Says hello' }).waitFor()
+
+  await page.getByRole('tab', { name: 'Runs', selected: true }).waitFor()
+  await page.getByRole('button', { name: 'Estimate' }).click()
+  await page.getByText(/calls in the window/).waitFor()
+  await page.getByRole('button', { name: /^Ask about [\d,]+ calls$/ }).click()
+  const runs = page.getByRole('list', { name: 'Runs, newest first' })
+  await runs.getByText('Done').waitFor({ timeout: 30_000 })
+  await runs.getByText(/calls scored/).waitFor()
+  expect(await breaches(page)).toEqual([])
+})
+
+it('tells before an edit is saved what would flip, and compares the versions after', async () => {
+  const id = await idOf('Left waiting')
+  const page = await open(`/monitors/${id}/edit`, 'member', { theme: 'dark' })
+  await page.getByText(/newest calls none changes/).waitFor()
+  await page.getByLabel('Rule', { exact: true }).fill('conversation.durationSeconds > 1.0')
+  await page.getByText(/\d+ become affected/).waitFor()
+  expect(await breaches(page)).toEqual([])
+
+  await page.getByRole('link', { name: 'Cancel' }).click()
+  await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor()
+  await page.getByRole('button', { name: 'Stay' }).click()
+  await page.getByRole('button', { name: 'Save as version 2' }).click()
+  await page.getByRole('tab', { name: 'Versions' }).click()
+  const difference = page.getByRole('region', { name: 'What changed from version 1 to version 2' })
+  await difference.getByText(/durationSeconds/).waitFor()
+  expect(await breaches(page)).toEqual([])
+})
+
+it('says what to set where no model can judge, and keeps what was typed', async () => {
+  const page = await open('/monitors/new?kind=judge', 'member')
+  await page.getByLabel('Name').fill('Rude')
+  await page.getByLabel('Criteria').fill('The agent is rude.')
+  await page.getByRole('button', { name: 'Try on 20 calls' }).click()
+  await page
+    .getByRole('alert')
+    .getByText(/EARSHOT_JUDGE_MODEL/)
+    .waitFor()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect
+    .poll(() =>
+      page
+        .getByRole('alert')
+        .getByText(/EARSHOT_JUDGE_MODEL/)
+        .count(),
+    )
+    .toBe(2)
+  expect(await page.getByLabel('Criteria').inputValue()).toBe('The agent is rude.')
+  await page.getByRole('radio', { name: 'A score' }).check({ force: true })
+  await page.getByLabel('Affected when it is').waitFor()
+  await page.getByRole('radio', { name: 'Yes or no' }).check({ force: true })
+
+  const [conversationId] = await conversationIds(1)
+  const tried = {
+    ...{ conversationId, asked: true, status: 'scored', result: 'affected', score: null, stored: null },
+    ...{ reasoning: 'It swears.', evidence: [{ turn: 0, quote: 'Damn.' }], judgment: null, flips: false },
+  }
+  const summary = {
+    ...{ affected: 1, notAffected: 0, unscored: 0, failed: 0, notAsked: 0, tokens: { input: 900, output: 100 } },
+    ...{ cost: 0.002, flips: { toAffected: 0, toNotAffected: 0, toUnscored: 0 } },
+    people: { judged: 0, agreeBefore: 0, agreeNow: 0 },
+  }
+  await page.route('**/v1/monitors/test', (route) => route.fulfill({ json: { data: [tried], summary } }))
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('It swears.').waitFor()
+  await page.getByText(/It took 1,000 tokens, \$0\.002/).waitFor()
+  await page.getByLabel('Criteria').fill('The agent is rude, or swears.')
+  await page.getByText('the definition has changed since').waitFor()
+  expect(await breaches(page)).toEqual([])
+})
+
+it('shows results of others as text, how people agree with them, and deletes only with the name typed', async () => {
+  const hostile = '<img src=x onerror="document.title=\'run\'"><script>document.title="run"</script>'
+  const { id } = await ask<Named>('POST', '/v1/monitors', { name: `Mine ${hostile}`, kind: 'external', definition: {} })
+  const ids = await conversationIds(12)
+  await ask('POST', '/v1/monitor-results', {
+    results: ids.map((conversationId, at) => ({
+      ...{ monitorId: id, conversationId, result: at % 3 === 0 ? 'affected' : 'not_affected' },
+      ...{ reasoning: `Because ${hostile}`, evidence: [{ turn: 0, quote: hostile }] },
+    })),
+  })
+  for (const [at, conversationId] of ids.entries())
+    await ask('POST', '/v1/reviews', {
+      ...{ conversationId, status: 'completed' },
+      judgments: [{ monitorId: id, correctResult: at % 4 === 0 ? 'affected' : 'not_affected' }],
+    })
+  const page = await open(`/monitors/${id}`, 'member')
+  await page
+    .getByText(/^Because <img/)
+    .first()
+    .waitFor()
+  expect(await page.locator('main img').count()).toBe(0)
+  expect(await page.title()).toContain('Mine <img')
+  await page.getByRole('tab', { name: 'Agreement with people' }).click()
+  await page.getByRole('region', { name: 'Agreement by version' }).getByText(/n 12/).first().waitFor()
+  await page.getByRole('row', { name: /Monitor: affected/ }).waitFor()
+  expect(await breaches(page)).toEqual([])
+
+  await page.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Delete the monitor' }).click()
+  const remove = page.getByRole('button', { name: 'Delete the monitor' })
+  expect(await remove.isDisabled()).toBe(true)
+  await page.getByRole('dialog').getByRole('textbox').fill(`Mine ${hostile}`)
+  await remove.click()
+  await page.getByRole('heading', { name: 'Monitors' }).waitFor()
+  expect((await monitorsOf()).some((monitor) => monitor.id === id)).toBe(false)
+})
+
+it('marks spikes on the chart, and says what reviews correct', async () => {
+  const id = await idOf('Tool failed')
+  const finding = await ask<Named>('POST', '/v1/findings', { title: 'From 4 % to 12 %' })
+  const page = await open('/monitors', 'viewer')
+  await page.route('**/trend?*', async (route) => {
+    const trend = await (await route.fetch()).json()
+    await route.fulfill({
+      json: { ...trend, corrected: { reviewed: 60, shareReviewed: 0.04, rate: 0.051, low: 0.03, high: 0.08 } },
+    })
+  })
+  await page.route('**/v1/findings?*monitorId=*', async (route) => {
+    const createdAt = new Date(Date.now() - 5 * 86_400_000).toISOString()
+    await route.fulfill({ json: { data: [{ ...finding, createdAt }], nextCursor: null } })
+  })
+  await page.getByRole('link', { name: 'Tool failed' }).click()
+  await page.waitForURL(`**/monitors/${id}`)
+  await page.getByText('Corrected by reviews').waitFor()
+  await page.getByText('5.10 % · 3–8 · n 60').waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('link', { name: 'Spike: From 4 % to 12 %' }).click()
+  await page.waitForURL(`**/findings/${finding.id}`)
+})
+
+it('shows a run on its way, ends it, and goes on with it', async () => {
+  const id = await idOf('Slow to answer')
+  const page = await open('/monitors', 'member')
+  const run = {
+    ...{ id: id.replace(/^./, 'f'), kind: 'backfill', status: 'running', total: 200, scored: 80, unscored: 10 },
+    ...{ failed: 10, createdAt: new Date().toISOString(), startedAt: null, finishedAt: null, monitorId: id },
+    ...{ monitorVersion: 1, since: '2026-01-01T00:00:00Z', until: '2026-02-01T00:00:00Z', filter: {}, failure: null },
+  }
+  await page.route('**/evaluations?*', (route) => route.fulfill({ json: { data: [run], nextCursor: null } }))
+  await page.route('**/evaluations/*/*', (route) => {
+    run.status = route.request().url().endsWith('cancel') ? 'cancelled' : 'queued'
+    return route.fulfill({ json: run })
+  })
+  await page.getByRole('link', { name: 'Slow to answer' }).click()
+  await page.getByRole('tab', { name: 'Runs' }).click()
+  await page.getByText('100 of 200 · 50 %').waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('button', { name: 'Go on' }).click()
+  await page.getByText('Waiting').waitFor()
+})
+
+it('is usable on a window of 320 pixels', async () => {
+  const page = await open('/monitors', 'member', { viewport: { width: 320, height: 700 } })
+  const isTooWide = () => page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')
+  await page
+    .getByRole('row', { name: /Tool failed/ })
+    .getByText(/n \d/)
+    .waitFor()
+  expect(await isTooWide()).toBe(false)
+  await page.getByRole('link', { name: 'Tool failed' }).click()
+  await page.getByRole('group', { name: /Affected rate by day/ }).waitFor()
+  expect(await isTooWide()).toBe(false)
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('link', { name: 'Edit' }).click()
+  await page.getByText(/Of the 200 newest calls:/).waitFor()
+  expect(await isTooWide()).toBe(false)
+})

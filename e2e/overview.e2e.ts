@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest'
+import { ask, breaches, open } from './browser.ts'
+
+it('says what was yesterday, and leads from each number to its conversations', async () => {
+  const page = await open('/', 'viewer')
+  const volume = page.getByRole('region', { name: 'Volume' })
+  const link = volume.getByRole('link', { name: /^\d+ conversations?$/ })
+  const said = await link.textContent()
+  const table = page.getByRole('region', { name: 'Monitors by surprise' })
+  await table.getByText(/n \d/).first().waitFor()
+  expect(await breaches(page)).toEqual([])
+  await link.click()
+  await page.getByText(said ?? '', { exact: true }).waitFor()
+  await page.goBack()
+  await volume.getByRole('group', { name: 'Conversations by day' }).waitFor()
+  await table.getByRole('link', { name: 'Tool failed' }).click()
+  await page.getByRole('heading', { name: 'Tool failed' }).waitFor()
+})
+
+it('shows what is urgent among the open findings, and which reviews are left', async () => {
+  const hostile = '<img src=x onerror=alert(1)> at once'
+  await ask('POST', '/v1/findings', { title: hostile, priority: 'urgent' })
+  const { data } = await ask<{ data: { id: string }[] }>('GET', '/v1/conversations?limit=3')
+  const bucket = await ask<{ id: string }>('POST', '/v1/buckets', { name: 'To be read', type: 'static', filters: {} })
+  await ask('POST', `/v1/buckets/${bucket.id}/conversations`, { conversationIds: data.map(({ id }) => id) })
+
+  const page = await open('/', 'member', { theme: 'dark' })
+  const findings = page.getByRole('region', { name: 'Open findings' })
+  const urgent = findings.getByRole('listitem').filter({ hasText: hostile })
+  await urgent.getByText('Urgent').waitFor()
+  const reviews = page.getByRole('region', { name: 'Reviews' })
+  await reviews.getByRole('listitem').filter({ hasText: 'To be read' }).getByText('0 today, 3 left').waitFor()
+  expect(await breaches(page)).toEqual([])
+  await urgent.getByRole('link').click()
+  await page.waitForURL(/\/findings\//)
+
+  const asViewer = await open('/', 'viewer')
+  await asViewer.getByRole('region', { name: 'Reviews' }).getByText('To be read').waitFor()
+  expect(await asViewer.getByRole('link', { name: 'Review', exact: true }).count()).toBe(1)
+})
+
+it('says of an organization without a conversation where to begin', async () => {
+  const empty = await open('/', 'viewer')
+  await empty.route('**/v1/conversations/count', (route) => route.fulfill({ json: { count: 0, explanation: '' } }))
+  await empty.reload()
+  await empty.getByRole('link', { name: 'Send the first conversation' }).click()
+  await empty.waitForURL(/\/start$/)
+})
+
+it('says what failed, where it can be mended', async () => {
+  const page = await open('/', 'viewer')
+  await page.route('**/v1/monitor-exports?status=failed*', (route) =>
+    route.fulfill({
+      json: { data: [{ id: 'x', createdAt: new Date().toISOString(), errorCode: 'timed_out' }], nextCursor: null },
+    }),
+  )
+  await page.reload()
+  await page
+    .getByRole('list', { name: /Failed in the last/ })
+    .getByRole('link', { name: '1 export failed' })
+    .click()
+  await page.getByRole('heading', { name: 'Exports' }).waitFor()
+})
+
+it('shows a refusal where it happens, and the rest all the same', async () => {
+  const page = await open('/', 'viewer')
+  await page.route('**/v1/monitors?*', (route) =>
+    route.fulfill({ status: 403, json: { error: 'forbidden', message: 'Monitors are switched off.' } }),
+  )
+  await page.reload()
+  await page.getByRole('alert').getByText('Monitors are switched off.').waitFor()
+  await page.getByRole('region', { name: 'Volume' }).getByRole('link').first().waitFor()
+  expect(await breaches(page)).toEqual([])
+})
+
+it('is usable on a window of 320 pixels', async () => {
+  const page = await open('/', 'owner', { viewport: { width: 320, height: 700 } })
+  await page.getByRole('region', { name: 'Monitors by surprise' }).getByText(/n \d/).first().waitFor()
+  expect(await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')).toBe(false)
+})

@@ -1,0 +1,70 @@
+// Every page, for every role, in both themes and on a small window: what holds for all of them.
+
+import { expect, it } from 'vitest'
+import { ask, breaches, open } from './browser.ts'
+
+type Listed = { data: { id: string }[] }
+
+const firstOf = async (path: string): Promise<string> => {
+  const { data } = await ask<Listed>('GET', `${path}?limit=1`)
+  return data[0]?.id ?? 'none'
+}
+
+const { id: findingId } = await ask<{ id: string }>('POST', '/v1/findings', { title: 'Callers are asked twice' })
+
+const pages = [
+  '/',
+  '/conversations',
+  `/conversations/${await firstOf('/v1/conversations')}`,
+  '/monitors',
+  '/monitors/new',
+  `/monitors/${await firstOf('/v1/monitors')}`,
+  `/monitors/${await firstOf('/v1/monitors')}/edit`,
+  '/exports',
+  '/exports/new',
+  '/findings',
+  '/findings?layout=list',
+  `/findings/${findingId}`,
+  '/review',
+  '/buckets',
+  `/buckets/${await firstOf('/v1/buckets')}`,
+  '/experiments',
+  '/experiments/new',
+  `/experiments/${await firstOf('/v1/experiments')}`,
+  '/agents',
+  `/agents/${await firstOf('/v1/agents')}`,
+  '/companies',
+  `/companies/${await firstOf('/v1/companies')}`,
+  ...['profile', 'organization', 'members', 'api-keys', 'connections', 'webhooks', 'audit-log'].map(
+    (part) => `/settings/${part}`,
+  ),
+  '/start',
+  '/agents/none/of/this',
+]
+
+const nameOf = (path: string) => path.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, '…')
+
+it.each(pages.map((path) => ({ path, name: nameOf(path) })))(
+  '$name keeps to WCAG 2.2 AA in both themes, and is usable 320 pixels wide',
+  async ({ path }) => {
+    const page = await open(path, 'owner')
+    const settled = async (shown: typeof page) => {
+      await shown.getByRole('heading', { level: 1 }).waitFor()
+      await shown.waitForLoadState('networkidle')
+    }
+    await settled(page)
+    expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1)
+    expect(await page.title()).toMatch(/^.+ · Earshot$/)
+    expect(await breaches(page)).toEqual([])
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await breaches(page)).toEqual([])
+
+    const small = await open(path, 'viewer', { viewport: { width: 320, height: 640 } })
+    await settled(small)
+    // What is wider than the window scrolls within itself.
+    const widths = await small.evaluate('[document.documentElement.scrollWidth, document.documentElement.clientWidth]')
+    expect(widths).toEqual([320, 320])
+    await small.getByRole('button', { name: 'Menu' }).click()
+    await small.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Conversations' }).waitFor()
+  },
+)

@@ -1,0 +1,19 @@
+export type Role = 'owner' | 'member' | 'viewer'
+
+/** The session's cookie of each. */
+export type People = Record<Role, { name: string; value: string }>
+
+export const password = 'a password of the tests 4711'
+
+/** Joins by an invitation, and keeps the session that comes of it. */
+export const sessionOf = async (origin: string, token: string, name: string): Promise<People[Role]> => {
+  const answer = await fetch(`${origin}/auth/invitation`, {
+    method: 'POST',
+    headers: { origin, 'content-type': 'application/json' },
+    body: JSON.stringify({ token, name, password }),
+  })
+  const cookie = answer.headers.getSetCookie()[0]?.split(';')[0]
+  if (!answer.ok || !cookie) throw new Error(`joining was answered ${answer.status}: ${await answer.text()}`)
+  const at = cookie.indexOf('=')
+  return { name: cookie.slice(0, at), value: decodeURIComponent(cookie.slice(at + 1)) }
+}

@@ -1,0 +1,194 @@
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
+import { ask, breaches, open, origin } from './browser.ts'
+
+const yesterday = new Date(Date.now() - 86_400_000).toISOString()
+
+type Listed<T> = { data: T[] }
+type Review = { id: string; status: string; conversationId: string; judgments: { comment: string | null }[] }
+
+const monitorId = async (name: string) => {
+  const { data } = await ask<Listed<{ id: string; name: string }>>('GET', '/v1/monitors?limit=200')
+  return data.find((monitor) => monitor.name === name)?.id ?? ''
+}
+
+/** A bucket of calls in which the first monitor is affected. */
+const makeBucket = async (calls: number, settings: Record<string, unknown> = {}) => {
+  const asks = await monitorId('Asks for a person')
+  const { data } = await ask<Listed<{ id: string }>>('POST', '/v1/conversations/search', {
+    // Of the demo's own: what other tests send may be erased again.
+    filter: { monitors: [{ id: asks, result: 'affected' }], channels: ['call'], until: yesterday },
+    limit: calls,
+  })
+  const name = `Room ${crypto.randomUUID().slice(0, 8)}`
+  const bucket = await ask<{ id: string }>('POST', '/v1/buckets', {
+    ...{ name, type: 'static', monitorIds: [asks, await monitorId('Left waiting')], ...settings },
+  })
+  await ask('POST', `/v1/buckets/${bucket.id}/conversations`, { conversationIds: data.map(({ id }) => id) })
+  return { id: bucket.id, name }
+}
+
+const reviewsOf = async (bucketId: string) =>
+  (await ask<Listed<Review>>('GET', `/v1/reviews?bucketId=${bucketId}`)).data
+
+const stack = (page: Page) => page.getByRole('list', { name: 'To judge' })
+const said = (page: Page) => page.getByRole('status')
+
+it('is done without the mouse: judged, noted, completed, one conversation after the other', async () => {
+  const { id, name } = await makeBucket(2, { noteOnDisagreement: true })
+  const page = await open('/review', 'member')
+  const start = page.getByRole('link', { name: `Start reviewing ${name}` })
+  await start.focus()
+  await page.keyboard.press('Enter')
+  await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
+
+  await page.keyboard.press('2')
+  await page.getByText('A note is needed: the monitor found otherwise.').waitFor()
+  await page.keyboard.press('j')
+  await stack(page).getByRole('heading', { name: 'Left waiting' }).waitFor()
+  await page.keyboard.press('3')
+  await page.keyboard.press('Enter')
+  // The service asks for the note, and the note has the focus.
+  await page.getByText('A note is needed: the monitor found otherwise.').waitFor()
+  const note = page.getByLabel('Note on Asks for a person')
+  await note.and(page.locator(':focus')).waitFor()
+  await page.keyboard.type('They ask whether one exists.')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Enter')
+  await said(page).getByText('The monitor says otherwise of Asks for a person: affected.').waitFor()
+
+  await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByText('This one is not judged yet.').waitFor()
+  await page.keyboard.press('1')
+  await page.keyboard.press('3')
+  await page.keyboard.press('j')
+  await page.keyboard.press('4')
+  await page.getByRole('button', { name: '4 of 5' }).waitFor()
+  await page.keyboard.press('n')
+  await page.keyboard.type('Polite.')
+  await page.keyboard.press('Control+Enter')
+  await page.getByRole('heading', { name: 'That was the last one' }).waitFor()
+
+  const reviews = await reviewsOf(id)
+  expect(reviews.map(({ status }) => status)).toEqual(['completed', 'completed'])
+  expect(reviews[1]?.judgments.map(({ comment }) => comment)).toContain('They ask whether one exists.')
+  expect(reviews[0]).toMatchObject({ rating: 4, notes: 'Polite.' })
+})
+
+it('hides what the monitors said until the answer is given, and then tells', async () => {
+  const { id } = await makeBucket(1, { blind: true })
+  const page = await open(`/review/${id}`, 'member')
+  await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
+  expect(await page.getByText('The monitor says').count()).toBe(0)
+  expect(await page.locator('mark').count()).toBe(0)
+  const [held] = await reviewsOf(id)
+  const other = await page.context().newPage()
+  await other.goto(`${origin}/conversations/${held?.conversationId}`)
+  await other
+    .getByText(/review this conversation blind/)
+    .first()
+    .waitFor()
+  await other.close()
+  await page.keyboard.press('1')
+  await page.keyboard.press('2')
+  await page.keyboard.press('Enter')
+  await said(page)
+    .getByText(/^Done\. The monitors? sa/)
+    .waitFor()
+})
+
+it('asks nothing about a monitor that has no result, though only the service knows of it', async () => {
+  const { id: later } = await ask<{ id: string }>('POST', '/v1/monitors', {
+    ...{ name: 'Never looked', kind: 'external', definition: {} },
+  })
+  const { id } = await makeBucket(1, { blind: true, monitorIds: [later, await monitorId('Left waiting')] })
+  const page = await open(`/review/${id}`, 'member')
+  await stack(page).getByRole('heading', { name: 'Never looked' }).waitFor()
+  await page.keyboard.press('1')
+  await page.keyboard.press('2')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'That was the last one' }).waitFor()
+  const [review] = await reviewsOf(id)
+  expect(review).toMatchObject({ status: 'completed', judgments: [{ correctResult: 'not_affected' }] })
+})
+
+it('keeps the review on reload, gives it back on leaving, and skips on the second press', async () => {
+  const { id, name } = await makeBucket(3)
+  const page = await open(`/review/${id}`, 'member')
+  await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
+  await page.keyboard.press('1')
+  await stack(page).getByRole('heading', { name: 'Left waiting' }).waitFor()
+  await expect.poll(async () => (await reviewsOf(id))[0]?.judgments.length).toBe(1)
+  await expect.poll(() => new URL(page.url()).searchParams.get('review')).not.toBeNull()
+  const address = page.url()
+  await page.reload()
+  await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
+  expect(page.url()).toBe(address)
+  await page.getByRole('button', { name: 'Affected', exact: true, pressed: true }).waitFor()
+  expect(await reviewsOf(id)).toMatchObject([{ status: 'in_progress' }])
+
+  await page.getByRole('link', { name: 'Leave the room' }).click()
+  await page.getByRole('heading', { name: 'Review', exact: true }).waitFor()
+  await expect.poll(async () => (await reviewsOf(id))[0]?.status).toBe('pending')
+
+  await page.getByRole('link', { name: `Start reviewing ${name}` }).click()
+  await stack(page).waitFor()
+  await page.keyboard.press('s')
+  await page.getByText('It goes to somebody else').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByText('It goes to somebody else').waitFor({ state: 'detached' })
+  await page.keyboard.press('s')
+  await page.keyboard.press('s')
+  await said(page).getByText('Skipped.').waitFor()
+  await expect.poll(async () => (await reviewsOf(id)).map(({ status }) => status)).toEqual(['in_progress', 'skipped'])
+  await page.goto(`${origin}/`)
+  await expect.poll(async () => (await reviewsOf(id)).map(({ status }) => status)).toEqual(['pending', 'skipped'])
+})
+
+it('keeps the lease while somebody is there', async () => {
+  const { name } = await makeBucket(1)
+  const page = await open('/review', 'member')
+  await page.clock.install()
+  await page.getByRole('link', { name: `Start reviewing ${name}` }).click()
+  await stack(page).waitFor()
+  await page.getByText('yours for 30 m').waitFor()
+  const beat = page.waitForRequest(/\/heartbeat$/)
+  await page.mouse.move(200, 200)
+  await page.mouse.move(240, 240)
+  await page.clock.fastForward('07:00')
+  await beat
+})
+
+it('tells a viewer what reviewing needs, and of an empty bucket that it is', async () => {
+  const { id } = await ask<{ id: string }>('POST', '/v1/buckets', { name: 'An empty room', type: 'static' })
+  const viewer = await open('/review', 'viewer')
+  await viewer.getByText('reviewing needs the role of a member').waitFor()
+  expect(await viewer.getByRole('link', { name: /^Start/ }).count()).toBe(0)
+  await viewer.goto(`${origin}/review/${crypto.randomUUID()}`)
+  await viewer.getByRole('alert').waitFor()
+  await viewer.getByRole('link', { name: 'Back to the buckets' }).waitFor()
+  const page = await open(`/review/${id}`, 'member')
+  await page.getByRole('heading', { name: 'Nothing is left for you here' }).waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('link', { name: 'Back to the buckets' }).click()
+  await page.getByRole('list', { name: 'Buckets to review' }).waitFor()
+})
+
+it.each(['light', 'dark'] as const)('breaks nothing of WCAG 2.2 AA (%s), and fits 320 pixels', async (theme) => {
+  const { id } = await makeBucket(1)
+  const page = await open('/review', 'member', { theme })
+  await page.getByRole('list', { name: 'Buckets to review' }).waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.setViewportSize({ width: 320, height: 640 })
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await page.goto(`${origin}/review/${id}`)
+  await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
+  await page.getByText('The monitor says').waitFor()
+  await page.keyboard.press('1')
+  expect(await breaches(page)).toEqual([])
+  await page.setViewportSize({ width: 320, height: 640 })
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+  expect(await breaches(page)).toEqual([])
+})

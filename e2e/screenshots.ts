@@ -1,0 +1,105 @@
+// Pictures of every page, in both themes and two widths, on a service with demo data: for docs/screenshots.
+// npm run screenshots [PAGE…]
+
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { launchChromium, unpackChromium } from './chromium.ts'
+import { startDemo } from './demo.ts'
+import { sessionOf } from './people.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'earshot-screenshots-'))
+await chmod(folder, 0o711)
+const chromium = await unpackChromium(folder)
+const { child, origin, invitation, key } = await startDemo(join(folder, 'data'), 3_000)
+const browser = await launchChromium(chromium)
+
+type Listed = { data: { id: string; name?: string; channel?: string; recording?: unknown }[] }
+
+const list = async (path: string): Promise<Listed['data']> => {
+  const answer = await fetch(origin + path, { headers: { authorization: `Bearer ${key}` } })
+  return ((await answer.json()) as Listed).data
+}
+
+const idOf = async (path: string, name?: string) => {
+  const found = await list(path)
+  return (found.find((item) => item.name === name) ?? found[0])?.id ?? ''
+}
+
+/** What was loaded is judged and counted in the background. */
+const settle = async () => {
+  const experiment = await idOf('/v1/experiments')
+  for (;;) {
+    const answer = await fetch(`${origin}/v1/experiments/${experiment}`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    const { outcomes } = (await answer.json()) as { outcomes: { arms: { a: { observed: number; pending: number } } }[] }
+    if (outcomes.every(({ arms: { a } }) => a.observed > 100 && a.pending === 0)) return
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+}
+
+try {
+  const cookie = await sessionOf(origin, invitation, 'Olga Owner')
+  await settle()
+  const sounding = (await list('/v1/conversations?limit=50')).find(({ recording }) => recording !== null)?.id
+  const monitor = await idOf('/v1/monitors', 'Asks for a person')
+  const bucket = await idOf('/v1/buckets')
+  const pages: Record<string, string> = {
+    overview: '/',
+    conversations: `/conversations?open=${await idOf('/v1/conversations?limit=1')}`,
+    conversation: `/conversations/${sounding}`,
+    monitors: '/monitors',
+    monitor: `/monitors/${monitor}`,
+    editor: `/monitors/${monitor}/edit`,
+    exports: '/exports',
+    'new-export': `/exports/new?config=${encodeURIComponent(JSON.stringify({ monitors: [{ id: monitor, result: 'affected' }] }))}`,
+    findings: '/findings',
+    finding: `/findings/${await idOf('/v1/findings?limit=20', 'Who asks for a person is asked once more')}`,
+    review: '/review',
+    room: `/review/${bucket}`,
+    buckets: '/buckets',
+    bucket: `/buckets/${bucket}`,
+    experiments: '/experiments',
+    experiment: `/experiments/${await idOf('/v1/experiments')}`,
+    launch: '/experiments/new',
+    agents: '/agents',
+    agent: `/agents/${await idOf('/v1/agents', 'Leo, support')}`,
+    companies: '/companies',
+    members: '/settings/members',
+    'api-keys': '/settings/api-keys',
+    connections: '/settings/connections',
+    webhooks: '/settings/webhooks',
+    start: '/start',
+  }
+  const asked = process.argv.slice(2)
+  const target = join(import.meta.dirname, '../docs/screenshots')
+  await mkdir(target, { recursive: true })
+  for (const theme of ['light', 'dark'] as const) {
+    for (const [width, height] of [
+      [1440, 900],
+      [390, 844],
+    ] as const) {
+      const context = await browser.newContext({
+        ...{ viewport: { width, height }, colorScheme: theme, reducedMotion: 'reduce' },
+        ...{ locale: 'en-GB', timezoneId: 'Europe/Berlin' },
+      })
+      await context.addCookies([{ ...cookie, url: origin, httpOnly: true, sameSite: 'Lax' }])
+      for (const [name, path] of Object.entries(pages)) {
+        if (asked.length > 0 && !asked.includes(name)) continue
+        const page = await context.newPage()
+        await page.goto(origin + path)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        await page.waitForLoadState('networkidle')
+        await page.screenshot({ path: join(target, `${name}-${theme}-${width}.png`) })
+        await page.close()
+      }
+      await context.close()
+    }
+  }
+} finally {
+  await browser.close()
+  child.kill('SIGTERM')
+  await new Promise((resolve) => child.once('close', resolve))
+  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+}

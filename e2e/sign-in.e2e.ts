@@ -1,0 +1,89 @@
+import { expect, it } from 'vitest'
+import { ask, breaches, open, origin } from './browser.ts'
+import { password, sessionOf } from './people.ts'
+
+it('lets a person in, to the page that they asked for, and out again', async () => {
+  const page = await open('/findings?layout=list')
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.getByLabel('E-mail address').fill('member@example.com')
+  await page.getByLabel('Password').fill('not the password')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').waitFor()
+  expect(await page.getByLabel('E-mail address').inputValue()).toBe('member@example.com')
+  await page.getByLabel('Password').fill(password)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Findings' }).waitFor()
+  expect(page.url()).toBe(`${origin}/findings?layout=list`)
+
+  await page.getByRole('button', { name: /Mira Member/ }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await page.goto(`${origin}/conversations`)
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+})
+
+it('says at the field what is missing', async () => {
+  const page = await open('/sign-in')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  expect(await page.getByLabel('E-mail address').getAttribute('aria-invalid')).toBe('true')
+  await page.getByText('Password is needed.').waitFor()
+})
+
+it('says of an invitation that does not open what to do', async () => {
+  const page = await open('/welcome#nonsense')
+  await page.getByRole('heading', { name: 'This link does not open' }).waitFor()
+  expect(await breaches(page)).toEqual([])
+})
+
+it('says why somebody whom an issuer vouched for is not let in', async () => {
+  const page = await open('/sign-in?refused=unknown')
+  await page.getByRole('alert').getByText('no account here has your address').waitFor()
+  expect(await page.getByRole('link', { name: /Forgotten/ }).count()).toBe(0)
+})
+
+it('leads back to signing in when the session ends, and from there to where it ended', async () => {
+  const page = await open('/monitors', 'member')
+  await page.getByRole('heading', { name: 'Monitors' }).waitFor()
+  await page.waitForLoadState('networkidle')
+  await page.context().clearCookies()
+  await page.getByRole('link', { name: 'Companies' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect(new URL(page.url()).searchParams.get('to')).toBe('/companies')
+})
+
+const join = async (email: string, name: string) => {
+  const { id, invitationUrl } = await ask<{ id: string; invitationUrl: string }>('POST', '/v1/members', {
+    ...{ email, name, role: 'viewer' },
+  })
+  const cookie = await sessionOf(origin, invitationUrl.slice(invitationUrl.indexOf('#') + 1), name)
+  return { id, cookie: { ...cookie, url: origin } }
+}
+
+it('signs out on all devices at once', async () => {
+  const { cookie } = await join('two@example.com', 'Two Devices')
+  const phone = await open('/sign-in')
+  await phone.getByLabel('E-mail address').fill('two@example.com')
+  await phone.getByLabel('Password').fill(password)
+  await phone.getByRole('button', { name: 'Sign in' }).click()
+  await phone.getByRole('heading', { name: 'Overview' }).waitFor()
+  const laptop = await open('/sign-in')
+  await laptop.context().addCookies([cookie])
+  await laptop.goto(`${origin}/settings/profile`)
+  await laptop.getByRole('button', { name: 'Sign out everywhere' }).click()
+  await laptop.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()
+  await laptop.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await phone.getByRole('link', { name: 'Companies' }).click()
+  await phone.getByRole('heading', { name: 'Sign in' }).waitFor()
+})
+
+it('tells a person who is in no organization', async () => {
+  const { id, cookie } = await join('gone@example.com', 'Gone')
+  await ask('DELETE', `/v1/members/${id}`)
+  const page = await open('/sign-in')
+  await page.context().addCookies([cookie])
+  await page.goto(`${origin}/monitors`)
+  await page.getByText('You are in no organization').waitFor()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+})

@@ -1,0 +1,16 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    environment: 'node',
+    root: import.meta.dirname,
+    include: ['**/*.e2e.ts'],
+    globalSetup: 'global-setup.ts',
+    pool: 'forks',
+    // Beside them run the service, its database and the browsers.
+    maxWorkers: 2,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    retry: 0,
+  },
+})

@@ -1,0 +1,99 @@
+import { parseFilter } from '../filters/filter.ts'
+import { listSelected } from '../filters/queries.ts'
+import { attachConversations } from '../findings/attachments/queries.ts'
+import { insertComment } from '../findings/comments/queries.ts'
+import { parseFilter as parseFindingFilter } from '../findings/filter.ts'
+import { insertFinding, listFindings, moveFinding } from '../findings/queries.ts'
+import { getFirstOwner } from '../members/queries.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { newId } from '../platform/ids.ts'
+
+type Told = Parameters<typeof moveFinding>[2]['to'] & {
+  title: string
+  says: string
+  tags: string[]
+  daysAgo: number
+  /** Words of the conversations that show it, and of how many of them. */
+  text: string
+  shown: number
+  comments?: string[]
+}
+
+const findings: Told[] = [
+  {
+    title: 'Callers are left waiting while an order is looked up',
+    says: 'The agent goes silent for the time of the look-up. Callers ask whether anybody is there still.',
+    ...{ status: 'open', priority: 'high', tags: ['latency', 'voice'], daysAgo: 2, text: '"still there"', shown: 12 },
+    comments: ['The look-up answers in 300 ms. The silence comes after it.'],
+  },
+  {
+    title: 'Who asks for a person is asked once more',
+    says: 'After “can I have a real person” the agent begins another round of questions.',
+    ...{ status: 'acknowledged', priority: 'urgent', tags: ['handover'], daysAgo: 6, text: '"real person"', shown: 9 },
+    comments: [
+      'The prompt that is tried now offers a colleague at once.',
+      'Wait for the experiment before changing more.',
+    ],
+  },
+  {
+    title: 'Refunds are promised within five days on holidays too',
+    says: 'Finance needs seven days in December.',
+    ...{ status: 'open', priority: 'low', tags: ['wording'], daysAgo: 1, text: '"within five days"', shown: 4 },
+  },
+  {
+    title: 'The agent apologizes for what the caller did not complain about',
+    says: 'Heard in reviews; no harm, but it sounds odd.',
+    ...{ status: 'ignored', priority: 'none', tags: ['wording'], daysAgo: 12, text: 'confusion', shown: 3 },
+  },
+  {
+    title: 'Order numbers with five digits are read as two numbers',
+    says: 'Mended by the recognizer’s new version.',
+    ...{ status: 'resolved', priority: 'medium', tags: ['recognition', 'voice'], daysAgo: 20, text: 'order', shown: 5 },
+    comments: ['Not seen since the change of last week.'],
+  },
+]
+
+const documentOf = (text: string) => ({
+  type: 'doc',
+  content: [{ type: 'paragraph', content: [{ type: 'text', text }] }],
+})
+
+/** What somebody noticed in the demo, where nobody has noticed anything yet. */
+export const makeFindings = (db: Db, org: OrgId, anchor: Date): Promise<void> =>
+  db.transaction().execute(async (trx) => {
+    const present = await listFindings(trx, org, parseFindingFilter({ limit: 1 }), { limit: 1, after: undefined })
+    if (present.length > 0) return
+    const { userId } = await getFirstOwner(trx, org)
+    for (const { title, says, status, priority, tags, daysAgo, text, shown, comments = [] } of findings) {
+      const now = new Date(anchor.getTime() - daysAgo * 86_400_000)
+      const id = newId()
+      await insertFinding(trx, org, {
+        ...{ id, title, description: documentOf(says), priority, tags, findingType: 0, createdByUserId: userId },
+        ...{ source: { kind: 'manual' }, now },
+      })
+      if (status !== 'open') {
+        await moveFinding(trx, org, {
+          ...{ id: newId(), findingId: id, kind: 'triage', byUserId: userId, now },
+          ...{ from: { status: 'open', priority }, to: { status, priority } },
+        })
+      }
+      const selection = parseFilter({ text })
+      const found = await listSelected(trx, org, selection, { limit: shown, after: undefined })
+      await attachConversations(
+        trx,
+        org,
+        id,
+        found.slice(0, shown).map((conversation) => conversation.id),
+        now,
+      )
+      for (const comment of comments) {
+        await insertComment(trx, org, {
+          id: newId(),
+          findingId: id,
+          authorUserId: userId,
+          body: documentOf(comment),
+          now,
+        })
+      }
+    }
+  })

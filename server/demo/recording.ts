@@ -1,0 +1,73 @@
+import { recordingKind } from '../conversations/recordings/jobs.ts'
+import { findRecording, lockRecordedConversation, storeUploaded } from '../conversations/recordings/queries.ts'
+import type { Deps } from '../deps.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import { newId } from '../platform/ids.ts'
+import type { Turn } from './conversation.ts'
+
+/** Sound for some of the demo's calls: a soft tone for each syllable, the agent at the left and the customer at the right. */
+
+const rate = 8_000
+const bytesPerFrame = 4
+const headerBytes = 44
+/** How many syllables a voice says in a second, and how high it is. */
+const pace = 4.5
+const pitches = { agent: 196, customer: 131 }
+
+const header = (dataBytes: number): Buffer => {
+  const head = Buffer.alloc(headerBytes)
+  head.write('RIFF', 0)
+  head.writeUInt32LE(headerBytes - 8 + dataBytes, 4)
+  head.write('WAVEfmt ', 8)
+  head.writeUInt32LE(16, 16)
+  head.writeUInt16LE(1, 20)
+  head.writeUInt16LE(2, 22)
+  head.writeUInt32LE(rate, 24)
+  head.writeUInt32LE(rate * bytesPerFrame, 28)
+  head.writeUInt16LE(bytesPerFrame, 32)
+  head.writeUInt16LE(16, 34)
+  head.write('data', 36)
+  head.writeUInt32LE(dataBytes, 40)
+  return head
+}
+
+/** How loud each syllable is: told by the letters of what is said, so that no two turns look alike. */
+const loudnessOf = (text: string, syllable: number): number => {
+  const code = text.charCodeAt((syllable * 3) % text.length) || 32
+  return code === 32 ? 0.05 : 0.1 + ((code * 31 + syllable * 17) % 23) / 110
+}
+
+/** A WAV of 16 bits in two channels. */
+export const soundOf = (turns: readonly Turn[], durationMs: number): Buffer => {
+  const frames = Math.ceil((durationMs / 1_000) * rate)
+  const samples = new Int16Array(frames * 2)
+  for (const { role, text, startMs, endMs } of turns) {
+    if (role === 'tool' || !text || startMs === undefined || endMs === undefined) continue
+    const from = Math.round((startMs / 1_000) * rate)
+    const count = Math.min(frames, Math.round((endMs / 1_000) * rate)) - from
+    const step = rate / pace
+    for (let at = 0; at < count; at++) {
+      const syllable = Math.floor(at / step)
+      const swell = Math.sin((Math.PI * (at % step)) / step)
+      const tone = Math.sin((2 * Math.PI * pitches[role] * (1 + (syllable % 3) / 12) * at) / rate)
+      samples[(from + at) * 2 + (role === 'agent' ? 0 : 1)] = loudnessOf(text, syllable) * swell * tone * 32_767
+    }
+  }
+  return Buffer.concat([header(samples.byteLength), Buffer.from(samples.buffer)])
+}
+
+export type Sounding = { conversationId: string; turns: readonly Turn[]; durationMs: number }
+
+/** Stores it as an upload would. One that has a recording keeps it. */
+export const storeSound = async (deps: Pick<Deps, 'db' | 'blobs'>, org: OrgId, call: Sounding): Promise<void> => {
+  const { db, blobs } = deps
+  const { conversationId, turns, durationMs } = call
+  if (await findRecording(db, org, conversationId)) return
+  const blobKey = `${org}/${recordingKind}/${newId()}`
+  const contentType = 'audio/wav'
+  const { bytes } = await blobs.put(blobKey, [soundOf(turns, durationMs)], { contentType })
+  await db.transaction().execute(async (trx) => {
+    await lockRecordedConversation(trx, org, conversationId)
+    await storeUploaded(trx, org, conversationId, { blobKey, contentType, bytes })
+  })
+}

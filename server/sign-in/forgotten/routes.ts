@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Deps } from '../../deps.ts'
+import { lockMember } from '../../members/queries.ts'
+import { recordAudit } from '../../platform/audit/record.ts'
+import { ApiError } from '../../platform/errors.ts'
+import type { App } from '../../platform/http/http.ts'
+import { checkOrigin } from '../../platform/http/origin.ts'
+import { limitByAddress } from '../../platform/http/rate-limit.ts'
+import { answers, Closed, Email, Empty, NoQuery } from '../../platform/http/schemas.ts'
+import { inviteMember } from '../invite.ts'
+import { mailInvitation } from '../mail-invitation.ts'
+import { findJoinedByEmailAllOrgs, findLinkMadeAt } from '../queries.ts'
+
+const hourMs = 3_600_000
+/** Nobody's mailbox is filled by somebody who only knows its address. */
+const pauseMs = 5 * 60_000
+/** It takes as long for an address that nobody has. */
+const leastMs = 250
+
+/** A new password for whoever reads the mails of an account's address. */
+export const forgottenPassword = (app: App, deps: Deps): void => {
+  const { db, clock, config } = deps
+  const countAttempt = limitByAddress(
+    { perSecond: 0.05, burst: 10 },
+    'Too many links were asked for from this address; wait a little.',
+  )
+
+  const sendLink = async (email: string, requestId: string): Promise<void> => {
+    const member = await findJoinedByEmailAllOrgs(db, email)
+    if (!member) return
+    const { org, memberId, userId } = member
+    await db.transaction().execute(async (trx) => {
+      await lockMember(trx, org, memberId)
+      const madeAt = await findLinkMadeAt(trx, org, memberId)
+      if (madeAt && clock.now().getTime() - madeAt.getTime() < pauseMs) return
+      const invitation = await inviteMember(trx, clock, org, memberId, { byOperator: true, lifetimeMs: hourMs })
+      await mailInvitation(deps, trx, org, { email: member.email, invitation }, 'forgotten')
+      const actor = { kind: 'user', org, keyId: null, userId, requestId } as const
+      await recordAudit(trx, actor, 'user.forgetPassword', { type: 'user', id: userId })
+    })
+  }
+
+  app.post(
+    '/auth/forgotten-password',
+    {
+      onRequest: async (request) => {
+        if (request.headers.origin !== undefined) checkOrigin(request, deps)
+      },
+      config: { access: 'public', unaudited: 'It is written down where the address is a member’s.' },
+      schema: {
+        tags: ['Sign-in'],
+        operationId: 'forgetPassword',
+        summary: 'Ask for a link to a new password, by mail',
+        description:
+          'The answer is the same whether or not somebody has the address. The link works once, for an hour; it ends all ' +
+          'sessions. Without a mail server the operator makes such links: 409.',
+        querystring: NoQuery,
+        body: Closed({ email: Email }),
+        response: answers({ 202: Empty }, 400, 403, 409),
+      },
+    },
+    async ({ body, ip, id }, reply) => {
+      if (!config.smtp) {
+        throw new ApiError('conflict', 'No mail can be sent from here. Ask the operator of Earshot for a link.')
+      }
+      countAttempt(ip)
+      await Promise.all([sendLink(body.email, id), sleep(leastMs)])
+      return reply.code(202).send(null)
+    },
+  )
+}

@@ -1,0 +1,19 @@
+import type { Deps } from '../deps.ts'
+import type { Library } from './library.ts'
+
+const loaded = new WeakMap<Deps, Promise<Library>>()
+
+/** The library, loaded by whoever needs it first. What failed is tried again by the next. */
+export const loadLibrary = (deps: Deps): Promise<Library> => {
+  const present = loaded.get(deps)
+  if (present) return present
+  const loading = import('./library.ts').then(({ openLibrary }) => openLibrary(deps))
+  loaded.set(deps, loading)
+  loading.catch(() => loaded.delete(deps))
+  return loading
+}
+
+/** The next one who needs it loads it anew, and with it what it knows of the issuer. */
+export const forgetLibrary = (deps: Deps): void => {
+  loaded.delete(deps)
+}

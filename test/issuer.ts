@@ -1,0 +1,81 @@
+import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto'
+import { serve } from './outside.ts'
+
+export type Claims = {
+  sub: string
+  email: string
+  email_verified: boolean
+  name?: string
+  iss?: string
+  aud?: string
+  nonce?: string
+}
+
+const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** An issuer of OpenID Connect: whoever is sent there comes back as the person that it was told of last. */
+export const openIssuer = async (whenOver?: Parameters<typeof serve>[1]) => {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const strange = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
+  const state: { person: Claims | undefined; forged: boolean } = { person: undefined, forged: false }
+  const codes = new Map<string, { nonce: string | null; challenge: string | null }>()
+  let issuer = ''
+  const client = { id: 'earshot', secret: 'the-secret-of-the-client' }
+
+  const tokenFor = (claims: Claims, nonce: string | null) => {
+    const now = Math.floor(Date.now() / 1_000)
+    const head = base64url({ alg: 'RS256', kid: 'one', typ: 'JWT' })
+    const body = base64url({
+      iss: issuer,
+      aud: client.id,
+      iat: now,
+      exp: now + 300,
+      ...(nonce && { nonce }),
+      ...claims,
+    })
+    const signature = sign('sha256', Buffer.from(`${head}.${body}`), state.forged ? strange : privateKey)
+    return `${head}.${body}.${signature.toString('base64url')}`
+  }
+
+  const { url: origin } = await serve(async (request, response) => {
+    const url = new URL(request.url ?? '/', issuer)
+    const send = (value: object, status = 200) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+    if (url.pathname === '/.well-known/openid-configuration') {
+      return send({
+        ...{ issuer, jwks_uri: `${issuer}/jwks`, id_token_signing_alg_values_supported: ['RS256'] },
+        ...{ authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` },
+      })
+    }
+    if (url.pathname === '/jwks') {
+      return send({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }] })
+    }
+    if (url.pathname === '/authorize') {
+      const code = randomUUID()
+      const asked = url.searchParams
+      codes.set(code, { nonce: asked.get('nonce'), challenge: asked.get('code_challenge') })
+      const back = new URL(asked.get('redirect_uri') ?? '')
+      back.searchParams.set('state', asked.get('state') ?? '')
+      if (state.person) back.searchParams.set('code', code)
+      else back.searchParams.set('error', 'access_denied')
+      return response.writeHead(302, { location: back.href }).end()
+    }
+    let text = ''
+    for await (const part of request) text += part
+    const form = new URLSearchParams(text)
+    const begun = codes.get(form.get('code') ?? '')
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url')
+    if (!begun || !state.person || begun.challenge !== challenge) return send({ error: 'invalid_grant' }, 400)
+    codes.delete(form.get('code') ?? '')
+    return send({
+      access_token: randomUUID(),
+      token_type: 'Bearer',
+      expires_in: 300,
+      id_token: tokenFor(state.person, begun.nonce),
+    })
+  }, whenOver)
+  issuer = origin
+  return { issuer, client, state }
+}
