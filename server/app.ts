@@ -117,7 +117,7 @@ export const buildApp = (deps: Deps): Promise<App> =>
   openHttp({ ...deps, areas }, (app) => {
     for (const addRoutes of resources) addRoutes(app, deps)
     addFiles(app, deps.blobs)
-    addPages(app, deps.log)
+    addPages(app, deps)
     addHealth(app, {
       ...deps,
       checks: {

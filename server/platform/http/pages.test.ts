@@ -53,3 +53,15 @@ it.each([
 it.each(['/nowhere', '/console/', '/console/index.html', '/console/assets/gone.js'])('%s is no page', async (path) => {
   expect(await call('GET', path)).toMatchObject({ status: 404, body: { error: 'not found' } })
 })
+
+it('plays recordings that lie in a bucket', async () => {
+  const other = await testServer({
+    ...{
+      EARSHOT_STORAGE: 's3://recordings',
+      EARSHOT_S3_ENDPOINT: 'http://127.0.0.1:9',
+      EARSHOT_STORAGE_SHARED: 'true',
+    },
+  })
+  const answer = await other.call('GET', '/')
+  expect(answer.headers.get('content-security-policy')).toContain("media-src 'self' blob: https: http://127.0.0.1:9;")
+})

@@ -2,19 +2,27 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../../config.ts'
 import type { Log } from '../log.ts'
 import type { App } from './http.ts'
 
+type Storage = Pick<Config, 'storage' | 's3Endpoint'>
+
+/** Recordings behind signed links come from the bucket itself, whose host AWS decides on. */
+const mediaSources = ({ storage, s3Endpoint }: Storage) =>
+  storage.kind === 's3' ? ` https:${s3Endpoint?.startsWith('http:') ? ` ${new URL(s3Endpoint).origin}` : ''}` : ''
+
 /**
  * Everything comes from this origin, and nothing stands in the page itself: no inline script, style or image. Logos alone
- * come from where their companies keep them.
+ * come from where their companies keep them, and recordings from where the operator does.
  */
-const policy = [
-  "default-src 'none'",
-  ...["script-src 'self'", "style-src 'self'", "connect-src 'self'", "font-src 'self'"],
-  ...["img-src 'self' https: blob:", "media-src 'self' blob:", "manifest-src 'self'"],
-  ...["form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"],
-].join('; ')
+const policyOf = (storage: Storage) =>
+  [
+    "default-src 'none'",
+    ...["script-src 'self'", "style-src 'self'", "connect-src 'self'", "font-src 'self'"],
+    ...["img-src 'self' https: blob:", `media-src 'self' blob:${mediaSources(storage)}`, "manifest-src 'self'"],
+    ...["form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"],
+  ].join('; ')
 
 const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -65,7 +73,7 @@ const send = (request: FastifyRequest, reply: FastifyReply, file: File, cacheCon
  * The console, as `npm run build` has made it. Browsers ask each time whether the page has changed, so a new version
  * shows at once; what the page loads has its hash in its name and is kept.
  */
-export const addPages = (app: App, log: Log): void => {
+export const addPages = (app: App, { config, log }: { config: Storage; log: Log }): void => {
   if (!existsSync(join(folder, 'index.html'))) {
     log.warn('the console is not built and is not served; npm run build makes it')
     return
@@ -79,6 +87,7 @@ export const addPages = (app: App, log: Log): void => {
       handler: async (request, reply) => answer(request, reply),
     })
   const index = readFile(join(folder, 'index.html'))
+  const policy = policyOf(config)
   for (const url of pages) {
     add(url, (request, reply) => send(request, reply.header('content-security-policy', policy), index, 'no-cache'))
   }
