@@ -227,6 +227,8 @@ export const router = createRouter({
   defaultErrorComponent: PageFault,
   defaultNotFoundComponent: NotFound,
   scrollRestoration: true,
+  // A page sees of its address only what its folder reads.
+  search: { strict: true },
 })
 
 declare module '@tanstack/react-router' {

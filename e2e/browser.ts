@@ -1,7 +1,7 @@
 // A real browser on the real service. What no page may do is watched in every test.
 
 import axe, { type AxeResults } from 'axe-core'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page, Route } from 'playwright-core'
 import { afterAll, afterEach, expect, inject, onTestFinished } from 'vitest'
 import { launchChromium } from './chromium.ts'
 import type { Role } from './people.ts'
@@ -54,6 +54,16 @@ export const open = async (path: string, as?: Role, { theme = 'light', ...option
   watch(page)
   await page.goto(origin + path)
   return page
+}
+
+/** For a route: the first request is refused as too many, the others go on. */
+export const refuseOnce = (method = 'POST') => {
+  let isFirst = true
+  return (route: Route) => {
+    if (!isFirst || route.request().method() !== method) return route.continue()
+    isFirst = false
+    return route.fulfill({ status: 429, json: { error: 'rate_limited', message: 'Too much at once.' } })
+  }
 }
 
 /** Asks the service with the owner's key. */

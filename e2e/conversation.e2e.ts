@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, inject, it } from 'vitest'
 import { soundOf } from '../server/demo/recording.ts'
-import { ask, breaches, open, origin } from './browser.ts'
+import { ask, breaches, open, origin, refuseOnce } from './browser.ts'
 
 type Turn = Record<string, unknown>
 
@@ -55,6 +55,7 @@ const withSound = async () => {
 }
 
 const marked = (page: Page) => page.locator('li[data-marked]')
+const speedOf = (page: Page) => page.evaluate("document.querySelector('audio')?.playbackRate")
 const searchOf = (page: Page) => new URL(page.url()).searchParams
 
 it('plays, follows the sound, jumps between marks, and keeps the place in the address', async () => {
@@ -82,7 +83,16 @@ it('plays, follows the sound, jumps between marks, and keeps the place in the ad
   await marked(page).getByText('I want my money back.').waitFor()
   await expect.poll(() => place.getAttribute('aria-valuenow')).toBe('2')
   await page.getByLabel('Speed').selectOption('1.5')
-  expect(await page.evaluate("document.querySelector('audio').playbackRate")).toBe(1.5)
+  expect(await speedOf(page)).toBe(1.5)
+  // Whoever listens all day chooses it once.
+  await page.reload()
+  await expect.poll(() => speedOf(page)).toBe(1.5)
+  await page.keyboard.press('<')
+  await expect.poll(() => speedOf(page)).toBe(1.25)
+  // Of a keyboard that has brackets by AltGr alone.
+  const address = page.url()
+  await page.evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: ']', ctrlKey: true, altKey: true }))")
+  await expect.poll(() => page.url()).not.toBe(address)
 })
 
 it('shows what monitors point to and plays from there; tools, overlap and slow answers at a glance', async () => {
@@ -94,6 +104,9 @@ it('shows what monitors point to and plays from there; tools, overlap and slow a
   await about.getByRole('button', { name: /real person/ }).click()
   await page.getByRole('button', { name: 'Pause' }).waitFor()
   await marked(page).getByText('Can I speak to a').waitFor()
+  // The button that was clicked does not take the key of the player.
+  await page.keyboard.press(' ')
+  await page.getByRole('button', { name: 'Play', exact: true }).waitFor()
   await page.getByText('speaks over it at 0:11').waitFor()
   await page.getByText('took 340 ms').waitFor()
   const tool = page.locator('summary', { hasText: 'refund_order' })
@@ -153,10 +166,32 @@ it('files a finding about the words that are selected', async () => {
   await page.getByRole('link', { name: 'People ask for people' }).waitFor()
 })
 
+it('files a finding once, though attaching it has to be tried again', async () => {
+  const { id } = await send(turns)
+  const page = await open(`/conversations/${id}`, 'member')
+  await page.route('**/v1/findings/*/conversations', refuseOnce())
+  await page.getByRole('button', { name: 'File a finding' }).click()
+  const form = page.getByRole('dialog', { name: 'File a finding' })
+  const title = `Filed once ${id}`
+  await form.getByLabel('Title').fill(title)
+  await form.getByRole('button', { name: 'File the finding' }).click()
+  await form.getByRole('alert').getByText('Too much at once.').waitFor()
+  await form.getByRole('button', { name: 'File the finding' }).click()
+  await page.getByRole('link', { name: title }).waitFor()
+  const { data } = await ask<{ data: { title: string }[] }>('GET', '/v1/findings?limit=50')
+  expect(data.filter((finding) => finding.title === title)).toHaveLength(1)
+})
+
 it('says what there is not: sound, times, a transcript that can be read', async () => {
   const chat = await send([{ role: 'customer', text: 'Hi' }], { channel: 'chat' })
   const page = await open(`/conversations/${chat.id}`, 'viewer')
   await page.getByText('A chat has no sound.').waitFor()
+  const asking = await send([hello, { role: 'customer', text: 'Can I speak to a real person?' }], { channel: 'chat' })
+  await judged(asking.id)
+  await page.goto(`${origin}/conversations/${asking.id}`)
+  await page.getByText('1 mark', { exact: true }).waitFor()
+  await page.keyboard.press(']')
+  await marked(page).getByText('real person').waitFor()
   const strange = await send({ strange: ['form'] })
   await page.goto(`${origin}/conversations/${strange.id}`)
   await page.getByRole('heading', { name: 'This transcript could not be read' }).waitFor()
@@ -178,6 +213,16 @@ it('goes on while the conversation does', async () => {
   await page.getByText('I want my money back.').waitFor()
   await send(turns, { ...live, status: 'completed' })
   await page.getByText('I put you through.').waitFor()
+})
+
+it('shows nothing more of a conversation that is erased while it is open', async () => {
+  const live = { externalId: `gone-${crypto.randomUUID()}`, status: 'in_progress' }
+  const { id } = await send(turns.slice(0, 1), live)
+  const page = await open(`/conversations/${id}`, 'viewer')
+  await page.getByText('Hello, how can I help?').waitFor()
+  await ask('DELETE', `/v1/conversations/${id}`)
+  await page.getByRole('alert').waitFor()
+  expect(await page.getByText('Hello, how can I help?').count()).toBe(0)
 })
 
 it('stays quick with thousands of turns', async () => {

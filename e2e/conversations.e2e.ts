@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { breaches, open } from './browser.ts'
+import { ask, breaches, open } from './browser.ts'
 
 it('lists conversations, filters them in words, and keeps all of it in the address', async () => {
   const page = await open('/conversations', 'viewer')
@@ -25,4 +25,73 @@ it('walks through rows by keyboard with the panel open', async () => {
   expect(await page.locator('[role=row][aria-selected=true]').getAttribute('aria-rowindex')).toBe('3')
   await page.keyboard.press('Escape')
   await page.getByRole('complementary', { name: 'The selected conversation' }).waitFor({ state: 'detached' })
+})
+
+it('takes a condition on metadata by keyboard alone', async () => {
+  const page = await open('/conversations', 'viewer')
+  await page.getByRole('grid', { name: 'Conversations' }).getByRole('row').nth(5).waitFor()
+  await page.keyboard.press('f')
+  await page.getByRole('button', { name: 'Condition on metadata' }).press('Enter')
+  const key = page.getByLabel('Key 1', { exact: true })
+  await key.focus()
+  await page.keyboard.type('plan')
+  await page.keyboard.press('Tab')
+  await page.waitForURL(/plan/)
+  await expect.poll(() => page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe('Comparison 1')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('gold')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/gold/)
+  expect(JSON.parse(new URL(page.url()).searchParams.get('filter') ?? '')).toEqual({
+    metadata: [{ key: 'plan', op: 'eq', value: 'gold' }],
+  })
+})
+
+it('opens at the row that its address speaks of', async () => {
+  const page = await open('/conversations', 'viewer')
+  const grid = page.getByRole('grid', { name: 'Conversations' })
+  await grid.getByRole('row').nth(5).waitFor()
+  for (let row = 0; row < 60; row++) await page.keyboard.press('j')
+  const selected = page.locator('[role=row][aria-selected=true]')
+  await expect.poll(() => selected.getAttribute('aria-rowindex')).toBe('61')
+  await page.waitForURL(/open=/)
+  await page.reload()
+  await expect.poll(() => selected.getAttribute('aria-rowindex')).toBe('61')
+  await grid.press('Enter')
+  await page.waitForURL(/\/conversations\/[0-9a-f-]+/)
+  await page.goBack()
+  await expect.poll(() => selected.getAttribute('aria-rowindex')).toBe('61')
+})
+
+it('shows the page under an address that is not whole', async () => {
+  const filter = encodeURIComponent(JSON.stringify({ monitors: 5, channels: ['chat'] }))
+  const page = await open(`/conversations?filter=${filter}&open=5`, 'viewer')
+  await page.getByText(/conversations .*chat/i).waitFor()
+})
+
+it('hands its filter on to an export', async () => {
+  const { data } = await ask<{ data: { id: string; name: string }[] }>('GET', '/v1/monitors?limit=1')
+  const monitors = [{ id: data[0]?.id, result: 'affected' }]
+  const filter = encodeURIComponent(JSON.stringify({ monitors, since: '2020-01-01T00:00:00Z' }))
+  const page = await open(`/conversations?filter=${filter}`, 'viewer')
+  await page.getByRole('link', { name: 'Export', exact: true }).click()
+  await expect.poll(() => page.getByLabel(`Results of ${data[0]?.name}`, { exact: true }).inputValue()).toBe('affected')
+  expect(await page.getByLabel('For calls from').inputValue()).toBe('2020-01-01T01:00')
+})
+
+it('keeps a view, changes it, and deletes it', async () => {
+  const page = await open('/conversations?filter=%7B%22channels%22%3A%5B%22chat%22%5D%7D', 'member')
+  await page.getByRole('button', { name: 'Keep as a view' }).click()
+  await page.getByLabel('Name').fill('Chats of today')
+  await page.getByRole('button', { name: 'Keep the view' }).click()
+  await page.getByRole('button', { name: 'Delete the view' }).waitFor()
+  await page.getByRole('searchbox', { name: 'Words said' }).fill('refund')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Change the view' }).click()
+  await page.getByRole('button', { name: 'Change the view' }).waitFor({ state: 'detached' })
+  const { data } = await ask<{ data: { filter: unknown }[] }>('GET', '/v1/saved-views')
+  expect(data[0]?.filter).toEqual({ channels: ['chat'], text: 'refund' })
+  await page.getByRole('button', { name: 'Delete the view' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete the view' }).click()
+  await page.getByRole('button', { name: 'Keep as a view' }).waitFor()
 })

@@ -100,3 +100,25 @@ it('says of an experiment that is not there that nothing is there', async () => 
   await page.goto(`${origin}/experiments/new`)
   await page.getByText('Experiments are launched by admins').waitFor()
 })
+
+it('asks before what was typed is lost', async () => {
+  const page = await open('/experiments/new', 'owner')
+  await page.getByLabel('Name', { exact: true }).fill('Not yet')
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Stay' }).click()
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Not yet')
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page.getByRole('button', { name: 'Leave' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+})
+
+it('deletes a file of observations after asking', async () => {
+  const { data } = await ask<{ data: { id: string }[] }>('GET', '/v1/experiments')
+  const page = await open(`/experiments/${data[0]?.id}`, 'member')
+  await page.getByRole('button', { name: 'Make the file' }).click()
+  const row = page.getByRole('region', { name: 'Files' }).getByRole('row').nth(1)
+  await row.getByRole('link', { name: 'Download' }).waitFor()
+  await row.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete the file' }).click()
+  await row.getByText('Expired').waitFor()
+})

@@ -71,3 +71,41 @@ it('deletes an export for those who may, after asking', async () => {
   await row.getByText('Expired').waitFor()
   expect(await ask('GET', `/v1/monitor-exports/${id}`)).toMatchObject({ status: 'expired', downloadPath: null })
 })
+
+it('sends once what is pressed twice, and keeps what was typed when it is refused', async () => {
+  const { data } = await ask<{ data: { id: string }[] }>('GET', '/v1/monitors?limit=1')
+  const config = {
+    ...{ monitors: [{ id: data[0]?.id }], timezone: 'UTC' },
+    ...{ since: '2020-01-01T00:00:00Z', until: '2030-01-01T00:00:00Z' },
+  }
+  const page = await open(`/exports/new?config=${encodeURIComponent(JSON.stringify(config))}`, 'viewer')
+  await page.getByText(/^[\d,]+ calls?$/).waitFor()
+  let sent = 0
+  await page.route('**/v1/monitor-exports', (route) => {
+    if (route.request().method() !== 'POST') return route.continue()
+    sent++
+    return route.fulfill({ status: 429, json: { error: 'rate_limited', message: 'Too many requests.' } })
+  })
+  await page.getByRole('button', { name: 'Make the export' }).dblclick()
+  await page.getByRole('alert').getByText('Too many requests.').waitFor()
+  expect(sent).toBe(1)
+  expect(await page.getByLabel('For calls from').inputValue()).toBe('2020-01-01T00:00')
+  expect(await page.getByRole('combobox', { name: 'By the clocks of' }).inputValue()).toBe('UTC')
+})
+
+it('keeps in its address what is typed, while something is lacking too', async () => {
+  const page = await open('/exports/new', 'viewer')
+  await page.getByRole('radio', { name: 'Parquet' }).check()
+  await page.getByRole('combobox', { name: 'By the clocks of' }).fill('UTC')
+  await page.getByRole('option', { name: 'UTC', exact: true }).click()
+  await page.waitForURL(/UTC/)
+  await page.reload()
+  expect(await page.getByRole('radio', { name: 'Parquet' }).isChecked()).toBe(true)
+  expect(await page.getByRole('combobox', { name: 'By the clocks of' }).inputValue()).toBe('UTC')
+})
+
+it('shows its form under an address that is not whole', async () => {
+  const config = encodeURIComponent(JSON.stringify({ monitors: 5, timezone: 'Nowhere', since: 7 }))
+  const page = await open(`/exports/new?config=${config}`, 'viewer')
+  await page.getByText('Choose a monitor').waitFor()
+})

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { ask, breaches, open } from './browser.ts'
+import { ask, breaches, open, refuseOnce } from './browser.ts'
 
 type Made = { id: string; title: string }
 
@@ -214,6 +214,20 @@ it('reads long lists as they are looked at', async () => {
     })
     .toBe(1)
   expect(await grid.getByRole('row').count()).toBeLessThan(90)
+})
+
+it('keeps the tags that were typed when they are refused', async () => {
+  const [made] = await file('kept', ['Tagged'])
+  const page = await open(`/findings/${made?.id}`, 'member')
+  await page.route('**/v1/findings/*', refuseOnce('PATCH'))
+  await page.getByRole('button', { name: 'Edit the tags' }).click()
+  const tags = page.getByLabel('Tags, separated by commas')
+  await tags.fill('kept, refund')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByText('Too much at once.').waitFor()
+  expect(await tags.inputValue()).toBe('kept, refund')
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'refund' }).waitFor()
 })
 
 it('says what was refused where it happened, and what to do when nothing fits', async () => {

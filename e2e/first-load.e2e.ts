@@ -7,6 +7,14 @@ it.each([
   ['/sign-in', undefined],
   ['/', 'owner'],
   ['/conversations', 'viewer'],
+  ['/monitors', 'viewer'],
+  ['/monitors/new', 'member'],
+  ['/exports/new', 'viewer'],
+  ['/experiments', 'viewer'],
+  ['/experiments/new', 'owner'],
+  ['/findings', 'viewer'],
+  ['/review', 'member'],
+  ['/settings/profile', 'viewer'],
 ] as const)('%s loads at most 250 kB of script, compressed', async (path, role) => {
   const page = await open('/nowhere', role)
   const sizes: Promise<number>[] = []

@@ -192,7 +192,7 @@ it('marks spikes on the chart, and says what reviews correct', async () => {
   await page.getByRole('link', { name: 'Tool failed' }).click()
   await page.waitForURL(`**/monitors/${id}`)
   await page.getByText('Corrected by reviews').waitFor()
-  await page.getByText('5.10 % · 3–8 · n 60').waitFor()
+  await page.getByText('5.10 % · 3.00–8.00 · n 60').waitFor()
   expect(await breaches(page)).toEqual([])
   await page.getByRole('link', { name: 'Spike: From 4 % to 12 %' }).click()
   await page.waitForURL(`**/findings/${finding.id}`)

@@ -78,3 +78,18 @@ it('is usable on a window of 320 pixels', async () => {
   await page.getByRole('region', { name: 'Monitors by surprise' }).getByText(/n \d/).first().waitFor()
   expect(await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')).toBe(false)
 })
+
+it('asks for nothing that its person may not see', async () => {
+  await ask('POST', '/v1/webhook-endpoints', {
+    name: 'Ours',
+    url: 'https://example.com/hook',
+    events: ['monitor_export.completed'],
+  })
+  const page = await open('/sign-in', 'viewer')
+  const refused: string[] = []
+  page.on('response', (response) => void (response.status() === 403 && refused.push(response.url())))
+  await page.goto(new URL('/', page.url()).href)
+  await page.getByRole('region', { name: 'Monitors by surprise' }).getByText(/n \d/).first().waitFor()
+  await page.waitForLoadState('networkidle')
+  expect(refused).toEqual([])
+})

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { ask, breaches, open, origin } from './browser.ts'
+import { ask, breaches, open, origin, refuseOnce } from './browser.ts'
 
 const yesterday = new Date(Date.now() - 86_400_000).toISOString()
 
@@ -80,6 +80,12 @@ it('hides what the monitors said until the answer is given, and then tells', asy
   const { id } = await makeBucket(1, { blind: true })
   const page = await open(`/review/${id}`, 'member')
   await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await page.reload()
+  await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
+  await expect.poll(() => asked.filter((path) => path.endsWith('/transcript'))).toHaveLength(1)
+  expect(asked.filter((path) => /\/conversations\/[^/]+\/(results|findings|reviews)$/.test(path))).toEqual([])
   expect(await page.getByText('The monitor says').count()).toBe(0)
   expect(await page.locator('mark').count()).toBe(0)
   const [held] = await reviewsOf(id)
@@ -96,6 +102,24 @@ it('hides what the monitors said until the answer is given, and then tells', asy
   await said(page)
     .getByText(/^Done\. The monitors? sa/)
     .waitFor()
+})
+
+it('hides it also where the same person has just read it in another bucket', async () => {
+  const seen = await makeBucket(1)
+  const blind = await makeBucket(1, { blind: true })
+  const page = await open(`/review/${seen.id}`, 'member')
+  await page.getByText('The monitor says').waitFor()
+  await page.locator('mark').first().waitFor()
+  await page.getByRole('link', { name: 'Leave the room' }).click()
+  await page.getByRole('link', { name: `Start reviewing ${blind.name}` }).click()
+  await page.getByRole('heading', { name: blind.name }).waitFor()
+  await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
+  expect(await page.locator('mark').count()).toBe(0)
+  expect(await page.getByText('The monitor says').count()).toBe(0)
+  await page.keyboard.press('1')
+  await page.keyboard.press('2')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'That was the last one' }).waitFor()
 })
 
 it('asks nothing about a monitor that has no result, though only the service knows of it', async () => {
@@ -144,6 +168,73 @@ it('keeps the review on reload, gives it back on leaving, and skips on the secon
   await expect.poll(async () => (await reviewsOf(id)).map(({ status }) => status)).toEqual(['in_progress', 'skipped'])
   await page.goto(`${origin}/`)
   await expect.poll(async () => (await reviewsOf(id)).map(({ status }) => status)).toEqual(['pending', 'skipped'])
+})
+
+it('keeps what was written at last, on leaving at once and after a refusal that passes', async () => {
+  const { id, name } = await makeBucket(1)
+  const page = await open(`/review/${id}`, 'member')
+  await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
+  await page.keyboard.press('1')
+  await page.getByRole('link', { name: 'Leave the room' }).click()
+  await expect.poll(() => reviewsOf(id)).toMatchObject([{ status: 'pending', judgments: [{}] }])
+  await page.getByRole('link', { name: `Start reviewing ${name}` }).click()
+  await page.getByRole('button', { name: 'Affected', exact: true, pressed: true }).waitFor()
+  await page.route('**/v1/reviews/*', refuseOnce('PATCH'))
+  await page.keyboard.press('j')
+  await stack(page).getByRole('heading', { name: 'Left waiting' }).waitFor()
+  await page.keyboard.press('2')
+  await page.getByText('What you wrote is not kept yet; it is tried again.').waitFor()
+  await expect.poll(async () => (await reviewsOf(id))[0]?.judgments.length, { timeout: 10_000 }).toBe(2)
+  await page.getByText('What you wrote is not kept yet').waitFor({ state: 'detached' })
+})
+
+it('tells when the place is lost, or the conversation is gone, and goes on to the next', async () => {
+  const { id } = await makeBucket(2)
+  const page = await open(`/review/${id}`, 'member')
+  await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
+  const [held] = await reviewsOf(id)
+  const given = await page.request.post(`${origin}/v1/reviews/${held?.id}/release`, { headers: { origin }, data: {} })
+  expect(given.ok()).toBe(true)
+  const taken = await ask<Review>('POST', `/v1/buckets/${id}/claim`)
+  expect(taken.conversationId).toBe(held?.conversationId)
+  await page.keyboard.press('1')
+  await page.getByRole('heading', { name: 'You hold this conversation no more' }).waitFor()
+  await page.getByText('somebody else has its place').waitFor()
+  await page.getByRole('button', { name: 'Take the next' }).click()
+  await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
+  await ask('POST', `/v1/reviews/${taken.id}/release`)
+
+  const startedAt = new Date(Date.now() - 60_000).toISOString()
+  const gone = await ask<{ id: string }>('POST', '/v1/conversations', {
+    agent: { externalId: 'e2e', name: 'Eve', channel: 'voice' },
+    ...{ channel: 'chat', startedAt, transcript: [{ role: 'customer', text: 'Hi' }] },
+  })
+  const bucket = await ask<{ id: string }>('POST', '/v1/buckets', { name: `Gone ${gone.id}`, type: 'static' })
+  await ask('POST', `/v1/buckets/${bucket.id}/conversations`, { conversationIds: [gone.id] })
+  await page.goto(`${origin}/review/${bucket.id}`)
+  await stack(page).waitFor()
+  await ask('DELETE', `/v1/conversations/${gone.id}`)
+  await page.keyboard.press('Control+Enter')
+  await page.keyboard.press('Control+Enter')
+  await page.getByRole('heading', { name: 'You hold this conversation no more' }).waitFor()
+})
+
+it('does once what a key that is held down does, and leaves nothing unsaid by accident', async () => {
+  const { id } = await makeBucket(2, { monitorIds: [] })
+  // As served without TLS, where browsers make no ids.
+  const page = await open('/review', 'member')
+  await page.addInitScript('delete Crypto.prototype.randomUUID')
+  await page.goto(`${origin}/review/${id}`)
+  await stack(page).waitFor()
+  for (let times = 0; times < 4; times++) await page.keyboard.down('s')
+  await page.keyboard.up('s')
+  await page.getByText('It goes to somebody else').waitFor()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Enter')
+  await page.getByText('Nothing is said of it. Complete it once more to leave it so.').waitFor()
+  expect((await reviewsOf(id)).map(({ status }) => status)).toEqual(['in_progress'])
+  await page.keyboard.press('Enter')
+  await expect.poll(async () => (await reviewsOf(id)).map(({ status }) => status)).toEqual(['in_progress', 'completed'])
 })
 
 it('keeps the lease while somebody is there', async () => {

@@ -49,6 +49,15 @@ it('makes a key that is shown once, and revokes it', async () => {
   expect((await me()).status).toBe(401)
 })
 
+it('says what a key is for where there is none', async () => {
+  const page = await open('/settings', 'owner')
+  await page.route('**/v1/api-keys?*', (route) => route.fulfill({ json: { data: [], nextCursor: null } }))
+  await page.goto(`${origin}/settings/api-keys`)
+  await page.getByRole('heading', { name: 'No key yet' }).waitFor()
+  await page.getByRole('button', { name: 'Make a key' }).click()
+  await page.getByRole('dialog', { name: 'Make an API key' }).waitFor()
+})
+
 it('invites a person, who joins, changes the password, and is removed', async () => {
   const page = await open('/settings/members', 'owner')
   await page.getByRole('button', { name: 'Invite a person' }).click()

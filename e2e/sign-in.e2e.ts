@@ -87,3 +87,12 @@ it('tells a person who is in no organization', async () => {
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
+
+it('leads to no other host after signing in, however the address is written', async () => {
+  const page = await open('/sign-in?to=%2F%5Cexample.com')
+  await page.getByLabel('E-mail address').fill('viewer@example.com')
+  await page.getByLabel('Password').fill(password)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  expect(page.url()).toBe(`${origin}/`)
+})

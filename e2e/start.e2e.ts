@@ -1,5 +1,10 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { breaches, open, origin } from './browser.ts'
+
+const linesOf = (page: Page): Promise<string> => page.getByRole('tabpanel').locator('pre').innerText()
 
 it('makes a key, waits for a conversation, and goes to it when it comes', async () => {
   const page = await open('/start', 'owner')
@@ -8,26 +13,32 @@ it('makes a key, waits for a conversation, and goes to it when it comes', async 
   await page.getByRole('button', { name: 'Make a key' }).click()
   const key = await page.getByRole('region', { name: 'A key' }).locator('code').innerText()
   expect(key).toMatch(/^ear_\w{38}$/)
+  const curl = await linesOf(page)
   await page.getByRole('tab', { name: 'Python' }).click()
-  await page.getByText(`Bearer ${key}`).waitFor()
+  await page.getByRole('tabpanel', { name: 'Python' }).getByText(`Bearer ${key}`).waitFor()
   await page.reload()
   expect(await page.getByRole('tab', { name: 'Python' }).getAttribute('aria-selected')).toBe('true')
   expect(await page.getByText(key).count()).toBe(0)
   await page.getByRole('status').getByText('Waiting for the next conversation').waitFor()
   await page.getByText('conversations already here').waitFor()
 
-  const sent = await fetch(`${origin}/v1/conversations`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      agent: { externalId: 'front-desk', name: 'Front desk', channel: 'voice' },
-      channel: 'call',
-      startedAt: new Date().toISOString(),
-      transcript: [{ role: 'agent', text: 'Hello, how can I help?' }],
-    }),
-  })
+  // What is shown is what works.
+  const [, body = ''] = /-d '([\s\S]+)'/.exec(curl) ?? []
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const sent = await fetch(`${origin}/v1/conversations`, { method: 'POST', headers, body })
+  expect(sent.status).toBe(201)
   const { id } = (await sent.json()) as { id: string }
   await page.waitForURL(`${origin}/conversations/${id}`)
+})
+
+it('shows a program that sends a conversation', async () => {
+  const page = await open('/start?way=javascript', 'owner')
+  await page.getByRole('button', { name: 'Make a key' }).click()
+  await page.getByRole('region', { name: 'A key' }).locator('code').waitFor()
+  await page.getByRole('status').getByText('Waiting for the next conversation').waitFor()
+  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', await linesOf(page)])
+  await page.waitForURL(/\/conversations\/[0-9a-f-]{36}/)
+  await page.getByText('Hello, how can I help?').waitFor()
 })
 
 it('says to those who make no keys who does', async () => {

@@ -42,7 +42,7 @@ export const AgentDialog = ({
     onSaved?.(saved)
   }
   return (
-    <Dialog title={agent ? 'Edit the agent' : 'Add an agent'} open onClose={onClose}>
+    <Dialog title={agent ? 'Edit the agent' : 'Add an agent'} open holds onClose={onClose}>
       <Form form={form} send={send} submit={agent ? 'Save' : 'Add the agent'}>
         <TextField name="name" label="Name" required maxLength={255} />
         {!agent && (

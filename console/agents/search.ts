@@ -1,3 +1,5 @@
+import { readText } from '../lib/search.ts'
+
 const channels = ['voice', 'text'] as const
 
 export type AgentsSearch = {
@@ -8,16 +10,13 @@ export type AgentsSearch = {
   archived?: true
 }
 
-const text = <const Name extends string>(name: Name, value: unknown): { [name in Name]?: string } =>
-  (typeof value === 'string' && value !== '' ? { [name]: value } : {}) as { [name in Name]?: string }
-
 export const readAgentsSearch = (search: Record<string, unknown>): AgentsSearch => {
   const channel = channels.find((known) => known === search.channel)
   return {
     ...(search.tab === 'groups' && { tab: 'groups' }),
     ...(channel && { channel }),
-    ...text('companyId', search.companyId),
-    ...text('groupId', search.groupId),
+    ...readText('companyId', search.companyId),
+    ...readText('groupId', search.groupId),
     ...(search.archived === true && { archived: true }),
   }
 }
@@ -26,6 +25,6 @@ export const readAgentsSearch = (search: Record<string, unknown>): AgentsSearch 
 export type AgentSearch = { from?: string; to?: string }
 
 export const readAgentSearch = (search: Record<string, unknown>): AgentSearch => ({
-  ...text('from', search.from),
-  ...text('to', search.to),
+  ...readText('from', search.from),
+  ...readText('to', search.to),
 })

@@ -40,9 +40,11 @@ const namesOptions = (kind: NamedKind) =>
 
 /** The names of all of a kind: to choose from, and to show for an id. */
 export const useNames = (kind: NamedKind) => {
-  const { data = [], isSuccess } = useQuery(namesOptions(kind))
+  const { data = [], isSuccess, error, refetch } = useQuery(namesOptions(kind))
   return {
     isLoaded: isSuccess,
+    error,
+    retry: () => void refetch(),
     options: data.map(({ id, name }) => ({ value: id, label: name })),
     nameOf: (id: string): string => data.find((item) => item.id === id)?.name ?? `${id.slice(0, 8)}…`,
   }

@@ -1,6 +1,7 @@
 import {
   infiniteQueryOptions,
   MutationCache,
+  notifyManager,
   QueryCache,
   QueryClient,
   type QueryKey,
@@ -16,6 +17,9 @@ const onError = (error: unknown): void => {
     return
   location.assign(`/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`)
 }
+
+// A button must know of its own press before the next one, or a double click sends twice.
+notifyManager.setScheduler(queueMicrotask)
 
 export const queryClient = new QueryClient({
   // Who is signed in is asked by the router, which knows where to go.

@@ -3,8 +3,8 @@ import { Link } from '@tanstack/react-router'
 import { answer, api } from '../api/client.ts'
 import { useNames } from '../api/names.ts'
 import type { Schemas } from '../api/schema.d.ts'
-import { formatCount } from '../lib/format.ts'
 import { Estimate } from '../ui/estimate.tsx'
+import { Kappa } from '../ui/kappa.tsx'
 import { Section } from '../ui/page.tsx'
 import { FaultNote } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
@@ -18,17 +18,6 @@ type Interval = { value: number; low: number | null; high: number | null } | nul
 
 const Share = ({ of, n }: { of: Interval; n: number }) =>
   of ? <Estimate rate={of.value} low={of.low} high={of.high} n={n} /> : <span className={styles.soft}>–</span>
-
-/** From chance, which is 0, to 1. */
-const Kappa = ({ of, n }: { of: Interval; n: number }) =>
-  of ? (
-    <span className={styles.kappa}>
-      <strong>{of.value.toFixed(2)}</strong>
-      {of.low !== null && of.high !== null && ` · ${of.low.toFixed(2)}–${of.high.toFixed(2)}`} · n {formatCount(n)}
-    </span>
-  ) : (
-    <span className={styles.soft}>–</span>
-  )
 
 const comparedOf = ({ matrix }: Agreement) => Object.values(matrix).reduce((sum, count) => sum + count, 0)
 

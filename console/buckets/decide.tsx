@@ -6,6 +6,7 @@ import { answer, api } from '../api/client.ts'
 import { useNames } from '../api/names.ts'
 import { queryClient } from '../api/queries.ts'
 import { useMay, useMe } from '../api/session.ts'
+import { judgedWords } from '../review/answers.ts'
 import { announce } from '../ui/announce.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -19,10 +20,7 @@ type Judged = Judgment['correctResult']
 type Said = Judgment & { reviewerUserId: string }
 type Question = { monitorId: string; monitorVersion: number; said: Said[] }
 
-const words: Record<Judged, string> = {
-  ...{ affected: 'Affected', not_affected: 'Not affected', unsure: 'Unsure' },
-}
-const options = (['affected', 'not_affected', 'unsure'] as const).map((value) => ({ value, label: words[value] }))
+const options = (['affected', 'not_affected', 'unsure'] as const).map((value) => ({ value, label: judgedWords[value] }))
 
 /** What the reviews do not say alike. */
 const differencesOf = (reviews: Review[]): Question[] => {
@@ -85,7 +83,7 @@ const Questions = ({ reviews, conversationId, bucket, onClose }: DecideProps & {
           <ul className={styles.said}>
             {question.said.map(({ reviewerUserId, correctResult, comment }) => (
               <li key={reviewerUserId}>
-                <span>{people.nameOf(reviewerUserId)}</span> <strong>{words[correctResult].toLowerCase()}</strong>
+                <span>{people.nameOf(reviewerUserId)}</span> <strong>{judgedWords[correctResult].toLowerCase()}</strong>
                 {comment && <q>{comment}</q>}
               </li>
             ))}

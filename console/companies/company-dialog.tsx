@@ -31,7 +31,7 @@ export const CompanyDialog = ({
     onSaved?.(saved)
   }
   return (
-    <Dialog title={company ? 'Edit the company' : 'Add a company'} open onClose={onClose}>
+    <Dialog title={company ? 'Edit the company' : 'Add a company'} open holds onClose={onClose}>
       <Form form={form} send={send} submit={company ? 'Save' : 'Add the company'}>
         <TextField name="name" label="Name" required maxLength={255} />
         <TextField

@@ -8,6 +8,7 @@ import { useMay } from '../api/session.ts'
 import { bucketsOptions } from '../buckets/queries.ts'
 import { announce } from '../ui/announce.tsx'
 import { IconButton } from '../ui/button.tsx'
+import { copyText } from '../ui/copy.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { ToOne } from './to-one.tsx'
@@ -55,7 +56,7 @@ export const Actions = ({
   const [open, setOpen] = useState<'bucket' | 'erase'>()
   const mayWrite = useMay('member')
   const close = () => setOpen(undefined)
-  const copy = (text: string, said: string) => void navigator.clipboard.writeText(text).then(() => announce(said))
+  const copy = (text: string, said: string) => void copyText(text).then(() => announce(said))
   return (
     <>
       <Menu

@@ -6,6 +6,7 @@ import { useList } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import { useMay } from '../api/session.ts'
 import { plural, sentenceCase } from '../lib/format.ts'
+import { judgedWords } from '../review/answers.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { Section } from '../ui/page.tsx'
@@ -81,8 +82,6 @@ const words: Record<Review['status'], string> = {
   ...{ pending: 'begun', in_progress: 'in review', completed: 'reviewed', skipped: 'skipped' },
 }
 
-const judged = { affected: 'affected', not_affected: 'not affected', unsure: 'unsure' }
-
 const ReviewLine = ({ review, results }: { review: Review; results: Result[] }) => {
   const people = useNames('members')
   const monitors = useNames('monitors')
@@ -107,7 +106,7 @@ const ReviewLine = ({ review, results }: { review: Review; results: Result[] }) 
         return (
           <div key={`${monitorId} ${monitorVersion}`} className={styles.line}>
             <span className={styles.value}>
-              {monitors.nameOf(monitorId)}: {judged[correctResult]}
+              {monitors.nameOf(monitorId)}: {judgedWords[correctResult].toLowerCase()}
               {comment && ` – ${comment}`}
             </span>
             {differs && <Badge tone="accent">Differs</Badge>}

@@ -1,7 +1,10 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Maximize2, MessageSquare, Phone, Voicemail, X } from 'lucide-react'
+import { lazy, Suspense } from 'react'
 import { useNames } from '../api/names.ts'
 import { useList } from '../api/queries.ts'
+import { useMe } from '../api/session.ts'
+import type { ExportSearch } from '../exports/search.ts'
 import { FilterBar } from '../filters/filter-bar.tsx'
 import { formatDuration, sentenceCase } from '../lib/format.ts'
 import { Badge } from '../ui/badge.tsx'
@@ -10,12 +13,14 @@ import { Page } from '../ui/page.tsx'
 import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { type Column, LongTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
-import { ConversationView } from './conversation-view.tsx'
 import styles from './conversations.module.css'
 import { HowToSend } from './how-to-send.tsx'
 import { type Conversation, conversationsOptions } from './queries.ts'
 import type { Filter } from './search.ts'
 import type { Place } from './use-place.ts'
+
+/** Not needed for the list. */
+const ConversationView = lazy(async () => ({ default: (await import('./conversation-view.tsx')).ConversationView }))
 
 const channelIcons = { call: Phone, chat: MessageSquare, voicemail: Voicemail }
 
@@ -52,9 +57,26 @@ const useColumns = (): Column<Conversation>[] => {
   ]
 }
 
+const only = (ids: string[] | undefined): string | undefined => (ids?.length === 1 ? ids[0] : undefined)
+
+/** As much of a filter as an export can ask for. */
+const exportOf = (filter: Filter): NonNullable<ExportSearch['config']> => {
+  const { monitors, match, since, until, metadata, agentIds, agentGroupIds, companyIds } = filter
+  const [agentId, groupId, companyId] = [only(agentIds), only(agentGroupIds), only(companyIds)]
+  return {
+    ...(monitors && {
+      monitors: monitors.map(({ id, result }) => ({ id, ...(result && result !== 'unscored' && { result }) })),
+    }),
+    ...{ ...(match && { match }), ...(since && { since }), ...(until && { until }), ...(metadata && { metadata }) },
+    ...{ ...(agentId && { agentId }), ...(groupId && { groupId }), ...(companyId && { companyId }) },
+  }
+}
+
 export const Conversations = () => {
   const { filter = {}, view, open, at, turn } = useSearch({ from: '/app/conversations' })
   const navigate = useNavigate({ from: '/conversations' })
+  const { entitlements, features } = useMe()
+  const mayExport = entitlements.monitors && features.monitorExports
   const list = useList(conversationsOptions(filter))
   const columns = useColumns()
   const onFilter = (next: Filter, nextView?: string) =>
@@ -79,12 +101,11 @@ export const Conversations = () => {
       title="Conversations"
       fixed
       actions={
-        <ButtonLink
-          to="/exports/new"
-          search={{ config: { ...(filter.monitors && { monitors: filter.monitors.map(({ id }) => ({ id })) }) } }}
-        >
-          Export
-        </ButtonLink>
+        mayExport && (
+          <ButtonLink to="/exports/new" search={{ config: exportOf(filter) }}>
+            Export
+          </ButtonLink>
+        )
       }
     >
       <FilterBar filter={filter} view={view} onChange={onFilter} />
@@ -128,13 +149,15 @@ export const Conversations = () => {
               </ButtonLink>
               <IconButton label="Close the panel" icon={<X />} onClick={() => onSelect(undefined)} />
             </div>
-            <ConversationView
-              key={open}
-              id={open}
-              narrow
-              place={{ ...(at !== undefined && { at }), ...(turn !== undefined && { turn }) }}
-              onPlace={onPlace}
-            />
+            <Suspense fallback={<Loading lines={8} />}>
+              <ConversationView
+                key={open}
+                id={open}
+                narrow
+                place={{ ...(at !== undefined && { at }), ...(turn !== undefined && { turn }) }}
+                onPlace={onPlace}
+              />
+            </Suspense>
           </aside>
         )}
       </div>

@@ -5,6 +5,7 @@ import type { Schemas } from '../api/schema.d.ts'
 import { formatDuration, formatNumber, sentenceCase } from '../lib/format.ts'
 import { Copy } from '../ui/copy.tsx'
 import { Facts, Section } from '../ui/page.tsx'
+import { FaultNote } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import styles from './aside.module.css'
 import { metricsOptions } from './queries.ts'
@@ -23,10 +24,11 @@ const shown = (value: unknown): string =>
 
 /** What the customer's own systems know of it. */
 export const MetricsPart = ({ id }: { id: string }) => {
-  const { rows = [] } = useList(metricsOptions(id))
-  if (rows.length === 0) return null
+  const { rows = [], error, retry } = useList(metricsOptions(id))
+  if (rows.length === 0 && !error) return null
   return (
     <Section title="Customer metrics">
+      {error && <FaultNote error={error} retry={retry} />}
       <Facts
         facts={rows.map(({ key, value, comment }) => [
           key,

@@ -1,3 +1,4 @@
+import { useRef } from 'react'
 import { useForm } from 'react-hook-form'
 import { answer, api } from '../api/client.ts'
 import { useNames } from '../api/names.ts'
@@ -63,8 +64,10 @@ type FileFindingProps = { conversation: Conversation; quote?: Quote; onClose: ()
 export const FileFinding = ({ conversation: { id }, quote, onClose }: FileFindingProps) => {
   const form = useForm<Values>({ defaultValues: { title: '', notes: '', priority: 'none', assigneeUserId: '' } })
   const { options } = useNames('members')
+  const filed = useRef<Schemas['Finding']>(undefined)
   const send = async ({ title, notes, priority, assigneeUserId }: Values) => {
-    const finding = await answer(
+    // What was filed and could not be attached is not filed twice.
+    filed.current ??= await answer(
       api.POST('/v1/findings', {
         body: {
           ...{ title, priority },
@@ -73,6 +76,7 @@ export const FileFinding = ({ conversation: { id }, quote, onClose }: FileFindin
         },
       }),
     )
+    const finding = filed.current
     await answer(
       api.POST('/v1/findings/{id}/conversations', {
         params: { path: { id: finding.id } },

@@ -7,7 +7,6 @@ export const sendingLines = (origin: string, key = '$EARSHOT_KEY') => `curl ${or
   -H "Content-Type: application/json" \\
   -d '{
     "agent": { "externalId": "front-desk", "name": "Front desk", "channel": "voice" },
-    "agentExternalId": "front-desk",
     "channel": "call",
     "startedAt": "${new Date().toISOString()}",
     "transcript": [

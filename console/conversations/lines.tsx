@@ -1,7 +1,11 @@
 import { Wrench } from 'lucide-react'
+import type { MouseEvent } from 'react'
 import { formatClock, formatMs } from '../lib/format.ts'
 import styles from './lines.module.css'
 import { type Mark, partsOf, slowMs, speakerOf, type Turn } from './timeline.ts'
+
+/** A press by the mouse leaves the focus where it is, so that space still plays and pauses. */
+export const keepFocus = (event: MouseEvent) => event.preventDefault()
 
 export type Said = { waits: Map<number, number>; marks: Mark[]; onTurn: (turn: number) => void }
 
@@ -19,6 +23,7 @@ const At = ({ turn, onTurn }: { turn: Turn } & Pick<Said, 'onTurn'>) =>
       className={styles.at}
       tabIndex={-1}
       aria-label={`Go to ${formatClock(turn.startMs / 1_000)}`}
+      onMouseDown={keepFocus}
       onClick={() => onTurn(turn.index)}
     >
       {formatClock(turn.startMs / 1_000)}

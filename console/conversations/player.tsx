@@ -5,12 +5,12 @@ import { IconButton } from '../ui/button.tsx'
 import { Select } from '../ui/form.tsx'
 import { useKeys } from '../ui/keys.tsx'
 import { useClock } from './clock.ts'
+import { keepFocus } from './lines.tsx'
 import styles from './player.module.css'
 import { type Band, bandAt, type Mark } from './timeline.ts'
-import type { Player as Sound } from './use-player.ts'
+import { type Player as Sound, speeds } from './use-player.ts'
 import { Waveform } from './waveform.tsx'
 
-const speeds = [0.75, 1, 1.25, 1.5, 2]
 const step = 5
 
 type Conversation = Schemas['Conversation']
@@ -42,11 +42,15 @@ type PlayerProps = {
   bands: Band[]
   marks: Mark[]
   length: number
+  /** The turn that is marked. */
+  marked: number | undefined
   /** Moves to a place; with a turn, marks it. */
   onSeek: (seconds: number, turn?: number) => void
+  onTurn: (turn: number) => void
 }
 
-export const Player = ({ conversation, src, player, bands, marks, length, onSeek }: PlayerProps) => {
+export const Player = ({ conversation, src, player, bands, marks, length, marked, ...on }: PlayerProps) => {
+  const { onSeek, onTurn } = on
   const { clock, sounds, playing, broken } = player
   const current = useClock(clock, (seconds) => bandAt(bands, seconds)?.index)
   const silence = silenceOf(conversation, broken)
@@ -63,14 +67,28 @@ export const Player = ({ conversation, src, player, bands, marks, length, onSeek
   const places = marks
     .flatMap(({ seconds, turn }) => (seconds === null ? [] : [{ seconds, turn }]))
     .filter(({ seconds }, at, all) => seconds !== all[at - 1]?.seconds)
+  /** Where not all of them have a time, by the order of the turns. */
+  const jumpTurns = (forward: boolean) => {
+    const from = marked ?? -1
+    const next = forward ? marks.find(({ turn }) => turn > from) : marks.findLast(({ turn }) => turn < from)
+    if (next) onTurn(next.turn)
+  }
+  const hasTimes = isTimed && marks.every(({ seconds }) => seconds !== null)
+  const pointed = hasTimes ? places.length : new Set(marks.map(({ turn }) => turn)).size
+  const toMark = (forward: boolean) => () => (hasTimes ? jump(places, forward) : jumpTurns(forward))
   const turns = bands.map(({ from, index }) => ({ seconds: from, turn: index }))
+  const hasten = (by: number) => () => player.setSpeed(speeds[speeds.indexOf(player.speed) + by] ?? player.speed)
   useKeys({
-    ...(sounds && { ' ': { does: 'Play or pause', run: player.toggle } }),
+    ...(sounds && {
+      ' ': { does: 'Play or pause', run: player.toggle },
+      '<': { does: 'Slower', run: hasten(-1) },
+      '>': { does: 'Faster', run: hasten(1) },
+    }),
+    '[': { does: 'Mark before', run: toMark(false) },
+    ']': { does: 'Next mark', run: toMark(true) },
     ...(isTimed && {
       ArrowLeft: { does: 'Five seconds back', run: by(-step) },
       ArrowRight: { does: 'Five seconds on', run: by(step) },
-      '[': { does: 'Mark before', run: () => jump(places, false) },
-      ']': { does: 'Next mark', run: () => jump(places, true) },
       ',': { does: 'Turn before', run: () => jump(turns, false) },
       '.': { does: 'Next turn', run: () => jump(turns, true) },
     }),
@@ -101,11 +119,11 @@ export const Player = ({ conversation, src, player, bands, marks, length, onSeek
         {isTimed && <Now player={player} length={length} />}
         {silence && <span className={styles.silence}>{silence}</span>}
         {!isTimed && !silence && <span className={styles.silence}>The turns have no times.</span>}
-        {isTimed && places.length > 0 && (
+        {pointed > 0 && (
           <span className={styles.jumps}>
-            <IconButton label="Mark before" icon={<ChevronLeft />} onClick={() => jump(places, false)} />
-            <span>{plural(places.length, 'mark')}</span>
-            <IconButton label="Next mark" icon={<ChevronRight />} onClick={() => jump(places, true)} />
+            <IconButton label="Mark before" icon={<ChevronLeft />} onMouseDown={keepFocus} onClick={toMark(false)} />
+            <span>{plural(pointed, 'mark')}</span>
+            <IconButton label="Next mark" icon={<ChevronRight />} onMouseDown={keepFocus} onClick={toMark(true)} />
           </span>
         )}
         {sounds && (

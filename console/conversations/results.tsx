@@ -5,6 +5,7 @@ import { formatClock, formatNumber, plural } from '../lib/format.ts'
 import { OutcomeBadge } from '../ui/badge.tsx'
 import { Section } from '../ui/page.tsx'
 import styles from './aside.module.css'
+import { keepFocus } from './lines.tsx'
 import type { Result } from './queries.ts'
 import { useStage } from './stage.tsx'
 
@@ -26,7 +27,7 @@ const Evidence = ({ evidence }: Pick<Result, 'evidence'>) => {
         const start = startOf(turn)
         return (
           <li key={`${turn} ${quote}`}>
-            <button type="button" onClick={() => goTo(turn)}>
+            <button type="button" onMouseDown={keepFocus} onClick={() => goTo(turn)}>
               <span className={styles.at}>
                 <Play aria-hidden="true" /> {start === null ? `turn ${turn + 1}` : formatClock(start)}
               </span>

@@ -1,6 +1,7 @@
 // What the addresses of these pages hold.
 
 import type { Schemas } from '../api/schema.d.ts'
+import { readText } from '../lib/search.ts'
 
 export type Filter = Schemas['Filter']
 
@@ -22,9 +23,6 @@ const readFilter = (value: unknown): { filter?: Filter } => {
   const shown = isObject(value) ? Object.entries(value).filter(isShowable) : []
   return shown.length > 0 ? { filter: Object.fromEntries(shown) as Filter } : {}
 }
-
-const readText = <const Name extends string>(name: Name, value: unknown): { [name in Name]?: string } =>
-  (typeof value === 'string' && value !== '' ? { [name]: value } : {}) as { [name in Name]?: string }
 
 const readNumber = <const Name extends string>(name: Name, value: unknown): { [name in Name]?: number } =>
   (typeof value === 'number' && value >= 0 ? { [name]: value } : {}) as { [name in Name]?: number }

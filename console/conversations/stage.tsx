@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef } from 'react'
+import { leadsNowhere } from '../api/fault.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import { FaultNote, Loading } from '../ui/states.tsx'
 import { Player } from './player.tsx'
@@ -119,7 +120,7 @@ const Loaded = ({
         <div className={styles.inner}>
           {head}
           <div className={styles.top}>
-            <Player {...{ conversation, src, player, bands, marks, length, onSeek }} />
+            <Player {...{ conversation, src, player, bands, marks, length, onSeek, onTurn }} marked={shown.turn} />
           </div>
           <div className={styles.columns}>
             <section className={styles.transcript} aria-label="Transcript">
@@ -150,7 +151,8 @@ export const Stage = ({ id, ...rest }: StageProps) => {
     if (version !== undefined && seen.current !== undefined && seen.current !== version) void refetch()
     seen.current = version ?? seen.current
   }, [version, refetch])
-  if (conversation.data && transcript.data) {
+  const isGone = [conversation, transcript].some(({ error }) => leadsNowhere(error))
+  if (conversation.data && transcript.data && !isGone) {
     return <Loaded {...rest} conversation={conversation.data} transcript={transcript.data} />
   }
   const faulty = [conversation, transcript].find(({ error }) => error)

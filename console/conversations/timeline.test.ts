@@ -36,6 +36,10 @@ it('joins each tool call with its result, by its id or else the next', () => {
     turn(6, { kind: 'tool_result', tool: tool('z') }),
     turn(7, { kind: 'tool_call', tool: tool('y') }),
     turn(8, { role: 'system', text: 'Be kind.' }),
+    turn(9, { kind: 'tool_call', tool: tool(null) }),
+    turn(10, { kind: 'tool_call', tool: tool(null) }),
+    turn(11, { kind: 'tool_result', tool: tool(null) }),
+    turn(12, { kind: 'tool_result', tool: tool(null) }),
   ]
   expect(kindsOf(turns)).toEqual([
     ['tool', [0, 3]],
@@ -44,6 +48,8 @@ it('joins each tool call with its result, by its id or else the next', () => {
     ['tool', [6]],
     ['tool', [7]],
     ['aside', [8]],
+    ['tool', [9, 11]],
+    ['tool', [10, 12]],
   ])
 })
 

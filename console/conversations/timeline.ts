@@ -22,10 +22,11 @@ const isSaid = ({ kind, role }: Turn) => kind === 'message' && role !== 'system'
 const startsWithin = (turn: Turn, before: Turn): boolean =>
   turn.startMs !== null && before.endMs !== null && turn.startMs < before.endMs && turn.role !== before.role
 
-const resultOf = (turns: Turn[], at: number): Turn | undefined => {
+const resultOf = (turns: Turn[], at: number, taken: Set<number>): Turn | undefined => {
   const callId = turns[at]?.tool?.callId
   return turns.find(
-    ({ index, kind, tool }) => kind === 'tool_result' && index > at && (!callId || tool?.callId === callId),
+    ({ index, kind, tool }) =>
+      kind === 'tool_result' && index > at && !taken.has(index) && (!callId || tool?.callId === callId),
   )
 }
 
@@ -37,8 +38,8 @@ export const linesOf = (turns: Turn[]): Line[] => {
   turns.forEach((turn, at) => {
     if (taken.has(turn.index)) return
     if (turn.kind === 'tool_call' || turn.kind === 'tool_result') {
-      const result = turn.kind === 'tool_call' ? resultOf(turns, at) : undefined
-      if (result && !taken.has(result.index)) taken.add(result.index)
+      const result = turn.kind === 'tool_call' ? resultOf(turns, at, taken) : undefined
+      if (result) taken.add(result.index)
       lines.push({ kind: 'tool', call: turn, result })
       return
     }

@@ -17,6 +17,13 @@ export type Player = {
   toggle: () => void
 }
 
+const place = 'earshot-speed'
+
+export const speeds = [0.75, 1, 1.25, 1.5, 2]
+
+/** Whoever listens all day chooses it once. */
+const readSpeed = (): number => speeds.find((speed) => String(speed) === localStorage.getItem(place)) ?? 1
+
 /** The recording at `src`, and without one a clock that is moved by hand. */
 export const usePlayer = (src: string | undefined, start: number, onRest: (seconds: number) => void): Player => {
   const audio = useRef<HTMLAudioElement>(null)
@@ -24,11 +31,19 @@ export const usePlayer = (src: string | undefined, start: number, onRest: (secon
   const [playing, setPlaying] = useState(false)
   const [broken, setBroken] = useState(false)
   const [duration, setDuration] = useState<number>()
-  const [speed, setSpeedState] = useState(1)
+  const [speed, setSpeedState] = useState(readSpeed)
   const rest = useRef(onRest)
   useEffect(() => {
     rest.current = onRest
   })
+
+  useEffect(() => {
+    const element = audio.current
+    if (!element || src === undefined) return
+    // What is loaded anew begins at this one.
+    element.defaultPlaybackRate = speed
+    element.playbackRate = speed
+  }, [src, speed])
 
   useEffect(() => {
     const element = audio.current
@@ -88,7 +103,7 @@ export const usePlayer = (src: string | undefined, start: number, onRest: (secon
     else play()
   }, [play])
   const setSpeed = useCallback((next: number) => {
-    if (audio.current) audio.current.playbackRate = next
+    localStorage.setItem(place, String(next))
     setSpeedState(next)
   }, [])
   return useMemo(

@@ -202,6 +202,7 @@ export const Launch = () => {
   const mayLaunch = useMay('admin')
   const { features, entitlements } = useMe()
   const agents = useNames('agents')
+  const monitors = useNames('monitors')
   const [draft, setDraft] = useState<Draft>(emptyDraft)
   const isLaunched = useRef(false)
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
@@ -213,6 +214,7 @@ export const Launch = () => {
       await navigate({ to: '/experiments/$id', params: { id }, search: {} })
     },
   })
+  const unnamed = [agents, monitors].find(({ error }) => error)
   const issues = launch.error ? asFault(launch.error).issues : []
   const faultOf = (path: string) =>
     issues.find((issue) => issue.path === path || issue.path.startsWith(`${path}.`))?.message
@@ -242,6 +244,7 @@ export const Launch = () => {
             if (lacksOf(draft).length === 0 && !launch.isPending) launch.mutate()
           }}
         >
+          {unnamed && <FaultNote error={unnamed.error} retry={unnamed.retry} />}
           <Field label="Name" fault={faultOf('name')}>
             {(ids) => (
               <Input

@@ -6,15 +6,20 @@ import { formatDifference, formatInterval, formatLevel, formatP, isShare } from 
 import styles from './outcome-detail.module.css'
 import { type Arm, armName, type Experiment, filterOfArm, type Outcome } from './queries.ts'
 
+const hourMs = 3_600_000
+
 type Props = { experiment: Experiment; outcome: Outcome }
 
 /** How the difference stood at each look, with the band that holds at all of them. */
-const Course = ({ outcome }: { outcome: Outcome }) => {
+const Course = ({ experiment: { countedAt }, outcome }: Props) => {
   const { timeline } = outcome
   if (timeline.length < 2) {
     return <p className={styles.soft}>Its course is shown once it was counted at two times.</p>
   }
-  const last = timeline.length - 1
+  // The newest stands until it was last counted, for an hour at least.
+  const endOf = (at: number) =>
+    timeline[at + 1]?.at ??
+    new Date(Math.max(Date.parse(countedAt), Date.parse(timeline[at]?.at ?? countedAt) + hourMs)).toISOString()
   return (
     <BandLine
       title={`B less A of “${outcome.name}”, as it stood, with the always-valid band`}
@@ -24,9 +29,9 @@ const Course = ({ outcome }: { outcome: Outcome }) => {
       format={(value) => formatDifference(outcome, value)}
       formatTick={(value) => formatDifference(outcome, value).replace(' points', '')}
       reference={{ value: 0, label: 'no difference' }}
-      points={timeline.slice(0, last).map((moment, at) => ({
+      points={timeline.map((moment, at) => ({
         start: moment.at,
-        end: timeline[at + 1]?.at ?? moment.at,
+        end: endOf(at),
         value: moment.difference,
         low: moment.interval?.low ?? null,
         high: moment.interval?.high ?? null,
@@ -154,7 +159,7 @@ export const OutcomeDetail = ({ experiment, outcome }: Props) => {
         format={(value) => formatDifference(outcome, value).replace(' points', '')}
         sides={isShare(outcome) ? ['less often in B', 'more often in B'] : ['lower in B', 'higher in B']}
       />
-      <Course outcome={outcome} />
+      <Course experiment={experiment} outcome={outcome} />
       <div className={styles.beside}>
         <Counts experiment={experiment} outcome={outcome} />
         <div className={styles.words}>

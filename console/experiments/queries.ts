@@ -65,28 +65,25 @@ export const versionOptions = (agentId: string, versionId: string) =>
 export const armName = ({ armAName, armBName }: Pick<Summary, 'armAName' | 'armBName'>, arm: Arm): string =>
   (arm === 'a' ? armAName : armBName) ?? arm.toUpperCase()
 
-/** The conditions of the cohort as a filter of lists, which does not know what a company is not. */
+/** The conditions of the cohort as a filter of lists, which cannot ask for all companies but one. */
 const filterOfCohort = (conditions: Experiment['cohortFilters']): Schemas['Filter'] => {
-  const valuesOf = (field: string, all: string[] = []) => {
-    const asked = conditions.filter(
-      (condition) => condition.field === field && (all.length > 0 || condition.op === 'eq'),
-    )
-    const first = all.length > 0 ? all : asked.slice(0, 1).map(({ value = '' }) => value)
-    const left = first.filter((one) => asked.every(({ op, value }) => (op === 'eq') === (one === value)))
-    return asked.length > 0 && left.length > 0 ? left : undefined
+  const left = <const Value extends string>(name: string, all: Value[]): Value[] => {
+    const asked = conditions.filter(({ field }) => field === name)
+    const fitting = all.filter((one) => asked.every(({ op, value }) => (op === 'eq') === (one === value)))
+    return fitting.length < all.length ? fitting : []
   }
-  const [channels, directions, companyIds] = [
-    valuesOf('channel', ['call', 'chat', 'voicemail']),
-    valuesOf('direction', ['inbound', 'outbound']),
-    valuesOf('companyId'),
-  ]
-  const metadata = conditions.flatMap(({ field, key = '', op, value }) =>
-    field === 'metadata' ? [{ key, op, ...(value !== undefined && { value }) }] : [],
+  const channels = left('channel', ['call', 'chat', 'voicemail'])
+  const directions = left('direction', ['inbound', 'outbound'])
+  const companyIds = conditions.flatMap(({ field, op, value }) =>
+    field === 'companyId' && op === 'eq' && value !== undefined ? [value] : [],
+  )
+  const metadata = conditions.flatMap(({ field, key = '', ...rest }) =>
+    field === 'metadata' ? [{ key, ...rest }] : [],
   )
   return {
-    ...(channels && { channels: channels as Schemas['Filter']['channels'] & object }),
-    ...(directions && { directions: directions as Schemas['Filter']['directions'] & object }),
-    ...(companyIds && { companyIds }),
+    ...(channels.length > 0 && { channels }),
+    ...(directions.length > 0 && { directions }),
+    ...(companyIds.length > 0 && { companyIds }),
     ...(metadata.length > 0 && { metadata }),
   }
 }

@@ -5,8 +5,8 @@ import { useState } from 'react'
 import { answer, api } from '../api/client.ts'
 import { useNames } from '../api/names.ts'
 import { queryClient } from '../api/queries.ts'
-import { useMe } from '../api/session.ts'
-import { MetadataLines } from '../filters/filter-fields.tsx'
+import { useMay, useMe } from '../api/session.ts'
+import { MetadataLines } from '../filters/filter-lines.tsx'
 import { newId } from '../lib/ids.ts'
 import { instantIn, localIn, midnightIn, ownZone } from '../lib/zones.ts'
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
@@ -161,6 +161,7 @@ export const NewExport = () => {
   const groups = useNames('agentGroups')
   const companies = useNames('companies')
   const monitors = useNames('monitors')
+  const mayWrite = useMay('member')
   const read = readDraft(draft)
   const change = (part: Partial<Draft>) => {
     const next = tidy({ ...draft, ...part })
@@ -188,7 +189,10 @@ export const NewExport = () => {
   return (
     <Page title="New export" above={<Link to="/exports">Exports</Link>}>
       {monitors.isLoaded && monitors.options.length === 0 ? (
-        <Empty title="There is nothing to export yet" action={<ButtonLink to="/monitors/new">New monitor</ButtonLink>}>
+        <Empty
+          title="There is nothing to export yet"
+          action={mayWrite && <ButtonLink to="/monitors/new">New monitor</ButtonLink>}
+        >
           <p>An export holds what monitors found. Make a monitor first; it looks at each call that comes in.</p>
         </Empty>
       ) : (
@@ -201,6 +205,7 @@ export const NewExport = () => {
               if ('config' in read && !ask.isPending) ask.mutate(read.config)
             }}
           >
+            {monitors.error && <FaultNote error={monitors.error} retry={monitors.retry} />}
             <Monitors draft={draft} change={change} />
             <Row>
               <Field label="For calls from">

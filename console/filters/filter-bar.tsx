@@ -13,8 +13,9 @@ import { Field, Input, Select } from '../ui/form.tsx'
 import { useKeys } from '../ui/keys.tsx'
 import { FaultNote } from '../ui/states.tsx'
 import { useCount } from './count.ts'
+import type { Filter } from './filter.ts'
 import styles from './filter-bar.module.css'
-import { type Filter, FilterFields } from './filter-fields.tsx'
+import { FilterFields } from './filter-fields.tsx'
 
 /** What a filter selects, in words, with how many there are. */
 export const FilterWords = ({ filter }: { filter: Filter }) => {
@@ -99,6 +100,14 @@ export const FilterBar = ({ filter, view, onChange }: FilterBarProps) => {
   const { rows: views = [] } = useList(viewsOptions)
   const chosen = views.find(({ id }) => id === view)
   const changed = chosen !== undefined && JSON.stringify(chosen.filter) !== JSON.stringify(filter)
+  const update = useMutation({
+    mutationFn: (id: string) =>
+      answer(api.PATCH('/v1/saved-views/{id}', { params: { path: { id } }, body: { filter } })),
+    onSuccess: async ({ name }) => {
+      await queryClient.invalidateQueries({ queryKey: ['saved-views'] })
+      announce(`The view “${name}” is changed for everybody`)
+    },
+  })
   const isEmpty = Object.keys(filter).length === 0
   useKeys({ f: { does: 'Open or close the filter', run: () => setOpen(!open) } })
   return (
@@ -147,7 +156,12 @@ export const FilterBar = ({ filter, view, onChange }: FilterBarProps) => {
         )}
         {!isEmpty && (chosen === undefined || changed) && mayWrite && (
           <Button look="quiet" onClick={() => setSaving(true)}>
-            Keep as a view
+            {changed ? 'Keep as another view' : 'Keep as a view'}
+          </Button>
+        )}
+        {chosen && changed && mayWrite && (
+          <Button look="quiet" busy={update.isPending} onClick={() => update.mutate(chosen.id)}>
+            Change the view
           </Button>
         )}
         {chosen && !changed && mayWrite && (
@@ -166,6 +180,7 @@ export const FilterBar = ({ filter, view, onChange }: FilterBarProps) => {
           <FilterFields filter={filter} onChange={(next) => onChange(next, view)} />
         </section>
       )}
+      {update.error && <FaultNote error={update.error} />}
       <FilterWords filter={filter} />
       {saving && (
         <SaveView

@@ -53,7 +53,9 @@ const Triage = ({ finding }: { finding: Finding }) => {
   )
 }
 
-const Tags = ({ tags, onSave }: { tags: string[]; onSave: ((tags: string[]) => void) | undefined }) => {
+type TagsProps = { tags: string[]; onSave: ((tags: string[], onSaved: () => void) => void) | undefined }
+
+const Tags = ({ tags, onSave }: TagsProps) => {
   const [text, setText] = useState<string>()
   if (text === undefined) {
     return (
@@ -77,8 +79,7 @@ const Tags = ({ tags, onSave }: { tags: string[]; onSave: ((tags: string[]) => v
       className={styles.attach}
       onSubmit={(event) => {
         event.preventDefault()
-        onSave?.(tagsOf(text))
-        setText(undefined)
+        onSave?.(tagsOf(text), () => setText(undefined))
       }}
     >
       <Input
@@ -86,6 +87,7 @@ const Tags = ({ tags, onSave }: { tags: string[]; onSave: ((tags: string[]) => v
         value={text}
         autoFocus
         onChange={({ target }) => setText(target.value)}
+        onKeyDown={({ key }) => key === 'Escape' && setText(undefined)}
       />
       <Button type="submit">Save</Button>
     </form>
@@ -121,6 +123,7 @@ export const About = ({ finding }: { finding: Finding }) => {
       answer(api.PATCH('/v1/findings/{id}', { params: { path: { id } }, body })),
     onSuccess: refreshFindings,
   })
+  const saveTags = (next: string[], onSaved: () => void) => change.mutate({ tags: next }, { onSuccess: onSaved })
   const fault = triage.error ?? change.error
   const facts: [string, ReactNode][] = [
     ['Status', <StatusBadge key="status" status={status} />],
@@ -130,7 +133,7 @@ export const About = ({ finding }: { finding: Finding }) => {
           ['Priority', <PriorityMark key="priority" priority={priority} />],
           ['Assignee', assigneeUserId && members.nameOf(assigneeUserId)],
         ] as [string, ReactNode][])),
-    ['Tags', <Tags key="tags" tags={tags} onSave={mayWrite ? (next) => change.mutate({ tags: next }) : undefined} />],
+    ['Tags', <Tags key="tags" tags={tags} onSave={mayWrite ? saveTags : undefined} />],
     ['Kind', typeInWords(finding)],
     ['Source', <Source key="source" source={source} />],
     ['Filed', <Time key="filed" at={createdAt} />],

@@ -44,6 +44,8 @@ const KeyStep = ({ secret, onMade }: { secret: string | undefined; onMade: (secr
   const isAdmin = useMay('admin')
   const make = useMutation({
     mutationFn: () => answer(api.POST('/v1/api-keys', { body: { name: 'First steps', role: 'member' } })),
+    // The key goes with the page.
+    gcTime: 0,
     onSuccess: async ({ key }) => {
       onMade(key)
       await queryClient.invalidateQueries({ queryKey: ['api-keys'] })

@@ -1,13 +1,14 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { IconButton } from '../ui/button.tsx'
 import { useKeys } from '../ui/keys.tsx'
 import styles from './app.module.css'
-import { Palette } from './palette.tsx'
 import { Rail } from './rail.tsx'
 
 const place = 'earshot-rail'
+
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 
 /** The frame of every page: the rail at the left, on small windows behind a button. */
 export const App = () => {
@@ -55,7 +56,11 @@ export const App = () => {
       <main className={styles.main} id="main" tabIndex={-1}>
         <Outlet />
       </main>
-      <Palette open={finding} onClose={() => setFinding(false)} />
+      {finding && (
+        <Suspense>
+          <Palette onClose={() => setFinding(false)} />
+        </Suspense>
+      )}
     </div>
   )
 }

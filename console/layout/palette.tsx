@@ -89,8 +89,8 @@ const Targets = ({ onClose }: { onClose: () => void }) => {
 }
 
 /** Finds any page, conversation, monitor or action by its name. */
-export const Palette = ({ open, onClose }: { open: boolean; onClose: () => void }) => (
-  <Dialog title="Find" open={open} onClose={onClose}>
+export const Palette = ({ onClose }: { onClose: () => void }) => (
+  <Dialog title="Find" open onClose={onClose}>
     <Targets onClose={onClose} />
   </Dialog>
 )

@@ -13,17 +13,19 @@ export const formatShort = (count: number): string => (count < 10_000 ? whole.fo
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`
 
+const withMinus = (digits: string): string => digits.replace('-', '−')
+
 /** A share of one as per cent: enough digits to tell small ones apart, no more. */
 export const formatPercent = (share: number): string => {
   const percent = share * 100
   const digits = Math.abs(percent) >= 10 || percent === 0 ? 1 : 2
-  return `${percent.toFixed(digits).replace(/\.0+$/, '')} %`
+  return `${withMinus(percent.toFixed(digits).replace(/\.0+$/, ''))} %`
 }
 
 /** Per cent without its sign and with all its digits, for the ends of an interval. */
 export const formatPoints = (share: number): string => {
   const percent = share * 100
-  return percent.toFixed(Math.abs(percent) >= 10 || percent === 0 ? 1 : 2)
+  return withMinus(percent.toFixed(Math.abs(percent) >= 10 || percent === 0 ? 1 : 2))
 }
 
 export const formatNumber = (value: number): string =>

@@ -5,6 +5,7 @@ import { formatCount, plural } from '../lib/format.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { Confusion } from '../ui/charts/confusion.tsx'
 import { Estimate } from '../ui/estimate.tsx'
+import { Kappa } from '../ui/kappa.tsx'
 import { Prose } from '../ui/page.tsx'
 import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
@@ -16,17 +17,6 @@ type Share = { value: number; low: number | null; high: number | null } | null
 const OfShare = ({ share, n }: { share: Share; n: number }) =>
   share ? (
     <Estimate rate={share.value} low={share.low} high={share.high} n={n} />
-  ) : (
-    <span className={styles.soft}>–</span>
-  )
-
-/** Kappa and its like: from chance, which is 0, to 1. */
-const Kappa = ({ of, n }: { of: Share; n: number }) =>
-  of ? (
-    <span className={styles.kappa}>
-      <strong>{of.value.toFixed(2)}</strong>
-      {of.low !== null && of.high !== null && ` · ${of.low.toFixed(2)}–${of.high.toFixed(2)}`} · n {formatCount(n)}
-    </span>
   ) : (
     <span className={styles.soft}>–</span>
   )

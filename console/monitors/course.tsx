@@ -10,17 +10,9 @@ import { DayBars } from '../ui/charts/day-bars.tsx'
 import { Estimate } from '../ui/estimate.tsx'
 import { Choice, Select } from '../ui/form.tsx'
 import { Await } from '../ui/states.tsx'
-import { allOf, conversationsOf, filterOf, rateOf, totalsOf } from './figures.ts'
+import { allOf, conversationsOf, costOf, filterOf, rateOf, totalsOf } from './figures.ts'
 import styles from './monitor.module.css'
-import {
-  agreementOptions,
-  costOptions,
-  type Monitor,
-  spikesOptions,
-  type Trend,
-  trendOptions,
-  versionsOptions,
-} from './queries.ts'
+import { agreementOptions, type Monitor, spikesOptions, type Trend, trendOptions, versionsOptions } from './queries.ts'
 import { type MonitorSearch, periods } from './search.ts'
 
 const Figure = ({ name, children, note }: { name: string; children: ReactNode; note?: ReactNode }) => (
@@ -78,20 +70,19 @@ const Trust = ({ id }: { id: string }) => {
   )
 }
 
-/** There is no sum of what one monitor cost; its newest answers tell the price of one. */
-const Cost = ({ id }: { id: string }) => {
-  const { data } = useQuery(costOptions(id))
-  if (!data) return null
-  return (
-    <Figure
-      name="Cost"
-      note={data.answers > 0 ? `the mean of its ${plural(data.answers, 'newest answer')}` : undefined}
-    >
-      {data.answers > 0 ? (
-        `${formatMoney(data.mean)} a call`
-      ) : (
+const Cost = ({ days }: { days: Trend['data'] }) => {
+  const cost = costOf(days)
+  const answers = allOf(totalsOf(days))
+  if (cost === null || answers === 0) {
+    return (
+      <Figure name="Cost">
         <span className={styles.soft}>no price of the model is known</span>
-      )}
+      </Figure>
+    )
+  }
+  return (
+    <Figure name="Cost" note={`${formatMoney(cost / answers)} a call`}>
+      {formatMoney(cost)}
     </Figure>
   )
 }
@@ -128,7 +119,7 @@ const Figures = ({ monitor: { id, kind }, trend: { data, corrected } }: { monito
         {formatCount(totals.affected + totals.notAffected)} of {formatCount(allOf(totals))}
       </Figure>
       <Trust id={id} />
-      {kind === 'judge' && <Cost id={id} />}
+      {kind === 'judge' && <Cost days={data} />}
     </dl>
   )
 }

@@ -23,6 +23,12 @@ export const rateOf = ({ affected, notAffected }: Totals) => {
   return { rate: n === 0 ? null : affected / n, n, ...wilson(affected, n) }
 }
 
+/** What the counted results cost; null where no price is known. */
+export const costOf = (days: Pick<TrendDay, 'cost'>[]): number | null => {
+  const known = days.flatMap(({ cost }) => cost ?? [])
+  return known.length === 0 ? null : known.reduce((sum, cost) => sum + cost, 0)
+}
+
 type Window = { since?: string | undefined; until?: string | undefined }
 
 export const filterOf = (

@@ -14,7 +14,7 @@ import { Page } from '../ui/page.tsx'
 import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
-import { allOf, conversationsOf, rateOf, totalsOf } from './figures.ts'
+import { allOf, conversationsOf, costOf, rateOf, totalsOf } from './figures.ts'
 import styles from './monitors.module.css'
 import { type Monitor, monitorsOptions, trendOptions } from './queries.ts'
 
@@ -46,6 +46,13 @@ const Rate = ({ monitor: { id } }: { monitor: Monitor }) => {
   ) : (
     estimate
   )
+}
+
+/** What a judge cost in these days; rules cost nothing. */
+const Cost = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
+  const { data } = useTrend(id)
+  const cost = kind === 'judge' && data ? costOf(data.data) : null
+  return cost === null ? <span className={styles.soft}>–</span> : formatMoney(cost)
 }
 
 const Coverage = ({ monitor: { id } }: { monitor: Monitor }) => {
@@ -91,6 +98,7 @@ const columns: Column<Monitor>[] = [
   { key: 'course', label: `Last ${days} days`, from: 480, cell: (monitor) => <Course monitor={monitor} /> },
   { key: 'rate', label: 'Affected · 95 % interval · n', cell: (monitor) => <Rate monitor={monitor} /> },
   { key: 'coverage', label: 'Coverage', from: 960, cell: (monitor) => <Coverage monitor={monitor} /> },
+  { key: 'cost', label: 'Cost', from: 960, numeric: true, cell: (monitor) => <Cost monitor={monitor} /> },
   {
     ...{ key: 'version', label: 'Version', from: 720 as const },
     cell: ({ currentVersion: { number, createdAt } }) => (

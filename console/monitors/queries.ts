@@ -73,21 +73,6 @@ export const foundOptions = (id: string, result: Found, version: number | undefi
     ),
   )
 
-/** What the newest answers of a judge took. */
-export const costOptions = (id: string) =>
-  queryOptions({
-    queryKey: ['monitors', id, 'cost'],
-    queryFn: async ({ signal }) => {
-      const path = { id }
-      const { data } = await answer(
-        api.GET('/v1/monitors/{id}/results', { params: { path, query: { limit: 200 } }, signal }),
-      )
-      const known = data.flatMap(({ cost }) => (cost === null ? [] : [cost]))
-      return { answers: known.length, mean: known.reduce((sum, cost) => sum + cost, 0) / known.length }
-    },
-    staleTime: 60_000,
-  })
-
 export const isUnfinished = ({ status }: Run): boolean => status === 'queued' || status === 'running'
 
 /** Read again and again while one of them is under way. */

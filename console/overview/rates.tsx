@@ -1,5 +1,6 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useMay } from '../api/session.ts'
 import { formatPercent, plural } from '../lib/format.ts'
 import { conversationsOf, rateOf } from '../monitors/figures.ts'
 import { type Monitor, type Trend, trendOptions } from '../monitors/queries.ts'
@@ -103,6 +104,7 @@ const contextOf = (rates: Rate[]): string =>
 /** What each monitor found yesterday, the most unusual first. */
 export const Rates = () => {
   const { rates, isPending, isEmpty, error, hasMore } = useRates()
+  const mayWrite = useMay('member')
   const shown = rates.slice(0, shownAtMost)
   const rest = rates.slice(shownAtMost)
   return (
@@ -110,7 +112,10 @@ export const Rates = () => {
       {error && <FaultNote error={error} />}
       {isPending && !error && <Loading lines={6} />}
       {isEmpty && (
-        <Empty title="No monitor is on" action={<ButtonLink to="/monitors/new">Write a monitor</ButtonLink>}>
+        <Empty
+          title="No monitor is on"
+          action={mayWrite && <ButtonLink to="/monitors/new">Write a monitor</ButtonLink>}
+        >
           <p>A monitor asks one question of every conversation, and this shows when its answers change.</p>
         </Empty>
       )}

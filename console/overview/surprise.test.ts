@@ -4,7 +4,7 @@ import { surpriseOf, wordOf } from './surprise.ts'
 
 const day = (affected: number, notAffected: number): Trend['data'][number] => ({
   ...{ start: '', end: '', affected, notAffected, unscored: 0, failed: 0 },
-  ...{ affectedRate: null, low: null, high: null, meanScore: null },
+  ...{ affectedRate: null, low: null, high: null, meanScore: null, cost: null },
 })
 
 /** Days before, yesterday, and today as far as it went. */
@@ -24,6 +24,7 @@ describe('the surprise of a day', () => {
 
   it('has the sign of the change', () => {
     expect(wordOf(surpriseOf(trendOf(usual, [20, 80])))).toBe('more than usual')
+    expect(wordOf(surpriseOf(trendOf(usual, [1, 0])))).toBeNull()
     const many: [number, number][] = usual.map(() => [50, 50])
     expect(wordOf(surpriseOf(trendOf(many, [20, 80])))).toBe('less than usual')
   })

@@ -6,9 +6,12 @@ import type { Trend } from '../monitors/queries.ts'
 export type Surprise = {
   yesterday: Totals
   usual: Totals
-  /** Where both could be of one rate it is within about two of zero; 0 where there is nothing to compare. */
+  /** Where both could be of one rate it is within about two of zero; 0 where there is too little to compare. */
   z: number
 }
+
+/** Of fewer calls than these a rate may be anything. */
+const fewest = 20
 
 export const surpriseOf = ({ data }: Trend): Surprise => {
   const yesterday = totalsOf(data.slice(-2, -1))
@@ -16,7 +19,8 @@ export const surpriseOf = ({ data }: Trend): Surprise => {
   const [now, before] = [rateOf(yesterday), rateOf(usual)]
   const both = (yesterday.affected + usual.affected) / (now.n + before.n)
   const spread = Math.sqrt(both * (1 - both) * (1 / now.n + 1 / before.n))
-  const z = now.rate === null || before.rate === null || !(spread > 0) ? 0 : (now.rate - before.rate) / spread
+  const isTold = now.n >= fewest && before.n >= fewest && spread > 0
+  const z = isTold && now.rate !== null && before.rate !== null ? (now.rate - before.rate) / spread : 0
   return { yesterday, usual, z }
 }
 

@@ -34,6 +34,9 @@ export const changeOf = ({ judged, notes, rating }: Answers, monitorIds: string[
   }),
 })
 
+export const isEmpty = ({ rating, notes, judgments }: ReturnType<typeof changeOf>): boolean =>
+  rating === null && notes === null && judgments.length === 0
+
 export const judgedWords: Record<Judged, string> = {
   ...{ affected: 'Affected', not_affected: 'Not affected', unsure: 'Unsure' },
 }

@@ -20,7 +20,7 @@ const Lease = ({ until }: { until: string }) => {
   return (
     <span
       className={minutes <= 5 ? styles.ending : undefined}
-      title="So long nobody else is given this conversation. Each minute in which you do something makes it thirty again."
+      title="So long nobody else is given this conversation. While you are at work, it is made thirty minutes again."
     >
       {minutes === 0 ? 'lease has ended' : `yours for ${minutes} m`}
     </span>

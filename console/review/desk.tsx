@@ -1,6 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { Fault } from '../api/fault.ts'
+import type { Fault } from '../api/fault.ts'
 import { useNames } from '../api/names.ts'
 import { queryClient } from '../api/queries.ts'
 import type { Bucket } from '../buckets/queries.ts'
@@ -8,11 +7,12 @@ import { inOrder } from '../conversations/results.tsx'
 import { Button } from '../ui/button.tsx'
 import { Key, useKeys } from '../ui/keys.tsx'
 import { FaultNote, Loading } from '../ui/states.tsx'
-import { agrees, answersOf, answerTo, changeOf, meeting, wantsNote } from './answers.ts'
+import { agrees, answersOf, answerTo, changeOf, isEmpty, meeting, wantsNote } from './answers.ts'
 import { Card } from './card.tsx'
 import styles from './desk.module.css'
 import { issuesOf } from './issues.ts'
-import { changeReview, foundOptions, type Judged, type Result, type Review } from './queries.ts'
+import { changeReview, foundOptions, isLost, type Judged, type Result, type Review } from './queries.ts'
+import { useFound } from './use-found.ts'
 import { useSaving } from './use-saving.ts'
 import { Whole } from './whole.tsx'
 
@@ -21,32 +21,28 @@ type DeskProps = {
   review: Review
   /** Completed or skipped, with a word about it. */
   onDone: (said: string) => void
+  /** Somebody else has it now, or nobody can have it any more. */
+  onLost: (fault: Fault) => void
 }
 
 /** Which monitors are to be judged, and what they found where that may be seen. */
 const useQuestions = (bucket: Bucket, { conversationId }: Review) => {
-  const { data, error, refetch } = useQuery({ ...foundOptions(conversationId), enabled: !bucket.blind })
-  // Of another bucket the same person may hold it blind.
-  const isHidden = bucket.blind || (error instanceof Fault && error.status === 403)
+  const { found, isHidden, ...state } = useFound(bucket, conversationId)
   const [absent, setAbsent] = useState<string[]>([])
   const asked = bucket.monitorIds
-  const withResult = asked.filter((id) => data?.some(({ monitorId }) => monitorId === id))
-  const open = asked.length > 0 ? withResult : inOrder(data ?? []).map(({ monitorId }) => monitorId)
+  const withResult = asked.filter((id) => found.some(({ monitorId }) => monitorId === id))
+  const open = asked.length > 0 ? withResult : inOrder(found).map(({ monitorId }) => monitorId)
   return {
     monitorIds: (isHidden ? asked : open).filter((id) => !absent.includes(id)),
     isAsked: asked.length > 0,
-    found: data,
-    isReady: isHidden || data !== undefined,
-    error: isHidden ? null : error,
-    isHidden,
-    retry: () => void refetch(),
+    ...{ ...state, found, isHidden },
     /** Of a blind review only the service knows which have a result. */
     leaveOut: useCallback((ids: string[]) => setAbsent((before) => [...before, ...ids]), []),
   }
 }
 
 /** The monitors to judge as a stack, one of them in focus. */
-export const Desk = ({ bucket, review, onDone }: DeskProps) => {
+export const Desk = ({ bucket, review, onDone, onLost }: DeskProps) => {
   const { nameOf } = useNames('monitors')
   const { monitorIds, isAsked, found, isHidden, isReady, error, retry, leaveOut } = useQuestions(bucket, review)
   const [answers, setAnswers] = useState(() => answersOf(review))
@@ -55,17 +51,20 @@ export const Desk = ({ bucket, review, onDone }: DeskProps) => {
   const [hint, setHint] = useState<string>()
   const [fault, setFault] = useState<unknown>()
   const [skipping, setSkipping] = useState(false)
+  const [isCertain, setCertain] = useState(false)
   const [busy, setBusy] = useState(false)
   const note = useRef<HTMLTextAreaElement>(null)
   const stack = useRef<HTMLOListElement>(null)
   const last = monitorIds.length
   const focus = Math.min(at, last)
-  const foundOf = (id: string): Result | undefined =>
-    isHidden ? undefined : found?.find(({ monitorId }) => monitorId === id)
+  const foundOf = (id: string): Result | undefined => found.find(({ monitorId }) => monitorId === id)
 
-  const saving = useSaving(review.id, answers, monitorIds, isReady, (error, ids) =>
-    leaveOut(issuesOf(error, ids)?.absent ?? []),
-  )
+  const saving = useSaving(review.id, answers, monitorIds, isReady, (error, ids) => {
+    if (isLost(error)) return onLost(error)
+    const issues = issuesOf(error, ids)
+    if (issues) leaveOut(issues.absent)
+    else setFault(error)
+  })
 
   const go = (to: number) => {
     setAt(Math.max(0, Math.min(last, to)))
@@ -102,6 +101,10 @@ export const Desk = ({ bucket, review, onDone }: DeskProps) => {
       setHint('This one is not judged yet.')
       return
     }
+    if (status === 'completed' && !isAsked && !isCertain && isEmpty(changeOf(answers, monitorIds))) {
+      setCertain(true)
+      return
+    }
     setBusy(true)
     setFault(undefined)
     const attempt = async (ids: string[]): Promise<void> => {
@@ -117,19 +120,22 @@ export const Desk = ({ bucket, review, onDone }: DeskProps) => {
         setFaults(issues.notes)
         setAt(monitorIds.indexOf(first))
         setBusy(false)
+        saving.goOn()
         requestAnimationFrame(() => note.current?.focus())
         return
       }
       onDone(status === 'skipped' ? 'Skipped.' : await said())
     }
     await attempt(changeOf(answers, monitorIds).judgments.map(({ monitorId }) => monitorId)).catch((error: unknown) => {
+      if (isLost(error)) return onLost(error)
       setFault(error)
       setBusy(false)
+      saving.goOn()
     })
   }
   /** Now that the answer is given, what the monitors say may be seen. */
   const said = async () => {
-    const results = found ?? (await queryClient.fetchQuery(foundOptions(review.conversationId)).catch(() => []))
+    const results = isHidden ? await queryClient.fetchQuery(foundOptions(review.conversationId)).catch(() => []) : found
     return meeting(answers, results, nameOf)
   }
 
@@ -200,7 +206,9 @@ export const Desk = ({ bucket, review, onDone }: DeskProps) => {
         />
       </ol>
       {fault !== undefined && <FaultNote error={fault} />}
+      {saving.isBehind && <p role="status">What you wrote is not kept yet; it is tried again.</p>}
       <div className={styles.ways}>
+        {isCertain && !skipping && <p role="alert">Nothing is said of it. Complete it once more to leave it so.</p>}
         {skipping ? (
           <>
             <p role="alert">It goes to somebody else and does not come back to you.</p>

@@ -20,6 +20,8 @@ export const foundOptions = (id: string) =>
       const params = { path: { id }, query: { limit: 200 } }
       return (await answer(api.GET('/v1/conversations/{id}/results', { params, signal }))).data
     },
+    // A later review of the same conversation may be a blind one.
+    gcTime: 0,
   })
 
 const keep = (id: string): Promise<Review> =>
@@ -52,9 +54,21 @@ export const takeReview = async ({ bucketId, me, present }: Seat): Promise<Revie
 
 export const keepReview = keep
 
+/** Whether it was lost to somebody else, or is gone with its conversation. */
+export const isLost = (error: unknown): error is Fault => error instanceof Fault && [404, 409].includes(error.status)
+
+/** What is on its way still, by the id of its review. */
+const writing = new Map<string, Promise<unknown>>()
+
+/** After what is written, which would take the place again. */
+export const releaseReview = async (id: string, bucketId: string): Promise<void> => {
+  await writing.get(id)?.catch(() => undefined)
+  await sendRelease(id, bucketId)
+}
+
 /** Also when the page is left: the browser sends it on. */
-export const releaseReview = (id: string, bucketId: string): void => {
-  void api
+export const sendRelease = (id: string, bucketId: string): Promise<unknown> =>
+  api
     .POST('/v1/reviews/{id}/release', { params: { path: { id } }, body: {}, keepalive: true })
     .then(() =>
       Promise.all([
@@ -64,7 +78,6 @@ export const releaseReview = (id: string, bucketId: string): void => {
     )
     // What is not held any more needs no release.
     .catch(() => undefined)
-}
 
 type Change = {
   status?: 'completed' | 'skipped'
@@ -75,5 +88,10 @@ type Change = {
 
 export type Judged = 'affected' | 'not_affected' | 'unsure'
 
-export const changeReview = (id: string, body: Change): Promise<Review> =>
-  answer(api.PATCH('/v1/reviews/{id}', { params: { path: { id } }, body }))
+export const changeReview = (id: string, body: Change): Promise<Review> => {
+  const sent = answer(api.PATCH('/v1/reviews/{id}', { params: { path: { id } }, body }))
+  writing.set(id, sent)
+  const forget = () => writing.get(id) === sent && writing.delete(id)
+  sent.then(forget, forget)
+  return sent
+}

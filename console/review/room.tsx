@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useEffect, useMemo, useState } from 'react'
+import type { Fault } from '../api/fault.ts'
 import { useNames } from '../api/names.ts'
 import { queryClient } from '../api/queries.ts'
 import { type Bucket, bucketOptions } from '../buckets/queries.ts'
@@ -13,8 +14,9 @@ import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { Bar } from './bar.tsx'
 import { Desk } from './desk.tsx'
-import { foundOptions, type Result, type Review } from './queries.ts'
+import { isLost, type Review } from './queries.ts'
 import styles from './room.module.css'
+import { useFound } from './use-found.ts'
 import { useSeat } from './use-seat.ts'
 
 const Whose = ({ id }: { id: string }) => {
@@ -35,25 +37,34 @@ const Whose = ({ id }: { id: string }) => {
   )
 }
 
-const none: Result[] = []
+type AtWorkProps = {
+  bucket: Bucket
+  review: Review
+  place: Place
+  onPlace: (place: Place) => void
+  onDone: (said: string) => void
+  onLost: (fault: Fault) => void
+}
 
-type AtWorkProps = { bucket: Bucket; review: Review; place: Place; onPlace: (place: Place) => void }
-
-const AtWork = ({ bucket, review, place, onPlace, onDone }: AtWorkProps & { onDone: (said: string) => void }) => {
-  const { data } = useQuery({ ...foundOptions(review.conversationId), enabled: !bucket.blind })
+const AtWork = ({ bucket, review, place, onPlace, onDone, onLost }: AtWorkProps) => {
+  const { found } = useFound(bucket, review.conversationId)
+  const { error } = useQuery(conversationOptions(review.conversationId))
+  useEffect(() => {
+    if (isLost(error)) onLost(error)
+  }, [error, onLost])
   const judged = useMemo(
     () =>
-      bucket.monitorIds.length === 0 ? data : data?.filter(({ monitorId }) => bucket.monitorIds.includes(monitorId)),
-    [data, bucket],
+      bucket.monitorIds.length === 0 ? found : found.filter(({ monitorId }) => bucket.monitorIds.includes(monitorId)),
+    [found, bucket],
   )
   return (
     <Stage
       id={review.conversationId}
-      results={judged ?? none}
+      results={judged}
       {...{ place, onPlace }}
       head={<Whose id={review.conversationId} />}
       asideLabel="Your review"
-      aside={<Desk {...{ bucket, review, onDone }} />}
+      aside={<Desk {...{ bucket, review, onDone, onLost }} />}
     />
   )
 }
@@ -81,7 +92,7 @@ const Nothing = ({ bucketId, done }: { bucketId: string; done: number }) => (
 const Inside = ({ bucket }: { bucket: Bucket }) => {
   const search = useSearch({ from: '/app/review/$bucketId' })
   const navigate = useNavigate({ from: '/review/$bucketId' })
-  const { review, error, refetch, isPending, next, round, leaseEnds, lost } = useSeat(bucket.id, search.review)
+  const { review, error, refetch, isPending, next, round, leaseEnds, lost, lose } = useSeat(bucket.id, search.review)
   const [said, setSaid] = useState('')
   const id = review?.id
   useEffect(() => {
@@ -119,14 +130,14 @@ const Inside = ({ bucket }: { bucket: Bucket }) => {
         {review && lost && (
           <div className={styles.nothing}>
             <Empty
-              title="Somebody else has this conversation now"
+              title="You hold this conversation no more"
               action={
                 <Button look="primary" onClick={() => onNext('')}>
                   Take the next
                 </Button>
               }
             >
-              <p>Its lease had ended. What you wrote is kept.</p>
+              <p>{lost.message}</p>
             </Empty>
           </div>
         )}
@@ -136,6 +147,7 @@ const Inside = ({ bucket }: { bucket: Bucket }) => {
             {...{ bucket, review, place }}
             onPlace={(where) => void navigate({ search: { review: review.id, ...where }, replace: true })}
             onDone={onNext}
+            onLost={lose}
           />
         )}
       </div>

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { Fault } from '../api/fault.ts'
+import type { Fault } from '../api/fault.ts'
 import { useMe } from '../api/session.ts'
-import { keepReview, type Review, releaseReview, takeReview } from './queries.ts'
+import { newId } from '../lib/ids.ts'
+import { isLost, keepReview, type Review, releaseReview, sendRelease, takeReview } from './queries.ts'
 
 const heartbeatEvery = 60_000
 /** From here on the lease is made longer, if somebody is there. */
@@ -11,10 +12,10 @@ const renewBelow = 25 * 60_000
 /** Keeps the lease while somebody moves, types or listens; who has gone away gives the place back by the clock. */
 const useHeartbeat = (review: Review | undefined | null) => {
   const [leaseEnds, setLeaseEnds] = useState<string | null>(null)
-  const [lost, setLost] = useState(false)
+  const [lost, lose] = useState<Fault>()
   useEffect(() => {
     setLeaseEnds(review?.leaseExpiresAt ?? null)
-    setLost(false)
+    lose(undefined)
     if (!review) return
     let ends = new Date(review.leaseExpiresAt ?? 0).getTime()
     let stirred = false
@@ -31,7 +32,7 @@ const useHeartbeat = (review: Review | undefined | null) => {
         setLeaseEnds(kept.leaseExpiresAt)
       } catch (error) {
         // Anything else than a refusal may pass.
-        if (error instanceof Fault && error.status === 409) setLost(true)
+        if (isLost(error)) lose(error)
       }
     }
     const timer = setInterval(() => void beat(), heartbeatEvery)
@@ -41,14 +42,14 @@ const useHeartbeat = (review: Review | undefined | null) => {
       for (const name of ['pointermove', 'keydown', 'wheel']) document.removeEventListener(name, stir)
     }
   }, [review])
-  return { leaseEnds, lost }
+  return { leaseEnds, lost, lose }
 }
 
 /** A place in a bucket: what is held in it, the way to the next, and the giving back on leaving. */
 export const useSeat = (bucketId: string, present: string | undefined) => {
   const { member } = useMe()
   // Each visit takes anew, and each round the next.
-  const [visit] = useState(() => crypto.randomUUID())
+  const [visit] = useState(() => newId())
   const [round, setRound] = useState(0)
   const taking = useRef<Promise<Review | null>>(undefined)
   const query = useQuery({
@@ -70,22 +71,23 @@ export const useSeat = (bucketId: string, present: string | undefined) => {
 
   useEffect(() => {
     let here = true
-    const leave = () => {
-      if (held.current !== undefined) releaseReview(held.current, bucketId)
+    const leave = (release: typeof releaseReview | typeof sendRelease) => {
+      if (held.current !== undefined) void release(held.current, bucketId)
       // What is claimed only now comes too late.
-      else void taking.current?.then((late) => late && releaseReview(late.id, bucketId)).catch(() => undefined)
+      else void taking.current?.then((late) => late && release(late.id, bucketId)).catch(() => undefined)
     }
+    const vanish = () => leave(sendRelease)
     const returned = ({ persisted }: PageTransitionEvent) => persisted && location.reload()
-    addEventListener('pagehide', leave)
+    addEventListener('pagehide', vanish)
     addEventListener('pageshow', returned)
     gone.delete(visit)
     return () => {
       here = false
-      removeEventListener('pagehide', leave)
+      removeEventListener('pagehide', vanish)
       removeEventListener('pageshow', returned)
       gone.add(visit)
       // Development mounts everything twice; who is back at once has not left.
-      setTimeout(() => !here && gone.has(visit) && leave(), 0)
+      setTimeout(() => !here && gone.has(visit) && leave(releaseReview), 0)
     }
   }, [visit, bucketId])
 

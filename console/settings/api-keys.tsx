@@ -13,7 +13,7 @@ import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { Form, SelectField, TextField } from '../ui/form.tsx'
 import { Section } from '../ui/page.tsx'
 import { ShownOnce } from '../ui/shown-once.tsx'
-import { FaultNote, Loading } from '../ui/states.tsx'
+import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { type ApiKey, keysOptions, refresh } from './queries.ts'
@@ -31,6 +31,8 @@ const lives = [
 
 type Values = { name: string; role: Role; days: string }
 
+const askingLines = () => `curl ${location.origin}/v1/me -H "Authorization: Bearer $EARSHOT_KEY"`
+
 const NewKey = ({ onClose }: { onClose: () => void }) => {
   const { role: own } = useMe()
   const [key, setKey] = useState<string>()
@@ -38,8 +40,9 @@ const NewKey = ({ onClose }: { onClose: () => void }) => {
   const send = async ({ name, role, days }: Values) => {
     const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * dayMs).toISOString()
     const made = await answer(api.POST('/v1/api-keys', { body: { name: name.trim(), role, expiresAt } }))
-    await refresh('api-keys')
+    // Shown before anything else: it cannot be asked for again.
     setKey(made.key)
+    await refresh('api-keys')
   }
   return (
     <Dialog title="Make an API key" open onClose={onClose} holds>
@@ -48,7 +51,7 @@ const NewKey = ({ onClose }: { onClose: () => void }) => {
           <ShownOnce name="key" value={key}>
             Keep the key now. It is shown here alone.
           </ShownOnce>
-          <Code>{`curl ${location.origin}/v1/me -H "Authorization: Bearer $EARSHOT_KEY"`}</Code>
+          <Code>{askingLines()}</Code>
           <div>
             <Button onClick={onClose}>Done</Button>
           </div>
@@ -75,6 +78,11 @@ export const ApiKeys = () => {
   const [revoking, setRevoking] = useState<ApiKey>()
   const { nameOf } = useNames('members')
   const { rows, error, isPending, isFetchingMore, more, retry } = useList(keysOptions)
+  const make = (
+    <Button look="primary" onClick={() => setMaking(true)}>
+      Make a key
+    </Button>
+  )
   const columns: Column<ApiKey>[] = [
     { key: 'name', label: 'Name', cell: ({ name }) => name },
     { key: 'prefix', label: 'Begins with', from: 720, cell: ({ prefix }) => <code>{prefix}…</code> },
@@ -103,18 +111,16 @@ export const ApiKeys = () => {
     },
   ]
   return (
-    <Section
-      title="API keys"
-      context="What your programs sign in with"
-      actions={
-        <Button look="primary" onClick={() => setMaking(true)}>
-          Make a key
-        </Button>
-      }
-    >
+    <Section title="API keys" context="What your programs sign in with" actions={rows?.length !== 0 && make}>
       {error && <FaultNote error={error} retry={retry} />}
       {isPending && <Loading />}
-      {rows && (
+      {rows?.length === 0 && (
+        <Empty title="No key yet" action={make}>
+          <p>By a key your programs send conversations and read all that the console shows, in the role of the key.</p>
+          <Code>{askingLines()}</Code>
+        </Empty>
+      )}
+      {rows !== undefined && rows.length > 0 && (
         <Table
           label="API keys"
           columns={columns}

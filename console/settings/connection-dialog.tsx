@@ -149,7 +149,7 @@ export const SecretDialog = ({ integration, onClose }: { integration: Integratio
     onClose()
   }
   return (
-    <Dialog title="Replace the secret" open onClose={onClose}>
+    <Dialog title="Replace the secret" open holds onClose={onClose}>
       <Form form={form} send={send} submit="Replace the secret">
         <TextField
           name="secret"

@@ -21,8 +21,8 @@ export const Invite = ({ onClose }: { onClose: () => void }) => {
     const { invitationUrl } = await answer(
       api.POST('/v1/members', { body: { email: email.trim(), name: name.trim(), role } }),
     )
-    await refresh('members')
     setInvited({ name: name.trim(), url: invitationUrl })
+    await refresh('members')
   }
   return (
     <Dialog title="Invite a person" open onClose={onClose} holds>

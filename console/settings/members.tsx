@@ -44,6 +44,8 @@ export const Members = () => {
   const renew = useMutation({
     mutationFn: ({ id }: Member) =>
       answer(api.POST('/v1/members/{id}/invitation', { params: { path: { id } }, body: {} })),
+    // The link goes with the page.
+    gcTime: 0,
     onSuccess: ({ invitationUrl }, { name }) => setAsked({ what: 'link', to: name, url: invitationUrl }),
   })
   const mayChange = ({ role }: Member) => isAdmin && !isAbove(role, me.role)

@@ -89,8 +89,8 @@ const Ways = ({ endpoint }: { endpoint: Endpoint }) => {
         onClose={close}
         run={async () => {
           const made = await answer(api.POST('/v1/webhook-endpoints/{id}/rotate-secret', { params, body: {} }))
-          await refresh('webhook-endpoints')
           setSecret(made.secret)
+          await refresh('webhook-endpoints')
         }}
       >
         For 24 hours both sign, so your server may have either. A second replacement within the day drops the oldest at

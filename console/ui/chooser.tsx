@@ -15,7 +15,10 @@ type ChooserProps = {
   placeholder?: string
 }
 
-const Popup = ({ empty }: { empty: string }) => (
+/** More are not drawn at once: typing finds the rest. */
+const shownAtMost = 100
+
+const Popup = ({ empty, isCut }: { empty: string; isCut: boolean }) => (
   <Combobox.Portal>
     <Combobox.Positioner className={menu.positioner} sideOffset={4}>
       <Combobox.Popup className={`${menu.popup} ${styles.popup}`}>
@@ -32,6 +35,7 @@ const Popup = ({ empty }: { empty: string }) => (
             </Combobox.Item>
           )}
         </Combobox.List>
+        {isCut && <div className={menu.empty}>Type to find more.</div>}
       </Combobox.Popup>
     </Combobox.Positioner>
   </Combobox.Portal>
@@ -49,6 +53,7 @@ export const Chooser = ({ label, hint, fault, options, value, onChange, placehol
         <Combobox.Root
           multiple
           autoHighlight
+          limit={shownAtMost}
           items={options}
           value={chosen}
           isItemEqualToValue={(a: Option, b: Option) => a.value === b.value}
@@ -70,7 +75,7 @@ export const Chooser = ({ label, hint, fault, options, value, onChange, placehol
               onKeyDown={keepForm}
             />
           </Combobox.Chips>
-          <Popup empty="Nothing of that name." />
+          <Popup empty="Nothing of that name." isCut={options.length > shownAtMost} />
         </Combobox.Root>
       )}
     </Field>
@@ -93,6 +98,7 @@ export const ChooserOfOne = ({
       {(ids) => (
         <Combobox.Root
           autoHighlight
+          limit={shownAtMost}
           items={options}
           value={chosen}
           isItemEqualToValue={(a: Option, b: Option) => a.value === b.value}
@@ -104,7 +110,7 @@ export const ChooserOfOne = ({
               <X aria-hidden="true" />
             </Combobox.Clear>
           </div>
-          <Popup empty="Nothing of that name." />
+          <Popup empty="Nothing of that name." isCut={options.length > shownAtMost} />
         </Combobox.Root>
       )}
     </Field>

@@ -4,7 +4,7 @@ import { IconButton } from './button.tsx'
 import styles from './copy.module.css'
 
 /** The clipboard's own interface is missing where the console is served without TLS. */
-const copy = async (text: string): Promise<void> => {
+export const copyText = async (text: string): Promise<void> => {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
   const hand = (event: ClipboardEvent) => {
     event.clipboardData?.setData('text/plain', text)
@@ -26,7 +26,7 @@ export const Copy = ({ text, label = 'Copy' }: { text: string; label?: string })
     <IconButton
       label={copied ? 'Copied' : label}
       icon={copied ? <Check /> : <CopyIcon />}
-      onClick={() => void copy(text).then(() => setCopied(true))}
+      onClick={() => void copyText(text).then(() => setCopied(true))}
     />
   )
 }

@@ -28,7 +28,14 @@ const isTyping = (target: EventTarget | null) =>
 const isPressed = (target: EventTarget | null) =>
   target instanceof HTMLElement && target.closest('button,a,summary,[role="tab"]') !== null
 
-const nameOf = (event: KeyboardEvent) => `${event.metaKey || event.ctrlKey ? 'mod+' : ''}${event.key}`
+/** Some keyboards reach brackets and the like by Alt or AltGr alone. */
+const isComposed = ({ altKey, key }: KeyboardEvent) => altKey && /^[^a-z0-9\s]$/i.test(key)
+
+const nameOf = (event: KeyboardEvent) =>
+  `${(event.metaKey || event.ctrlKey) && !isComposed(event) ? 'mod+' : ''}${event.key}`
+
+/** Held down these go on; what does something does it once. */
+const goesOn = /^(Arrow.*|[jkhl[\],.])$/
 
 const applies = ({ within, always }: Binding, event: KeyboardEvent) => {
   const { target, key } = event
@@ -61,7 +68,7 @@ export const Keys = ({ children }: { children: ReactNode }) => {
   )
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || event.altKey) return
+      if (event.defaultPrevented || (event.altKey && !isComposed(event))) return
       if (event.key === '?' && !isTyping(event.target)) {
         const listed = [...all.current].flatMap(({ current }) => Object.entries(current))
         setShown(listed.map(([name, { does }]) => [inWords(name), does]))
@@ -71,6 +78,7 @@ export const Keys = ({ children }: { children: ReactNode }) => {
         const binding = current[nameOf(event)]
         if (!binding || !applies(binding, event)) continue
         event.preventDefault()
+        if (event.repeat && !goesOn.test(event.key)) return
         return binding.run(event)
       }
     }

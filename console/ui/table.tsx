@@ -3,7 +3,7 @@
 // Tables: a plain one for what fits on a page, and one that draws only the rows in sight, for what does not.
 
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, type Ref, useEffect, useImperativeHandle, useRef } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { Button } from './button.tsx'
 import { useKeys } from './keys.tsx'
 import styles from './table.module.css'
@@ -69,6 +69,8 @@ export const Table = <T,>({ label, columns, rows, idOf, more, isFetchingMore = f
 
 const rowHeight = 34
 const rowsBeforeTheEnd = 40
+/** So many are seen above the row that a list opens at. */
+const rowsAbove = 8
 
 type LongTableProps<T> = TableProps<T> & {
   /** The row whose panel is open, or that is marked. */
@@ -76,7 +78,6 @@ type LongTableProps<T> = TableProps<T> & {
   onSelect: (id: string | undefined) => void
   /** Enter, or a second click. */
   onOpen: (id: string) => void
-  handle?: Ref<{ focus: () => void }>
 }
 
 /** Rows without end: `j` and `k` move, Enter opens, Escape closes, and more are fetched before the end comes in sight. */
@@ -90,24 +91,17 @@ export const LongTable = <T,>({
   selected,
   onSelect,
   onOpen,
-  handle,
 }: LongTableProps<T>) => {
   const scroller = useRef<HTMLDivElement>(null)
+  const at = selected === undefined ? -1 : rows.findIndex((row) => idOf(row) === selected)
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
     overscan: 24,
+    // A list that is come back to, or whose link was pasted, shows the row that it speaks of.
+    initialOffset: Math.max(0, (at - rowsAbove) * rowHeight),
   })
-  useImperativeHandle(handle, () => ({ focus: () => scroller.current?.focus() }))
-  const at = selected === undefined ? -1 : rows.findIndex((row) => idOf(row) === selected)
-  // A list that is come back to, or whose link was pasted, shows the row that it speaks of.
-  const isPlaced = useRef(false)
-  useEffect(() => {
-    if (isPlaced.current || rows.length === 0) return
-    isPlaced.current = true
-    if (at > 0) virtual.scrollToIndex(at, { align: 'center' })
-  }, [rows.length, at, virtual])
   const move = (by: number) => {
     const next = Math.min(rows.length - 1, Math.max(0, at + by))
     const row = rows[next]

@@ -29,9 +29,6 @@ export type BandPoint = {
   /** The interval around it. */
   low?: number | null
   high?: number | null
-  /** A wider interval behind it, such as the always-valid one. */
-  outerLow?: number | null
-  outerHigh?: number | null
   /** Of how many it is. */
   n?: number
   /** To its rows. */
@@ -75,8 +72,8 @@ const reachOf = (ends: number[]): number => {
 /** What is seen: all values, and the intervals around them. */
 const extentOf = (points: BandPoint[], more: number[]): [number, number] => {
   const values = [...present(points.map(({ value }) => value)), ...more]
-  const highs = present(points.map(({ high, outerHigh }) => outerHigh ?? high))
-  const lows = present(points.map(({ low, outerLow }) => outerLow ?? low))
+  const highs = present(points.map(({ high }) => high))
+  const lows = present(points.map(({ low }) => low))
   return [
     Math.min(...values, ...(lows.length > 0 ? [-reachOf(lows.map((low) => -low))] : []), ...more),
     Math.max(...values, ...(highs.length > 0 ? [reachOf(highs)] : []), ...more),
@@ -145,12 +142,11 @@ export const BandLine = ({
       {(plot) => {
         const x = timeScale(points, plot.width)
         const y = valueScale(extent, plot.height)
-        const bandOf = (low: 'low' | 'outerLow', high: 'high' | 'outerHigh') =>
-          area<BandPoint>(
-            (at) => middleOf(x, at),
-            (at) => y(at[low] ?? 0),
-            (at) => y(at[high] ?? 0),
-          ).defined((at) => at[low] != null && at[high] != null)(points) ?? ''
+        const band = area<BandPoint>(
+          (at) => middleOf(x, at),
+          (at) => y(at.low ?? 0),
+          (at) => y(at.high ?? 0),
+        ).defined(({ low, high }) => low != null && high != null)
         const course = line<BandPoint>(
           (at) => middleOf(x, at),
           (at) => y(at.value ?? 0),
@@ -163,8 +159,7 @@ export const BandLine = ({
             <ValueAxis scale={y} width={plot.width} format={formatTick} />
             <TimeAxis spans={points} scale={x} plot={plot} />
             <g clipPath={`url(#${clip})`}>
-              <path className={styles.outer} d={bandOf('outerLow', 'outerHigh')} />
-              <path className={styles.band} d={bandOf('low', 'high')} />
+              <path className={styles.band} d={band(points) ?? ''} />
             </g>
             {reference && (
               <g aria-hidden="true">

@@ -1,4 +1,3 @@
-import { Link, type LinkProps } from '@tanstack/react-router'
 import type { CSSProperties } from 'react'
 import { formatCount, formatPercent } from '../../lib/format.ts'
 import styles from './charts.module.css'
@@ -16,8 +15,6 @@ type ConfusionProps = {
   matrix: Matrix
   /** Whose words stand at the side and at the top. */
   sides?: { rows: string; columns: string }
-  /** To the rows of a cell. */
-  links?: Partial<Record<keyof Matrix, LinkProps>>
 }
 
 const grid: { name: string; cells: (keyof Matrix)[] }[] = [
@@ -26,7 +23,7 @@ const grid: { name: string; cells: (keyof Matrix)[] }[] = [
 ]
 
 /** What two said of the same, each with affected and not affected: the diagonal is where they agree. */
-export const Confusion = ({ title, matrix, sides, links = {} }: ConfusionProps) => {
+export const Confusion = ({ title, matrix, sides }: ConfusionProps) => {
   const { rows = 'Monitor', columns = 'People' } = sides ?? {}
   const total = Object.values(matrix).reduce((sum, count) => sum + count, 0)
   return (
@@ -55,7 +52,6 @@ export const Confusion = ({ title, matrix, sides, links = {} }: ConfusionProps) 
                     <strong>{formatCount(matrix[cell])}</strong> {total > 0 && <span>{formatPercent(share)}</span>}
                   </>
                 )
-                const link = links[cell]
                 return (
                   <td
                     key={cell}
@@ -63,7 +59,7 @@ export const Confusion = ({ title, matrix, sides, links = {} }: ConfusionProps) 
                     // A property of ours, which the types of styles do not know.
                     style={{ '--share': `${Math.round(share * 100)}%` } as CSSProperties}
                   >
-                    {link && matrix[cell] > 0 ? <Link {...link}>{words}</Link> : words}
+                    {words}
                   </td>
                 )
               })}

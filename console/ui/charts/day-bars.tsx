@@ -23,8 +23,6 @@ type DayBarsProps = {
   days: DayBar[]
   /** What is stacked, from the ground up; all that a monitor can find unless said. */
   of?: Look[]
-  /** Other names for them than those of results. */
-  names?: Partial<Record<Look, string>>
   height?: number
   /** The name of a bar where it is not a day. */
   point?: string
@@ -35,12 +33,11 @@ export const DayBars = ({
   title,
   days,
   of = ['affected', 'clear', 'unscored', 'failed'],
-  names = {},
   height = 160,
   point,
 }: DayBarsProps) => {
   const hatch = useId()
-  const nameOf = (look: Look) => names[look] ?? looks[look]
+  const nameOf = (look: Look) => looks[look]
   const totalOf = ({ counts }: DayBar) => of.reduce((sum, look) => sum + (counts[look] ?? 0), 0)
   const marks = ({ width }: Plot): Mark[] => {
     const x = timeScale(days, width)

@@ -45,17 +45,20 @@ type Counts = {
   unscored: number
   failed: number
   meanScore: number | null
+  cost: number | null
 }
 
-const nothing: Counts = { affected: 0, notAffected: 0, unscored: 0, failed: 0, meanScore: null }
+const nothing: Counts = { affected: 0, notAffected: 0, unscored: 0, failed: 0, meanScore: null, cost: null }
 
-type Asked = Calendar & Window & { version: number | undefined; mostBuckets: number }
+/** Costs are no part of the primary key: only judges have some, and only theirs are read from the rows. */
+type Asked = Calendar & Window & { version: number | undefined; mostBuckets: number; withCost: boolean }
 
 /**
  * What a monitor found, by the start of the calls, oldest first, also where it found nothing. The primary key holds all
  * of it, and read backwards it has the newest version of each conversation first.
  */
-export const countByTime = async (db: Db, org: OrgId, monitorId: string, { version, mostBuckets, ...asked }: Asked) => {
+export const countByTime = async (db: Db, org: OrgId, monitorId: string, wanted: Asked) => {
+  const { version, mostBuckets, withCost, ...asked } = wanted
   const bounds = await listBounds(db, asked, asked, mostBuckets)
   if (bounds.length > mostBuckets + 1) {
     throw invalid('interval', `makes more than ${mostBuckets} buckets; take a longer one, or a shorter window`)
@@ -63,12 +66,13 @@ export const countByTime = async (db: Db, org: OrgId, monitorId: string, { versi
   const ofMonitor = sql`
     r.organization_id = ${org} AND r.monitor_id = ${monitorId}
     AND r.call_started_at >= ${bounds[0]}::timestamptz AND r.call_started_at < ${asked.until}::timestamptz`
+  const cost = withCost ? sql`r.cost` : sql`NULL::double precision`
   const newest = sql`
-    SELECT DISTINCT ON (r.call_started_at, r.conversation_id) r.call_started_at, r.status, r.result, r.score
+    SELECT DISTINCT ON (r.call_started_at, r.conversation_id) r.call_started_at, r.status, r.result, r.score, ${cost} AS cost
     FROM monitor_results r WHERE ${ofMonitor}
     ORDER BY r.call_started_at DESC, r.conversation_id DESC, r.monitor_version DESC`
   const ofVersion = sql`
-    SELECT r.call_started_at, r.status, r.result, r.score
+    SELECT r.call_started_at, r.status, r.result, r.score, ${cost} AS cost
     FROM monitor_results r WHERE ${ofMonitor} AND r.monitor_version = ${version ?? null}::integer`
   const { rows } = await sql<Counts & { bucket: number }>`
     SELECT width_bucket(n.call_started_at, ${bounds}::timestamptz[]) - 1 AS bucket,
@@ -76,7 +80,8 @@ export const countByTime = async (db: Db, org: OrgId, monitorId: string, { versi
       count(*) FILTER (WHERE n.result = 0) AS "notAffected",
       count(*) FILTER (WHERE n.status = 1) AS unscored,
       count(*) FILTER (WHERE n.status = 2) AS failed,
-      avg(n.score) FILTER (WHERE n.status = 0) AS "meanScore"
+      avg(n.score) FILTER (WHERE n.status = 0) AS "meanScore",
+      sum(n.cost) AS cost
     FROM (${version === undefined ? newest : ofVersion}) n
     GROUP BY bucket`.execute(db)
   const found = new Map(rows.map(({ bucket, ...counts }) => [bucket, counts]))

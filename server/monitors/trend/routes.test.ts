@@ -22,13 +22,17 @@ beforeEach(async () => {
 type Found = 'affected' | 'not_affected' | 'unscored' | 'failed'
 
 /** A call with what a version of the monitor found. */
-const give = async (startedAt: string, found: Found, { version = 1, score = null as number | null, id = '' } = {}) => {
+const give = async (
+  startedAt: string,
+  found: Found,
+  { version = 1, score = null as number | null, cost = null as number | null, id = '' } = {},
+) => {
   const conversationId = id || (await makeConversation(server, key, { startedAt })).id
   const isScored = found === 'affected' || found === 'not_affected'
   const row = {
     ...{ conversationId, monitorId, monitorVersion: version, score, evaluatedAt: null, evaluator: 'test' },
     ...(isScored ? { status: 'scored' as const, result: found } : { status: found, result: null }),
-    ...{ reasoning: null, evidence: [], tokens: null, cost: null },
+    ...{ reasoning: null, evidence: [], tokens: null, cost },
   }
   await db.transaction().execute((trx) => upsertResults(trx, org, [row], server.clock.now()))
   return conversationId as string
@@ -66,9 +70,19 @@ describe('the trend of a monitor', () => {
     expect(second).toEqual({
       ...{ start: '2026-03-03T00:00:00.000Z', end: '2026-03-04T00:00:00.000Z' },
       ...{ affected: 0, notAffected: 0, unscored: 0, failed: 0 },
-      ...{ affectedRate: null, low: null, high: null, meanScore: null },
+      ...{ affectedRate: null, low: null, high: null, meanScore: null, cost: null },
     })
     expect(counts(third)).toEqual([0, 0, 0, 1])
+  })
+
+  it('adds up what the counted results of a judge cost, where that is known', async () => {
+    await db.updateTable('monitors').set({ kind: 'judge' }).where('id', '=', monitorId).execute()
+    await give('2026-03-02T08:00:00Z', 'affected', { cost: 0.5 })
+    await give('2026-03-02T09:00:00Z', 'failed', { cost: 0.25 })
+    await give('2026-03-02T10:00:00Z', 'not_affected')
+    await give('2026-03-03T10:00:00Z', 'not_affected')
+    const { data } = await trend('since=2026-03-02T00:00:00Z&until=2026-03-04T00:00:00Z')
+    expect(data.map(({ cost }: { cost: number | null }) => cost)).toEqual([0.75, null])
   })
 
   it('cuts the first and the last bucket to the window, which holds its beginning and not its end', async () => {

@@ -33,9 +33,12 @@ export const monitorTrend = (app: App, { db, clock }: Deps): void => {
       const since = window.since === undefined ? undefined : new Date(window.since)
       const until = window.until === undefined ? clock.now() : new Date(window.until)
       if (since && until <= since) throw invalid(window.until ? 'until' : 'since', 'must leave time between the two')
-      const { id, number } = await getMonitor(db, actor.org, params.id)
+      const { id, number, kind } = await getMonitor(db, actor.org, params.id)
       // Of a monitor that has one version it is the newest of each call, which then need not be looked for.
-      const asked = { interval, timezone, since, until, mostBuckets, version: number === 1 ? (version ?? 1) : version }
+      const asked = {
+        ...{ interval, timezone, since, until, mostBuckets, withCost: kind === 'judge' },
+        version: number === 1 ? (version ?? 1) : version,
+      }
       const data = (await countByTime(db, actor.org, id, asked)).map((bucket) => {
         const rate = share(bucket.affected, bucket.affected + bucket.notAffected)
         return { ...bucket, affectedRate: rate?.value ?? null, low: rate?.low ?? null, high: rate?.high ?? null }

@@ -17,6 +17,12 @@ const Bucket = Closed({
   low: { ...Rate, description: 'The lower end of the 95 % interval of the rate.' },
   high: { ...Rate, description: 'The upper end of the 95 % interval of the rate.' },
   meanScore: Nullable(Type.Number({ description: 'Of the scored results that have a score.' })),
+  cost: Nullable(
+    Type.Number({
+      minimum: 0,
+      description: 'What the counted results cost, in US dollars; null where no price is known, or none is asked.',
+    }),
+  ),
 })
 
 const Corrected = Nullable(

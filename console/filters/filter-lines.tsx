@@ -1,0 +1,165 @@
+// Conditions of which there can be several: on what monitors found, and on metadata.
+
+import { Plus, X } from 'lucide-react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { useNames } from '../api/names.ts'
+import type { Schemas } from '../api/schema.d.ts'
+import { Button, IconButton } from '../ui/button.tsx'
+import { Select } from '../ui/form.tsx'
+import { type Filter, withField } from './filter.ts'
+import styles from './filter-fields.module.css'
+import { operators, takesValue } from './operators.ts'
+import { Typed } from './typed.tsx'
+
+type Condition = Schemas['Condition']
+type MonitorCondition = Schemas['MonitorCondition']
+type LinesProps = { filter: Filter; onChange: (filter: Filter) => void }
+
+const results = [
+  { value: 'affected', label: 'affected' },
+  { value: 'not_affected', label: 'not affected' },
+  { value: 'unscored', label: 'unscored' },
+  { value: 'all', label: 'with any result' },
+]
+
+const Lines = ({
+  title,
+  add,
+  onAdd,
+  children,
+}: {
+  title: string
+  add: string
+  onAdd: () => void
+  children: ReactNode
+}) => (
+  <fieldset className={styles.lines}>
+    <legend>{title}</legend>
+    {children}
+    <div>
+      <Button small look="quiet" onClick={onAdd}>
+        <Plus aria-hidden="true" /> {add}
+      </Button>
+    </div>
+  </fieldset>
+)
+
+/** The conditions on monitors, and whether all or any must hold. */
+export const MonitorLines = ({ filter, onChange }: LinesProps) => {
+  const { options } = useNames('monitors')
+  const conditions = filter.monitors ?? []
+  const set = (next: MonitorCondition[]) => {
+    const changed = withField(filter, 'monitors', next)
+    onChange(next.length > 1 ? changed : withField(changed, 'match', undefined))
+  }
+  const change = (at: number, part: Partial<MonitorCondition>) =>
+    set(conditions.map((condition, index) => (index === at ? { ...condition, ...part } : condition)))
+  const unused = options.find(({ value }) => !conditions.some(({ id }) => id === value))
+  return (
+    <Lines
+      title="Monitors found"
+      add="Condition on a monitor"
+      onAdd={() => unused && set([...conditions, { id: unused.value, result: 'affected' }])}
+    >
+      {conditions.map(({ id, result = 'all' }, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: another monitor in its place is still the same condition
+        <div key={at} className={styles.line}>
+          <Select
+            aria-label={`Monitor ${at + 1}`}
+            value={id}
+            options={options.some(({ value }) => value === id) ? options : [...options, { value: id, label: id }]}
+            onChange={({ target }) => change(at, { id: target.value })}
+          />
+          <Select
+            aria-label={`Result ${at + 1}`}
+            value={result}
+            options={results}
+            onChange={({ target }) => change(at, { result: target.value as NonNullable<MonitorCondition['result']> })}
+          />
+          <IconButton
+            label={`Remove condition ${at + 1}`}
+            icon={<X />}
+            onClick={() => set(conditions.toSpliced(at, 1))}
+          />
+        </div>
+      ))}
+      {conditions.length > 1 && (
+        <Select
+          aria-label="How the conditions join"
+          value={filter.match ?? 'all'}
+          options={[
+            { value: 'all', label: 'All of these must hold' },
+            { value: 'any', label: 'Any of these must hold' },
+          ]}
+          onChange={({ target }) => onChange(withField(filter, 'match', target.value === 'any' ? 'any' : undefined))}
+        />
+      )}
+    </Lines>
+  )
+}
+
+/** The conditions on metadata, all of which must hold. One whose key is not typed yet asks nothing, and stays here. */
+export const MetadataLines = ({ filter, onChange }: LinesProps) => {
+  const kept = JSON.stringify(filter.metadata ?? [])
+  const [lines, setLines] = useState<Condition[]>(filter.metadata ?? [])
+  const handedOn = useRef(kept)
+  useEffect(() => {
+    // What was handed on comes back later; only what comes from elsewhere takes the place of what stands here.
+    if (kept !== handedOn.current) setLines(JSON.parse(kept))
+    handedOn.current = kept
+  }, [kept])
+  const set = (next: Condition[]) => {
+    const asked = next.filter(({ key }) => key !== '')
+    setLines(next)
+    handedOn.current = JSON.stringify(asked)
+    onChange(withField(filter, 'metadata', asked))
+  }
+  const change = (at: number, part: Partial<Condition>) =>
+    set(
+      lines.map((line, index) => {
+        if (index !== at) return line
+        const { value = '', ...rest } = { ...line, ...part }
+        return takesValue(rest.op) ? { ...rest, value } : rest
+      }),
+    )
+  return (
+    <Lines
+      title="Metadata"
+      add="Condition on metadata"
+      onAdd={() => setLines([...lines, { key: '', op: 'eq', value: '' }])}
+    >
+      {lines.map(({ key, op, value }, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a condition has no name but its place
+        <div key={at} className={styles.line}>
+          <Typed
+            aria-label={`Key ${at + 1}`}
+            placeholder="key"
+            maxLength={120}
+            value={key}
+            onChange={(text) => change(at, { key: text })}
+          />
+          <Select
+            aria-label={`Comparison ${at + 1}`}
+            value={op}
+            options={operators}
+            onChange={({ target }) => change(at, { op: target.value as Condition['op'] })}
+          />
+          {takesValue(op) && (
+            <Typed
+              aria-label={`Value ${at + 1}`}
+              placeholder="value"
+              maxLength={500}
+              value={value ?? ''}
+              onChange={(text) => change(at, { value: text })}
+            />
+          )}
+          <IconButton
+            label={`Remove condition ${at + 1} on metadata`}
+            icon={<X />}
+            onClick={() => set(lines.toSpliced(at, 1))}
+          />
+        </div>
+      ))}
+    </Lines>
+  )
+}

@@ -1,0 +1,15 @@
+import type { Schemas } from '../api/schema.d.ts'
+
+export type Filter = Schemas['Filter']
+export type FieldName = keyof Filter
+
+/** A filter without the fields that ask nothing. */
+export const withField = <Name extends FieldName>(
+  filter: Filter,
+  name: Name,
+  value: Filter[Name] | undefined,
+): Filter => {
+  const { [name]: _, ...rest } = filter
+  const asksNothing = value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
+  return asksNothing ? (rest as Filter) : ({ ...rest, [name]: value } as Filter)
+}

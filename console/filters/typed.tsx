@@ -1,0 +1,47 @@
+import { useEffect, useRef, useState } from 'react'
+import { Input } from '../ui/form.tsx'
+
+/** Text that is handed on when its typing rests, on Enter, and on leaving. */
+export const Typed = ({
+  value,
+  onChange,
+  ...rest
+}: { value: string; onChange: (value: string) => void } & Omit<
+  React.ComponentProps<'input'>,
+  'onChange' | 'value'
+>) => {
+  const [text, setText] = useState(value)
+  const handedOn = useRef(value)
+  useEffect(() => {
+    // What was handed on comes back later, and must not overwrite what was typed since.
+    if (value !== handedOn.current) setText(value)
+    handedOn.current = value
+  }, [value])
+  const handOn = () => {
+    if (text === handedOn.current) return
+    handedOn.current = text
+    onChange(text)
+  }
+  const latest = useRef(handOn)
+  useEffect(() => {
+    latest.current = handOn
+  })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: typing starts the time anew
+  useEffect(() => {
+    const timer = setTimeout(() => latest.current(), 400)
+    return () => clearTimeout(timer)
+  }, [text])
+  return (
+    <Input
+      {...rest}
+      value={text}
+      onChange={({ target }) => setText(target.value)}
+      onBlur={handOn}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter') return
+        event.preventDefault()
+        handOn()
+      }}
+    />
+  )
+}

@@ -1,0 +1,105 @@
+// What every page does when something is in its way.
+
+import { expect, it } from 'vitest'
+import { ask, open } from './browser.ts'
+
+type Listed = { data: { id: string; name: string }[] }
+
+it('asks again for a page that could not be shown', async () => {
+  const page = await open('/sign-in', 'viewer')
+  await page.route('**/v1/me', (route) =>
+    route.fulfill({ status: 429, json: { error: 'rate_limited', message: 'Too many requests.' } }),
+  )
+  await page.goto(new URL('/monitors', page.url()).href)
+  await page.getByRole('alert').getByText('Too many requests.').waitFor()
+  await page.unroute('**/v1/me')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Monitors' }).waitFor()
+})
+
+it('says that there is nothing under an id that leads nowhere', async () => {
+  for (const path of ['/monitors/none', '/monitors/none/edit', `/experiments/${crypto.randomUUID()}`]) {
+    const page = await open(path, 'owner')
+    await page.getByRole('heading', { name: 'There is no page under this address' }).waitFor()
+  }
+})
+
+it('asks the service whatever the browser thinks of the network', async () => {
+  const page = await open('/conversations', 'viewer')
+  await page.getByRole('grid').getByRole('row').nth(5).waitFor()
+  // The service may be on this very machine.
+  await page.evaluate(
+    "Object.defineProperty(navigator, 'onLine', { get: () => false }); dispatchEvent(new Event('offline'))",
+  )
+  await page.getByRole('searchbox', { name: 'Words said' }).fill('refund')
+  await page.keyboard.press('Enter')
+  await page.getByText(/conversations? .*refund/).waitFor()
+})
+
+it('offers in the palette what its person may do', async () => {
+  const asViewer = await open('/', 'viewer')
+  await asViewer.getByRole('heading', { level: 1 }).waitFor()
+  await asViewer.keyboard.press('Control+k')
+  await asViewer.getByRole('combobox', { name: 'Find' }).fill('Action')
+  await asViewer.getByRole('option', { name: 'New export' }).waitFor()
+  expect(await asViewer.getByRole('option', { name: /New monitor|Launch|API key/ }).count()).toBe(0)
+
+  const page = await open('/', 'owner')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.keyboard.press('Control+k')
+  const find = page.getByRole('combobox', { name: 'Find' })
+  await find.fill('Action')
+  await page.getByRole('option', { name: 'Launch an experiment' }).waitFor()
+  await find.fill(crypto.randomUUID())
+  await expect.poll(() => page.getByRole('option').count()).toBe(3)
+})
+
+it('closes the menu of a small window by keyboard', async () => {
+  const page = await open('/', 'viewer', { viewport: { width: 390, height: 844 } })
+  await page.getByRole('button', { name: 'Menu', exact: true }).click()
+  await page.getByRole('navigation', { name: 'Main' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('navigation', { name: 'Main' }).waitFor({ state: 'hidden' })
+})
+
+const long = 'W'.repeat(255)
+
+it.each([1440, 320])('holds names of 255 signs without a space, %i pixels wide', async (width) => {
+  const { data: monitors } = await ask<Listed>('GET', '/v1/monitors?limit=1')
+  const { data: experiments } = await ask<Listed>('GET', '/v1/experiments?limit=1')
+  const page = await open('/sign-in', 'owner', { viewport: { width, height: 800 } })
+  await page.route(/\/v1\/(monitors|experiments)(\/[0-9a-f-]+)?(\?|$)/, async (route) => {
+    const answered = await route.fetch()
+    const named = (item: object) => ({ ...item, name: long, description: long, armAName: long.slice(0, 100) })
+    const body = await answered.json()
+    await route.fulfill({ json: body.data ? { ...body, data: body.data.map(named) } : named(body) })
+  })
+  const pages = [
+    ...['/', '/monitors', `/monitors/${monitors[0]?.id}`, `/monitors/${monitors[0]?.id}/edit`],
+    ...['/experiments', `/experiments/${experiments[0]?.id}`],
+  ]
+  for (const path of pages) {
+    await page.goto(new URL(path, page.url()).href)
+    await page.getByText(long).first().waitFor()
+    const wide = await page.evaluate('document.documentElement.scrollWidth')
+    expect(wide, path).toBe(width)
+  }
+})
+
+it('finds one of two thousand by typing', async () => {
+  const page = await open('/sign-in', 'viewer')
+  await page.route('**/v1/monitors?*', (route) => {
+    const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0)
+    const data = Array.from({ length: 200 }, (_, at) => ({
+      ...{ id: `00000000-0000-4000-8000-${String(from + at).padStart(12, '0')}`, name: `Monitor ${from + at}` },
+    }))
+    return route.fulfill({ json: { data, nextCursor: from < 1_800 ? String(from + 200) : null } })
+  })
+  await page.goto(new URL('/exports/new', page.url()).href)
+  await page.getByLabel('Results of', { exact: true }).click()
+  await page.getByText('Type to find more.').waitFor()
+  expect(await page.getByRole('option').count()).toBe(100)
+  await page.keyboard.type('1999')
+  await page.getByRole('option', { name: 'Monitor 1999' }).click()
+  await page.getByLabel('Results of Monitor 1999').waitFor()
+})
