@@ -69,6 +69,7 @@ it('plays, follows the sound, jumps between marks, and keeps the place in the ad
   await page.getByRole('button', { name: 'Play' }).waitFor()
   await expect.poll(() => Number(searchOf(page).get('at'))).toBeGreaterThan(0.4)
 
+  await page.getByText(/^\d+ marks?$/).waitFor()
   await page.keyboard.press(']')
   await expect.poll(() => searchOf(page).get('turn')).not.toBeNull()
   const place = page.getByRole('slider', { name: 'Place in the conversation' })
@@ -90,6 +91,7 @@ it('plays, follows the sound, jumps between marks, and keeps the place in the ad
   await page.keyboard.press('<')
   await expect.poll(() => speedOf(page)).toBe(1.25)
   // Of a keyboard that has brackets by AltGr alone.
+  await page.getByText(/^\d+ marks?$/).waitFor()
   const address = page.url()
   await page.evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: ']', ctrlKey: true, altKey: true }))")
   await expect.poll(() => page.url()).not.toBe(address)
@@ -139,8 +141,12 @@ it.each(['light', 'dark'] as const)('breaks nothing of WCAG 2.2 AA (%s), and fit
 
 it('files a finding about the words that are selected', async () => {
   const { id } = await send(turns)
+  await judged(id)
   const page = await open(`/conversations/${id}`, 'member')
+  // What is marked in the words later on would take the selection away.
+  await page.getByRole('button', { name: /real person/ }).waitFor()
   await page.getByText('Can I speak to a').selectText()
+  await page.getByRole('button', { name: 'File a finding' }).nth(1).waitFor()
   await page.keyboard.press('q')
   const form = page.getByRole('dialog', { name: 'File a finding' })
   await form.getByText('Customer at 0:11').waitFor()

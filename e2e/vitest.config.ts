@@ -9,6 +9,7 @@ export default defineConfig({
     pool: 'forks',
     // Beside them run the service, its database and the browsers.
     maxWorkers: 2,
+    expect: { poll: { timeout: 15_000 } },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     retry: 0,

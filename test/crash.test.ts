@@ -6,7 +6,8 @@ import { seededRandom } from './malformed.ts'
 /** What was acknowledged stays, whatever is killed, and nobody has to lend a hand. */
 
 const seed = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 2 ** 32))
-const kills = 10
+/** `npm run faults` kills more often. */
+const kills = Number(process.env.CRASH_KILLS ?? 6)
 const writers = 8
 const readyWithinMs = 15_000
 const png = Buffer.from('89504e470d0a1a0a0000', 'hex')

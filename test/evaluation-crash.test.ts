@@ -9,7 +9,8 @@ import { seededRandom } from './malformed.ts'
 /** Runs that are killed at any moment end with one result for each conversation, and what was paid for is paid once. */
 
 const seed = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 2 ** 32))
-const kills = 10
+/** `npm run faults` kills more often. */
+const kills = Number(process.env.CRASH_KILLS ?? 6)
 const count = 600
 const concurrency = 4
 

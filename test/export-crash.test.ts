@@ -14,7 +14,8 @@ import { seededRandom } from './malformed.ts'
 /** Exports whose service, process or database is killed at any moment end, with the right file or with a code. */
 
 const seed = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 2 ** 32))
-const kills = 20
+/** `npm run faults` kills more often. */
+const kills = Number(process.env.CRASH_KILLS ?? 8)
 const calls = 30_000
 const longestPauseMs = 900
 
