@@ -279,3 +279,18 @@ it.each(['light', 'dark'] as const)('has no barrier on a narrow window, in the %
   expect(await breaches(page)).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
 })
+
+it('asks before a comment that was begun is lost', async () => {
+  const { id } = await ask<{ id: string }>('POST', '/v1/findings', { title: 'A draft' })
+  const page = await open(`/findings/${id}`, 'member')
+  await page.getByRole('heading', { name: 'A draft' }).first().waitFor()
+  await page.keyboard.press('c')
+  await page.getByRole('textbox', { name: 'A comment' }).fill('Half a thought')
+  await page.getByRole('link', { name: 'Companies' }).click()
+  await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Stay' }).click()
+  await page.getByText('Half a thought').waitFor()
+  await page.getByRole('button', { name: 'Comment', exact: true }).click()
+  await page.getByRole('listitem').getByText('Half a thought').waitFor()
+  await page.getByRole('link', { name: 'Companies' }).click()
+  await page.getByRole('heading', { name: 'Companies' }).waitFor()
+})

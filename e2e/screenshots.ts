@@ -42,13 +42,27 @@ const settle = async () => {
 try {
   const cookie = await sessionOf(origin, invitation, 'Olga Owner')
   await settle()
-  const sounding = (await list('/v1/conversations?limit=50')).find(({ recording }) => recording !== null)?.id
+  // One that has sound, and of those the one in which most was found.
+  const sounding = (await list('/v1/conversations?limit=60')).filter(({ recording }) => recording !== null)
+  const found = await Promise.all(
+    sounding.map(async ({ id }) => {
+      const results = (await list(`/v1/conversations/${id}/results`)) as unknown as {
+        result: string
+        evidence: unknown[]
+      }[]
+      return {
+        id,
+        marks: results.filter(({ result }) => result === 'affected').flatMap(({ evidence }) => evidence).length,
+      }
+    }),
+  )
+  const telling = found.toSorted((a, b) => b.marks - a.marks)[0]?.id
   const monitor = await idOf('/v1/monitors', 'Asks for a person')
   const bucket = await idOf('/v1/buckets')
   const pages: Record<string, string> = {
     overview: '/',
     conversations: `/conversations?open=${await idOf('/v1/conversations?limit=1')}`,
-    conversation: `/conversations/${sounding}`,
+    conversation: `/conversations/${telling}`,
     monitors: '/monitors',
     monitor: `/monitors/${monitor}`,
     editor: `/monitors/${monitor}/edit`,

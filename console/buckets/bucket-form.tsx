@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { answer, api } from '../api/client.ts'
 import { useNames } from '../api/names.ts'
@@ -10,6 +10,7 @@ import { announce } from '../ui/announce.tsx'
 import { Button } from '../ui/button.tsx'
 import { Chooser } from '../ui/chooser.tsx'
 import { CheckField, Choice, Form, Row, SelectField, TextField } from '../ui/form.tsx'
+import { LeaveGuard } from '../ui/leave-guard.tsx'
 import styles from './bucket-form.module.css'
 import type { Bucket } from './queries.ts'
 
@@ -65,6 +66,8 @@ export const BucketForm = ({ bucket, onDone, onCancel }: BucketFormProps) => {
   const [filters, setFilters] = useState<Filter>(bucket?.filters ?? {})
   const [reviewerUserIds, setReviewers] = useState(bucket?.reviewerUserIds ?? [])
   const [monitorIds, setMonitors] = useState(bucket?.monitorIds ?? [])
+  const isDone = useRef(false)
+  const { isDirty } = form.formState
   const people = useNames('members')
   const monitors = useNames('monitors')
   const send = async ({ name, share, perWeek, reviewsPerConversation, ...checks }: Values) => {
@@ -83,6 +86,7 @@ export const BucketForm = ({ bucket, onDone, onCancel }: BucketFormProps) => {
         : api.POST('/v1/buckets', { body: { ...body, type } }),
     )
     await queryClient.invalidateQueries({ queryKey: ['buckets'] })
+    isDone.current = true
     announce(bucket ? 'The bucket is changed' : 'The bucket is made', saved.name)
     onDone(saved)
   }
@@ -93,6 +97,7 @@ export const BucketForm = ({ bucket, onDone, onCancel }: BucketFormProps) => {
       submit={bucket ? 'Keep the changes' : 'Make the bucket'}
       beside={<Button onClick={onCancel}>Cancel</Button>}
     >
+      <LeaveGuard isDirty={() => isDirty && !isDone.current} />
       <TextField name="name" label="Name" required maxLength={255} />
       {!bucket && (
         <div>

@@ -7,6 +7,7 @@ import { useMay, useMe } from '../api/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Key, useKeys } from '../ui/keys.tsx'
+import { LeaveGuard } from '../ui/leave-guard.tsx'
 import { Section } from '../ui/page.tsx'
 import { FaultNote, Loading } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -37,6 +38,7 @@ const Composer = ({ findingId, comment, onDone }: { findingId: string; comment?:
   }
   return (
     <div className={styles.composer}>
+      <LeaveGuard isDirty={() => !save.isSuccess && body !== (comment?.body ?? null)} />
       <RichTextField
         label={comment ? 'The comment' : 'A comment'}
         value={body}

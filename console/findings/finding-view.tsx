@@ -5,6 +5,7 @@ import { answer, api } from '../api/client.ts'
 import { useMay } from '../api/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/form.tsx'
+import { LeaveGuard } from '../ui/leave-guard.tsx'
 import { Section } from '../ui/page.tsx'
 import { Await, FaultNote } from '../ui/states.tsx'
 import { About } from './about.tsx'
@@ -34,6 +35,7 @@ const Saying = ({ finding, titled }: { finding: Finding; titled: boolean }) => {
     }
     return (
       <div className={styles.composer}>
+        <LeaveGuard isDirty={() => draft.title !== title || draft.description !== (description ?? null)} />
         <Field label="Title">
           {(ids) => (
             <Input

@@ -9,6 +9,7 @@ import { formatCount, formatMoney, plural } from '../lib/format.ts'
 import { announce } from '../ui/announce.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { CheckField, Form, TextField } from '../ui/form.tsx'
+import { LeaveGuard } from '../ui/leave-guard.tsx'
 import { Facts, Section } from '../ui/page.tsx'
 import { Await } from '../ui/states.tsx'
 import { organizationOptions, refresh } from './queries.ts'
@@ -57,6 +58,7 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
       monthlyJudgeBudget: monthlyJudgeBudget === null ? '' : String(monthlyJudgeBudget),
     },
   })
+  const { isDirty } = form.formState
   const save = async (values: Values) => {
     await answer(api.PATCH('/v1/organization', { body: bodyOf(values) }))
     await Promise.all([refresh('organization'), refresh('me')])
@@ -76,6 +78,7 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
   const days = numberOf(asked?.retentionDays ?? '')
   return (
     <>
+      <LeaveGuard isDirty={() => isDirty} />
       <Form form={form} send={send} submit="Save">
         <TextField name="name" label="Name" required maxLength={255} />
         <TextField

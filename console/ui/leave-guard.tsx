@@ -3,11 +3,14 @@ import { Button } from './button.tsx'
 import styles from './dialog.module.css'
 import { Dialog } from './dialog.tsx'
 
+const openOf = (search: object) => ('open' in search ? search.open : undefined)
+
 /** Asks before what was typed is lost. */
 export const LeaveGuard = ({ isDirty }: { isDirty: () => boolean }) => {
   const { status, proceed, reset } = useBlocker({
-    // Another choice on the same page changes the address too.
-    shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && isDirty(),
+    // Another choice on the same page changes the address too; what is open beside a list is a page of its own.
+    shouldBlockFn: ({ current, next }) =>
+      (current.pathname !== next.pathname || openOf(current.search) !== openOf(next.search)) && isDirty(),
     enableBeforeUnload: isDirty,
     withResolver: true,
   })

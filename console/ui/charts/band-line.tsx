@@ -164,7 +164,11 @@ export const BandLine = ({
             {reference && (
               <g aria-hidden="true">
                 <line className={styles.reference} x2={plot.width} y1={y(reference.value)} y2={y(reference.value)} />
-                <text className={`${styles.tick} ${styles.end}`} x={plot.width} y={y(reference.value) - 5}>
+                <text
+                  className={`${styles.tick} ${styles.end} ${styles.haloed}`}
+                  x={plot.width}
+                  y={y(reference.value) - 5}
+                >
                   {reference.label}
                 </text>
               </g>
