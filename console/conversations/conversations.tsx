@@ -10,6 +10,7 @@ import { formatDuration, sentenceCase } from '../lib/format.ts'
 import { Badge } from '../ui/badge.tsx'
 import { ButtonLink, IconButton } from '../ui/button.tsx'
 import { Page } from '../ui/page.tsx'
+import split from '../ui/split.module.css'
 import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { type Column, LongTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
@@ -109,8 +110,8 @@ export const Conversations = () => {
       }
     >
       <FilterBar filter={filter} view={view} onChange={onFilter} />
-      <div className={open ? `${styles.split} ${styles.open}` : styles.split}>
-        <div className={styles.list}>
+      <div className={open ? `${split.split} ${split.open}` : split.split}>
+        <div className={split.list}>
           {list.error && <FaultNote error={list.error} retry={list.retry} />}
           {list.isPending && <Loading lines={12} />}
           {rows?.length === 0 &&
@@ -136,8 +137,8 @@ export const Conversations = () => {
           )}
         </div>
         {open && (
-          <aside className={styles.panel} aria-label="The selected conversation">
-            <div className={styles.panelHead}>
+          <aside className={split.panel} aria-label="The selected conversation">
+            <div className={split.panelHead}>
               <ButtonLink
                 small
                 look="quiet"

@@ -1,8 +1,9 @@
-import { Plus, X } from 'lucide-react'
+import { X } from 'lucide-react'
 import { useNames } from '../api/names.ts'
 import type { Schemas } from '../api/schema.d.ts'
+import { Line, Lines } from '../filters/filter-lines.tsx'
 import { operators, takesValue } from '../filters/operators.ts'
-import { Button, IconButton } from '../ui/button.tsx'
+import { IconButton } from '../ui/button.tsx'
 import { Input, Select } from '../ui/form.tsx'
 import styles from './launch.module.css'
 
@@ -36,11 +37,10 @@ export const CohortLines = ({ filters, onChange, fault }: CohortLinesProps) => {
     return { field, op: 'eq', value: first }
   }
   return (
-    <fieldset className={styles.lines}>
-      <legend>Only conversations with</legend>
+    <Lines title="Only conversations with" add="Condition" onAdd={() => onChange([...filters, start('channel')])}>
       {filters.map((filter, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a condition has no name but its place
-        <div key={at} className={styles.line}>
+        <Line key={at}>
           <Select
             aria-label={`What of condition ${at + 1}`}
             value={filter.field}
@@ -88,14 +88,9 @@ export const CohortLines = ({ filters, onChange, fault }: CohortLinesProps) => {
             icon={<X />}
             onClick={() => onChange(filters.toSpliced(at, 1))}
           />
-        </div>
+        </Line>
       ))}
       {fault && <p className={styles.fault}>{fault}</p>}
-      <div>
-        <Button small look="quiet" onClick={() => onChange([...filters, start('channel')])}>
-          <Plus aria-hidden="true" /> Condition
-        </Button>
-      </div>
-    </fieldset>
+    </Lines>
   )
 }

@@ -22,7 +22,11 @@ const results = [
   { value: 'all', label: 'with any result' },
 ]
 
-const Lines = ({
+/** A condition: its parts side by side. */
+export const Line = ({ children }: { children: ReactNode }) => <div className={styles.line}>{children}</div>
+
+/** Conditions one below the other, with a way to add one. */
+export const Lines = ({
   title,
   add,
   onAdd,
@@ -63,7 +67,7 @@ export const MonitorLines = ({ filter, onChange }: LinesProps) => {
     >
       {conditions.map(({ id, result = 'all' }, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: another monitor in its place is still the same condition
-        <div key={at} className={styles.line}>
+        <Line key={at}>
           <Select
             aria-label={`Monitor ${at + 1}`}
             value={id}
@@ -81,7 +85,7 @@ export const MonitorLines = ({ filter, onChange }: LinesProps) => {
             icon={<X />}
             onClick={() => set(conditions.toSpliced(at, 1))}
           />
-        </div>
+        </Line>
       ))}
       {conditions.length > 1 && (
         <Select
@@ -130,7 +134,7 @@ export const MetadataLines = ({ filter, onChange }: LinesProps) => {
     >
       {lines.map(({ key, op, value }, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a condition has no name but its place
-        <div key={at} className={styles.line}>
+        <Line key={at}>
           <Typed
             aria-label={`Key ${at + 1}`}
             placeholder="key"
@@ -158,7 +162,7 @@ export const MetadataLines = ({ filter, onChange }: LinesProps) => {
             icon={<X />}
             onClick={() => set(lines.toSpliced(at, 1))}
           />
-        </div>
+        </Line>
       ))}
     </Lines>
   )

@@ -6,6 +6,7 @@ import { useList } from '../api/queries.ts'
 import { formatCount } from '../lib/format.ts'
 import { ButtonLink, IconButton } from '../ui/button.tsx'
 import { useKeys } from '../ui/keys.tsx'
+import split from '../ui/split.module.css'
 import { FaultNote, Loading } from '../ui/states.tsx'
 import { type Column, LongTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
@@ -61,8 +62,8 @@ export const FindingsList = ({ filter, open, onSelect, empty }: ListProps) => {
     triage.mutate,
   )
   return (
-    <div className={open ? `${styles.split} ${styles.open}` : styles.split}>
-      <div className={styles.list}>
+    <div className={open ? `${split.split} ${split.open}` : split.split}>
+      <div className={split.list}>
         {error && <FaultNote error={error} retry={retry} />}
         {triage.error && <FaultNote error={triage.error} />}
         {isPending && <Loading lines={10} />}
@@ -82,8 +83,8 @@ export const FindingsList = ({ filter, open, onSelect, empty }: ListProps) => {
         )}
       </div>
       {open && (
-        <section className={styles.panel} aria-label="The selected finding">
-          <div className={styles.panelHead}>
+        <section className={split.panel} aria-label="The selected finding">
+          <div className={split.panelHead}>
             <ButtonLink small look="quiet" to="/findings/$id" params={{ id: open }}>
               <Maximize2 aria-hidden="true" /> Whole page
             </ButtonLink>
