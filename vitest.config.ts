@@ -5,8 +5,9 @@ export default defineConfig({
     environment: 'node',
     include: ['server/**/*.test.ts', 'console/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: 'test/global-setup.ts',
-    // Processes, because tests open pools and set process-wide state; two, because that is what CI has.
+    // Each file has a server and a database of its own, so files can share a process, which imports the service once.
     pool: 'forks',
+    isolate: false,
     maxWorkers: 2,
     testTimeout: 30_000,
     expect: { poll: { timeout: 10_000 } },

@@ -36,6 +36,7 @@ import { ApiError } from './platform/errors.ts'
 import { addFiles } from './platform/http/files.ts'
 import { addHealth } from './platform/http/health.ts'
 import { type App, openHttp } from './platform/http/http.ts'
+import type { Overload } from './platform/http/overload.ts'
 import { addPages } from './platform/http/pages.ts'
 import { reviewAdjudication } from './reviews/adjudication/routes.ts'
 import { reviewClaims } from './reviews/claims/routes.ts'
@@ -113,8 +114,8 @@ const areas: [name: string, description: string][] = [
   ['Operations', 'Health of the process.'],
 ]
 
-export const buildApp = (deps: Deps): Promise<App> =>
-  openHttp({ ...deps, areas }, (app) => {
+export const buildApp = (deps: Deps, { overload }: { overload?: Overload } = {}): Promise<App> =>
+  openHttp({ ...deps, areas, ...(overload && { overload }) }, (app) => {
     for (const addRoutes of resources) addRoutes(app, deps)
     addFiles(app, deps.blobs)
     addPages(app, deps)

@@ -90,17 +90,15 @@ it('a conversation that was told of before does not end before it starts', async
 })
 
 it('the owners of a long chain of spans are found in one walk, also where it is a circle', () => {
-  const length = 10_000
+  // Long enough that a walk for each span takes minutes, which no test has.
+  const length = 30_000
   const stored = Array.from({ length }, (_, number) => {
     const parentSpanId = hex(number === 0 ? 7 : number - 1, 16)
     const conversationKey = number === length / 2 ? 'a' : number === length - 1 ? 'b' : null
     const text = JSON.stringify({ resource: {}, scope: {}, span: { parentSpanId } })
     return { traceId: trace, spanId: hex(number, 16), conversationKey, text }
   })
-  const began = performance.now()
   const numbers = (key: string) => ownSpans(stored, key).map(({ spanId }) => Number.parseInt(spanId, 16))
   expect(numbers('a')).toEqual([...Array(length - 1).keys()])
   expect(numbers('b')).toEqual([...Array(length / 2).keys(), length - 1])
-  // A walk for each span takes half a minute.
-  expect(performance.now() - began).toBeLessThan(5_000)
 })

@@ -72,7 +72,8 @@ describe('a rule that is saved', () => {
   it.each([
     ['nested calls', `${'size('.repeat(1_600)}turns${')'.repeat(1_600)} > 0`, 'is nested too deeply'],
     ['parentheses', `${'('.repeat(4_000)}true${')'.repeat(4_000)}`, 'is nested too deeply'],
-    ['negations', `${'!'.repeat(9_900)}true`, 'is nested too deeply'],
+    // Which bound it meets first depends on how much of the stack is left.
+    ['negations', `${'!'.repeat(9_900)}true`, /is (nested too deeply|too long)$/],
     ['fields', `metadata${'.a'.repeat(4_900)}`, 'is nested too deeply'],
     ['a chain', `true${'||true'.repeat(1_600)}`, 'is too long'],
     ['a chain that is short enough to read', `true${'||true'.repeat(1_400)}`, 'is nested too deeply'],
@@ -90,7 +91,7 @@ describe('a rule that is saved', () => {
     ],
   ])('is bounded in %s', (_, expression, fault) => {
     expect(expression.length).toBeLessThanOrEqual(10_000)
-    expect(faultOf(expression)).toContain(fault)
+    expect(faultOf(expression)).toMatch(fault)
   })
 
   it.each([

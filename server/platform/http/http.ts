@@ -15,7 +15,7 @@ import { addGate } from './gate.ts'
 import { watchMethods } from './methods.ts'
 import { addRequestMetrics, type Metrics } from './metrics.ts'
 import { addOpenApi } from './openapi.ts'
-import { watchOverload } from './overload.ts'
+import { type Overload, watchOverload } from './overload.ts'
 import { openPaging, type Paging } from './paging.ts'
 import { openRateLimits } from './rate-limit.ts'
 import { addSecurityHeaders } from './security-headers.ts'
@@ -46,6 +46,8 @@ export type HttpOptions = {
   areas: [name: string, description: string][]
   sessionCookie: SessionCookie
   baseUrl: () => string
+  /** In place of watching this process. */
+  overload?: Overload
 }
 
 const saneRequestId = /^[\w.:-]{1,128}$/
@@ -88,7 +90,7 @@ export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => vo
   addValidation(app)
   addFailures(app, methods)
   addRequestMetrics(app, metrics)
-  const overload = watchOverload(database)
+  const overload = options.overload ?? watchOverload(database)
   app.addHook('onClose', async () => overload.close())
   addGate(app, {
     ...{ config, identity, overload, sessionCookie: options.sessionCookie, baseUrl: options.baseUrl },

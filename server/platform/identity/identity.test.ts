@@ -88,7 +88,7 @@ describe('when notices are lost', () => {
     expect(await seenBy({ identity }, key)).toMatchObject({ role: 'viewer' })
     await call('DELETE', `/v1/api-keys/${id}`, { key: org.key })
     expect(await seenBy({ identity }, key)).toMatchObject({ role: 'viewer' })
-    await expect.poll(() => seenBy({ identity }, key), { timeout: 5_100, interval: 50 }).toBe('unknown')
+    await expect.poll(() => seenBy({ identity }, key), { timeout: 9_000, interval: 50 }).toBe('unknown')
     await identity.close()
   })
 })

@@ -62,24 +62,24 @@ const activeIn = async (name: string) => {
 test('workers are woken by the commit, and share the work so that each job runs once', async () => {
   const workers = await Promise.all(['a', 'b'].map((name) => startWorker(name, [quickJob])))
   const startedAt = Date.now()
-  for (let run = 1; run <= 5; run++) {
+  for (let run = 1; run <= 20; run++) {
     await queue.jobs.enqueue(queue.db, quickJob, { text: `hello ${run}` })
     await eventually('a run', async () => (await notes(queue.db)).length === run)
   }
   // Workers that only looked every second would need one for each.
-  expect(Date.now() - startedAt).toBeLessThan(4_000)
+  expect(Date.now() - startedAt).toBeLessThan(15_000)
 
   await queue.jobs.enqueueMany(
     queue.db,
     quickJob,
     Array.from({ length: 200 }, (_, index) => ({ text: `${index}` })),
   )
-  await eventually('all runs', async () => (await notes(queue.db)).length >= 205)
+  await eventually('all runs', async () => (await notes(queue.db)).length >= 220)
   const lines = await notes(queue.db)
-  expect(new Set(lines.map((line) => line.split(' by ')[0])).size).toBe(205)
-  expect(lines).toHaveLength(205)
+  expect(new Set(lines.map((line) => line.split(' by ')[0])).size).toBe(220)
+  expect(lines).toHaveLength(220)
   expect(new Set(lines.map((line) => line.split(' by ')[1]))).toEqual(new Set(['a', 'b']))
-  await eventually('all counted', async () => workers.flatMap(({ settled }) => settled).length === 205)
+  await eventually('all counted', async () => workers.flatMap(({ settled }) => settled).length === 220)
   expect(workers.flatMap(({ settled }) => settled).every(({ result }) => result === 'completed')).toBe(true)
 })
 
@@ -149,7 +149,8 @@ test('the jobs of a killed worker are taken over at once', async () => {
   child.kill('SIGKILL')
   const killedAt = Date.now()
   await noted('x finished by b')
-  expect(Date.now() - killedAt).toBeLessThan(5_000)
+  // By its heartbeat alone it would be ten seconds.
+  expect(Date.now() - killedAt).toBeLessThan(9_000)
   expect(await notes(queue.db)).toEqual([
     'x begun by child as 1',
     'x begun by b as 2',
