@@ -264,6 +264,29 @@ export const switches = {
     fallback: undefined,
     secret: true,
   }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: define<string | undefined>({
+    about:
+      'Where this process sends its own traces and metrics by OTLP (HTTP, protobuf), such as `http://localhost:4318`. ' +
+      'OTEL_EXPORTER_OTLP_HEADERS, _TIMEOUT, _COMPRESSION and _CERTIFICATE count too, and OTEL_RESOURCE_ATTRIBUTES.',
+    ...url('http:', 'https:'),
+    fallback: undefined,
+  }),
+  OTEL_SERVICE_NAME: define({
+    about: 'What it calls itself there.',
+    ...visibleText(1, 200),
+    fallback: 'earshot',
+  }),
+  OTEL_TRACES_SAMPLER_ARG: define({
+    about: 'Which share of requests and jobs is traced.',
+    expects: 'a number from 0 to 1',
+    read: (text) => (/^(0(\.\d+)?|1(\.0+)?)$/.test(text) ? Number(text) : undefined),
+    fallback: 1,
+  }),
+  OTEL_METRIC_EXPORT_INTERVAL: define({
+    about: 'Milliseconds between two exports of metrics.',
+    ...integer(1_000, 3_600_000),
+    fallback: 60_000,
+  }),
   EARSHOT_TRUST_PROXY: define({
     about: 'How many proxies in front to believe about the address of the caller.',
     ...integer(0, 10),
@@ -324,6 +347,12 @@ const toConfig = (values: Values) => ({
   },
   smtp: values.EARSHOT_SMTP_URL,
   oidc: oidcOf(values),
+  telemetry: {
+    endpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+    serviceName: values.OTEL_SERVICE_NAME,
+    share: values.OTEL_TRACES_SAMPLER_ARG,
+    metricIntervalMs: values.OTEL_METRIC_EXPORT_INTERVAL,
+  },
   trustProxy: values.EARSHOT_TRUST_PROXY,
   metricsToken: values.EARSHOT_METRICS_TOKEN,
   allowedPrivateAddresses: values.EARSHOT_ALLOWED_PRIVATE_ADDRESSES,

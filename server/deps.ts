@@ -14,6 +14,7 @@ import type { Log } from './platform/log.ts'
 import { type Outbound, openOutbound } from './platform/outbound/outbound.ts'
 import { loadSecretKey } from './platform/secrets/secret-key.ts'
 import { openSecrets, type Secrets } from './platform/secrets/secrets.ts'
+import { openTelemetry, type Telemetry } from './platform/telemetry/telemetry.ts'
 
 /** Everything with a lifetime that a handler or a job may stand on. */
 export type Deps = {
@@ -32,6 +33,7 @@ export type Deps = {
   judge: Judge
   rules: Rules
   metrics: Metrics
+  telemetry: Telemetry
   /** Where this process listens; known once it does, when the port is chosen by the system. */
   listening: { port: number }
   /** The address that links are made from. */
@@ -54,6 +56,7 @@ export const openDeps = async ({ config, log, connection, applicationName, clock
     connection,
     applicationName,
     onConnectionLost: (error) => log.warn({ err: error }, 'a database connection was lost'),
+    traced: config.telemetry.endpoint !== undefined,
   })
   const { db } = database
   const listener = await openListener({ ...connection, application_name: `${applicationName} notices` }, log)
@@ -69,15 +72,17 @@ export const openDeps = async ({ config, log, connection, applicationName, clock
   const judge = openJudge(config.judge, { clock })
   const rules = openRules()
   const metrics = openMetrics({ database, countJobs: jobs.counts })
+  const telemetry = await openTelemetry({ config, registry: metrics.registry, log })
   const deps: Deps = {
     ...{ config, clock, log, database, db, listener, secrets, identity, jobs, blobs, outbound, judge, rules, metrics },
-    ...{ sessionCookie, listening, baseUrl },
+    ...{ telemetry, sessionCookie, listening, baseUrl },
   }
   return deps
 }
 
 /** In the reverse order: what stands on another thing goes first. */
 export const closeDeps = async ({
+  telemetry,
   jobs,
   judge,
   rules,
@@ -87,6 +92,8 @@ export const closeDeps = async ({
   listener,
   database,
 }: Deps): Promise<void> => {
+  // Its last metrics ask the database.
+  await telemetry.close()
   await jobs.close()
   await judge.close()
   await rules.close()

@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { NamingClient } from './naming-client.ts'
+import { recordQuery } from './query-spans.ts'
 import type { DB } from './tables.ts'
 
 /** A pool or an open transaction: queries take either. */
@@ -17,6 +18,8 @@ export type DatabaseOptions = {
   statementTimeoutMs?: number
   /** Told of a pooled connection's loss; pg would otherwise end the process. */
   onConnectionLost?: (error: Error) => void
+  /** Statements become spans of what asked them. */
+  traced?: boolean
 }
 
 export type Database = {
@@ -59,7 +62,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   pool.on('error', (error) => options.onConnectionLost?.(error))
   // The pool listens to idle connections alone: one lost between two statements of a transaction would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
+  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), ...(options.traced && { log: recordQuery }) })
   pools.set(db, pool)
   return {
     db,

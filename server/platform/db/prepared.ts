@@ -1,5 +1,7 @@
 import type { CompiledQuery } from 'kysely'
+import { endSpan } from '../telemetry/span.ts'
 import { type Db, poolOf } from './database.ts'
+import { beginQuery } from './query-spans.ts'
 
 /** Stands for an argument while a query is compiled; where it turns up among the parameters, the argument goes. */
 class Slot {
@@ -24,7 +26,12 @@ export const prepared = <Arguments extends unknown[], Row>(
     const parameters = query.parameters.map((value) => (value instanceof Slot ? args[value.index] : value))
     // Outside a transaction any connection will do, and the pool's own way to one is the shortest.
     const pool = poolOf(db)
-    if (pool) return pool.query(query.sql, parameters).then(({ rows }) => rows)
+    if (pool) {
+      const span = beginQuery(query.sql)
+      const rows: Promise<Row[]> = pool.query(query.sql, parameters).then((result) => result.rows)
+      if (span) rows.then(() => endSpan(span)).catch((error) => endSpan(span, error))
+      return rows
+    }
     return db.executeQuery<Row>({ ...query, parameters }).then(({ rows }) => rows)
   }
 }

@@ -19,6 +19,7 @@ import { type Overload, watchOverload } from './overload.ts'
 import { openPaging, type Paging } from './paging.ts'
 import { openRateLimits } from './rate-limit.ts'
 import { addSecurityHeaders } from './security-headers.ts'
+import { addTracing } from './tracing.ts'
 import { addValidation } from './validation.ts'
 
 export type App = FastifyInstance<
@@ -89,6 +90,7 @@ export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => vo
   addBodyParser(app)
   addValidation(app)
   addFailures(app, methods)
+  if (config.telemetry.endpoint) addTracing(app)
   addRequestMetrics(app, metrics)
   const overload = options.overload ?? watchOverload(database)
   app.addHook('onClose', async () => overload.close())

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Database } from '../db/database.ts'
+import { traceIdOf } from './tracing.ts'
 
 export type Metrics = {
   registry: Registry
@@ -82,7 +83,9 @@ export const addRequestMetrics = (app: FastifyInstance, { registry }: Metrics): 
     const { config, url: route = 'unknown' } = request.routeOptions
     const { statusCode: status, elapsedTime } = reply
     findSeries(config, method, route, status).observe(elapsedTime / 1_000)
-    request.log.info({ requestId: request.id, method, route, status, ms: Math.round(elapsedTime * 10) / 10 }, 'request')
+    const ms = Math.round(elapsedTime * 10) / 10
+    // Left out of the line where it is undefined.
+    request.log.info({ requestId: request.id, traceId: traceIdOf(request), method, route, status, ms }, 'request')
     done()
   })
 }

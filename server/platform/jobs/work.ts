@@ -1,6 +1,7 @@
 // The loops of one worker: as many attempts of each job at once as it allows, started when jobs are due.
 import type { Db } from '../db/database.ts'
 import type { Log } from '../log.ts'
+import { beginSpan, endSpan, within } from '../telemetry/span.ts'
 import { AttemptEnded, type Outcome, runAttempt, type TakenJob } from './attempt.ts'
 import type { Job } from './define-job.ts'
 import type { Claim } from './queries.ts'
@@ -42,7 +43,14 @@ export const openWork = <D>({ db, log, jobs, deps, take, onSettled }: WorkOption
     const startedAt = performance.now()
     const fields = { job: claim.name, jobId: claim.id, number: claim.number }
     try {
-      const outcome = await runAttempt(db, job, deps, claim, end)
+      const span = beginSpan(`job ${claim.name}`, {
+        kind: 'job',
+        attributes: { 'earshot.job.id': claim.id, 'earshot.job.attempt': claim.number },
+      })
+      const attempt = () => runAttempt(db, job, deps, claim, end)
+      const outcome = await (span ? within(span, attempt) : attempt())
+      span?.setAttribute('earshot.job.result', outcome.result)
+      endSpan(span, outcome.error)
       logOutcome(log, outcome)
       onSettled({ ...outcome, durationSeconds: (performance.now() - startedAt) / 1000 })
     } catch (error) {

@@ -1,6 +1,7 @@
 // The client for addresses that the operator configures: any address, but no redirect, and bounded in time and size.
 import type { Readable } from 'node:stream'
 import { Agent, request as send } from 'undici'
+import { inRequestSpan } from '../telemetry/span.ts'
 import { OutboundError, toOutboundError } from './errors.ts'
 import type { OutboundHeaders } from './request.ts'
 
@@ -37,7 +38,9 @@ export const openOperatorClient = ({ maxBytes }: { maxBytes: number }): Operator
   const request: OperatorClient['request'] = async (url, { timeoutMs, signal, ...asked }) => {
     const tooLate = AbortSignal.timeout(timeoutMs)
     try {
-      const response = await send(url, { ...asked, signal: AbortSignal.any([signal, tooLate]), dispatcher: agent })
+      const response = await inRequestSpan(asked.method, url, () =>
+        send(url, { ...asked, signal: AbortSignal.any([signal, tooLate]), dispatcher: agent }),
+      )
       return { status: response.statusCode, headers: response.headers, body: await response.body.text() }
     } catch (error) {
       signal.throwIfAborted()

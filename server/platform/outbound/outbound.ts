@@ -4,6 +4,7 @@ import { lookup as lookupName } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
 import { buildConnector, Client } from 'undici'
+import { inRequestSpan } from '../telemetry/span.ts'
 import { isAllowedAddress, parseNetworks } from './addresses.ts'
 import { OutboundError, toOutboundError } from './errors.ts'
 import { firstHop, hopAfter, type OutboundHeaders, type OutboundRequest } from './request.ts'
@@ -124,12 +125,9 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
       for (let followed = 0; ; followed++) {
         const opened = openClient(hop.url.origin, connect, signal)
         release = opened.release
-        const response = await opened.client.request({
-          path: hop.url.pathname + hop.url.search,
-          method: hop.method,
-          headers: hop.headers,
-          body: hop.body ?? null,
-        })
+        const { url, method, headers, body = null } = hop
+        const path = url.pathname + url.search
+        const response = await inRequestSpan(method, url, () => opened.client.request({ path, method, headers, body }))
         // A body that fails before anyone reads it must not end the process.
         response.body.on('error', () => {})
         const next = maxRedirects > 0 ? hopAfter(hop, response, httpsOnly) : undefined

@@ -1,0 +1,20 @@
+import type { Span } from '@opentelemetry/api'
+import type { LogEvent } from 'kysely'
+import { beginChildSpan, endSpan } from '../telemetry/span.ts'
+
+/** Long enough to know a statement by. */
+const maxTextLength = 2_000
+
+/** A statement's text holds placeholders; what they stand for goes nowhere. */
+export const beginQuery = (text: string, startTime = Date.now()): Span | undefined =>
+  beginChildSpan(/^\W*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? 'query', {
+    kind: 'client',
+    attributes: { 'db.system.name': 'postgresql', 'db.query.text': text.slice(0, maxTextLength) },
+    startTime,
+  })
+
+/** Of a statement that has ended. */
+export const recordQuery = ({ query, queryDurationMillis, ...event }: LogEvent): void => {
+  const span = beginQuery(query.sql, Date.now() - queryDurationMillis)
+  endSpan(span, event.level === 'error' ? event.error : undefined)
+}

@@ -1,0 +1,41 @@
+import type { Span } from '@opentelemetry/api'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { beginSpan, endSpan, within } from '../telemetry/span.ts'
+
+const spans = new WeakMap<FastifyRequest, Span>()
+
+export const traceIdOf = (request: FastifyRequest): string | undefined => spans.get(request)?.spanContext().traceId
+
+/** Asked every few seconds by machines, and of no interest to anyone. */
+const untraced = ['/healthz', '/readyz', '/metrics']
+
+/** A span for each request, named by its route: an address may hold what a caller would not have shown. */
+export const addTracing = (app: FastifyInstance): void => {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { method, routeOptions, headers } = request
+    const route = routeOptions.url ?? 'unknown'
+    if (untraced.includes(route)) return done()
+    const span = beginSpan(`${method} ${route}`, {
+      kind: 'server',
+      attributes: { 'http.request.method': method, 'http.route': route, 'earshot.request_id': request.id },
+      traceparent: typeof headers.traceparent === 'string' ? headers.traceparent : undefined,
+    })
+    if (!span) return done()
+    spans.set(request, span)
+    within(span, done)
+  })
+  // Reading a body goes on outside of what began it.
+  app.addHook('preValidation', (request, _reply, done) => {
+    const span = spans.get(request)
+    if (!span) return done()
+    within(span, done)
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const span = spans.get(request)
+    if (span) {
+      span.setAttribute('http.response.status_code', reply.statusCode)
+      endSpan(span, reply.statusCode >= 500 ? `${reply.statusCode}` : undefined)
+    }
+    done()
+  })
+}

@@ -1,0 +1,99 @@
+// What may be traced asks for spans here. Without telemetry it costs one comparison, and nothing of the SDK is loaded.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import {
+  type Attributes,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+
+/** One for the process, as the log is. */
+let tracer: Tracer | undefined
+const current = new AsyncLocalStorage<Span>()
+
+export const traceWith = (given: Tracer | undefined): void => {
+  tracer = given
+}
+
+const kinds = { server: SpanKind.SERVER, job: SpanKind.CONSUMER, client: SpanKind.CLIENT }
+
+export type SpanOptions = {
+  kind: keyof typeof kinds
+  attributes?: Attributes
+  /** As a caller sends it: `traceparent` of W3C Trace Context. */
+  traceparent?: string | undefined
+  /** In ms since 1970, of what began before its span. */
+  startTime?: number
+}
+
+const traceparentForm = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})/
+
+const remoteContext = (traceparent: string | undefined): SpanContext | undefined => {
+  const [, traceId, spanId, flags] = traceparentForm.exec(traceparent ?? '') ?? []
+  if (!traceId || !spanId || !flags) return undefined
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
+}
+
+/** Undefined without telemetry. Whoever begins a span ends it. */
+export const beginSpan = (name: string, options: SpanOptions): Span | undefined => {
+  if (!tracer) return undefined
+  const { kind, attributes = {}, traceparent, startTime } = options
+  const remote = remoteContext(traceparent)
+  const parent = current.getStore()
+  const around = remote
+    ? trace.setSpanContext(ROOT_CONTEXT, remote)
+    : parent
+      ? trace.setSpan(ROOT_CONTEXT, parent)
+      : ROOT_CONTEXT
+  return tracer.startSpan(name, { kind: kinds[kind], attributes, ...(startTime && { startTime }) }, around)
+}
+
+/** A span that belongs to something: what has no reason of its own, such as the queue's looking for work, has none. */
+export const beginChildSpan = (name: string, options: SpanOptions): Span | undefined =>
+  tracer && current.getStore() ? beginSpan(name, options) : undefined
+
+export const within = <T>(span: Span, run: () => T): T => current.run(span, run)
+
+/** What is said of a fault is its kind, never its message, which may hold what a tenant sent. */
+export const endSpan = (span: Span | undefined, error?: unknown): void => {
+  if (!span) return
+  if (error !== undefined) {
+    span.setAttribute('error.type', error instanceof Error ? error.name : typeof error)
+    span.setStatus({ code: SpanStatusCode.ERROR })
+  }
+  span.end()
+}
+
+/** Runs inside of a new span, which ends with it. */
+const inSpan = async <T>(name: string, options: SpanOptions, run: (span?: Span) => Promise<T>): Promise<T> => {
+  const span = beginSpan(name, options)
+  if (!span) return run()
+  try {
+    const result = await within(span, () => run(span))
+    endSpan(span)
+    return result
+  } catch (error) {
+    endSpan(span, error)
+    throw error
+  }
+}
+
+/** A request to the outside. Of its address the host is told: the rest may hold what only the other side is to know. */
+export const inRequestSpan = <R extends { statusCode: number }>(
+  method: string,
+  url: URL,
+  send: () => Promise<R>,
+): Promise<R> =>
+  inSpan(
+    method,
+    { kind: 'client', attributes: { 'http.request.method': method, 'server.address': url.hostname } },
+    async (span) => {
+      const response = await send()
+      span?.setAttribute('http.response.status_code', response.statusCode)
+      return response
+    },
+  )

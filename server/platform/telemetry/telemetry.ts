@@ -1,0 +1,17 @@
+import type { Registry } from 'prom-client'
+import type { Config } from '../../config.ts'
+import type { Log } from '../log.ts'
+
+export type Telemetry = {
+  /** Sends what is left, for some seconds at most. */
+  close: () => Promise<void>
+}
+
+type Options = { config: Config; registry: Registry; log: Log }
+
+/** Traces and metrics of this process, sent where the operator says; the SDK is loaded for that alone. */
+export const openTelemetry = async (options: Options): Promise<Telemetry> => {
+  if (!options.config.telemetry.endpoint) return { close: async () => {} }
+  const { startExport } = await import('./export.ts')
+  return startExport(options, options.config.telemetry.endpoint)
+}
