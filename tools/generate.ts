@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { buildApp } from '../server/app.ts'
-import { loadConfig, switches } from '../server/config.ts'
+import { loadConfig } from '../server/config.ts'
 import { closeDeps, openDeps } from '../server/deps.ts'
 import { dumpSchema } from '../server/platform/db/dump.ts'
 import { openEmbedded } from '../server/platform/db/embedded.ts'
@@ -14,6 +14,7 @@ import { migrate } from '../server/platform/db/migrate.ts'
 import { openApiDocument } from '../server/platform/http/openapi.ts'
 import { queueSchemaStep } from '../server/platform/jobs/install.ts'
 import { openLog } from '../server/platform/log.ts'
+import { switches } from '../server/switches.ts'
 import { jobList } from '../server/worker.ts'
 import { type OpenApi, typesOfOpenApi } from './types-of-openapi.ts'
 
@@ -43,7 +44,7 @@ begins with EARSHOT_ but is not listed here is one of them. An empty value count
 usual AWS variables (AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and what else the AWS
 SDK reads).
 
-This page is written by \`npm run generate\` from \`server/config.ts\`.
+This page is written by \`npm run generate\` from \`server/switches.ts\`.
 
 ${rows.join('\n')}`
 }

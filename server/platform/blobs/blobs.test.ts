@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type S3Server, startS3Server } from '../../../test/s3-server.ts'
-import type { Storage } from '../../config.ts'
+import type { Config } from '../../config.ts'
 import { newId } from '../ids.ts'
 import { type Blobs, openBlobs } from './blobs.ts'
 
@@ -22,7 +22,7 @@ let s3: S3Server
 let blobs: Blobs
 let key: string
 
-const open = (storage: Storage) =>
+const open = (storage: Config['storage']) =>
   openBlobs({
     config: { storage, dataDir: folder, s3Endpoint: s3.endpoint },
     baseUrl: () => 'http://127.0.0.1:4000',
