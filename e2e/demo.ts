@@ -7,11 +7,11 @@ const root = join(import.meta.dirname, '..')
 export type Demo = { child: ChildProcess; origin: string; invitation: string; key: string }
 
 /** The service with demo data, once all of it is stored. */
-export const startDemo = (dataDir: string, calls: number) => {
+export const startDemo = (dataDir: string, calls: number, switches: Record<string, string> = {}) => {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(EARSHOT_|DATABASE_URL$|PORT$|HOST$)/.test(name))
   const child = spawn(join(root, 'bin/earshot'), ['demo', '--calls', String(calls)], {
     cwd: tmpdir(),
-    env: { ...Object.fromEntries(inherited), PORT: '0', EARSHOT_DATA_DIR: dataDir },
+    env: { ...Object.fromEntries(inherited), PORT: '0', EARSHOT_DATA_DIR: dataDir, ...switches },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   return new Promise<Demo>((resolve, reject) => {

@@ -34,6 +34,7 @@ import { organizations } from './organizations/routes.ts'
 import { pendingMigrations } from './platform/db/migrate.ts'
 import { ApiError } from './platform/errors.ts'
 import { addFiles } from './platform/http/files.ts'
+import { addGuide } from './platform/http/guide.ts'
 import { addHealth } from './platform/http/health.ts'
 import { type App, openHttp } from './platform/http/http.ts'
 import type { Overload } from './platform/http/overload.ts'
@@ -119,6 +120,7 @@ export const buildApp = (deps: Deps, { overload }: { overload?: Overload } = {})
     for (const addRoutes of resources) addRoutes(app, deps)
     addFiles(app, deps.blobs)
     addPages(app, deps)
+    addGuide(app)
     addHealth(app, {
       ...deps,
       checks: {

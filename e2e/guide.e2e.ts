@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest'
+import { breaches, open, origin } from './browser.ts'
+
+it('finds a section by its words, and leads to it by keyboard alone', async () => {
+  const page = await open('/docs/guide')
+  await page.waitForURL('**/docs/guide/start')
+  await page.keyboard.press('/')
+  await page.keyboard.type('rotate secret')
+  const first = page.locator('#found a').first()
+  await first.waitFor()
+  expect(await first.innerText()).toContain('Replace a secret')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/docs/guide/webhooks#replace-a-secret')
+  await page.getByRole('searchbox').fill('xylophone')
+  await page.getByText('Nothing in the guide has these words.').waitFor()
+  await page.keyboard.press('Escape')
+  expect(await page.locator('#found').isVisible()).toBe(false)
+})
+
+it('copies a block of code', async () => {
+  const page = await open('/docs/guide/start')
+  await page.locator('.code').nth(1).hover()
+  await page.locator('.code').nth(1).getByRole('button', { name: 'Copy' }).click()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('export EARSHOT_URL')
+})
+
+it('has no link that leads nowhere, and no page with a barrier or too wide for 320 pixels', async () => {
+  const page = await open('/docs/guide/start')
+  const linksOf = () =>
+    page.locator('a[href]').evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href))
+  const pages = new Set(
+    (await linksOf()).map((link) => link.split('#')[0] ?? link).filter((link) => link.includes('/docs/guide/')),
+  )
+  expect(pages.size).toBeGreaterThan(14)
+  const texts = new Map<string, string>()
+  const textOf = async (address: string) => {
+    const text = texts.get(address) ?? (await (await page.request.get(address)).text())
+    texts.set(address, text)
+    return text
+  }
+  for (const address of pages) {
+    await page.goto(address)
+    // All are made alike: one with much code, one with many tables, one with neither.
+    if (/(client|rules|concepts)$/.test(address)) expect(await breaches(page), address).toEqual([])
+    const within = (await linksOf()).filter((link) => link.startsWith(origin) && link.includes('#'))
+    for (const link of new Set(within)) {
+      const [target = '', anchor = ''] = link.split('#')
+      expect(await textOf(target), `${address} links to ${link}`).toContain(`id="${decodeURIComponent(anchor)}"`)
+    }
+    await page.setViewportSize({ width: 320, height: 700 })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), address).toBeLessThanOrEqual(320)
+    await page.setViewportSize({ width: 1440, height: 900 })
+  }
+})

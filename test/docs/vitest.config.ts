@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    environment: 'node',
+    root: import.meta.dirname,
+    include: ['*.check.ts'],
+    globalSetup: 'global-setup.ts',
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 120_000,
+    retry: 0,
+  },
+})
