@@ -7,6 +7,9 @@ COPY bin bin
 COPY server server
 COPY migrations migrations
 COPY console console
+COPY client client
+COPY docs docs
+COPY tools tools
 # Builds the console, and leaves behind what only that needs.
 RUN npm ci && npm prune --omit=dev --ignore-scripts
 

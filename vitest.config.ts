@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     environment: 'node',
-    include: ['server/**/*.test.ts', 'console/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['server/**/*.test.ts', 'client/**/*.test.ts', 'console/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: 'test/global-setup.ts',
     // Each file has a server and a database of its own, so files can share a process, which imports the service once.
     pool: 'forks',

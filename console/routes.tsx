@@ -114,6 +114,22 @@ const exportsList = page(
   '/exports',
   lazyRouteComponent(() => import('./exports/exports.tsx'), 'Exports'),
 )
+const exportSchedules = page(
+  '/exports/schedules',
+  lazyRouteComponent(() => import('./export-schedules/schedules.tsx'), 'Schedules'),
+)
+const newExportSchedule = page(
+  '/exports/schedules/new',
+  lazyRouteComponent(() => import('./export-schedules/schedule-form.tsx'), 'NewSchedule'),
+)
+const exportSchedule = page(
+  '/exports/schedules/$id',
+  lazyRouteComponent(() => import('./export-schedules/schedule.tsx'), 'Schedule'),
+)
+const editExportSchedule = page(
+  '/exports/schedules/$id/edit',
+  lazyRouteComponent(() => import('./export-schedules/schedule-form.tsx'), 'EditSchedule'),
+)
 const newExport = createRoute({
   getParentRoute: () => app,
   path: '/exports/new',
@@ -213,6 +229,10 @@ const routeTree = root.addChildren([
       editMonitor,
       exportsList,
       newExport,
+      exportSchedules,
+      newExportSchedule,
+      exportSchedule,
+      editExportSchedule,
     ],
     ...[findings, finding, review, room, buckets, bucket, experiments, newExperiment, experiment],
     ...[agents, agent, companies, company, settings, settingsPart, nowhere],

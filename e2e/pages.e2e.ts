@@ -22,6 +22,8 @@ const pages = [
   `/monitors/${await firstOf('/v1/monitors')}/edit`,
   '/exports',
   '/exports/new',
+  '/exports/schedules',
+  '/exports/schedules/new',
   '/findings',
   '/findings?layout=list',
   `/findings/${findingId}`,

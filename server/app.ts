@@ -18,13 +18,18 @@ import { experimentExports } from './experiments/exports/routes.ts'
 import { monitorGroups } from './experiments/groups/routes.ts'
 import { experiments } from './experiments/routes.ts'
 import { experimentRuns } from './experiments/runs/routes.ts'
+import { exportSchedules } from './export-schedules/routes.ts'
+import { exportScheduleRuns } from './export-schedules/runs/routes.ts'
 import { monitorExports } from './exports/routes.ts'
 import { findingConversations } from './findings/attachments/routes.ts'
 import { findingComments } from './findings/comments/routes.ts'
 import { findings } from './findings/routes.ts'
 import { deliveries } from './integrations/deliveries/routes.ts'
+import { migrationIntakes } from './integrations/migration/routes.ts'
 import { traces } from './integrations/otlp/routes.ts'
 import { integrations } from './integrations/routes.ts'
+import { integrationSyncs } from './integrations/sync/routes.ts'
+import { mcp } from './mcp/routes.ts'
 import { members } from './members/routes.ts'
 import { monitorResults } from './monitor-results/routes.ts'
 import { monitorAgreement } from './monitors/agreement/routes.ts'
@@ -71,6 +76,8 @@ const resources = [
   evaluationRuns,
   monitorResults,
   monitorExports,
+  exportSchedules,
+  exportScheduleRuns,
   experiments,
   experimentRuns,
   experimentExports,
@@ -87,10 +94,13 @@ const resources = [
   monitorTrend,
   monitorAgreement,
   integrations,
+  integrationSyncs,
   deliveries,
   traces,
+  migrationIntakes,
   webhookEndpoints,
   webhookDeliveries,
+  mcp,
 ]
 
 /** The areas of the interface, in the order in which its documents show them. */

@@ -1,41 +1,20 @@
 import packageFile from '../package.json' with { type: 'json' }
+import { readCall, WronglyCalled } from './commands/call.ts'
+import { commands } from './commands/table.ts'
+import { usageOf, usageOfAll } from './commands/usage.ts'
 import { ConfigError } from './config.ts'
 
-/** A command takes its arguments and answers the exit code. Each is loaded only when it is called. */
-export type Command = (args: string[]) => Promise<number>
-
-const commands: Record<string, { summary: string; load: () => Promise<{ run: Command }> }> = {
-  serve: { summary: 'serve requests and work through jobs', load: () => import('./commands/serve.ts') },
-  demo: {
-    summary: 'serve, with an organization full of invented conversations',
-    load: () => import('./commands/demo.ts'),
-  },
-  migrate: { summary: 'bring the database to the schema of this version', load: () => import('./commands/migrate.ts') },
-  keys: {
-    summary: 'make and revoke keys: keys service, keys owner, keys revoke',
-    load: () => import('./commands/keys.ts'),
-  },
-  link: {
-    summary: 'make a one-time link by which an owner or member joins or sets a new password',
-    load: () => import('./commands/link.ts'),
-  },
-  export: {
-    summary: 'ask a service for a file of results and download it',
-    load: () => import('./commands/export.ts'),
-  },
-  jobs: { summary: 'list and retry dead jobs: jobs list, jobs retry', load: () => import('./commands/jobs.ts') },
-  doctor: { summary: 'check what the service needs', load: () => import('./commands/doctor.ts') },
+const exitCodeOf = (error: unknown): number => {
+  const isParsing = (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') ?? false
+  // What a service refuses as not valid was said here.
+  const isInvalid = (error as { status?: number }).status === 400
+  return isParsing || isInvalid || error instanceof WronglyCalled || error instanceof ConfigError ? 2 : 1
 }
 
-const usage = (): string => {
-  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(9)} ${summary}`)
-  return `Usage: earshot <command> [options]\n\n${lines.join('\n')}\n\nAdd --help to a command for its options.\n`
-}
-
-/** 0 done, 1 failed, 2 called wrongly or wrongly configured. */
+/** 0 done, 1 failed, 2 called wrongly or wrongly configured; docs/command-line.md tells the others. */
 const main = async ([name = 'help', ...args]: string[]): Promise<number> => {
   if (name === 'help' || name === '--help') {
-    process.stdout.write(usage())
+    process.stdout.write(usageOfAll(commands))
     return 0
   }
   if (name === '--version') {
@@ -49,16 +28,20 @@ const main = async ([name = 'help', ...args]: string[]): Promise<number> => {
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command) {
-    process.stderr.write(`earshot: there is no command ${JSON.stringify(name)}.\n\n${usage()}`)
+    process.stderr.write(`earshot: there is no command ${JSON.stringify(name)}.\n\n${usageOfAll(commands)}`)
     return 2
   }
   try {
-    return await (await command.load()).run(args)
+    const called = readCall(command, args)
+    if (called) return await (await command.load()).run(called)
+    process.stdout.write(usageOf(name, command))
+    return 0
   } catch (error) {
-    const wronglyCalled = (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')
+    const code = exitCodeOf(error)
     process.stderr.write(`earshot: ${error instanceof Error ? error.message : String(error)}\n`)
-    if (wronglyCalled) process.stderr.write(`See earshot ${name} --help.\n`)
-    return wronglyCalled || error instanceof ConfigError ? 2 : 1
+    if (error instanceof WronglyCalled && error.tellsUsage) process.stderr.write(`\n${usageOf(name, command)}`)
+    else if (code === 2 && !(error instanceof ConfigError)) process.stderr.write(`See earshot ${name} --help.\n`)
+    return code
   }
 }
 

@@ -9,11 +9,14 @@ import { evaluateConversations, judge } from './evaluations/jobs.ts'
 import { evaluateRun } from './evaluations/runs/jobs.ts'
 import { startCounting } from './experiments/observations/counting.ts'
 import { retryLacking, sweepExperiments } from './experiments/runs/jobs.ts'
+import { deliverRun } from './export-schedules/deliver.ts'
+import { planRuns } from './export-schedules/jobs.ts'
 import { expireExports } from './exports/expire.ts'
 import { generateExport } from './exports/jobs.ts'
 import { deleteFile, sweepFiles } from './exports/stored-files.ts'
 import { deleteDeliveries, sweepDeliveries } from './integrations/deliveries/jobs.ts'
 import { assembleConversations, sweepSpans } from './integrations/otlp/jobs.ts'
+import { startSyncs, sweepSyncs, syncCalls } from './integrations/sync/jobs.ts'
 import { pullTranscript } from './integrations/twilio/jobs.ts'
 import { deleteMonitorResults } from './monitor-results/jobs.ts'
 import { detectSpikes } from './monitors/spikes/jobs.ts'
@@ -37,6 +40,8 @@ export const jobList: Job<Deps>[] = [
   expireExports,
   deleteFile,
   sweepFiles,
+  planRuns,
+  deliverRun,
   retryLacking,
   sweepExperiments,
   detectSpikes,
@@ -51,6 +56,9 @@ export const jobList: Job<Deps>[] = [
   deleteDeliveries,
   sweepDeliveries,
   pullTranscript,
+  startSyncs,
+  syncCalls,
+  sweepSyncs,
   assembleConversations,
   sweepSpans,
   deliver,

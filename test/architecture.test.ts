@@ -7,7 +7,9 @@ import { describe, expect, it } from 'vitest'
 const root = join(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
-const files = globSync(['{server,test,bench,tools,console,e2e}/**/*.{ts,tsx}'], { cwd: root })
+const files = globSync(['{server,test,bench,tools,console,e2e}/**/*.{ts,tsx}', 'client/{src,test}/**/*.ts'], {
+  cwd: root,
+})
   .map((file) => file.split(sep).join('/'))
   .sort()
 const sources = files.filter((file) => file.startsWith('server/') && !/(\.test|\/test-[\w-]+)\.ts$/.test(file))
@@ -55,6 +57,12 @@ describe('imports', () => {
         }
       }
     }
+  })
+
+  it('of the client reach nothing but the client', () => {
+    const own = files.filter((file) => file.startsWith('client/src/')).flatMap(importsOf)
+    expect(own.length).toBeGreaterThan(5)
+    expectNone(own.filter(({ what }) => !what.startsWith('client/src/')))
   })
 
   it('of the platform reach no resource', () => {
@@ -131,7 +139,7 @@ describe('files', () => {
     expect(sources.filter((file) => file !== 'server/config.ts' && /process\.env/.test(read(file)))).toEqual([])
   })
 
-  const generated = new Set(['server/platform/db/tables.ts', 'console/api/schema.d.ts'])
+  const generated = new Set(['server/platform/db/tables.ts', 'client/src/schema.ts', 'client/src/resources.ts'])
 
   it('stay under 400 lines', () => {
     const long = files.filter((file) => !generated.has(file) && read(file).split('\n').length > 400)

@@ -242,6 +242,19 @@ export const makeExport = async (server: TestServer, key: string) => {
   return answer.body
 }
 
+/** What a schedule takes that tells a new endpoint of each run. */
+export const makeScheduleBody = async (server: TestServer, key: string) => {
+  const { since: _since, until: _until, ...config } = await makeExportConfig(server, key)
+  return {
+    ...{ name: 'Refunds of yesterday', config, recurrence: { every: 'day', at: '02:30' } },
+    window: { kind: 'last', days: 1 },
+    destination: { type: 'webhook', webhookEndpointId: (await makeActiveWebhookEndpoint(server, key)).id as string },
+  }
+}
+
+export const makeExportSchedule = async (server: TestServer, key: string) =>
+  made(server.call('POST', '/v1/export-schedules', { key, body: await makeScheduleBody(server, key) }))
+
 /** Of what a new experiment observed. */
 export const makeExperimentExport = async (server: TestServer, key: string) => {
   const { id: experimentId } = await makeExperiment(server, key)
@@ -296,6 +309,15 @@ export const makeDelivery = async (server: TestServer, key: string) => {
   const answer = await server.call('POST', integration.webhookPath, { raw, headers })
   if (answer.status !== 200) throw new Error(`expected 200, got ${answer.status}: ${answer.text}`)
   return { integrationId: integration.id as string, deliveryId: answer.body.deliveryId as string }
+}
+
+/** An integration whose calls are listed at the provider too. */
+export const makeSyncedIntegration = async (server: TestServer, key: string) => {
+  const { id } = await makeIntegration(server, key)
+  const body = { apiKey: 'an-api-key' }
+  const { status, text } = await server.call('PUT', `/v1/integrations/${id}/sync`, { key, body })
+  if (status !== 200) throw new Error(`expected 200, got ${status}: ${text}`)
+  return id as string
 }
 
 /** One that waits for approval. */

@@ -21,6 +21,7 @@ import {
   makeExperimentExport,
   makeExport,
   makeExportConfig,
+  makeExportSchedule,
   makeFailedWebhookDelivery,
   makeFinding,
   makeIntegration,
@@ -34,6 +35,8 @@ import {
   makeRecording,
   makeRun,
   makeSavedView,
+  makeScheduleBody,
+  makeSyncedIntegration,
   makeWebhookEndpoint,
   password,
   wav,
@@ -74,6 +77,7 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
     const { integrationId, deliveryId } = await makeDelivery(server, key)
     return [integrationId, deliveryId]
   },
+  '/v1/integrations/{id}/sync': async (server, { key }) => makeSyncedIntegration(server, key),
   '/v1/integrations/{id}': async (server, { key }) => (await makeIntegration(server, key)).id,
   '/v1/buckets/{id}/conversations/{conversationId}': async (server, { key }) => {
     const { id, conversationId } = await makeBucket(server, key)
@@ -123,6 +127,7 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
     return id
   },
   '/v1/monitor-exports/{id}': async (server, { key }) => (await makeExport(server, key)).id,
+  '/v1/export-schedules/{id}': async (server, { key }) => (await makeExportSchedule(server, key)).id,
   '/v1/saved-views/{id}': async (server, { key }) => (await makeSavedView(server, key)).id,
   '/v1/webhook-endpoints/{id}/deliveries/{deliveryId}': async (server, { key }) => {
     const { endpointId, deliveryId } = await makeFailedWebhookDelivery(server, key)
@@ -253,6 +258,7 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
   createMonitorExport: async (server, { key }) => ({
     body: { operationId: randomUUID(), config: await makeExportConfig(server, key) },
   }),
+  createExportSchedule: async (server, { key }) => ({ body: await makeScheduleBody(server, key) }),
   createReview: async (server, { key }) => ({ body: { conversationId: (await makeConversation(server, key)).id } }),
   // The dispute that the path names is over the newest monitor.
   adjudicateReview: async (server, { key }) => {

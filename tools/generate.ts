@@ -16,6 +16,7 @@ import { queueSchemaStep } from '../server/platform/jobs/install.ts'
 import { openLog } from '../server/platform/log.ts'
 import { switches } from '../server/switches.ts'
 import { jobList } from '../server/worker.ts'
+import { clientOfOpenApi } from './client-of-openapi.ts'
 import { type OpenApi, typesOfOpenApi } from './types-of-openapi.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -66,7 +67,8 @@ const generate = async (): Promise<Map<string, string>> => {
       ['server/platform/db/tables.ts', await typesOfTables(folder, String(connection.host), String(connection.user))],
       ['server/platform/db/schema.sql', await dumpSchema(connection)],
       ['openapi.json', `${JSON.stringify(document, null, 2)}\n`],
-      ['console/api/schema.d.ts', typesOfOpenApi(document as OpenApi)],
+      ['client/src/schema.ts', typesOfOpenApi(document as OpenApi)],
+      ['client/src/resources.ts', clientOfOpenApi(document as OpenApi)],
       ['docs/configuration.md', configurationPage()],
     ])
   } finally {

@@ -17,12 +17,15 @@ type Schema = {
 }
 
 type Body = { required?: boolean; content?: Record<string, { schema?: Schema }> }
-type Operation = {
+
+export type Operation = {
   operationId: string
   summary: string
   parameters?: { name: string; in: string; required?: boolean; schema: Schema }[]
   requestBody?: Body
   responses: Record<string, Body>
+  security?: object[]
+  'x-access'?: string | { role: string }
 }
 
 export type OpenApi = {

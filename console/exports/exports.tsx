@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { Download, Ellipsis } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { api } from '../api/client.ts'
@@ -89,7 +89,23 @@ export const Exports = () => {
   }, [rows])
   const columns: Column<Export>[] = [
     { key: 'asked', label: 'Asked for', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { key: 'what', label: 'What', cell: ({ config }) => <ConfigWords config={config} /> },
+    {
+      key: 'what',
+      label: 'What',
+      cell: ({ config, scheduleId, scheduleName }) => (
+        <>
+          {scheduleId !== undefined && (
+            <>
+              <Link to="/exports/schedules/$id" params={{ id: scheduleId }}>
+                {scheduleName}
+              </Link>
+              {': '}
+            </>
+          )}
+          <ConfigWords config={config} />
+        </>
+      ),
+    },
     { key: 'format', label: 'Format', from: 480, cell: ({ config }) => formatName(config.format) },
     { key: 'state', label: 'State', cell: (row) => <State row={row} /> },
     { key: 'kept', label: 'Kept until', from: 720, cell: ({ expiresAt }) => expiresAt && <Time at={expiresAt} /> },
@@ -105,7 +121,16 @@ export const Exports = () => {
     </ButtonLink>
   )
   return (
-    <Page title="Exports" context="What monitors found, one row a call, as a file." actions={action}>
+    <Page
+      title="Exports"
+      context="What monitors found, one row a call, as a file."
+      actions={
+        <>
+          <ButtonLink to="/exports/schedules">Schedules</ButtonLink>
+          {action}
+        </>
+      }
+    >
       {list.error && <FaultNote error={list.error} retry={list.retry} />}
       {list.isPending && <Loading />}
       {rows?.length === 0 && (

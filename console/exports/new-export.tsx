@@ -1,34 +1,23 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { X } from 'lucide-react'
 import { useState } from 'react'
 import { answer, api } from '../api/client.ts'
 import { useNames } from '../api/names.ts'
 import { queryClient } from '../api/queries.ts'
 import { useMay, useMe } from '../api/session.ts'
-import { MetadataLines } from '../filters/filter-lines.tsx'
 import { newId } from '../lib/ids.ts'
 import { instantIn, localIn, midnightIn, ownZone } from '../lib/zones.ts'
-import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
-import { Chooser, ChooserOfOne } from '../ui/chooser.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { ChooserOfOne } from '../ui/chooser.tsx'
 import { Code } from '../ui/copy.tsx'
-import { Check, Choice, Field, Input, Row, Select } from '../ui/form.tsx'
+import { Field, Input, Row, Select } from '../ui/form.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, FaultNote } from '../ui/states.tsx'
+import { asking, Calls, FileForm, Monitors, zones } from './fields.tsx'
 import styles from './new-export.module.css'
 import { Preview } from './preview.tsx'
 import { type Config, exportsOptions, watchExport } from './queries.ts'
-import { formats, requestLines } from './words.tsx'
-
-const mostMonitors = 20
-
-const results = [
-  { value: 'all', label: 'all results' },
-  { value: 'affected', label: 'affected alone' },
-  { value: 'not_affected', label: 'not affected alone' },
-]
-// Browsers name the zones of places alone.
-const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => ({ value: zone, label: zone }))
+import { requestLines } from './words.tsx'
 
 /** The configuration as it is typed: the window in the clocks of its zone. */
 type Draft = Omit<Config, 'since' | 'until'> & { since: string; until: string }
@@ -59,62 +48,6 @@ const addressOf = ({ since, until, ...rest }: Draft): Partial<Config> => {
   return { ...rest, ...(from && { since: from }), ...(to && { until: to }) }
 }
 
-const Monitors = ({ draft, change }: { draft: Draft; change: (part: Partial<Draft>) => void }) => {
-  const { options, nameOf } = useNames('monitors')
-  const set = (ids: string[]) =>
-    change({
-      monitors: ids.slice(0, mostMonitors).map((id) => draft.monitors.find((monitor) => monitor.id === id) ?? { id }),
-    })
-  const conditions = draft.monitors.filter(({ result = 'all' }) => result !== 'all')
-  return (
-    <>
-      <Chooser
-        label="Results of"
-        hint={`Up to ${mostMonitors} monitors; their columns follow in this order.`}
-        options={options}
-        value={draft.monitors.map(({ id }) => id)}
-        onChange={set}
-        placeholder="Monitors…"
-      />
-      {draft.monitors.map(({ id, result = 'all' }) => (
-        <div key={id} className={styles.monitor}>
-          <span className={styles.name}>{nameOf(id)}</span>
-          <Select
-            aria-label={`Results of ${nameOf(id)}`}
-            value={result}
-            options={results}
-            onChange={({ target }) =>
-              change({
-                monitors: draft.monitors.map((monitor) =>
-                  monitor.id === id
-                    ? { id, result: target.value as NonNullable<Config['monitors'][number]['result']> }
-                    : monitor,
-                ),
-              })
-            }
-          />
-          <IconButton
-            label={`Remove ${nameOf(id)}`}
-            icon={<X />}
-            onClick={() => set(draft.monitors.map((monitor) => monitor.id).filter((other) => other !== id))}
-          />
-        </div>
-      ))}
-      {conditions.length > 1 && (
-        <Choice
-          label="Calls that match"
-          value={draft.match ?? 'all'}
-          options={[
-            { value: 'all', label: 'all of these' },
-            { value: 'any', label: 'any of these' },
-          ]}
-          onChange={(match) => change({ match: match === 'any' ? 'any' : 'all' })}
-        />
-      )}
-    </>
-  )
-}
-
 const Notify = ({ draft, change }: { draft: Draft; change: (part: Partial<Draft>) => void }) => {
   const { features } = useMe()
   const { data } = useQuery({
@@ -140,15 +73,7 @@ const Notify = ({ draft, change }: { draft: Draft; change: (part: Partial<Draft>
 
 /** A draft without the fields that ask nothing. */
 const tidy = ({ monitors, since, until, timezone, ...rest }: Draft): Draft => {
-  const asks = (value: unknown) =>
-    ![undefined, '', false].includes(value as never) && !(Array.isArray(value) && value.length === 0)
-  return {
-    ...Object.fromEntries(Object.entries(rest).filter(([, value]) => asks(value))),
-    monitors,
-    since,
-    until,
-    timezone,
-  }
+  return { ...asking(rest), monitors, since, until, timezone }
 }
 
 export const NewExport = () => {
@@ -157,9 +82,6 @@ export const NewExport = () => {
   const [draft, setDraft] = useState(() => startOf(given))
   // Another one for each export that is asked for; the same one for a request that is sent again.
   const [operationId, setOperationId] = useState(() => newId())
-  const agents = useNames('agents')
-  const groups = useNames('agentGroups')
-  const companies = useNames('companies')
   const monitors = useNames('monitors')
   const mayWrite = useMay('member')
   const read = readDraft(draft)
@@ -177,15 +99,6 @@ export const NewExport = () => {
       await navigate({ to: '/exports' })
     },
   })
-  const one = (name: 'agentId' | 'groupId' | 'companyId', label: string, { options }: typeof agents) => (
-    <ChooserOfOne
-      label={label}
-      options={options}
-      value={draft[name] ?? null}
-      onChange={(value) => change({ [name]: value ?? '' })}
-      placeholder="Any"
-    />
-  )
   return (
     <Page title="New export" above={<Link to="/exports">Exports</Link>}>
       {monitors.isLoaded && monitors.options.length === 0 ? (
@@ -235,33 +148,8 @@ export const NewExport = () => {
                 onChange={(timezone) => change({ timezone: timezone ?? ownZone() })}
               />
             </Row>
-            <Row>
-              {one('agentId', 'Agent', agents)}
-              {groups.options.length > 0 && one('groupId', 'Agent group', groups)}
-              {companies.options.length > 0 && one('companyId', 'Company', companies)}
-            </Row>
-            <MetadataLines
-              filter={{ ...(draft.metadata && { metadata: draft.metadata }) }}
-              onChange={({ metadata = [] }) => change({ metadata })}
-            />
-            <Choice
-              label="As"
-              value={draft.format ?? 'csv'}
-              options={formats}
-              onChange={(format) => change({ format: format as NonNullable<Config['format']> })}
-            />
-            <Check
-              label="With reasoning"
-              hint="One column more a monitor: why it found what it found."
-              checked={draft.reasoning ?? false}
-              onChange={({ target }) => change({ reasoning: target.checked })}
-            />
-            <Check
-              label="Results of current versions alone"
-              hint="Otherwise of each call the newest version of the monitor that has a result."
-              checked={draft.versionScope === 'current'}
-              onChange={({ target }) => change({ versionScope: target.checked ? 'current' : 'historical' })}
-            />
+            <Calls draft={draft} change={change} />
+            <FileForm draft={draft} change={change} />
             <Notify draft={draft} change={change} />
             {ask.error && <FaultNote error={ask.error} />}
             <div>

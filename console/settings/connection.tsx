@@ -16,6 +16,7 @@ import { Await, Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { ConnectionDialog, providerNames, SecretDialog } from './connection-dialog.tsx'
+import { ConnectionSync } from './connection-sync.tsx'
 import {
   type IntegrationDelivery,
   integrationDeliveriesOptions,
@@ -185,6 +186,9 @@ const Deliveries = ({ id }: { id: string }) => {
   )
 }
 
+/** Whether the platform lists its calls to whoever has a key. */
+const isListed = (provider: string) => ['vapi', 'retell', 'elevenlabs'].includes(provider)
+
 export const Connection = ({ id }: { id: string }) => {
   const query = useQuery(integrationOptions(id))
   const isAdmin = useMay('admin')
@@ -276,6 +280,7 @@ export const Connection = ({ id }: { id: string }) => {
           )
         }}
       </Await>
+      {query.data && isListed(query.data.provider) && <ConnectionSync id={id} isSet={query.data.sync !== null} />}
       <Deliveries id={id} />
     </>
   )

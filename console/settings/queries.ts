@@ -7,6 +7,8 @@ export type Member = Schemas['Member']
 export type ApiKey = Schemas['ApiKey']
 export type Integration = Schemas['Integration']
 export type IntegrationDelivery = Schemas['IntegrationDelivery']
+export type IntegrationSync = Schemas['IntegrationSync']
+export type IntegrationSyncGap = Schemas['IntegrationSyncGap']
 export type Endpoint = Schemas['WebhookEndpoint']
 export type WebhookDelivery = Schemas['WebhookDelivery']
 export type AuditEvent = Schemas['AuditEvent']
@@ -56,6 +58,23 @@ export const integrationDeliveryOptions = (id: string, deliveryId: string) =>
         api.GET('/v1/integrations/{id}/deliveries/{deliveryId}', { params: { path: { id, deliveryId } }, signal }),
       ),
   })
+
+export const integrationSyncOptions = (id: string) =>
+  queryOptions({
+    queryKey: ['integrations', id, 'sync'],
+    queryFn: ({ signal }) => answer(api.GET('/v1/integrations/{id}/sync', { params: { path: { id } }, signal })),
+    refetchInterval: ({ state }) => (state.data?.state === 'running' ? 2_000 : false),
+  })
+
+export const integrationSyncGapsOptions = (id: string) =>
+  listOptions(['integrations', id, 'sync', 'gaps'], (cursor, signal) =>
+    answer(
+      api.GET('/v1/integrations/{id}/sync/gaps', {
+        params: { path: { id }, query: { limit: 100, state: 'failed', ...cursor } },
+        signal,
+      }),
+    ),
+  )
 
 export const endpointsOptions = listOptions(['webhook-endpoints', 'list'], (cursor, signal) =>
   answer(api.GET('/v1/webhook-endpoints', { params: { query: { limit: 100, ...cursor } }, signal })),

@@ -17,6 +17,7 @@ const kinds: { value: EventKind; label: string }[] = [
   { value: 'monitor_export.completed', label: 'An export is ready' },
   { value: 'monitor_export.failed', label: 'An export failed' },
   { value: 'monitor_export.expired', label: 'An export expired' },
+  { value: 'export_schedule.paused', label: 'An export schedule was paused' },
 ]
 
 /** Proposes an endpoint, or changes the one that it is given. */

@@ -34,7 +34,7 @@ it('fills an organization of its own, and run again adds what is missing alone',
 }, 60_000)
 
 it('says what its options may be', async () => {
-  const { code, stdout } = await runEarshot(['demo', '--calls', 'many'], {})
+  const { code, stderr } = await runEarshot(['demo', '--calls', 'many'], {})
   expect(code).toBe(2)
-  expect(stdout).toContain('--calls NUMBER')
+  expect(stderr).toContain('--calls NUMBER')
 })

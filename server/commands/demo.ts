@@ -1,23 +1,15 @@
-import { parseArgs } from 'node:util'
 import { makeBuckets } from '../demo/buckets.ts'
 import { makeExperiment } from '../demo/experiment.ts'
 import { makeFindings } from '../demo/findings.ts'
 import { loadDemo } from '../demo/load.ts'
 import { makeMonitors } from '../demo/monitors.ts'
 import type { Deps } from '../deps.ts'
-import type { Command } from '../main.ts'
 import { provisionOrganization } from '../organizations/provision.ts'
 import { findOrganizationBySlug, getOrganization } from '../organizations/queries.ts'
 import { invitationUrl } from '../sign-in/invite.ts'
-import { makeOwnerKey } from './keys.ts'
+import { type Run, WronglyCalled } from './call.ts'
+import { makeOwnerKey } from './owner-key.ts'
 import { serve } from './serve.ts'
-
-const usage = `Usage:
-  earshot demo [--calls NUMBER] [--seed NUMBER]
-
-Serves, and fills the organization "demo" with invented conversations: 3,000 unless --calls says otherwise, the same
-ones for the same seed. Run again, it keeps what is there and adds what is missing.
-`
 
 const slug = 'demo'
 const defaultCalls = '3000'
@@ -25,12 +17,12 @@ const mostCalls = 10_000_000
 
 type Amount = { calls: number; seed: number }
 
-const readAmount = ({ calls, seed }: { calls: string; seed: string }): Amount | undefined => {
+const readAmount = ({ calls, seed }: { calls: string; seed: string }): Amount => {
   const whole = (text: string, least: number, most: number) =>
     /^\d{1,10}$/.test(text) && Number(text) >= least && Number(text) <= most
-  return whole(calls, 1, mostCalls) && whole(seed, 0, 2 ** 31)
-    ? { calls: Number(calls), seed: Number(seed) }
-    : undefined
+  if (!whole(calls, 1, mostCalls)) throw new WronglyCalled(`--calls is a number from 1 to ${mostCalls}.`, true)
+  if (!whole(seed, 0, 2 ** 31)) throw new WronglyCalled('--seed is a number from 0 to 2147483648.', true)
+  return { calls: Number(calls), seed: Number(seed) }
 }
 
 const print = (text: string) => process.stdout.write(text)
@@ -79,19 +71,7 @@ Demo
   print(`The demo is loaded (${seconds.toFixed(1)} s). Ctrl-C ends it; the data stays.\n`)
 }
 
-export const run: Command = async (args) => {
-  const { values } = parseArgs({
-    args,
-    options: {
-      calls: { type: 'string', default: defaultCalls },
-      seed: { type: 'string', default: '1' },
-      help: { type: 'boolean' },
-    },
-  })
-  const amount = readAmount(values)
-  if (values.help || !amount) {
-    process.stdout.write(usage)
-    return values.help ? 0 : 2
-  }
+export const run: Run = async ({ text }) => {
+  const amount = readAmount({ calls: text('calls') ?? defaultCalls, seed: text('seed') ?? '1' })
   return serve({ command: 'demo', meanwhile: (deps, signal) => fill(deps, signal, amount) })
 }

@@ -1,33 +1,74 @@
 import { statfs } from 'node:fs/promises'
 import { availableParallelism, freemem } from 'node:os'
-import { parseArgs } from 'node:util'
 import { loadConfig } from '../config.ts'
-import type { Command } from '../main.ts'
 import { serverVersion } from '../platform/db/database.ts'
 import { openLog } from '../platform/log.ts'
+import type { Called, Run } from './call.ts'
+import { printJson } from './columns.ts'
+import { connect } from './connect.ts'
 import { type Opened, open } from './open.ts'
-
-const usage = `Usage:
-  earshot doctor   check what the service needs, while it serves or not
-It ends with 0 if all is well and with 1 if something is not.
-`
 
 type Check = { name: string; run: () => Promise<string> }
 
 const mebibytes = (bytes: number) => `${Math.round(bytes / 1024 / 1024)} MiB`
 
+type Finding = { name: string; ok: boolean; told: string }
+
 /** Tells what works and what does not, each on a line of its own, and goes on after a fault. */
-const report = async (checks: Check[]): Promise<boolean> => {
-  let sound = true
-  for (const { name, run } of checks) {
-    try {
-      process.stdout.write(`ok    ${name.padEnd(14)} ${await run()}\n`)
-    } catch (error) {
-      sound = false
-      process.stdout.write(`FAIL  ${name.padEnd(14)} ${error instanceof Error ? error.message : String(error)}\n`)
-    }
+const openReport = (json: boolean) => {
+  const findings: Finding[] = []
+  const tell = (finding: Finding) => {
+    findings.push(finding)
+    const { name, ok, told } = finding
+    if (!json) process.stdout.write(`${ok ? 'ok   ' : 'FAIL '} ${name.padEnd(14)} ${told}\n`)
   }
-  return sound
+  return {
+    check: async (checks: Check[]): Promise<void> => {
+      for (const { name, run } of checks) {
+        try {
+          tell({ name, ok: true, told: await run() })
+        } catch (error) {
+          tell({ name, ok: false, told: error instanceof Error ? error.message : String(error) })
+        }
+      }
+    },
+    end: (): number => {
+      const ok = findings.every((finding) => finding.ok)
+      if (json) printJson({ ok, checks: findings })
+      return ok ? 0 : 1
+    },
+  }
+}
+
+/** Of a service elsewhere, what a key of an organization can see. */
+const checksFrom = (called: Called): Check[] => {
+  const { earshot } = connect(called)
+  const once = { retries: 0, timeoutMs: 10_000 }
+  return [
+    {
+      name: 'answer',
+      run: async () => {
+        const beganAt = performance.now()
+        await earshot.request('GET', '/healthz', {}, once)
+        return `in ${Math.round(performance.now() - beganAt)} ms`
+      },
+    },
+    {
+      name: 'ready',
+      run: async () => {
+        await earshot.request('GET', '/readyz', {}, once)
+        return 'database, migrations and storage'
+      },
+    },
+    {
+      name: 'key',
+      run: async () => {
+        const { organization, role, entitlements } = await earshot.me.get(once)
+        const lacking = Object.entries(entitlements).flatMap(([name, has]) => (has ? [] : [name]))
+        return `${role} of ${organization.name}${lacking.length > 0 ? `, without ${lacking.join(', ')}` : ''}`
+      },
+    },
+  ]
 }
 
 const checksOf = ({ deps, alone }: Opened): Check[] => [
@@ -78,14 +119,9 @@ const checksOf = ({ deps, alone }: Opened): Check[] => [
   },
 ]
 
-export const run: Command = async (args) => {
-  const { values } = parseArgs({ args, options: { help: { type: 'boolean' } } })
-  if (values.help) {
-    process.stdout.write(usage)
-    return 0
-  }
+const checkHere = async ({ check }: ReturnType<typeof openReport>): Promise<void> => {
   const opened: Opened[] = []
-  const began = await report([
+  await check([
     {
       name: 'machine',
       run: async () => `Node ${process.version}, ${availableParallelism()} processors, ${mebibytes(freemem())} free`,
@@ -101,10 +137,17 @@ export const run: Command = async (args) => {
     },
   ])
   const [service] = opened
-  if (!service) return 1
+  if (!service) return
   try {
-    return (await report(checksOf(service))) && began ? 0 : 1
+    await check(checksOf(service))
   } finally {
     await service.close()
   }
+}
+
+export const run: Run = async (called) => {
+  const report = openReport(called.flag('json'))
+  if (called.text('url') === undefined) await checkHere(report)
+  else await report.check(checksFrom(called))
+  return report.end()
 }

@@ -10,7 +10,7 @@ import { listen } from '../../test/outside.ts'
 import { testServer } from '../../test/server.ts'
 import { exportsOf } from '../exports/test-exports.ts'
 import { jobList } from '../worker.ts'
-import { readWhen } from './export/options.ts'
+import { readWhen } from './when.ts'
 
 /** Between the command and the service, where connections break. */
 let target = 0

@@ -5,31 +5,21 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { loadConfig } from '../config.ts'
+import type { Schemas } from '../../client/src/earshot.ts'
 import { fileNameOf } from '../exports/file-name.ts'
-import type { Command } from '../main.ts'
+import { type Run, WronglyCalled } from './call.ts'
 import { makeConfiguration } from './export/configuration.ts'
 import { Damaged, downloadFile } from './export/download.ts'
-import { type Options, readOptions, usage, WronglyCalled } from './export/options.ts'
-import { openProgress, type Progress } from './export/progress.ts'
-import { openRemote, Refused, type Remote, strangeAnswer } from './export/remote.ts'
+import { type Options, readOptions } from './export/options.ts'
+import { openRemote, type Remote, strangeAnswer } from './export/remote.ts'
+import { openProgress, type Progress } from './progress.ts'
 
 const pollMs = 1_000
 /** After a while, as the interface advises. */
 const slowPollMs = 5_000
 const quickPolls = 20
 
-type Manifest = {
-  id: string
-  status: 'pending' | 'processing' | 'completed' | 'failed' | 'expired'
-  config: { format: string; since: string }
-  rowCount: number | null
-  bytes: number | null
-  errorCode: string | null
-  downloadPath: string | null
-}
-
-type Preview = { count: number; exceedsLimit: boolean }
+type Manifest = Schemas['MonitorExport']
 
 class ExportFailed extends Error {}
 
@@ -52,24 +42,28 @@ const requirePlace = async (output: string | undefined): Promise<void> => {
   if (present && !present.isFile()) throw new WronglyCalled(`--output ${JSON.stringify(output)} is no file.`)
 }
 
-const readManifest = (remote: Remote, body: object): Manifest => {
-  // What the interface answers is what it describes.
-  const manifest = body as Manifest
-  if (typeof manifest.status !== 'string' || typeof manifest.config?.since !== 'string') throw strangeAnswer(remote.url)
+const readManifest = (remote: Remote, manifest: Manifest): Manifest => {
+  // Whoever answers may be another service.
+  if (typeof manifest?.status !== 'string' || typeof manifest.config?.since !== 'string')
+    throw strangeAnswer(remote.url)
   return manifest
 }
 
-const begin = async (remote: Remote, options: Options): Promise<{ manifest: Manifest; rows: number | undefined }> => {
+const begin = async (
+  remote: Remote,
+  options: Options,
+  signal: AbortSignal,
+): Promise<{ manifest: Manifest; rows: number | undefined }> => {
   if (options.id !== undefined) {
-    const found = await remote.get(`/v1/monitor-exports/${options.id}`)
+    const found = await remote.earshot.exports.get(options.id, { signal })
     return { manifest: readManifest(remote, found), rows: undefined }
   }
-  const config = await makeConfiguration(remote, options)
-  const preview = (await remote.post('/v1/monitor-exports/preview', { config })) as Preview
+  const config = await makeConfiguration(remote.earshot, options, signal)
+  const preview = await remote.earshot.exports.preview({ config }, { signal })
   const { count, exceedsLimit } = preview
   if (exceedsLimit) throw new ExportFailed(`${count.toLocaleString('en')} calls match: ${reasons.too_many_calls}.`)
   const asked = { operationId: randomUUID(), config }
-  return { manifest: readManifest(remote, await remote.post('/v1/monitor-exports', asked)), rows: count }
+  return { manifest: readManifest(remote, await remote.earshot.exports.create(asked, { signal })), rows: count }
 }
 
 const waitFor = async (
@@ -83,7 +77,7 @@ const waitFor = async (
   for (let polls = 0; manifest.status === 'pending' || manifest.status === 'processing'; polls++) {
     progress.show(manifest.status === 'pending' ? 'In line' : 'Generating', manifest.rowCount ?? 0, rows)
     await sleep(polls < quickPolls ? pollMs : slowPollMs, undefined, { signal })
-    manifest = readManifest(remote, await remote.get(`/v1/monitor-exports/${first.id}`))
+    manifest = readManifest(remote, await remote.earshot.exports.get(first.id, { signal }))
   }
   if (manifest.status === 'failed') {
     const code = manifest.errorCode ?? ''
@@ -128,10 +122,10 @@ const exportAll = async (options: Options, signal: AbortSignal): Promise<void> =
   const progress = openProgress(options.quiet)
   let begun: Manifest | undefined
   try {
-    const { manifest, rows } = await begin(remote, options)
+    const { manifest, rows } = await begin(remote, options, signal)
     begun = manifest
     const done = await waitFor(remote, manifest, rows, progress, signal)
-    const output = options.output ?? fileNameOf(done.id, done.config)
+    const output = options.output ?? fileNameOf(done.id, { format: 'csv', ...done.config })
     await fetchTo(remote, done, output, progress, signal)
     progress.end()
     if (options.json) process.stdout.write(`${JSON.stringify({ ...done, file: output })}\n`)
@@ -142,8 +136,6 @@ const exportAll = async (options: Options, signal: AbortSignal): Promise<void> =
       process.stderr.write(`earshot: to go on, run: ${toGoOn(begun, options)}\n`)
     }
     throw error
-  } finally {
-    await remote.close()
   }
 }
 
@@ -151,12 +143,8 @@ const say = (error: unknown): void => {
   process.stderr.write(`earshot: ${error instanceof Error ? error.message : String(error)}\n`)
 }
 
-export const run: Command = async (args) => {
-  const options = readOptions(args, loadConfig(), new Date())
-  if (!options) {
-    process.stdout.write(usage)
-    return 0
-  }
+export const run: Run = async (called) => {
+  const options = readOptions(called, new Date())
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort(new Error('Interrupted.'))
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
@@ -165,9 +153,8 @@ export const run: Command = async (args) => {
     return 0
   } catch (error) {
     if (interrupted.signal.aborted) return 130
-    if (!(error instanceof ExportFailed || error instanceof Damaged || error instanceof Refused)) throw error
+    if (!(error instanceof ExportFailed || error instanceof Damaged)) throw error
     say(error)
-    if (error instanceof Refused) return error.status === 400 ? 2 : 1
     return error instanceof Damaged ? 4 : 3
   } finally {
     process.removeListener('SIGINT', interrupt).removeListener('SIGTERM', interrupt)

@@ -1,14 +1,7 @@
-import { parseArgs } from 'node:util'
-import type { Command } from '../main.ts'
 import type { DeadJob } from '../platform/jobs/queries.ts'
 import type { Jobs } from '../platform/jobs/queue.ts'
+import { type Run, WronglyCalled } from './call.ts'
 import { open } from './open.ts'
-
-const usage = `Usage:
-  earshot jobs list [--json]          list dead jobs, the latest first
-  earshot jobs retry --all            give all of them back to their queues
-  earshot jobs retry JOB-ID …         give these back
-`
 
 const jobId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const pageSize = 200
@@ -28,24 +21,14 @@ const tell = (dead: DeadJob[]): string => {
   return dead.map((job) => `${job.id}  ${job.diedAt.toISOString()}  ${job.name}\n    ${job.error}\n`).join('')
 }
 
-export const run: Command = async (args) => {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: { json: { type: 'boolean' }, all: { type: 'boolean' }, help: { type: 'boolean' } },
-  })
-  const [verb, ...ids] = positionals
-  const asksAll = values.all === true
-  const known = verb === 'retry' ? asksAll === (ids.length === 0) : verb === 'list' && !asksAll && ids.length === 0
-  if (values.help || !known) {
-    process.stdout.write(usage)
-    return values.help ? 0 : 2
-  }
+export const run: Run = async ({ action, args: ids, flag }) => {
+  const asksAll = action === 'retry' && flag('all')
+  if (action === 'retry' && asksAll !== (ids.length === 0)) throw new WronglyCalled('Give ids, or --all.', true)
   const { deps, close } = await open({ command: 'jobs', exclusive: 'preferred' })
   try {
-    if (verb === 'list') {
+    if (action === 'list') {
       const dead = await listAll(deps.jobs)
-      process.stdout.write(values.json ? `${JSON.stringify(dead, null, 2)}\n` : tell(dead))
+      process.stdout.write(flag('json') ? `${JSON.stringify(dead, null, 2)}\n` : tell(dead))
       return 0
     }
     const retried = await deps.jobs.retryDead(asksAll ? 'all' : ids.filter((id) => jobId.test(id)))

@@ -44,6 +44,6 @@ it('the first start’s link lets the owner in once; one of the operator takes i
   }
   for (const wrong of [[], ['my-organization', 'owner@localhost.localdomain']]) {
     const answer = await runEarshot(['link', ...wrong], switches)
-    expect(answer).toMatchObject({ code: 2, stdout: expect.stringContaining('Usage') })
+    expect(answer).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Usage') })
   }
 }, 60_000)

@@ -1,17 +1,11 @@
-import { parseArgs } from 'node:util'
 import { buildApp } from '../app.ts'
 import type { Deps } from '../deps.ts'
-import type { Command } from '../main.ts'
 import type { App } from '../platform/http/http.ts'
 import { openLog } from '../platform/log.ts'
 import { startWorker, type Worker } from '../worker.ts'
+import type { Run } from './call.ts'
 import { firstStart } from './first-start.ts'
 import { open } from './open.ts'
-
-const usage = `Usage:
-  earshot serve   serve requests and work through jobs
-Switches are set in the environment; docs/configuration.md lists them.
-`
 
 /** How long running requests and jobs may take to end after a signal; what is left goes back to the queue. */
 const drainTimeoutMs = 25_000
@@ -101,9 +95,4 @@ export const serve = async ({ command, meanwhile }: ServeOptions): Promise<numbe
   return reason instanceof Error ? 1 : 0
 }
 
-export const run: Command = async (args) => {
-  const { values } = parseArgs({ args, options: { help: { type: 'boolean' } } })
-  if (!values.help) return serve({ command: 'serve' })
-  process.stdout.write(usage)
-  return 0
-}
+export const run: Run = () => serve({ command: 'serve' })

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Deps } from '../deps.ts'
 import { recordAudit } from '../platform/audit/record.ts'
-import type { Db } from '../platform/db/database.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
@@ -20,7 +20,7 @@ import {
   type StoredExport,
 } from './queries.ts'
 
-const mostUnfinished = 20
+export const mostUnfinished = 20
 const pollSeconds = 5
 
 export const auditedKind = ({ experimentId }: Pick<ExportKey, 'experimentId'>) =>
@@ -35,6 +35,18 @@ const replayOf = (stored: StoredExport, { experimentId, config }: Asked) => {
     throw new ApiError('conflict', 'This operationId belongs to an export of another configuration; make a new one.')
   }
   return { stored, isReplay: true }
+}
+
+/** Its caller holds the line, and has looked how long it is. */
+export const placeInLine = async (
+  deps: Pick<Deps, 'jobs' | 'clock'>,
+  trx: Db,
+  org: OrgId,
+  asked: Omit<NewExport, 'id' | 'createdAt'>,
+): Promise<StoredExport> => {
+  const stored = await insertExport(trx, org, { ...asked, id: newId(), createdAt: deps.clock.now() })
+  await startNext(deps, trx, org)
+  return stored
 }
 
 /** `require` looks whether all that the configuration names is there; a replay is answered before. */
@@ -58,12 +70,9 @@ export const askForExport = async (
         retryAfterSeconds: pollSeconds,
       })
     }
-    const id = newId()
-    const made = { ...asked, id, createdByUserId: userId, createdAt: deps.clock.now() }
-    const stored = await insertExport(trx, org, made)
-    await startNext(deps, trx, org)
+    const stored = await placeInLine(deps, trx, org, { ...asked, createdByUserId: userId })
     const kind = auditedKind(asked)
-    await recordAudit(trx, actor, `${kind}.create`, { type: kind, id })
+    await recordAudit(trx, actor, `${kind}.create`, { type: kind, id: stored.id })
     return { stored, isReplay: false }
   })
 }

@@ -1,7 +1,7 @@
 // What every export says of itself, whatever it is of.
 
 import Type from 'typebox'
-import { Choice, Id, Nullable, Timestamp } from '../platform/http/schemas.ts'
+import { Choice, Id, Name, Nullable, Timestamp } from '../platform/http/schemas.ts'
 import { exportStatuses } from './moves.ts'
 import type { StoredExport } from './queries.ts'
 
@@ -28,6 +28,15 @@ export const manifestFields = {
     Type.String({ description: 'While the export is completed: the path of the download, on this origin.' }),
   ),
 }
+
+/** Of exports that a schedule asked for, and left out of all others: theirs is the published manifest. */
+export const scheduleFields = {
+  scheduleId: Type.Optional({ ...Id, description: 'The schedule that asked for it; it may be deleted since.' }),
+  scheduleName: Type.Optional({ ...Name, description: 'What that schedule was called then.' }),
+}
+
+export const scheduleOf = ({ scheduleId, scheduleName }: StoredExport) =>
+  scheduleId === null || scheduleName === null ? {} : { scheduleId, scheduleName }
 
 export const ExportFilter = {
   status: Type.Optional(Choice(exportStatuses, { description: 'Exports in this state alone.' })),

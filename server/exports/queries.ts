@@ -27,6 +27,8 @@ const columns = [
   'created_by_user_id as createdByUserId',
   'notification_endpoint_id as notificationEndpointId',
   'experiment_id as experimentId',
+  'schedule_id as scheduleId',
+  'schedule_name as scheduleName',
 ] as const
 
 const selectExports = (db: Db, org: OrgId) =>
@@ -113,6 +115,8 @@ export type NewExport = ExportKey & {
   /** Undefined is without end. */
   until: Date | undefined
   notificationEndpointId?: string
+  /** The schedule that asks for it. */
+  schedule?: { id: string; name: string }
   createdByUserId: string
   createdAt: Date
 }
@@ -130,6 +134,8 @@ export const insertExport = (trx: Db, org: OrgId, { id, operationId, config, sin
       until: until ?? 'infinity',
       experiment_id: made.experimentId,
       notification_endpoint_id: made.notificationEndpointId ?? null,
+      schedule_id: made.schedule?.id ?? null,
+      schedule_name: made.schedule?.name ?? null,
       created_by_user_id: made.createdByUserId,
       created_at: made.createdAt,
     })
@@ -197,6 +203,9 @@ export const listExpiredAllOrgs = (db: Db, now: Date, { limit, after }: Page) =>
     .orderBy('id')
     .limit(limit)
     .execute()
+
+export const findExport = (db: Db, org: OrgId, id: string) =>
+  selectExports(db, org).where('id', '=', id).executeTakeFirst()
 
 /** Those of the files that an export offers or is writing. */
 export const listNamedFiles = async (db: Db, org: OrgId, keys: string[]): Promise<string[]> => {

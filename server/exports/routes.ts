@@ -5,7 +5,7 @@ import { answers, Closed, Empty, IdParams, NoQuery, Page, PageQuery } from '../p
 import { askedHeaders, askForExport, endByHand, waitingHeaders } from './ask.ts'
 import { parseConfiguration } from './configuration.ts'
 import { linkToFile } from './download.ts'
-import { ExportFilter, manifestOf } from './manifest.ts'
+import { ExportFilter, manifestOf, scheduleOf } from './manifest.ts'
 import { openPreviews } from './preview.ts'
 import { getExport, listExports, type StoredExport } from './queries.ts'
 import { requireSelected } from './requirements.ts'
@@ -26,6 +26,7 @@ const experimentId = null
 // The cast: written here alone, in this very form.
 const shown = (stored: StoredExport, now: Date): Static<typeof MonitorExport> => ({
   ...manifestOf(stored, now),
+  ...scheduleOf(stored),
   config: stored.config as unknown as MonitorExportConfig,
 })
 

@@ -1,13 +1,12 @@
 import { metadataIssues } from '../conversations/ingest/from-body.ts'
 import type { AgentReference, Incoming, VersionReference } from '../conversations/ingest/incoming.ts'
 import type { ProviderCall } from '../conversations/transcripts/provider-calls/call.ts'
-import type { Provider } from '../conversations/transcripts/provider-calls/read-call.ts'
 import { cut, cutMetrics, longestText } from './limits.ts'
 import type { Settings } from './settings.ts'
 
 /** A provider's call as the ingest takes it, within the limits that requests are held to. */
 
-type Integration = { id: string; provider: Provider; name: string; settings: Settings }
+type Integration = { id: string; provider: string; name: string; settings: Settings }
 type Bounds = { now: Date; metadataBytes: number }
 
 const longestPrompt = 1_000_000

@@ -37,6 +37,7 @@ describe('an integration', () => {
       previousSecretUntil: null,
       lastDeliveryAt: null,
       recentDeliveries: nothing,
+      sync: null,
       createdAt: expect.any(String),
       updatedAt: created.body.createdAt,
     })

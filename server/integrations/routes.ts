@@ -2,7 +2,7 @@ import { findAgents } from '../agents/queries.ts'
 import type { Deps } from '../deps.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
-import { type Issue, invalidAll } from '../platform/errors.ts'
+import { type Issue, invalidAll, notFound } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { lowestIdAt, newId } from '../platform/ids.ts'
@@ -18,6 +18,7 @@ import {
 import { defaultPreviousSecretValidSeconds, Integration, IntegrationCreate, IntegrationUpdate } from './schema.ts'
 import { openSecret, sealPreviousSecret, sealSecret } from './secret.ts'
 import { addressIssues, type Settings, settingsIssues } from './settings.ts'
+import { findShownSyncs } from './sync/shown.ts'
 
 const tags = ['Integrations']
 const weekMs = 7 * 24 * 60 * 60 * 1_000
@@ -29,12 +30,28 @@ const refuseIf = (issues: Issue[]): void => {
 export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void => {
   const sinceId = () => lowestIdAt(new Date(clock.now().getTime() - weekMs))
 
-  const shown = (row: Awaited<ReturnType<typeof getIntegration>>) => ({
-    ...row,
-    webhookPath: `/v1/integrations/${row.id}/webhook`,
-    previousSecretUntil:
-      row.previousSecretUntil && row.previousSecretUntil > clock.now() ? row.previousSecretUntil : null,
-  })
+  type Row = Awaited<ReturnType<typeof getIntegration>>
+
+  const shownAll = async (trx: Db, org: OrgId, rows: Row[]) => {
+    const syncs = await findShownSyncs(
+      trx,
+      org,
+      rows.map(({ id }) => id),
+    )
+    return rows.map((row) => ({
+      ...row,
+      webhookPath: `/v1/integrations/${row.id}/webhook`,
+      previousSecretUntil:
+        row.previousSecretUntil && row.previousSecretUntil > clock.now() ? row.previousSecretUntil : null,
+      sync: syncs.get(row.id) ?? null,
+    }))
+  }
+
+  const getShown = async (trx: Db, org: OrgId, id: string) => {
+    const [shown] = await shownAll(trx, org, [await getIntegration(trx, org, id, sinceId())])
+    if (!shown) throw notFound()
+    return shown
+  }
 
   const agentIssues = async (trx: Db, org: OrgId, { agentId }: Settings): Promise<Issue[]> => {
     if (agentId === undefined) return []
@@ -61,7 +78,7 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
         (page) => listIntegrations(db, actor.org, page, sinceId()),
         ({ id }) => id,
       )
-      return { data: data.map(shown), nextCursor }
+      return { data: await shownAll(db, actor.org, data), nextCursor }
     },
   )
 
@@ -86,9 +103,9 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
         const sealed = sealSecret(secrets, actor.org, id, secret)
         await insertIntegration(trx, actor.org, { id, provider, name, secret: sealed, settings })
         await recordAudit(trx, actor, 'integration.create', { type: 'integration', id })
-        return getIntegration(trx, actor.org, id, sinceId())
+        return getShown(trx, actor.org, id)
       })
-      return reply.code(201).header('location', `/v1/integrations/${id}`).send(shown(created))
+      return reply.code(201).header('location', `/v1/integrations/${id}`).send(created)
     },
   )
 
@@ -105,7 +122,7 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
         response: answers({ 200: Integration }, 401, 403, 404),
       },
     },
-    async ({ actor, params }) => shown(await getIntegration(db, actor.org, params.id, sinceId())),
+    ({ actor, params }) => getShown(db, actor.org, params.id),
   )
 
   app.patch(
@@ -152,7 +169,7 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
           ...((isNew || moves) && { previousSecretUntil: until }),
         })
         await recordAudit(trx, actor, 'integration.update', { type: 'integration', id: row.id })
-        return shown(await getIntegration(trx, actor.org, row.id, sinceId()))
+        return getShown(trx, actor.org, row.id)
       }),
   )
 

@@ -3,6 +3,7 @@ import { providers } from '../conversations/transcripts/provider-calls/read-call
 import { Choice, Closed, Id, Name, Nullable, Timestamp } from '../platform/http/schemas.ts'
 import { deliveryStatuses } from './deliveries/status.ts'
 import { type Settings, settingsByProvider } from './settings.ts'
+import { SyncState } from './sync/schema.ts'
 
 const IntegrationName = { ...Name, examples: ['Front desk on Vapi'] }
 
@@ -46,6 +47,7 @@ export const Integration = Closed(
     recentDeliveries: Closed(Object.fromEntries(deliveryStatuses.map((status) => [status, count])), {
       description: 'Of the last 7 days by status, each counted up to 10,000.',
     }),
+    sync: { ...Nullable(SyncState), description: 'Null when its calls are not listed at the provider.' },
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },

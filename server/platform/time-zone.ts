@@ -1,3 +1,6 @@
+const minuteMs = 60_000
+const dayMs = 86_400_000
+
 /** What a tenant may call a time zone: a name of the IANA database, in which an offset is none. */
 export const isTimeZone = (name: string): boolean => {
   if (!/^[A-Za-z]/.test(name)) return false
@@ -8,3 +11,52 @@ export const isTimeZone = (name: string): boolean => {
     return false
   }
 }
+
+/** A time on the wall of a zone, written as if it were UTC: its UTC fields are what the clock on the wall shows. */
+export type WallTime = Date
+
+export type Zone = {
+  wallTime: (instant: Date) => WallTime
+  /**
+   * The instant at which the wall shows it. Of a time that comes twice, the first; one that is skipped is as much
+   * later as the clock is put forward (02:30 becomes 03:30).
+   */
+  instantAt: (wall: WallTime) => Date
+}
+
+export const openZone = (timeZone: string): Zone => {
+  const format = new Intl.DateTimeFormat('en', {
+    timeZone,
+    calendar: 'iso8601',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  })
+  const offsetMs = (timeMs: number): number => {
+    const whole = Math.floor(timeMs / 1_000) * 1_000
+    const parts = Object.fromEntries(format.formatToParts(whole).map(({ type, value }) => [type, Number(value)]))
+    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts
+    return Date.UTC(year, month - 1, day, hour, minute, second) - whole
+  }
+  return {
+    wallTime: (instant) => new Date(instant.getTime() + offsetMs(instant.getTime())),
+    instantAt: (wall) => {
+      const wallMs = wall.getTime()
+      const [before, after] = [offsetMs(wallMs - dayMs), offsetMs(wallMs + dayMs)]
+      const times = [wallMs - before, wallMs - after].filter((time) => time + offsetMs(time) === wallMs)
+      return new Date(times.length > 0 ? Math.min(...times) : wallMs - before)
+    },
+  }
+}
+
+/** The same time on the wall so many days earlier: a day has 23 to 25 hours. */
+export const daysBefore = (instant: Date, days: number, { wallTime, instantAt }: Zone): Date =>
+  instantAt(new Date(wallTime(instant).getTime() - days * dayMs))
+
+/** The next whole minute. */
+export const minuteAfter = (instant: Date): Date => new Date((Math.floor(instant.getTime() / minuteMs) + 1) * minuteMs)

@@ -10,6 +10,7 @@ const subscribable = {
   'monitor_export.completed': { feature: 'exportWebhooks' },
   'monitor_export.failed': { feature: 'exportWebhooks' },
   'monitor_export.expired': { feature: 'exportWebhooks' },
+  'export_schedule.paused': { feature: 'exportWebhooks' },
   'review.completed': {},
   'finding.created': {},
   'finding.updated': {},

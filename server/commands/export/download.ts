@@ -4,7 +4,8 @@ import { rename, rm, stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Refused, type Remote } from './remote.ts'
+import { EarshotError } from '../../../client/src/errors.ts'
+import type { Remote } from './remote.ts'
 
 /** In a row, without a byte more. */
 const mostFailures = 6
@@ -53,7 +54,7 @@ const fetchMore = async (remote: Remote, location: URL, part: string, onProgress
     const { status, body } = await remote.download(location, from)
     if (status !== 200 && status !== 206) {
       body.destroy()
-      throw new Refused(status, `The file was answered with ${status}.`)
+      throw new EarshotError(`The file was answered with ${status}.`, { status })
     }
     if (status === 200) ftruncateSync(file)
     let at = status === 206 ? from : 0
@@ -68,7 +69,9 @@ const fetchMore = async (remote: Remote, location: URL, part: string, onProgress
 
 /** A link that has just expired or a storage that is busy is no reason to give up; a full disk is. */
 const isFinal = (error: unknown): boolean => {
-  if (error instanceof Refused) return error.status < 500 && ![403, 410, 429].includes(error.status)
+  if (error instanceof EarshotError) {
+    return error.status >= 400 && error.status < 500 && ![403, 410, 429].includes(error.status)
+  }
   return ['open', 'write', 'ftruncate'].includes(String((error as { syscall?: unknown }).syscall))
 }
 

@@ -40,7 +40,6 @@ const download = async (files: Answer[], answerLink = link) => {
   )
   const { signal } = new AbortController()
   const remote = openRemote({ url, key: 'ear_any', signal })
-  onTestFinished(remote.close)
   const wanted = { path: '/download', bytes: content.length, file, signal, onProgress: () => {}, pauseMs: 1 }
   return { folder, file, asked: () => asked, outcome: downloadFile(remote, part, wanted) }
 }
@@ -88,8 +87,8 @@ it.each<[string, Answer, RegExp]>([
 })
 
 it.each<[string, Answer, RegExp]>([
-  ['a page', (_request, response) => response.end(page), /did not answer as this service does/],
-  ['a list', (_request, response) => response.end('[]'), /did not answer as this service does/],
+  ['a page', (_request, response) => response.end(page), /did not answer as Earshot does/],
+  ['a list', (_request, response) => response.end('[]'), /did not answer as Earshot does/],
   [
     'a redirect',
     (_request, response) => response.writeHead(301, { location: 'https://x.example/' }).end(),
@@ -108,14 +107,13 @@ it('asks again while a proxy has no service behind it, and not when the service 
   const answers: Answer[] = [
     (_request, response) => response.writeHead(503).end(page),
     (_request, response) => response.writeHead(502, { 'retry-after': new Date().toUTCString() }).end(page),
-    (_request, response) => response.end('{"data":[]}'),
+    (_request, response) => response.end('{"data":[],"nextCursor":null}'),
     (_request, response) => response.writeHead(503).end('{"error":"temporarily unavailable","message":"It is off."}'),
   ]
   const { url } = await listen(createServer((request, response) => answers.shift()?.(request, response)))
-  const remote = openRemote({ url, key: 'ear_any', signal: new AbortController().signal, firstWaitMs: 1 })
-  onTestFinished(remote.close)
-  expect(await remote.get('/v1/monitors')).toEqual({ data: [] })
-  await expect(remote.get('/v1/monitors')).rejects.toThrow('It is off.')
+  const remote = openRemote({ url, key: 'ear_any', signal: new AbortController().signal })
+  expect(await remote.earshot.monitors.list().all()).toEqual([])
+  await expect(remote.earshot.monitors.list().all()).rejects.toThrow('It is off.')
   expect(answers).toEqual([])
 })
 

@@ -409,6 +409,58 @@ CREATE TABLE experiments (
 CREATE INDEX experiments_agent_idx ON public.experiments USING btree (organization_id, agent_id, started_at);
 CREATE INDEX experiments_group_idx ON public.experiments USING btree (organization_id, monitor_group_id) WHERE (monitor_group_id IS NOT NULL);
 
+CREATE TABLE export_schedule_runs (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  schedule_id uuid NOT NULL,
+  planned_for timestamp(3) with time zone NOT NULL,
+  is_manual boolean NOT NULL,
+  since timestamp(3) with time zone NOT NULL,
+  until timestamp(3) with time zone NOT NULL,
+  export_id uuid,
+  status text NOT NULL,
+  object_key text,
+  attempts integer NOT NULL DEFAULT 0,
+  error text,
+  created_at timestamp(3) with time zone NOT NULL,
+  finished_at timestamp(3) with time zone,
+  CONSTRAINT export_schedule_runs_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT export_schedule_runs_planned_key UNIQUE (organization_id, schedule_id, planned_for),
+  CONSTRAINT export_schedule_runs_export_fkey FOREIGN KEY (organization_id, export_id) REFERENCES monitor_exports(organization_id, id),
+  CONSTRAINT export_schedule_runs_schedule_fkey FOREIGN KEY (organization_id, schedule_id) REFERENCES export_schedules(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT export_schedule_runs_status_check CHECK ((status = ANY (ARRAY['generating'::text, 'delivering'::text, 'succeeded'::text, 'failed'::text]))),
+  CONSTRAINT export_schedule_runs_window_check CHECK ((since < until))
+);
+CREATE UNIQUE INDEX export_schedule_runs_export_idx ON public.export_schedule_runs USING btree (organization_id, export_id) WHERE (export_id IS NOT NULL);
+CREATE INDEX export_schedule_runs_list_idx ON public.export_schedule_runs USING btree (organization_id, schedule_id, id);
+CREATE UNIQUE INDEX export_schedule_runs_unfinished_idx ON public.export_schedule_runs USING btree (organization_id, schedule_id) WHERE (status = ANY (ARRAY['generating'::text, 'delivering'::text]));
+
+CREATE TABLE export_schedules (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  name text NOT NULL,
+  config jsonb NOT NULL,
+  recurrence jsonb NOT NULL,
+  window_rule jsonb NOT NULL,
+  settle_minutes integer NOT NULL,
+  destination jsonb NOT NULL,
+  secret text,
+  status text NOT NULL DEFAULT 'active'::text,
+  pause_reason text,
+  failures integer NOT NULL DEFAULT 0,
+  covered_until timestamp(3) with time zone NOT NULL,
+  next_run_at timestamp(3) with time zone NOT NULL,
+  owner_user_id uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT export_schedules_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT export_schedules_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT export_schedules_reason_check CHECK ((((status = 'paused'::text) = (pause_reason IS NOT NULL)) AND (pause_reason = ANY (ARRAY['by_hand'::text, 'failing'::text, 'owner_left'::text])))),
+  CONSTRAINT export_schedules_secret_check CHECK ((((destination ->> 'type'::text) = 's3'::text) = (secret IS NOT NULL))),
+  CONSTRAINT export_schedules_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text])))
+);
+CREATE INDEX export_schedules_due_idx ON public.export_schedules USING btree (next_run_at) WHERE (status = 'active'::text);
+
 CREATE TABLE finding_comments (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -511,6 +563,75 @@ CREATE INDEX integration_deliveries_payload_idx ON public.integration_deliveries
 CREATE INDEX integration_deliveries_received_idx ON public.integration_deliveries USING btree (received_at);
 CREATE INDEX integration_deliveries_status_idx ON public.integration_deliveries USING btree (organization_id, integration_id, status, id);
 CREATE INDEX integration_deliveries_untold_idx ON public.integration_deliveries USING btree (organization_id, id) WHERE ((conversation_id IS NULL) AND (payload IS NOT NULL));
+
+CREATE TABLE integration_sync_gaps (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  integration_id uuid NOT NULL,
+  external_id text NOT NULL,
+  state text NOT NULL,
+  reason text,
+  began_at timestamp(3) with time zone,
+  attempts integer NOT NULL,
+  tried_at timestamp(3) with time zone NOT NULL,
+  next_try_at timestamp(3) with time zone NOT NULL,
+  found_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT integration_sync_gaps_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT integration_sync_gaps_external_id_key UNIQUE (organization_id, integration_id, external_id),
+  CONSTRAINT integration_sync_gaps_sync_fkey FOREIGN KEY (organization_id, integration_id) REFERENCES integration_syncs(organization_id, integration_id) ON DELETE CASCADE,
+  CONSTRAINT integration_sync_gaps_state_check CHECK ((state = ANY (ARRAY['unfinished'::text, 'failed'::text])))
+);
+CREATE INDEX integration_sync_gaps_due_idx ON public.integration_sync_gaps USING btree (organization_id, integration_id, next_try_at);
+CREATE INDEX integration_sync_gaps_found_idx ON public.integration_sync_gaps USING btree (found_at);
+CREATE INDEX integration_sync_gaps_list_idx ON public.integration_sync_gaps USING btree (organization_id, integration_id, state, id);
+
+CREATE TABLE integration_sync_runs (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  integration_id uuid NOT NULL,
+  status text NOT NULL,
+  reason text,
+  until timestamp(3) with time zone NOT NULL,
+  window_from timestamp(3) with time zone NOT NULL,
+  window_until timestamp(3) with time zone NOT NULL,
+  page_cursor text,
+  window_listed boolean NOT NULL DEFAULT false,
+  pages integer NOT NULL DEFAULT 0,
+  pending text[] NOT NULL DEFAULT '{}'::text[],
+  waits integer NOT NULL DEFAULT 0,
+  listed integer NOT NULL DEFAULT 0,
+  stored integer NOT NULL DEFAULT 0,
+  filled integer NOT NULL DEFAULT 0,
+  failed integer NOT NULL DEFAULT 0,
+  unfinished integer NOT NULL DEFAULT 0,
+  erased integer NOT NULL DEFAULT 0,
+  started_at timestamp(3) with time zone NOT NULL,
+  ended_at timestamp(3) with time zone,
+  CONSTRAINT integration_sync_runs_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT integration_sync_runs_sync_fkey FOREIGN KEY (organization_id, integration_id) REFERENCES integration_syncs(organization_id, integration_id) ON DELETE CASCADE,
+  CONSTRAINT integration_sync_runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
+);
+CREATE INDEX integration_sync_runs_ended_idx ON public.integration_sync_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX integration_sync_runs_list_idx ON public.integration_sync_runs USING btree (organization_id, integration_id, id);
+CREATE UNIQUE INDEX integration_sync_runs_running_key ON public.integration_sync_runs USING btree (organization_id, integration_id) WHERE (status = 'running'::text);
+
+CREATE TABLE integration_syncs (
+  organization_id uuid NOT NULL,
+  integration_id uuid NOT NULL,
+  enabled boolean NOT NULL,
+  api_key text NOT NULL,
+  api_base_url text,
+  interval_minutes integer NOT NULL,
+  lookback_days integer NOT NULL,
+  listed_until timestamp(3) with time zone NOT NULL,
+  next_run_at timestamp(3) with time zone NOT NULL,
+  failures integer NOT NULL DEFAULT 0,
+  paused_reason text,
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT integration_syncs_pkey PRIMARY KEY (organization_id, integration_id),
+  CONSTRAINT integration_syncs_integration_fkey FOREIGN KEY (organization_id, integration_id) REFERENCES integrations(organization_id, id) ON DELETE CASCADE
+);
+CREATE INDEX integration_syncs_due_idx ON public.integration_syncs USING btree (next_run_at) WHERE (enabled AND (paused_reason IS NULL));
 
 CREATE TABLE integrations (
   organization_id uuid NOT NULL,
@@ -618,6 +739,8 @@ CREATE TABLE monitor_exports (
   error_code text,
   blob_key text,
   experiment_id uuid,
+  schedule_id uuid,
+  schedule_name text,
   CONSTRAINT monitor_exports_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT monitor_exports_operation_key UNIQUE (organization_id, operation_id),
   CONSTRAINT monitor_exports_experiment_fkey FOREIGN KEY (organization_id, experiment_id) REFERENCES experiments(organization_id, id) ON DELETE CASCADE,

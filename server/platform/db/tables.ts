@@ -322,6 +322,43 @@ export interface ExperimentUnits {
   organization_id: string;
 }
 
+export interface ExportScheduleRuns {
+  attempts: Generated<number>;
+  created_at: Timestamp;
+  error: string | null;
+  export_id: string | null;
+  finished_at: Timestamp | null;
+  id: string;
+  is_manual: boolean;
+  object_key: string | null;
+  organization_id: string;
+  planned_for: Timestamp;
+  schedule_id: string;
+  since: Timestamp;
+  status: string;
+  until: Timestamp;
+}
+
+export interface ExportSchedules {
+  config: Json;
+  covered_until: Timestamp;
+  created_at: Timestamp;
+  destination: Json;
+  failures: Generated<number>;
+  id: string;
+  name: string;
+  next_run_at: Timestamp;
+  organization_id: string;
+  owner_user_id: string;
+  pause_reason: string | null;
+  recurrence: Json;
+  secret: string | null;
+  settle_minutes: number;
+  status: Generated<string>;
+  updated_at: Timestamp;
+  window_rule: Json;
+}
+
 export interface FindingComments {
   author_user_id: string;
   body: Json;
@@ -400,6 +437,59 @@ export interface Integrations {
   updated_at: Generated<Timestamp>;
 }
 
+export interface IntegrationSyncGaps {
+  attempts: number;
+  began_at: Timestamp | null;
+  external_id: string;
+  found_at: Timestamp;
+  id: string;
+  integration_id: string;
+  next_try_at: Timestamp;
+  organization_id: string;
+  reason: string | null;
+  state: string;
+  tried_at: Timestamp;
+}
+
+export interface IntegrationSyncRuns {
+  ended_at: Timestamp | null;
+  erased: Generated<number>;
+  failed: Generated<number>;
+  filled: Generated<number>;
+  id: string;
+  integration_id: string;
+  listed: Generated<number>;
+  organization_id: string;
+  page_cursor: string | null;
+  pages: Generated<number>;
+  pending: Generated<string[]>;
+  reason: string | null;
+  started_at: Timestamp;
+  status: string;
+  stored: Generated<number>;
+  unfinished: Generated<number>;
+  until: Timestamp;
+  waits: Generated<number>;
+  window_from: Timestamp;
+  window_listed: Generated<boolean>;
+  window_until: Timestamp;
+}
+
+export interface IntegrationSyncs {
+  api_base_url: string | null;
+  api_key: string;
+  enabled: boolean;
+  failures: Generated<number>;
+  integration_id: string;
+  interval_minutes: number;
+  listed_until: Timestamp;
+  lookback_days: number;
+  next_run_at: Timestamp;
+  organization_id: string;
+  paused_reason: string | null;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface Invitations {
   accepted_at: Timestamp | null;
   by_operator: Generated<boolean>;
@@ -475,6 +565,8 @@ export interface MonitorExports {
   operation_id: string;
   organization_id: string;
   row_count: number | null;
+  schedule_id: string | null;
+  schedule_name: string | null;
   sha256: string | null;
   since: Timestamp;
   started_at: Timestamp | null;
@@ -739,11 +831,16 @@ export interface DB {
   experiment_splits: ExperimentSplits;
   experiment_units: ExperimentUnits;
   experiments: Experiments;
+  export_schedule_runs: ExportScheduleRuns;
+  export_schedules: ExportSchedules;
   finding_comments: FindingComments;
   finding_conversations: FindingConversations;
   finding_moves: FindingMoves;
   findings: Findings;
   integration_deliveries: IntegrationDeliveries;
+  integration_sync_gaps: IntegrationSyncGaps;
+  integration_sync_runs: IntegrationSyncRuns;
+  integration_syncs: IntegrationSyncs;
   integrations: Integrations;
   invitations: Invitations;
   job_holders: JobHolders;

@@ -22,6 +22,8 @@ declare module 'fastify' {
     access?: Access
     /** The kind of body that the route takes; JSON unless said. */
     takes?: BodyKind
+    /** A header that the key may stand in besides `Authorization`: that of a client which was made for another service. */
+    keyHeader?: string
     /** A foreign sender's route: its senders add properties at will, so its body is not strict. */
     foreign?: true
     /** A writing request that leaves no audit event, with the reason. */
@@ -91,7 +93,9 @@ export const assertDeclared = (route: RouteOptions): void => {
     if (!schema[part]) throw fault(`declares no ${part}`)
   }
   if (!(schema.response as Record<string, unknown>).default) throw fault('declares no default error response')
-  if (route.url.includes(':') && !schema.params) throw fault('declares no schema for its path parameters')
+  // Two colons are one that names no parameter.
+  if (route.url.replaceAll('::', '').includes(':') && !schema.params)
+    throw fault('declares no schema for its path parameters')
   if (!schema.querystring) throw fault('declares no schema for its query string')
   const takesBody = methods.some((method) => method === 'POST' || method === 'PUT' || method === 'PATCH')
   if (takesBody && !schema.body) throw fault('declares no schema for its body')

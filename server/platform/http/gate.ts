@@ -28,6 +28,15 @@ const unauthorized = () =>
 const bearerToken = (header: string | undefined): string | undefined =>
   /^Bearer +([\x21-\x7e]{1,256})$/i.exec(header ?? '')?.[1]
 
+/** What stands in the header that the route's own clients send their key in. */
+const ownHeader = ({ routeOptions, headers }: FastifyRequest) => {
+  const { keyHeader } = routeOptions.config
+  return keyHeader === undefined ? undefined : headers[keyHeader]
+}
+
+const plainToken = (header: string | string[] | undefined): string | undefined =>
+  typeof header === 'string' && /^[\x21-\x7e]{1,256}$/.test(header) ? header : undefined
+
 /**
  * What stands between the socket and a handler: overload, then in the order of the contract 401, 403, 503, the rate
  * limit, the form of the request. Nothing of the body is read before it is passed.
@@ -54,9 +63,11 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
 
   /** What is known of a caller already is answered without a promise: most requests come by a key used just before. */
   const identify = (request: FastifyRequest): Caller | Promise<Caller> => {
+    const { authorization } = request.headers
+    const own = ownHeader(request)
     // A header always wins: a bad key is never made good by a cookie.
-    if (request.headers.authorization === undefined) return identifySession(request)
-    const token = bearerToken(request.headers.authorization)
+    if (authorization === undefined && own === undefined) return identifySession(request)
+    const token = authorization === undefined ? plainToken(own) : bearerToken(authorization)
     if (token === undefined) throw unauthorized()
     return identity.recall(token) ?? identifyKey(request, token)
   }

@@ -1,0 +1,69 @@
+export type Issue = { path: string; message: string }
+
+/** A request that was refused, or got no answer that can be used. */
+export class EarshotError extends Error {
+  override readonly name = 'EarshotError'
+  /** Of the answer; 0 when there was none. */
+  readonly status: number
+  /** A short stable phrase: `validation failed`, `not found`, `conflict`, …; ours are `unreachable`, `timed out` and `strange answer`. */
+  readonly code: string
+  readonly details: Record<string, unknown>
+  /** Names this request in the log of the service. */
+  readonly requestId: string | undefined
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(message: string, told: Omit<Partial<EarshotError>, 'name' | 'message'> & { cause?: unknown } = {}) {
+    super(message, told.cause === undefined ? undefined : { cause: told.cause })
+    this.status = told.status ?? 0
+    this.code = told.code ?? 'unreachable'
+    this.details = told.details ?? {}
+    this.requestId = told.requestId
+    this.retryAfterSeconds = told.retryAfterSeconds
+  }
+
+  /** Every fault of a request that is not valid. */
+  get issues(): Issue[] {
+    const { issues } = this.details
+    return Array.isArray(issues) ? issues : []
+  }
+}
+
+/** Seconds, or a date. */
+const readRetryAfter = (value: string | null, now: number): number | undefined => {
+  if (value === null) return undefined
+  const seconds = /^\d+$/.test(value.trim()) ? Number(value) : (Date.parse(value) - now) / 1_000
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+/** What a proxy or a page of sign-in answers in place of the service. */
+export const strangeAnswer = ({ status, url, headers }: Response): EarshotError => {
+  const to = headers.get('location')
+  const hint = to ? `it redirects to ${JSON.stringify(to)}; give that address` : 'is that its address?'
+  return new EarshotError(`${new URL(url).origin} did not answer as Earshot does (${status}): ${hint}`, {
+    status,
+    code: 'strange answer',
+    retryAfterSeconds: readRetryAfter(headers.get('retry-after'), Date.now()),
+  })
+}
+
+export const readError = async (response: Response): Promise<EarshotError> => {
+  const body = parse(await response.text().catch(() => ''))
+  if (!isObject(body) || typeof body.message !== 'string') return strangeAnswer(response)
+  return new EarshotError(body.message, {
+    status: response.status,
+    code: String(body.error),
+    details: isObject(body.details) ? body.details : {},
+    requestId: response.headers.get('x-request-id') ?? undefined,
+    retryAfterSeconds: readRetryAfter(response.headers.get('retry-after'), Date.now()),
+  })
+}

@@ -1,0 +1,188 @@
+// The file of an export: asked for, waited for, and downloaded with its digest checked.
+
+import { EarshotError, readError } from './errors.ts'
+import { pause, type RequestOptions, type Send } from './send.ts'
+import { openSha256 } from './sha256.ts'
+
+type Manifest = {
+  id: string
+  status: 'pending' | 'processing' | 'completed' | 'failed' | 'expired'
+  rowCount: number | null
+  bytes: number | null
+  errorCode: string | null
+  downloadPath: string | null
+}
+
+export type ExportProgress = {
+  doing: 'in line' | 'generating' | 'downloading'
+  rows: number | null
+  bytes: number
+  /** Known once the file is there. */
+  totalBytes: number | null
+}
+
+export type DownloadOptions = RequestOptions & {
+  /** Of a former call whose answer was lost: the same export again. */
+  operationId?: string
+  onProgress?: (progress: ExportProgress) => void
+}
+
+export type ExportedFile<M> = {
+  export: M
+  fileName: string
+  /** Goes on by itself where a connection breaks, and fails at its end if the file is not the one that was made. */
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>
+  /** All of it in memory. */
+  bytes: () => Promise<Uint8Array<ArrayBuffer>>
+}
+
+const firstPollMs = 200
+const longestPollMs = 5_000
+/** In a row, without a byte more. */
+const mostFailures = 6
+/** A connection on which nothing comes for so long is given up. */
+const silenceMs = 60_000
+
+/** A random UUID, also on a page without https. */
+const newId = (): string => {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  const variant = ((Number.parseInt(hex.slice(16, 18), 16) & 0x3f) | 0x80).toString(16)
+  return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, variant + hex.slice(18, 20), hex.slice(20)].join(
+    '-',
+  )
+}
+
+type Part = { response: Response; digest: string | null }
+
+/** What is left from a byte on. The key goes to the service alone, where the platform shows where the file lies. */
+const openPart = async (send: Send, path: string, from: number, options: RequestOptions): Promise<Part> => {
+  const headers: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {}
+  const link = await send.raw('GET', path, {}, options)
+  const location = link.headers.get('location')
+  if (link.type !== 'opaqueredirect' && location === null) throw await readError(link)
+  const response =
+    location === null
+      ? await send.raw('GET', path, { redirect: 'follow', headers }, options)
+      : await send.raw('GET', new URL(location, link.url).href, { withoutKey: true, headers }, options)
+  if (response.status !== 200 && response.status !== 206) throw await readError(response)
+  return { response, digest: link.headers.get('x-file-digest') ?? response.headers.get('repr-digest') }
+}
+
+const nameIn = (response: Response): string | undefined => {
+  const told = response.headers.get('content-disposition') ?? ''
+  return /filename="([^"]+)"/.exec(told)?.[1]
+}
+
+async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  if (!body) return
+  const reader = body.getReader()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  try {
+    for (;;) {
+      const silence = new Promise<never>((_resolve, reject) => {
+        timer = setTimeout(() => reject(new EarshotError('The download has stalled', { code: 'timed out' })), silenceMs)
+      })
+      const { done, value } = await Promise.race([reader.read(), silence])
+      clearTimeout(timer)
+      if (done) return
+      yield value
+    }
+  } finally {
+    clearTimeout(timer)
+    await reader.cancel().catch(() => {})
+  }
+}
+
+const isFinal = (error: unknown): boolean =>
+  error instanceof EarshotError && error.status >= 400 && error.status < 500 && ![403, 410, 429].includes(error.status)
+
+const damaged = (what: string): EarshotError =>
+  new EarshotError(`The file arrived damaged: ${what}. Download it again.`, { code: 'damaged' })
+
+/** The bytes of the file, over as many connections as it takes. */
+async function* download(
+  open: (from: number) => Promise<Part>,
+  first: Part,
+  bytes: number,
+  onBytes: (bytes: number) => void,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const hash = openSha256()
+  let part: Part | undefined = first
+  let [at, failures] = [0, 0]
+  let { digest } = first
+  while (at < bytes) {
+    let fault: unknown = new EarshotError('The download broke off again and again.')
+    try {
+      part ??= await open(at)
+      digest = part.digest ?? digest
+      // A server that does not know ranges begins anew.
+      let skip = part.response.status === 200 ? at : 0
+      for await (const chunk of chunksOf(part.response)) {
+        const fresh = chunk.subarray(Math.min(skip, chunk.length))
+        skip -= chunk.length - fresh.length
+        if (fresh.length === 0) continue
+        at += fresh.length
+        if (at > bytes) throw damaged('it is longer than it was said to be')
+        hash.add(fresh)
+        failures = 0
+        onBytes(at)
+        yield fresh
+      }
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (isFinal(error) || (error instanceof EarshotError && error.code === 'damaged')) throw error
+      fault = error
+    }
+    part = undefined
+    if (at >= bytes) break
+    failures++
+    if (failures >= mostFailures) throw fault
+    await pause(firstPollMs * 2 ** failures, signal)
+  }
+  if (digest !== null && digest !== `sha-256=:${hash.digest()}:`) throw damaged('its digest is another one')
+}
+
+const streamOf = (chunks: AsyncGenerator<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> =>
+  new ReadableStream({
+    pull: async (controller) => {
+      const { done, value } = await chunks.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel: async () => {
+      await chunks.return(undefined)
+    },
+  })
+
+const bytesOf = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<Uint8Array<ArrayBuffer>> =>
+  new Uint8Array(await new Response(stream).arrayBuffer())
+
+type Steps<M> = { create: (operationId: string) => Promise<M>; get: (id: string) => Promise<M> }
+
+export const makeFile = async <M extends Manifest>(
+  send: Send,
+  { create, get }: Steps<M>,
+  { operationId = newId(), onProgress, ...options }: DownloadOptions = {},
+): Promise<ExportedFile<M>> => {
+  const { signal } = options
+  let made = await create(operationId)
+  for (let pollMs = firstPollMs; made.status === 'pending' || made.status === 'processing'; pollMs *= 1.5) {
+    const doing = made.status === 'pending' ? 'in line' : 'generating'
+    onProgress?.({ doing, rows: made.rowCount, bytes: 0, totalBytes: null })
+    await pause(Math.min(pollMs, longestPollMs), signal)
+    made = await get(made.id)
+  }
+  const { id, status, errorCode, downloadPath, bytes, rowCount } = made
+  if (status !== 'completed' || downloadPath === null || bytes === null) {
+    const why = status === 'failed' ? `failed: ${errorCode}` : 'has no file any more'
+    throw new EarshotError(`The export ${why}`, { code: 'export failed', details: { id, status, errorCode } })
+  }
+  const open = (from: number) => openPart(send, downloadPath, from, options)
+  const first = await open(0)
+  const onBytes = (done: number) =>
+    onProgress?.({ doing: 'downloading', rows: rowCount, bytes: done, totalBytes: bytes })
+  const stream = streamOf(download(open, first, bytes, onBytes, signal))
+  return { export: made, fileName: nameIn(first.response) ?? `earshot-${id}`, stream, bytes: () => bytesOf(stream) }
+}

@@ -1,0 +1,33 @@
+// What an operation takes and answers, by its path and method.
+
+import type { paths } from './schema.ts'
+
+type Json = 'application/json'
+type Given<T> = Exclude<T, null | undefined>
+
+export type Query<P extends keyof paths, M extends keyof paths[P]> = paths[P][M] extends {
+  parameters: { query?: infer Q }
+}
+  ? Given<Q>
+  : never
+
+export type Body<P extends keyof paths, M extends keyof paths[P]> = paths[P][M] extends {
+  requestBody?: infer R
+}
+  ? Given<R> extends { content: { [kind in Json]: infer B } }
+    ? Given<B>
+    : never
+  : never
+
+/** Of what succeeds: `default` is what fails. */
+type Contents<R> = {
+  [S in Exclude<keyof R, 'default'>]: R[S] extends { content: { [kind in Json]: infer C } } ? C : undefined
+}[Exclude<keyof R, 'default'>]
+
+/** Undefined where there is nothing to answer. */
+export type Answer<P extends keyof paths, M extends keyof paths[P]> = paths[P][M] extends { responses: infer R }
+  ? Contents<R>
+  : never
+
+export type Item<P extends keyof paths, M extends keyof paths[P]> =
+  Answer<P, M> extends { data: (infer I)[] } ? I : never

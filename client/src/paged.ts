@@ -1,0 +1,39 @@
+/** A list that is asked for page by page, as far as it is read. */
+
+export type Page<T> = { data: T[]; nextCursor: string | null }
+
+export type Paged<T> = AsyncIterable<T> & {
+  /** One page: the first, or the one after the `cursor` that was given. */
+  page: () => Promise<Page<T>>
+  /** Page after page, of 200 items unless `limit` says otherwise. */
+  pages: () => AsyncGenerator<Page<T>>
+  /** All items in memory at once. */
+  all: () => Promise<T[]>
+}
+
+/** As many as a page may have. */
+const pageSize = 200
+
+export const makePaged = <T>(ask: (changes: { limit?: number; cursor?: string }) => Promise<Page<T>>): Paged<T> => {
+  async function* pages() {
+    let page = await ask({ limit: pageSize })
+    yield page
+    while (page.nextCursor !== null) {
+      page = await ask({ limit: pageSize, cursor: page.nextCursor })
+      yield page
+    }
+  }
+  async function* items() {
+    for await (const { data } of pages()) yield* data
+  }
+  return {
+    page: () => ask({}),
+    pages,
+    all: async () => {
+      const found: T[] = []
+      for await (const item of items()) found.push(item)
+      return found
+    },
+    [Symbol.asyncIterator]: items,
+  }
+}

@@ -1,0 +1,227 @@
+// Requests: their time-outs, and when they are sent again.
+
+import { EarshotError, readError, strangeAnswer } from './errors.ts'
+import { makePaged, type Page, type Paged } from './paged.ts'
+
+export type RequestOptions = {
+  signal?: AbortSignal | undefined
+  /** Until the answer, of each attempt. */
+  timeoutMs?: number | undefined
+  /** How often a request that failed in passing is sent again. */
+  retries?: number | undefined
+}
+
+export type EarshotOptions = {
+  /** Where the service is, such as `https://earshot.example.com`. */
+  url: string
+  /** Of an organization, or a service key. */
+  key: string
+  /** In place of the platform's own. */
+  fetch?: typeof globalThis.fetch | undefined
+  /** Until the answer, of each attempt: 60,000 unless given. */
+  timeoutMs?: number | undefined
+  /** How often a request that failed in passing is sent again: 4 unless given. */
+  retries?: number | undefined
+}
+
+type Values = Record<string, unknown>
+
+export type Sent = {
+  body?: unknown
+  query?: Values | undefined
+  /** Whether a POST stores the same when it is sent again: always, or because its body has an external id. */
+  repeat?: 'always' | 'externalId'
+}
+
+export type Send = {
+  json: <T>(method: string, path: string, sent?: Sent, options?: RequestOptions) => Promise<T>
+  list: <T>(method: string, path: string, sent?: Sent, options?: RequestOptions) => Paged<T>
+  /** The answer as it comes: of a file, with the redirect to where it lies followed. */
+  open: (method: string, path: string, sent?: Sent, options?: RequestOptions) => Promise<Response>
+  /** An answer that is not looked at, and not redirected; any address, with the key only for this service. */
+  raw: (method: string, address: string, init?: RawInit, options?: RequestOptions) => Promise<Response>
+}
+
+export type RawInit = Sent & { headers?: Record<string, string>; redirect?: 'manual' | 'follow'; withoutKey?: boolean }
+
+const firstPauseMs = 500
+const longestPauseMs = 30_000
+/** A service that asks for more is not waited for. */
+const longestRetryAfterSeconds = 120
+
+/** Writes ids into a path. An empty one would make it the path of the list. */
+export const path = (parts: TemplateStringsArray, ...ids: string[]): string =>
+  parts.reduce((whole, part, at) => {
+    const id = ids[at - 1]
+    if (typeof id !== 'string' || /^\.{0,2}$/.test(id))
+      throw new TypeError(`An id is missing: got ${JSON.stringify(id)}`)
+    return whole + encodeURIComponent(id) + part
+  })
+
+const addressOf = (base: string, address: string, query: Values = {}): string => {
+  const url = new URL(/^https?:/.test(address) ? address : base + address)
+  for (const [name, value] of Object.entries(query)) {
+    for (const each of [value].flat())
+      if (each !== undefined && each !== null) url.searchParams.append(name, String(each))
+  }
+  return url.href
+}
+
+const hasExternalId = (body: unknown): boolean =>
+  typeof (body as { externalId?: unknown } | undefined)?.externalId === 'string'
+
+const mayRepeat = (method: string, { repeat, body }: Sent): boolean =>
+  ['GET', 'HEAD', 'PUT', 'DELETE'].includes(method) ||
+  repeat === 'always' ||
+  (repeat === 'externalId' && hasExternalId(body))
+
+/** Of a 429 nothing was done. What is switched off (a 503 that says so) does not pass by waiting. */
+const passes = ({ status, code, retryAfterSeconds }: EarshotError, repeatable: boolean): boolean => {
+  if ((retryAfterSeconds ?? 0) > longestRetryAfterSeconds) return false
+  if (status === 429) return true
+  if (!repeatable) return false
+  if (status === 503) return code === 'strange answer' || retryAfterSeconds !== undefined
+  return status === 0 || status === 502 || status === 504
+}
+
+/** Waits, unless the signal aborts. */
+export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    if (signal?.aborted) abort()
+    else signal?.addEventListener('abort', abort, { once: true })
+  })
+
+const pauseMs = (attempt: number, retryAfterSeconds: number | undefined): number => {
+  if (retryAfterSeconds !== undefined) return retryAfterSeconds * 1_000 + Math.random() * 250
+  return Math.min(longestPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2)
+}
+
+/** What no answer means: whoever called aborted, the time was up, or there is nobody. */
+const faultOf = (error: unknown, origin: string, timeoutMs: number, signal: AbortSignal | undefined): unknown => {
+  if (signal?.aborted) return signal.reason
+  if (error instanceof EarshotError) return error
+  if (error instanceof DOMException && error.name === 'TimeoutError') {
+    return new EarshotError(`${origin} did not answer within ${timeoutMs} ms`, { code: 'timed out', cause: error })
+  }
+  const { cause, message } = error as Error
+  const why = cause instanceof Error ? cause.message || String((cause as { code?: unknown }).code) : message
+  return new EarshotError(`${origin} cannot be reached: ${why}`, { code: 'unreachable', cause: error })
+}
+
+/** Runs until it succeeds, fails for good, or was tried often enough. */
+const again = async <T>(
+  run: (attempt: number) => Promise<T>,
+  repeatable: boolean,
+  { retries, signal }: { retries: number; signal: AbortSignal | undefined },
+): Promise<T> => {
+  for (let attempt = 0; ; attempt++) {
+    signal?.throwIfAborted()
+    try {
+      return await run(attempt)
+    } catch (error) {
+      if (!(error instanceof EarshotError) || attempt >= retries || !passes(error, repeatable)) throw error
+      await pause(pauseMs(attempt, error.retryAfterSeconds), signal)
+    }
+  }
+}
+
+const readJson = async (response: Response): Promise<unknown> => {
+  const redirects = response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)
+  if (redirects) throw strangeAnswer(response)
+  if (!response.ok) throw await readError(response)
+  const text = await response.text()
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw strangeAnswer(response)
+  }
+}
+
+const openSignals = (given: AbortSignal | undefined, timeoutMs: number) => {
+  const timeout = new AbortController()
+  const timer = setTimeout(() => timeout.abort(new DOMException('Too late', 'TimeoutError')), timeoutMs)
+  return {
+    signal: given ? AbortSignal.any([given, timeout.signal]) : timeout.signal,
+    done: () => clearTimeout(timer),
+  }
+}
+
+type Read<T> = (response: Response, attempt: number) => T | Promise<T>
+
+export const openSend = ({ url, key, fetch = globalThis.fetch, ...defaults }: EarshotOptions): Send => {
+  if (!URL.canParse(url) || !/^https?:/.test(url)) throw new TypeError(`url is no address: ${JSON.stringify(url)}`)
+  if (!key) throw new TypeError('key is missing')
+  const base = url.replace(/\/+$/, '')
+  const { timeoutMs: usualTimeoutMs = 60_000, retries: usualRetries = 4 } = defaults
+
+  const call = <T>(method: string, address: string, init: RawInit, options: RequestOptions, read: Read<T>) => {
+    const { timeoutMs = usualTimeoutMs, signal: given } = options
+    const href = addressOf(base, address, init.query)
+    const { body } = init
+    const isJson = body !== undefined && !(body instanceof Blob)
+    const attempt = async (count: number): Promise<T> => {
+      // What is read here is in time; a body that is read later takes as long as it takes.
+      const { signal, done } = openSignals(given, timeoutMs)
+      try {
+        // Not called as a method of anything: browsers insist.
+        const response = await fetch.call(globalThis, href, {
+          method,
+          signal,
+          redirect: init.redirect ?? 'manual',
+          headers: {
+            ...(!init.withoutKey && { authorization: `Bearer ${key}` }),
+            ...(isJson && { 'content-type': 'application/json' }),
+            ...init.headers,
+          },
+          ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }),
+        })
+        return await read(response, count)
+      } catch (error) {
+        throw faultOf(error, new URL(href).origin, timeoutMs, given)
+      } finally {
+        done()
+      }
+    }
+    return again(attempt, mayRepeat(method, init), { retries: options.retries ?? usualRetries, signal: given })
+  }
+
+  const json = <T>(method: string, address: string, sent: Sent = {}, options: RequestOptions = {}): Promise<T> => {
+    const read: Read<unknown> = (response, attempt) => {
+      // An attempt whose answer was lost may have deleted it.
+      if (method === 'DELETE' && attempt > 0 && response.status === 404) return undefined
+      return readJson(response)
+    }
+    // What the interface answers is what it describes.
+    return call(method, address, sent, options, read) as Promise<T>
+  }
+
+  return {
+    json,
+    list: <T>(method: string, address: string, sent: Sent = {}, options: RequestOptions = {}) =>
+      makePaged<T>(async ({ limit, cursor }) => {
+        const place = method === 'GET' ? 'query' : 'body'
+        // A body of a list is an object.
+        const given = sent[place] as Values | undefined
+        const asked = { ...(limit !== undefined && { limit }), ...given, ...(cursor !== undefined && { cursor }) }
+        const page = await json<Page<T> | undefined>(method, address, { ...sent, [place]: asked }, options)
+        if (!Array.isArray(page?.data))
+          throw new EarshotError(`${base} did not answer as Earshot does`, { code: 'strange answer' })
+        return page
+      }),
+    open: (method, address, sent = {}, options = {}) =>
+      call(method, address, { ...sent, redirect: 'follow' }, options, async (response) => {
+        if (!response.ok) throw await readError(response)
+        return response
+      }),
+    raw: (method, address, init = {}, options = {}) => call(method, address, init, options, (response) => response),
+  }
+}

@@ -1,0 +1,100 @@
+import type { Schemas } from './schema.ts'
+
+/** Webhooks, signed as Standard Webhooks says. */
+
+type Subscribable = Schemas['WebhookEndpoint']['events'][number]
+
+type Pascal<T extends string> = T extends `${infer First}_${infer Rest}`
+  ? `${Capitalize<First>}${Pascal<Rest>}`
+  : Capitalize<T>
+
+/** An event carries what its kind begins with: `monitor_export.completed` a MonitorExport. */
+type DataOf<T extends string> = T extends 'webhook.test'
+  ? { endpointId: string; name: string }
+  : T extends `${infer Kind}.${string}`
+    ? Pascal<Kind> extends keyof Schemas
+      ? Schemas[Pascal<Kind>]
+      : unknown
+    : unknown
+
+/** There will be more kinds: ignore those that you do not know. */
+export type WebhookEvent = {
+  [T in Subscribable | 'webhook.test']: { type: T; timestamp: string; data: DataOf<T> }
+}[Subscribable | 'webhook.test']
+
+export class WebhookVerificationError extends Error {
+  override readonly name = 'WebhookVerificationError'
+}
+
+type HeadersGiven = Headers | Record<string, string | string[] | undefined>
+
+export type WebhookToVerify = {
+  /** As it came: the bytes or their text, before anything parses it. */
+  body: string | Uint8Array<ArrayBuffer> | ArrayBuffer
+  headers: HeadersGiven
+  /** `whsec_…`; several while one replaces another. */
+  secret: string | string[]
+  /** How far the time of the signature may be away: 300 unless given. */
+  toleranceSeconds?: number
+}
+
+const headerIn = (headers: HeadersGiven, name: string): string => {
+  const found =
+    headers instanceof Headers
+      ? headers.get(name)
+      : Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1]
+  const value = Array.isArray(found) ? found[0] : found
+  if (!value) throw new WebhookVerificationError(`The header ${name} is missing`)
+  return value
+}
+
+const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | undefined => {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+  } catch {
+    return undefined
+  }
+}
+
+const keyOf = (secret: string) => {
+  const bytes = fromBase64(secret.replace(/^whsec_/, ''))
+  if (!bytes?.length) throw new TypeError('The secret of a webhook begins with whsec_, and the rest is base64')
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
+}
+
+const join = (prefix: string, body: WebhookToVerify['body']): Uint8Array<ArrayBuffer> => {
+  const encoder = new TextEncoder()
+  const [head, rest] = [encoder.encode(prefix), typeof body === 'string' ? encoder.encode(body) : new Uint8Array(body)]
+  const whole = new Uint8Array(head.length + rest.length)
+  whole.set(head)
+  whole.set(rest, head.length)
+  return whole
+}
+
+/** The event, if one of the secrets signed it a short while ago. `webhook-id` tells one that comes twice. */
+export const verifyWebhook = async ({
+  body,
+  headers,
+  secret,
+  toleranceSeconds = 300,
+}: WebhookToVerify): Promise<WebhookEvent> => {
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array || body instanceof ArrayBuffer
+  if (!isRaw) throw new TypeError('body is what came, not what was parsed of it')
+  const id = headerIn(headers, 'webhook-id')
+  const timestamp = headerIn(headers, 'webhook-timestamp')
+  const signatures = headerIn(headers, 'webhook-signature').split(' ')
+  if (!/^\d{1,12}$/.test(timestamp) || Math.abs(Date.now() / 1_000 - Number(timestamp)) > toleranceSeconds) {
+    throw new WebhookVerificationError('The signature is too old, or of a time to come')
+  }
+  const signed = join(`${id}.${timestamp}.`, body)
+  const given = signatures
+    .filter((signature) => signature.startsWith('v1,'))
+    .slice(0, 10)
+    .flatMap((signature) => fromBase64(signature.slice(3)) ?? [])
+  const keys = await Promise.all([secret].flat().map(keyOf))
+  // Compared by the platform, in the same time wherever they differ.
+  const checks = keys.flatMap((key) => given.map((each) => crypto.subtle.verify('HMAC', key, each, signed)))
+  if (!(await Promise.all(checks)).includes(true)) throw new WebhookVerificationError('No signature fits')
+  // What is signed is what the service wrote.
+  return JSON.parse(new TextDecoder().decode(signed.subarray(id.length + timestamp.length + 2))) as WebhookEvent
+}

@@ -1,0 +1,66 @@
+import { parse } from 'csv-parse/sync'
+import { expect, it } from 'vitest'
+import { exportsOf } from '../../server/exports/test-exports.ts'
+import { jobList } from '../../server/worker.ts'
+import { testServer } from '../../test/server.ts'
+import { Earshot, EarshotError } from '../src/earshot.ts'
+import { cutAfter, openWire, pass, refuse, spoil } from './wire.ts'
+
+const wire = await openWire()
+const server = await testServer({ EARSHOT_BASE_URL: wire.url })
+wire.target = server.origin
+await server.deps.jobs.start(jobList, server.deps, { workerId: 'test', assumeSoleWorker: true })
+const { makeCalls } = exportsOf(server)
+
+const { key, config } = await makeCalls(60)
+const earshot = new Earshot({ url: wire.url, key })
+const rowsOf = (bytes: Uint8Array) => parse(Buffer.from(bytes), { columns: true }).length
+
+it('is asked for, waited for and downloaded, without the key going to the file', async () => {
+  const told: string[] = []
+  const made = await earshot.exports.createAndDownload(config, { onProgress: ({ doing }) => told.push(doing) })
+  expect(made.fileName).toMatch(/^earshot-calls-from-2026-11-01-.*\.csv$/)
+  expect(made.export).toMatchObject({ status: 'completed', rowCount: 60 })
+  expect(rowsOf(await made.bytes())).toBe(60)
+  expect(told.at(-1)).toBe('downloading')
+  const ofFile = wire.seen.filter(({ url }) => url.startsWith('/files/'))
+  expect(ofFile.map(({ authorization }) => authorization)).toEqual([undefined])
+})
+
+it('is downloaded on where a connection broke, and again under its operation id', async () => {
+  const operationId = crypto.randomUUID()
+  const first = await earshot.exports.createAndDownload(config, { operationId })
+  await first.stream.cancel()
+  wire.seen.length = 0
+  // Of this one: made already, the link, the file.
+  wire.faults.push(pass, pass, cutAfter(3_000), pass, cutAfter(2_000), refuse(503), pass)
+  const again = await earshot.exports.createAndDownload(config, { operationId })
+  expect(again.export.id).toBe(first.export.id)
+  expect(rowsOf(await again.bytes())).toBe(60)
+  const ranges = wire.seen.filter(({ url }) => url.startsWith('/files/')).map(({ range }) => range)
+  expect(ranges).toEqual([undefined, 'bytes=3000-', 'bytes=5000-'])
+})
+
+it('is not taken for the file when it is another one', async () => {
+  wire.faults.length = 0
+  const operationId = crypto.randomUUID()
+  await (await earshot.exports.createAndDownload(config, { operationId })).bytes()
+  wire.faults.push(pass, pass, spoil)
+  const spoiled = await earshot.exports.createAndDownload(config, { operationId })
+  await expect(spoiled.bytes()).rejects.toMatchObject({ code: 'damaged' })
+})
+
+it('fails with the reason, and ends when it is aborted', async () => {
+  wire.faults.length = 0
+  const { id } = await earshot.exports.create({
+    operationId: crypto.randomUUID(),
+    config: { ...config, format: 'xlsx' },
+  })
+  await expect.poll(async () => (await earshot.exports.get(id)).status).toBe('completed')
+  const { operationId } = await earshot.exports.get(id)
+  await earshot.exports.delete(id)
+  const options = { operationId }
+  const error = await earshot.exports.createAndDownload({ ...config, format: 'xlsx' }, options).catch((fault) => fault)
+  expect(error).toBeInstanceOf(EarshotError)
+  await expect(earshot.exports.createAndDownload(config, { signal: AbortSignal.abort() })).rejects.toThrow('aborted')
+})

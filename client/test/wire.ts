@@ -1,0 +1,71 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { afterAll } from 'vitest'
+import { listen } from '../../test/outside.ts'
+
+type Fault = (incoming: IncomingMessage, outgoing: ServerResponse, answer: () => Promise<IncomingMessage>) => unknown
+
+/** Between the client and the service. Each of `faults` is what one request gets in place of the service's answer. */
+export const openWire = async () => {
+  const faults: Fault[] = []
+  const seen: { method: string; url: string; range: string | undefined; authorization: string | undefined }[] = []
+  const wire = { url: '', target: '', faults, seen }
+  const server = createServer(async (incoming, outgoing) => {
+    const { method = '', url = '', headers } = incoming
+    seen.push({ method, url, range: headers.range, authorization: headers.authorization })
+    const answer = () =>
+      new Promise<IncomingMessage>((resolve) => {
+        incoming.pipe(request(new URL(url, wire.target), { method, headers }, resolve))
+      })
+    const fault = faults.shift()
+    if (fault) return fault(incoming, outgoing, answer)
+    const answered = await answer()
+    outgoing.writeHead(answered.statusCode ?? 500, answered.headers)
+    answered.pipe(outgoing)
+  })
+  wire.url = (await listen(server, afterAll)).url
+  return wire
+}
+
+export const pass: Fault = async (_incoming, outgoing, answer) => {
+  const answered = await answer()
+  outgoing.writeHead(answered.statusCode ?? 500, answered.headers)
+  answered.pipe(outgoing)
+}
+
+/** The service takes the request in, and its answer is lost. */
+export const loseAnswer: Fault = async (_incoming, outgoing, answer) => {
+  const answered = await answer()
+  answered.resume().once('end', () => outgoing.destroy())
+}
+
+/** An answer that ends early. */
+export const cutAfter =
+  (bytes: number): Fault =>
+  async (_incoming, outgoing, answer) => {
+    const answered = await answer()
+    outgoing.writeHead(answered.statusCode ?? 500, answered.headers)
+    let sent = 0
+    answered.on('data', (chunk: Buffer) => {
+      outgoing.write(chunk.subarray(0, bytes - sent), () => {
+        if (sent >= bytes) outgoing.socket?.end()
+      })
+      sent += chunk.length
+    })
+  }
+
+/** Another file of the same length. */
+export const spoil: Fault = async (_incoming, outgoing, answer) => {
+  const answered = await answer()
+  outgoing.writeHead(answered.statusCode ?? 500, answered.headers)
+  answered.on('data', (chunk: Buffer) => outgoing.write(chunk.fill(0x78))).once('end', () => outgoing.end())
+}
+
+/** What a proxy says, or the service itself. */
+export const refuse =
+  (status: number, headers: Record<string, string> = {}, body = '<h1>busy</h1>'): Fault =>
+  (incoming, outgoing) => {
+    incoming.resume()
+    outgoing.writeHead(status, headers).end(body)
+  }
+
+export const silence: Fault = (incoming) => void incoming.resume()

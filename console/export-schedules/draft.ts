@@ -1,0 +1,111 @@
+// A schedule as it is typed, and as it is sent.
+import type { Schemas } from '../api/schema.d.ts'
+import { asking, type What } from '../exports/fields.tsx'
+import { ownZone } from '../lib/zones.ts'
+import type { Schedule } from './queries.ts'
+
+type RecurrenceInput = Schemas['ExportScheduleRecurrenceInput']
+type WindowInput = Schemas['ExportScheduleWindowInput']
+type DestinationInput = Schemas['ExportDestinationInput']
+type Body = Pick<Schedule, 'name' | 'config' | 'settleMinutes'> & {
+  recurrence: RecurrenceInput
+  window: WindowInput
+  destination: DestinationInput
+}
+type Recurrence = Schedule['recurrence']
+
+export type Draft = {
+  name: string
+  what: What
+  timezone: string
+  every: Recurrence['every']
+  minute: string
+  at: string
+  weekday: NonNullable<Recurrence['weekday']>
+  day: string
+  window: 'since_last_run' | 'hours' | 'days'
+  amount: string
+  settleMinutes: string
+  to: 's3' | 'webhook'
+  webhookEndpointId: string
+  bucket: string
+  region: string
+  prefix: string
+  endpoint: string
+  accessKeyId: string
+  secretAccessKey: string
+  fileName: string
+  encryption: '' | 'AES256' | 'aws:kms'
+}
+
+const fresh: Draft = {
+  ...{ name: '', what: { monitors: [] }, timezone: ownZone() },
+  ...{ every: 'day', minute: '0', at: '02:30', weekday: 'monday', day: '1' },
+  ...{ window: 'since_last_run', amount: '1', settleMinutes: '60' },
+  ...{ to: 's3', webhookEndpointId: '', bucket: '', region: '', prefix: '', endpoint: '' },
+  ...{ accessKeyId: '', secretAccessKey: '', fileName: '', encryption: '' },
+}
+
+export const startOf = (schedule: Schedule | undefined): Draft => {
+  if (!schedule) return fresh
+  const { name, config, recurrence, window, settleMinutes, destination } = schedule
+  const { timezone, ...what } = config
+  return {
+    ...fresh,
+    ...{ name, what, timezone, every: recurrence.every },
+    minute: String(recurrence.minute ?? 0),
+    at: recurrence.at ?? fresh.at,
+    weekday: recurrence.weekday ?? fresh.weekday,
+    day: String(recurrence.day ?? 1),
+    window: window.kind === 'since_last_run' ? window.kind : window.hours === null ? 'days' : 'hours',
+    amount: String(window.hours ?? window.days ?? 1),
+    settleMinutes: String(settleMinutes),
+    to: destination.type,
+    webhookEndpointId: destination.webhookEndpointId ?? '',
+    bucket: destination.bucket ?? '',
+    region: destination.region ?? '',
+    prefix: destination.prefix ?? '',
+    endpoint: destination.endpoint ?? '',
+    accessKeyId: destination.accessKeyId ?? '',
+    fileName: destination.fileName ?? '',
+    encryption: destination.encryption ?? '',
+  }
+}
+
+const recurrenceOf = ({ every, minute, at, weekday, day }: Draft): RecurrenceInput => {
+  if (every === 'hour') return { every, minute: Number(minute) }
+  if (every === 'day') return { every, at }
+  return every === 'week' ? { every, at, weekday } : { every, at, day: Number(day) }
+}
+
+const windowOf = ({ window, amount }: Draft): WindowInput =>
+  window === 'since_last_run' ? { kind: window } : { kind: 'last', [window]: Number(amount) }
+
+const destinationOf = (draft: Draft): DestinationInput => {
+  const { to, webhookEndpointId, bucket, region, accessKeyId } = draft
+  if (to === 'webhook') return { type: to, webhookEndpointId }
+  const { prefix, endpoint, secretAccessKey, fileName, encryption } = draft
+  const more = asking({ prefix, endpoint, secretAccessKey, fileName })
+  return { type: to, bucket, region, accessKeyId, ...more, ...(encryption && { encryption }) }
+}
+
+/** What can be saved, or why it cannot yet. */
+export const readDraft = (draft: Draft): { body: Body } | { lacks: string } => {
+  const { what, name, timezone, to, webhookEndpointId } = draft
+  if (name.trim() === '') return { lacks: 'Give it a name.' }
+  if (what.monitors.length === 0) return { lacks: 'Choose a monitor: its results are the columns.' }
+  if (to === 'webhook' && webhookEndpointId === '') return { lacks: 'Choose an endpoint.' }
+  if (to === 's3' && (!draft.bucket || !draft.region || !draft.accessKeyId)) {
+    return { lacks: 'A bucket needs its name, its region and an access key.' }
+  }
+  return {
+    body: {
+      name,
+      config: { ...asking(what), monitors: what.monitors, timezone },
+      recurrence: recurrenceOf(draft),
+      window: windowOf(draft),
+      settleMinutes: Number(draft.settleMinutes),
+      destination: destinationOf(draft),
+    },
+  }
+}

@@ -1,0 +1,210 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { leadsNowhere } from '../api/fault.ts'
+import { Calls, FileForm, Monitors, zones } from '../exports/fields.tsx'
+import { NotFound } from '../layout/not-found.tsx'
+import { ownZone } from '../lib/zones.ts'
+import { Button } from '../ui/button.tsx'
+import { ChooserOfOne } from '../ui/chooser.tsx'
+import { Choice, Field, Input, Row, Select } from '../ui/form.tsx'
+import { LeaveGuard } from '../ui/leave-guard.tsx'
+import { Page } from '../ui/page.tsx'
+import { Await, FaultNote } from '../ui/states.tsx'
+import { Destination } from './destination.tsx'
+import { type Draft, readDraft, startOf } from './draft.ts'
+import { refreshSchedules, type Schedule, scheduleOptions } from './queries.ts'
+import styles from './schedules.module.css'
+import { weekdays } from './words.tsx'
+
+type Part = { draft: Draft; change: (part: Partial<Draft>) => void }
+
+const NumberInput = ({
+  draft,
+  change,
+  name,
+  label,
+  hint,
+  max,
+}: Part & { name: 'minute' | 'day' | 'amount' | 'settleMinutes'; label: string; hint?: string; max: number }) => (
+  <Field label={label} hint={hint}>
+    {(ids) => (
+      <Input
+        {...ids}
+        type="number"
+        required
+        min={name === 'minute' || name === 'settleMinutes' ? 0 : 1}
+        max={max}
+        value={draft[name]}
+        onChange={({ target }) => change({ [name]: target.value })}
+      />
+    )}
+  </Field>
+)
+
+const When = ({ draft, change }: Part) => (
+  <>
+    <Choice
+      label="Run each"
+      value={draft.every}
+      options={['hour', 'day', 'week', 'month'].map((value) => ({ value, label: value }))}
+      onChange={(every) => change({ every: every as Draft['every'] })}
+    />
+    <Row>
+      {draft.every === 'hour' && <NumberInput draft={draft} change={change} name="minute" label="At minute" max={59} />}
+      {draft.every === 'week' && (
+        <Field label="On">
+          {(ids) => (
+            <Select
+              {...ids}
+              value={draft.weekday}
+              options={weekdays}
+              onChange={({ target }) => change({ weekday: target.value as Draft['weekday'] })}
+            />
+          )}
+        </Field>
+      )}
+      {draft.every === 'month' && <NumberInput draft={draft} change={change} name="day" label="On day" max={31} />}
+      {draft.every !== 'hour' && (
+        <Field label="At">
+          {(ids) => (
+            <Input
+              {...ids}
+              type="time"
+              required
+              value={draft.at}
+              onChange={({ target }) => change({ at: target.value })}
+            />
+          )}
+        </Field>
+      )}
+      <ChooserOfOne
+        label="By the clocks of"
+        options={zones}
+        value={draft.timezone}
+        onChange={(timezone) => change({ timezone: timezone ?? ownZone() })}
+      />
+    </Row>
+  </>
+)
+
+const windows = [
+  { value: 'since_last_run', label: 'since the last run' },
+  { value: 'hours', label: 'of the last hours' },
+  { value: 'days', label: 'of the last days' },
+]
+
+const Which = ({ draft, change }: Part) => (
+  <>
+    <Choice
+      label="With the calls"
+      value={draft.window}
+      options={windows}
+      onChange={(window) => change({ window: window as Draft['window'] })}
+    />
+    <Row>
+      {draft.window !== 'since_last_run' && (
+        <NumberInput
+          draft={draft}
+          change={change}
+          name="amount"
+          label={draft.window === 'hours' ? 'Hours' : 'Days'}
+          max={draft.window === 'hours' ? 8_784 : 366}
+        />
+      )}
+      <NumberInput
+        draft={draft}
+        change={change}
+        name="settleMinutes"
+        label="Minutes to settle"
+        hint="The calls end so long before the run. One that arrives later is in no later run either."
+        max={10_080}
+      />
+    </Row>
+  </>
+)
+
+const ScheduleForm = ({ schedule }: { schedule?: Schedule }) => {
+  const navigate = useNavigate()
+  const [start] = useState(() => startOf(schedule))
+  const [draft, setDraft] = useState(start)
+  const isDone = useRef(false)
+  const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
+  const changeWhat = (part: Partial<Draft['what']>) => change({ what: { ...draft.what, ...part } })
+  const read = readDraft(draft)
+  const save = useMutation({
+    mutationFn: (body: Extract<typeof read, { body: unknown }>['body']) =>
+      answer(
+        schedule
+          ? api.PATCH('/v1/export-schedules/{id}', { params: { path: { id: schedule.id } }, body })
+          : api.POST('/v1/export-schedules', { body }),
+      ),
+    onSuccess: async ({ id }) => {
+      isDone.current = true
+      await refreshSchedules()
+      await navigate({ to: '/exports/schedules/$id', params: { id } })
+    },
+  })
+  return (
+    <form
+      className={styles.form}
+      aria-label="Export schedule"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if ('body' in read && !save.isPending) save.mutate(read.body)
+      }}
+    >
+      <LeaveGuard isDirty={() => draft !== start && !isDone.current} />
+      <Field label="Name">
+        {(ids) => (
+          <Input
+            {...ids}
+            required
+            maxLength={100}
+            autoComplete="off"
+            value={draft.name}
+            onChange={({ target }) => change({ name: target.value })}
+          />
+        )}
+      </Field>
+      <Monitors draft={draft.what} change={changeWhat} />
+      <Calls draft={draft.what} change={changeWhat} />
+      <FileForm draft={draft.what} change={changeWhat} />
+      <When draft={draft} change={change} />
+      <Which draft={draft} change={change} />
+      <Destination draft={draft} change={change} isNew={schedule?.destination.type !== 's3'} />
+      {save.error && <FaultNote error={save.error} />}
+      {'lacks' in read && <p className={styles.soft}>{read.lacks}</p>}
+      <div>
+        <Button type="submit" look="primary" busy={save.isPending} disabled={'lacks' in read}>
+          {schedule ? 'Save' : 'Make the schedule'}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+export const NewSchedule = () => (
+  <Page title="New export schedule" above={<Link to="/exports/schedules">Export schedules</Link>}>
+    <ScheduleForm />
+  </Page>
+)
+
+export const EditSchedule = () => {
+  const { id } = useParams({ from: '/app/exports/schedules/$id/edit' })
+  const query = useQuery(scheduleOptions(id))
+  if (leadsNowhere(query.error)) return <NotFound />
+  return (
+    <Page
+      title="Edit the export schedule"
+      above={
+        <Link to="/exports/schedules/$id" params={{ id }}>
+          {query.data?.name ?? 'Schedule'}
+        </Link>
+      }
+    >
+      <Await query={query}>{(schedule) => <ScheduleForm schedule={schedule} />}</Await>
+    </Page>
+  )
+}

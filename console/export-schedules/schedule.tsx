@@ -1,0 +1,190 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { leadsNowhere } from '../api/fault.ts'
+import { useNames } from '../api/names.ts'
+import { queryClient, useList } from '../api/queries.ts'
+import { useMay } from '../api/session.ts'
+import { formatName } from '../exports/words.tsx'
+import { NotFound } from '../layout/not-found.tsx'
+import { announce } from '../ui/announce.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { Facts, Page, Section } from '../ui/page.tsx'
+import { Await, Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import {
+  refreshSchedules,
+  runsOptions,
+  type ScheduleRun,
+  type Schedule as StoredSchedule,
+  scheduleOptions,
+} from './queries.ts'
+import styles from './schedules.module.css'
+import { destinationWords, RunState, recurrenceWords, ScheduleState, windowWords } from './words.tsx'
+
+type Way = 'run' | 'test' | 'pause' | 'resume'
+
+const act = async (id: string, way: Way): Promise<void> => {
+  const params = { path: { id } }
+  if (way === 'run') {
+    await answer(api.POST('/v1/export-schedules/{id}/run', { params, body: {} }))
+  } else if (way === 'test') {
+    const { ok, message } = await answer(api.POST('/v1/export-schedules/{id}/test', { params, body: {} }))
+    announce(ok ? 'The connection works' : 'The connection does not work', message)
+  } else {
+    const status = way === 'pause' ? 'paused' : 'active'
+    await answer(api.PATCH('/v1/export-schedules/{id}', { params, body: { status } }))
+  }
+}
+
+const Ways = ({ schedule: { id, name, status } }: { schedule: StoredSchedule }) => {
+  const mayRun = useMay('member')
+  const isAdmin = useMay('admin')
+  const navigate = useNavigate()
+  const [isLeaving, setLeaving] = useState(false)
+  const doing = useMutation({ mutationFn: (way: Way) => act(id, way), onSettled: refreshSchedules })
+  const button = (way: Way, label: string) => (
+    <Button busy={doing.isPending && doing.variables === way} onClick={() => doing.mutate(way)}>
+      {label}
+    </Button>
+  )
+  if (!mayRun) return null
+  return (
+    <div className={styles.stack}>
+      <div className={styles.ways}>
+        {button('run', 'Run now')}
+        {isAdmin && (
+          <>
+            {status === 'active' ? button('pause', 'Pause') : button('resume', 'Resume')}
+            {button('test', 'Test the connection')}
+            <ButtonLink to="/exports/schedules/$id/edit" params={{ id }}>
+              Edit
+            </ButtonLink>
+            <Button look="quiet" onClick={() => setLeaving(true)}>
+              Delete
+            </Button>
+          </>
+        )}
+      </div>
+      {doing.error && <FaultNote error={doing.error} />}
+      <Confirm
+        title={`Delete “${name}”?`}
+        action="Delete the schedule"
+        open={isLeaving}
+        onClose={() => setLeaving(false)}
+        run={async () => {
+          await answer(api.DELETE('/v1/export-schedules/{id}', { params: { path: { id } } }))
+          announce(`“${name}” is deleted`)
+          await navigate({ to: '/exports/schedules' })
+          await refreshSchedules()
+        }}
+      >
+        It runs no more, and its runs are forgotten. Exports and files that it made stay.
+      </Confirm>
+    </div>
+  )
+}
+
+const columns: Column<ScheduleRun>[] = [
+  {
+    key: 'planned',
+    label: 'Run',
+    cell: ({ plannedFor, manual }) => (
+      <span>
+        <Time at={plannedFor} />
+        {manual && ', by hand'}
+      </span>
+    ),
+  },
+  {
+    key: 'window',
+    label: 'Calls',
+    from: 720,
+    cell: ({ since, until }) => (
+      <span>
+        from <Time at={since} /> to <Time at={until} />
+      </span>
+    ),
+  },
+  {
+    key: 'state',
+    label: 'State',
+    cell: (run) => (
+      <span className={styles.state}>
+        <RunState run={run} />
+        {run.error && <span className={styles.soft}>{run.error}</span>}
+      </span>
+    ),
+  },
+  { key: 'file', label: 'File', from: 960, cell: ({ objectKey }) => objectKey && <code>{objectKey}</code> },
+]
+
+const What = ({ config: { monitors, format } }: { config: StoredSchedule['config'] }) => {
+  const { nameOf } = useNames('monitors')
+  const named = monitors.map(
+    ({ id, result = 'all' }) => `${nameOf(id)}${result === 'all' ? '' : ` (${result.replace('_', ' ')})`}`,
+  )
+  return (
+    <>
+      {named.join(', ')}, as {formatName(format)}
+    </>
+  )
+}
+
+const Runs = ({ schedule: { id, lastRun } }: { schedule: StoredSchedule }) => {
+  const list = useList(runsOptions(id))
+  const state = lastRun && `${lastRun.id} ${lastRun.status} ${lastRun.error}`
+  useEffect(() => {
+    if (state) void queryClient.invalidateQueries({ queryKey: runsOptions(id).queryKey })
+  }, [state, id])
+  return (
+    <Section title="Runs">
+      {list.error && <FaultNote error={list.error} retry={list.retry} />}
+      {list.isPending && <Loading />}
+      {list.rows?.length === 0 && <Empty title="It has not run yet" />}
+      {list.rows !== undefined && list.rows.length > 0 && (
+        <Table
+          label="Runs"
+          columns={columns}
+          rows={list.rows}
+          idOf={(run) => run.id}
+          more={list.more}
+          isFetchingMore={list.isFetchingMore}
+        />
+      )}
+    </Section>
+  )
+}
+
+export const Schedule = () => {
+  const { id } = useParams({ from: '/app/exports/schedules/$id' })
+  const query = useQuery(scheduleOptions(id))
+  if (leadsNowhere(query.error)) return <NotFound />
+  return (
+    <Page
+      title={query.data?.name ?? 'Export schedule'}
+      above={<Link to="/exports/schedules">Export schedules</Link>}
+      context={query.data && <ScheduleState schedule={query.data} />}
+    >
+      <Await query={query}>
+        {(schedule) => (
+          <div className={styles.stack}>
+            <Ways schedule={schedule} />
+            <Facts
+              facts={[
+                ['Runs', recurrenceWords(schedule.recurrence, schedule.config.timezone)],
+                ['Results of', <What key="what" config={schedule.config} />],
+                ['Holds', windowWords(schedule)],
+                ['Goes to', destinationWords(schedule.destination)],
+              ]}
+            />
+            <Runs schedule={schedule} />
+          </div>
+        )}
+      </Await>
+    </Page>
+  )
+}

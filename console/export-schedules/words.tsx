@@ -1,0 +1,60 @@
+import { plural } from '../lib/format.ts'
+import { Badge, type Tone } from '../ui/badge.tsx'
+import { Time } from '../ui/time.tsx'
+import type { Schedule, ScheduleRun } from './queries.ts'
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** Mondays first. */
+export const weekdays = (['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const).map(
+  (value) => ({ value, label: capital(value) }),
+)
+
+export const recurrenceWords = ({ every, minute, at, weekday, day }: Schedule['recurrence'], zone: string): string => {
+  if (every === 'hour') return `Each hour at minute ${minute ?? 0}`
+  if (every === 'day') return `Each day at ${at} (${zone})`
+  if (every === 'week') return `Each ${capital(weekday ?? 'monday')} at ${at} (${zone})`
+  return `On day ${day} of each month at ${at} (${zone})`
+}
+
+export const windowWords = ({ window, settleMinutes }: Pick<Schedule, 'window' | 'settleMinutes'>): string => {
+  const { kind, hours, days } = window
+  const calls =
+    kind === 'since_last_run'
+      ? 'Calls since the last run'
+      : `Calls of the last ${hours === null ? plural(days ?? 1, 'day') : plural(hours, 'hour')}`
+  return settleMinutes === 0 ? calls : `${calls}, until ${plural(settleMinutes, 'minute')} before the run`
+}
+
+export const destinationWords = ({ type, bucket, prefix }: Schedule['destination']): string =>
+  type === 'webhook' ? 'A webhook endpoint' : `s3://${bucket}${prefix ? `/${prefix}` : ''}`
+
+const pauses: Record<NonNullable<Schedule['pauseReason']>, string> = {
+  by_hand: 'Paused',
+  failing: 'Paused: five runs in a row failed',
+  owner_left: 'Paused: its owner is not a member any more',
+}
+
+export const ScheduleState = ({ schedule: { status, pauseReason, nextRunAt } }: { schedule: Schedule }) => {
+  if (status === 'paused') {
+    const isFailing = pauseReason !== 'by_hand'
+    return <Badge tone={isFailing ? 'failed' : 'unscored'}>{pauses[pauseReason ?? 'by_hand']}</Badge>
+  }
+  return (
+    <span>
+      Next <Time at={nextRunAt ?? ''} />
+    </span>
+  )
+}
+
+const states: Record<ScheduleRun['status'], { tone: Tone; word: string }> = {
+  generating: { tone: 'accent', word: 'Being made' },
+  delivering: { tone: 'accent', word: 'On its way' },
+  succeeded: { tone: 'plain', word: 'Done' },
+  failed: { tone: 'failed', word: 'Failed' },
+}
+
+export const RunState = ({ run }: { run: ScheduleRun }) => {
+  const { tone, word } = states[run.status]
+  return <Badge tone={tone}>{word}</Badge>
+}

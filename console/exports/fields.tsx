@@ -1,0 +1,140 @@
+// What an export may ask for but its window, as its form and that of a schedule show it.
+import { X } from 'lucide-react'
+import { useNames } from '../api/names.ts'
+import { MetadataLines } from '../filters/filter-lines.tsx'
+import { IconButton } from '../ui/button.tsx'
+import { Chooser, ChooserOfOne } from '../ui/chooser.tsx'
+import { Check, Choice, Row, Select } from '../ui/form.tsx'
+import styles from './new-export.module.css'
+import type { Config } from './queries.ts'
+import { formats } from './words.tsx'
+
+/** What an export is of, but for when. */
+export type What = Omit<Config, 'since' | 'until' | 'timezone' | 'notificationEndpointId'>
+
+type Part = { draft: What; change: (part: Partial<What>) => void }
+
+const mostMonitors = 20
+
+const results = [
+  { value: 'all', label: 'all results' },
+  { value: 'affected', label: 'affected alone' },
+  { value: 'not_affected', label: 'not affected alone' },
+]
+// Browsers name the zones of places alone.
+export const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => ({ value: zone, label: zone }))
+
+export const Monitors = ({ draft, change }: Part) => {
+  const { options, nameOf } = useNames('monitors')
+  const set = (ids: string[]) =>
+    change({
+      monitors: ids.slice(0, mostMonitors).map((id) => draft.monitors.find((monitor) => monitor.id === id) ?? { id }),
+    })
+  const conditions = draft.monitors.filter(({ result = 'all' }) => result !== 'all')
+  return (
+    <>
+      <Chooser
+        label="Results of"
+        hint={`Up to ${mostMonitors} monitors; their columns follow in this order.`}
+        options={options}
+        value={draft.monitors.map(({ id }) => id)}
+        onChange={set}
+        placeholder="Monitors…"
+      />
+      {draft.monitors.map(({ id, result = 'all' }) => (
+        <div key={id} className={styles.monitor}>
+          <span className={styles.name}>{nameOf(id)}</span>
+          <Select
+            aria-label={`Results of ${nameOf(id)}`}
+            value={result}
+            options={results}
+            onChange={({ target }) =>
+              change({
+                monitors: draft.monitors.map((monitor) =>
+                  monitor.id === id
+                    ? { id, result: target.value as NonNullable<Config['monitors'][number]['result']> }
+                    : monitor,
+                ),
+              })
+            }
+          />
+          <IconButton
+            label={`Remove ${nameOf(id)}`}
+            icon={<X />}
+            onClick={() => set(draft.monitors.map((monitor) => monitor.id).filter((other) => other !== id))}
+          />
+        </div>
+      ))}
+      {conditions.length > 1 && (
+        <Choice
+          label="Calls that match"
+          value={draft.match ?? 'all'}
+          options={[
+            { value: 'all', label: 'all of these' },
+            { value: 'any', label: 'any of these' },
+          ]}
+          onChange={(match) => change({ match: match === 'any' ? 'any' : 'all' })}
+        />
+      )}
+    </>
+  )
+}
+
+export const Calls = ({ draft, change }: Part) => {
+  const agents = useNames('agents')
+  const groups = useNames('agentGroups')
+  const companies = useNames('companies')
+  const one = (name: 'agentId' | 'groupId' | 'companyId', label: string, { options }: typeof agents) => (
+    <ChooserOfOne
+      label={label}
+      options={options}
+      value={draft[name] ?? null}
+      onChange={(value) => change({ [name]: value ?? '' })}
+      placeholder="Any"
+    />
+  )
+  return (
+    <>
+      <Row>
+        {one('agentId', 'Agent', agents)}
+        {groups.options.length > 0 && one('groupId', 'Agent group', groups)}
+        {companies.options.length > 0 && one('companyId', 'Company', companies)}
+      </Row>
+      <MetadataLines
+        filter={{ ...(draft.metadata && { metadata: draft.metadata }) }}
+        onChange={({ metadata = [] }) => change({ metadata })}
+      />
+    </>
+  )
+}
+
+export const FileForm = ({ draft, change }: Part) => (
+  <>
+    <Choice
+      label="As"
+      value={draft.format ?? 'csv'}
+      options={formats}
+      onChange={(format) => change({ format: format as NonNullable<Config['format']> })}
+    />
+    <Check
+      label="With reasoning"
+      hint="One column more a monitor: why it found what it found."
+      checked={draft.reasoning ?? false}
+      onChange={({ target }) => change({ reasoning: target.checked })}
+    />
+    <Check
+      label="Results of current versions alone"
+      hint="Otherwise of each call the newest version of the monitor that has a result."
+      checked={draft.versionScope === 'current'}
+      onChange={({ target }) => change({ versionScope: target.checked ? 'current' : 'historical' })}
+    />
+  </>
+)
+
+/** Without the fields that ask nothing. */
+export const asking = <T extends object>(fields: T): Partial<T> => {
+  const asks = (value: unknown) =>
+    ![undefined, '', false].includes(value as never) && !(Array.isArray(value) && value.length === 0)
+  // Fewer of the same fields.
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => asks(value))) as Partial<T>
+}

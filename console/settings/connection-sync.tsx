@@ -1,0 +1,164 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { useList } from '../api/queries.ts'
+import { useMay } from '../api/session.ts'
+import { formatCount, plural } from '../lib/format.ts'
+import { announce } from '../ui/announce.tsx'
+import { Badge, type Tone } from '../ui/badge.tsx'
+import { Button } from '../ui/button.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { Facts, Section } from '../ui/page.tsx'
+import { Await, Empty, FaultNote } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import {
+  type IntegrationSync,
+  type IntegrationSyncGap,
+  integrationSyncGapsOptions,
+  integrationSyncOptions,
+  refresh,
+} from './queries.ts'
+import styles from './settings.module.css'
+import { SyncDialog } from './sync-dialog.tsx'
+
+const tones: Record<IntegrationSync['state'], Tone> = {
+  ...{ waiting: 'clear', running: 'accent', off: 'plain', paused: 'failed' },
+}
+const names: Record<IntegrationSync['state'], string> = {
+  ...{ waiting: 'On', running: 'Running', off: 'Off', paused: 'Paused' },
+}
+
+type Counts = { listed: number; stored: number; filled: number; failed: number }
+
+/** What the platform had, and what of it was lacking here. */
+const found = ({ listed, filled, failed }: Counts): string => {
+  if (listed + filled + failed === 0) return 'no new calls'
+  const lacking = [
+    ...(filled > 0 ? [`${formatCount(filled)} missing and fetched`] : []),
+    ...(failed > 0 ? [`${formatCount(failed)} missing and not to be had yet`] : []),
+  ]
+  return [plural(listed, 'call'), ...(lacking.length > 0 ? lacking : ['none missing'])].join(', ')
+}
+
+const LastRun = ({ run }: { run: NonNullable<IntegrationSync['lastRun']> }) => (
+  <>
+    <Time at={run.startedAt} ago />: {run.status === 'failed' ? run.reason : found(run)}
+  </>
+)
+
+const factsOf = (sync: IntegrationSync): [string, ReactNode][] => {
+  const { state, pausedReason, completeUntil, lastRun, nextRunAt, last30Days } = sync
+  return [
+    [
+      'State',
+      <span key="state">
+        <Badge tone={tones[state]}>{names[state]}</Badge> {pausedReason}
+      </span>,
+    ],
+    ['Complete until', <Time key="until" at={completeUntil} />],
+    ['Last run', lastRun ? <LastRun key="last" run={lastRun} /> : 'none yet'],
+    ...(nextRunAt ? [['Next run', <Time key="next" at={nextRunAt} />] as [string, ReactNode]] : []),
+    ['In the last 30 days', found(last30Days)],
+  ]
+}
+
+const columns: Column<IntegrationSyncGap>[] = [
+  { key: 'call', label: 'Call', cell: ({ externalId }) => <code>{externalId}</code> },
+  { key: 'why', label: 'Why', cell: ({ reason }) => reason },
+  { key: 'tried', label: 'Tried', from: 720, cell: ({ triedAt }) => <Time at={triedAt} ago /> },
+  { key: 'next', label: 'Again', from: 720, cell: ({ nextTryAt }) => <Time at={nextTryAt} /> },
+]
+
+const Gaps = ({ id }: { id: string }) => {
+  const { rows, error, isFetchingMore, more, retry } = useList(integrationSyncGapsOptions(id))
+  if (error) return <FaultNote error={error} retry={retry} />
+  if (!rows?.length) return null
+  return (
+    <Table
+      label="Calls that could not be fetched"
+      columns={columns}
+      rows={rows}
+      idOf={(row) => row.id}
+      more={more}
+      isFetchingMore={isFetchingMore}
+    />
+  )
+}
+
+const Present = ({ id }: { id: string }) => {
+  const query = useQuery(integrationSyncOptions(id))
+  const isAdmin = useMay('admin')
+  const [asked, setAsked] = useState<'edit' | 'delete'>()
+  const close = () => setAsked(undefined)
+  const run = useMutation({
+    mutationFn: () => answer(api.POST('/v1/integrations/{id}/sync/run', { params: { path: { id } }, body: {} })),
+    onSuccess: async () => {
+      await refresh('integrations', id)
+      announce('The sync runs')
+    },
+  })
+  return (
+    <Await query={query}>
+      {(sync) => (
+        <Section
+          title="Sync"
+          context="Fetches what the webhooks missed"
+          actions={
+            isAdmin && (
+              <>
+                <Button look="quiet" onClick={() => setAsked('delete')}>
+                  Remove
+                </Button>
+                <Button onClick={() => setAsked('edit')}>Edit the sync</Button>
+                {sync.state === 'waiting' && (
+                  <Button busy={run.isPending} onClick={() => run.mutate()}>
+                    Sync now
+                  </Button>
+                )}
+              </>
+            )
+          }
+        >
+          <div className={styles.stack}>
+            <Facts facts={factsOf(sync)} />
+            {run.error && <FaultNote error={run.error} />}
+            {sync.openGaps > 0 && <Gaps id={id} />}
+          </div>
+          {asked === 'edit' && <SyncDialog id={id} sync={sync} onClose={close} />}
+          <Confirm
+            title="Remove the sync?"
+            action="Remove the sync"
+            open={asked === 'delete'}
+            onClose={close}
+            run={async () => {
+              await api.DELETE('/v1/integrations/{id}/sync', { params: { path: { id } } })
+              announce('The sync is removed')
+              await refresh('integrations')
+            }}
+          >
+            Its key and the list of what could not be fetched go. The conversations stay.
+          </Confirm>
+        </Section>
+      )}
+    </Await>
+  )
+}
+
+/** How the calls of a platform are fetched besides its webhooks. */
+export const ConnectionSync = ({ id, isSet }: { id: string; isSet: boolean }) => {
+  const isAdmin = useMay('admin')
+  const [setting, setSetting] = useState(false)
+  if (isSet) return <Present id={id} />
+  return (
+    <Section title="Sync" context="Fetches what the webhooks missed">
+      <Empty
+        title="Calls come by webhooks alone"
+        action={isAdmin && <Button onClick={() => setSetting(true)}>Set up the sync</Button>}
+      >
+        <p>A webhook that gets lost is a call that is missing. With an API key the platform is asked for its calls.</p>
+      </Empty>
+      {setting && <SyncDialog id={id} onClose={() => setSetting(false)} />}
+    </Section>
+  )
+}

@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { promisify } from 'node:util'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { runEarshot } from '../../test/earshot.ts'
+import { makeConversation, makeKey, makeMonitor, makeOrganization } from '../../test/make.ts'
+import { testServer } from '../../test/server.ts'
+import { jobList } from '../worker.ts'
+
+/** The commands that ask a service, as people call them. */
+
+const server = await testServer()
+await server.deps.jobs.start(jobList, server.deps, { workerId: 'test', assumeSoleWorker: true })
+
+let key: string
+beforeEach(async () => {
+  key = (await makeOrganization(server)).key
+})
+
+const run = (...args: string[]) => runEarshot(args, { EARSHOT_URL: server.origin, EARSHOT_KEY: key })
+const ask = async (...args: string[]) => {
+  const { code, stdout, stderr } = await run(...args, '--json')
+  expect([code, stderr], args.join(' ')).toEqual([0, ''])
+  return JSON.parse(stdout)
+}
+
+describe('monitors', () => {
+  const rule = { kind: 'rule', definition: { expression: "turns.mentions('refund')" } }
+  const transcript = [{ role: 'customer', text: 'I want a refund.' }]
+
+  it('are listed, and tried by their name without storing anything', async () => {
+    const monitor = await makeMonitor(server, key, { name: 'Wants a refund', ...rule })
+    const { id } = await makeConversation(server, key, { transcript })
+    await makeConversation(server, key)
+    expect(await ask('monitors', 'list')).toEqual([expect.objectContaining({ id: monitor.id })])
+    expect((await run('monitors', 'list')).stdout).toMatch(/^\S{36} {2}rule {2}on {2}v1 {2}Wants a refund\n$/)
+    const { code, stdout } = await run('monitors', 'test', 'wants a REFUND', '--conversation', id)
+    expect([code, stdout.endsWith('1 affected\n')]).toEqual([0, true])
+    expect((await ask('monitors', 'test', monitor.id, '--limit', '1')).data.length).toBe(1)
+    expect((await run('monitors', 'test', 'Wants more')).stderr).toContain('There is:\n  Wants a refund')
+    expect((await run('monitors', 'test', monitor.id, '--limit', 'many')).code).toBe(2)
+  })
+
+  it('evaluate what is stored, followed to the end', async () => {
+    const { id } = await makeConversation(server, key, { transcript })
+    const monitor = await makeMonitor(server, key, { name: 'Late', ...rule })
+    const window = ['--since', '2026-11-01', '--until', '2026-12-01', '--timezone', 'UTC']
+    const estimate = await run('monitors', 'backfill', 'Late', ...window, '--dry-run')
+    expect([estimate.code, estimate.stdout]).toEqual([0, '1 conversations.\n'])
+    const { code, stdout } = await run('monitors', 'backfill', 'Late', ...window, '--quiet')
+    expect([code, stdout]).toEqual([0, 'completed: 1 of 1 scored, 0 unscored, 0 failed\n'])
+    const { body } = await server.call('GET', `/v1/conversations/${id}/results`, { key })
+    expect(body.data).toEqual([expect.objectContaining({ monitorId: monitor.id, result: 'affected' })])
+  })
+})
+
+it('findings are listed, shown and triaged, and steer no terminal', async () => {
+  const title = 'Waits \u001b[31mtoo\nlong'
+  const { body } = await server.call('POST', '/v1/findings', { key, body: { title } })
+  const listed = await run('findings', 'list')
+  expect(listed.stdout.split('\n')[1]).toMatch(
+    new RegExp(`^${body.id}  open +none +0 +\\S+ +Waits {2}?\\[31mtoo long$`),
+  )
+  const moved = await ask('findings', 'triage', body.id, '--status', 'resolved', '--reason', 'Done')
+  expect(moved).toMatchObject({ status: 'resolved' })
+  expect(await ask('findings', 'list', '--status', 'open')).toEqual([])
+  expect(await ask('findings', 'show', body.id)).toMatchObject({ id: body.id, conversations: [] })
+  expect((await run('findings', 'triage', body.id)).code).toBe(2)
+  expect((await run('findings', 'triage', body.id, '--status', 'lost')).stderr).toContain('open or acknowledged or')
+  expect((await run('findings', 'show', crypto.randomUUID())).code).toBe(1)
+  expect((await run('findings', 'show', 'no-id')).code).toBe(2)
+})
+
+it('keys of an organization are made and listed', async () => {
+  const made = await run('keys', 'create', 'Nightly import', '--role', 'member')
+  const me = await server.call('GET', '/v1/me', { key: made.stdout.trim() })
+  expect(me.body.role).toBe('member')
+  expect((await ask('keys', 'list')).map(({ name }: { name: string }) => name)).toContain('Nightly import')
+})
+
+it('the doctor looks at a service elsewhere, and at the key', async () => {
+  const healthy = await run('doctor', '--url', server.origin)
+  expect(healthy).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok {4}key +owner of Organization/m) })
+  const unknown = await run('doctor', '--url', server.origin, '--key', 'ear_nobody', '--json')
+  expect(unknown.code).toBe(1)
+  expect(JSON.parse(unknown.stdout)).toMatchObject({ ok: false, checks: [{ ok: true }, { ok: true }, { name: 'key' }] })
+  const away = await run('doctor', '--url', 'http://127.0.0.1:1')
+  expect(away).toMatchObject({ code: 1, stdout: expect.stringMatching(/^FAIL {2}answer +.*cannot be reached/m) })
+})
+
+it('who may not is told so, with 1', async () => {
+  const viewer = await makeKey(server, key, 'viewer')
+  const { code, stderr } = await runEarshot(['keys', 'list', '--url', server.origin, '--key', viewer.key], {})
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^earshot: .+\n$/)])
+  expect((await runEarshot(['monitors', 'list', '--url', server.origin], {})).code).toBe(2)
+  expect((await runEarshot(['monitors', 'list', '--url', 'nonsense', '--key', 'x'], {})).code).toBe(2)
+})
+
+/** What the shell would offer after these words. */
+const offered = async (script: string, ...words: string[]): Promise<string[]> => {
+  const line = words.map((word) => `'${word}'`).join(' ')
+  const asking = `COMP_WORDS=(earshot ${line}); COMP_CWORD=${words.length}; _earshot 2>/dev/null; echo "\${COMPREPLY[@]}"`
+  const { stdout } = await promisify(execFile)('bash', ['-c', `${script}\n${asking}`], { cwd: tmpdir() })
+  return stdout.trim().split(' ')
+}
+
+it('a shell completes commands, actions, options and choices', async () => {
+  const { stdout: script } = await run('completion', 'bash')
+  expect(await offered(script, 'ex')).toEqual(['export', 'experiments'])
+  expect(await offered(script, 'monitors', '')).toEqual(['list', 'test', 'backfill'])
+  expect(await offered(script, 'conversations', 'import', 'a.ndjson', '--re')).toEqual(['--resume', '--rejects'])
+  expect(await offered(script, 'export', '--format', '')).toEqual(['csv', 'xlsx', 'parquet'])
+  expect(await offered(script, 'findings', 'triage', 'an-id', '--status', 'ack')).toEqual(['acknowledged'])
+  for (const shell of ['zsh', 'fish']) expect((await run('completion', shell)).stdout).toContain('backfill')
+  expect((await run('completion', 'powershell')).code).toBe(2)
+})

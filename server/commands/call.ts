@@ -1,0 +1,107 @@
+// How a command is described, and what was asked of it.
+
+import { parseArgs } from 'node:util'
+
+/** With `value` it takes one, named so in the help; without it stands for itself. */
+export type Option = { about: string; value?: string; many?: true; choices?: readonly string[] }
+
+export type Arguments = { name: string; count: 'one' | 'some' | 'any' }
+
+export type Shape = { about: string; takes?: Arguments; options?: Record<string, Option> }
+
+/** A command takes what was asked and answers the exit code. Each is loaded only when it is called. */
+export type Run = (called: Called) => Promise<number>
+
+export type Spec = Shape & {
+  load: () => Promise<{ run: Run }>
+  /** What the help tells at its end. */
+  notes?: string
+  /** The first argument says which; each adds options of its own. */
+  actions?: Record<string, Shape>
+}
+
+/** A fault in how the command was called. */
+export class WronglyCalled extends Error {
+  /** Whether the usage helps. */
+  readonly tellsUsage: boolean
+
+  constructor(message: string, tellsUsage = false) {
+    super(message)
+    this.tellsUsage = tellsUsage
+  }
+}
+
+export type Called = {
+  /** Of those that the command has; empty where it has none. */
+  action: string
+  args: string[]
+  text: (name: string) => string | undefined
+  flag: (name: string) => boolean
+  list: (name: string) => string[]
+}
+
+const actionOf = ({ actions }: Spec, positionals: string[]): string => {
+  if (!actions) return ''
+  const [action] = positionals
+  if (action !== undefined && Object.hasOwn(actions, action)) return action
+  const known = Object.keys(actions).join(', ')
+  throw new WronglyCalled(
+    action === undefined ? `Say which: ${known}.` : `There is no ${JSON.stringify(action)}.`,
+    true,
+  )
+}
+
+const requireCount = (args: string[], takes: Arguments | undefined): void => {
+  const { name, count } = takes ?? { name: '', count: 'none' }
+  const most = { none: 0, one: 1, some: Infinity, any: Infinity }[count]
+  if (args.length > most) throw new WronglyCalled(`${JSON.stringify(args[most])} is one argument too many.`, true)
+  if (args.length === 0 && (count === 'one' || count === 'some')) throw new WronglyCalled(`${name} is missing.`, true)
+}
+
+export const optionsOf = (spec: Spec, action: string): Record<string, Option> => ({
+  ...spec.options,
+  ...spec.actions?.[action]?.options,
+})
+
+/** Undefined when only help was asked for. */
+export const readCall = (spec: Spec, given: string[]): Called | undefined => {
+  if (given.some((arg, at) => arg === '--help' && !given.slice(0, at).includes('--'))) return undefined
+  const every = {
+    ...spec.options,
+    ...Object.assign({}, ...Object.values(spec.actions ?? {}).map((each) => each.options)),
+  }
+  const { values, positionals } = parseArgs({
+    args: given,
+    allowPositionals: spec.takes !== undefined || spec.actions !== undefined,
+    options: Object.fromEntries(
+      Object.entries(every as Record<string, Option>).map(([name, { value, many }]) => [
+        name,
+        { type: value === undefined ? 'boolean' : 'string', multiple: many === true } as const,
+      ]),
+    ),
+  })
+  const action = actionOf(spec, positionals)
+  const args = spec.actions ? positionals.slice(1) : positionals
+  const options = optionsOf(spec, action)
+  const asked: Record<string, unknown> = values
+  for (const [name, value] of Object.entries(asked)) {
+    const option = Object.hasOwn(options, name) ? options[name] : undefined
+    if (!option) throw new WronglyCalled(`${action} takes no --${name}.`)
+    const { choices } = option
+    if (choices && ![value].flat().every((each) => choices.includes(String(each)))) {
+      throw new WronglyCalled(`--${name} is ${choices.join(' or ')}, not ${JSON.stringify(value)}.`)
+    }
+  }
+  requireCount(args, spec.actions ? spec.actions[action]?.takes : spec.takes)
+  const read = (name: string): unknown => {
+    if (!Object.hasOwn(options, name)) throw new Error(`The command has no option ${name}`)
+    return asked[name]
+  }
+  return {
+    ...{ action, args },
+    // The options were read by their kinds.
+    text: (name) => read(name) as string | undefined,
+    flag: (name) => read(name) === true,
+    list: (name) => (read(name) ?? []) as string[],
+  }
+}

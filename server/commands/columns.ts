@@ -1,0 +1,32 @@
+/** What commands print: columns for people, JSON for programs. Each answers the exit code of a command that is done. */
+
+export const print = (text: string): number => {
+  process.stdout.write(text)
+  return 0
+}
+
+export const printJson = (value: unknown): number => print(`${JSON.stringify(value, null, 2)}\n`)
+
+const segmenter = new Intl.Segmenter()
+/** On a terminal, near enough: without the colours, and a sign each. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one.
+const widthOf = (cell: string): number => [...segmenter.segment(cell.replaceAll(/\x1b\[\d*m/g, ''))].length
+
+/** Names and texts come from others: no sign of them may steer the terminal. */
+export const plain = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+
+/** Lines with cells one below the other; those of numbers (`right`) end there. */
+export const columns = (rows: string[][], right: number[] = []): string => {
+  const widths = rows.reduce<number[]>((all, row) => row.map((cell, at) => Math.max(all[at] ?? 0, widthOf(cell))), [])
+  return rows
+    .map((row) => {
+      const cells = row.map((cell, at) => {
+        const gap = ' '.repeat((widths[at] ?? 0) - widthOf(cell))
+        return right.includes(at) ? gap + cell : cell + gap
+      })
+      return `${cells.join('  ').trimEnd()}\n`
+    })
+    .join('')
+}
+
+export const day = (instant: string): string => instant.slice(0, 10)

@@ -1,0 +1,98 @@
+import { type Option, optionsOf, type Run, type Spec } from './call.ts'
+import { print } from './columns.ts'
+
+/** What completes a word, by the words before it: each line is a place (`monitors test`) and what may stand there. */
+
+type Commands = Record<string, Spec>
+
+type Place = { words: string; candidates: { word: string; about: string }[] }
+
+const optionWords = (options: Record<string, Option>) =>
+  [...Object.entries(options), ['help', { about: 'tell the options' }] as const].map(([name, { about }]) => ({
+    word: `--${name}`,
+    about,
+  }))
+
+const placesOf = ([name, spec]: [string, Spec]): Place[] => {
+  const actions = Object.entries(spec.actions ?? {})
+  const first = actions.map(([word, { about }]) => ({ word, about }))
+  const own = { words: name, candidates: [...first, ...(first.length > 0 ? [] : optionWords(optionsOf(spec, '')))] }
+  return [
+    own,
+    ...actions.map(([action]) => ({ words: `${name} ${action}`, candidates: optionWords(optionsOf(spec, action)) })),
+  ]
+}
+
+const choicesOf = (commands: Commands): [string, readonly string[]][] => {
+  const all = Object.values(commands).flatMap((spec) => [spec, ...Object.values(spec.actions ?? {})])
+  const found = new Map<string, Set<string>>()
+  for (const [name, { choices = [] }] of all.flatMap(({ options = {} }) => Object.entries(options))) {
+    for (const choice of choices) found.set(name, (found.get(name) ?? new Set()).add(choice))
+  }
+  return [...found].map(([name, known]) => [name, [...known]])
+}
+
+const places = (commands: Commands): Place[] => [
+  { words: '', candidates: Object.entries(commands).map(([word, { about }]) => ({ word, about })) },
+  ...Object.entries(commands).flatMap(placesOf),
+]
+
+/** After these another word says what is asked. */
+const placesWithActions = (commands: Commands) =>
+  Object.entries(commands)
+    .filter(([, { actions }]) => actions)
+    .map(([name]) => name)
+    .join(' ')
+
+const bash = (commands: Commands): string => {
+  const cases = places(commands).map(({ words, candidates }) => {
+    const known = candidates.map(({ word }) => word).join(' ')
+    return `    ${JSON.stringify(words)}) words=${JSON.stringify(known)} ;;`
+  })
+  const values = choicesOf(commands).map(
+    ([name, known]) => `    --${name}) words=${JSON.stringify(known.join(' '))} ;;`,
+  )
+  return `_earshot() {
+  local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} at="" words="" each
+  for each in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case $each in -*) break ;; esac
+    case " ${placesWithActions(commands)} " in *" $at "*) ;; *) [ -z "$at" ] || break ;; esac
+    at="\${at:+$at }$each"
+  done
+  case "$at" in
+${cases.join('\n')}
+  esac
+  case $before in
+${values.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+  [ \${#COMPREPLY[@]} -gt 0 ] || compopt -o default
+}
+complete -F _earshot earshot
+`
+}
+
+const zsh = (commands: Commands): string => `autoload -Uz bashcompinit && bashcompinit
+${bash(commands)}`
+
+const fish = (commands: Commands): string => {
+  const quote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+  const lines = places(commands).flatMap(({ words, candidates }) =>
+    candidates.map(({ word, about }) => {
+      const [command = '', action] = words.split(' ')
+      const when =
+        command === ''
+          ? '__fish_use_subcommand'
+          : `__fish_seen_subcommand_from ${command}${action ? `; and __fish_seen_subcommand_from ${action}` : ''}`
+      const what = word.startsWith('--') ? `-l ${word.slice(2)}` : `-f -a ${word}`
+      return `complete -c earshot -n ${quote(when)} ${what} -d ${quote(about)}`
+    }),
+  )
+  return `${lines.join('\n')}\n`
+}
+
+/** The command, of the table that it completes. */
+export const completionOf = (commands: Commands): { run: Run } => ({
+  // One of its actions.
+  run: async ({ action }) => print({ bash, zsh, fish }[action as 'bash' | 'zsh' | 'fish'](commands)),
+})

@@ -1,0 +1,35 @@
+import { Earshot, type Paged } from '../../client/src/earshot.ts'
+import { baseUrlOf, loadConfig } from '../config.ts'
+import { type Called, WronglyCalled } from './call.ts'
+
+/** The service that a command asks: of its options, the environment, or this machine. */
+export const serviceOf = ({ text }: Called): { url: string; key: string } => {
+  const config = loadConfig()
+  const key = text('key') ?? config.client.key
+  if (!key) throw new WronglyCalled('Give the key of an organization as EARSHOT_KEY or --key.')
+  const url = (text('url') ?? config.client.url ?? baseUrlOf(config, config.port)).replace(/\/+$/, '')
+  if (!URL.canParse(url) || !/^https?:/.test(url))
+    throw new WronglyCalled(`--url ${JSON.stringify(url)} is no address.`)
+  return { url, key }
+}
+
+export const connect = (called: Called) => {
+  const { url, key } = serviceOf(called)
+  return { url, earshot: new Earshot({ url, key }) }
+}
+
+type Named = { id: string; name: string }
+
+/** The one of this name or id. */
+export const findAmong = <T extends Named>(known: T[], given: string, kind: string): T => {
+  const wanted = given.toLowerCase()
+  const found = known.filter(({ id, name }) => id === wanted || name.toLowerCase() === wanted)
+  if (found[0] && found.length === 1) return found[0]
+  if (found.length > 1) throw new WronglyCalled(`${found.length} have the name ${JSON.stringify(given)}; give the id.`)
+  const names = known.slice(0, 20).map(({ name }) => `  ${name}`)
+  const listed = names.length > 0 ? ` There is:\n${names.join('\n')}` : ''
+  throw new WronglyCalled(`There is no ${kind} ${JSON.stringify(given)}.${listed}`)
+}
+
+export const findNamed = async <T extends Named>(list: Paged<T>, given: string, kind: string): Promise<T> =>
+  findAmong(await list.all(), given, kind)

@@ -1,0 +1,197 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeEach, expect, it } from 'vitest'
+import { runEarshot } from '../../test/earshot.ts'
+import { makeKey, makeOrganization } from '../../test/make.ts'
+import { sample } from '../../test/samples/ingest/sample.ts'
+import { testServer } from '../../test/server.ts'
+import type { providers } from '../conversations/transcripts/provider-calls/read-call.ts'
+
+const server = await testServer()
+const samples = join(import.meta.dirname, '../../test/samples/ingest')
+const folder = await mkdtemp(join(tmpdir(), 'earshot-import-'))
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+let key: string
+beforeEach(async () => {
+  key = (await makeOrganization(server)).key
+})
+
+const command = join(import.meta.dirname, '../../bin/earshot')
+const switches = () => ({ EARSHOT_URL: server.origin, EARSHOT_KEY: key })
+const run = (...args: string[]) => runEarshot(['conversations', 'import', ...args], switches())
+
+const callOf = (number: number, fields: object = {}) => ({
+  agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
+  ...{ externalId: `call-${number}`, channel: 'call' },
+  startedAt: new Date(Date.UTC(2026, 9, 1) + number * 60_000).toISOString(),
+  transcript: [{ role: 'customer', text: `I want a refund of ${number}.` }],
+  ...fields,
+})
+
+const write = async (name: string, content: string | Buffer) => {
+  const path = join(folder, name)
+  await writeFile(path, content)
+  return path
+}
+
+const linesOf = (calls: object[]) => calls.map((call) => `${JSON.stringify(call)}\n`).join('')
+const countAll = async () =>
+  (await server.call('POST', '/v1/conversations/count', { key, body: { filter: {} } })).body.count
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
+
+it('takes files of lines, packed ones, arrays, folders and standard input, each conversation once', async () => {
+  const calls = [callOf(1), callOf(2, { externalId: null }), callOf(3)]
+  const lines = await write('calls.ndjson', linesOf(calls))
+  const first = await run(lines)
+  expect(first).toMatchObject({ code: 0, stdout: '3 created, 0 updated, 0 unchanged, 0 ignored, 0 rejected\n' })
+  expect(await exists(`${lines}.import-state`)).toBe(false)
+  const packed = await write('calls.json.gz', gzipSync(JSON.stringify(calls, null, 2)))
+  expect(JSON.parse((await run(packed, '--json')).stdout)).toMatchObject({ created: 0, unchanged: 3 })
+  const child = spawn(command, ['conversations', 'import', '-', '--json'], { env: { ...process.env, ...switches() } })
+  child.stdin.end(linesOf([...calls, callOf(4)]))
+  const [told] = await Promise.all([child.stdout.toArray(), once(child, 'close')])
+  expect(JSON.parse(told.join(''))).toMatchObject({ created: 1, unchanged: 3 })
+  expect(await countAll()).toBe(4)
+})
+
+it('writes down what is rejected, with the place and the reason', async () => {
+  const text = `${linesOf([callOf(1), callOf(2, { channel: 'pigeon' })])}{"broken":\n[1]\n${linesOf([callOf(5)])}`
+  const path = await write('faulty.ndjson', text)
+  const rejects = join(folder, 'rejects.ndjson')
+  const { code, stdout } = await run(path, '--rejects', rejects)
+  expect([code, stdout]).toEqual([3, '2 created, 0 updated, 0 unchanged, 0 ignored, 3 rejected\n'])
+  const told = (await readFile(rejects, 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(told).toEqual([
+    expect.objectContaining({
+      file: path,
+      number: 2,
+      externalId: 'call-2',
+      message: expect.stringContaining('channel'),
+    }),
+    expect.objectContaining({ number: 3, externalId: null, message: 'It is not JSON.' }),
+    expect.objectContaining({ number: 4, message: 'It is no object.' }),
+  ])
+})
+
+it('reads what providers write as their webhooks are read', async () => {
+  const files: Record<(typeof providers)[number], string> = {
+    ...{ vapi: 'vapi_end_of_call_report', retell: 'retell_call_ended', livekit: 'livekit_session_report' },
+    ...{ elevenlabs: 'elevenlabs_post_call_transcription', twilio: 'twilio_ci_transcript_bundle' },
+  }
+  for (const [from, file] of Object.entries({
+    ...files,
+    roark: 'roark_call_create',
+    coval: 'coval_conversation_submit',
+  })) {
+    const { code, stderr } = await run(join(samples, `${file}.json`), '--from', from, '--resume', join(folder, 'state'))
+    expect(code, `${from}: ${stderr}`).toBe(0)
+  }
+  const { body } = await server.call('GET', '/v1/conversations?limit=50', { key })
+  expect(body.data.length).toBe(7)
+  for (const { id } of body.data) {
+    const transcript = await server.call('GET', `/v1/conversations/${id}/transcript`, { key })
+    expect(transcript.body.turns.length, transcript.text).toBeGreaterThan(1)
+  }
+  const retell = body.data.find(({ externalId }: { externalId: string }) => externalId.startsWith('call_7c1d'))
+  const version = await server.call('GET', `/v1/agents/${retell.agentId}/versions/${retell.agentVersionId}`, { key })
+  expect(version.body).toMatchObject({ label: '12', systemPrompt: '' })
+
+  // The same call by the provider's own webhook is the same conversation, of the same version.
+  const integration = { provider: 'vapi', name: 'Vapi', secret: 'a-vapi-secret' }
+  const { webhookPath } = (await server.call('POST', '/v1/integrations', { key, body: integration })).body
+  const headers = { 'x-vapi-secret': 'a-vapi-secret' }
+  await server.call('POST', webhookPath, { body: sample(`${files.vapi}.json`), headers })
+  expect(await countAll()).toBe(7)
+
+  const started = await write('started.json', JSON.stringify({ event: 'call_started', call: {} }))
+  expect(await run(started, '--from', 'retell', '--json')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('"ignored":1'),
+  })
+})
+
+it('tells of a file that holds nothing of the kind, value by value, and of places that cannot be written to', async () => {
+  const file = await write('other.ndjson', linesOf(Array.from({ length: 600 }, (_each, at) => callOf(at))))
+  const rejects = join(folder, 'other.rejects')
+  const { code, stdout } = await run(file, '--from', 'vapi', '--rejects', rejects)
+  expect([code, stdout]).toEqual([3, '0 created, 0 updated, 0 unchanged, 0 ignored, 600 rejected\n'])
+  expect((await readFile(rejects, 'utf8')).trim().split('\n').length).toBe(600)
+  const nowhere = await run(file, '--resume', join(folder, 'missing/state'))
+  expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('--resume')])
+  expect(await countAll()).toBe(0)
+})
+
+/** Starts an import, and ends it by a signal once it has got somewhere. */
+const interrupt = async (file: string, signal: NodeJS.Signals) => {
+  const args = ['conversations', 'import', file, '--rejects', `${file}.rejects`]
+  const child = spawn(command, args, { env: { ...process.env, ...switches() }, stdio: 'ignore' })
+  const ended = once(child, 'close')
+  const acknowledged = async () => {
+    const state = JSON.parse(await readFile(`${file}.import-state`, 'utf8').catch(() => '{}'))
+    return Object.values<{ values: number }>(state.files ?? {})[0]?.values ?? 0
+  }
+  const before = await acknowledged()
+  await expect.poll(acknowledged, { interval: 5 }).toBeGreaterThan(before)
+  child.kill(signal)
+  await ended
+  return { code: child.exitCode, done: await acknowledged() }
+}
+
+it('goes on after kill -9 and Ctrl-C, and ends with each conversation and each reject once', async () => {
+  const count = 12_000
+  const calls = Array.from({ length: count }, (_each, at) => callOf(at, at % 1_000 === 7 ? { channel: 'pigeon' } : {}))
+  const file = await write('many.ndjson', linesOf(calls))
+  const killed = await interrupt(file, 'SIGKILL')
+  expect(killed.code).toBe(null)
+  const stopped = await interrupt(file, 'SIGINT')
+  expect(stopped.code).toBe(130)
+  expect(stopped.done).toBeLessThan(count)
+  expect(stopped.done).toBeGreaterThan(killed.done)
+  const { code, stdout } = await run(file, '--rejects', `${file}.rejects`, '--json')
+  expect(code).toBe(3)
+  const { created, unchanged, rejected } = JSON.parse(stdout)
+  expect(rejected).toBe(count / 1_000)
+  expect(created + unchanged).toBe(count - rejected)
+  expect(await countAll()).toBe(count - rejected)
+  const rejects = (await readFile(`${file}.rejects`, 'utf8')).trim().split('\n')
+  expect(rejects.map((line) => JSON.parse(line).number)).toEqual(
+    Array.from({ length: 12 }, (_each, at) => at * 1_000 + 8),
+  )
+  expect(await exists(`${file}.import-state`)).toBe(false)
+}, 60_000)
+
+it('begins anew for another organization, and another file of the name', async () => {
+  const file = await write('shared.ndjson', linesOf([callOf(1), callOf(2)]))
+  const state = { of: 'another organization', files: {}, counts: {}, rejectsBytes: 0 }
+  await writeFile(`${file}.import-state`, JSON.stringify(state))
+  expect(JSON.parse((await run(file, '--json')).stdout)).toMatchObject({ created: 2 })
+})
+
+it('tells by its exit code what went wrong', async () => {
+  const file = await write('one.ndjson', linesOf([callOf(1)]))
+  expect((await run()).code).toBe(2)
+  expect((await run(join(folder, 'missing'))).code).toBe(2)
+  expect((await run(file, '--from', 'carrier-pigeon')).code).toBe(2)
+  expect((await run(file, file)).code).toBe(2)
+  const viewer = await makeKey(server, key, 'viewer')
+  const refused = await runEarshot(['conversations', 'import', file], { ...switches(), EARSHOT_KEY: viewer.key })
+  expect(refused.code).toBe(1)
+  expect(
+    await runEarshot(['conversations', 'import', file], { EARSHOT_URL: server.origin, EARSHOT_KEY: 'ear_x' }),
+  ).toMatchObject({
+    code: 1,
+  })
+  expect(await countAll()).toBe(0)
+})

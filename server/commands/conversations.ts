@@ -1,0 +1,92 @@
+import { resolve } from 'node:path'
+import { loadConfig } from '../config.ts'
+import { type Called, type Run, WronglyCalled } from './call.ts'
+import { print } from './columns.ts'
+import { connect } from './connect.ts'
+import type { CallSource } from './import/bodies.ts'
+import { openRejects } from './import/rejects.ts'
+import { runImport } from './import/run.ts'
+import { openSources } from './import/sources.ts'
+import { openState } from './import/state.ts'
+import { openProgress } from './progress.ts'
+
+/** Beside the first file, unless said; what comes from standard input cannot be gone back to. */
+const statePathOf = ({ args, text }: Called): string | undefined => {
+  const given = text('resume')
+  if (given !== undefined) return resolve(given)
+  const [first = '-'] = args
+  return first === '-' ? undefined : `${resolve(first)}.import-state`
+}
+
+/** The first Ctrl-C ends the reading, and what is under way is waited for; the second ends that too. */
+const watchInterrupts = () => {
+  const ending = new AbortController()
+  let isInterrupted = false
+  const onSignal = () => {
+    if (isInterrupted) ending.abort(new Error('Interrupted.'))
+    isInterrupted = true
+  }
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
+  return {
+    isInterrupted: () => isInterrupted,
+    signal: ending.signal,
+    close: () => void process.removeListener('SIGINT', onSignal).removeListener('SIGTERM', onSignal),
+  }
+}
+
+const importAll = async (called: Called): Promise<number> => {
+  const { args, text, flag } = called
+  const { earshot } = connect(called)
+  const sources = await openSources(args)
+  if (sources.length > 1 && sources.some(({ name }) => name === '-')) throw new WronglyCalled('- stands alone.')
+  const { organization, entitlements } = await earshot.me.get()
+  // A choice of the option.
+  const from = text('from') as CallSource | undefined
+  const agent = text('agent')
+  const statePath = statePathOf(called)
+  const state = await openState(statePath, [organization.id, from ?? '', agent ?? ''].join(' '))
+  await state.save().catch((error: Error) => {
+    throw new WronglyCalled(`${error.message}. Say with --resume where it may be kept how far the import is.`)
+  })
+  const rejects = await openRejects(text('rejects'), state.state.rejectsBytes)
+  const interrupts = watchInterrupts()
+  const progress = openProgress(flag('quiet'), { lines: true })
+  if (state.resumes && !flag('quiet')) process.stderr.write('Going on where the last import ended.\n')
+  const { metadataBytes } = loadConfig().limits
+  const options = { from, agent, metadataBytes, takesMetrics: entitlements.metrics }
+  const { isInterrupted, signal } = interrupts
+  try {
+    await runImport({ earshot, sources, options, state, rejects, progress, isInterrupted, signal })
+  } catch (error) {
+    if (!signal.aborted) {
+      if (statePath !== undefined) process.stderr.write('earshot: the same command goes on from here.\n')
+      throw error
+    }
+  } finally {
+    progress.end()
+    interrupts.close()
+  }
+  const { counts } = state.state
+  if (isInterrupted()) {
+    const how =
+      statePath === undefined ? 'Send it again: nothing is stored twice.' : 'The same command goes on from here.'
+    process.stderr.write(`earshot: interrupted. ${how}\n`)
+  } else await state.remove()
+  const { created, updated, unchanged, ignored, rejected } = counts
+  if (flag('json')) print(`${JSON.stringify(counts)}\n`)
+  else {
+    const told = { created, updated, unchanged, ignored, rejected }
+    print(
+      `${Object.entries(told)
+        .map(([name, count]) => `${count.toLocaleString('en')} ${name}`)
+        .join(', ')}\n`,
+    )
+  }
+  if (rejected > 0 && text('rejects') === undefined) {
+    process.stderr.write('earshot: --rejects FILE writes down what was rejected, and why.\n')
+  }
+  if (isInterrupted()) return 130
+  return rejected > 0 ? 3 : 0
+}
+
+export const run: Run = importAll

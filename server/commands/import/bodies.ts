@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import type { NewConversation } from '../../../client/src/earshot.ts'
+import type { Incoming } from '../../conversations/ingest/incoming.ts'
+import { isCall } from '../../conversations/transcripts/provider-calls/call.ts'
+import { type Provider, readCall } from '../../conversations/transcripts/provider-calls/read-call.ts'
+import { toIncoming } from '../../integrations/incoming.ts'
+import type { callSources } from '../table.ts'
+import { migrationReaders } from './migration-calls.ts'
+
+/** What a value of a file is as the service takes it; the same reading as of a provider's webhook. */
+
+export type CallSource = (typeof callSources)[number]
+
+/** A version that must be there before a conversation can name it: the service makes none of a label alone. */
+export type WantedVersion = {
+  agent: { externalId: string; name: string; channel: 'voice' | 'text' }
+  version: { label: string } | { systemPrompt: string; label: string }
+}
+
+export type Body = { body: NewConversation; wants?: WantedVersion } | { ignored: string } | { fault: string }
+
+type Options = { from: CallSource | undefined; agent: string | undefined; metadataBytes: number; takesMetrics: boolean }
+
+/** The same content is the same conversation. */
+const idOfContent = (value: unknown): string =>
+  `content:${createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32)}`
+
+const own = (value: unknown): Body => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { fault: 'It is no object.' }
+  const { externalId } = value as { externalId?: unknown }
+  const given = externalId === undefined || externalId === null ? { ...value, externalId: idOfContent(value) } : value
+  // What it is, the service checks.
+  return { body: given as NewConversation }
+}
+
+const readers = {
+  ...migrationReaders,
+  ...Object.fromEntries(
+    (['vapi', 'retell', 'elevenlabs', 'twilio', 'livekit'] satisfies Provider[]).map((provider) => [
+      provider,
+      (payload: unknown) => readCall(provider, payload),
+    ]),
+  ),
+} as Record<CallSource, typeof migrationReaders.roark>
+
+const filled = (fields: object): object =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
+
+const bodyOf = (incoming: Incoming, takesMetrics: boolean): Body => {
+  const { agent, version, metrics, startedAt, endedAt, provider: _, ...rest } = incoming
+  // Calls that name no agent were given one.
+  const { externalId, make } = agent as { externalId: string; make: { name: string; channel: 'voice' | 'text' } }
+  const named = { externalId, ...make }
+  const told = { ...(version as { systemPrompt?: string; label?: string | null } | null) }
+  const { systemPrompt, label = null } = told
+  const body = filled({
+    ...rest,
+    agent: named,
+    startedAt: startedAt.toISOString(),
+    endedAt: endedAt?.toISOString(),
+    ...(label === null && { systemPrompt }),
+    ...(takesMetrics && metrics.length > 0 && { metrics }),
+  }) as NewConversation
+  if (label === null) return { body }
+  return { body, wants: { agent: named, version: systemPrompt === undefined ? { label } : { systemPrompt, label } } }
+}
+
+export const readBody = (value: unknown, { from, agent, metadataBytes, takesMetrics }: Options): Body => {
+  if (from === undefined) return own(value)
+  const reading = readers[from](value)
+  if ('ignored' in reading) return { ignored: reading.ignored }
+  if (!isCall(reading)) return { fault: `No call of ${from}: ${reading.unreadable}.` }
+  const call = {
+    ...reading,
+    agentExternalId: reading.agentExternalId ?? agent ?? from,
+  }
+  // Providers alone are told apart where an agent is lacking, which none is here.
+  const integration = { id: 'import', provider: from as Provider, name: from, settings: {} }
+  const incoming = toIncoming(call, integration, { now: new Date(), metadataBytes })
+  return 'rejected' in incoming ? { fault: `${incoming.rejected}.` } : bodyOf(incoming, takesMetrics)
+}

@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+import { at, idOf, type JsonObject, objectOf, textOf } from '../../conversations/transcripts/json.ts'
+import { bounded, type CallReading } from '../../conversations/transcripts/provider-calls/call.ts'
+import { readBluejay } from '../../integrations/migration/bluejay.ts'
+import { readCekura } from '../../integrations/migration/cekura.ts'
+import { readCoval } from '../../integrations/migration/coval.ts'
+import { readRoark } from '../../integrations/migration/roark.ts'
+import { filledList, instantIn, nothingTold, type SentCall } from '../../integrations/migration/sent-call.ts'
+import { ApiError } from '../../platform/errors.ts'
+
+/** Calls as other platforms take them, and sessions that Pipecat has no webhook for. */
+
+const readPipecat = (session: JsonObject): SentCall => ({
+  ...nothingTold,
+  externalId: idOf(session.conversation_id),
+  agentExternalId: idOf(at(session, 'agent', 'externalId')),
+  agentName: textOf(at(session, 'agent', 'name')),
+  versionLabel: textOf(at(session, 'agent', 'version')),
+  startedAt: instantIn(session, 'started_at'),
+  endedAt: instantIn(session, 'ended_at'),
+  metadata: objectOf(session.metadata),
+  transcript: filledList(session.transcript),
+})
+
+/** What is sent to `/v1` in that form has the same id where it tells none, and is the same call. */
+const idOfContent = (platform: string, body: JsonObject): string =>
+  `${platform}:${createHash('sha256').update(JSON.stringify(body)).digest('hex')}`
+
+const reading = (platform: string, read: (body: JsonObject) => SentCall) =>
+  bounded((body): CallReading => {
+    try {
+      const { format: _, externalId, startedAt, ...call } = read(body)
+      if (startedAt === null) return { unreadable: 'it does not tell when it began' }
+      return { ...call, externalId: externalId ?? idOfContent(platform, body), startedAt }
+    } catch (error) {
+      if (error instanceof ApiError) return { unreadable: error.message }
+      throw error
+    }
+  })
+
+export const migrationReaders = {
+  roark: reading('roark', readRoark),
+  coval: reading('coval', readCoval),
+  cekura: reading('cekura', readCekura),
+  bluejay: reading('bluejay', readBluejay),
+  pipecat: reading('pipecat', readPipecat),
+}

@@ -1,0 +1,137 @@
+import type { Earshot, ImportResult, NewConversation } from '../../../client/src/earshot.ts'
+import type { Progress } from '../progress.ts'
+import { type Body, type CallSource, readBody } from './bodies.ts'
+import type { Rejects } from './rejects.ts'
+import type { Source } from './sources.ts'
+import type { openState } from './state.ts'
+import { valuesOf } from './values.ts'
+import { openVersions } from './versions.ts'
+
+/** Reads, maps, sends and notes, each value in its order, with several requests under way. */
+
+const concurrency = 3
+/** Of a request. What is sent twice after an end without warning is at most what was under way. */
+const chunkSize = 100
+/** Two minutes or so: as long as a service may take to be started anew. */
+const retries = 10
+
+type Place = { file: string; number: number }
+
+/** What became of a value before it was sent, or that it was sent. Those ignored in a row are one, of the last's place. */
+type Read = Place & ({ sent: true } | { ignored: number } | { fault: string })
+
+type Import = {
+  earshot: Earshot
+  sources: Source[]
+  options: { from: CallSource | undefined; agent: string | undefined; metadataBytes: number; takesMetrics: boolean }
+  state: Awaited<ReturnType<typeof openState>>
+  rejects: Rejects
+  progress: Progress
+  /** Reading ends; what is under way is waited for. */
+  isInterrupted: () => boolean
+  signal: AbortSignal
+}
+
+export const runImport = async ({
+  earshot,
+  sources,
+  options,
+  state,
+  rejects,
+  progress,
+  isInterrupted,
+  signal,
+}: Import) => {
+  const { counts } = state.state
+  const getVersion = openVersions(earshot, signal)
+  const totalBytes = sources.reduce((sum, { bytes }) => sum + bytes, 0)
+  let readBytes = 0
+  /** In the order of reading; answers come in the same one. */
+  const under: Read[] = []
+  let unanswered = 0
+
+  async function* conversations(): AsyncGenerator<NewConversation> {
+    for (const { name: file, fingerprint, open } of sources) {
+      const done = state.doneOf(file, fingerprint)
+      let number = 0
+      for await (const read of valuesOf(
+        open((bytes) => {
+          readBytes += bytes
+        }),
+      )) {
+        if (isInterrupted()) return
+        number++
+        if (number <= done) continue
+        const place = { file, number }
+        const body: Body = 'fault' in read ? read : readBody(read.value, options)
+        if ('body' in body) {
+          const { wants } = body
+          const named = wants ? { ...body.body, agentVersionId: await getVersion(wants) } : body.body
+          under.push({ ...place, sent: true })
+          unanswered++
+          yield named
+          continue
+        }
+        const last = under.at(-1)
+        if ('fault' in body) under.push({ ...place, fault: body.fault })
+        else if (last && 'ignored' in last && last.file === file)
+          Object.assign(last, { number, ignored: last.ignored + 1 })
+        else under.push({ ...place, ignored: 1 })
+        // Otherwise an answer does it; of a file that holds no conversation there is none.
+        if (unanswered === 0) await settleUnsent()
+      }
+    }
+  }
+
+  const note = async ({ file, number }: Place): Promise<void> => {
+    const handled = counts.created + counts.updated + counts.unchanged + counts.ignored + counts.rejected
+    const told = `${handled.toLocaleString('en')} conversations, ${counts.rejected.toLocaleString('en')} rejected`
+    progress.show('Importing', Math.min(readBytes, totalBytes), totalBytes || undefined, told)
+    state.state.rejectsBytes = rejects.bytes()
+    await state.note(file, number)
+  }
+
+  /** What was not sent, up to what was. */
+  const settleUnsent = async (): Promise<void> => {
+    for (let first = under[0]; first && !('sent' in first); first = under[0]) {
+      under.shift()
+      if ('ignored' in first) counts.ignored += first.ignored
+      else {
+        counts.rejected++
+        const { file, number, fault } = first
+        await rejects.write({ file, number, externalId: null, error: 'unreadable', message: fault })
+      }
+      await note(first)
+    }
+  }
+
+  const settle = async ({ status, error, item }: ImportResult<NewConversation>): Promise<void> => {
+    await settleUnsent()
+    const place = under.shift()
+    if (!place) throw new Error('More answers than conversations')
+    unanswered--
+    counts[status]++
+    if (status === 'rejected') {
+      const { file, number } = place
+      const { error: kind = 'rejected', message = '', details } = error ?? {}
+      await rejects.write({
+        file,
+        number,
+        externalId: item.externalId ?? null,
+        error: kind,
+        message,
+        ...(details && { details }),
+      })
+    }
+    await note(place)
+  }
+
+  const sent = earshot.conversations.import(conversations(), { chunkSize, concurrency, retries, signal })
+  try {
+    for await (const result of sent) await settle(result)
+    await settleUnsent()
+  } finally {
+    await rejects.close()
+    await state.save()
+  }
+}

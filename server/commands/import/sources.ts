@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, readdir, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { WronglyCalled } from '../call.ts'
+
+/** What is imported from: files, the files of folders, standard input. */
+
+export type Source = {
+  /** The path, or `-`. */
+  name: string
+  bytes: number
+  /** Of its beginning: a file of the same name with another one is another file. */
+  fingerprint: string
+  open: (onBytes: (bytes: number) => void) => AsyncIterable<Buffer>
+}
+
+const readable = /\.(json|jsonl|ndjson)(\.gz)?$/i
+const headBytes = 4_096
+
+const counted = (stream: Readable, onBytes: (bytes: number) => void, isPacked: boolean): AsyncIterable<Buffer> => {
+  stream.on('data', (chunk: Buffer) => onBytes(chunk.length)).pause()
+  if (!isPacked) return stream
+  const unpacked = createGunzip()
+  stream.once('error', (error) => unpacked.destroy(error))
+  return stream.pipe(unpacked)
+}
+
+const readHead = async (path: string): Promise<Buffer> => {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
+const sourceOf = async (path: string): Promise<Source> => {
+  const { size } = await stat(path)
+  const head = await readHead(path)
+  const isPacked = head[0] === 0x1f && head[1] === 0x8b
+  return {
+    name: path,
+    bytes: size,
+    fingerprint: createHash('sha256').update(head).digest('hex'),
+    open: (onBytes) => counted(createReadStream(path), onBytes, isPacked),
+  }
+}
+
+const standardInput: Source = {
+  name: '-',
+  bytes: 0,
+  fingerprint: '',
+  open: (onBytes) => counted(process.stdin, onBytes, false),
+}
+
+const sourcesAt = async (given: string): Promise<Source[]> => {
+  if (given === '-') return [standardInput]
+  const path = resolve(given)
+  const found = await stat(path).catch(() => undefined)
+  if (!found) throw new WronglyCalled(`There is no file ${JSON.stringify(given)}.`)
+  if (!found.isDirectory()) return [await sourceOf(path)]
+  const names = (await readdir(path)).filter((name) => readable.test(name)).sort()
+  if (names.length === 0) throw new WronglyCalled(`The folder ${JSON.stringify(given)} holds no file of JSON.`)
+  return Promise.all(names.map((name) => sourceOf(join(path, name))))
+}
+
+export const openSources = async (given: string[]): Promise<Source[]> => {
+  const sources = (await Promise.all(given.map(sourcesAt))).flat()
+  const names = sources.map(({ name }) => name)
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) throw new WronglyCalled(`${JSON.stringify(twice)} is given twice.`)
+  return sources
+}

@@ -1,0 +1,141 @@
+// The JSON values of a file, one after the other, with memory for one of them: of lines, or of one array or of values
+// that stand over several lines.
+
+import { isUtf8 } from 'node:buffer'
+
+export type Read = { value: unknown } | { fault: string }
+
+/** What a line of the service may have. */
+const longestBytes = 32 * 1024 * 1024
+
+const [quote, backslash, comma, newline] = [0x22, 0x5c, 0x2c, 0x0a]
+const isOpening = (byte: number) => byte === 0x7b || byte === 0x5b
+const isClosing = (byte: number) => byte === 0x7d || byte === 0x5d
+const isSpace = (byte: number) => byte === 0x20 || byte === newline || byte === 0x0d || byte === 0x09
+
+const parse = (bytes: Buffer): Read => {
+  if (!isUtf8(bytes)) return { fault: 'It is not UTF-8.' }
+  try {
+    return { value: JSON.parse(bytes.toString('utf8')) }
+  } catch {
+    return { fault: 'It is not JSON.' }
+  }
+}
+
+/** Parts of one value until it is whole. */
+const openGather = () => {
+  let parts: Buffer[] = []
+  let bytes = 0
+  return {
+    add: (part: Buffer): void => {
+      bytes += part.length
+      if (bytes <= longestBytes) parts.push(part)
+    },
+    take: (): Read | undefined => {
+      const whole = Buffer.concat(parts)
+      const isTooLong = bytes > longestBytes
+      parts = []
+      bytes = 0
+      if (isTooLong) return { fault: `It has more than ${longestBytes} bytes.` }
+      return whole.every(isSpace) ? undefined : parse(whole)
+    },
+  }
+}
+
+async function* valuesOfLines(source: AsyncIterable<Buffer>): AsyncGenerator<Read> {
+  const gather = openGather()
+  for await (const block of source) {
+    let start = 0
+    for (let end = block.indexOf(newline); end >= 0; end = block.indexOf(newline, start)) {
+      gather.add(block.subarray(start, end))
+      start = end + 1
+      const read = gather.take()
+      if (read) yield read
+    }
+    if (start < block.length) gather.add(block.subarray(start))
+  }
+  const last = gather.take()
+  if (last) yield last
+}
+
+/** Cuts where a value ends: at a comma of the array, or where all that was opened is closed. */
+async function* valuesOfText(source: AsyncIterable<Buffer>, isArray: boolean): AsyncGenerator<Read> {
+  const gather = openGather()
+  const floor = isArray ? 1 : 0
+  let [depth, isText, isEscaped] = [0, false, false]
+  for await (const block of source) {
+    let start = 0
+    for (let at = 0; at < block.length; at++) {
+      const byte = block[at] as number
+      if (isText) {
+        if (isEscaped) isEscaped = false
+        else if (byte === backslash) isEscaped = true
+        else if (byte === quote) isText = false
+        continue
+      }
+      const endsHere = isArray && depth === 1 && (byte === comma || byte === 0x5d)
+      if (endsHere) {
+        gather.add(block.subarray(start, at))
+        start = at + 1
+        const read = gather.take()
+        if (read) yield read
+      }
+      if (byte === quote) isText = true
+      else if (isOpening(byte)) {
+        depth++
+        if (isArray && depth === 1) start = at + 1
+      } else if (isClosing(byte)) {
+        depth--
+        if (depth === 0 && floor === 0) {
+          gather.add(block.subarray(start, at + 1))
+          start = at + 1
+          const read = gather.take()
+          if (read) yield read
+        }
+      }
+    }
+    if (depth >= floor && start < block.length) gather.add(block.subarray(start))
+  }
+  const rest = gather.take()
+  if (depth !== 0 || isText) yield { fault: 'The file ends within a value.' }
+  else if (rest) yield rest
+}
+
+/** What came first, and all of it again. */
+const peek = async (source: AsyncIterable<Buffer>): Promise<{ head: Buffer; all: AsyncIterable<Buffer> }> => {
+  const iterator = source[Symbol.asyncIterator]()
+  const kept: Buffer[] = []
+  let head = Buffer.alloc(0)
+  // As far as the first line goes, which of an array may be all of it.
+  const isTold = () => {
+    const start = head.findIndex((byte) => !isSpace(byte))
+    return start >= 0 && (head[start] === 0x5b || head.includes(newline, start))
+  }
+  while (head.length < longestBytes && !isTold()) {
+    const { done, value } = await iterator.next()
+    if (done) break
+    kept.push(value)
+    head = Buffer.concat(kept)
+  }
+  async function* all() {
+    try {
+      yield* kept.splice(0)
+      for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value
+    } finally {
+      await iterator.return?.()
+    }
+  }
+  return { head, all: all() }
+}
+
+export async function* valuesOf(source: AsyncIterable<Buffer>): AsyncGenerator<Read> {
+  const { head, all } = await peek(source)
+  const start = head.findIndex((byte) => !isSpace(byte))
+  if (start < 0) return
+  const end = head.indexOf(newline, start)
+  const line = end < 0 ? head.subarray(start) : head.subarray(start, end)
+  // `[` alone begins an array; `{` alone a value over several lines.
+  if (head[start] === 0x5b) yield* valuesOfText(all, true)
+  else if (head[start] === 0x7b && line.subarray(1).every((byte) => isSpace(byte))) yield* valuesOfText(all, false)
+  else yield* valuesOfLines(all)
+}

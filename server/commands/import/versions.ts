@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto'
+import { type Earshot, EarshotError } from '../../../client/src/earshot.ts'
+import type { WantedVersion } from './bodies.ts'
+
+/** More are looked up again. */
+const mostKept = 10_000
+
+/** Finds or makes the versions that calls name by their labels, once for each. */
+export const openVersions = (earshot: Earshot, signal: AbortSignal) => {
+  const agents = new Map<string, Promise<string>>()
+  const versions = new Map<string, Promise<string>>()
+
+  const findAgent = async (externalId: string): Promise<string | undefined> =>
+    (await earshot.agents.list({ externalId }, { signal }).page()).data[0]?.id
+
+  const getAgent = async ({ externalId, name, channel }: WantedVersion['agent']): Promise<string> => {
+    const present = await findAgent(externalId)
+    if (present !== undefined) return present
+    try {
+      return (await earshot.agents.create({ externalId, name, channel }, { signal })).id
+    } catch (error) {
+      // Someone else was faster.
+      const made = error instanceof EarshotError && error.status === 409 ? await findAgent(externalId) : undefined
+      if (made === undefined) throw error
+      return made
+    }
+  }
+
+  const findVersion = async (agentId: string, label: string): Promise<string | undefined> => {
+    for await (const version of earshot.agents.listVersions(agentId, {}, { signal })) {
+      if (version.label === label) return version.id
+    }
+    return undefined
+  }
+
+  const makeVersion = async (agentId: string, systemPrompt: string, label: string | null): Promise<string> => {
+    try {
+      return (await earshot.agents.createVersion(agentId, { systemPrompt, label }, { signal })).id
+    } catch (error) {
+      // Another prompt has the label.
+      if (label === null || !(error instanceof EarshotError && error.status === 409)) throw error
+      return makeVersion(agentId, systemPrompt, null)
+    }
+  }
+
+  const getVersion = async (agentId: string, version: WantedVersion['version']): Promise<string> => {
+    if ('systemPrompt' in version) return makeVersion(agentId, version.systemPrompt, version.label ?? null)
+    const { label } = version
+    const present = await findVersion(agentId, label)
+    if (present !== undefined) return present
+    // As the service itself makes one of a label alone, so that both are the same version.
+    const made = { systemPrompt: '', config: { version: label }, label }
+    return (await earshot.agents.createVersion(agentId, made, { signal })).id
+  }
+
+  const once = <T>(known: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> => {
+    const present = known.get(key)
+    if (present) return present
+    if (known.size >= mostKept) known.clear()
+    const made = make()
+    known.set(key, made)
+    return made
+  }
+
+  return async ({ agent, version }: WantedVersion): Promise<string> => {
+    const agentId = await once(agents, agent.externalId, () => getAgent(agent))
+    const key = createHash('sha256').update(JSON.stringify(version)).digest('base64')
+    return once(versions, `${agentId} ${key}`, () => getVersion(agentId, version))
+  }
+}

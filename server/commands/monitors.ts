@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Earshot, Schemas } from '../../client/src/earshot.ts'
+import { type Called, type Run, WronglyCalled } from './call.ts'
+import { columns, plain, print, printJson } from './columns.ts'
+import { connect, findNamed } from './connect.ts'
+import { openProgress } from './progress.ts'
+import { periodOf } from './when.ts'
+
+type Evaluation = Schemas['EvaluationRun']
+
+const pollMs = 1_000
+const mostTried = 1_000
+
+const list = async (called: Called): Promise<number> => {
+  const monitors = await connect(called).earshot.monitors.list().all()
+  if (called.flag('json')) return printJson(monitors)
+  const rows = monitors.map(({ id, kind, enabled, currentVersion, name }) => [
+    ...[id, kind, enabled ? 'on' : 'off', `v${currentVersion.number}`, plain(name)],
+  ])
+  return rows.length > 0 ? print(columns(rows)) : print('No monitor.\n')
+}
+
+const monitorOf = (earshot: Earshot, { args }: Called) =>
+  // One is asked for.
+  findNamed(earshot.monitors.list(), args[0] as string, 'monitor')
+
+const readLimit = (given: string | undefined): number | undefined => {
+  if (given === undefined) return undefined
+  const limit = /^\d{1,4}$/.test(given) ? Number(given) : 0
+  if (limit < 1 || limit > mostTried) throw new WronglyCalled(`--limit is a number from 1 to ${mostTried}.`)
+  return limit
+}
+
+const test = async (called: Called): Promise<number> => {
+  const { earshot } = connect(called)
+  const conversationIds = called.list('conversation')
+  const limit = readLimit(called.text('limit')) ?? 20
+  const { id } = await monitorOf(earshot, called)
+  const asked = conversationIds.length > 0 ? { conversationIds } : { filter: {}, limit }
+  const trial = await earshot.monitors.test(id, asked, { timeoutMs: 300_000 })
+  if (called.flag('json')) return printJson(trial)
+  const rows = trial.data.map(({ conversationId, asked: wasAsked, status, result, score, reasoning }) => [
+    conversationId,
+    wasAsked ? (result ?? status ?? '') : 'not asked',
+    score === null ? '' : String(score),
+    plain(reasoning ?? '').slice(0, 80),
+  ])
+  const { affected, notAffected, unscored, failed, notAsked } = trial.summary
+  const counts = { affected, 'not affected': notAffected, unscored, failed, 'not asked': notAsked }
+  const told = Object.entries(counts).flatMap(([name, count]) => (count > 0 ? [`${count} ${name}`] : []))
+  return print(`${columns(rows, [2])}${told.join(', ') || 'No conversation.'}\n`)
+}
+
+const isOver = ({ status }: Evaluation): boolean => !['queued', 'running'].includes(status)
+
+const follow = async (
+  earshot: Earshot,
+  first: Evaluation,
+  quiet: boolean,
+  signal: AbortSignal,
+): Promise<Evaluation> => {
+  const progress = openProgress(quiet, { lines: true })
+  try {
+    let run = first
+    while (!isOver(run)) {
+      const { total, scored, unscored, failed } = run
+      progress.show(run.status === 'queued' ? 'In line' : 'Evaluating', scored + unscored + failed, total)
+      await sleep(pollMs, undefined, { signal })
+      run = await earshot.monitors.getEvaluation(first.monitorId, first.id, { signal })
+    }
+    return run
+  } finally {
+    progress.end()
+  }
+}
+
+const backfill = async (called: Called): Promise<number> => {
+  const { earshot } = connect(called)
+  const { since, until } = periodOf(called, new Date())
+  const { id } = await monitorOf(earshot, called)
+  const dryRun = called.flag('dry-run')
+  const made = await earshot.monitors.createEvaluation(id, { since, until, ...(dryRun && { dryRun }) })
+  if (made === undefined || !('status' in made)) {
+    const { conversations = 0, cost = null } = made ?? {}
+    if (called.flag('json')) return printJson(made)
+    return print(`${conversations} conversations${!cost ? '' : `, about ${cost} in requests to the model`}.\n`)
+  }
+  const interrupted = new AbortController()
+  process.once('SIGINT', () => interrupted.abort())
+  const run = await follow(earshot, made, called.flag('quiet'), interrupted.signal).catch((error: unknown) => {
+    if (interrupted.signal.aborted) return undefined
+    throw error
+  })
+  if (run === undefined) {
+    process.stderr.write('earshot: the run goes on without being watched.\n')
+    return 130
+  }
+  const { status, total, scored, unscored, failed, failure } = run
+  if (called.flag('json')) printJson(run)
+  else
+    print(
+      `${status}: ${scored} of ${total} scored, ${unscored} unscored, ${failed} failed${failure ? ` (${failure})` : ''}\n`,
+    )
+  return status === 'completed' ? 0 : 3
+}
+
+export const run: Run = (called) => ({ list, test, backfill })[called.action as 'list' | 'test' | 'backfill'](called)

@@ -1,0 +1,44 @@
+const width = 24
+const everyMs = 100
+const lineEveryMs = 5_000
+
+const bar = (share: number): string => {
+  const full = Math.round(Math.min(1, share) * width)
+  return `${'█'.repeat(full)}${'░'.repeat(width - full)} ${String(Math.floor(Math.min(1, share) * 100)).padStart(3)} %`
+}
+
+export type Progress = {
+  /** Without a total it counts alone. `told` stands in place of the count. */
+  show: (label: string, done: number, total: number | undefined, told?: string) => void
+  /** Leaves the line for what comes after. */
+  end: () => void
+}
+
+type Options = {
+  /** Where there is no terminal, a line every few seconds. */
+  lines?: boolean
+}
+
+/** One line that renews itself on a terminal. */
+export const openProgress = (quiet: boolean, { lines = false }: Options = {}): Progress => {
+  const { stderr } = process
+  const isTerminal = stderr.isTTY
+  if (quiet || !(isTerminal || lines)) return { show: () => {}, end: () => {} }
+  let shownAt = isTerminal ? 0 : performance.now()
+  let isShown = false
+  return {
+    show: (label, done, total, told = done.toLocaleString('en')) => {
+      const now = performance.now()
+      if (now - shownAt < (isTerminal ? everyMs : lineEveryMs) && (done !== total || !isTerminal)) return
+      shownAt = now
+      isShown = isTerminal
+      const share = total === undefined ? undefined : total === 0 ? 1 : done / total
+      if (isTerminal) stderr.write(`\r\x1b[K${label.padEnd(12)}${share === undefined ? '' : `${bar(share)}  `}${told}`)
+      else stderr.write(`${label} ${told}${share === undefined ? '' : ` (${Math.floor(share * 100)} %)`}\n`)
+    },
+    end: () => {
+      if (isShown) stderr.write('\r\x1b[K')
+      isShown = false
+    },
+  }
+}

@@ -1,0 +1,235 @@
+import type { Option, Spec } from './call.ts'
+
+/** Every command: what its help tells, what is completed in a shell, and what is read when it is called. */
+
+const json: Option = { about: 'print JSON' }
+
+/** Of what asks a service. */
+const service = {
+  url: { value: 'URL', about: 'the service; EARSHOT_URL, or the one that this machine’s switches describe' },
+  key: { value: 'KEY', about: 'better in EARSHOT_KEY, which no list of processes shows' },
+  json,
+} satisfies Record<string, Option>
+
+const quiet: Option = { about: 'no progress' }
+const period = {
+  since: {
+    value: 'WHEN',
+    about: 'first instant: 2026-11-01, 2026-11-01T08:00:00Z, or 30d or 12h ago; 30d unless said',
+  },
+  until: { value: 'WHEN', about: 'the instant before which calls began; now unless said' },
+  timezone: { value: 'ZONE', about: 'of dates; this machine’s' },
+} satisfies Record<string, Option>
+
+const priorities = ['none', 'low', 'medium', 'high', 'urgent']
+const states = ['open', 'acknowledged', 'resolved', 'ignored']
+
+/** Whose calls a file can hold, beside conversations as the service itself takes them. */
+export const callSources = [
+  'vapi',
+  'retell',
+  'elevenlabs',
+  'twilio',
+  'livekit',
+  'roark',
+  'coval',
+  'cekura',
+  'bluejay',
+  'pipecat',
+] as const
+
+export const commands: Record<string, Spec> = {
+  serve: {
+    about: 'serve requests and work through jobs',
+    notes: 'Switches are set in the environment; docs/configuration.md lists them.',
+    load: () => import('./serve.ts'),
+  },
+  demo: {
+    about: 'serve, with an organization full of invented conversations',
+    options: {
+      calls: { value: 'NUMBER', about: 'how many conversations; 3,000 unless said' },
+      seed: { value: 'NUMBER', about: 'the same conversations for the same number; 1 unless said' },
+    },
+    notes: 'Run again, it keeps what is there and adds what is missing.',
+    load: () => import('./demo.ts'),
+  },
+  migrate: {
+    about: 'bring the database to the schema of this version, as serve does by itself',
+    load: () => import('./migrate.ts'),
+  },
+  doctor: {
+    about: 'check what the service needs, while it serves or not; with --url, a service elsewhere and the key',
+    options: service,
+    notes: 'It ends with 0 if all is well and with 1 if something is not.',
+    load: () => import('./doctor.ts'),
+  },
+  keys: {
+    about: 'make, list and revoke keys; a key is shown once',
+    actions: {
+      service: {
+        about: 'make a service key, which provisions organizations',
+        options: { name: { value: 'NAME', about: 'what it is called' } },
+      },
+      owner: {
+        about: 'make a key that acts for the owner of an organization',
+        takes: { name: 'SLUG', count: 'one' },
+        options: { name: { value: 'NAME', about: 'what it is called' } },
+      },
+      revoke: { about: 'revoke a service key', takes: { name: 'KEY-ID', count: 'one' } },
+      list: { about: 'list the keys of an organization, at a service', options: service },
+      create: {
+        about: 'make a key of an organization, at a service',
+        takes: { name: 'NAME', count: 'one' },
+        options: {
+          role: { value: 'ROLE', about: 'viewer unless said', choices: ['viewer', 'member', 'admin', 'owner'] },
+          ...service,
+        },
+      },
+    },
+    notes: 'service, owner and revoke work on the database of this machine; list and create ask a service.',
+    load: () => import('./keys.ts'),
+  },
+  link: {
+    about: 'make a one-time link for the owner of an organization, or for another member',
+    takes: { name: 'SLUG', count: 'one' },
+    options: { email: { value: 'ADDRESS', about: 'of the other member' } },
+    notes: `Whoever opens it within seven days chooses a password, which takes the place of a former one and ends all sessions,
+and joins the organization, if they have not yet. The member's former link ends. With EARSHOT_SMTP_URL it is mailed, too.`,
+    load: () => import('./link.ts'),
+  },
+  jobs: {
+    about: 'list dead jobs and give them back',
+    actions: {
+      list: { about: 'list dead jobs, the latest first', options: { json } },
+      retry: {
+        about: 'give these back to their queues',
+        takes: { name: 'JOB-ID', count: 'any' },
+        options: { all: { about: 'all of them' } },
+      },
+    },
+    load: () => import('./jobs.ts'),
+  },
+  conversations: {
+    about: 'take conversations in from files',
+    actions: {
+      import: {
+        about: 'of files (NDJSON or a JSON array, plain or .gz), folders of them, or - for standard input',
+        takes: { name: 'FILE', count: 'some' },
+        options: {
+          from: { value: 'PROVIDER', about: 'what wrote the file, if not for Earshot', choices: callSources },
+          agent: { value: 'ID', about: 'the external id of the agent of calls that name none' },
+          resume: { value: 'FILE', about: 'where it is kept how far the import is; FILE.import-state unless said' },
+          rejects: { value: 'FILE', about: 'where what was rejected is written, as NDJSON with the reasons' },
+          quiet,
+        },
+      },
+    },
+    options: service,
+    notes: `An import that was interrupted, however it ended, goes on where it was when it is called again, and stores nothing
+twice: what has no external id gets one of its content. Exit codes: 0 all is in, 3 some was rejected, 130 interrupted.`,
+    load: () => import('./conversations.ts'),
+  },
+  monitors: {
+    about: 'list monitors, try them, and have them evaluate what is stored',
+    actions: {
+      list: { about: 'list monitors' },
+      test: {
+        about: 'try a monitor on stored conversations and store nothing',
+        takes: { name: 'MONITOR', count: 'one' },
+        options: {
+          conversation: { value: 'ID', many: true, about: 'on this one; otherwise on the latest' },
+          limit: { value: 'NUMBER', about: 'on how many; 20 unless said' },
+        },
+      },
+      backfill: {
+        about: 'evaluate what is stored, and follow it to its end',
+        takes: { name: 'MONITOR', count: 'one' },
+        options: { ...period, 'dry-run': { about: 'only estimate what it takes' }, quiet },
+      },
+    },
+    options: service,
+    notes: 'MONITOR is a name or an id.',
+    load: () => import('./monitors.ts'),
+  },
+  export: {
+    about: 'ask a service for the results of monitors, wait for the file, and download it',
+    options: {
+      ...service,
+      monitor: { value: 'NAME', many: true, about: 'name or id, up to 20; all enabled ones unless said' },
+      affected: { value: 'NAME', many: true, about: 'only calls that this monitor found affected' },
+      'not-affected': { value: 'NAME', many: true, about: 'only calls that it found not affected' },
+      match: { value: 'HOW', about: 'how these conditions are joined; all unless said', choices: ['all', 'any'] },
+      ...period,
+      versions: {
+        value: 'WHICH',
+        about: 'results of which versions of monitors count',
+        choices: ['historical', 'current'],
+      },
+      company: { value: 'NAME', about: 'calls of this company alone; name or id' },
+      agent: { value: 'NAME', about: 'calls of this agent alone' },
+      group: { value: 'NAME', about: 'calls of this group of agents alone' },
+      metadata: { value: 'CONDITION', many: true, about: "such as 'plan eq gold' or 'vip is_true'; up to 8" },
+      reasoning: { about: 'adds the reasons of each result' },
+      format: {
+        value: 'FORMAT',
+        about: 'from the ending of --output, or csv',
+        choices: ['csv', 'xlsx', 'parquet'],
+      },
+      output: { value: 'FILE', about: 'where it goes, - for standard output; the name that the service gives it' },
+      id: {
+        value: 'EXPORT-ID',
+        about: 'download an export that was asked for before, or go on with a broken download',
+      },
+      quiet,
+    },
+    notes: `--json prints the export in place of the file's name. Exit codes: 0 done, 1 no answer or not allowed, 2 called
+wrongly, 3 the export failed, 4 the file arrived damaged, 130 interrupted.`,
+    load: () => import('./export.ts'),
+  },
+  experiments: {
+    about: 'list experiments, and show one with its results',
+    actions: {
+      list: { about: 'list experiments' },
+      show: {
+        about: 'arms, outcomes, differences with their intervals, verdicts',
+        takes: { name: 'EXPERIMENT', count: 'one' },
+      },
+    },
+    options: service,
+    notes: 'EXPERIMENT is a name or an id.',
+    load: () => import('./experiments.ts'),
+  },
+  findings: {
+    about: 'list, show and triage findings',
+    actions: {
+      list: {
+        about: 'list findings',
+        options: {
+          status: { value: 'STATUS', about: 'these alone', choices: states },
+          priority: { value: 'PRIORITY', about: 'these alone', choices: priorities },
+        },
+      },
+      show: { about: 'show one with its conversations', takes: { name: 'FINDING-ID', count: 'one' } },
+      triage: {
+        about: 'change its status or priority',
+        takes: { name: 'FINDING-ID', count: 'one' },
+        options: {
+          status: { value: 'STATUS', about: 'the new one', choices: states },
+          priority: { value: 'PRIORITY', about: 'the new one', choices: priorities },
+          reason: { value: 'TEXT', about: 'why' },
+        },
+      },
+    },
+    options: service,
+    load: () => import('./findings.ts'),
+  },
+  completion: {
+    about: 'print what makes a shell complete these commands',
+    actions: {
+      bash: { about: 'for ~/.bashrc: source <(earshot completion bash)' },
+      zsh: { about: 'for ~/.zshrc: source <(earshot completion zsh)' },
+      fish: { about: 'for config.fish: earshot completion fish | source' },
+    },
+    load: async () => (await import('./completion.ts')).completionOf(commands),
+  },
+}

@@ -1,0 +1,45 @@
+import { isTimeZone } from '../platform/time-zone.ts'
+import { type Called, WronglyCalled } from './call.ts'
+
+/** Milliseconds that the zone is ahead of UTC at an instant. */
+const offsetAt = (instant: number, timeZone: string): number => {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
+  }).formatToParts(instant)
+  const part = (type: string) => Number(parts.find((each) => each.type === type)?.value)
+  return (
+    Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second')) -
+    Math.floor(instant / 1_000) * 1_000
+  )
+}
+
+const unitMs = { h: 3_600_000, d: 86_400_000 }
+
+/** An instant, a date (its first moment in the zone), or a span of time before now. */
+export const readWhen = (name: string, given: string, timeZone: string, now: Date): string => {
+  const [, count, unit] = /^(\d{1,5})([hd])$/.exec(given) ?? []
+  if (count) return new Date(now.getTime() - Number(count) * unitMs[unit as 'h' | 'd']).toISOString()
+  const utc = Date.parse(given)
+  if (/^\d{4}-\d\d-\d\d$/.test(given) && new Date(utc).toJSON()?.startsWith(given)) {
+    const nearly = utc - offsetAt(utc, timeZone)
+    return new Date(utc - offsetAt(nearly, timeZone)).toISOString()
+  }
+  if (/^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(given) && !Number.isNaN(utc)) return new Date(utc).toISOString()
+  throw new WronglyCalled(
+    `--${name} is a date, an instant with an offset or Z, or a span such as 30d; not ${JSON.stringify(given)}.`,
+  )
+}
+
+/** The window of time that was asked for. */
+export const periodOf = ({ text }: Called, now: Date) => {
+  const timezone = text('timezone') ?? new Intl.DateTimeFormat().resolvedOptions().timeZone
+  if (!isTimeZone(timezone)) throw new WronglyCalled('--timezone is an IANA name such as Europe/Berlin.')
+  const until = text('until')
+  return {
+    since: readWhen('since', text('since') ?? '30d', timezone, now),
+    until: until === undefined ? now.toISOString() : readWhen('until', until, timezone, now),
+    timezone,
+  }
+}

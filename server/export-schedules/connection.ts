@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+import type { Deps } from '../deps.ts'
+import { BucketError, openBucket } from '../platform/outbound/bucket.ts'
+import type { Bucket } from './queries.ts'
+
+const testName = 'earshot-connection-test.txt'
+const content = Buffer.from('Earshot wrote this to see whether it can, and deletes it again.\n')
+const sha256 = createHash('sha256').update(content).digest('base64')
+const deadlineMs = 20_000
+
+export type Tested = { ok: boolean; message: string }
+
+/** Writes a small object where the files of the schedule go, and deletes it again. */
+export const testBucket = async (
+  { outbound }: Pick<Deps, 'outbound'>,
+  destination: Bucket,
+  secretAccessKey: string,
+): Promise<Tested> => {
+  const bucket = await openBucket(outbound, { ...destination, secretAccessKey, quick: true })
+  const key = destination.prefix === null ? testName : `${destination.prefix}/${testName}`
+  try {
+    const source = (async function* () {
+      yield content
+    })()
+    await bucket.put(key, { stream: source, contentType: 'text/plain', sha256 }, AbortSignal.timeout(deadlineMs))
+  } catch (error) {
+    bucket.close()
+    if (!(error instanceof BucketError)) throw error
+    return { ok: false, message: error.message }
+  }
+  try {
+    await bucket.delete(key)
+    return { ok: true, message: 'A small object was written and deleted.' }
+  } catch (error) {
+    if (!(error instanceof BucketError)) throw error
+    // Files are only written, so a key that may do no more is a good one.
+    return { ok: true, message: `A small object was written. The key may not delete it: ${key} is left there.` }
+  } finally {
+    bucket.close()
+  }
+}

@@ -1,0 +1,101 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { makeActiveWebhookEndpoint, makeOrganization } from '../../test/make.ts'
+import { testServer } from '../../test/server.ts'
+import { generateExport } from '../exports/jobs.ts'
+import { openBucket } from '../platform/outbound/bucket.ts'
+import { openReceiver } from '../webhooks/test-receiver.ts'
+import { deliverRun } from './deliver.ts'
+import { openTestBucket } from './test-bucket.ts'
+import { callsIn, hourMs, minuteMs, schedulesOf } from './test-schedules.ts'
+
+const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
+const { call, clock, deps } = server
+const { work, makeSchedule, makeCall, runsOf, runNow } = schedulesOf(server)
+
+it('delivery is tried again when the store or the worker dies, and writes one object', async () => {
+  const { destination, store } = await openTestBucket()
+  const { key } = await makeOrganization(server)
+  const { id, monitorId } = await makeSchedule(key, {
+    destination: {
+      ...destination,
+      prefix: 'earshot',
+      fileName: 'dt={date}/{schedule}-{run}.{format}',
+      encryption: 'AES256',
+    },
+  })
+  clock.advance(hourMs)
+  await makeCall(key, monitorId, 'call-1', 30 * minuteMs)
+  await runNow(key, id)
+  await deps.jobs.drain([generateExport], deps)
+  store.state.fault = (line) => (line.startsWith('PUT') ? 'SlowDown' : undefined)
+  await deps.jobs.drain([deliverRun], deps, { allowFailures: true })
+  expect((await runsOf(key, id))[0]).toMatchObject({
+    status: 'delivering',
+    error: 'The storage answered 503 (SlowDown).',
+  })
+  store.state.fault = () => undefined
+  // The first attempt dies once the object is written, before that is known.
+  let kills = 1
+  const outbound = {
+    ...deps.outbound,
+    request: async (...sent: Parameters<typeof deps.outbound.request>) => {
+      const answer = await deps.outbound.request(...sent)
+      if (kills-- > 0) throw new Error('killed')
+      return answer
+    },
+  }
+  await deps.jobs.drain([deliverRun], { ...deps, outbound }, { delayed: true, allowFailures: true })
+  const [run] = await runsOf(key, id)
+  expect(run).toMatchObject({ status: 'succeeded', attempts: 3, error: null })
+  expect([...store.objects.keys()]).toEqual([run.objectKey])
+  expect(run.objectKey).toMatch(/^earshot\/dt=\d{4}-\d\d-\d\d\/hourly-refunds-[0-9a-f-]{36}\.csv$/)
+  expect(callsIn(store)).toEqual(['call-1'])
+})
+
+it('sends large files in parts, and nothing when the file is not what was written', async () => {
+  const { destination, store } = await openTestBucket()
+  const bytes = randomBytes(20 * 1024 * 1024 + 5)
+  const sha256 = createHash('sha256').update(bytes).digest('base64')
+  const bucket = await openBucket(deps.outbound, { ...destination, encryption: null })
+  const chunks = async function* (damage = false) {
+    for (let at = 0; at < bytes.length; at += 100_000) yield bytes.subarray(at, at + 100_000)
+    if (damage) yield Buffer.from('!')
+  }
+  const put = (damage: boolean) =>
+    bucket.put('large.csv', { stream: chunks(damage), contentType: 'text/csv', sha256 }, new AbortController().signal)
+  await expect(put(true)).rejects.toThrow('not what was written')
+  expect([store.objects.size, store.uploads.size]).toEqual([0, 0])
+  await put(false)
+  expect(store.objects.get('large.csv')?.body.equals(bytes)).toBe(true)
+  expect(store.requests.filter((line) => /^PUT .*partNumber/.test(line))).toHaveLength(6)
+})
+
+it('delivery of what was erased meanwhile does not happen', async () => {
+  const { destination, store } = await openTestBucket()
+  const { key } = await makeOrganization(server)
+  const { id, monitorId } = await makeSchedule(key, { destination })
+  clock.advance(hourMs)
+  await makeCall(key, monitorId, 'call-1', 30 * minuteMs)
+  await runNow(key, id)
+  await deps.jobs.drain([generateExport], deps)
+  const [{ exportId }] = await runsOf(key, id)
+  await call('DELETE', `/v1/monitor-exports/${exportId}`, { key })
+  await work()
+  expect(await runsOf(key, id)).toMatchObject([{ status: 'failed', error: expect.stringContaining('expired') }])
+  expect(store.objects.size).toBe(0)
+})
+
+it('delivery to a webhook is the notice of the export', async () => {
+  const receiver = await openReceiver(200)
+  const { key } = await makeOrganization(server)
+  const { id: webhookEndpointId } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
+  const { id } = await makeSchedule(key, { destination: { type: 'webhook', webhookEndpointId } })
+  clock.advance(hourMs)
+  const { body: run } = await runNow(key, id)
+  await work()
+  expect(receiver.received.map(({ body }) => JSON.parse(body))).toMatchObject([
+    { type: 'monitor_export.completed', data: { id: run.exportId, scheduleId: id, scheduleName: 'Hourly refunds' } },
+  ])
+  expect(await runsOf(key, id)).toMatchObject([{ id: run.id, status: 'succeeded', objectKey: null }])
+})

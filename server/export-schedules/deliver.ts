@@ -1,0 +1,96 @@
+// The file of a run on its way into a tenant's bucket.
+import Type from 'typebox'
+import type { Deps } from '../deps.ts'
+import { findExport } from '../exports/queries.ts'
+import { getOrganization } from '../organizations/queries.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { type Attempt, defineJob } from '../platform/jobs/define-job.ts'
+import { BucketError, openBucket, type TenantBucket } from '../platform/outbound/bucket.ts'
+import { endRun } from './end-run.ts'
+import { getSchedule, lockSchedule } from './queries.ts'
+import { findRun, type StoredRun, updateRun } from './runs/queries.ts'
+import { openSecret } from './secret.ts'
+
+type Task = { org: OrgId; run: StoredRun; attempt: Attempt }
+
+const expired = 'The export expired before it was delivered, by hand or since a conversation of it was erased.'
+
+const end = async (deps: Deps, trx: Db, { org, run }: Pick<Task, 'org' | 'run'>, error: string | undefined) => {
+  const schedule = await lockSchedule(trx, org, run.scheduleId)
+  const held = await findRun(trx, org, run.id)
+  if (!schedule || held?.status !== 'delivering') return
+  const ending = error === undefined ? ({ status: 'succeeded' } as const) : ({ status: 'failed', error } as const)
+  await endRun(deps, trx, org, { schedule, run: held, end: ending })
+}
+
+/** Why nothing may leave now. */
+const refusalOf = async (db: Db, org: OrgId): Promise<string | undefined> => {
+  const { status, entitlements, features } = await getOrganization(db, org)
+  if (status === 'suspended') return 'The organization is suspended.'
+  if (!entitlements.monitors) return 'The organization does not have the Monitors entitlement.'
+  return features.monitorExports ? undefined : 'Exports are switched off for the organization.'
+}
+
+const upload = async (deps: Deps, bucket: TenantBucket, { org, run, attempt }: Task): Promise<string | undefined> => {
+  const { db, blobs } = deps
+  const stored = run.exportId === null ? undefined : await findExport(db, org, run.exportId)
+  if (stored?.status !== 'completed' || !stored.blobKey || !stored.sha256 || !run.objectKey) return expired
+  const content = await blobs.get(stored.blobKey)
+  if (!content) return 'The file of the export is missing in the storage.'
+  const { stream, contentType } = content
+  try {
+    await bucket.put(run.objectKey, { stream, contentType, sha256: stored.sha256 }, attempt.signal)
+  } finally {
+    stream.destroy()
+  }
+  // A conversation of it may have been erased while it was on its way.
+  if ((await findExport(db, org, stored.id))?.status === 'completed') return undefined
+  await bucket.delete(run.objectKey)
+  return expired
+}
+
+/** Safe to run again: the same object is written with the same bytes. */
+export const deliverRun = defineJob({
+  name: 'export-schedule.deliver',
+  payload: Type.Object({ organizationId: Type.Unsafe<OrgId>({ type: 'string' }), runId: Type.String() }),
+  // About an hour in all, for a storage that is away.
+  retryLimit: 7,
+  retryDelaySeconds: 30,
+  timeoutSeconds: 2 * 60 * 60,
+  concurrency: 4,
+  run: async (deps: Deps, { organizationId: org, runId }, attempt): Promise<void> => {
+    const { db } = deps
+    const run = await findRun(db, org, runId)
+    if (run?.status !== 'delivering') return
+    const task = { org, run, attempt }
+    const { destination, secret } = await getSchedule(db, org, run.scheduleId)
+    const refusal =
+      destination.type === 's3' && secret !== null
+        ? await refusalOf(db, org)
+        : 'The schedule has another kind of destination by now.'
+    if (refusal !== undefined || destination.type !== 's3' || secret === null) {
+      return attempt.finish((trx) => end(deps, trx, task, refusal))
+    }
+    await attempt.transaction((trx) => updateRun(trx, org, runId, { attempts: run.attempts + 1 }))
+    const bucket = await openBucket(deps.outbound, {
+      ...destination,
+      secretAccessKey: openSecret(deps.secrets, org, run.scheduleId, secret),
+    })
+    try {
+      const fault = await upload(deps, bucket, task)
+      await attempt.finish((trx) => end(deps, trx, task, fault))
+    } catch (error) {
+      if (!(error instanceof BucketError)) throw error
+      if (error.isFinal) return await attempt.finish((trx) => end(deps, trx, task, error.message))
+      await attempt.transaction((trx) => updateRun(trx, org, runId, { error: error.message }))
+      throw error
+    } finally {
+      bucket.close()
+    }
+  },
+  onFailed: async (deps, { organizationId: org, runId }, trx, error) => {
+    const run = await findRun(trx, org, runId)
+    const text = error instanceof BucketError ? error.message : 'The service could not deliver it. Ask its operator.'
+    if (run) await end(deps, trx, { org, run }, text)
+  },
+})

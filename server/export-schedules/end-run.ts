@@ -1,0 +1,39 @@
+import type { Deps } from '../deps.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { publishEvent } from '../webhooks/send.ts'
+import { type PauseReason, type StoredSchedule, updateSchedule } from './queries.ts'
+import { type StoredRun, updateRun } from './runs/queries.ts'
+import { show } from './shown.ts'
+
+/** So many failed runs in a row pause a schedule. */
+const mostFailures = 5
+
+type RunEnd = { status: 'succeeded' } | { status: 'failed'; error: string; pause?: PauseReason }
+
+/**
+ * Ends a run with all that follows from it for its schedule, in the caller's transaction, which holds the schedule. A
+ * failed window is not covered: the next run since the last one takes it along.
+ */
+export const endRun = async (
+  deps: Pick<Deps, 'jobs' | 'clock'>,
+  trx: Db,
+  org: OrgId,
+  { schedule, run, end }: { schedule: StoredSchedule; run: Pick<StoredRun, 'id' | 'until'>; end: RunEnd },
+): Promise<void> => {
+  const now = deps.clock.now()
+  const error = end.status === 'failed' ? end.error : null
+  await updateRun(trx, org, run.id, { status: end.status, error, finishedAt: now })
+  if (end.status === 'succeeded') {
+    const coveredUntil = run.until > schedule.coveredUntil ? run.until : schedule.coveredUntil
+    await updateSchedule(trx, org, schedule.id, { failures: 0, coveredUntil })
+    return
+  }
+  const failures = schedule.failures + 1
+  const pauseReason = end.pause ?? (failures >= mostFailures ? 'failing' : undefined)
+  const isPausing = schedule.status === 'active' && pauseReason !== undefined
+  const pause = isPausing ? ({ status: 'paused', pauseReason, updatedAt: now } as const) : {}
+  const changed = await updateSchedule(trx, org, schedule.id, { failures, ...pause })
+  if (!isPausing) return
+  const data = await show(trx, org, changed)
+  await publishEvent(deps, trx, org, { type: 'export_schedule.paused', data })
+}

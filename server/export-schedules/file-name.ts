@@ -1,0 +1,54 @@
+// What a file is called in a bucket: a template of the schedule, filled in by the run.
+import { openZone } from '../platform/time-zone.ts'
+
+export const defaultFileName = '{schedule}-{since}-{until}.{format}'
+
+type Named = {
+  schedule: { id: string; name: string; timezone: string; format: string }
+  run: { id: string; since: Date; until: Date; plannedFor: Date }
+}
+
+/** 20261101T010000Z */
+const compact = (instant: Date) => `${instant.toISOString().replace(/[-:]/g, '').slice(0, 15)}Z`
+
+/** Letters, digits and hyphens alone; the id where a name has none of them. */
+const slugOf = ({ name, id }: { name: string; id: string }) =>
+  name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 60) || id
+
+const values: Record<string, (named: Named) => string> = {
+  schedule: ({ schedule }) => slugOf(schedule),
+  since: ({ run }) => compact(run.since),
+  until: ({ run }) => compact(run.until),
+  date: ({ schedule, run }) => openZone(schedule.timezone).wallTime(run.plannedFor).toISOString().slice(0, 10),
+  run: ({ run }) => run.id,
+  format: ({ schedule }) => schedule.format,
+}
+
+/** Undefined when it is sound. Its schema has seen to the characters. */
+export const faultOfTemplate = (template: string): string | undefined => {
+  const named = [...template.matchAll(/\{(.*?)\}/g)].map(([, name = '']) => name)
+  const unknown = named.find((name) => !Object.hasOwn(values, name))
+  if (unknown !== undefined) {
+    return `knows ${Object.keys(values)
+      .map((name) => `{${name}}`)
+      .join(', ')} and no {${unknown}}`
+  }
+  if (/[{}]/.test(template.replaceAll(/\{.*?\}/g, ''))) return 'has a brace that stands alone'
+  const segments = template.split('/')
+  return segments.some((each) => each === '' || each === '.' || each === '..')
+    ? 'must have a name between its slashes'
+    : undefined
+}
+
+export const objectKeyOf = (
+  { prefix, fileName }: { prefix: string | null; fileName: string },
+  named: Named,
+): string => {
+  const filled = fileName.replaceAll(/\{(.*?)\}/g, (_all, name: string) => values[name]?.(named) ?? '')
+  return prefix === null ? filled : `${prefix}/${filled}`
+}

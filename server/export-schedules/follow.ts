@@ -1,0 +1,43 @@
+// What the end of an export means for the run that asked for it.
+import type { Deps } from '../deps.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { deliverRun } from './deliver.ts'
+import { endRun } from './end-run.ts'
+import { objectKeyOf } from './file-name.ts'
+import { lockSchedule } from './queries.ts'
+import { findRunOfExport, updateRun } from './runs/queries.ts'
+
+type Ended = { id: string; scheduleId: string | null; status: string; errorCode: string | null }
+
+const words: Record<string, string> = {
+  too_many_calls: 'The window has more calls than an export may have (100,000).',
+  generation_failed: 'The export could not be generated.',
+  storage_unavailable: 'The storage of files did not work.',
+  timed_out: 'The export took too long.',
+  cancelled: 'The export was cancelled.',
+}
+
+/** In the transaction that ends the export. Its notice to a webhook is sent with it, and has a life of its own. */
+export const followExport = async (
+  deps: Pick<Deps, 'jobs' | 'clock'>,
+  trx: Db,
+  org: OrgId,
+  { id: exportId, scheduleId, status, errorCode }: Ended,
+): Promise<void> => {
+  if (scheduleId === null) return
+  const schedule = await lockSchedule(trx, org, scheduleId)
+  const run = await findRunOfExport(trx, org, exportId)
+  if (!schedule || run?.status !== 'generating') return
+  if (status !== 'completed') {
+    const error = words[errorCode ?? ''] ?? 'The export ended without a file.'
+    return endRun(deps, trx, org, { schedule, run, end: { status: 'failed', error } })
+  }
+  const { destination, config } = schedule
+  if (destination.type === 'webhook') return endRun(deps, trx, org, { schedule, run, end: { status: 'succeeded' } })
+  const named = { id: schedule.id, name: schedule.name, timezone: config.timezone, format: config.format }
+  await updateRun(trx, org, run.id, {
+    status: 'delivering',
+    objectKey: objectKeyOf(destination, { schedule: named, run }),
+  })
+  await deps.jobs.enqueue(trx, deliverRun, { organizationId: org, runId: run.id })
+}

@@ -1,0 +1,114 @@
+// A schedule as it was asked for, checked beyond what a schema can say and in one spelling.
+import { type Configuration, parseConfiguration } from '../exports/configuration.ts'
+import { type Issue, invalidAll } from '../platform/errors.ts'
+import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
+import { defaultFileName, faultOfTemplate } from './file-name.ts'
+import type { Destination, Recurrence, WindowRule } from './queries.ts'
+import type { ExportScheduleCreate, ExportScheduleUpdate } from './schema.ts'
+
+export type ScheduledConfig = Omit<Configuration, 'since' | 'until' | 'notificationEndpointId'>
+
+/** Only `parseSchedule` writes what is stored. */
+export const configOf = ({ config }: { config: object }): ScheduledConfig => config as ScheduledConfig
+
+type Given = Pick<ExportScheduleUpdate, 'config' | 'recurrence' | 'window' | 'destination'>
+type Environment = { allowedPrivateAddresses: string[] }
+
+/** What belongs to one kind alone: `needed` must be there, and of `all` nothing else. */
+const faultsOfKind = (path: string, given: object, needed: string[], optional: string[], all: string[]): Issue[] => {
+  const present = all.filter((name) => name in given)
+  const lacking = needed.filter((name) => !present.includes(name))
+  const surplus = present.filter((name) => !needed.includes(name) && !optional.includes(name))
+  return [
+    ...lacking.map((name) => ({ path: `${path}.${name}`, message: 'is needed for this kind' })),
+    ...surplus.map((name) => ({ path: `${path}.${name}`, message: 'does not belong to this kind' })),
+  ]
+}
+
+const recurrenceNeeds = { hour: [], day: ['at'], week: ['weekday', 'at'], month: ['day', 'at'] }
+
+const faultsOfRecurrence = (given: ExportScheduleCreate['recurrence']): Issue[] => {
+  const optional = given.every === 'hour' ? ['minute'] : []
+  return faultsOfKind('recurrence', given, recurrenceNeeds[given.every], optional, ['minute', 'at', 'weekday', 'day'])
+}
+
+const faultsOfWindow = (given: ExportScheduleCreate['window']): Issue[] => {
+  if (given.kind === 'since_last_run') return faultsOfKind('window', given, [], ['since'], ['hours', 'days', 'since'])
+  const surplus = faultsOfKind('window', given, [], ['hours', 'days'], ['since'])
+  const isOne = (given.hours === undefined) !== (given.days === undefined)
+  return isOne ? surplus : [...surplus, { path: 'window', message: 'must name hours or days' }]
+}
+
+const faultOfEndpoint = (text: string, { allowedPrivateAddresses }: Environment): string | undefined => {
+  const url = URL.parse(text)
+  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') {
+    return 'must be an https URL without credentials'
+  }
+  if (allowedPrivateAddresses.length === 0 && !isPublicHostByForm(url.hostname)) return 'must have a public host'
+  return [text, `${text}/`].includes(`${url.origin}/`) ? undefined : `must be written as ${url.origin}`
+}
+
+const bucketNeeds = ['bucket', 'region', 'accessKeyId']
+const bucketMay = ['prefix', 'endpoint', 'secretAccessKey', 'fileName', 'encryption']
+
+const faultsOfDestination = (given: ExportScheduleCreate['destination'], environment: Environment): Issue[] => {
+  const all = ['webhookEndpointId', ...bucketNeeds, ...bucketMay]
+  if (given.type === 'webhook') return faultsOfKind('destination', given, ['webhookEndpointId'], [], all)
+  const faults = faultsOfKind('destination', given, bucketNeeds, bucketMay, all)
+  const add = (name: string, message: string | undefined) => {
+    if (message !== undefined) faults.push({ path: `destination.${name}`, message })
+  }
+  if (given.endpoint !== undefined) add('endpoint', faultOfEndpoint(given.endpoint, environment))
+  if (given.fileName !== undefined) add('fileName', faultOfTemplate(given.fileName))
+  return faults
+}
+
+const parseRecurrence = ({ every, minute, at, weekday, day }: ExportScheduleCreate['recurrence']): Recurrence => {
+  if (every === 'hour') return { every, minute: minute ?? 0 }
+  // The faults above leave none of these out; the defaults are for the compiler alone.
+  if (every === 'day') return { every, at: at ?? '00:00' }
+  if (every === 'week') return { every, weekday: weekday ?? 'monday', at: at ?? '00:00' }
+  return { every, day: day ?? 1, at: at ?? '00:00' }
+}
+
+const parseWindow = ({ kind, hours, days }: ExportScheduleCreate['window']): WindowRule => {
+  if (kind === 'since_last_run') return { kind }
+  return hours === undefined ? { kind, days: days ?? 1 } : { kind, hours }
+}
+
+const parseDestination = (given: ExportScheduleCreate['destination']): Destination => {
+  const { type, webhookEndpointId = '', bucket = '', region = '', accessKeyId = '' } = given
+  if (type === 'webhook') return { type, webhookEndpointId: webhookEndpointId.toLowerCase() }
+  return {
+    ...{ type, bucket, region, accessKeyId },
+    prefix: given.prefix ?? null,
+    endpoint: given.endpoint === undefined ? null : new URL(given.endpoint).origin,
+    fileName: given.fileName ?? defaultFileName,
+    encryption: given.encryption ?? null,
+  }
+}
+
+/** Any window passes: each run has one of its own. */
+const anyWindow = { since: '2000-01-01T00:00:00Z', until: '2000-01-02T00:00:00Z' }
+
+const parseConfig = (given: ExportScheduleCreate['config']): ScheduledConfig => {
+  const { since: _since, until: _until, ...config } = parseConfiguration({ ...given, ...anyWindow }, 'config')
+  return config
+}
+
+/** Of what was given, all faults at once. */
+export const parseSchedule = ({ config, recurrence, window, destination }: Given, environment: Environment) => {
+  const faults = [
+    ...(recurrence ? faultsOfRecurrence(recurrence) : []),
+    ...(window ? faultsOfWindow(window) : []),
+    ...(destination ? faultsOfDestination(destination, environment) : []),
+  ]
+  if (faults.length > 0) throw invalidAll(faults)
+  return {
+    ...(config && { config: parseConfig(config) }),
+    ...(recurrence && { recurrence: parseRecurrence(recurrence) }),
+    ...(window && { windowRule: parseWindow(window) }),
+    ...(window?.since !== undefined && { coveredUntil: new Date(window.since) }),
+    ...(destination && { destination: parseDestination(destination) }),
+  }
+}

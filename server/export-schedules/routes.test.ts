@@ -1,0 +1,117 @@
+import { expect, it } from 'vitest'
+import { makeExportSchedule, makeOrganization, makeScheduleBody, makeWebhookEndpoint } from '../../test/make.ts'
+import { testServer } from '../../test/server.ts'
+import { openTestBucket } from './test-bucket.ts'
+
+const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
+const { call, clock } = server
+
+const create = (key: string, body: object) => call('POST', '/v1/export-schedules', { key, body })
+const change = (key: string, id: string, body: object) => call('PATCH', `/v1/export-schedules/${id}`, { key, body })
+
+it('names every fault at once, and stores nothing', async () => {
+  const { key } = await makeOrganization(server)
+  const sound = await makeScheduleBody(server, key)
+  const pathsOf = async (fields: object) => {
+    const { status, body, text } = await create(key, { ...sound, ...fields })
+    expect(status, text).toBe(400)
+    return body.details.issues.map(({ path }: { path: string }) => path)
+  }
+  const bucket = { type: 's3', bucket: 'acme-exports', region: 'eu-central-1', accessKeyId: 'A', secretAccessKey: 's' }
+  expect(
+    await pathsOf({
+      recurrence: { every: 'week', at: '02:30', day: 3 },
+      window: { kind: 'last', hours: 1, days: 1 },
+      destination: { ...bucket, endpoint: 'http://storage.example.com', fileName: '{month}/../x' },
+    }),
+  ).toEqual(['recurrence.weekday', 'recurrence.day', 'window', 'destination.endpoint', 'destination.fileName'])
+  expect(await pathsOf({ recurrence: { every: 'day', at: '2:30' } })).toEqual(['recurrence.at'])
+  expect(await pathsOf({ config: { ...sound.config, timezone: 'Mars/Base' } })).toEqual(['config.timezone'])
+  expect(await pathsOf({ destination: { ...bucket, webhookEndpointId: sound.destination.webhookEndpointId } })).toEqual(
+    ['destination.webhookEndpointId'],
+  )
+  expect(await pathsOf({ destination: { ...bucket, region: 'x.evil.example/' } })).toEqual(['destination.region'])
+  expect(await pathsOf({ destination: { ...bucket, secretAccessKey: undefined } })).toEqual([
+    'destination.secretAccessKey',
+  ])
+  const { id } = await makeWebhookEndpoint(server, key)
+  expect(await pathsOf({ destination: { type: 'webhook', webhookEndpointId: id } })).toEqual([
+    'destination.webhookEndpointId',
+  ])
+  expect((await call('GET', '/v1/export-schedules', { key })).body.data).toEqual([])
+})
+
+it('tests a bucket where it is named, and says in words what is wrong', async () => {
+  const { store, destination, connections } = await openTestBucket()
+  const { key } = await makeOrganization(server)
+  const body = { ...(await makeScheduleBody(server, key)), destination }
+  const messageOf = async (fields: object) => {
+    const { status, body: answer } = await create(key, { ...body, destination: { ...destination, ...fields } })
+    expect(status).toBe(400)
+    return answer.message
+  }
+  expect(await messageOf({ bucket: 'another' })).toContain('There is no such bucket.')
+  expect(await messageOf({ secretAccessKey: 'wrong' })).toContain('The secret access key is not the one')
+  expect(await messageOf({ endpoint: 'https://127.0.0.1:1' })).toContain('The request failed')
+  const before = connections()
+  expect(await messageOf({ endpoint: 'https://10.0.0.1' })).toContain('not at a public address')
+  expect(connections()).toBe(before)
+  expect((await call('GET', '/v1/export-schedules', { key })).body.data).toEqual([])
+  const { status, body: made } = await create(key, body)
+  expect(status).toBe(201)
+  expect([...store.objects.keys()]).toEqual([])
+  const test = () => call('POST', `/v1/export-schedules/${made.id}/test`, { key })
+  expect((await test()).body).toEqual({ ok: true, message: 'A small object was written and deleted.' })
+  store.state.fault = (line) => (line.startsWith('PUT') ? 'AccessDenied' : undefined)
+  expect((await test()).body).toEqual({ ok: false, message: expect.stringContaining('Access was denied') })
+  store.state.fault = (line) => (line.startsWith('DELETE') ? 'AccessDenied' : undefined)
+  expect((await test()).body).toEqual({ ok: true, message: expect.stringContaining('may not delete') })
+})
+
+it('keeps the secret to itself, and asks for it anew with another bucket', async () => {
+  const { destination } = await openTestBucket()
+  const { key } = await makeOrganization(server)
+  const made = await create(key, { ...(await makeScheduleBody(server, key)), destination })
+  const { id } = made.body
+  const { secretAccessKey, ...named } = destination
+  const prefixed = await change(key, id, { destination: { ...named, prefix: 'calls' } })
+  expect(prefixed.body.destination).toMatchObject({ ...named, prefix: 'calls' })
+  for (const fields of [{ bucket: 'another' }, { endpoint: 'https://127.0.0.1:1' }, { accessKeyId: 'OTHER' }]) {
+    const { status, body } = await change(key, id, { destination: { ...named, ...fields } })
+    expect([status, body.details.issues[0].path]).toEqual([400, 'destination.secretAccessKey'])
+  }
+  const test = await call('POST', `/v1/export-schedules/${id}/test`, { key })
+  expect(test.body.ok).toBe(true)
+  const list = await call('GET', '/v1/export-schedules', { key })
+  for (const text of [made.text, prefixed.text, list.text, server.logged.join('\n')]) {
+    expect(text).not.toContain(secretAccessKey)
+    expect(text).not.toContain('"secret"')
+  }
+})
+
+it('changes part by part, and begins its windows where it is told', async () => {
+  const { key } = await makeOrganization(server)
+  const { id, coveredUntil, nextRunAt } = await makeExportSchedule(server, key)
+  expect(coveredUntil).toBe(clock.now().toISOString())
+  expect(nextRunAt > coveredUntil).toBe(true)
+  const { body } = await change(key, id, {
+    name: 'Hourly',
+    recurrence: { every: 'hour', minute: 15 },
+    window: { kind: 'since_last_run', since: '2026-11-01T00:00:00+01:00' },
+    settleMinutes: 0,
+  })
+  expect(body).toMatchObject({
+    ...{ name: 'Hourly', settleMinutes: 0, coveredUntil: '2026-10-31T23:00:00.000Z' },
+    recurrence: { every: 'hour', minute: 15, at: null, weekday: null, day: null },
+    window: { kind: 'since_last_run', hours: null, days: null },
+  })
+  expect(body.nextRunAt).toMatch(/:15:00.000Z$/)
+  expect((await change(key, id, {})).status).toBe(400)
+})
+
+it('are at most 50 in an organization', async () => {
+  const { key } = await makeOrganization(server)
+  const body = await makeScheduleBody(server, key)
+  for (let made = 0; made < 50; made++) expect((await create(key, body)).status).toBe(201)
+  expect((await create(key, body)).status).toBe(409)
+})

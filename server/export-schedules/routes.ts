@@ -1,0 +1,260 @@
+import type { Deps } from '../deps.ts'
+import { requireSelected } from '../exports/requirements.ts'
+import { recordAudit } from '../platform/audit/record.ts'
+import type { Db } from '../platform/db/database.ts'
+import { ApiError, invalid, notFound } from '../platform/errors.ts'
+import type { App } from '../platform/http/http.ts'
+import { answers, Empty, IdParams, NoBody, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
+import type { Actor } from '../platform/identity/actor.ts'
+import { newId } from '../platform/ids.ts'
+import { findEndpoint } from '../webhooks/queries.ts'
+import { sendEvent } from '../webhooks/send.ts'
+import { type Tested, testBucket } from './connection.ts'
+import { configOf, parseSchedule, type ScheduledConfig } from './parse.ts'
+import {
+  type Bucket,
+  type Destination,
+  deleteSchedule,
+  getSchedule,
+  insertSchedule,
+  listSchedules,
+  lockSchedule,
+  lockScheduleCount,
+  type StoredSchedule,
+  updateSchedule,
+} from './queries.ts'
+import { plannedAfter } from './recurrence.ts'
+import { ExportSchedule, ExportScheduleCreate, ExportScheduleTest, ExportScheduleUpdate } from './schema.ts'
+import { openSecret, sealSecret } from './secret.ts'
+import { show, showAll } from './shown.ts'
+
+const tags = ['Monitors']
+const needs = { entitlement: 'monitors', feature: 'monitorExports' } as const
+const mostSchedules = 50
+
+const target = (id: string) => ({ type: 'export-schedule', id })
+
+const isSameBucket = (a: Bucket, b: Destination): boolean =>
+  b.type === 's3' && a.bucket === b.bucket && a.endpoint === b.endpoint && a.accessKeyId === b.accessKeyId
+
+export const exportSchedules = (app: App, deps: Deps): void => {
+  const { db, clock, secrets, config: environment } = deps
+
+  const requireNamed = (trx: Db, actor: Actor, config: ScheduledConfig, destination: Destination) => {
+    const endpoint = destination.type === 'webhook' ? { notificationEndpointId: destination.webhookEndpointId } : {}
+    return requireSelected(trx, actor, { ...config, ...endpoint }, 'destination.webhookEndpointId')
+  }
+
+  /** A bucket that cannot be written to is refused where it is named. */
+  const requireBucket = async (destination: Bucket, secret: string): Promise<void> => {
+    const { ok, message } = await testBucket(deps, destination, secret)
+    if (!ok) throw invalid('destination', `does not work: ${message}`)
+  }
+
+  app.get(
+    '/v1/export-schedules',
+    {
+      config: { access: { role: 'viewer', ...needs } },
+      schema: {
+        tags,
+        operationId: 'listExportSchedules',
+        summary: 'List export schedules, newest first',
+        querystring: PageQuery,
+        response: answers({ 200: Page(ExportSchedule) }, 400, 401, 403, 503),
+      },
+    },
+    async ({ actor, query }) => {
+      const { data, nextCursor } = await app.paging.page(
+        query,
+        ['export-schedules', actor.org],
+        (page) => listSchedules(db, actor.org, page),
+        ({ id }) => id,
+      )
+      return { data: await showAll(db, actor.org, data), nextCursor }
+    },
+  )
+
+  app.post(
+    '/v1/export-schedules',
+    {
+      config: { access: { role: 'admin', ...needs } },
+      schema: {
+        tags,
+        operationId: 'createExportSchedule',
+        summary: 'Have an export made again and again, and sent to a bucket or a webhook',
+        description:
+          'A bucket is tested first: a small object is written and deleted. Each run makes an ordinary export. At most ' +
+          '50 schedules in an organization.',
+        querystring: NoQuery,
+        body: ExportScheduleCreate,
+        response: answers({ 201: ExportSchedule }, 400, 401, 403, 404, 409, 503),
+      },
+    },
+    async ({ actor, body }, reply) => {
+      const parsed = parseSchedule(body, environment)
+      const { config, recurrence, windowRule, destination } = parsed
+      // The body has them all; the types of a change do not say so.
+      if (!config || !recurrence || !windowRule || !destination) throw invalid('body', 'lacks a part')
+      const { secretAccessKey } = body.destination
+      if (destination.type === 's3' && secretAccessKey === undefined) {
+        throw invalid('destination.secretAccessKey', 'is needed for this kind')
+      }
+      await requireNamed(db, actor, config, destination)
+      if (destination.type === 's3' && secretAccessKey) await requireBucket(destination, secretAccessKey)
+      const id = newId()
+      const now = clock.now()
+      const secret = secretAccessKey === undefined ? null : sealSecret(secrets, actor.org, id, secretAccessKey)
+      const made = await db.transaction().execute(async (trx) => {
+        if ((await lockScheduleCount(trx, actor.org)) >= mostSchedules) {
+          throw new ApiError('conflict', `An organization has at most ${mostSchedules} export schedules; delete one.`)
+        }
+        await requireNamed(trx, actor, config, destination)
+        const stored = await insertSchedule(trx, actor.org, {
+          ...{ id, config, recurrence, windowRule, destination, secret },
+          name: body.name,
+          settleMinutes: body.settleMinutes ?? 60,
+          coveredUntil: parsed.coveredUntil ?? now,
+          nextRunAt: plannedAfter(recurrence, config.timezone, now),
+          ownerUserId: actor.userId,
+          createdAt: now,
+        })
+        await recordAudit(trx, actor, 'export-schedule.create', target(id))
+        return show(trx, actor.org, stored)
+      })
+      return reply.code(201).header('location', `/v1/export-schedules/${id}`).send(made)
+    },
+  )
+
+  app.get(
+    '/v1/export-schedules/:id',
+    {
+      config: { access: { role: 'viewer', ...needs } },
+      schema: {
+        tags,
+        operationId: 'getExportSchedule',
+        summary: 'Get an export schedule',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 200: ExportSchedule }, 400, 401, 403, 404, 503),
+      },
+    },
+    async ({ actor, params }) => show(db, actor.org, await getSchedule(db, actor.org, params.id)),
+  )
+
+  /** The present secret, when a change of the destination may go on with it. */
+  const secretFor = (org: Actor['org'], before: StoredSchedule, destination: Bucket, given: string | undefined) => {
+    if (given !== undefined) return given
+    if (before.secret === null || !isSameBucket(destination, before.destination)) {
+      throw invalid('destination.secretAccessKey', 'is needed with another bucket, endpoint or access key id')
+    }
+    return openSecret(secrets, org, before.id, before.secret)
+  }
+
+  app.patch(
+    '/v1/export-schedules/:id',
+    {
+      config: { access: { role: 'admin', ...needs } },
+      schema: {
+        tags,
+        operationId: 'updateExportSchedule',
+        summary: 'Change, pause or resume an export schedule',
+        description:
+          'Parts are replaced whole. Whoever changes it becomes its owner. Resumed, it runs at its next time; a window ' +
+          'since the last run then covers the pause too.',
+        params: IdParams,
+        querystring: NoQuery,
+        body: ExportScheduleUpdate,
+        response: answers({ 200: ExportSchedule }, 400, 401, 403, 404, 409, 503),
+      },
+    },
+    async ({ actor, params, body }) => {
+      const { org } = actor
+      const { name, settleMinutes, status } = body
+      const parsed = parseSchedule(body, environment)
+      const seen = await getSchedule(db, org, params.id)
+      const { destination } = parsed
+      const plain =
+        destination?.type === 's3' ? secretFor(org, seen, destination, body.destination?.secretAccessKey) : undefined
+      if (destination?.type === 's3' && plain !== undefined) await requireBucket(destination, plain)
+      const secret = plain === undefined ? null : sealSecret(secrets, org, seen.id, plain)
+      return db.transaction().execute(async (trx) => {
+        const before = await lockSchedule(trx, org, seen.id)
+        if (!before) throw notFound()
+        const changed = { ...before, ...parsed }
+        const config = configOf(changed)
+        const isResumed = status === 'active' && before.status === 'paused'
+        if (parsed.config || destination || isResumed) await requireNamed(trx, actor, config, changed.destination)
+        const now = clock.now()
+        const isMoved = parsed.recurrence || config.timezone !== before.config.timezone || isResumed
+        const stored = await updateSchedule(trx, org, before.id, {
+          ...parsed,
+          ...(destination && { secret }),
+          ...(name !== undefined && { name }),
+          ...(settleMinutes !== undefined && { settleMinutes }),
+          ...(isMoved && { nextRunAt: plannedAfter(changed.recurrence, config.timezone, now) }),
+          ...(isResumed && { status: 'active', pauseReason: null, failures: 0 }),
+          ...(status === 'paused' && before.status === 'active' && { status, pauseReason: 'by_hand' }),
+          ...{ ownerUserId: actor.userId, updatedAt: now },
+        })
+        await recordAudit(trx, actor, 'export-schedule.update', target(before.id))
+        return show(trx, org, stored)
+      })
+    },
+  )
+
+  app.delete(
+    '/v1/export-schedules/:id',
+    {
+      config: { access: { role: 'admin', ...needs } },
+      schema: {
+        tags,
+        operationId: 'deleteExportSchedule',
+        summary: 'Delete an export schedule and its runs; exports that it made stay',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 204: Empty }, 400, 401, 403, 404, 503),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      await db.transaction().execute(async (trx) => {
+        const { id } = await deleteSchedule(trx, actor.org, params.id)
+        await recordAudit(trx, actor, 'export-schedule.delete', target(id))
+      })
+      return reply.code(204).send(null)
+    },
+  )
+
+  const testDestination = async (org: Actor['org'], { id, destination, secret }: StoredSchedule): Promise<Tested> => {
+    if (destination.type === 's3') {
+      return testBucket(deps, destination, openSecret(secrets, org, id, secret ?? ''))
+    }
+    const endpoint = await findEndpoint(db, org, destination.webhookEndpointId)
+    if (!endpoint) return { ok: false, message: 'The webhook endpoint was deleted.' }
+    if (endpoint.status !== 'active') return { ok: false, message: `The webhook endpoint is ${endpoint.status}.` }
+    const event = { type: 'webhook.test', data: { endpointId: endpoint.id, name: endpoint.name } } as const
+    await db.transaction().execute((trx) => sendEvent(deps, trx, org, endpoint.id, event))
+    return { ok: true, message: 'A webhook.test event is on its way; the endpoint’s deliveries say what came of it.' }
+  }
+
+  app.post(
+    '/v1/export-schedules/:id/test',
+    {
+      config: { access: { role: 'admin', ...needs } },
+      schema: {
+        tags,
+        operationId: 'testExportSchedule',
+        summary: 'See whether the destination of an export schedule can be written to',
+        description: 'Writes and deletes a small object in a bucket; sends a `webhook.test` event to an endpoint.',
+        params: IdParams,
+        querystring: NoQuery,
+        body: NoBody,
+        response: answers({ 200: ExportScheduleTest }, 400, 401, 403, 404, 503),
+      },
+    },
+    async ({ actor, params }) => {
+      const schedule = await getSchedule(db, actor.org, params.id)
+      await recordAudit(db, actor, 'export-schedule.test', target(schedule.id))
+      return testDestination(actor.org, schedule)
+    },
+  )
+}

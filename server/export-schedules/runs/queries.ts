@@ -1,0 +1,123 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Page } from '../../platform/http/paging.ts'
+
+type Status = 'generating' | 'delivering' | 'succeeded' | 'failed'
+
+const runColumns = [
+  'id',
+  'schedule_id as scheduleId',
+  'planned_for as plannedFor',
+  'is_manual as isManual',
+  'since',
+  'until',
+  'export_id as exportId',
+  sql<Status>`status`.as('status'),
+  'object_key as objectKey',
+  'attempts',
+  'error',
+  'created_at as createdAt',
+  'finished_at as finishedAt',
+] as const
+
+const selectRuns = (db: Db, org: OrgId) =>
+  db.selectFrom('export_schedule_runs').select(runColumns).where('organization_id', '=', org)
+
+export type StoredRun = NonNullable<Awaited<ReturnType<typeof findRun>>>
+
+export const findRun = (db: Db, org: OrgId, id: string) => selectRuns(db, org).where('id', '=', id).executeTakeFirst()
+
+export const listRuns = (db: Db, org: OrgId, scheduleId: string, { limit, after }: Page) =>
+  selectRuns(db, org)
+    .where('schedule_id', '=', scheduleId)
+    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()
+
+/** The last one of each that has any. */
+export const listLastRuns = (db: Db, org: OrgId, scheduleIds: string[]) =>
+  selectRuns(db, org)
+    .distinctOn('schedule_id')
+    .where('schedule_id', '=', sql<string>`ANY(${scheduleIds}::uuid[])`)
+    .orderBy('schedule_id')
+    .orderBy('id', 'desc')
+    .execute()
+
+export const hasRunAt = async (db: Db, org: OrgId, scheduleId: string, plannedFor: Date): Promise<boolean> => {
+  const made = await db
+    .selectFrom('export_schedule_runs')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('schedule_id', '=', scheduleId)
+    .where('planned_for', '=', plannedFor)
+    .executeTakeFirst()
+  return made !== undefined
+}
+
+export const hasUnfinishedRun = async (db: Db, org: OrgId, scheduleId: string): Promise<boolean> => {
+  const unfinished = await db
+    .selectFrom('export_schedule_runs')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('schedule_id', '=', scheduleId)
+    .where(sql<boolean>`status IN ('generating', 'delivering')`)
+    .executeTakeFirst()
+  return unfinished !== undefined
+}
+
+/** Its caller holds the schedule. */
+export const findRunOfExport = (trx: Db, org: OrgId, exportId: string) =>
+  selectRuns(trx, org).where('export_id', '=', exportId).executeTakeFirst()
+
+type NewRun = {
+  id: string
+  scheduleId: string
+  plannedFor: Date
+  isManual: boolean
+  since: Date
+  until: Date
+  exportId: string | null
+  createdAt: Date
+}
+
+export const insertRun = (trx: Db, org: OrgId, run: NewRun) =>
+  trx
+    .insertInto('export_schedule_runs')
+    .values({
+      organization_id: org,
+      id: run.id,
+      schedule_id: run.scheduleId,
+      planned_for: run.plannedFor,
+      is_manual: run.isManual,
+      since: run.since,
+      until: run.until,
+      export_id: run.exportId,
+      status: 'generating',
+      created_at: run.createdAt,
+    })
+    .returning(runColumns)
+    .executeTakeFirstOrThrow()
+
+type RunChange = {
+  status?: Status
+  objectKey?: string
+  attempts?: number
+  error?: string | null
+  finishedAt?: Date
+}
+
+export const updateRun = (trx: Db, org: OrgId, id: string, change: RunChange) =>
+  trx
+    .updateTable('export_schedule_runs')
+    .set({
+      ...(change.status !== undefined && { status: change.status }),
+      ...(change.objectKey !== undefined && { object_key: change.objectKey }),
+      ...(change.attempts !== undefined && { attempts: change.attempts }),
+      ...(change.error !== undefined && { error: change.error }),
+      ...(change.finishedAt !== undefined && { finished_at: change.finishedAt }),
+    })
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .returning(runColumns)
+    .executeTakeFirstOrThrow()

@@ -1,0 +1,240 @@
+import Type, { type Static } from 'typebox'
+import { configFields } from '../exports/config-fields.ts'
+import { Choice, Closed, Id, Name, Nullable, Timestamp, TimestampInput } from '../platform/http/schemas.ts'
+import { weekdays } from './recurrence.ts'
+
+const Config = Closed(
+  {
+    ...configFields,
+    timezone: {
+      ...configFields.timezone,
+      description:
+        'The IANA name of the time zone of the schedule’s times and days, in which the file tells its window too.',
+    },
+  },
+  {
+    title: 'ExportScheduleConfig',
+    description: 'What each run exports: the configuration of an export without a window and an endpoint.',
+    examples: [
+      { monitors: [{ id: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f', result: 'affected' }], timezone: 'Europe/Berlin' },
+    ],
+  },
+)
+
+const Minute = Type.Integer({ minimum: 0, maximum: 59, description: 'Of the hour, for `hour`. 0 if left out.' })
+const At = Type.String({
+  pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$',
+  description:
+    'The time on the wall, for all but `hour`. One that comes twice on a day counts once, the first time; one that is ' +
+    'skipped is as much later as the clock is put forward.',
+  examples: ['02:30'],
+})
+const Weekday = Choice(weekdays, { description: 'For `week`.' })
+const Day = Type.Integer({
+  minimum: 1,
+  maximum: 31,
+  description: 'Of the month, for `month`. The last one of a month that has fewer.',
+})
+
+const Every = Choice(['hour', 'day', 'week', 'month'])
+
+const RecurrenceInput = Closed(
+  {
+    every: Every,
+    minute: Type.Optional(Minute),
+    at: Type.Optional(At),
+    weekday: Type.Optional(Weekday),
+    day: Type.Optional(Day),
+  },
+  { title: 'ExportScheduleRecurrenceInput', examples: [{ every: 'day', at: '02:30' }] },
+)
+
+const Recurrence = Closed(
+  { every: Every, minute: Nullable(Minute), at: Nullable(At), weekday: Nullable(Weekday), day: Nullable(Day) },
+  { title: 'ExportScheduleRecurrence' },
+)
+
+const Kind = Choice(['last', 'since_last_run'], {
+  description:
+    '`last`: so many hours or days back from the end of the window. `since_last_run`: from where the last run that ' +
+    'succeeded ended, so that no call is left out or told twice that is there in time.',
+})
+const Hours = Type.Integer({ minimum: 1, maximum: 8_784 })
+const Days = Type.Integer({ minimum: 1, maximum: 366, description: 'Of the calendar, of 23 to 25 hours.' })
+
+const WindowInput = Closed(
+  {
+    kind: Kind,
+    hours: Type.Optional(Hours),
+    days: Type.Optional(Days),
+    since: Type.Optional({
+      ...TimestampInput,
+      description: 'Where the next window since the last run begins, in place of where the last one ended.',
+    }),
+  },
+  { title: 'ExportScheduleWindowInput', examples: [{ kind: 'last', days: 1 }] },
+)
+
+const Window = Closed({ kind: Kind, hours: Nullable(Hours), days: Nullable(Days) }, { title: 'ExportScheduleWindow' })
+
+const SettleMinutes = Type.Integer({
+  minimum: 0,
+  maximum: 10_080,
+  default: 60,
+  description:
+    'Each window ends so long before the instant of its run: the time in which calls end, arrive and are evaluated. A ' +
+    'call that arrives later is in no later window since the last run.',
+})
+
+const Kinds = Choice(['s3', 'webhook'])
+const bucketFields = {
+  bucket: Type.String({ pattern: '^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$', examples: ['acme-exports'] }),
+  region: Type.String({ pattern: '^[a-z0-9-]{1,40}$', examples: ['eu-central-1'] }),
+  prefix: Type.String({
+    pattern: '^[A-Za-z0-9._=-]+(/[A-Za-z0-9._=-]+)*$',
+    maxLength: 200,
+    description: 'Stands before the name of each file, with a slash.',
+    examples: ['earshot/calls'],
+  }),
+  endpoint: Type.String({
+    minLength: 1,
+    maxLength: 500,
+    description: 'Of a store other than AWS: https, on a public host.',
+    examples: ['https://storage.example.com'],
+  }),
+  accessKeyId: Type.String({ pattern: '^[\\x21-\\x7e]{1,128}$', examples: ['AKIAIOSFODNN7EXAMPLE'] }),
+  fileName: Type.String({
+    minLength: 1,
+    maxLength: 300,
+    pattern: '^[A-Za-z0-9._=/{}-]+$',
+    description:
+      'Knows `{schedule}`, `{since}`, `{until}`, `{date}` (of the run, in its time zone), `{run}` and `{format}`. A name ' +
+      'that is the same for each run is written anew by each. `{schedule}-{since}-{until}.{format}` if left out.',
+    examples: ['dt={date}/{schedule}-{run}.{format}'],
+  }),
+  encryption: Choice(['AES256', 'aws:kms'], { description: 'Asked of the store for each file.' }),
+}
+
+const DestinationInput = Closed(
+  {
+    type: Kinds,
+    webhookEndpointId: Type.Optional({ ...Id, description: 'An active webhook endpoint, for `webhook`.' }),
+    bucket: Type.Optional(bucketFields.bucket),
+    region: Type.Optional(bucketFields.region),
+    prefix: Type.Optional(bucketFields.prefix),
+    endpoint: Type.Optional(bucketFields.endpoint),
+    accessKeyId: Type.Optional(bucketFields.accessKeyId),
+    secretAccessKey: Type.Optional(
+      Type.String({
+        pattern: '^[\\x21-\\x7e]{1,256}$',
+        description: 'Never shown again. A change may leave it out while bucket, endpoint and access key id stay.',
+      }),
+    ),
+    fileName: Type.Optional(bucketFields.fileName),
+    encryption: Type.Optional(bucketFields.encryption),
+  },
+  {
+    title: 'ExportDestinationInput',
+    description: '`s3` needs a bucket, its region and an access key; `webhook` needs an endpoint and nothing else.',
+    examples: [{ type: 'webhook', webhookEndpointId: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f' }],
+  },
+)
+
+const Destination = Closed(
+  {
+    type: Kinds,
+    webhookEndpointId: Nullable(Id),
+    bucket: Nullable(bucketFields.bucket),
+    region: Nullable(bucketFields.region),
+    prefix: Nullable(bucketFields.prefix),
+    endpoint: Nullable(bucketFields.endpoint),
+    accessKeyId: Nullable(bucketFields.accessKeyId),
+    fileName: Nullable(bucketFields.fileName),
+    encryption: Nullable(bucketFields.encryption),
+  },
+  { title: 'ExportDestination' },
+)
+
+const ScheduleName = { ...Name, maxLength: 100, examples: ['Refunds of yesterday'] }
+
+export const ExportScheduleCreate = Closed({
+  name: ScheduleName,
+  config: Config,
+  recurrence: RecurrenceInput,
+  window: WindowInput,
+  settleMinutes: Type.Optional(SettleMinutes),
+  destination: DestinationInput,
+})
+export type ExportScheduleCreate = Static<typeof ExportScheduleCreate>
+
+const Status = Choice(['active', 'paused'])
+
+export const ExportScheduleUpdate = Closed(
+  {
+    name: Type.Optional(ScheduleName),
+    config: Type.Optional(Config),
+    recurrence: Type.Optional(RecurrenceInput),
+    window: Type.Optional(WindowInput),
+    settleMinutes: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_080 })),
+    destination: Type.Optional(DestinationInput),
+    status: Type.Optional(Status),
+  },
+  { minProperties: 1, examples: [{ name: 'Refunds of yesterday' }] },
+)
+export type ExportScheduleUpdate = Static<typeof ExportScheduleUpdate>
+
+const Whole = Type.Integer({ minimum: 0 })
+
+export const ExportScheduleRun = Closed(
+  {
+    id: Id,
+    plannedFor: Timestamp,
+    manual: Type.Boolean({ description: 'Somebody asked for it.' }),
+    since: Timestamp,
+    until: Timestamp,
+    status: Choice(['generating', 'delivering', 'succeeded', 'failed'], {
+      description:
+        'To a webhook, a run has succeeded when its export is completed: the notice has deliveries of its own.',
+    }),
+    exportId: { ...Nullable(Id), description: 'Null when none could be made.' },
+    objectKey: { ...Nullable(Type.String()), description: 'Of the file in the bucket.' },
+    attempts: { ...Whole, description: 'Begun deliveries to the bucket.' },
+    error: { ...Nullable(Type.String()), description: 'Why it failed, or what the last attempt met.' },
+    createdAt: Timestamp,
+    finishedAt: Nullable(Timestamp),
+  },
+  { title: 'ExportScheduleRun' },
+)
+
+export const ExportSchedule = Closed(
+  {
+    id: Id,
+    name: ScheduleName,
+    config: Config,
+    recurrence: Recurrence,
+    window: Window,
+    settleMinutes: SettleMinutes,
+    destination: Destination,
+    status: Status,
+    pauseReason: {
+      ...Nullable(Choice(['by_hand', 'failing', 'owner_left'])),
+      description: 'failing: five runs in a row failed. owner_left: its owner is no member any more.',
+    },
+    consecutiveFailures: Whole,
+    coveredUntil: { ...Timestamp, description: 'Where the next window since the last run begins.' },
+    nextRunAt: { ...Nullable(Timestamp), description: 'Null while it is paused.' },
+    lastRun: Type.Unsafe<Static<typeof ExportScheduleRun> | null>({ anyOf: [ExportScheduleRun, { type: 'null' }] }),
+    ownerUserId: { ...Id, description: 'On whose behalf it runs: who made it, or changed it last.' },
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'ExportSchedule' },
+)
+
+export const ExportScheduleTest = Closed(
+  {
+    ok: Type.Boolean(),
+    message: Type.String({ examples: ['A small object was written and deleted.'] }),
+  },
+  { title: 'ExportScheduleTest' },
+)

@@ -1,0 +1,50 @@
+// Schedules and runs as the interface and its events show them.
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { configOf } from './parse.ts'
+import type { StoredSchedule } from './queries.ts'
+import { listLastRuns, type StoredRun } from './runs/queries.ts'
+
+const nothing = {
+  webhookEndpointId: null,
+  bucket: null,
+  region: null,
+  prefix: null,
+  endpoint: null,
+  accessKeyId: null,
+  fileName: null,
+  encryption: null,
+}
+
+const recurring = { minute: null, at: null, weekday: null, day: null }
+const windowed = { hours: null, days: null }
+
+export const shownRun = ({ scheduleId: _of, isManual: manual, ...run }: StoredRun) => ({ ...run, manual })
+
+const shownSchedule = (stored: StoredSchedule, lastRun: StoredRun | undefined) => {
+  const { secret: _sealed, windowRule, failures, recurrence, destination, nextRunAt, ...schedule } = stored
+  return {
+    ...schedule,
+    config: configOf(schedule),
+    recurrence: { ...recurring, ...recurrence },
+    window: { ...windowed, ...windowRule },
+    destination: { ...nothing, ...destination },
+    consecutiveFailures: failures,
+    nextRunAt: schedule.status === 'active' ? nextRunAt : null,
+    lastRun: lastRun === undefined ? null : shownRun(lastRun),
+  }
+}
+
+export const showAll = async (db: Db, org: OrgId, schedules: StoredSchedule[]) => {
+  const lastRuns = await listLastRuns(
+    db,
+    org,
+    schedules.map(({ id }) => id),
+  )
+  const byId = new Map(lastRuns.map((run) => [run.scheduleId, run]))
+  return schedules.map((stored) => shownSchedule(stored, byId.get(stored.id)))
+}
+
+export const show = async (db: Db, org: OrgId, stored: StoredSchedule) => {
+  const [lastRun] = await listLastRuns(db, org, [stored.id])
+  return shownSchedule(stored, lastRun)
+}

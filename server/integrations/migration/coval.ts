@@ -1,0 +1,42 @@
+import { idOf, type JsonObject, objectOf, textOf } from '../../conversations/transcripts/json.ts'
+import {
+  channelOf,
+  filledList,
+  instantIn,
+  nothingTold,
+  objectsIn,
+  recordingIn,
+  refuseOnly,
+  type SentCall,
+} from './sent-call.ts'
+
+/** Coval: `conversations:submit`. OpenAI chat messages, with times in seconds where they are known. */
+
+/** Under the names that the format is read by; Coval takes two of each. */
+const entryOf = (entry: unknown): unknown => {
+  const { message, firstWordStart, lastWordEnd, ...told } = objectOf(entry)
+  return {
+    ...(message !== undefined && { content: message }),
+    ...(firstWordStart !== undefined && { start_time: firstWordStart }),
+    ...(lastWordEnd !== undefined && { end_time: lastWordEnd }),
+    ...told,
+  }
+}
+
+export const readCoval = (body: JsonObject): SentCall => {
+  const transcript = filledList(body.transcript)
+  const recordingUrl = recordingIn(body, 'audio_url')
+  refuseOnly(body, ['upload_id', 'audio'], transcript !== null || recordingUrl !== null, '`transcript` or `audio_url`')
+  const tags = filledList(body.tags)
+  return {
+    ...nothingTold,
+    externalId: textOf(body.external_conversation_id),
+    agentExternalId: idOf(body.agent_id),
+    channel: channelOf(objectsIn(transcript), recordingUrl),
+    startedAt: instantIn(body, 'occurred_at'),
+    metadata: { ...objectOf(body.metadata), ...(tags && { tags }) },
+    transcript: transcript?.map(entryOf) ?? null,
+    recordingUrl,
+    format: 'coval',
+  }
+}

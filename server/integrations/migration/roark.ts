@@ -1,0 +1,57 @@
+import { at, idOf, isObject, type JsonObject, objectOf, textOf } from '../../conversations/transcripts/json.ts'
+import { directionIn, filledList, instantIn, nothingTold, objectsIn, recordingIn, type SentCall } from './sent-call.ts'
+
+/** Roark: `call.create` of its SDK. */
+
+/** Of its end states, those by which no conversation came about or by which it broke. */
+const failures = new Set([
+  'AGENT_DID_NOT_ANSWER',
+  'AGENT_BUSY',
+  'AGENT_ERROR',
+  'CUSTOMER_DID_NOT_ANSWER',
+  'CUSTOMER_BUSY',
+  'DIAL_ERROR',
+  'PHONE_CALL_PROVIDER_CONNECTION_ERROR',
+])
+
+const metadataOf = (body: JsonObject): JsonObject => {
+  const linked = Object.fromEntries(
+    ['vapiCallId', 'livekitRoomId'].flatMap((name) => {
+      const value = textOf(body[name])
+      return value === null ? [] : [[name, value]]
+    }),
+  )
+  return { ...linked, ...objectOf(body.properties) }
+}
+
+/** A list of what was said, and beside it the tools that were used. */
+const transcriptOf = ({ transcript, toolInvocations }: JsonObject) => {
+  const said = filledList(transcript)
+  const used = filledList(toolInvocations)
+  return said || used ? { transcript: said ?? [], ...(used && { toolInvocations: used }) } : null
+}
+
+export const readRoark = (body: JsonObject): SentCall => {
+  const agent = [body.agent, ...objectsIn(body.agents)].find(isObject)
+  const customers = [body.customer, ...objectsIn(body.customers)]
+  const endReason = textOf(body.endedStatus)
+  const name = textOf(at(agent, 'name'))
+  return {
+    ...nothingTold,
+    externalId: textOf(body.externalId),
+    agentExternalId: idOf(at(agent, 'customId')) ?? idOf(at(agent, 'roarkId')) ?? name,
+    agentName: name,
+    systemPrompt: textOf(at(agent, 'prompt', 'resolvedPrompt')),
+    channel: endReason === 'VOICE_MAIL_REACHED' ? 'voicemail' : 'call',
+    direction: directionIn(body.callDirection),
+    status: endReason !== null && failures.has(endReason) ? 'failed' : 'completed',
+    startedAt: instantIn(body, 'startedAt'),
+    endReason,
+    customerId:
+      customers.map((customer) => textOf(at(customer, 'phoneNumberE164'))).find((phone) => phone !== null) ?? null,
+    metadata: metadataOf(body),
+    transcript: transcriptOf(body),
+    recordingUrl: recordingIn(body, 'stereoRecordingUrl', 'recordingUrl'),
+    format: 'roark',
+  }
+}

@@ -1,0 +1,75 @@
+import { OutboundError } from '../../platform/outbound/errors.ts'
+import type { Outbound } from '../../platform/outbound/outbound.ts'
+import type { Ask, CallSource } from './providers.ts'
+
+/** One request to a provider, and what its answer means for the sync. */
+
+export type Account = { source: CallSource; apiKey: string; baseUrl: string }
+
+export type Answer =
+  | { body: Buffer }
+  /** Of this one thing: the rest may well be had. */
+  | { missing: string }
+  /** Come again later; the provider may say when. */
+  | { busySeconds: number }
+  /** Nothing is to be had until somebody changes the settings. */
+  | { refused: string }
+  /** It may pass. */
+  | { trouble: string }
+
+const timeoutMs = 30_000
+const defaultBusySeconds = 60
+const longestBusySeconds = 3_600
+
+/** Seconds, or an HTTP date. */
+const busySeconds = (header: string | string[] | undefined, now: Date): number => {
+  const text = [header].flat()[0] ?? ''
+  const asked = /^\d{1,9}$/.test(text) ? Number(text) : (Date.parse(text) - now.getTime()) / 1_000
+  return Number.isFinite(asked) ? Math.min(longestBusySeconds, Math.max(1, Math.ceil(asked))) : defaultBusySeconds
+}
+
+const whyNot = (error: unknown): Answer => {
+  if (!(error instanceof OutboundError)) throw error
+  if (error.reason === 'forbidden_address') return { refused: error.message }
+  return error.reason === 'too_large' ? { missing: error.message } : { trouble: error.message }
+}
+
+export const askProvider = async (
+  outbound: Outbound,
+  { source, apiKey, baseUrl }: Account,
+  { method, path, body }: Ask,
+  { maxBytes, now }: { maxBytes: number; now: Date },
+): Promise<Answer> => {
+  const headers = {
+    accept: 'application/json',
+    ...source.headers(apiKey),
+    ...(body && { 'content-type': 'application/json' }),
+  }
+  try {
+    // Redirects are not followed: the key goes to the address that somebody chose, and nowhere else.
+    const answer = await outbound.request(baseUrl.replace(/\/+$/, '') + path, {
+      ...{ method, headers, maxBytes, timeoutMs },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const { status } = answer
+    if (status === 200) return { body: answer.body }
+    if (status === 401 || status === 403) {
+      return { refused: `The provider refused the API key (${status}). Set the right one to go on.` }
+    }
+    if (status === 429 || (status === 503 && answer.headers['retry-after'] !== undefined)) {
+      return { busySeconds: busySeconds(answer.headers['retry-after'], now) }
+    }
+    const told = `The provider answered ${status}.`
+    return status >= 400 && status < 500 && status !== 408 ? { missing: told } : { trouble: told }
+  } catch (error) {
+    return whyNot(error)
+  }
+}
+
+export const parseAnswer = (body: Buffer): unknown => {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,184 @@
+import Type from 'typebox'
+import type { Deps } from '../../deps.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { newId } from '../../platform/ids.ts'
+import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
+import { deleteGap, deleteOldGapsAllOrgs, deleteStoredGapsAllOrgs, listDueGaps } from './gaps/queries.ts'
+import {
+  mostTroubles,
+  mostWaits,
+  nextRunMs,
+  overlapMs,
+  pauseSeconds,
+  requestsAJob,
+  retriedARun,
+  windowMs,
+} from './limits.ts'
+import { listDueSyncsAllOrgs, lockSync, updateSync } from './queries.ts'
+import { deleteOldRunsAllOrgs, endRun, findRunningRun, insertRun, updateRun } from './runs/queries.ts'
+import { findKnown } from './sort-out.ts'
+import { fetchCall, findState, finishWindow, isSuperseded, listPage, type Outcome } from './step.ts'
+
+/** What the provider fails at may pass: the job is tried again. Its message may be shown to the tenant. */
+class ProviderTrouble extends Error {}
+
+const troubled = 'The sync went wrong, time and again. The log of the service tells more.'
+
+/** With `pause`, nothing runs until the settings change. */
+const failRun = async (
+  { clock }: Pick<Deps, 'clock'>,
+  trx: Db,
+  org: OrgId,
+  runId: string,
+  { reason, pause = false }: { reason: string; pause?: boolean },
+): Promise<void> => {
+  const now = clock.now()
+  const run = await findRunningRun(trx, org, runId)
+  const sync = run && (await lockSync(trx, org, run.integrationId))
+  if (!sync || !(await endRun(trx, org, runId, { status: 'failed', reason, endedAt: now }))) return
+  const failures = sync.failures + 1
+  const nextRunAt = new Date(now.getTime() + nextRunMs(sync.intervalMinutes, failures))
+  await updateSync(trx, org, run.integrationId, { failures, nextRunAt, ...(pause && { pausedReason: reason }) })
+}
+
+/** This job's place in line goes to a new one, in the commit that completes it. */
+const goOn = (deps: Deps, attempt: Attempt, org: OrgId, runId: string, afterSeconds: number, isWait: boolean) =>
+  attempt.finish(async (trx) => {
+    const run = await findRunningRun(trx, org, runId)
+    if (!run) return
+    if (isWait && run.waits >= mostWaits) {
+      return failRun(deps, trx, org, runId, { reason: 'The provider was too busy to answer, time and again.' })
+    }
+    if (isWait) await updateRun(trx, org, runId, { waits: run.waits + 1 })
+    const startAfter = new Date(deps.clock.now().getTime() + afterSeconds * 1_000)
+    await deps.jobs.enqueue(trx, syncCalls, { organizationId: org, runId }, { startAfter })
+  })
+
+/** True when the job is over: the run was ended or put off. */
+const isEnded = async (deps: Deps, attempt: Attempt, org: OrgId, runId: string, outcome: Outcome): Promise<boolean> => {
+  if (outcome === 'done') return false
+  if (outcome === 'over') return true
+  if ('trouble' in outcome) throw new ProviderTrouble(outcome.trouble)
+  if ('busySeconds' in outcome) await goOn(deps, attempt, org, runId, outcome.busySeconds, true)
+  else {
+    const failure = 'refused' in outcome ? { reason: outcome.refused, pause: true } : { reason: outcome.failed }
+    await attempt.finish((trx) => failRun(deps, trx, org, runId, failure))
+  }
+  return true
+}
+
+/**
+ * Goes through what a provider lists, page by page, and fetches what is lacking call by call. Each page and each call
+ * is written down in one transaction with the place that the run has come to, so that whoever takes the job over goes
+ * on right there.
+ */
+export const syncCalls = defineJob({
+  name: 'integration.sync-calls',
+  payload: Type.Object({ organizationId: Type.String(), runId: Type.String() }),
+  retryLimit: 5,
+  retryDelaySeconds: 30,
+  timeoutSeconds: 60 * 60,
+  run: async (deps: Deps, { organizationId, runId }, attempt) => {
+    // The one who enqueued it wrote the id of an organization.
+    const org = organizationId as OrgId
+    let troubles = 0
+    for (let requests = 0; requests < requestsAJob; ) {
+      attempt.signal.throwIfAborted()
+      const state = await findState(deps, org, runId)
+      if (!state) return
+      const { run } = state
+      if (run.suspendedAt) {
+        await attempt.finish((trx) => failRun(deps, trx, org, runId, { reason: 'The organization was suspended.' }))
+        return
+      }
+      const [externalId] = run.pending
+      if (externalId === undefined && run.windowListed) {
+        if (await isEnded(deps, attempt, org, runId, await finishWindow(deps, attempt, state))) return
+        continue
+      }
+      requests += 1
+      if (externalId === undefined) {
+        if (await isEnded(deps, attempt, org, runId, await listPage(deps, attempt, state))) return
+        continue
+      }
+      const mayFail = troubles < mostTroubles
+      const outcome = await fetchCall(deps, attempt, state, { externalId, mayFail }).catch((error: unknown) => {
+        if (isSuperseded(error)) return 'done' as const
+        throw error
+      })
+      const isTrouble = typeof outcome === 'object' && 'trouble' in outcome
+      troubles = isTrouble ? troubles + 1 : 0
+      if (isTrouble && mayFail) continue
+      if (await isEnded(deps, attempt, org, runId, outcome)) return
+    }
+    await goOn(deps, attempt, org, runId, pauseSeconds, false)
+  },
+  onFailed: async (deps, { organizationId, runId }, trx, error) => {
+    const reason = error instanceof ProviderTrouble ? error.message : troubled
+    await failRun(deps, trx, organizationId as OrgId, runId, { reason })
+  },
+})
+
+/** Takes what was lacking, and is stored or erased by now, off the list; answers what is to be fetched. */
+const takeUpGaps = async (trx: Db, org: OrgId, integrationId: string, now: Date) => {
+  const due = await listDueGaps(trx, org, integrationId, now, retriedARun)
+  const known = await findKnown(trx, org, integrationId, due)
+  const isIn = (names: Set<string | null | undefined>) => due.filter((externalId) => names.has(externalId))
+  const [stored, erased] = [isIn(known.complete), isIn(known.erased)]
+  for (const externalId of [...stored, ...erased]) await deleteGap(trx, org, integrationId, externalId)
+  const gone = new Set([...stored, ...erased])
+  const count = { stored: stored.length, erased: erased.length }
+  return { pending: due.filter((externalId) => !gone.has(externalId)), count }
+}
+
+/** Nothing happens where it may not run, or runs already. */
+export const beginRun = async (deps: Pick<Deps, 'clock' | 'jobs'>, trx: Db, org: OrgId, integrationId: string) => {
+  const sync = await lockSync(trx, org, integrationId)
+  if (!sync?.enabled || sync.pausedReason !== null) return
+  const now = deps.clock.now()
+  const { listedUntil, intervalMinutes } = sync
+  const { pending, count } = await takeUpGaps(trx, org, integrationId, now)
+  const windowUntil = new Date(Math.min(now.getTime(), listedUntil.getTime() + windowMs))
+  const windowFrom = new Date(listedUntil.getTime() - overlapMs)
+  const run = { id: newId(), integrationId, until: now, windowFrom, windowUntil, startedAt: now }
+  if (!(await insertRun(trx, org, run, pending))) return
+  await updateRun(trx, org, run.id, { count })
+  await updateSync(trx, org, integrationId, { nextRunAt: new Date(now.getTime() + intervalMinutes * 60_000) })
+  await deps.jobs.enqueue(trx, syncCalls, { organizationId: org, runId: run.id })
+}
+
+const startedAtOnce = 500
+
+export const startSyncs = defineJob({
+  name: 'integration.start-syncs',
+  payload: Type.Object({}),
+  schedule: '* * * * *',
+  run: async (deps: Deps, _payload, { signal }) => {
+    const due = await listDueSyncsAllOrgs(deps.db, deps.clock.now(), startedAtOnce)
+    for (const { org, integrationId } of due) {
+      signal.throwIfAborted()
+      await deps.db.transaction().execute((trx) => beginRun(deps, trx, org, integrationId))
+    }
+  },
+})
+
+const dayMs = 24 * 60 * 60 * 1_000
+const batch = 500
+const keptDays = { run: 31, gap: 90 }
+
+/** Runs and gaps whose time is over, and gaps that are none any more. */
+export const sweepSyncs = defineJob({
+  name: 'integration.sweep-syncs',
+  payload: Type.Object({}),
+  schedule: '35 * * * *',
+  run: async ({ db, clock }: Deps, _payload, { signal }) => {
+    const before = (days: number) => new Date(clock.now().getTime() - days * dayMs)
+    await deleteStoredGapsAllOrgs(db)
+    for (const [sweep, days] of [
+      [deleteOldRunsAllOrgs, keptDays.run],
+      [deleteOldGapsAllOrgs, keptDays.gap],
+    ] as const) {
+      while ((await sweep(db, before(days), batch)) === batch) signal.throwIfAborted()
+    }
+  },
+})

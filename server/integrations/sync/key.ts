@@ -1,0 +1,10 @@
+import type { Secrets } from '../../platform/secrets/secrets.ts'
+
+/** Where a sealed API key stands: it opens at no other place. */
+const place = (org: string, integrationId: string) => `${org}/integration/${integrationId}/sync-key`
+
+export const sealKey = (secrets: Secrets, org: string, integrationId: string, apiKey: string): string =>
+  secrets.seal(apiKey, place(org, integrationId))
+
+export const openKey = (secrets: Secrets, org: string, integrationId: string, sealed: string): string =>
+  secrets.open(sealed, place(org, integrationId))

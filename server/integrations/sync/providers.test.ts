@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { type CallSource, callSourceOf } from './providers.ts'
+
+const sourceOf = (provider: 'elevenlabs' | 'retell' | 'vapi'): CallSource => {
+  const source = callSourceOf(provider)
+  if (!source) throw new Error(`${provider} lists its calls`)
+  return source
+}
+
+const odd = [undefined, null, 0, '', 'text', true, [], {}, [[]], { items: 1 }, { conversations: {} }]
+const listName = { elevenlabs: 'conversations', retell: 'items' }
+const oddEntries = [null, 1, 'x', [], {}, { id: {} }, { call_id: 1e300, conversation_id: [], id: null }]
+
+describe.each(['elevenlabs', 'retell', 'vapi'] as const)('what %s may answer', (provider) => {
+  it('is a list, or nothing is read from it', () => {
+    const { readPage } = sourceOf(provider)
+    for (const answer of odd) {
+      if (provider === 'vapi' && Array.isArray(answer)) continue
+      expect(readPage(answer, null), JSON.stringify(answer)).toBeUndefined()
+    }
+    const answer =
+      provider === 'vapi' ? oddEntries : { [listName[provider]]: oddEntries, has_more: 'yes', next_cursor: 7 }
+    expect(readPage(answer, null)).toEqual({ calls: [], next: null })
+  })
+
+  it('is asked for by an address that an id cannot leave', () => {
+    const { path } = sourceOf(provider).detail('../../account?x=#')
+    expect(new URL(path, 'https://api.example.com').pathname).toContain('..%2F..%2Faccount%3Fx%3D%23')
+  })
+})
+
+describe('pages of Vapi', () => {
+  const { readPage, list } = sourceOf('vapi')
+  const entry = (id: string, createdAt: string) => ({ id, createdAt, status: 'ended' })
+  const window = { from: new Date('2026-11-20T00:00:00Z'), until: new Date('2026-11-21T00:00:00Z') }
+  const latestOf = (cursor: string | null) =>
+    new URLSearchParams(list(window, cursor).path.split('?')[1]).get('createdAtLe')
+  const full = (instant: string) => Array.from({ length: 50 }, (_, index) => entry(`call-${index}`, instant))
+
+  it('end where the one before began, and tell no call twice', () => {
+    const first = [...full('2026-11-20T12:00:00.000Z').slice(1), entry('oldest', '2026-11-20T11:00:00.000Z')]
+    const page = readPage(first, null)
+    expect(latestOf(page?.next ?? null)).toBe('2026-11-20T11:00:00.000Z')
+    const rest = readPage(
+      [entry('oldest', '2026-11-20T11:00:00.000Z'), entry('older', '2026-11-20T10:00:00.000Z')],
+      page?.next ?? null,
+    )
+    expect(rest?.calls.map(({ externalId }) => externalId)).toEqual(['older'])
+    expect(rest?.next).toBeNull()
+  })
+
+  it('come to an end when more calls began in one instant than a page holds', () => {
+    const same = full('2026-11-20T12:00:00.000Z')
+    const first = readPage(same, null)
+    const second = readPage(same, first?.next ?? null)
+    expect(second?.calls).toEqual([])
+    expect(latestOf(second?.next ?? null)).toBe('2026-11-20T11:59:59.999Z')
+  })
+})

@@ -1,0 +1,165 @@
+import {
+  at,
+  idOf,
+  instantOf,
+  instantOfMs,
+  isObject,
+  type JsonObject,
+  numberOf,
+  objectOf,
+  secondsToMs,
+  textOf,
+} from '../../conversations/transcripts/json.ts'
+import type { Provider } from '../../conversations/transcripts/provider-calls/read-call.ts'
+
+/** How each provider lists its calls and hands out one of them. Pure: what to ask, and what an answer says. */
+
+export type Ask = { method: 'GET' | 'POST'; path: string; body?: object }
+export type Window = { from: Date; until: Date }
+export type Listed = { externalId: string; beganAt: Date | null; endedAt: Date | null; isOver: boolean }
+/** `next`: the cursor of the page after, null on the last one. */
+export type ListedPage = { calls: Listed[]; next: string | null }
+
+export type CallSource = {
+  baseUrl: string
+  headers: (apiKey: string) => Record<string, string>
+  list: (window: Window, cursor: string | null) => Ask
+  /** Undefined when the answer is no list of calls. */
+  readPage: (answer: unknown, cursor: string | null) => ListedPage | undefined
+  detail: (externalId: string) => Ask
+  /** The call as the provider's own webhook would have told it. */
+  payloadOf: (detail: JsonObject) => JsonObject
+}
+
+const query = (values: Record<string, string | number | null>): string =>
+  new URLSearchParams(
+    Object.entries(values).flatMap(([name, value]): [string, string][] =>
+      value === null ? [] : [[name, String(value)]],
+    ),
+  ).toString()
+
+const seconds = (instant: Date, round: (value: number) => number): number => round(instant.getTime() / 1_000)
+
+const listOf = (list: unknown, read: (entry: JsonObject) => Omit<Listed, 'externalId'>, id: string): Listed[] =>
+  (Array.isArray(list) ? list : []).filter(isObject).flatMap((entry) => {
+    const externalId = idOf(entry[id])
+    return externalId === null ? [] : [{ externalId, ...read(entry) }]
+  })
+
+const bearer = (apiKey: string) => ({ authorization: `Bearer ${apiKey}` })
+
+const elevenlabs: CallSource = {
+  baseUrl: 'https://api.elevenlabs.io',
+  headers: (apiKey) => ({ 'xi-api-key': apiKey }),
+  list: ({ from, until }, cursor) => {
+    const after = seconds(from, Math.floor)
+    const before = seconds(until, Math.ceil)
+    const asked = { page_size: 100, call_start_after_unix: after, call_start_before_unix: before, cursor }
+    return { method: 'GET', path: `/v1/convai/conversations?${query(asked)}` }
+  },
+  readPage: (answer) => {
+    const list = at(answer, 'conversations')
+    if (!Array.isArray(list)) return undefined
+    const read = ({ start_time_unix_secs, call_duration_secs, status }: JsonObject) => {
+      const beganAt = instantOfMs(secondsToMs(start_time_unix_secs))
+      const durationMs = secondsToMs(call_duration_secs)
+      const endedAt = beganAt && durationMs !== null ? new Date(beganAt.getTime() + durationMs) : null
+      return { beganAt, endedAt, isOver: status === 'done' || status === 'failed' }
+    }
+    const next = at(answer, 'has_more') === false ? null : textOf(at(answer, 'next_cursor'))
+    return { calls: listOf(list, read, 'conversation_id'), next }
+  },
+  detail: (externalId) => ({ method: 'GET', path: `/v1/convai/conversations/${encodeURIComponent(externalId)}` }),
+  payloadOf: (data) => ({ type: 'post_call_transcription', data }),
+}
+
+const retell: CallSource = {
+  baseUrl: 'https://api.retellai.com',
+  headers: bearer,
+  list: ({ from, until }, cursor) => ({
+    method: 'POST',
+    path: '/v3/list-calls',
+    body: {
+      limit: 100,
+      sort_order: 'ascending',
+      filter_criteria: {
+        start_timestamp: { lower_threshold: from.getTime(), upper_threshold: until.getTime() },
+      },
+      ...(cursor !== null && { pagination_key: cursor }),
+    },
+  }),
+  readPage: (answer) => {
+    const list = at(answer, 'items')
+    if (!Array.isArray(list)) return undefined
+    const read = ({ start_timestamp, end_timestamp, call_status }: JsonObject) => ({
+      beganAt: instantOfMs(numberOf(start_timestamp)),
+      endedAt: instantOfMs(numberOf(end_timestamp)),
+      isOver: call_status === 'ended' || call_status === 'error' || call_status === 'not_connected',
+    })
+    const next = at(answer, 'has_more') === true ? textOf(at(answer, 'pagination_key')) : null
+    return { calls: listOf(list, read, 'call_id'), next }
+  },
+  detail: (externalId) => ({ method: 'GET', path: `/v2/get-call/${encodeURIComponent(externalId)}` }),
+  payloadOf: (call) => {
+    const isOver = call.call_status !== 'registered' && call.call_status !== 'ongoing'
+    return { event: isOver ? 'call_analyzed' : 'call_started', call }
+  },
+}
+
+/** Each entry holds the whole call with its messages. */
+const vapiPageSize = 50
+
+/** The instant at which the page after begins, and what was listed of it already. */
+const openCursor = (cursor: string | null) => {
+  const [instant = null, ...listed] = cursor?.split(' ') ?? []
+  return { instant, listed }
+}
+
+const vapi: CallSource = {
+  baseUrl: 'https://api.vapi.ai',
+  headers: bearer,
+  // The newest come first, and there is no cursor: the page after ends at the instant where this one began.
+  list: ({ from, until }, cursor) => {
+    const latest = openCursor(cursor).instant ?? until.toISOString()
+    const asked = { limit: vapiPageSize, createdAtGe: from.toISOString(), createdAtLe: latest }
+    return { method: 'GET', path: `/call?${query(asked)}` }
+  },
+  readPage: (answer, cursor) => {
+    if (!Array.isArray(answer)) return undefined
+    const read = ({ createdAt, startedAt, endedAt, status }: JsonObject) => ({
+      beganAt: instantOf(createdAt) ?? instantOf(startedAt),
+      endedAt: instantOf(endedAt),
+      isOver: status === 'ended',
+    })
+    const all = listOf(answer, read, 'id')
+    const { instant, listed } = openCursor(cursor)
+    const calls = all.filter(({ externalId }) => !listed.includes(externalId))
+    const began = all.flatMap(({ beganAt }) => beganAt?.getTime() ?? [])
+    if (answer.length < vapiPageSize || began.length === 0) return { calls, next: null }
+    const oldest = Math.min(...began)
+    // More in one instant than a page holds: the rest of them cannot be asked for.
+    if (calls.length === 0) return { calls, next: new Date(oldest - 1).toISOString() }
+    const known = all.filter(({ beganAt }) => beganAt?.getTime() === oldest).map(({ externalId }) => externalId)
+    const before = instant === new Date(oldest).toISOString() ? listed : []
+    return { calls, next: [new Date(oldest).toISOString(), ...new Set([...before, ...known])].join(' ') }
+  },
+  detail: (externalId) => ({ method: 'GET', path: `/call/${encodeURIComponent(externalId)}` }),
+  payloadOf: (call) => {
+    const { artifact, messages, transcript, recordingUrl, stereoRecordingUrl } = call
+    const older = { messages, transcript, recordingUrl, stereoRecordingUrl }
+    const told = ['startedAt', 'endedAt', 'endedReason', 'analysis', 'cost', 'assistant', 'customer']
+    return {
+      message: {
+        ...Object.fromEntries(told.flatMap((name) => (call[name] === undefined ? [] : [[name, call[name]]]))),
+        type: call.status === undefined || call.status === 'ended' ? 'end-of-call-report' : 'status-update',
+        artifact: { ...older, ...objectOf(artifact) },
+        call,
+      },
+    }
+  },
+}
+
+const sources: Partial<Record<Provider, CallSource>> = { elevenlabs, retell, vapi }
+
+/** Undefined for a provider whose calls cannot be listed. */
+export const callSourceOf = (provider: Provider): CallSource | undefined => sources[provider]

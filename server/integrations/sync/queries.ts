@@ -1,0 +1,129 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { notFound } from '../../platform/errors.ts'
+
+/** With what is yet to come of what the provider has: calls that go on, and calls that could not be taken in. */
+const syncColumns = [
+  'integration_id as integrationId',
+  'enabled',
+  'api_base_url as apiBaseUrl',
+  'interval_minutes as intervalMinutes',
+  'lookback_days as lookbackDays',
+  'next_run_at as nextRunAt',
+  'paused_reason as pausedReason',
+  sql<Date>`LEAST(listed_until, (
+    SELECT min(g.began_at) FROM integration_sync_gaps g
+    WHERE g.organization_id = integration_syncs.organization_id AND g.integration_id = integration_syncs.integration_id
+      AND g.state = 'unfinished'))`.as('completeUntil'),
+  sql<number>`(
+    SELECT count(*) FROM integration_sync_gaps g
+    WHERE g.organization_id = integration_syncs.organization_id AND g.integration_id = integration_syncs.integration_id
+      AND g.state = 'failed')`.as('openGaps'),
+] as const
+
+const selectSyncs = (db: Db, org: OrgId) =>
+  db.selectFrom('integration_syncs').select(syncColumns).where('organization_id', '=', org)
+
+export const listSyncs = (db: Db, org: OrgId, integrationIds: string[]) =>
+  selectSyncs(db, org).where('integration_id', '=', sql<string>`ANY(${integrationIds}::uuid[])`).execute()
+
+export const getSync = (db: Db, org: OrgId, integrationId: string) =>
+  selectSyncs(db, org).where('integration_id', '=', integrationId).executeTakeFirstOrThrow(notFound)
+
+const selectSealed = (db: Db, org: OrgId, integrationId: string) =>
+  db
+    .selectFrom('integration_syncs')
+    .select([
+      'enabled',
+      'api_key as apiKey',
+      'api_base_url as apiBaseUrl',
+      'interval_minutes as intervalMinutes',
+      'lookback_days as lookbackDays',
+      'listed_until as listedUntil',
+      'failures',
+      'paused_reason as pausedReason',
+    ])
+    .where('organization_id', '=', org)
+    .where('integration_id', '=', integrationId)
+
+/** With its sealed key, which never leaves the service. */
+export const findSealedSync = (db: Db, org: OrgId, integrationId: string) =>
+  selectSealed(db, org, integrationId).executeTakeFirst()
+
+/** Always before its run, so that no two transactions wait for each other in a circle. */
+export const lockSync = (trx: Db, org: OrgId, integrationId: string) =>
+  selectSealed(trx, org, integrationId).forNoKeyUpdate().executeTakeFirst()
+
+/** Keeps it from being deleted, as whoever writes rows of it must before locking its run. */
+export const holdSync = (trx: Db, org: OrgId, integrationId: string) =>
+  selectSealed(trx, org, integrationId).forKeyShare().executeTakeFirst()
+
+type SyncRow = {
+  enabled: boolean
+  apiKey: string
+  apiBaseUrl: string | null
+  intervalMinutes: number
+  lookbackDays: number
+  listedUntil: Date
+  nextRunAt: Date
+}
+
+export const upsertSync = async (trx: Db, org: OrgId, integrationId: string, row: SyncRow): Promise<void> => {
+  await sql`
+    INSERT INTO integration_syncs (organization_id, integration_id, enabled, api_key, api_base_url, interval_minutes,
+      lookback_days, listed_until, next_run_at)
+    VALUES (${org}, ${integrationId}, ${row.enabled}, ${row.apiKey}, ${row.apiBaseUrl}, ${row.intervalMinutes},
+      ${row.lookbackDays}, ${row.listedUntil}, ${row.nextRunAt})
+    ON CONFLICT ON CONSTRAINT integration_syncs_pkey DO UPDATE SET enabled = excluded.enabled,
+      api_key = excluded.api_key, api_base_url = excluded.api_base_url, interval_minutes = excluded.interval_minutes,
+      lookback_days = excluded.lookback_days, listed_until = excluded.listed_until,
+      next_run_at = excluded.next_run_at, failures = 0, paused_reason = NULL, updated_at = now()`.execute(trx)
+}
+
+type SyncChange = { nextRunAt?: Date; listedUntil?: Date; failures?: number; pausedReason?: string }
+
+export const updateSync = async (trx: Db, org: OrgId, integrationId: string, change: SyncChange): Promise<void> => {
+  const { nextRunAt, listedUntil, failures, pausedReason } = change
+  await trx
+    .updateTable('integration_syncs')
+    .set({
+      ...(nextRunAt && { next_run_at: nextRunAt }),
+      ...(listedUntil && { listed_until: listedUntil }),
+      ...(failures !== undefined && { failures }),
+      ...(pausedReason !== undefined && { paused_reason: pausedReason }),
+    })
+    .where('organization_id', '=', org)
+    .where('integration_id', '=', integrationId)
+    .execute()
+}
+
+export const deleteSync = (trx: Db, org: OrgId, integrationId: string) =>
+  trx
+    .deleteFrom('integration_syncs')
+    .where('organization_id', '=', org)
+    .where('integration_id', '=', integrationId)
+    .returning('integration_id')
+    .executeTakeFirstOrThrow(notFound)
+
+export const listDueSyncsAllOrgs = (db: Db, now: Date, limit: number) =>
+  db
+    .selectFrom('integration_syncs')
+    .innerJoin('organizations', 'organizations.id', 'integration_syncs.organization_id')
+    .select([sql<OrgId>`organization_id`.as('org'), 'integration_id as integrationId'])
+    .where('enabled', '=', true)
+    .where('paused_reason', 'is', null)
+    .where('organizations.suspended_at', 'is', null)
+    .where('next_run_at', '<=', now)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('integration_sync_runs as r')
+            .whereRef('r.organization_id', '=', 'integration_syncs.organization_id')
+            .whereRef('r.integration_id', '=', 'integration_syncs.integration_id')
+            .where('r.status', '=', 'running'),
+        ),
+      ),
+    )
+    .orderBy('next_run_at')
+    .limit(limit)
+    .execute()

@@ -1,0 +1,139 @@
+import { sql } from 'kysely'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { makeOrganization } from '../../../test/make.ts'
+import { testServer } from '../../../test/server.ts'
+import { makeProvider } from '../test-signing.ts'
+import { syncCalls } from './jobs.ts'
+
+const server = await testServer()
+const { call, clock, deps } = server
+const dayMs = 24 * 60 * 60 * 1_000
+
+let key: string
+let path: string
+beforeEach(async () => {
+  key = (await makeOrganization(server)).key
+  path = `/v1/integrations/${(await makeProvider(server, key, 'retell')).id}/sync`
+})
+
+const put = (body: object) => call('PUT', path, { key, body })
+const apiKey = 'a-key-of-retell'
+
+describe('the settings of a sync', () => {
+  it('are made, shown without the key, changed and deleted', async () => {
+    expect((await call('GET', path, { key })).status).toBe(404)
+    const made = await put({ apiKey })
+    expect(made.status).toBe(200)
+    expect(made.body).toEqual({
+      enabled: true,
+      state: 'waiting',
+      pausedReason: null,
+      apiBaseUrl: null,
+      intervalMinutes: 15,
+      lookbackDays: 7,
+      completeUntil: new Date(clock.now().getTime() - 7 * dayMs).toISOString(),
+      nextRunAt: clock.now().toISOString(),
+      openGaps: 0,
+      lastRun: null,
+      last30Days: { listed: 0, stored: 0, filled: 0, failed: 0, erased: 0 },
+    })
+    const { rows } = await sql`SELECT * FROM integration_syncs`.execute(deps.db)
+    expect(JSON.stringify([made.body, rows])).not.toContain(apiKey)
+
+    clock.advance(60_000)
+    const changed = await put({ enabled: false, intervalMinutes: 5 })
+    expect(changed.body).toMatchObject({ state: 'off', nextRunAt: null, completeUntil: made.body.completeUntil })
+    const further = await put({ lookbackDays: 90 })
+    expect(Date.parse(further.body.completeUntil)).toBe(clock.now().getTime() - 90 * dayMs)
+
+    expect((await call('DELETE', path, { key })).status).toBe(204)
+    expect((await call('GET', path, { key })).status).toBe(404)
+    expect((await call('DELETE', path, { key })).status).toBe(404)
+  })
+
+  it.each([
+    [{}, 'apiKey'],
+    [{ apiKey: 'two words' }, 'apiKey'],
+    [{ apiKey, intervalMinutes: 4 }, 'intervalMinutes'],
+    [{ apiKey, intervalMinutes: 1_441 }, 'intervalMinutes'],
+    [{ apiKey, lookbackDays: 91 }, 'lookbackDays'],
+    [{ apiKey, apiBaseUrl: 'http://api.retellai.com' }, 'apiBaseUrl'],
+    [{ apiKey, apiBaseUrl: 'https://169.254.169.254' }, 'apiBaseUrl'],
+    [{ apiKey, apiBaseUrl: 'http://127.0.0.1:1' }, 'apiBaseUrl'],
+    [{ apiKey, apiBaseUrl: 'https://localhost' }, 'apiBaseUrl'],
+    [{ apiKey, apiBaseUrl: 'https://[::1]' }, 'apiBaseUrl'],
+    [{ apiKey, apiBaseUrl: 'https://user:word@api.retellai.com' }, 'apiBaseUrl'],
+    [{ apiKey, apiBaseUrl: 'https://api.retellai.com/?to=' }, 'apiBaseUrl'],
+  ])('%j is refused', async (body, fault) => {
+    const { status, body: told } = await put(body)
+    expect(status).toBe(400)
+    expect(told.details.issues).toMatchObject([{ path: fault }])
+    expect((await call('GET', path, { key })).status).toBe(404)
+  })
+
+  it('send a stored key to no other address', async () => {
+    await put({ apiKey })
+    const refused = await put({ apiBaseUrl: 'https://thief.example.net' })
+    expect(refused).toMatchObject({ status: 400, body: { details: { issues: [{ path: 'apiKey' }] } } })
+    expect((await put({ apiKey, apiBaseUrl: 'https://eu.retellai.com' })).status).toBe(200)
+    expect((await put({})).status).toBe(400)
+  })
+
+  it('are refused for a provider whose calls cannot be listed', async () => {
+    const { id } = await makeProvider(server, key, 'livekit')
+    const answer = await call('PUT', `/v1/integrations/${id}/sync`, { key, body: { apiKey } })
+    expect(answer).toMatchObject({ status: 409, body: { message: expect.stringContaining('livekit') } })
+    expect((await call('GET', `/v1/integrations/${id}`, { key })).body.sync).toBeNull()
+  })
+})
+
+describe('a run by hand', () => {
+  it('begins at once and once, and a change of the settings cancels it', async () => {
+    await put({ apiKey })
+    const first = await call('POST', `${path}/run`, { key })
+    expect(first).toMatchObject({
+      status: 202,
+      body: { state: 'running', lastRun: { status: 'running', endedAt: null } },
+    })
+    const second = await call('POST', `${path}/run`, { key })
+    expect(second.body.lastRun.id).toBe(first.body.lastRun.id)
+    await put({ enabled: false })
+    const { data } = (await call('GET', `${path}/runs`, { key })).body
+    expect(data).toMatchObject([
+      { id: first.body.lastRun.id, status: 'cancelled', reason: 'The settings were changed.' },
+    ])
+    expect((await call('POST', `${path}/run`, { key })).status).toBe(409)
+    // What was enqueued finds nothing to do.
+    expect(await deps.jobs.drain([syncCalls], deps)).toMatchObject([{ result: 'completed' }])
+  })
+})
+
+it('a name that leads into the own network is not reached, and pauses the sync', async () => {
+  await put({ apiKey, apiBaseUrl: 'https://localhost.localtest.me' })
+  const inside = {
+    ...deps,
+    outbound: {
+      ...deps.outbound,
+      request: () => deps.outbound.request('https://127.0.0.1:1/', { method: 'GET', maxBytes: 1, timeoutMs: 1_000 }),
+    },
+  }
+  await call('POST', `${path}/run`, { key })
+  await deps.jobs.drain([syncCalls], inside)
+  expect((await call('GET', path, { key })).body).toMatchObject({
+    state: 'paused',
+    pausedReason: expect.stringContaining('not at a public address'),
+  })
+})
+
+it('runs and gaps are paged', async () => {
+  await put({ apiKey })
+  for (let i = 0; i < 3; i++) {
+    await call('POST', `${path}/run`, { key })
+    await put({})
+  }
+  const first = (await call('GET', `${path}/runs?limit=2`, { key })).body
+  expect(first.data).toHaveLength(2)
+  const rest = (await call('GET', `${path}/runs?limit=2&cursor=${first.nextCursor}`, { key })).body
+  expect(rest).toMatchObject({ data: [{ status: 'cancelled' }], nextCursor: null })
+  expect((await call('GET', `${path}/gaps?limit=2&cursor=${first.nextCursor}`, { key })).status).toBe(400)
+})

@@ -1,0 +1,211 @@
+import type { Static } from 'typebox'
+import type { Deps } from '../../deps.ts'
+import { recordAudit } from '../../platform/audit/record.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { ApiError, invalid, notFound } from '../../platform/errors.ts'
+import type { App } from '../../platform/http/http.ts'
+import { answers, Empty, IdParams, NoBody, NoQuery, Page, PageQuery } from '../../platform/http/schemas.ts'
+import { lowestIdAt } from '../../platform/ids.ts'
+import { isPublicHostByForm } from '../../platform/outbound/public-host.ts'
+import { findSealedIntegration, lockIntegration } from '../queries.ts'
+import { listGaps } from './gaps/queries.ts'
+import { beginRun } from './jobs.ts'
+import { openKey, sealKey } from './key.ts'
+import { callSourceOf } from './providers.ts'
+import { deleteSync, getSync, lockSync, upsertSync } from './queries.ts'
+import { cancelRunOf, listRuns, sumRuns } from './runs/queries.ts'
+import { Sync, SyncGap, SyncGapQuery, SyncPut, SyncRun } from './schema.ts'
+import { findShownSyncs } from './shown.ts'
+
+const tags = ['Integrations']
+const dayMs = 24 * 60 * 60 * 1_000
+
+export const integrationSyncs = (app: App, deps: Deps): void => {
+  const { db, clock, secrets, config } = deps
+
+  const shown = async (trx: Db, org: OrgId, integrationId: string) => {
+    const sync = (await findShownSyncs(trx, org, [integrationId])).get(integrationId)
+    if (!sync) throw notFound()
+    const sinceId = lowestIdAt(new Date(clock.now().getTime() - 30 * dayMs))
+    return { ...sync, last30Days: await sumRuns(trx, org, integrationId, sinceId) }
+  }
+
+  /** A key must not travel in the clear, nor to a place that only this machine sees, unless the operator allows it. */
+  const checkAddress = (address: string | null): void => {
+    if (address === null) return
+    const url = URL.parse(address)
+    const isPublic = url !== null && isPublicHostByForm(url.hostname)
+    const isAllowed = isPublic ? url.protocol === 'https:' : config.allowedPrivateAddresses.length > 0
+    if (url === null || !isAllowed) throw invalid('apiBaseUrl', 'must be an https URL of a public host')
+  }
+
+  const whatIsStored = async (
+    trx: Db,
+    org: OrgId,
+    id: string,
+    { apiKey, apiBaseUrl = null, enabled, intervalMinutes, lookbackDays }: Static<typeof SyncPut>,
+  ) => {
+    const now = clock.now()
+    const before = await lockSync(trx, org, id)
+    const isElsewhere = before !== undefined && before.apiBaseUrl !== apiBaseUrl
+    if (apiKey === undefined && (before === undefined || isElsewhere)) {
+      // Otherwise whoever may change an address could have the stored key sent there.
+      throw invalid('apiKey', isElsewhere ? 'is needed when apiBaseUrl changes' : 'is required')
+    }
+    const key = apiKey ?? openKey(secrets, org, id, before?.apiKey ?? '')
+    const begin = new Date(now.getTime() - lookbackDays * dayMs)
+    const listedUntil = before?.lookbackDays === lookbackDays ? before.listedUntil : begin
+    return {
+      ...{ enabled, apiBaseUrl, intervalMinutes, lookbackDays, listedUntil, nextRunAt: now },
+      apiKey: sealKey(secrets, org, id, key),
+    }
+  }
+
+  app.get(
+    '/v1/integrations/:id/sync',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'getSync',
+        summary: 'Get how the calls of the provider are synced, and how that is going',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 200: Sync }, 401, 403, 404),
+      },
+    },
+    ({ actor, params }) => shown(db, actor.org, params.id),
+  )
+
+  app.put(
+    '/v1/integrations/:id/sync',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'setSync',
+        summary: 'Have the calls listed at the provider, so that what its webhooks did not bring is fetched',
+        description:
+          'For elevenlabs, retell and vapi. The first run begins within a minute; a run under way is cancelled.',
+        params: IdParams,
+        querystring: NoQuery,
+        body: SyncPut,
+        response: answers({ 200: Sync }, 400, 401, 403, 404, 409),
+      },
+    },
+    ({ actor, params, body }) =>
+      db.transaction().execute(async (trx) => {
+        const { id, provider } = await lockIntegration(trx, actor.org, params.id)
+        if (!callSourceOf(provider)) {
+          throw new ApiError('conflict', `The calls of ${provider} cannot be listed, so there is nothing to sync with.`)
+        }
+        checkAddress(body.apiBaseUrl ?? null)
+        const row = await whatIsStored(trx, actor.org, id, body)
+        await cancelRunOf(trx, actor.org, id, clock.now())
+        await upsertSync(trx, actor.org, id, row)
+        await recordAudit(trx, actor, 'integration.set-sync', { type: 'integration', id })
+        return shown(trx, actor.org, id)
+      }),
+  )
+
+  app.delete(
+    '/v1/integrations/:id/sync',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'deleteSync',
+        summary: 'Forget the sync with its key, its runs and its gaps; the conversations stay',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 204: Empty }, 401, 403, 404),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      await db.transaction().execute(async (trx) => {
+        await deleteSync(trx, actor.org, params.id)
+        await recordAudit(trx, actor, 'integration.delete-sync', { type: 'integration', id: params.id })
+      })
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.post(
+    '/v1/integrations/:id/sync/run',
+    {
+      config: { access: { role: 'admin' } },
+      schema: {
+        tags,
+        operationId: 'runSync',
+        summary: 'Sync now; a run under way goes on',
+        params: IdParams,
+        querystring: NoQuery,
+        body: NoBody,
+        response: answers({ 202: Sync }, 400, 401, 403, 404, 409),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      const sync = await db.transaction().execute(async (trx) => {
+        const { enabled, pausedReason } = await getSync(trx, actor.org, params.id)
+        if (!enabled) throw new ApiError('conflict', 'The sync is off; switch it on first.')
+        if (pausedReason !== null) throw new ApiError('conflict', `The sync is paused. ${pausedReason}`)
+        await beginRun(deps, trx, actor.org, params.id)
+        await recordAudit(trx, actor, 'integration.run-sync', { type: 'integration', id: params.id })
+        return shown(trx, actor.org, params.id)
+      })
+      return reply.code(202).send(sync)
+    },
+  )
+
+  app.get(
+    '/v1/integrations/:id/sync/runs',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'listSyncRuns',
+        summary: 'List the runs of the last month, newest first',
+        params: IdParams,
+        querystring: PageQuery,
+        response: answers({ 200: Page(SyncRun) }, 400, 401, 403, 404),
+      },
+    },
+    async ({ actor, params, query }) => {
+      const integration = await findSealedIntegration(db, actor.org, params.id)
+      if (!integration) throw notFound()
+      return app.paging.page(
+        query,
+        ['sync-runs', actor.org, integration.id],
+        (page) => listRuns(db, actor.org, integration.id, page),
+        ({ id }) => id,
+      )
+    },
+  )
+
+  app.get(
+    '/v1/integrations/:id/sync/gaps',
+    {
+      config: { access: { role: 'member' } },
+      schema: {
+        tags,
+        operationId: 'listSyncGaps',
+        summary: 'List calls that the provider has and that are not stored, newest first',
+        params: IdParams,
+        querystring: SyncGapQuery,
+        response: answers({ 200: Page(SyncGap) }, 400, 401, 403, 404),
+      },
+    },
+    async ({ actor, params, query }) => {
+      const integration = await findSealedIntegration(db, actor.org, params.id)
+      if (!integration) throw notFound()
+      const { limit, cursor, state } = query
+      const filter = { integrationId: integration.id, ...(state !== undefined && { state }) }
+      return app.paging.page(
+        { limit, cursor },
+        ['sync-gaps', actor.org, filter],
+        (page) => listGaps(db, actor.org, filter, page),
+        ({ id }) => id,
+      )
+    },
+  )
+}

@@ -1,0 +1,57 @@
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { newId } from '../../platform/ids.ts'
+import type { Settled } from '../deliveries/status.ts'
+import { deleteGap, findGaps, upsertGap } from './gaps/queries.ts'
+import { retryGapMs } from './limits.ts'
+import { holdSync } from './queries.ts'
+import { settlePending } from './runs/queries.ts'
+import { mayGoOn } from './sort-out.ts'
+
+/** The run was ended, or the call settled, by somebody else meanwhile: nothing of it is to be stored here. */
+export class Superseded extends Error {}
+
+type Call = { run: { id: string; integrationId: string }; externalId: string; beganAt: Date | null; now: Date }
+
+const lacking = async (
+  trx: Db,
+  org: OrgId,
+  { run, externalId, beganAt, now }: Call,
+  { state, reason }: { state: 'unfinished' | 'failed'; reason: string | null },
+): Promise<void> => {
+  await holdSync(trx, org, run.integrationId)
+  const [gap] = await findGaps(trx, org, run.integrationId, [externalId])
+  const counter = gap?.state === state ? undefined : state
+  if (!(await settlePending(trx, org, run.id, externalId, counter))) throw new Superseded()
+  const waitMs = state === 'failed' ? retryGapMs(gap?.attempts ?? 0) : 0
+  const nextTryAt = new Date(now.getTime() + waitMs)
+  await upsertGap(trx, org, run.integrationId, {
+    id: newId(),
+    externalId,
+    state,
+    reason,
+    beganAt,
+    triedAt: now,
+    nextTryAt,
+  })
+}
+
+/** It stays visible, and is tried again. */
+export const settleFailed = (trx: Db, org: OrgId, call: Call, reason: string): Promise<void> =>
+  lacking(trx, org, call, { state: 'failed', reason })
+
+/** Writes down what became of a fetched call, in the transaction that took it in. */
+export const settleFetched = async (trx: Db, org: OrgId, call: Call, { status, reason }: Settled): Promise<void> => {
+  const { run, externalId, now } = call
+  if (status === 'applied' || status === 'unchanged' || status === 'erased') {
+    await holdSync(trx, org, run.integrationId)
+    const counter = { applied: 'filled', unchanged: 'stored', erased: 'erased' } as const
+    if (!(await settlePending(trx, org, run.id, externalId, counter[status]))) throw new Superseded()
+    return deleteGap(trx, org, run.integrationId, externalId)
+  }
+  if (status !== 'ignored') return settleFailed(trx, org, call, reason ?? 'It could not be taken in.')
+  const [gap] = await findGaps(trx, org, run.integrationId, [externalId])
+  const goesOn = mayGoOn(call.beganAt ?? gap?.beganAt ?? null, now)
+  return goesOn
+    ? lacking(trx, org, call, { state: 'unfinished', reason: null })
+    : settleFailed(trx, org, call, 'The provider says that the call goes on, a day after it began.')
+}

@@ -1,0 +1,65 @@
+import { tombstoneHash } from '../../conversations/erasure/tombstone.ts'
+import { findTombstones } from '../../conversations/ingest/queries.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { listStoredCalls } from '../calls/queries.ts'
+import { holdsUnsoundText } from '../payload.ts'
+import { findGaps } from './gaps/queries.ts'
+import { graceMs, longestCallMs } from './limits.ts'
+import type { Listed } from './providers.ts'
+
+const longestId = 255
+
+/** What is known here of calls of a provider. `complete`: told to their end, with what was said. */
+export const findKnown = async (trx: Db, org: OrgId, integrationId: string, externalIds: string[]) => {
+  const hashes = new Map(externalIds.map((externalId) => [tombstoneHash(org, externalId), externalId]))
+  const stored = (await listStoredCalls(trx, org, externalIds)).filter(({ status }) => status !== 'in_progress')
+  const found = await findTombstones(trx, org, [...hashes.keys()])
+  const gaps = await findGaps(trx, org, integrationId, externalIds)
+  return {
+    stored: new Set(stored.map(({ externalId }) => externalId)),
+    complete: new Set(
+      stored.filter((call) => call.hasTranscript || call.status === 'failed').map(({ externalId }) => externalId),
+    ),
+    erased: new Set(found.map(({ hash }) => hashes.get(hash))),
+    gaps: new Map(gaps.map((gap) => [gap.externalId, gap])),
+  }
+}
+
+type Known = Awaited<ReturnType<typeof findKnown>>
+
+/** Each call once; an id that cannot be stored names none. */
+export const namedCalls = (calls: Listed[]): Listed[] => {
+  const sound = calls.filter(({ externalId }) => externalId.length <= longestId && !holdsUnsoundText(externalId))
+  return [...new Map(sound.map((call) => [call.externalId, call])).values()]
+}
+
+const isJustOver = ({ endedAt }: Listed, now: Date) => endedAt !== null && endedAt.getTime() > now.getTime() - graceMs
+
+/** Whether the provider may still say that it goes on. */
+export const mayGoOn = (beganAt: Date | null, now: Date): boolean =>
+  beganAt === null || beganAt.getTime() > now.getTime() - longestCallMs
+
+/**
+ * What is to be done about each call of a page. Those that began before `listedUntil` were listed before, and count
+ * only when they are lacking.
+ */
+export const sortOut = (calls: Listed[], known: Known, { listedUntil, now }: { listedUntil: Date; now: Date }) => {
+  const missing: Listed[] = []
+  const unfinished: Listed[] = []
+  const count = { listed: 0, stored: 0, erased: 0, unfinished: 0 }
+  for (const call of calls) {
+    const { externalId, beganAt } = call
+    if (known.gaps.has(externalId)) continue
+    const isNew = beganAt === null || beganAt >= listedUntil
+    const isThere = (isNew ? known.complete : known.stored).has(externalId)
+    if (known.erased.has(externalId) || isThere) {
+      if (!isNew) continue
+      count[isThere ? 'stored' : 'erased'] += 1
+    } else if (isJustOver(call, now) || (!call.isOver && mayGoOn(beganAt, now))) {
+      unfinished.push(call)
+      count.unfinished += 1
+    } else missing.push(call)
+    count.listed += 1
+  }
+  return { missing, unfinished, count }
+}

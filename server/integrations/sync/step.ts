@@ -1,0 +1,148 @@
+import { isObject } from '../../conversations/transcripts/json.ts'
+import { isCall } from '../../conversations/transcripts/provider-calls/call.ts'
+import { readCall } from '../../conversations/transcripts/provider-calls/read-call.ts'
+import type { Deps } from '../../deps.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { newId } from '../../platform/ids.ts'
+import type { Attempt } from '../../platform/jobs/define-job.ts'
+import { applyPayload } from '../apply.ts'
+import { type Parsed, parsePayload } from '../payload.ts'
+import { type Account, type Answer, askProvider, parseAnswer } from './ask.ts'
+import { countGaps, upsertGap } from './gaps/queries.ts'
+import { openKey } from './key.ts'
+import { mostGaps, mostPages, windowMs } from './limits.ts'
+import { callSourceOf, type ListedPage } from './providers.ts'
+import { findSealedSync, holdSync, lockSync, updateSync } from './queries.ts'
+import { endRun, findRunningRun, lockRunningRun, updateRun } from './runs/queries.ts'
+import { Superseded, settleFailed, settleFetched } from './settle.ts'
+import { findKnown, namedCalls, sortOut } from './sort-out.ts'
+
+/** What a run does next, and what comes of it: a page is listed, or a call of it fetched, or the window is done. */
+
+type Run = NonNullable<Awaited<ReturnType<typeof findRunningRun>>>
+type Sync = NonNullable<Awaited<ReturnType<typeof findSealedSync>>>
+export type State = { org: OrgId; run: Run; sync: Sync; account: Account }
+
+/** `over`: there is nothing more to do. The others end the run, or put it off. */
+export type Outcome = 'done' | 'over' | Exclude<Answer, { body: Buffer } | { missing: string }> | { failed: string }
+
+/** Whoever writes looks again, under a lock. */
+export const findState = async (deps: Deps, org: OrgId, runId: string): Promise<State | undefined> => {
+  const run = await findRunningRun(deps.db, org, runId)
+  const sync = run && (await findSealedSync(deps.db, org, run.integrationId))
+  const source = run && callSourceOf(run.provider)
+  if (!run || !sync || !source) return undefined
+  const apiKey = openKey(deps.secrets, org, run.integrationId, sync.apiKey)
+  return { org, run, sync, account: { source, apiKey, baseUrl: sync.apiBaseUrl ?? source.baseUrl } }
+}
+
+const ask = (deps: Deps, { account }: State, asked: Parameters<typeof askProvider>[2]) =>
+  askProvider(deps.outbound, account, asked, { maxBytes: deps.config.limits.batchBytes, now: deps.clock.now() })
+
+/** Notes what the provider has, and what of it is to be fetched, together with the place of the next page. */
+const notePage = async (deps: Deps, trx: Db, { org, run, sync }: State, page: ListedPage): Promise<void> => {
+  const now = deps.clock.now()
+  const { id, integrationId } = run
+  const calls = namedCalls(page.calls)
+  const known = await findKnown(
+    trx,
+    org,
+    integrationId,
+    calls.map(({ externalId }) => externalId),
+  )
+  const { missing, unfinished, count } = sortOut(calls, known, { listedUntil: sync.listedUntil, now })
+  for (const { externalId, beganAt } of unfinished) {
+    const gap = { id: newId(), externalId, beganAt, state: 'unfinished', reason: null } as const
+    await upsertGap(trx, org, integrationId, { ...gap, triedAt: now, nextTryAt: now })
+  }
+  const addPending = missing
+    .map(({ externalId }) => externalId)
+    .filter((externalId) => !run.pending.includes(externalId))
+  const place = { pageCursor: page.next, windowListed: page.next === null, pages: run.pages + 1, waits: 0 }
+  await updateRun(trx, org, id, { ...place, addPending, count })
+}
+
+export const listPage = async (deps: Deps, attempt: Attempt, state: State): Promise<Outcome> => {
+  const { org, run, account } = state
+  if (run.pages >= mostPages) return { failed: `The provider lists more than ${mostPages} pages.` }
+  if ((await countGaps(deps.db, org, run.integrationId)) > mostGaps) {
+    return { failed: `More than ${mostGaps} calls could not be taken in.` }
+  }
+  const window = { from: run.windowFrom, until: run.windowUntil }
+  const answer = await ask(deps, state, account.source.list(window, run.pageCursor))
+  if ('missing' in answer) return { failed: `The calls could not be listed. ${answer.missing}` }
+  if (!('body' in answer)) return answer
+  const page = account.source.readPage(parseAnswer(answer.body), run.pageCursor)
+  if (!page) return { trouble: 'The provider answered what is no list of calls.' }
+  await attempt.transaction(async (trx) => {
+    await holdSync(trx, org, run.integrationId)
+    const present = await lockRunningRun(trx, org, run.id)
+    if (present?.pages === run.pages) await notePage(deps, trx, { ...state, run: present }, page)
+  })
+  return 'done'
+}
+
+/** As the provider's webhook would have told it. */
+const payloadOf = ({ account }: State, body: Buffer): Parsed => {
+  const parsed = parsePayload(body, 'application/json')
+  if ('unreadable' in parsed) return parsed
+  if (!isObject(parsed.value)) return { unreadable: 'The provider answered what is no call.' }
+  return { value: account.source.payloadOf(parsed.value) }
+}
+
+/** Fetches one call and takes it in like a webhook. Whatever is wrong with it alone leaves a gap. */
+export const fetchCall = async (
+  deps: Deps,
+  attempt: Attempt,
+  state: State,
+  { externalId, mayFail }: { externalId: string; mayFail: boolean },
+): Promise<Outcome> => {
+  const { org, run, account } = state
+  const call = { run, externalId, beganAt: null, now: deps.clock.now() }
+  const fail = async (reason: string): Promise<void> =>
+    attempt.transaction((trx) => settleFailed(trx, org, call, reason))
+  const answer = await ask(deps, state, account.source.detail(externalId))
+  attempt.signal.throwIfAborted()
+  if ('missing' in answer) {
+    await fail(answer.missing)
+    return 'done'
+  }
+  if ('trouble' in answer && mayFail) await fail(answer.trouble)
+  if (!('body' in answer)) return answer
+  const payload = payloadOf(state, answer.body)
+  const reading = 'value' in payload ? readCall(run.provider, payload.value) : undefined
+  if (reading && isCall(reading) && reading.externalId !== externalId) {
+    await fail('The provider answered with another call.')
+    return 'done'
+  }
+  const { id, ...integration } = { ...run, org }
+  await applyPayload(deps, { ...integration, id: run.integrationId }, payload, (trx, settled) =>
+    settleFetched(trx, org, call, settled),
+  )
+  return 'done'
+}
+
+/** What began in this window is listed and fetched: the next one begins, or the run is complete. */
+export const finishWindow = (deps: Deps, attempt: Attempt, { org, run }: State): Promise<Outcome> =>
+  attempt.transaction(async (trx) => {
+    const { id, integrationId, windowUntil, until } = run
+    const sync = await lockSync(trx, org, integrationId)
+    if (!sync || !(await lockRunningRun(trx, org, id))) return 'over'
+    const now = deps.clock.now()
+    if (windowUntil > sync.listedUntil) await updateSync(trx, org, integrationId, { listedUntil: windowUntil })
+    if (windowUntil < until && run.pages < mostPages) {
+      const next = new Date(Math.min(until.getTime(), windowUntil.getTime() + windowMs))
+      await updateRun(trx, org, id, {
+        windowFrom: windowUntil,
+        windowUntil: next,
+        pageCursor: null,
+        windowListed: false,
+      })
+      return 'done'
+    }
+    await endRun(trx, org, id, { status: 'completed', reason: null, endedAt: now })
+    await updateSync(trx, org, integrationId, { failures: 0, ...(windowUntil < until && { nextRunAt: now }) })
+    return 'over'
+  })
+
+export const isSuperseded = (error: unknown): boolean => error instanceof Superseded

@@ -1,0 +1,111 @@
+// The operations behind the tools, read from the interface's own document.
+import type { Access } from '../platform/http/access.ts'
+import type { JsonSchema } from '../platform/http/examples.ts'
+import type { App } from '../platform/http/http.ts'
+import { type OpenApiDocument, type Operation, openApiDocument } from '../platform/http/openapi.ts'
+import { toIssues } from '../platform/http/validation.ts'
+import { compileStrict } from '../platform/json-schema.ts'
+import { type Tool, tools } from './tools.ts'
+
+type Place = 'path' | 'query' | 'body'
+
+export type Callable = {
+  tool: Tool
+  method: string
+  path: string
+  access: Exclude<Access, string>
+  /** In one object, whatever part of the request each argument belongs to. */
+  inputSchema: {
+    type: 'object'
+    properties: Record<string, JsonSchema>
+    required: string[]
+    additionalProperties: false
+  }
+  placeOf: Map<string, Place>
+  /** Arguments that only shape the reading are not the operation's to check. */
+  faultOfReading: (args: Record<string, unknown>) => string | undefined
+  /** Of the operation that answers with a link. */
+  linkPath: string | undefined
+}
+
+/** A page of a size that a model reads with profit. */
+const pageItems = 20
+
+/** Components told in place: not every client follows references. */
+const withoutReferences = (node: unknown, schemas: Record<string, JsonSchema>): unknown => {
+  if (Array.isArray(node)) return node.map((part) => withoutReferences(part, schemas))
+  if (typeof node !== 'object' || node === null) return node
+  const entries = Object.entries(node).filter(([name]) => name !== 'examples')
+  const inner = Object.fromEntries(entries.map(([name, part]) => [name, withoutReferences(part, schemas)]))
+  const { $ref, ...rest } = inner
+  if (typeof $ref !== 'string') return inner
+  const schema = schemas[$ref.replace('#/components/schemas/', '')]
+  return { ...(withoutReferences(schema, schemas) as object), ...rest }
+}
+
+const listed = ({ paths }: OpenApiDocument) =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  )
+
+const argumentsOf = ({ parameters = [], requestBody }: Operation, { components }: OpenApiDocument) => {
+  const body = requestBody?.content['application/json']?.schema
+  // Ours are objects, or references to one.
+  const plain = withoutReferences(body ?? {}, components.schemas) as JsonSchema
+  const given = parameters.map(({ name, in: place, required = false, schema, description }) => ({
+    name,
+    place: place as Place,
+    required,
+    schema: withoutReferences({ ...schema, ...(description && { description }) }, components.schemas) as JsonSchema,
+  }))
+  const inBody = Object.entries(plain.properties ?? {}).map(([name, schema]) => ({
+    ...{ name, place: 'body' as Place, schema },
+    required: plain.required?.includes(name) ?? false,
+  }))
+  return [...given, ...inBody].map((argument) =>
+    argument.name === 'limit' ? { ...argument, schema: { ...argument.schema, default: pageItems } } : argument,
+  )
+}
+
+const readingCheck = ({ reading }: Tool): Callable['faultOfReading'] => {
+  if (!reading) return () => undefined
+  const validate = compileStrict({ type: 'object', properties: reading })
+  return (args) => {
+    const given = Object.entries(args).filter(([name]) => Object.hasOwn(reading, name))
+    if (validate(Object.fromEntries(given))) return undefined
+    const [fault] = toIssues(validate.errors ?? [])
+    return `${fault?.path} ${fault?.message}`
+  }
+}
+
+const callableOf = (document: OpenApiDocument, tool: Tool): Callable => {
+  const operations = listed(document)
+  const find = (operationId: string) => {
+    const found = operations.find(({ operation }) => operation.operationId === operationId)
+    if (!found) throw new Error(`The tool ${tool.name} names no operation: ${operationId}`)
+    return found
+  }
+  const { path, method, operation } = find(tool.operationId)
+  const access = operation['x-access']
+  if (typeof access === 'string') throw new Error(`The tool ${tool.name} is not for keys of an organization.`)
+  const own = argumentsOf(operation, document)
+  const properties = { ...Object.fromEntries(own.map(({ name, schema }) => [name, schema])), ...tool.reading }
+  if (Object.keys(properties).length < own.length) throw new Error(`Two arguments of ${tool.name} have one name.`)
+  const required = own.filter((argument) => argument.required).map(({ name }) => name)
+  return {
+    ...{ tool, path, method, access },
+    inputSchema: { type: 'object', properties, required, additionalProperties: false },
+    faultOfReading: readingCheck(tool),
+    placeOf: new Map(own.map(({ name, place }) => [name, place])),
+    linkPath: tool.link === undefined ? undefined : find(tool.link).path,
+  }
+}
+
+/** Once all routes are there. */
+export const readCallables = (app: App): Map<string, Callable> => {
+  const document = openApiDocument(app)
+  return new Map(tools.map((tool) => [tool.name, callableOf(document, tool)]))
+}
+
+export const defaultsOf = ({ placeOf }: Callable): Record<string, unknown> =>
+  placeOf.has('limit') ? { limit: pageItems } : {}

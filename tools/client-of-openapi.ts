@@ -1,0 +1,136 @@
+// The methods of the client library, from an OpenAPI document. docs/decisions/0020-client.md tells the rule of names.
+
+import type { OpenApi, Operation } from './types-of-openapi.ts'
+
+/** Where the first part of the path would say too much. */
+const shorter: Record<string, string> = { 'monitor-exports': 'exports' }
+
+/** What operations call a thing whose path calls it otherwise. The longest comes first. */
+const nouns: Record<string, string[]> = {
+  organization: ['OwnOrganization'],
+  'webhook-endpoints': ['WebhookEndpoints', 'WebhookEndpoint', 'Webhook'],
+}
+
+/** Two operations of one name, but for the number of their noun. */
+const renamed: Record<string, string> = { createConversations: 'createBatch' }
+
+/** POSTs that store the same when they are sent again, beside those that answer both 200 and 201. */
+const upserts = new Set(['createConversations', 'createMonitorResults', 'createCustomerMetrics'])
+
+type Told = Operation & { path: string; method: string }
+
+const pascalOf = (words: string): string =>
+  words.replaceAll(/(?:^|-)([a-z])/g, (_match, letter: string) => letter.toUpperCase())
+
+const camelOf = (words: string): string => {
+  const pascal = pascalOf(words)
+  return pascal.slice(0, 1).toLowerCase() + pascal.slice(1)
+}
+
+const singularOf = (word: string): string => word.replace(/ies$/, 'y').replace(/s$/, '')
+
+const folderOf = (path: string): string => path.split('/')[2] ?? ''
+
+/** `listFindingComments` of `/v1/findings/…` is `findings.listComments`: the noun of the folder goes without saying. */
+const nameOf = ({ operationId, path }: Told): string => {
+  const folder = folderOf(path)
+  const [verb = ''] = /^[a-z]+/.exec(operationId) ?? []
+  const rest = operationId.slice(verb.length)
+  const singular = pascalOf(singularOf(folder))
+  const said = nouns[folder] ?? [pascalOf(folder), singular]
+  const noun = said.find((each) => rest.startsWith(each)) ?? ''
+  return renamed[operationId] ?? verb + rest.slice(noun.length)
+}
+
+const answerOf = ({ responses }: Operation) =>
+  Object.entries(responses).find(([status]) => status.startsWith('2') && status !== '204')?.[1].content?.[
+    'application/json'
+  ]?.schema
+
+const isPaged = (operation: Operation): boolean => {
+  const { properties = {} } = answerOf(operation) ?? {}
+  return 'data' in properties && 'nextCursor' in properties
+}
+
+/** Whether to send a POST again when its answer was lost: always, or only with an external id. */
+const repeatOf = (operation: Told): string | undefined => {
+  const { method, operationId, responses, requestBody, 'x-access': access } = operation
+  if (method !== 'post') return undefined
+  if (operationId === 'createConversation') return "'externalId'"
+  const isReading = typeof access === 'object' && access.role === 'viewer'
+  const takesOperationId = requestBody?.content?.['application/json']?.schema?.required?.includes('operationId')
+  if (takesOperationId || ('200' in responses && '201' in responses) || upserts.has(operationId)) return "'always'"
+  return isReading ? "'always'" : undefined
+}
+
+const methodOf = (operation: Told): string => {
+  const { method, path, parameters = [], requestBody, responses, summary } = operation
+  const at = `'${path}', '${method}'`
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const queries = parameters.filter((parameter) => parameter.in === 'query')
+  const kinds = Object.entries(requestBody?.content ?? {})
+  const json = kinds.find(([kind]) => kind === 'application/json')?.[1].schema
+  const isOptional = Array.isArray(json?.type) && json.type.includes('null')
+  const takesNothing = isOptional && Object.keys(json.properties ?? {}).length === 0
+  const sent: string[] = []
+  const given = names.map((name) => `${name}: string`)
+  if (json && !takesNothing) {
+    given.push(`body${isOptional ? '?' : ''}: Body<${at}>`)
+    sent.push('body')
+  } else if (requestBody && !json) {
+    given.push('body: Blob')
+    sent.push('body')
+  }
+  if (queries.length > 0) {
+    given.push(`query${queries.some(({ required }) => required) ? '' : '?'}: Query<${at}>`)
+    sent.push('query')
+  }
+  const repeat = repeatOf(operation)
+  if (repeat) sent.push(`repeat: ${repeat}`)
+  given.push('options?: RequestOptions')
+  const address = names.length > 0 ? `path\`${path.replaceAll(/\{(\w+)\}/g, '$' + '{$1}')}\`` : `'${path}'`
+  const call = isPaged(operation) ? 'list' : '302' in responses ? 'open' : 'json'
+  const answers = { list: `Paged<Item<${at}>>`, open: 'Promise<Response>', json: `Promise<Answer<${at}>>` }[call]
+  return [
+    `  /** ${summary.replaceAll('*/', '* /')}. */`,
+    `  ${nameOf(operation)}: (${given.join(', ')}): ${answers} =>`,
+    `    send.${call}('${method.toUpperCase()}', ${address}, { ${sent.join(', ')} }, options),`,
+  ].join('\n')
+}
+
+/** What a key reaches; the rest is for browsers, providers and probes. */
+const isForClients = ({ path, security }: Told): boolean => path.startsWith('/v1/') && (security?.length ?? 0) > 0
+
+export const clientOfOpenApi = ({ paths }: OpenApi): string => {
+  const told = Object.entries(paths)
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method })),
+    )
+    .filter(isForClients)
+  const folders = Object.entries(Object.groupBy(told, ({ path }) => shorter[folderOf(path)] ?? camelOf(folderOf(path))))
+  folders.sort(([a], [b]) => (a < b ? -1 : 1))
+  const parts = folders.map(([name, operations = []]) => {
+    const names = operations.map(nameOf)
+    const twice = names.find((each, at) => names.indexOf(each) !== at)
+    if (twice)
+      throw new Error(`Two operations would be ${name}.${twice} of the client: name one in ${import.meta.filename}`)
+    return `const ${name} = (send: Send) => ({\n${operations.map(methodOf).join('\n')}\n})`
+  })
+  return `// Written by \`npm run generate\` from openapi.json.
+
+import type { Answer, Body, Item, Query } from './operation.ts'
+import type { Paged } from './paged.ts'
+import { path, type RequestOptions, type Send } from './send.ts'
+
+${parts.join('\n\n')}
+
+/** Every operation that a key reaches, by what it is about. */
+export class Resources {
+${folders.map(([name]) => `  readonly ${name}: ReturnType<typeof ${name}>`).join('\n')}
+
+  constructor(send: Send) {
+${folders.map(([name]) => `    this.${name} = ${name}(send)`).join('\n')}
+  }
+}
+`
+}
