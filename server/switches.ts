@@ -134,7 +134,7 @@ export const switches = {
     secret: true,
   }),
   EARSHOT_READ_DATABASE_URL: define<string | undefined>({
-    about: 'A read replica for exports and trends.',
+    about: 'A read replica that exports read from.',
     ...url('postgres:', 'postgresql:'),
     fallback: undefined,
     secret: true,

@@ -135,5 +135,5 @@ it('kill -9 of the process and of its database, alternately and under load, lose
 
   earshot.child.kill('SIGTERM')
   expect(await earshot.ended).toEqual({ code: 0, signal: null })
-  await expect.poll(() => listProcesses(dataDir), { timeout: 5_000 }).toEqual([])
+  await expect.poll(() => listProcesses(dataDir)).toEqual([])
 }, 120_000)

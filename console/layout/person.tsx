@@ -64,6 +64,7 @@ export const Person = ({ folded }: { folded: boolean }) => {
           { label: 'Profile', onSelect: () => void navigate({ to: '/settings/$part', params: { part: 'profile' } }) },
           { label: `Theme: ${theme}. Change to ${nextTheme[theme]}`, onSelect: () => applyTheme(nextTheme[theme]) },
           ...others.map(({ id, name }) => ({ label: `Switch to ${name}`, onSelect: () => void switchTo(id) })),
+          { label: 'Guide', onSelect: () => location.assign('/docs/guide') },
           { label: 'API reference', onSelect: () => location.assign('/docs') },
           { label: 'Sign out', onSelect: () => void signOut() },
         ]}

@@ -15,7 +15,8 @@ export const Door = ({ title, children }: { title: string; children: ReactNode }
         <h1 id="door-title">{title}</h1>
         {children}
       </section>
-      <p className={styles.soft}>
+      <p className={styles.links}>
+        <a href="/docs/guide">Guide</a>
         <a href="/docs">API reference</a>
       </p>
     </main>

@@ -15,7 +15,7 @@ it('the first start’s link lets the owner in once; one of the operator takes i
   const accept = (link: string, change = {}) => post('/auth/invitation', { ...acceptance(link), ...change })
   const statusOfMe = async (cookie: string) => (await fetch(new URL('/v1/me', origin), { headers: { cookie } })).status
   const lines = /Sign in +(\S+)/
-  await expect.poll(stdout, { timeout: 5_000 }).toMatch(lines)
+  await expect.poll(stdout).toMatch(lines)
   const [, first = ''] = lines.exec(stdout()) ?? []
   expect(first).toMatch(new RegExp(`^http://127.0.0.1:${port}/welcome#`))
 

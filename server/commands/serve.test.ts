@@ -79,7 +79,7 @@ it('SIGTERM lets a request and a job in flight end, stops the database, and the 
   socket.write(body.slice(0, 10))
 
   earshot.child.kill('SIGTERM')
-  await expect.poll(() => isDraining(earshot), { timeout: 5_000 }).toBe(true)
+  await expect.poll(() => isDraining(earshot)).toBe(true)
   await expect
     .poll(() =>
       fetch(`${earshot.origin}/healthz`).then(
@@ -177,7 +177,7 @@ it('many processes of either role start at once on one database and work as one'
   const { pathname } = new URL(await uploadLogo(second, key, company.id))
   expect((await fetch(first + pathname)).status).toBe(200)
   await uploadLogo(first, key, company.id)
-  await expect.poll(async () => (await fetch(first + pathname)).status, { timeout: 5_000 }).toBe(404)
+  await expect.poll(async () => (await fetch(first + pathname)).status).toBe(404)
 
   await ask(first, 'POST', `/v1/organizations/${org}/suspend`, serviceKey)
   await expect.poll(() => statusThere('/v1/me', key), within).toBe(403)

@@ -109,6 +109,19 @@ and joins the organization, if they have not yet. The member's former link ends.
     },
     load: () => import('./jobs.ts'),
   },
+  backup: {
+    about: 'copy the embedded database, its files and its key into a new folder, while the service runs or not',
+    takes: { name: 'FOLDER', count: 'one' },
+    options: { json },
+    notes: 'The folder holds the secret key: keep it as closed as the service itself.',
+    load: () => import('./backup/make.ts'),
+  },
+  restore: {
+    about: 'make the data directory, which must be empty, what it was when a backup was made',
+    takes: { name: 'FOLDER', count: 'one' },
+    options: { json },
+    load: () => import('./backup/restore.ts'),
+  },
   conversations: {
     about: 'take conversations in from files',
     actions: {

@@ -131,3 +131,11 @@ export const updateSuspension = (db: Db, org: OrgId, suspended: boolean) =>
     .where('id', '=', org)
     .returning(columns)
     .executeTakeFirstOrThrow(notFound)
+
+/** Of all tenants, as an operator looks at an instance. */
+export const countStoredAllOrgs = async (db: Db): Promise<{ organizations: number; conversations: number }> => {
+  const { rows } = await sql<{ organizations: number; conversations: number }>`
+    SELECT (SELECT count(*) FROM organizations) AS organizations,
+      (SELECT count(*) FROM conversations) AS conversations`.execute(db)
+  return rows[0] ?? { organizations: 0, conversations: 0 }
+}

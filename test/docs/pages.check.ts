@@ -77,6 +77,7 @@ it('no more is left to be run by hand than what starts or stops a service, or ne
   }
   expect(left).toEqual([
     'README.md: npm install',
+    'operating.md: bin/earshot backup /backups/2026-11-22',
     'start.md: npm install',
     expect.stringMatching(/^webhooks\.md: openssl req/),
   ])

@@ -112,7 +112,7 @@ test('uploads of dead processes are taken back, others are not', async () => {
   upload('p/of-another-program', 9 * day)
   upload(`q/${key}`, 9 * day)
   const opened = await open()
-  await expect.poll(() => server.uploads.size, { timeout: 5_000 }).toBe(3)
+  await expect.poll(() => server.uploads.size).toBe(3)
   await opened.close()
 })
 

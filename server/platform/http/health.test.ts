@@ -125,7 +125,7 @@ describe('without its database', () => {
     reopen()
     await expect.poll(async () => (await ask('/readyz')).status, { timeout: 10_000 }).toBe(200)
     expect((await ask('/v1/organizations')).status).toBe(200)
-  }, 30_000)
+  })
 
   it('a connection that is cut in the middle of a statement is answered 503', async () => {
     const lock = new pg.Client(plain.deps.database.connection)

@@ -140,6 +140,7 @@ export const referencePage = (document: OpenApiDocument): string => {
 <body>
 <nav aria-label="Operations">
   <p><b>${document.info.title}</b> ${document.info.version}</p>
+  <p><a href="/docs/guide">Guide</a></p>
   ${areas.map(
     (area) => html`<p><a href="#${slug(area.name)}">${area.name}</a></p>
   <ul>${area.operations.map(({ operation }) => html`<li><a href="#${operation.operationId}">${operation.summary}</a></li>`)}</ul>`,

@@ -1,0 +1,143 @@
+import { appendFile, readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { describe, expect, it } from 'vitest'
+import { ask, makeDataDir, provision, runEarshot, startEarshot } from '../../../test/earshot.ts'
+import { openEmbedded } from '../../platform/db/embedded.ts'
+import { openLog } from '../../platform/log.ts'
+
+const send = (origin: string, key: string, externalId: string) =>
+  ask(origin, 'POST', '/v1/conversations', key, {
+    externalId,
+    agent: { externalId: 'a', name: 'A', channel: 'voice' },
+    channel: 'call',
+    startedAt: '2026-11-20T10:00:00Z',
+    transcript: `Agent: Hello ${externalId}`,
+  })
+
+const upload = async (origin: string, key: string, id: string, sound: Buffer<ArrayBuffer>) => {
+  const answer = await fetch(`${origin}/v1/conversations/${id}/recording`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'audio/wav' },
+    body: sound,
+  })
+  expect(answer.status, await answer.text()).toBeLessThan(300)
+}
+
+const sound = Buffer.concat([
+  Buffer.from('524946462400000057415645666d7420100000000100010040' + '1f0000803e0000020010006461746100000000', 'hex'),
+])
+
+/** Every row of every table, as text, but for what a running service writes by itself. */
+const rowsOf = async (dataDir: string): Promise<Map<string, string>> => {
+  const embedded = await openEmbedded({ dataDir, log: openLog({ write: () => {} }), applicationName: 'test' })
+  const client = new pg.Client(embedded.connection)
+  await client.connect()
+  try {
+    const { rows: tables } = await client.query<{ name: string }>(
+      `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1`,
+    )
+    const found = new Map<string, string>()
+    for (const { name } of tables) {
+      const { rows } = await client.query<{ text: string }>(`SELECT t::text AS text FROM "${name}" t ORDER BY 1`)
+      found.set(name, rows.map(({ text }) => text).join('\n'))
+    }
+    return found
+  } finally {
+    await client.end()
+    await embedded.close()
+  }
+}
+
+describe('a backup', () => {
+  it('of a service at work holds all that was acknowledged before it, and is whole', async () => {
+    const switches = { EARSHOT_DATA_DIR: await makeDataDir() }
+    const { origin, child, ended } = await startEarshot(switches)
+    const org = await provision(origin)
+    const first = await send(origin, org.key, 'before')
+    await upload(origin, org.key, first.body.id, sound)
+    const secret = { provider: 'retell', name: 'Retell', secret: 'sealed-with-the-key' }
+    expect((await ask(origin, 'POST', '/v1/integrations', org.key, secret)).status).toBe(201)
+
+    let stopped = false
+    const acknowledged: string[] = []
+    const writers = Array.from({ length: 4 }, async (_, writer) => {
+      for (let number = 0; !stopped; number++) {
+        const externalId = `${writer}-${number}`
+        expect((await send(origin, org.key, externalId)).status).toBe(201)
+        acknowledged.push(externalId)
+      }
+    })
+    await expect.poll(() => acknowledged.length).toBeGreaterThan(50)
+    const before = [...acknowledged]
+    const backups = await makeDataDir()
+    const backup = join(backups, 'nightly')
+    const made = await runEarshot(['backup', backup], switches)
+    expect(made).toMatchObject({ code: 0, stderr: '' })
+    expect(acknowledged.length).toBeGreaterThan(before.length)
+    stopped = true
+    await Promise.all(writers)
+    child.kill('SIGTERM')
+    await ended
+
+    const elsewhere = { EARSHOT_DATA_DIR: join(await makeDataDir(), 'data') }
+    const restored = await runEarshot(['restore', backup], elsewhere)
+    expect(restored, restored.stderr).toMatchObject({ code: 0 })
+    expect(restored.stdout).toMatch(/: 2 organizations, \d+ conversations\.\n$/)
+    const there = await startEarshot(elsewhere)
+    for (const externalId of before) {
+      const { body } = await ask(there.origin, 'GET', `/v1/conversations?externalId=${externalId}`, org.key)
+      expect(body.data, externalId).toHaveLength(1)
+    }
+    const { body } = await ask(there.origin, 'GET', `/v1/conversations/${first.body.id}/transcript`, org.key)
+    const recording = await fetch(new URL(new URL(body.recordingUrl).pathname, there.origin))
+    expect(Buffer.from(await recording.arrayBuffer()).equals(sound)).toBe(true)
+    const doctor = await runEarshot(['doctor'], elsewhere)
+    expect(doctor.stdout).not.toContain('FAIL')
+  })
+
+  it('of a service at rest is the same in every row, also when that was killed', async () => {
+    const switches = { EARSHOT_DATA_DIR: await makeDataDir() }
+    const { origin, child, ended } = await startEarshot(switches)
+    const org = await provision(origin)
+    for (let number = 0; number < 20; number++) await send(origin, org.key, `${number}`)
+    child.kill('SIGKILL')
+    await ended
+    const backup = join(await makeDataDir(), 'backup')
+    expect(await runEarshot(['backup', backup, '--json'], switches)).toMatchObject({ code: 0 })
+    const elsewhere = { EARSHOT_DATA_DIR: join(await makeDataDir(), 'data') }
+    const restored = await runEarshot(['restore', backup, '--json'], elsewhere)
+    expect(JSON.parse(restored.stdout)).toMatchObject({ organizations: 2, conversations: 20 })
+    const rows = await rowsOf(switches.EARSHOT_DATA_DIR)
+    expect(rows.get('conversations')?.split('\n')).toHaveLength(20)
+    expect(await rowsOf(elsewhere.EARSHOT_DATA_DIR)).toEqual(rows)
+  })
+
+  it('is made into a folder that is not there, and restored into one that is empty, or nothing happens', async () => {
+    const dataDir = await makeDataDir()
+    const switches = { EARSHOT_DATA_DIR: dataDir }
+    const folder = await makeDataDir()
+    const nothing = await runEarshot(['backup', join(folder, 'backup')], switches)
+    expect(nothing).toMatchObject({ code: 1, stderr: `earshot: There is no database in ${dataDir}.\n` })
+    expect((await runEarshot(['migrate'], switches)).code).toBe(0)
+    expect(await runEarshot(['backup', folder], switches)).toMatchObject({ code: 1 })
+    expect(await readdir(folder)).toEqual([])
+
+    const backup = join(folder, 'backup')
+    expect((await runEarshot(['backup', backup], switches)).code).toBe(0)
+    const full = await runEarshot(['restore', backup], switches)
+    expect(full).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') })
+    const none = await runEarshot(['restore', folder], { EARSHOT_DATA_DIR: join(folder, 'new') })
+    expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('is no backup') })
+
+    await appendFile(join(backup, 'postgres/PG_VERSION'), 'x')
+    const target = join(folder, 'new')
+    const damaged = await runEarshot(['restore', backup], { EARSHOT_DATA_DIR: target })
+    expect(damaged).toMatchObject({ code: 1, stderr: expect.stringContaining('PG_VERSION is damaged') })
+    expect(await readdir(target)).toEqual([])
+    await rm(join(backup, 'postgres/PG_VERSION'))
+    expect(await runEarshot(['restore', backup], { EARSHOT_DATA_DIR: target })).toMatchObject({ code: 1 })
+    expect(await readdir(target)).toEqual([])
+    expect(await readFile(join(backup, 'SHA256SUMS'), 'utf8')).toMatch(/^[0-9a-f]{64} {2}postgres\//)
+  })
+})

@@ -1,0 +1,93 @@
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import packageFile from '../../../package.json' with { type: 'json' }
+import { type Config, loadConfig } from '../../config.ts'
+import { copyCluster } from '../../platform/db/base-backup.ts'
+import { connectDatabase } from '../../platform/db/connect.ts'
+import { errorCode } from '../../platform/db/embedded-process.ts'
+import { openLog } from '../../platform/log.ts'
+import type { Run } from '../call.ts'
+import { printJson } from '../columns.ts'
+import { openContents } from './contents.ts'
+
+type Contents = ReturnType<typeof openContents>
+
+const exists = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+/**
+ * After the database: what came in between is a file too many, where the other way round the database would name files
+ * that the backup has not. One that went in between was erased.
+ */
+const copyFiles = async (folder: string, contents: Contents): Promise<void> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  for (const entry of entries) {
+    const from = join(entry.parentPath, entry.name)
+    const path = from.slice(folder.length + 1)
+    // What begins with a dot is being written.
+    if (!entry.isFile() || path.startsWith('.')) continue
+    try {
+      await contents.copy(from, `blobs/${path}`)
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw error
+    }
+  }
+}
+
+const storageOf = ({ storage }: Config) =>
+  storage.kind === 'file' ? 'file' : `s3://${storage.bucket}${storage.prefix === '' ? '' : `/${storage.prefix}`}`
+
+const fill = async (folder: string, config: Config) => {
+  const { dataDir, storage } = config
+  const contents = openContents(folder)
+  const database = await connectDatabase({
+    ...{ databaseUrl: undefined, dataDir, applicationName: 'earshot backup', log: openLog(), exclusive: 'preferred' },
+  })
+  try {
+    const source = join(dataDir, 'postgres')
+    const target = join(folder, 'postgres')
+    const copy = (path: string) => contents.copy(join(source, path), `postgres/${path}`)
+    await copyCluster(database.connection, { folder: source, target, copy })
+    await contents.add('postgres/backup_label')
+  } finally {
+    await database.close()
+  }
+  // What was stored by now is in it.
+  const madeAt = new Date()
+  if (storage.kind === 'file') await copyFiles(storage.folder ?? join(dataDir, 'blobs'), contents)
+  const key = join(dataDir, 'secret.key')
+  if (await exists(key)) await contents.copy(key, 'secret.key')
+  return contents.seal({ version: packageFile.version, madeAt: madeAt.toISOString(), storage: storageOf(config) })
+}
+
+export const run: Run = async ({ args, flag }) => {
+  const config = loadConfig()
+  if (config.databaseUrl) {
+    throw new Error('A backup is of the embedded database. Dump the one that DATABASE_URL names with pg_dump.')
+  }
+  // One is asked for.
+  const target = resolve(args[0] as string)
+  if (await exists(target)) throw new Error(`${target} is there already. Name a folder that is not.`)
+  if (!(await exists(join(config.dataDir, 'postgres')))) throw new Error(`There is no database in ${config.dataDir}.`)
+  await mkdir(dirname(target), { recursive: true })
+  // Under another name until it is whole, so that what has the name can be restored.
+  const partial = join(dirname(target), `.${basename(target)}.partial-${process.pid}`)
+  await mkdir(partial, { mode: 0o700 })
+  try {
+    const summary = await fill(partial, config)
+    await rename(partial, target)
+    if (flag('json')) printJson({ folder: target, ...summary })
+    else {
+      process.stdout.write(`${target}: ${summary.files} files, ${(summary.bytes / 1024 / 1024).toFixed(1)} MiB.\n`)
+      if (summary.storage !== 'file') process.stdout.write(`Stored files are in ${summary.storage} and not in it.\n`)
+      if (config.secretKey) process.stdout.write('EARSHOT_SECRET_KEY is not in it; keep it beside it.\n')
+    }
+    return 0
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true })
+    throw error
+  }
+}

@@ -1,0 +1,73 @@
+// A copy of the embedded database's files, taken while it runs, from which PostgreSQL recovers: its own procedure, in
+// which the copy may be torn, since the write-ahead log from before the first byte to after the last comes with it.
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { errorCode } from './embedded-process.ts'
+
+/** Copies one file, from path to path below the two folders. Fails with ENOENT where it is gone. */
+export type CopyFile = (path: string) => Promise<void>
+
+/** Their content belongs to the running server alone and is made anew by the one that recovers. */
+const emptied = [
+  'pg_dynshmem',
+  'pg_notify',
+  'pg_replslot',
+  'pg_serial',
+  'pg_snapshots',
+  'pg_stat_tmp',
+  'pg_subtrans',
+  'pg_wal',
+]
+const leftOut =
+  /^(postmaster\.(pid|opts)|\.s\.PGSQL\..*|pgsql_tmp.*|pg_internal\.init.*|backup_label.*|tablespace_map.*)$/
+/** Read last, as it says from where on to recover. */
+const controlFile = 'global/pg_control'
+const logSegment = /^[0-9A-F]{24}$/
+
+/** A file may come and go while the database works; what the log says of it is enough. */
+const copyIfThere = async (copy: CopyFile, path: string): Promise<void> => {
+  try {
+    await copy(path)
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error
+  }
+}
+
+const copyFolder = async (source: string, target: string, path: string, copy: CopyFile): Promise<void> => {
+  await mkdir(join(target, path), { recursive: true, mode: 0o700 })
+  for (const entry of await readdir(join(source, path), { withFileTypes: true })) {
+    const name = path === '' ? entry.name : `${path}/${entry.name}`
+    if (leftOut.test(entry.name) || name === controlFile) continue
+    if (entry.isFile()) await copyIfThere(copy, name)
+    if (!entry.isDirectory()) continue
+    if (emptied.includes(name)) await mkdir(join(target, name), { mode: 0o700 })
+    else await copyFolder(source, target, name, copy)
+  }
+}
+
+/** `folder` is that of the cluster behind the connection, `target` one that does not exist. */
+export const copyCluster = async (
+  connection: pg.PoolConfig,
+  { folder, target, copy }: { folder: string; target: string; copy: CopyFile },
+): Promise<void> => {
+  const client = new pg.Client(connection)
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    // Keeps the log from being reused meanwhile; it goes with this session, however that ends.
+    await client.query(`SELECT pg_create_physical_replication_slot('backup_${process.pid}', true, true)`)
+    await client.query(`SELECT pg_backup_start('earshot backup', true)`)
+    await copyFolder(folder, target, '', copy)
+    await copy(controlFile)
+    const { rows } = await client.query<{ label: string; segment: string }>(
+      'SELECT labelfile AS label, pg_walfile_name(lsn) AS segment FROM pg_backup_stop(false)',
+    )
+    const { label = '', segment = '' } = rows[0] ?? {}
+    await writeFile(join(target, 'backup_label'), label, { mode: 0o600 })
+    const segments = (await readdir(join(folder, 'pg_wal'))).filter((name) => logSegment.test(name) && name <= segment)
+    for (const name of segments) await copyIfThere(copy, `pg_wal/${name}`)
+  } finally {
+    await client.end()
+  }
+}
