@@ -12,7 +12,7 @@ import { serviceKey, testServer } from './server.ts'
 
 /** `FUZZ_SEED=… vitest run test/fuzz` sends the very same requests again; `npm run faults` sends 2,000 an operation. */
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32))
-const requestsPerOperation = Number(process.env.FUZZ_REQUESTS ?? 300)
+const requestsPerOperation = Number(process.env.FUZZ_REQUESTS ?? 200)
 const concurrency = 16
 
 const server = await testServer({ EARSHOT_LIMITS: 'ratePerSecond=1000000,rateBurst=1000000' })

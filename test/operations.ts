@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import { generateExport } from '../server/exports/jobs.ts'
 import type { Access } from '../server/platform/http/access.ts'
 import { exampleOf } from '../server/platform/http/examples.ts'
@@ -45,6 +46,10 @@ import {
 import { sampleBytes } from './samples/ingest/sample.ts'
 import type { Call, TestServer } from './server.ts'
 
+/** The files that other operations asked for, which nobody of theirs waits for: each would take its time. */
+const forgetExports = ({ deps }: TestServer) =>
+  sql`DELETE FROM pgboss.job WHERE name = ${generateExport.name} AND state < 'active'`.execute(deps.db)
+
 /** The operations of the interface, and what a call of each needs: what the contract sweep goes by. */
 
 export type Org = { id: string; key: string }
@@ -89,6 +94,7 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   '/v1/companies/{id}': async (server, { key }) => (await makeCompany(server, key)).id,
   '/v1/experiments/monitor-groups/{id}': async (server, { key }) => makeMonitorGroup(server, key),
   '/v1/experiments/{id}/exports/{exportId}/download': async (server, { key }) => {
+    await forgetExports(server)
     const { experimentId, id } = await makeExperimentExport(server, key)
     await server.deps.jobs.drain([generateExport], server.deps)
     return [experimentId, id]
@@ -122,6 +128,7 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
     (await makeMonitor(server, key, { kind: 'rule', definition: { expression: 'true' } })).id,
   '/v1/monitors/{id}': async (server, { key }) => (await makeMonitor(server, key)).id,
   '/v1/monitor-exports/{id}/download': async (server, { key }) => {
+    await forgetExports(server)
     const { id } = await makeExport(server, key)
     await server.deps.jobs.drain([generateExport], server.deps)
     return id

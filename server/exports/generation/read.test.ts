@@ -14,7 +14,7 @@ import { expectedRows, loadAll } from './test-reference.ts'
 
 /** `EXPORT_SEED=… vitest run server/exports/generation` draws the very same calls and orders again. */
 const seed = Number(process.env.EXPORT_SEED ?? randomInt(2 ** 31))
-const organizations = 40
+const organizations = Number(process.env.EXPORT_ORGANIZATIONS ?? 20)
 const ordersEach = 50
 
 const server = await testServer()
