@@ -21,6 +21,37 @@ const list = async (path: string): Promise<Listed['data']> => {
   return ((await answer.json()) as Listed).data
 }
 
+const make = async (method: string, path: string, body?: object): Promise<{ id: string }> => {
+  const answer = await fetch(origin + path, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  if (!answer.ok) throw new Error(`${method} ${path} was answered ${answer.status}: ${await answer.text()}`)
+  return (await answer.json()) as { id: string }
+}
+
+/** What the demo has not, since it would call the outside: a connection that pulls, and a schedule. */
+const makeOutside = async (monitor: string) => {
+  const integration = await make('POST', '/v1/integrations', {
+    ...{ provider: 'elevenlabs', name: 'Front desk on ElevenLabs', secret: 'an-elevenlabs-secret' },
+  })
+  await make('PUT', `/v1/integrations/${integration.id}/sync`, { apiKey: 'an-elevenlabs-key', lookbackDays: 7 })
+  const endpoint = await make('POST', '/v1/webhook-endpoints', {
+    ...{ name: 'Warehouse', url: 'https://hooks.example.com/earshot', events: ['monitor_export.completed'] },
+  })
+  await make('POST', `/v1/webhook-endpoints/${endpoint.id}/approve`)
+  const schedule = await make('POST', '/v1/export-schedules', {
+    name: 'Refunds of yesterday',
+    config: { monitors: [{ id: monitor, result: 'affected' }], timezone: 'Europe/Berlin' },
+    recurrence: { every: 'day', at: '02:30' },
+    window: { kind: 'last', days: 1 },
+    destination: { type: 'webhook', webhookEndpointId: endpoint.id },
+  })
+  await make('POST', `/v1/export-schedules/${schedule.id}/run`)
+  return { integration, schedule }
+}
+
 const idOf = async (path: string, name?: string) => {
   const found = await list(path)
   return (found.find((item) => item.name === name) ?? found[0])?.id ?? ''
@@ -59,6 +90,7 @@ try {
   const telling = found.toSorted((a, b) => b.marks - a.marks)[0]?.id
   const monitor = await idOf('/v1/monitors', 'Asks for a person')
   const bucket = await idOf('/v1/buckets')
+  const { integration, schedule } = await makeOutside(monitor)
   const pages: Record<string, string> = {
     overview: '/',
     conversations: `/conversations?open=${await idOf('/v1/conversations?limit=1')}`,
@@ -68,6 +100,9 @@ try {
     editor: `/monitors/${monitor}/edit`,
     exports: '/exports',
     'new-export': `/exports/new?config=${encodeURIComponent(JSON.stringify({ monitors: [{ id: monitor, result: 'affected' }] }))}`,
+    schedules: '/exports/schedules',
+    schedule: `/exports/schedules/${schedule.id}`,
+    'new-schedule': '/exports/schedules/new',
     findings: '/findings',
     finding: `/findings/${await idOf('/v1/findings?limit=20', 'Who asks for a person is asked once more')}`,
     review: '/review',
@@ -82,9 +117,10 @@ try {
     companies: '/companies',
     members: '/settings/members',
     'api-keys': '/settings/api-keys',
-    connections: '/settings/connections',
+    connections: `/settings/connections?open=${integration.id}`,
     webhooks: '/settings/webhooks',
     start: '/start',
+    guide: '/docs/guide/start',
   }
   const asked = process.argv.slice(2)
   const target = join(import.meta.dirname, '../docs/screenshots')
