@@ -25,6 +25,26 @@ it('copies a block of code', async () => {
   expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('export EARSHOT_URL')
 })
 
+it('copies without TLS too, where the browser hides its clipboard', async () => {
+  const page = await open('/docs/guide/start')
+  await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+  await page.locator('.code').nth(1).hover()
+  await page.locator('.code').nth(1).getByRole('button', { name: 'Copy' }).click()
+  await page.locator('.code').nth(1).getByRole('button', { name: 'Copied' }).waitFor()
+  await page.reload()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('export EARSHOT_URL')
+})
+
+it('says when its index cannot be had, and asks for it again', async () => {
+  const page = await open('/docs/guide/start')
+  await page.route('**/search.json', (route) => route.fulfill({ status: 404, body: '{}' }))
+  await page.getByRole('searchbox').fill('rotate secret')
+  await page.getByText('The search could not be loaded. Try again.').waitFor()
+  await page.unroute('**/search.json')
+  await page.getByRole('searchbox').fill('replace secret')
+  await page.locator('#found a').first().waitFor()
+})
+
 it('has no link that leads nowhere, and no page with a barrier or too wide for 320 pixels', async () => {
   const page = await open('/docs/guide/start')
   const linksOf = () =>

@@ -50,8 +50,9 @@ describe('a service that tells of itself', () => {
     })
     const org = await provision(service.origin)
     const traceId = '0af7651916cd43dd8448eb211c80319c'
+    // Who does not record its own trace decides nothing for ours.
     const response = await fetch(`${service.origin}/v1/companies?secret=of-an-address`, {
-      headers: { authorization: `Bearer ${org.key}`, traceparent: `00-${traceId}-b7ad6b7169203331-01` },
+      headers: { authorization: `Bearer ${org.key}`, traceparent: `00-${traceId}-b7ad6b7169203331-00` },
     })
     expect(response.status).toBe(400)
     const called = await fetch(`${service.origin}/v1/companies`, {
@@ -71,6 +72,8 @@ describe('a service that tells of itself', () => {
       transcript: 'Agent: Hello from Whispering Pines',
     })
     expect(sent.status).toBe(201)
+    const countedRuns = async () => (await fetch(`${service.origin}/metrics`)).text()
+    await expect.poll(countedRuns, { timeout: 30_000 }).toMatch(/^earshot_job_runs_total\{/m)
     service.child.kill('SIGTERM')
     expect(await service.ended).toEqual({ code: 0, signal: null })
 
@@ -111,6 +114,24 @@ describe('a service that tells of itself', () => {
     expect((await ask(service.origin, 'GET', '/v1/companies', org.key)).status).toBe(200)
     service.child.kill('SIGTERM')
     expect(await service.ended).toEqual({ code: 0, signal: null })
+  })
+
+  it('tells in a line what its collector refused', async () => {
+    const { url } = await serve((request, response) => {
+      request.resume()
+      response.writeHead(400).end('<html>')
+    })
+    const service = await startEarshot({
+      EARSHOT_DATA_DIR: await makeDataDir(),
+      OTEL_EXPORTER_OTLP_ENDPOINT: url,
+      OTEL_METRIC_EXPORT_INTERVAL: '1000',
+    })
+    const told = () =>
+      [...service.stdout().split('\n'), ...service.stderr().split('\n')]
+        .filter((line) => line.includes('"from":"telemetry"'))
+        .map((line) => JSON.parse(line).msg)
+    await expect.poll(told, { timeout: 30_000 }).toContainEqual(expect.stringContaining('Bad Request'))
+    expect(told()).toEqual(told().map(() => expect.stringMatching(/^[^{\n]+$/)))
   })
 })
 

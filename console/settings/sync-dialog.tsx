@@ -73,7 +73,7 @@ export const SyncDialog = ({ id, sync, onClose }: { id: string; sync?: Integrati
         <SelectField
           name="lookbackDays"
           label="Go back by"
-          hint={sync && 'Another value begins anew from there.'}
+          hint={sync && 'Another value, key or address begins anew from there.'}
           options={withPresent(lookbacks, lookbackDays, 'days')}
         />
         <TextField

@@ -4,16 +4,27 @@ import MiniSearch from './minisearch.js'
 const field = document.querySelector('input[type=search]')
 const found = document.getElementById('found')
 
-/** Read when somebody begins to search, and then kept. */
+/** Read when somebody begins to search, and then kept. Nothing when it cannot be had: the next search asks again. */
 let opened
 const openIndex = () => {
   opened ??= fetch('/docs/guide/assets/search.json')
     .then((answer) => answer.json())
     .then(({ options, index }) => MiniSearch.loadJS(index, options))
+    .catch(() => {
+      opened = undefined
+    })
   return opened
 }
 
+const sayInstead = (text) => {
+  const item = document.createElement('li')
+  item.textContent = text
+  found.replaceChildren(item)
+  found.hidden = false
+}
+
 const show = (results) => {
+  if (results.length === 0) return sayInstead('Nothing in the guide has these words.')
   found.replaceChildren(
     ...results.slice(0, 8).map(({ page, title, anchor, heading }) => {
       const link = document.createElement('a')
@@ -27,11 +38,6 @@ const show = (results) => {
       return item
     }),
   )
-  if (results.length === 0) {
-    const item = document.createElement('li')
-    item.textContent = 'Nothing in the guide has these words.'
-    found.append(item)
-  }
   found.hidden = false
 }
 
@@ -41,8 +47,10 @@ const search = async () => {
     found.hidden = true
     return
   }
-  const results = (await openIndex()).search(asked)
-  if (field.value.trim() === asked) show(results)
+  const index = await openIndex()
+  if (field.value.trim() !== asked) return
+  if (index) show(index.search(asked))
+  else sayInstead('The search could not be loaded. Try again.')
 }
 
 field.addEventListener('focus', openIndex, { once: true })
@@ -74,13 +82,25 @@ document.addEventListener('click', (event) => {
   if (!event.target.closest('search')) found.hidden = true
 })
 
+/** The clipboard's own interface is missing where the guide is served without TLS. */
+const copy = async (text) => {
+  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
+  const hand = (event) => {
+    event.clipboardData.setData('text/plain', text)
+    event.preventDefault()
+  }
+  document.addEventListener('copy', hand)
+  document.execCommand('copy')
+  document.removeEventListener('copy', hand)
+}
+
 for (const block of document.querySelectorAll('pre')) {
   block.tabIndex = 0
   const button = document.createElement('button')
   button.type = 'button'
   button.textContent = 'Copy'
   button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(block.querySelector('code').textContent)
+    await copy(block.querySelector('code').textContent)
     button.textContent = 'Copied'
     setTimeout(() => {
       button.textContent = 'Copy'

@@ -1,6 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import { noteChanges } from '../../experiments/observations/changes.ts'
 import { expireExportsOfCalls } from '../../exports/expire.ts'
+import { deleteGapsOfCalls } from '../../integrations/sync/gaps/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { deleteRecording } from '../recordings/jobs.ts'
 import { eraseMentions } from './mentions.ts'
@@ -46,6 +47,7 @@ export const eraseConversations = async (deps: Deps, trx: Db, org: OrgId, ids: s
   if (externalIds.length > 0) {
     await insertTombstones(trx, org, hashes)
     await deleteSpansOf(trx, org, externalIds)
+    await deleteGapsOfCalls(trx, org, externalIds)
     await deps.jobs.enqueue(trx, eraseMentions, { organizationId: org, hashes })
   }
   return erasedIds

@@ -1,5 +1,6 @@
 import { OutboundError } from '../../platform/outbound/errors.ts'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
+import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
 import type { Ask, CallSource } from './providers.ts'
 
 /** One request to a provider, and what its answer means for the sync. */
@@ -13,20 +14,12 @@ export type Answer =
   /** Come again later; the provider may say when. */
   | { busySeconds: number }
   /** Nothing is to be had until somebody changes the settings. */
-  | { refused: string }
+  | { refused: string; status?: 401 | 403 }
   /** It may pass. */
   | { trouble: string }
 
 const timeoutMs = 30_000
 const defaultBusySeconds = 60
-const longestBusySeconds = 3_600
-
-/** Seconds, or an HTTP date. */
-const busySeconds = (header: string | string[] | undefined, now: Date): number => {
-  const text = [header].flat()[0] ?? ''
-  const asked = /^\d{1,9}$/.test(text) ? Number(text) : (Date.parse(text) - now.getTime()) / 1_000
-  return Number.isFinite(asked) ? Math.min(longestBusySeconds, Math.max(1, Math.ceil(asked))) : defaultBusySeconds
-}
 
 const whyNot = (error: unknown): Answer => {
   if (!(error instanceof OutboundError)) throw error
@@ -54,10 +47,11 @@ export const askProvider = async (
     const { status } = answer
     if (status === 200) return { body: answer.body }
     if (status === 401 || status === 403) {
-      return { refused: `The provider refused the API key (${status}). Set the right one to go on.` }
+      return { refused: `The provider refused the API key (${status}). Set the right one to go on.`, status }
     }
     if (status === 429 || (status === 503 && answer.headers['retry-after'] !== undefined)) {
-      return { busySeconds: busySeconds(answer.headers['retry-after'], now) }
+      const askedMs = readRetryAfter(answer.headers['retry-after'], now)
+      return { busySeconds: Math.ceil(askedMs / 1_000) || defaultBusySeconds }
     }
     const told = `The provider answered ${status}.`
     return status >= 400 && status < 500 && status !== 408 ? { missing: told } : { trouble: told }

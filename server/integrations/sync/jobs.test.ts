@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { makeOrganization } from '../../../test/make.ts'
+import { makeConversation, makeOrganization } from '../../../test/make.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
 import { makeProvider, post } from '../test-signing.ts'
 import { startSyncs, sweepSyncs, syncCalls } from './jobs.ts'
@@ -210,6 +210,22 @@ it('what another way brought is no gap any more', async () => {
   expect((await get('/gaps')).data).toEqual([])
 })
 
+it('of a call of which little is stored, the gap stays; with the call, its gap is erased', async () => {
+  const lacking = madeCall(50)
+  const { there, get, key } = await begin('retell', [lacking])
+  there.state.instead = (path) => (path.includes('get-call') ? { status: 404 } : undefined)
+  await tick()
+  const { id } = await makeConversation(server, key, {
+    externalId: lacking.id,
+    startedAt: lacking.beganAt.toISOString(),
+  })
+  await deps.jobs.enqueue(deps.db, sweepSyncs, {})
+  await deps.jobs.drain([sweepSyncs], deps)
+  expect((await get('/gaps')).data).toMatchObject([{ externalId: lacking.id }])
+  expect((await call('DELETE', `/v1/conversations/${id}`, { key })).status).toBe(204)
+  expect((await get('/gaps')).data).toEqual([])
+})
+
 it('waits as long as a busy provider says', async () => {
   const { there, get, ids } = await begin('retell', [madeCall(30)])
   let refusals = 2
@@ -283,5 +299,38 @@ it('a list that is none, and a call that is another one, change nothing', async 
     { status: 'failed', reason: 'The provider answered what is no list of calls.' },
     { status: 'completed', failed: 1 },
   ])
+  await put({ enabled: false })
+})
+
+it.each([
+  ['again', 'The provider names the same page as the next one.'],
+  ['\0', 'The provider names the next page by what cannot be kept.'],
+  ['x'.repeat(20_000), 'The provider names the next page by what cannot be kept.'],
+])('a list that leads nowhere ends the run, and moves nothing', async (pagination_key, reason) => {
+  const { there, get, put } = await begin('retell', [])
+  const { completeUntil } = await get()
+  there.state.instead = () => ({ status: 200, body: JSON.stringify({ items: [], has_more: true, pagination_key }) })
+  expect((await tick()).at(-1)).toMatchObject({ result: 'completed' })
+  expect(there.asked.length).toBeLessThan(3)
+  expect(await get()).toMatchObject({ completeUntil, state: 'waiting', lastRun: { status: 'failed', reason } })
+  await put({ enabled: false })
+})
+
+it('a call that the key may not see is a gap; where it may see none, the sync pauses', async () => {
+  const calls = Array.from({ length: 8 }, (_, index) => madeCall(60 + index))
+  const [hidden, ...others] = calls
+  const { there, get, ids, put } = await begin('elevenlabs', calls)
+  there.state.instead = (path) => (path.endsWith(`${hidden?.id}`) ? { status: 403 } : undefined)
+  await tick()
+  expect((await ids()).sort()).toEqual(others.map(({ id }) => id).sort())
+  expect(await get()).toMatchObject({ state: 'waiting', lastRun: { status: 'completed', filled: 7, failed: 1 } })
+  expect((await get('/gaps')).data).toMatchObject([
+    { externalId: hidden?.id, reason: expect.stringContaining('(403)'), state: 'failed' },
+  ])
+  for (let index = 0; index < 8; index++) there.calls.push(madeCall(30 + index))
+  there.state.instead = (path) => (/conversations\/./.test(path) ? { status: 403 } : undefined)
+  clock.advance(minutes(16))
+  await tick()
+  expect(await get()).toMatchObject({ state: 'paused', pausedReason: expect.stringContaining('(403)') })
   await put({ enabled: false })
 })

@@ -8,3 +8,17 @@ export const sealKey = (secrets: Secrets, org: string, integrationId: string, ap
 
 export const openKey = (secrets: Secrets, org: string, integrationId: string, sealed: string): string =>
   secrets.open(sealed, place(org, integrationId))
+
+/** One that cannot be opened any more, since the service has another key of its own, is no key. */
+export const isStoredKey = (
+  secrets: Secrets,
+  org: string,
+  integrationId: string,
+  { apiKey, sealed }: { apiKey: string; sealed: string },
+): boolean => {
+  try {
+    return openKey(secrets, org, integrationId, sealed) === apiKey
+  } catch {
+    return false
+  }
+}

@@ -16,6 +16,9 @@ export const requestsAJob = 60
 export const pauseSeconds = 30
 /** Pages of a run; the next run goes on where it came to. */
 export const mostPages = 5_000
+/** Entries of a page, of which at most a hundred are asked for, and characters of the cursor of the next one. */
+export const mostOnAPage = 1_000
+export const longestCursor = 10_000
 /** Calls that could not be taken in, and that are fetched once more in one run. */
 export const retriedARun = 500
 /** Beyond this something is wrong that trying again does not mend. */

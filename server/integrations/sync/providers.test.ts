@@ -23,10 +23,28 @@ describe.each(['elevenlabs', 'retell', 'vapi'] as const)('what %s may answer', (
     expect(readPage(answer, null)).toEqual({ calls: [], next: null })
   })
 
+  it('is no page when it is longer than anyone asked for', () => {
+    const list = Array.from({ length: 200_000 }, (_, index) => ({
+      ...{ id: `${index}`, call_id: `${index}`, conversation_id: `${index}`, createdAt: '2026-11-20T12:00:00Z' },
+    }))
+    expect(
+      sourceOf(provider).readPage(provider === 'vapi' ? list : { [listName[provider]]: list }, null),
+    ).toBeUndefined()
+  })
+
   it('is asked for by an address that an id cannot leave', () => {
     const { path } = sourceOf(provider).detail('../../account?x=#')
     expect(new URL(path, 'https://api.example.com').pathname).toContain('..%2F..%2Faccount%3Fx%3D%23')
   })
+})
+
+it('a page that has more behind it, and does not say where, is none: what is behind it would be lost', () => {
+  const [elevenlabs, retell, vapi] = [sourceOf('elevenlabs'), sourceOf('retell'), sourceOf('vapi')]
+  expect(elevenlabs.readPage({ conversations: [], has_more: true }, null)).toBeUndefined()
+  expect(retell.readPage({ items: [], has_more: true, pagination_key: 7 }, null)).toBeUndefined()
+  expect(retell.readPage({ items: [], pagination_key: 'more' }, null)?.next).toBe('more')
+  expect(retell.readPage({ items: [], has_more: false, pagination_key: 'more' }, null)?.next).toBeNull()
+  expect(vapi.readPage(Array(50).fill({ id: 'call' }), null)).toBeUndefined()
 })
 
 describe('pages of Vapi', () => {

@@ -11,6 +11,7 @@ import {
   textOf,
 } from '../../conversations/transcripts/json.ts'
 import type { Provider } from '../../conversations/transcripts/provider-calls/read-call.ts'
+import { mostOnAPage } from './limits.ts'
 
 /** How each provider lists its calls and hands out one of them. Pure: what to ask, and what an answer says. */
 
@@ -24,7 +25,7 @@ export type CallSource = {
   baseUrl: string
   headers: (apiKey: string) => Record<string, string>
   list: (window: Window, cursor: string | null) => Ask
-  /** Undefined when the answer is no list of calls. */
+  /** Undefined when the answer is no list of calls, or does not say where the rest of it is. */
   readPage: (answer: unknown, cursor: string | null) => ListedPage | undefined
   detail: (externalId: string) => Ask
   /** The call as the provider's own webhook would have told it. */
@@ -40,8 +41,18 @@ const query = (values: Record<string, string | number | null>): string =>
 
 const seconds = (instant: Date, round: (value: number) => number): number => round(instant.getTime() / 1_000)
 
-const listOf = (list: unknown, read: (entry: JsonObject) => Omit<Listed, 'externalId'>, id: string): Listed[] =>
-  (Array.isArray(list) ? list : []).filter(isObject).flatMap((entry) => {
+const listIn = (given: unknown): unknown[] | undefined =>
+  Array.isArray(given) && given.length <= mostOnAPage ? given : undefined
+
+/** Undefined where there is more, and no name for it: to end here would lose it. */
+const nextIn = (answer: unknown, cursorName: string): string | null | undefined => {
+  const hasMore = at(answer, 'has_more')
+  if (hasMore === false) return null
+  return textOf(at(answer, cursorName)) ?? (hasMore === true ? undefined : null)
+}
+
+const callsOf = (list: unknown[], read: (entry: JsonObject) => Omit<Listed, 'externalId'>, id: string): Listed[] =>
+  list.filter(isObject).flatMap((entry) => {
     const externalId = idOf(entry[id])
     return externalId === null ? [] : [{ externalId, ...read(entry) }]
   })
@@ -58,16 +69,16 @@ const elevenlabs: CallSource = {
     return { method: 'GET', path: `/v1/convai/conversations?${query(asked)}` }
   },
   readPage: (answer) => {
-    const list = at(answer, 'conversations')
-    if (!Array.isArray(list)) return undefined
+    const list = listIn(at(answer, 'conversations'))
+    const next = nextIn(answer, 'next_cursor')
+    if (!list || next === undefined) return undefined
     const read = ({ start_time_unix_secs, call_duration_secs, status }: JsonObject) => {
       const beganAt = instantOfMs(secondsToMs(start_time_unix_secs))
       const durationMs = secondsToMs(call_duration_secs)
       const endedAt = beganAt && durationMs !== null ? new Date(beganAt.getTime() + durationMs) : null
       return { beganAt, endedAt, isOver: status === 'done' || status === 'failed' }
     }
-    const next = at(answer, 'has_more') === false ? null : textOf(at(answer, 'next_cursor'))
-    return { calls: listOf(list, read, 'conversation_id'), next }
+    return { calls: callsOf(list, read, 'conversation_id'), next }
   },
   detail: (externalId) => ({ method: 'GET', path: `/v1/convai/conversations/${encodeURIComponent(externalId)}` }),
   payloadOf: (data) => ({ type: 'post_call_transcription', data }),
@@ -89,15 +100,15 @@ const retell: CallSource = {
     },
   }),
   readPage: (answer) => {
-    const list = at(answer, 'items')
-    if (!Array.isArray(list)) return undefined
+    const list = listIn(at(answer, 'items'))
+    const next = nextIn(answer, 'pagination_key')
+    if (!list || next === undefined) return undefined
     const read = ({ start_timestamp, end_timestamp, call_status }: JsonObject) => ({
       beganAt: instantOfMs(numberOf(start_timestamp)),
       endedAt: instantOfMs(numberOf(end_timestamp)),
       isOver: call_status === 'ended' || call_status === 'error' || call_status === 'not_connected',
     })
-    const next = at(answer, 'has_more') === true ? textOf(at(answer, 'pagination_key')) : null
-    return { calls: listOf(list, read, 'call_id'), next }
+    return { calls: callsOf(list, read, 'call_id'), next }
   },
   detail: (externalId) => ({ method: 'GET', path: `/v2/get-call/${encodeURIComponent(externalId)}` }),
   payloadOf: (call) => {
@@ -125,17 +136,19 @@ const vapi: CallSource = {
     return { method: 'GET', path: `/call?${query(asked)}` }
   },
   readPage: (answer, cursor) => {
-    if (!Array.isArray(answer)) return undefined
+    const list = listIn(answer)
+    if (!list) return undefined
     const read = ({ createdAt, startedAt, endedAt, status }: JsonObject) => ({
       beganAt: instantOf(createdAt) ?? instantOf(startedAt),
       endedAt: instantOf(endedAt),
       isOver: status === 'ended',
     })
-    const all = listOf(answer, read, 'id')
+    const all = callsOf(list, read, 'id')
     const { instant, listed } = openCursor(cursor)
     const calls = all.filter(({ externalId }) => !listed.includes(externalId))
     const began = all.flatMap(({ beganAt }) => beganAt?.getTime() ?? [])
-    if (answer.length < vapiPageSize || began.length === 0) return { calls, next: null }
+    if (list.length < vapiPageSize) return { calls, next: null }
+    if (began.length === 0) return undefined
     const oldest = Math.min(...began)
     // More in one instant than a page holds: the rest of them cannot be asked for.
     if (calls.length === 0) return { calls, next: new Date(oldest - 1).toISOString() }

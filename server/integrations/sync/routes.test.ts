@@ -79,6 +79,24 @@ describe('the settings of a sync', () => {
     expect((await put({})).status).toBe(400)
   })
 
+  it('begin anew with another key or address: what was listed may be another account’s', async () => {
+    const daysAgo = (days: number) => new Date(clock.now().getTime() - days * dayMs).toISOString()
+    const listedUntil = (days: number) =>
+      sql`UPDATE integration_syncs SET listed_until = ${daysAgo(days)}::timestamptz`.execute(deps.db)
+    await put({ apiKey })
+    await listedUntil(0)
+    expect((await put({ apiKey })).body.completeUntil).toBe(daysAgo(0))
+    expect((await put({ apiKey: 'another-key' })).body.completeUntil).toBe(daysAgo(7))
+    await listedUntil(0)
+    const moved = { apiKey: 'another-key', apiBaseUrl: 'https://eu.retellai.com' }
+    expect((await put(moved)).body.completeUntil).toBe(daysAgo(7))
+    // What a refused key has kept from being listed for longer is listed all the same.
+    await listedUntil(20)
+    expect((await put({ ...moved, apiKey })).body.completeUntil).toBe(daysAgo(20))
+    await sql`UPDATE integration_syncs SET api_key = 'sealed under another key of the service'`.execute(deps.db)
+    expect((await put({ ...moved, apiKey })).status).toBe(200)
+  })
+
   it('are refused for a provider whose calls cannot be listed', async () => {
     const { id } = await makeProvider(server, key, 'livekit')
     const answer = await call('PUT', `/v1/integrations/${id}/sync`, { key, body: { apiKey } })

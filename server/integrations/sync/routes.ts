@@ -10,7 +10,7 @@ import { isPublicHostByForm } from '../../platform/outbound/public-host.ts'
 import { findSealedIntegration, lockIntegration } from '../queries.ts'
 import { listGaps } from './gaps/queries.ts'
 import { beginRun } from './jobs.ts'
-import { openKey, sealKey } from './key.ts'
+import { isStoredKey, openKey, sealKey } from './key.ts'
 import { callSourceOf } from './providers.ts'
 import { deleteSync, getSync, lockSync, upsertSync } from './queries.ts'
 import { cancelRunOf, listRuns, sumRuns } from './runs/queries.ts'
@@ -54,9 +54,14 @@ export const integrationSyncs = (app: App, deps: Deps): void => {
     }
     const key = apiKey ?? openKey(secrets, org, id, before?.apiKey ?? '')
     const begin = new Date(now.getTime() - lookbackDays * dayMs)
-    const listedUntil = before?.lookbackDays === lookbackDays ? before.listedUntil : begin
+    const listedUntil = (): Date => {
+      if (before?.lookbackDays !== lookbackDays) return begin
+      // The account may be another one: what was listed of the one before says nothing of it.
+      const isSame = !isElsewhere && isStoredKey(secrets, org, id, { apiKey: key, sealed: before.apiKey })
+      return isSame || before.listedUntil < begin ? before.listedUntil : begin
+    }
     return {
-      ...{ enabled, apiBaseUrl, intervalMinutes, lookbackDays, listedUntil, nextRunAt: now },
+      ...{ enabled, apiBaseUrl, intervalMinutes, lookbackDays, listedUntil: listedUntil(), nextRunAt: now },
       apiKey: sealKey(secrets, org, id, key),
     }
   }

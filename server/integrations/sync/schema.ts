@@ -71,7 +71,7 @@ export const SyncPut = Closed(
       minimum: 1,
       maximum: 90,
       default: 7,
-      description: 'How far back the sync begins. Another value than before begins anew from there.',
+      description: 'How far back the sync begins. Another value, key or address than before begins anew from there.',
     }),
   },
   { examples: [{ enabled: true, apiKey: 'an-api-key', intervalMinutes: 15, lookbackDays: 7 }] },

@@ -6,11 +6,11 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Attempt } from '../../platform/jobs/define-job.ts'
 import { applyPayload } from '../apply.ts'
-import { type Parsed, parsePayload } from '../payload.ts'
+import { holdsUnsoundText, type Parsed, parsePayload } from '../payload.ts'
 import { type Account, type Answer, askProvider, parseAnswer } from './ask.ts'
 import { countGaps, upsertGap } from './gaps/queries.ts'
 import { openKey } from './key.ts'
-import { mostGaps, mostPages, windowMs } from './limits.ts'
+import { longestCursor, mostGaps, mostPages, windowMs } from './limits.ts'
 import { callSourceOf, type ListedPage } from './providers.ts'
 import { findSealedSync, holdSync, lockSync, updateSync } from './queries.ts'
 import { endRun, findRunningRun, lockRunningRun, updateRun } from './runs/queries.ts'
@@ -62,6 +62,14 @@ const notePage = async (deps: Deps, trx: Db, { org, run, sync }: State, page: Li
   await updateRun(trx, org, id, { ...place, addPending, count })
 }
 
+/** Why the next page is not to be asked for. */
+const faultOf = (next: string | null, cursor: string | null): string | undefined => {
+  if (next === null) return undefined
+  if (next === cursor) return 'The provider names the same page as the next one.'
+  const isKept = next.length <= longestCursor && !holdsUnsoundText(next)
+  return isKept ? undefined : 'The provider names the next page by what cannot be kept.'
+}
+
 export const listPage = async (deps: Deps, attempt: Attempt, state: State): Promise<Outcome> => {
   const { org, run, account } = state
   if (run.pages >= mostPages) return { failed: `The provider lists more than ${mostPages} pages.` }
@@ -74,6 +82,8 @@ export const listPage = async (deps: Deps, attempt: Attempt, state: State): Prom
   if (!('body' in answer)) return answer
   const page = account.source.readPage(parseAnswer(answer.body), run.pageCursor)
   if (!page) return { trouble: 'The provider answered what is no list of calls.' }
+  const fault = faultOf(page.next, run.pageCursor)
+  if (fault !== undefined) return { failed: fault }
   await attempt.transaction(async (trx) => {
     await holdSync(trx, org, run.integrationId)
     const present = await lockRunningRun(trx, org, run.id)
@@ -101,7 +111,10 @@ export const fetchCall = async (
   const call = { run, externalId, beganAt: null, now: deps.clock.now() }
   const fail = async (reason: string): Promise<void> =>
     attempt.transaction((trx) => settleFailed(trx, org, call, reason))
-  const answer = await ask(deps, state, account.source.detail(externalId))
+  const asked = await ask(deps, state, account.source.detail(externalId))
+  // One call may be hidden from a key that sees the others; one that sees none in a row is itself what is wrong.
+  const isHidden = mayFail && 'refused' in asked && asked.status === 403
+  const answer = isHidden ? { trouble: 'The API key may not read this call (403).' } : asked
   attempt.signal.throwIfAborted()
   if ('missing' in answer) {
     await fail(answer.missing)

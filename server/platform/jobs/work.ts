@@ -42,11 +42,11 @@ export const openWork = <D>({ db, log, jobs, deps, take, onSettled }: WorkOption
   const execute = async (job: Job<D>, claim: TakenJob, end: AbortController) => {
     const startedAt = performance.now()
     const fields = { job: claim.name, jobId: claim.id, number: claim.number }
+    const span = beginSpan(`job ${claim.name}`, {
+      kind: 'job',
+      attributes: { 'earshot.job.id': claim.id, 'earshot.job.attempt': claim.number },
+    })
     try {
-      const span = beginSpan(`job ${claim.name}`, {
-        kind: 'job',
-        attributes: { 'earshot.job.id': claim.id, 'earshot.job.attempt': claim.number },
-      })
       const attempt = () => runAttempt(db, job, deps, claim, end)
       const outcome = await (span ? within(span, attempt) : attempt())
       span?.setAttribute('earshot.job.result', outcome.result)
@@ -54,6 +54,7 @@ export const openWork = <D>({ db, log, jobs, deps, take, onSettled }: WorkOption
       logOutcome(log, outcome)
       onSettled({ ...outcome, durationSeconds: (performance.now() - startedAt) / 1000 })
     } catch (error) {
+      endSpan(span, error)
       // Its end could not be written. Without a heartbeat it is taken over, by this worker or another.
       log.error({ ...fields, err: error }, 'the end of an attempt could not be written')
     }

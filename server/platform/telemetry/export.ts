@@ -21,14 +21,26 @@ import type { Telemetry } from './telemetry.ts'
 
 type Options = { config: Config; registry: Registry; log: Log }
 
-/** A collector that is away must not hold up the end of the process. */
+/**
+ * A collector that is away holds up nothing else that is to be closed. The process itself ends with the last request of the
+ * exporters, which have a time-out of their own (OTEL_EXPORTER_OTLP_TIMEOUT).
+ */
 const closeTimeoutMs = 5_000
 
 const quiet = () => {}
 
+/** The SDK tells an error as JSON with its stack, which says nothing to an operator. */
+const messageIn = (told: string): string => {
+  try {
+    return String(JSON.parse(told).message ?? told)
+  } catch {
+    return told
+  }
+}
+
 export const startExport = ({ config, registry, log }: Options, endpoint: string): Telemetry => {
   const { serviceName, share, metricIntervalMs } = config.telemetry
-  const warn = (message: string) => log.warn({ from: 'telemetry' }, message.slice(0, 500))
+  const warn = (told: string) => log.warn({ from: 'telemetry' }, messageIn(told).slice(0, 500))
   diag.setLogger({ error: warn, warn, info: quiet, debug: quiet, verbose: quiet }, DiagLogLevel.WARN)
 
   const resource = defaultResource()
@@ -44,8 +56,8 @@ export const startExport = ({ config, registry, log }: Options, endpoint: string
   const sampler = new TraceIdRatioBasedSampler(share)
   const spans = new TracerProvider({
     resource,
-    // A caller may name its trace, not decide that it is recorded.
-    sampler: new ParentBasedSampler({ root: sampler, remoteParentSampled: sampler }),
+    // A caller may name its trace, not decide whether it is recorded.
+    sampler: new ParentBasedSampler({ root: sampler, remoteParentSampled: sampler, remoteParentNotSampled: sampler }),
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }) })],
   })
   const reader = new PeriodicExportingMetricReader({

@@ -96,7 +96,19 @@ export const deleteStoredGapsAllOrgs = async (db: Db): Promise<void> => {
   await sql`
     DELETE FROM integration_sync_gaps g USING conversations c
     WHERE c.organization_id = g.organization_id AND c.external_id = g.external_id
-      AND c.status <> 'in_progress'`.execute(db)
+      AND (c.status = 'failed' OR (c.status = 'completed' AND EXISTS (
+        SELECT FROM transcripts t WHERE t.organization_id = c.organization_id AND t.conversation_id = c.id)))`.execute(
+    db,
+  )
+}
+
+/** Of calls that are erased, in whichever integration they were missed. */
+export const deleteGapsOfCalls = async (trx: Db, org: OrgId, externalIds: string[]): Promise<void> => {
+  await trx
+    .deleteFrom('integration_sync_gaps')
+    .where('organization_id', '=', org)
+    .where('external_id', '=', sql<string>`ANY(${externalIds}::text[])`)
+    .execute()
 }
 
 export const deleteOldGapsAllOrgs = async (db: Db, before: Date, limit: number): Promise<number> => {
