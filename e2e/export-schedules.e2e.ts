@@ -43,7 +43,9 @@ it('makes a schedule, runs it by hand, pauses and resumes it, and deletes it', a
   await page.getByRole('link', { name: 'Edit' }).click()
   await page.getByLabel('Name', { exact: true }).fill('Calls of the year')
   expect(await page.getByLabel('At', { exact: true }).inputValue()).toBe('06:15')
+  const saved = page.waitForRequest((request) => request.method() === 'PATCH')
   await page.getByRole('button', { name: 'Save' }).click()
+  expect((await saved).postDataJSON()).toEqual({ name: 'Calls of the year' })
   await page.getByRole('heading', { name: 'Calls of the year' }).waitFor()
 
   await page.goto(new URL('/exports', page.url()).href)

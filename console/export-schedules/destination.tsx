@@ -1,8 +1,6 @@
 // Where the files go: a bucket of one's own, or word to a webhook endpoint.
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { answer, api } from '../api/client.ts'
-import { useMe } from '../api/session.ts'
+import { useEndpoints } from '../exports/queries.ts'
 import { Choice, Field, Input, Row, Select } from '../ui/form.tsx'
 import type { Draft } from './draft.ts'
 import styles from './schedules.module.css'
@@ -10,13 +8,7 @@ import styles from './schedules.module.css'
 type Part = { draft: Draft; change: (part: Partial<Draft>) => void }
 
 const Endpoint = ({ draft, change }: Part) => {
-  const { features } = useMe()
-  const { data } = useQuery({
-    queryKey: ['webhook-endpoints', 'names'],
-    queryFn: () => answer(api.GET('/v1/webhook-endpoints', { params: { query: { limit: 200 } } })),
-    enabled: features.exportWebhooks,
-  })
-  const active = (data?.data ?? []).filter(({ status }) => status === 'active')
+  const { active } = useEndpoints()
   if (active.length === 0) {
     return (
       <p className={styles.soft}>
@@ -34,7 +26,7 @@ const Endpoint = ({ draft, change }: Part) => {
         <Select
           {...ids}
           value={draft.webhookEndpointId}
-          options={[{ value: '', label: 'Choose…' }, ...active.map(({ id, url }) => ({ value: id, label: url }))]}
+          options={[{ value: '', label: 'Choose…' }, ...active]}
           onChange={({ target }) => change({ webhookEndpointId: target.value })}
         />
       )}

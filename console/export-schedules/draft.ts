@@ -1,6 +1,7 @@
 // A schedule as it is typed, and as it is sent.
 import type { Schemas } from '../api/schema.d.ts'
-import { asking, type What } from '../exports/fields.tsx'
+import { asking } from '../exports/fields.tsx'
+import type { What } from '../exports/queries.ts'
 import { ownZone } from '../lib/zones.ts'
 import type { Schedule } from './queries.ts'
 
@@ -87,6 +88,15 @@ const destinationOf = (draft: Draft): DestinationInput => {
   const { prefix, endpoint, secretAccessKey, fileName, encryption } = draft
   const more = asking({ prefix, endpoint, secretAccessKey, fileName })
   return { type: to, bucket, region, accessKeyId, ...more, ...(encryption && { encryption }) }
+}
+
+/** What a change sends: a bucket that stays is not tested again, and a run that is due stays due. */
+export const changesOf = (start: Draft, body: Body): Partial<Body> => {
+  const before = readDraft(start)
+  if ('lacks' in before) return body
+  const isOther = (name: keyof Body) => JSON.stringify(body[name]) !== JSON.stringify(before.body[name])
+  const others = Object.entries(body).filter(([name]) => isOther(name as keyof Body))
+  return { name: body.name, ...Object.fromEntries(others) }
 }
 
 /** What can be saved, or why it cannot yet. */

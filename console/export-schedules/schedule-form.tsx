@@ -13,7 +13,7 @@ import { LeaveGuard } from '../ui/leave-guard.tsx'
 import { Page } from '../ui/page.tsx'
 import { Await, FaultNote } from '../ui/states.tsx'
 import { Destination } from './destination.tsx'
-import { type Draft, readDraft, startOf } from './draft.ts'
+import { changesOf, type Draft, readDraft, startOf } from './draft.ts'
 import { refreshSchedules, type Schedule, scheduleOptions } from './queries.ts'
 import styles from './schedules.module.css'
 import { weekdays } from './words.tsx'
@@ -137,7 +137,10 @@ const ScheduleForm = ({ schedule }: { schedule?: Schedule }) => {
     mutationFn: (body: Extract<typeof read, { body: unknown }>['body']) =>
       answer(
         schedule
-          ? api.PATCH('/v1/export-schedules/{id}', { params: { path: { id: schedule.id } }, body })
+          ? api.PATCH('/v1/export-schedules/{id}', {
+              params: { path: { id: schedule.id } },
+              body: changesOf(start, body),
+            })
           : api.POST('/v1/export-schedules', { body }),
       ),
     onSuccess: async ({ id }) => {

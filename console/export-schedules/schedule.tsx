@@ -3,10 +3,9 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { answer, api } from '../api/client.ts'
 import { leadsNowhere } from '../api/fault.ts'
-import { useNames } from '../api/names.ts'
 import { queryClient, useList } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
-import { formatName } from '../exports/words.tsx'
+import { formatName, useWhatWords } from '../exports/words.tsx'
 import { NotFound } from '../layout/not-found.tsx'
 import { announce } from '../ui/announce.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
@@ -23,7 +22,7 @@ import {
   scheduleOptions,
 } from './queries.ts'
 import styles from './schedules.module.css'
-import { destinationWords, RunState, recurrenceWords, ScheduleState, windowWords } from './words.tsx'
+import { Destination, RunState, recurrenceWords, ScheduleState, windowWords } from './words.tsx'
 
 type Way = 'run' | 'test' | 'pause' | 'resume'
 
@@ -122,16 +121,9 @@ const columns: Column<ScheduleRun>[] = [
   { key: 'file', label: 'File', from: 960, cell: ({ objectKey }) => objectKey && <code>{objectKey}</code> },
 ]
 
-const What = ({ config: { monitors, format } }: { config: StoredSchedule['config'] }) => {
-  const { nameOf } = useNames('monitors')
-  const named = monitors.map(
-    ({ id, result = 'all' }) => `${nameOf(id)}${result === 'all' ? '' : ` (${result.replace('_', ' ')})`}`,
-  )
-  return (
-    <>
-      {named.join(', ')}, as {formatName(format)}
-    </>
-  )
+const What = ({ config }: { config: StoredSchedule['config'] }) => {
+  const { results, conditions } = useWhatWords(config)
+  return `${results}, as ${formatName(config.format)}${conditions}`
 }
 
 const Runs = ({ schedule: { id, lastRun } }: { schedule: StoredSchedule }) => {
@@ -178,7 +170,7 @@ export const Schedule = () => {
                 ['Runs', recurrenceWords(schedule.recurrence, schedule.config.timezone)],
                 ['Results of', <What key="what" config={schedule.config} />],
                 ['Holds', windowWords(schedule)],
-                ['Goes to', destinationWords(schedule.destination)],
+                ['Goes to', <Destination key="where" of={schedule.destination} />],
               ]}
             />
             <Runs schedule={schedule} />

@@ -6,7 +6,7 @@ import { Page } from '../ui/page.tsx'
 import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { type Schedule, schedulesOptions } from './queries.ts'
-import { destinationWords, RunState, recurrenceWords, ScheduleState } from './words.tsx'
+import { Destination, RunState, recurrenceWords, ScheduleState } from './words.tsx'
 
 const columns: Column<Schedule>[] = [
   {
@@ -24,7 +24,7 @@ const columns: Column<Schedule>[] = [
     from: 720,
     cell: ({ recurrence, config }) => recurrenceWords(recurrence, config.timezone),
   },
-  { key: 'where', label: 'To', from: 960, cell: ({ destination }) => destinationWords(destination) },
+  { key: 'where', label: 'To', from: 960, cell: ({ destination }) => <Destination of={destination} /> },
   { key: 'last', label: 'Last run', from: 480, cell: ({ lastRun }) => lastRun && <RunState run={lastRun} /> },
   { key: 'state', label: 'State', cell: (schedule) => <ScheduleState schedule={schedule} /> },
 ]

@@ -1,3 +1,4 @@
+import { useEndpoints } from '../exports/queries.ts'
 import { plural } from '../lib/format.ts'
 import { Badge, type Tone } from '../ui/badge.tsx'
 import { Time } from '../ui/time.tsx'
@@ -22,12 +23,15 @@ export const windowWords = ({ window, settleMinutes }: Pick<Schedule, 'window' |
   const calls =
     kind === 'since_last_run'
       ? 'Calls since the last run'
-      : `Calls of the last ${hours === null ? plural(days ?? 1, 'day') : plural(hours, 'hour')}`
+      : `Calls of the last ${(hours === null ? plural(days ?? 1, 'day') : plural(hours, 'hour')).replace(/^1 /, '')}`
   return settleMinutes === 0 ? calls : `${calls}, until ${plural(settleMinutes, 'minute')} before the run`
 }
 
-export const destinationWords = ({ type, bucket, prefix }: Schedule['destination']): string =>
-  type === 'webhook' ? 'A webhook endpoint' : `s3://${bucket}${prefix ? `/${prefix}` : ''}`
+export const Destination = ({ of }: { of: Schedule['destination'] }) => {
+  const { nameOf } = useEndpoints()
+  const { type, bucket, prefix, webhookEndpointId } = of
+  return type === 'webhook' ? nameOf(webhookEndpointId) : `s3://${bucket}${prefix ? `/${prefix}` : ''}`
+}
 
 const pauses: Record<NonNullable<Schedule['pauseReason']>, string> = {
   by_hand: 'Paused',

@@ -6,11 +6,8 @@ import { IconButton } from '../ui/button.tsx'
 import { Chooser, ChooserOfOne } from '../ui/chooser.tsx'
 import { Check, Choice, Row, Select } from '../ui/form.tsx'
 import styles from './new-export.module.css'
-import type { Config } from './queries.ts'
+import type { Config, What } from './queries.ts'
 import { formats } from './words.tsx'
-
-/** What an export is of, but for when. */
-export type What = Omit<Config, 'since' | 'until' | 'timezone' | 'notificationEndpointId'>
 
 type Part = { draft: What; change: (part: Partial<What>) => void }
 

@@ -1,10 +1,10 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answer, api } from '../api/client.ts'
 import { useNames } from '../api/names.ts'
 import { queryClient } from '../api/queries.ts'
-import { useMay, useMe } from '../api/session.ts'
+import { useMay } from '../api/session.ts'
 import { newId } from '../lib/ids.ts'
 import { instantIn, localIn, midnightIn, ownZone } from '../lib/zones.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
@@ -16,7 +16,7 @@ import { Empty, FaultNote } from '../ui/states.tsx'
 import { asking, Calls, FileForm, Monitors, zones } from './fields.tsx'
 import styles from './new-export.module.css'
 import { Preview } from './preview.tsx'
-import { type Config, exportsOptions, watchExport } from './queries.ts'
+import { type Config, exportsOptions, useEndpoints, watchExport } from './queries.ts'
 import { requestLines } from './words.tsx'
 
 /** The configuration as it is typed: the window in the clocks of its zone. */
@@ -49,13 +49,7 @@ const addressOf = ({ since, until, ...rest }: Draft): Partial<Config> => {
 }
 
 const Notify = ({ draft, change }: { draft: Draft; change: (part: Partial<Draft>) => void }) => {
-  const { features } = useMe()
-  const { data } = useQuery({
-    queryKey: ['webhook-endpoints', 'names'],
-    queryFn: () => answer(api.GET('/v1/webhook-endpoints', { params: { query: { limit: 200 } } })),
-    enabled: features.exportWebhooks,
-  })
-  const active = (data?.data ?? []).filter(({ status }) => status === 'active')
+  const { active } = useEndpoints()
   if (active.length === 0) return null
   return (
     <Field label="Tell an endpoint when it is ready">
@@ -63,7 +57,7 @@ const Notify = ({ draft, change }: { draft: Draft; change: (part: Partial<Draft>
         <Select
           {...ids}
           value={draft.notificationEndpointId ?? ''}
-          options={[{ value: '', label: 'None' }, ...active.map(({ id, url }) => ({ value: id, label: url }))]}
+          options={[{ value: '', label: 'None' }, ...active]}
           onChange={({ target }) => change({ notificationEndpointId: target.value })}
         />
       )}

@@ -1,17 +1,36 @@
-import { queryOptions } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import { asFault, Fault } from '../api/fault.ts'
 import { listOptions, queryClient } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
+import { useMe } from '../api/session.ts'
 import { plural } from '../lib/format.ts'
 import { announce } from '../ui/announce.tsx'
 
 export type Export = Schemas['MonitorExport']
 export type Config = Schemas['MonitorExportConfig']
+/** What an export is of, but for when. */
+export type What = Omit<Config, 'since' | 'until' | 'timezone' | 'notificationEndpointId'>
 
 export const exportsOptions = listOptions(['exports'], (cursor) =>
   answer(api.GET('/v1/monitor-exports', { params: { query: { limit: 50, ...cursor } } })),
 )
+
+/** Whoever may be told of a file; none where the organization has no webhooks for exports. */
+export const useEndpoints = () => {
+  const { features } = useMe()
+  const { data } = useQuery({
+    queryKey: ['webhook-endpoints', 'names'],
+    queryFn: () => answer(api.GET('/v1/webhook-endpoints', { params: { query: { limit: 200 } } })),
+    enabled: features.exportWebhooks,
+  })
+  const endpoints = data?.data ?? []
+  return {
+    active: endpoints.filter(({ status }) => status === 'active').map(({ id, url }) => ({ value: id, label: url })),
+    nameOf: (id: string | null): string =>
+      endpoints.find((endpoint) => endpoint.id === id)?.name ?? 'A webhook endpoint',
+  }
+}
 
 export const isUnderway = ({ status }: Pick<Export, 'status'>): boolean =>
   status === 'pending' || status === 'processing'

@@ -1,7 +1,7 @@
 import { useNames } from '../api/names.ts'
 import { operatorWords } from '../filters/operators.ts'
 import { Time } from '../ui/time.tsx'
-import type { Config } from './queries.ts'
+import type { Config, What } from './queries.ts'
 
 export const formats: { value: NonNullable<Config['format']>; label: string }[] = [
   { value: 'csv', label: 'CSV' },
@@ -12,8 +12,8 @@ export const formats: { value: NonNullable<Config['format']>; label: string }[] 
 export const formatName = (format: Config['format'] = 'csv'): string =>
   formats.find(({ value }) => value === format)?.label ?? format
 
-/** What an export holds, as a sentence. */
-export const ConfigWords = ({ config }: { config: Config }) => {
+/** The results and the conditions of an export, in words. */
+export const useWhatWords = (config: What): { results: string; conditions: string } => {
   const monitors = useNames('monitors')
   const agents = useNames('agents')
   const companies = useNames('companies')
@@ -31,10 +31,16 @@ export const ConfigWords = ({ config }: { config: Config }) => {
     config.versionScope === 'current' && 'results of current versions alone',
     config.reasoning && 'with reasoning',
   ].filter((words) => words !== false && words !== undefined && words !== '')
+  return { results: results.join(', '), conditions: conditions.length > 0 ? `; ${conditions.join(', ')}` : '' }
+}
+
+/** What an export holds, as a sentence. */
+export const ConfigWords = ({ config }: { config: Config }) => {
+  const { results, conditions } = useWhatWords(config)
   return (
     <>
-      {results.join(', ')}; calls from <Time at={config.since} /> to <Time at={config.until} />
-      {conditions.length > 0 && `; ${conditions.join(', ')}`}
+      {results}; calls from <Time at={config.since} /> to <Time at={config.until} />
+      {conditions}
     </>
   )
 }

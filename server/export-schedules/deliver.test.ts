@@ -86,6 +86,50 @@ it('delivery of what was erased meanwhile does not happen', async () => {
   expect(store.objects.size).toBe(0)
 })
 
+it('delivery of what is erased on its way is taken back, or says that it cannot be', async () => {
+  for (const mayDelete of [true, false]) {
+    const { destination, store } = await openTestBucket()
+    const { key } = await makeOrganization(server)
+    const { id, monitorId } = await makeSchedule(key, { destination })
+    clock.advance(hourMs)
+    await makeCall(key, monitorId, 'call-1', 30 * minuteMs)
+    await runNow(key, id)
+    await deps.jobs.drain([generateExport], deps)
+    const [{ exportId, objectKey }] = await runsOf(key, id)
+    store.state.fault = (line) => (line.startsWith('DELETE') && !mayDelete ? 'AccessDenied' : undefined)
+    const outbound = {
+      ...deps.outbound,
+      request: async (...sent: Parameters<typeof deps.outbound.request>) => {
+        const answer = await deps.outbound.request(...sent)
+        await call('DELETE', `/v1/monitor-exports/${exportId}`, { key })
+        return answer
+      },
+    }
+    await deps.jobs.drain([deliverRun], { ...deps, outbound }, { allowFailures: true })
+    const [run] = await runsOf(key, id)
+    expect(run).toMatchObject({ status: 'failed', error: expect.stringContaining('expired') })
+    expect(run.error.includes(`may not delete it: ${objectKey} is left there`)).toBe(!mayDelete)
+    expect(store.objects.size).toBe(mayDelete ? 0 : 1)
+  }
+})
+
+it('delivery is of the export as it was asked for, whatever the schedule says by then', async () => {
+  const { destination, store } = await openTestBucket()
+  const { key } = await makeOrganization(server)
+  const { id, monitorId } = await makeSchedule(key, { destination })
+  clock.advance(hourMs)
+  await makeCall(key, monitorId, 'call-1', 30 * minuteMs)
+  await runNow(key, id)
+  const earlier = new Date(clock.now().getTime() - 48 * hourMs).toISOString()
+  const config = { monitors: [{ id: monitorId }], timezone: 'UTC', format: 'xlsx' }
+  const body = { config, window: { kind: 'since_last_run', since: earlier } }
+  expect((await call('PATCH', `/v1/export-schedules/${id}`, { key, body })).status).toBe(200)
+  await work()
+  expect([...store.objects.keys()]).toEqual([expect.stringMatching(/\.csv$/)])
+  // What was said of the next window holds.
+  expect((await call('GET', `/v1/export-schedules/${id}`, { key })).body.coveredUntil).toBe(earlier)
+})
+
 it('delivery to a webhook is the notice of the export', async () => {
   const receiver = await openReceiver(200)
   const { key } = await makeOrganization(server)

@@ -45,8 +45,13 @@ const upload = async (deps: Deps, bucket: TenantBucket, { org, run, attempt }: T
   }
   // A conversation of it may have been erased while it was on its way.
   if ((await findExport(db, org, stored.id))?.status === 'completed') return undefined
-  await bucket.delete(run.objectKey)
-  return expired
+  try {
+    await bucket.delete(run.objectKey)
+    return expired
+  } catch (error) {
+    if (!(error instanceof BucketError && error.isFinal)) throw error
+    return `${expired} The key may not delete it: ${run.objectKey} is left there.`
+  }
 }
 
 /** Safe to run again: the same object is written with the same bytes. */
@@ -56,7 +61,7 @@ export const deliverRun = defineJob({
   // About an hour in all, for a storage that is away.
   retryLimit: 7,
   retryDelaySeconds: 30,
-  timeoutSeconds: 2 * 60 * 60,
+  timeoutSeconds: 30 * 60,
   concurrency: 4,
   run: async (deps: Deps, { organizationId: org, runId }, attempt): Promise<void> => {
     const { db } = deps

@@ -8,7 +8,14 @@ import { show } from './shown.ts'
 /** So many failed runs in a row pause a schedule. */
 const mostFailures = 5
 
+type Window = Pick<StoredRun, 'since' | 'until'>
 type RunEnd = { status: 'succeeded' } | { status: 'failed'; error: string; pause?: PauseReason }
+
+/** Where the next window since the last run begins; where somebody wants it, if that was said while the run went on. */
+const coveredAfter = ({ windowRule, coveredUntil }: StoredSchedule, { since, until }: Window): Date => {
+  const isMovedBack = windowRule.kind === 'since_last_run' && coveredUntil < since
+  return isMovedBack || coveredUntil > until ? coveredUntil : until
+}
 
 /**
  * Ends a run with all that follows from it for its schedule, in the caller's transaction, which holds the schedule. A
@@ -18,14 +25,13 @@ export const endRun = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,
   trx: Db,
   org: OrgId,
-  { schedule, run, end }: { schedule: StoredSchedule; run: Pick<StoredRun, 'id' | 'until'>; end: RunEnd },
+  { schedule, run, end }: { schedule: StoredSchedule; run: Window & Pick<StoredRun, 'id'>; end: RunEnd },
 ): Promise<void> => {
   const now = deps.clock.now()
   const error = end.status === 'failed' ? end.error : null
   await updateRun(trx, org, run.id, { status: end.status, error, finishedAt: now })
   if (end.status === 'succeeded') {
-    const coveredUntil = run.until > schedule.coveredUntil ? run.until : schedule.coveredUntil
-    await updateSchedule(trx, org, schedule.id, { failures: 0, coveredUntil })
+    await updateSchedule(trx, org, schedule.id, { failures: 0, coveredUntil: coveredAfter(schedule, run) })
     return
   }
   const failures = schedule.failures + 1

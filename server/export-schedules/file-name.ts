@@ -4,7 +4,9 @@ import { openZone } from '../platform/time-zone.ts'
 export const defaultFileName = '{schedule}-{since}-{until}.{format}'
 
 type Named = {
-  schedule: { id: string; name: string; timezone: string; format: string }
+  schedule: { id: string; name: string }
+  /** Of the export, which was asked for as the schedule was then. */
+  config: { timezone: string; format: string }
   run: { id: string; since: Date; until: Date; plannedFor: Date }
 }
 
@@ -24,10 +26,16 @@ const values: Record<string, (named: Named) => string> = {
   schedule: ({ schedule }) => slugOf(schedule),
   since: ({ run }) => compact(run.since),
   until: ({ run }) => compact(run.until),
-  date: ({ schedule, run }) => openZone(schedule.timezone).wallTime(run.plannedFor).toISOString().slice(0, 10),
+  date: ({ config, run }) => openZone(config.timezone).wallTime(run.plannedFor).toISOString().slice(0, 10),
   run: ({ run }) => run.id,
-  format: ({ schedule }) => schedule.format,
+  format: ({ config }) => config.format,
 }
+
+/** Dots between slashes would lead elsewhere. */
+export const faultOfSegments = (path: string): string | undefined =>
+  path.split('/').some((each) => each === '' || each === '.' || each === '..')
+    ? 'must have a name between its slashes'
+    : undefined
 
 /** Undefined when it is sound. Its schema has seen to the characters. */
 export const faultOfTemplate = (template: string): string | undefined => {
@@ -39,10 +47,7 @@ export const faultOfTemplate = (template: string): string | undefined => {
       .join(', ')} and no {${unknown}}`
   }
   if (/[{}]/.test(template.replaceAll(/\{.*?\}/g, ''))) return 'has a brace that stands alone'
-  const segments = template.split('/')
-  return segments.some((each) => each === '' || each === '.' || each === '..')
-    ? 'must have a name between its slashes'
-    : undefined
+  return faultOfSegments(template)
 }
 
 export const objectKeyOf = (

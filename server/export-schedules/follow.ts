@@ -1,13 +1,15 @@
 // What the end of an export means for the run that asked for it.
 import type { Deps } from '../deps.ts'
+import type { StoredExport } from '../exports/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { deliverRun } from './deliver.ts'
 import { endRun } from './end-run.ts'
 import { objectKeyOf } from './file-name.ts'
+import { configOf } from './parse.ts'
 import { lockSchedule } from './queries.ts'
 import { findRunOfExport, updateRun } from './runs/queries.ts'
 
-type Ended = { id: string; scheduleId: string | null; status: string; errorCode: string | null }
+type Ended = Pick<StoredExport, 'id' | 'scheduleId' | 'status' | 'errorCode' | 'config'>
 
 const words: Record<string, string> = {
   too_many_calls: 'The window has more calls than an export may have (100,000).',
@@ -22,8 +24,9 @@ export const followExport = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,
   trx: Db,
   org: OrgId,
-  { id: exportId, scheduleId, status, errorCode }: Ended,
+  ended: Ended,
 ): Promise<void> => {
+  const { id: exportId, scheduleId, status, errorCode } = ended
   if (scheduleId === null) return
   const schedule = await lockSchedule(trx, org, scheduleId)
   const run = await findRunOfExport(trx, org, exportId)
@@ -32,12 +35,9 @@ export const followExport = async (
     const error = words[errorCode ?? ''] ?? 'The export ended without a file.'
     return endRun(deps, trx, org, { schedule, run, end: { status: 'failed', error } })
   }
-  const { destination, config } = schedule
+  const { destination } = schedule
   if (destination.type === 'webhook') return endRun(deps, trx, org, { schedule, run, end: { status: 'succeeded' } })
-  const named = { id: schedule.id, name: schedule.name, timezone: config.timezone, format: config.format }
-  await updateRun(trx, org, run.id, {
-    status: 'delivering',
-    objectKey: objectKeyOf(destination, { schedule: named, run }),
-  })
+  const objectKey = objectKeyOf(destination, { schedule, config: configOf(ended), run })
+  await updateRun(trx, org, run.id, { status: 'delivering', objectKey })
   await deps.jobs.enqueue(trx, deliverRun, { organizationId: org, runId: run.id })
 }

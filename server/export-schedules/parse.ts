@@ -2,7 +2,7 @@
 import { type Configuration, parseConfiguration } from '../exports/configuration.ts'
 import { type Issue, invalidAll } from '../platform/errors.ts'
 import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
-import { defaultFileName, faultOfTemplate } from './file-name.ts'
+import { defaultFileName, faultOfSegments, faultOfTemplate } from './file-name.ts'
 import type { Destination, Recurrence, WindowRule } from './queries.ts'
 import type { ExportScheduleCreate, ExportScheduleUpdate } from './schema.ts'
 
@@ -58,6 +58,9 @@ const faultsOfDestination = (given: ExportScheduleCreate['destination'], environ
   const add = (name: string, message: string | undefined) => {
     if (message !== undefined) faults.push({ path: `destination.${name}`, message })
   }
+  // Directory buckets and those of Outposts are spoken to in another way.
+  if (/--(x|op)-s3$/.test(given.bucket ?? '')) add('bucket', 'must be a general purpose bucket')
+  if (given.prefix !== undefined) add('prefix', faultOfSegments(given.prefix))
   if (given.endpoint !== undefined) add('endpoint', faultOfEndpoint(given.endpoint, environment))
   if (given.fileName !== undefined) add('fileName', faultOfTemplate(given.fileName))
   return faults

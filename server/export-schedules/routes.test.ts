@@ -31,6 +31,15 @@ it('names every fault at once, and stores nothing', async () => {
     ['destination.webhookEndpointId'],
   )
   expect(await pathsOf({ destination: { ...bucket, region: 'x.evil.example/' } })).toEqual(['destination.region'])
+  for (const [name, value] of [
+    ['region', '-'],
+    ['prefix', 'earshot/../calls'],
+    // Directory buckets, and those of Outposts, are spoken to in another way.
+    ['bucket', 'acme--use1-az1--x-s3'],
+    ['bucket', 'acme--op-s3'],
+  ] as const) {
+    expect(await pathsOf({ destination: { ...bucket, [name]: value } })).toEqual([`destination.${name}`])
+  }
   expect(await pathsOf({ destination: { ...bucket, secretAccessKey: undefined } })).toEqual([
     'destination.secretAccessKey',
   ])
@@ -106,6 +115,10 @@ it('changes part by part, and begins its windows where it is told', async () => 
     window: { kind: 'since_last_run', hours: null, days: null },
   })
   expect(body.nextRunAt).toMatch(/:15:00.000Z$/)
+  // The same again, when a run is due, puts nothing off.
+  clock.advance(3_600_000)
+  const same = await change(key, id, { recurrence: { every: 'hour', minute: 15 } })
+  expect(same.body.nextRunAt).toBe(body.nextRunAt)
   expect((await change(key, id, {})).status).toBe(400)
 })
 

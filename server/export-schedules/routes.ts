@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Deps } from '../deps.ts'
 import { requireSelected } from '../exports/requirements.ts'
 import { recordAudit } from '../platform/audit/record.ts'
@@ -185,7 +186,10 @@ export const exportSchedules = (app: App, deps: Deps): void => {
         const isResumed = status === 'active' && before.status === 'paused'
         if (parsed.config || destination || isResumed) await requireNamed(trx, actor, config, changed.destination)
         const now = clock.now()
-        const isMoved = parsed.recurrence || config.timezone !== before.config.timezone || isResumed
+        const isMoved =
+          !isDeepStrictEqual(changed.recurrence, before.recurrence) ||
+          config.timezone !== before.config.timezone ||
+          isResumed
         const stored = await updateSchedule(trx, org, before.id, {
           ...parsed,
           ...(destination && { secret }),

@@ -89,7 +89,7 @@ const SettleMinutes = Type.Integer({
 const Kinds = Choice(['s3', 'webhook'])
 const bucketFields = {
   bucket: Type.String({ pattern: '^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$', examples: ['acme-exports'] }),
-  region: Type.String({ pattern: '^[a-z0-9-]{1,40}$', examples: ['eu-central-1'] }),
+  region: Type.String({ pattern: '^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$', examples: ['eu-central-1'] }),
   prefix: Type.String({
     pattern: '^[A-Za-z0-9._=-]+(/[A-Za-z0-9._=-]+)*$',
     maxLength: 200,

@@ -120,6 +120,14 @@ describe('tools', () => {
     })
     expect(await use(key, 'get_conversation')).toMatchObject({ isError: true, text: 'get_conversation needs id.' })
     expect(await use(key, 'get_conversation', { id: '../me' })).toMatchObject({ isError: true })
+    expect(await use(key, 'get_conversation', { id: 'x' })).toMatchObject({ isError: true, text: 'id must be a UUID' })
+    // Dots that would lead to another operation: /v1/findings/../conversations.
+    for (const id of ['..', '.', '%2e%2e']) {
+      expect(await use(key, 'list_finding_conversations', { id })).toMatchObject({
+        isError: true,
+        text: 'id must be a UUID',
+      })
+    }
     expect(await use(key, 'list_monitors', { surprise: 1 })).toMatchObject({ isError: true })
     expect(await use(key, 'read_transcript', { id: randomUUID(), turns: 1_000 })).toMatchObject({
       isError: true,
@@ -127,6 +135,25 @@ describe('tools', () => {
     })
     expect(await use(key, 'drop_tables')).toMatchObject({ isError: true, text: 'There is no tool drop_tables.' })
   })
+})
+
+it('long texts are cut, and links never: a part of one leads nowhere', async () => {
+  const { key } = await makeOrganization(server)
+  // As long as a signed link with a session's token may be.
+  const link = `https://bucket.example.com/file?token=${'t'.repeat(3_000)}`
+  const { id } = await makeConversation(server, key, { metadata: { link, note: 'n'.repeat(3_000) } })
+  const { metadata } = (await use(key, 'get_conversation', { id })).data
+  expect(metadata).toEqual({ link, note: `${'n'.repeat(2_000)}… (1000 more characters)` })
+})
+
+it('a trend that does not fit says what to ask for in its place', async () => {
+  const { key } = await makeOrganization(server)
+  const { id } = await makeMonitor(server, key)
+  const asked = { id, since: '2026-10-20T00:00:00Z', until: '2026-11-20T00:00:00Z', interval: 'hour' }
+  const { text, data } = await use(key, 'get_monitor_trend', asked)
+  expect(text.length).toBeLessThan(60_500)
+  expect(data).toMatchObject({ interval: 'hour', note: expect.stringMatching(/^\d+ more .* shorter window/) })
+  expect(data.note).not.toContain('cursor')
 })
 
 describe('access', () => {
@@ -217,6 +244,30 @@ describe('transcripts', () => {
     expect(seen).toEqual(turns.map((_, at) => at))
     const { data } = await use(key, 'read_transcript', { id, turns: 1 })
     expect(data.turns[0].text).toMatch(/… \(\d+ more characters\)$/)
+  })
+
+  it('with a turn of any length and any characters are whole JSON, and say where to go on', async () => {
+    const { key } = await makeOrganization(server)
+    const rows = Array.from({ length: 5_000 }, (_, at) => ({ at, name: `row ${at}` }))
+    const asked = { id: 'a', type: 'function', function: { name: 'find', arguments: JSON.stringify({ rows }) } }
+    const transcript = [
+      { role: 'assistant', content: null, tool_calls: [asked] },
+      { role: 'tool', tool_call_id: 'a', content: JSON.stringify(rows) },
+      ...makeTurns(198, (at) => `${at} ${'<'.repeat(60)}`),
+    ]
+    const { id } = await makeConversation(server, key, { transcript })
+    const seen: unknown[] = []
+    for (let fromTurn: number | undefined = 0; fromTurn !== undefined; ) {
+      const { text, data } = await use(key, 'read_transcript', { id, fromTurn, turns: 200 })
+      expect(text.length).toBeLessThan(60_500)
+      seen.push(...data.turns)
+      fromTurn = data.nextTurn
+    }
+    expect(seen).toMatchObject([
+      { tool: expect.stringMatching(/"find".*row 9.*… \(\d+ more characters\)$/) },
+      {},
+      ...Array.from({ length: 198 }, (_, at) => ({ text: `${at} ${'<'.repeat(60)}` })),
+    ])
   })
 
   it('that speak to the model come as data, which they cannot leave', async () => {

@@ -22,8 +22,11 @@ export type Callable = {
     additionalProperties: false
   }
   placeOf: Map<string, Place>
-  /** Arguments that only shape the reading are not the operation's to check. */
-  faultOfReading: (args: Record<string, unknown>) => string | undefined
+  /**
+   * In what the operation does not check itself: arguments that only shape the reading, and those of the path, which
+   * would name another operation if they held dots.
+   */
+  faultOf: (args: Record<string, unknown>) => string | undefined
   /** Of the operation that answers with a link. */
   linkPath: string | undefined
 }
@@ -67,11 +70,10 @@ const argumentsOf = ({ parameters = [], requestBody }: Operation, { components }
   )
 }
 
-const readingCheck = ({ reading }: Tool): Callable['faultOfReading'] => {
-  if (!reading) return () => undefined
-  const validate = compileStrict({ type: 'object', properties: reading })
+const checkOf = (properties: Record<string, JsonSchema>): Callable['faultOf'] => {
+  const validate = compileStrict({ type: 'object', properties })
   return (args) => {
-    const given = Object.entries(args).filter(([name]) => Object.hasOwn(reading, name))
+    const given = Object.entries(args).filter(([name]) => Object.hasOwn(properties, name))
     if (validate(Object.fromEntries(given))) return undefined
     const [fault] = toIssues(validate.errors ?? [])
     return `${fault?.path} ${fault?.message}`
@@ -91,11 +93,12 @@ const callableOf = (document: OpenApiDocument, tool: Tool): Callable => {
   const own = argumentsOf(operation, document)
   const properties = { ...Object.fromEntries(own.map(({ name, schema }) => [name, schema])), ...tool.reading }
   if (Object.keys(properties).length < own.length) throw new Error(`Two arguments of ${tool.name} have one name.`)
+  const inPath = own.filter(({ place }) => place === 'path')
   const required = own.filter((argument) => argument.required).map(({ name }) => name)
   return {
     ...{ tool, path, method, access },
     inputSchema: { type: 'object', properties, required, additionalProperties: false },
-    faultOfReading: readingCheck(tool),
+    faultOf: checkOf({ ...Object.fromEntries(inPath.map(({ name, schema }) => [name, schema])), ...tool.reading }),
     placeOf: new Map(own.map(({ name, place }) => [name, place])),
     linkPath: tool.link === undefined ? undefined : find(tool.link).path,
   }

@@ -8,6 +8,8 @@ export type Shorten = (answer: Json, args: Json) => Json
 const mostCharacters = 2_000
 /** Of a whole answer: some 15,000 tokens. */
 const mostInAll = 60_000
+/** Of them for what says how to go on. */
+const noteCharacters = 400
 const defaultTurns = 50
 const mostTurns = 200
 
@@ -20,12 +22,18 @@ const isObject = (value: unknown): value is Json => typeof value === 'object' &&
 
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-const sizeOf = (value: unknown): number => JSON.stringify(value).length
+/** JSON in which no text can end a fence around it. */
+const encode = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')
+
+const sizeOf = (value: unknown): number => encode(value).length
+
+/** A part of it leads nowhere. Signed ones are longer than other texts may be. */
+const isLink = (text: string): boolean => text.length <= 8_000 && /^https?:\/\/\S+$/.test(text)
 
 /** Every text within its bound. One that is cut says so, and never in the middle of a character. */
 const cutTexts = (value: unknown): unknown => {
   if (typeof value === 'string') {
-    if (value.length <= mostCharacters) return value
+    if (value.length <= mostCharacters || isLink(value)) return value
     const kept = value.slice(0, mostCharacters).replace(/[\ud800-\udbff]$/, '')
     return `${kept}… (${value.length - kept.length} more characters)`
   }
@@ -34,14 +42,28 @@ const cutTexts = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, cutTexts(part)]))
 }
 
-/** As many of the items as fit; at least one. */
-const fitting = (items: unknown[], room: number): unknown[] => {
-  let used = 0
-  const end = items.findIndex((item) => {
-    used += sizeOf(item) + 1
-    return used > room
-  })
-  return end === -1 ? items : items.slice(0, Math.max(1, end))
+/** Its largest parts as the beginning of their JSON, until it fits. */
+const shrink = (object: Json, room: number): Json => {
+  const parts = Object.entries(object).filter(([, part]) => typeof part === 'object' && part !== null)
+  let shrunk = object
+  for (const [name, part] of parts.sort(([, a], [, b]) => sizeOf(b) - sizeOf(a))) {
+    if (sizeOf(shrunk) <= room || sizeOf(part) <= mostCharacters) break
+    shrunk = { ...shrunk, [name]: cutTexts(JSON.stringify(part)) }
+  }
+  return shrunk
+}
+
+/** As many of the items as fit; at least one, which is made to. */
+const fitting = ([first, ...others]: Json[], room: number): Json[] => {
+  if (!first) return []
+  const shown = [shrink(first, room)]
+  let left = room - sizeOf(shown)
+  for (const item of others) {
+    left -= sizeOf(item) + 1
+    if (left < 0) break
+    shown.push(item)
+  }
+  return shown
 }
 
 /** Nulls tell a model nothing that leaving out does not. */
@@ -55,7 +77,7 @@ export const shortTranscript: Shorten = ({ content: _content, recordingUrl: _lin
   const all = listOf(turns)
   const from = Number(args.fromTurn ?? 0)
   const wanted = all.slice(from, from + Number(args.turns ?? defaultTurns)).map((turn) => cutTexts(shortTurn(turn)))
-  const shown = fitting(wanted, mostInAll - sizeOf(cutTexts(transcript)))
+  const shown = fitting(listOf(wanted), mostInAll - noteCharacters - sizeOf(cutTexts(transcript)))
   const next = from + shown.length
   const left = Math.max(0, all.length - next)
   return {
@@ -86,17 +108,18 @@ export const shortExperiment: Shorten = ({ outcomes, health, notifications: _peo
  * Any answer, within the bound of a whole one. A list that does not fit loses its end together with its cursor, which
  * would skip what was left out.
  */
-export const fitAnswer = (answer: unknown): string => {
-  const cut = cutTexts(answer)
-  if (isObject(cut) && Array.isArray(cut.data)) {
-    const shown = fitting(cut.data, mostInAll)
-    if (shown.length < cut.data.length) {
-      const note = `${cut.data.length - shown.length} more items of this page do not fit; ask again with limit ${shown.length}, and read on with its cursor.`
-      return JSON.stringify({ data: shown, note })
-    }
-    if (cut.nextCursor) return JSON.stringify({ ...cut, note: 'There are more; send nextCursor as cursor.' })
+export const fitAnswer = (answer: Json, { hasPages }: { hasPages: boolean }): string => {
+  // An object stays one.
+  const cut = cutTexts(answer) as Json
+  if (!Array.isArray(cut.data)) return encode(shrink(cut, mostInAll))
+  const { data, nextCursor, ...others } = cut
+  const all = listOf(data)
+  const shown = fitting(all, mostInAll - noteCharacters - sizeOf(others))
+  const left = all.length - shown.length
+  if (left > 0) {
+    const how = hasPages ? `ask again with limit ${shown.length}, and read on with its cursor` : 'take a shorter window'
+    return encode({ ...others, data: shown, note: `${left} more do not fit; ${how}.` })
   }
-  const text = JSON.stringify(cut)
-  if (text.length <= mostInAll) return text
-  return `${text.slice(0, mostInAll)}… (${text.length - mostInAll} more characters)`
+  const whole = { ...cut, data: shown }
+  return encode(nextCursor ? { ...whole, note: 'There are more; send nextCursor as cursor.' } : whole)
 }

@@ -17,6 +17,7 @@ declare module 'vitest' {
 }
 
 const run = promisify(execFile)
+const root = join(import.meta.dirname, '../..')
 
 /** The first Python that has pandas, which one page shows. */
 const findPython = async (): Promise<string> => {
@@ -35,6 +36,9 @@ export default async (project: TestProject) => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-docs-'))
   // As root the database runs as another user, who must be able to walk through.
   await chmod(folder, 0o711)
+  // The client as npm has it, built from what is here.
+  const { stdout: packed } = await run('node', [join(root, 'tools/build-client.ts'), folder])
+  await run('tar', ['-xzf', packed.trim(), '-C', folder])
   const certificate = { key: join(folder, 'key.pem'), cert: join(folder, 'cert.pem') }
   await run('openssl', [
     ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=localhost'],

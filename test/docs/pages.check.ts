@@ -17,7 +17,8 @@ const makeFolder = async (files: Map<string, string>) => {
   await mkdir(join(folder, 'bin'))
   await symlink(join(root, 'bin/earshot'), join(folder, 'bin/earshot'))
   await mkdir(join(folder, 'node_modules/@earshot'), { recursive: true })
-  await symlink(join(root, 'client'), join(folder, 'node_modules/@earshot/client'))
+  // What the tarball of npm unfolds to.
+  await symlink(join(reader.folder, 'package'), join(folder, 'node_modules/@earshot/client'))
   await symlink(join(root, 'node_modules/standardwebhooks'), join(folder, 'node_modules/standardwebhooks'))
   for (const file of ['key.pem', 'cert.pem']) await cp(join(reader.folder, file), join(folder, file))
   await mkdir(join(folder, 'test'))
@@ -69,7 +70,7 @@ describe('the code of each page runs as it is written', () => {
   })
 })
 
-it('no more is left to be run by hand than what starts or stops a service, or needs another machine', async () => {
+it('no more is left to be run by hand than what starts or stops a service, or needs another machine or program', async () => {
   const left: string[] = []
   for (const page of pages) {
     for (const block of blocksOf(await read(page)))
@@ -77,6 +78,7 @@ it('no more is left to be run by hand than what starts or stops a service, or ne
   }
   expect(left).toEqual([
     'README.md: npm install',
+    expect.stringMatching(/^mcp\.md: claude mcp add/),
     'operating.md: bin/earshot backup /backups/2026-11-22',
     'start.md: npm install',
     expect.stringMatching(/^webhooks\.md: openssl req/),

@@ -3,10 +3,11 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { openBucket } from './bucket.ts'
 import { openOutbound } from './outbound.ts'
 
+const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('base64')
 const content = Buffer.from('a,b\r\n')
-const file = (sha256 = createHash('sha256').update(content).digest('base64')) => ({
+const file = (bytes = content, sha256 = digest(bytes)) => ({
   stream: (async function* () {
-    yield content
+    yield bytes
   })(),
   contentType: 'text/csv',
   sha256,
@@ -14,16 +15,24 @@ const file = (sha256 = createHash('sha256').update(content).digest('base64')) =>
 
 const options = { bucket: 'acme-exports', accessKeyId: 'AKIATEST', secretAccessKey: 'secret', encryption: null }
 
-/** A bucket whose requests are noted and answered with success. */
-const open = async (region: string, endpoint: string | null = null) => {
+type Answer = { status: number; headers?: Record<string, string>; body?: string }
+const stored: Answer = { status: 200, headers: { etag: '"1"' } }
+
+/** A bucket whose requests are noted and answered, with success unless said. */
+const open = async (
+  region: string,
+  endpoint: string | null = null,
+  answer: (line: string) => Answer = () => stored,
+) => {
   const outbound = openOutbound({ allowedPrivateAddresses: [] })
   onTestFinished(outbound.close)
   const asked: { url: string; headers: Record<string, string> | undefined; httpsOnly: boolean | undefined }[] = []
   const noting: typeof outbound = {
     ...outbound,
-    request: async (url, { headers, httpsOnly }) => {
+    request: async (url, { method, headers, httpsOnly }) => {
       asked.push({ url: String(url), headers, httpsOnly })
-      return { status: 200, headers: {}, body: Buffer.alloc(0) }
+      const { status, headers: answered = {}, body = '' } = answer(`${method} ${url}`)
+      return { status, headers: answered, body: Buffer.from(body) }
     },
   }
   const bucket = await openBucket(noting, { ...options, region, endpoint })
@@ -54,7 +63,7 @@ test.each([
 
 test('a file that is not what was written is not sent', async () => {
   const { bucket, asked } = await open('eu-central-1')
-  await expect(bucket.put('a.csv', file('another'), new AbortController().signal)).rejects.toThrow(
+  await expect(bucket.put('a.csv', file(content, 'another'), new AbortController().signal)).rejects.toThrow(
     'not what was written',
   )
   expect(asked).toEqual([])
@@ -71,5 +80,46 @@ test('a private address is refused when it is connected to', async () => {
   await expect(bucket.put('a.csv', file(), new AbortController().signal)).rejects.toMatchObject({
     ...{ name: 'BucketError', isFinal: true },
     message: expect.stringContaining('storage.example.com is not at a public address'),
+  })
+})
+
+const coded = (status: number, code: string): Answer => ({
+  status,
+  body: `<Error><Code>${code}</Code><Message>what it says</Message></Error>`,
+})
+const entities = Array.from({ length: 12 }, (_, at) => `<!ENTITY e${at + 1} "${`&e${at};`.repeat(10)}">`).join('')
+const bomb = `<!DOCTYPE a [<!ENTITY e0 "aaaaaaaaaa">${entities}]><Error><Code>&e12;</Code></Error>`
+
+test.each<[string, string, Answer, { isFinal: boolean; message: string }]>([
+  [
+    'POST uploads',
+    'is of another region',
+    coded(301, 'PermanentRedirect'),
+    { isFinal: true, message: 'another region' },
+  ],
+  ['POST uploads', 'is new', coded(307, 'TemporaryRedirect'), { isFinal: false, message: '307 (TemporaryRedirect)' }],
+  ['POST uploads', 'is none', { status: 200, body: '<html></html>' }, { isFinal: true, message: 'began no upload' }],
+  ['PUT partNumber', 'is none', { status: 200, body: '<html></html>' }, { isFinal: true, message: 'no storage' }],
+  ['PUT partNumber', 'was too slow', coded(400, 'RequestTimeout'), { isFinal: false, message: 'RequestTimeout' }],
+  ['PUT partNumber', 'sends a bomb', { status: 403, body: bomb }, { isFinal: true, message: 'answered 403 (Error)' }],
+  ['PUT partNumber', 'sends odd names', coded(403, 'constructor'), { isFinal: true, message: '403 (constructor)' }],
+  // Its first answer was lost: the upload is over.
+  ['POST uploadId', 'was done before', coded(404, 'NoSuchUpload'), { isFinal: false, message: 'NoSuchUpload' }],
+  ['POST uploadId', 'is busy', coded(409, 'OperationAborted'), { isFinal: false, message: 'OperationAborted' }],
+  ['POST uploadId', 'fails late', coded(200, 'InternalError'), { isFinal: false, message: 'InternalError' }],
+])('%s that %s is told in words, and said to pass or not', async (step, _what, answer, expected) => {
+  const begun = {
+    ...stored,
+    body: '<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>',
+  }
+  const [method = '', part = ''] = step.split(' ')
+  const { bucket } = await open('eu-central-1', null, (line) => {
+    if (line.startsWith(method) && line.includes(part)) return answer
+    return line.includes('uploads') ? begun : stored
+  })
+  const large = Buffer.alloc(9 * 1024 * 1024)
+  await expect(bucket.put('a.csv', file(large), new AbortController().signal)).rejects.toMatchObject({
+    ...{ name: 'BucketError', isFinal: expected.isFinal },
+    message: expect.stringContaining(expected.message),
   })
 })

@@ -120,6 +120,9 @@ const reasons: Record<string, string> = {
   InvalidDigest: 'What arrived is not what was sent.',
 }
 
+/** Refusals that another try may not meet: also of an upload whose end was answered, and the answer lost. */
+const passing = new Set(['BadDigest', 'RequestTimeout', 'OperationAborted', 'TemporaryRedirect', 'NoSuchUpload'])
+
 const toBucketError = (error: unknown): BucketError => {
   if (error instanceof BucketError) return error
   if (error instanceof OutboundError) return new BucketError(error.message, error.reason === 'forbidden_address')
@@ -128,8 +131,9 @@ const toBucketError = (error: unknown): BucketError => {
   const { httpStatusCode: status } = error.$metadata as { httpStatusCode?: number }
   if (status === undefined) throw error
   const name = /^[A-Za-z0-9]{1,60}$/.test(error.name) ? error.name : 'Error'
-  const text = reasons[name] ?? `The storage answered ${status} (${name}).`
-  const passes = name === 'BadDigest' || status === 408 || status === 429 || status >= 500
+  const known = Object.hasOwn(reasons, name) ? reasons[name] : undefined
+  const text = known ?? `The storage answered ${status} (${name}).`
+  const passes = passing.has(name) || status === 408 || status === 429 || status >= 500
   return new BucketError(text, !passes)
 }
 
@@ -155,6 +159,12 @@ async function* partsOf(
     }
   }
   yield { body: Buffer.concat(waiting), isLast: true }
+}
+
+/** Of what was stored. Whoever answers without one has stored nothing. */
+const etagOf = ({ ETag }: { ETag?: string | undefined }): string => {
+  if (!ETag) throw new BucketError('What answers there is no storage of this kind.', true)
+  return ETag
 }
 
 /** The store compares what arrives with it, and refuses what differs. */
@@ -200,7 +210,7 @@ export const openBucket = async (outbound: Outbound, options: BucketOptions): Pr
         if (isLast && uploadId === undefined) {
           checkSource()
           const whole = { ...place, ...sealed, ContentType: contentType, Body: body, ContentMD5: digestOf(body) }
-          await client.send(new s3.PutObjectCommand(whole))
+          etagOf(await client.send(new s3.PutObjectCommand(whole)))
           return
         }
         if (uploadId === undefined) {
@@ -209,8 +219,7 @@ export const openBucket = async (outbound: Outbound, options: BucketOptions): Pr
           if (!uploadId) throw new BucketError('The storage began no upload.', true)
         }
         const part = { ...place, UploadId: uploadId, PartNumber: etags.length + 1, Body: body }
-        const { ETag = '' } = await client.send(new s3.UploadPartCommand({ ...part, ContentMD5: digestOf(body) }))
-        etags.push(ETag)
+        etags.push(etagOf(await client.send(new s3.UploadPartCommand({ ...part, ContentMD5: digestOf(body) }))))
       }
       checkSource()
       const parts = etags.map((ETag, index) => ({ ETag, PartNumber: index + 1 }))

@@ -1,5 +1,4 @@
 // The client for addresses that the operator configures: any address, but no redirect, and bounded in time and size.
-import type { Readable } from 'node:stream'
 import { Agent, request as send } from 'undici'
 import { inRequestSpan } from '../telemetry/span.ts'
 import { OutboundError, toOutboundError } from './errors.ts'
@@ -16,19 +15,12 @@ type OperatorRequest = {
 
 type OperatorResponse = { status: number; headers: OutboundHeaders; body: string }
 
-type OperatorDownload = { status: number; headers: OutboundHeaders; body: Readable }
-
 export type OperatorClient = {
   /** Fails with an OutboundError, or with the reason of the signal when that ends it. */
   request: (url: URL, options: OperatorRequest) => Promise<OperatorResponse>
-  /** A file of any size. Whoever takes the stream reads it to its end or destroys it; it fails when nothing comes. */
-  download: (url: URL, options: Pick<OperatorRequest, 'headers' | 'signal'>) => Promise<OperatorDownload>
   /** Ends what is under way: it fails. */
   close: () => Promise<void>
 }
-
-/** A download in which nothing comes for so long has broken off. */
-const silenceMs = 30_000
 
 /** Connections stay open for the next request, since all go to the same few addresses. */
 export const openOperatorClient = ({ maxBytes }: { maxBytes: number }): OperatorClient => {
@@ -49,19 +41,5 @@ export const openOperatorClient = ({ maxBytes }: { maxBytes: number }): Operator
     }
   }
 
-  const download: OperatorClient['download'] = async (url, { headers, signal }) => {
-    const waiting = new Agent({ headersTimeout: silenceMs, bodyTimeout: silenceMs })
-    try {
-      const { statusCode, headers: answered, body } = await send(url, { headers, signal, dispatcher: waiting })
-      // Without a listener, to destroy it early would end the process.
-      body.on('error', () => {}).once('close', () => void waiting.destroy())
-      return { status: statusCode, headers: answered, body }
-    } catch (error) {
-      await waiting.destroy()
-      signal.throwIfAborted()
-      throw toOutboundError(error)
-    }
-  }
-
-  return { request, download, close: () => agent.destroy() }
+  return { request, close: () => agent.destroy() }
 }
