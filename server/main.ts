@@ -1,5 +1,6 @@
 import packageFile from '../package.json' with { type: 'json' }
 import { readCall, WronglyCalled } from './commands/call.ts'
+import { plainLines } from './commands/columns.ts'
 import { commands } from './commands/table.ts'
 import { usageOf, usageOfAll } from './commands/usage.ts'
 import { ConfigError } from './config.ts'
@@ -13,7 +14,9 @@ const exitCodeOf = (error: unknown): number => {
 
 /** 0 done, 1 failed, 2 called wrongly or wrongly configured; docs/command-line.md tells the others. */
 const main = async ([name = 'help', ...args]: string[]): Promise<number> => {
-  if (name === 'help' || name === '--help') {
+  const [about] = args
+  if (name === 'help' && about !== undefined && about !== '--help') return main([about, '--help'])
+  if (name === 'help' || name === '--help' || name === '-h') {
     process.stdout.write(usageOfAll(commands))
     return 0
   }
@@ -38,11 +41,18 @@ const main = async ([name = 'help', ...args]: string[]): Promise<number> => {
     return 0
   } catch (error) {
     const code = exitCodeOf(error)
-    process.stderr.write(`earshot: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.stderr.write(`earshot: ${plainLines(error instanceof Error ? error.message : String(error))}\n`)
     if (error instanceof WronglyCalled && error.tellsUsage) process.stderr.write(`\n${usageOf(name, command)}`)
     else if (code === 2 && !(error instanceof ConfigError)) process.stderr.write(`See earshot ${name} --help.\n`)
     return code
   }
 }
+
+/** Whoever reads may have had enough, as `head` does; the work is done all the same. */
+const ignoreEnd = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'EPIPE') throw error
+}
+process.stdout.on('error', ignoreEnd)
+process.stderr.on('error', ignoreEnd)
 
 process.exitCode = await main(process.argv.slice(2))

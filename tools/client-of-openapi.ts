@@ -15,7 +15,10 @@ const nouns: Record<string, string[]> = {
 const renamed: Record<string, string> = { createConversations: 'createBatch' }
 
 /** POSTs that store the same when they are sent again, beside those that answer both 200 and 201. */
-const upserts = new Set(['createConversations', 'createMonitorResults', 'createCustomerMetrics'])
+const upserts = new Set(['createMonitorResults', 'createCustomerMetrics'])
+
+/** POSTs that do so of what has an external id. */
+const upsertsByExternalId = new Set(['createConversation', 'createConversations'])
 
 type Told = Operation & { path: string; method: string }
 
@@ -56,7 +59,7 @@ const isPaged = (operation: Operation): boolean => {
 const repeatOf = (operation: Told): string | undefined => {
   const { method, operationId, responses, requestBody, 'x-access': access } = operation
   if (method !== 'post') return undefined
-  if (operationId === 'createConversation') return "'externalId'"
+  if (upsertsByExternalId.has(operationId)) return "'externalId'"
   const isReading = typeof access === 'object' && access.role === 'viewer'
   const takesOperationId = requestBody?.content?.['application/json']?.schema?.required?.includes('operationId')
   if (takesOperationId || ('200' in responses && '201' in responses) || upserts.has(operationId)) return "'always'"

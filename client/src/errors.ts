@@ -31,7 +31,8 @@ export class EarshotError extends Error {
 /** Seconds, or a date. */
 const readRetryAfter = (value: string | null, now: number): number | undefined => {
   if (value === null) return undefined
-  const seconds = /^\d+$/.test(value.trim()) ? Number(value) : (Date.parse(value) - now) / 1_000
+  const isDate = /^[a-z]{3,9},? .*\d{2}:\d{2}/i.test(value.trim())
+  const seconds = /^\d+$/.test(value.trim()) ? Number(value) : isDate ? (Date.parse(value) - now) / 1_000 : Number.NaN
   return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
 }
 
@@ -46,19 +47,19 @@ const parse = (text: string): unknown => {
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 /** What a proxy or a page of sign-in answers in place of the service. */
-export const strangeAnswer = ({ status, url, headers }: Response): EarshotError => {
+export const strangeAnswer = ({ status, headers }: Response, origin: string): EarshotError => {
   const to = headers.get('location')
   const hint = to ? `it redirects to ${JSON.stringify(to)}; give that address` : 'is that its address?'
-  return new EarshotError(`${new URL(url).origin} did not answer as Earshot does (${status}): ${hint}`, {
+  return new EarshotError(`${origin} did not answer as Earshot does (${status}): ${hint}`, {
     status,
     code: 'strange answer',
     retryAfterSeconds: readRetryAfter(headers.get('retry-after'), Date.now()),
   })
 }
 
-export const readError = async (response: Response): Promise<EarshotError> => {
+export const readError = async (response: Response, origin: string): Promise<EarshotError> => {
   const body = parse(await response.text().catch(() => ''))
-  if (!isObject(body) || typeof body.message !== 'string') return strangeAnswer(response)
+  if (!isObject(body) || typeof body.message !== 'string') return strangeAnswer(response, origin)
   return new EarshotError(body.message, {
     status: response.status,
     code: String(body.error),

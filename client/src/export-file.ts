@@ -1,8 +1,11 @@
 // The file of an export: asked for, waited for, and downloaded with its digest checked.
 
-import { EarshotError, readError } from './errors.ts'
+import { EarshotError, readError, strangeAnswer } from './errors.ts'
 import { pause, type RequestOptions, type Send } from './send.ts'
 import { openSha256 } from './sha256.ts'
+
+/** `Uint8Array<ArrayBuffer>` where TypeScript knows that, which is from 5.7 on. */
+type Bytes = ReturnType<Uint8Array['slice']>
 
 type Manifest = {
   id: string
@@ -31,9 +34,9 @@ export type ExportedFile<M> = {
   export: M
   fileName: string
   /** Goes on by itself where a connection breaks, and fails at its end if the file is not the one that was made. */
-  stream: ReadableStream<Uint8Array<ArrayBuffer>>
+  stream: ReadableStream<Bytes>
   /** All of it in memory. */
-  bytes: () => Promise<Uint8Array<ArrayBuffer>>
+  bytes: () => Promise<Bytes>
 }
 
 const firstPollMs = 200
@@ -60,21 +63,28 @@ const openPart = async (send: Send, path: string, from: number, options: Request
   const headers: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {}
   const link = await send.raw('GET', path, {}, options)
   const location = link.headers.get('location')
-  if (link.type !== 'opaqueredirect' && location === null) throw await readError(link)
+  if (link.type !== 'opaqueredirect' && location === null) throw strangeAnswer(link, 'The service')
   const response =
     location === null
       ? await send.raw('GET', path, { redirect: 'follow', headers }, options)
-      : await send.raw('GET', new URL(location, link.url).href, { withoutKey: true, headers }, options)
-  if (response.status !== 200 && response.status !== 206) throw await readError(response)
+      : await send.raw(
+          'GET',
+          link.url ? new URL(location, link.url).href : location,
+          { withoutKey: true, headers },
+          options,
+        )
+  if (response.status !== 200 && response.status !== 206) throw await readError(response, 'Where the file lies')
   return { response, digest: link.headers.get('x-file-digest') ?? response.headers.get('repr-digest') }
 }
 
+/** A name in this folder: whoever writes the file there must not be led elsewhere. */
 const nameIn = (response: Response): string | undefined => {
   const told = response.headers.get('content-disposition') ?? ''
-  return /filename="([^"]+)"/.exec(told)?.[1]
+  const [name = ''] = /[^/\\]*$/.exec(/filename="([^"]+)"/.exec(told)?.[1] ?? '') ?? []
+  return /^\.{0,2}$/.test(name) ? undefined : name
 }
 
-async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+async function* chunksOf({ body }: Response): AsyncGenerator<Bytes> {
   if (!body) return
   const reader = body.getReader()
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -100,14 +110,28 @@ const isFinal = (error: unknown): boolean =>
 const damaged = (what: string): EarshotError =>
   new EarshotError(`The file arrived damaged: ${what}. Download it again.`, { code: 'damaged' })
 
+type OpenPart = (from: number) => Promise<Part>
+
+/** A link or a storage that is busy is asked again, as it is later on. */
+const openFirst = async (open: OpenPart, signal: AbortSignal | undefined): Promise<Part> => {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await open(0)
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (isFinal(error) || failures >= mostFailures) throw error
+    }
+    await pause(firstPollMs * 2 ** failures, signal)
+  }
+}
+
 /** The bytes of the file, over as many connections as it takes. */
 async function* download(
-  open: (from: number) => Promise<Part>,
+  open: OpenPart,
   first: Part,
   bytes: number,
-  onBytes: (bytes: number) => void,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+): AsyncGenerator<Bytes> {
   const hash = openSha256()
   let part: Part | undefined = first
   let [at, failures] = [0, 0]
@@ -127,7 +151,6 @@ async function* download(
         if (at > bytes) throw damaged('it is longer than it was said to be')
         hash.add(fresh)
         failures = 0
-        onBytes(at)
         yield fresh
       }
     } catch (error) {
@@ -144,19 +167,28 @@ async function* download(
   if (digest !== null && digest !== `sha-256=:${hash.digest()}:`) throw damaged('its digest is another one')
 }
 
-const streamOf = (chunks: AsyncGenerator<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> =>
-  new ReadableStream({
+const streamOf = (chunks: AsyncGenerator<Bytes>, onBytes: (bytes: number) => void): ReadableStream<Bytes> => {
+  let at = 0
+  return new ReadableStream({
     pull: async (controller) => {
       const { done, value } = await chunks.next()
-      if (done) controller.close()
-      else controller.enqueue(value)
+      if (done) return controller.close()
+      at += value.length
+      try {
+        onBytes(at)
+      } catch (error) {
+        await chunks.return(undefined)
+        throw error
+      }
+      controller.enqueue(value)
     },
     cancel: async () => {
       await chunks.return(undefined)
     },
   })
+}
 
-const bytesOf = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<Uint8Array<ArrayBuffer>> =>
+const bytesOf = async (stream: ReadableStream<Bytes>): Promise<Bytes> =>
   new Uint8Array(await new Response(stream).arrayBuffer())
 
 type Steps<M> = { create: (operationId: string) => Promise<M>; get: (id: string) => Promise<M> }
@@ -180,9 +212,9 @@ export const makeFile = async <M extends Manifest>(
     throw new EarshotError(`The export ${why}`, { code: 'export failed', details: { id, status, errorCode } })
   }
   const open = (from: number) => openPart(send, downloadPath, from, options)
-  const first = await open(0)
+  const first = await openFirst(open, signal)
   const onBytes = (done: number) =>
     onProgress?.({ doing: 'downloading', rows: rowCount, bytes: done, totalBytes: bytes })
-  const stream = streamOf(download(open, first, bytes, onBytes, signal))
+  const stream = streamOf(download(open, first, bytes, signal), onBytes)
   return { export: made, fileName: nameIn(first.response) ?? `earshot-${id}`, stream, bytes: () => bytesOf(stream) }
 }

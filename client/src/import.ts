@@ -15,7 +15,7 @@ export type ImportOptions = RequestOptions & {
   concurrency?: number
 }
 
-/** Whatever the number of conversations in it, a request is sent when it has so many characters. */
+/** Whatever the number of conversations in it, a request has no more characters, unless a single one has. */
 const chunkLength = 4_000_000
 
 type Chunk<T> = { from: number; items: T[]; lines: string[]; repeatable: boolean }
@@ -25,17 +25,35 @@ async function* chunksOf<T>(items: Iterable<T> | AsyncIterable<T>, size: number)
   let chunk = empty(0)
   let length = 0
   for await (const item of items) {
-    const line = JSON.stringify(item)
+    // Of what is nothing at all, too, the service says that it is no conversation.
+    const line = JSON.stringify(item) ?? 'null'
+    if (chunk.items.length > 0 && length + line.length > chunkLength) {
+      yield chunk
+      chunk = empty(chunk.from + chunk.items.length)
+      length = 0
+    }
     chunk.items.push(item)
     chunk.lines.push(line)
     chunk.repeatable &&= typeof (item as { externalId?: unknown } | null)?.externalId === 'string'
     length += line.length
-    if (chunk.items.length < size && length < chunkLength) continue
+    if (chunk.items.length < size) continue
     yield chunk
     chunk = empty(chunk.from + chunk.items.length)
     length = 0
   }
   if (chunk.items.length > 0) yield chunk
+}
+
+const halvesOf = <T>({ from, items, lines, repeatable }: Chunk<T>): [Chunk<T>, Chunk<T>] => {
+  const middle = Math.ceil(items.length / 2)
+  return [
+    { from, items: items.slice(0, middle), lines: lines.slice(0, middle), repeatable },
+    { from: from + middle, items: items.slice(middle), lines: lines.slice(middle), repeatable },
+  ]
+}
+
+const requireCount = (name: string, count: number): void => {
+  if (!Number.isInteger(count) || count < 1) throw new TypeError(`${name} is a whole number from 1, not ${count}`)
 }
 
 /**
@@ -47,25 +65,31 @@ export async function* importConversations<T extends NewConversation>(
   items: Iterable<T> | AsyncIterable<T>,
   { chunkSize = 500, concurrency = 2, signal, ...options }: ImportOptions = {},
 ): AsyncGenerator<ImportResult<T>> {
+  requireCount('chunkSize', chunkSize)
+  requireCount('concurrency', concurrency)
   const left = new AbortController()
   const given = { ...options, signal: signal ? AbortSignal.any([signal, left.signal]) : left.signal }
 
-  const sendChunk = async ({ from, items, lines, repeatable }: Chunk<T>): Promise<ImportResult<T>[]> => {
+  const sendChunk = async (chunk: Chunk<T>): Promise<ImportResult<T>[]> => {
+    const { from, items, lines, repeatable } = chunk
     const body = new Blob(
       lines.map((line) => `${line}\n`),
       { type: 'application/x-ndjson' },
     )
     const sent = { body, ...(repeatable && { repeat: 'always' as const }) }
     try {
-      const { data } = await send.json<{ data: Outcome[] }>('POST', '/v1/conversations/batch', sent, given)
-      // The service answers for each line.
-      return data.map((outcome, at) => ({ ...outcome, index: from + at, item: items[at] as T }))
+      const answer = await send.json<{ data: Outcome[] } | undefined>('POST', '/v1/conversations/batch', sent, given)
+      if (answer?.data?.length !== items.length)
+        throw new EarshotError('The service did not answer for each conversation', { code: 'strange answer' })
+      return items.map((item, at) => ({ ...(answer.data[at] as Outcome), index: from + at, item }))
     } catch (error) {
-      const [item] = items
-      if (!(error instanceof EarshotError && error.status === 413 && item !== undefined && items.length === 1))
-        throw error
+      if (!(error instanceof EarshotError && error.status === 413)) throw error
+      if (items.length > 1) {
+        const [first, second] = halvesOf(chunk)
+        return [...(await sendChunk(first)), ...(await sendChunk(second))]
+      }
       const { code, message, details } = error
-      return [{ index: from, status: 'rejected', error: { error: code, message, details }, item }]
+      return [{ index: from, status: 'rejected', error: { error: code, message, details }, item: items[0] as T }]
     }
   }
 

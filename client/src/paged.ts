@@ -1,3 +1,5 @@
+import { EarshotError } from './errors.ts'
+
 /** A list that is asked for page by page, as far as it is read. */
 
 export type Page<T> = { data: T[]; nextCursor: string | null }
@@ -19,7 +21,10 @@ export const makePaged = <T>(ask: (changes: { limit?: number; cursor?: string })
     let page = await ask({ limit: pageSize })
     yield page
     while (page.nextCursor !== null) {
-      page = await ask({ limit: pageSize, cursor: page.nextCursor })
+      const { nextCursor: cursor } = page
+      page = await ask({ limit: pageSize, cursor })
+      if (page.nextCursor === cursor)
+        throw new EarshotError('The list leads back to where it was', { code: 'strange answer' })
       yield page
     }
   }

@@ -130,7 +130,7 @@ const conversations = (send: Send) => ({
     send.list('GET', '/v1/conversations', { query }, options),
   /** Take in many conversations, and say of each what became of it. */
   createBatch: (body: Body<'/v1/conversations/batch', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/conversations/batch', 'post'>> =>
-    send.json('POST', '/v1/conversations/batch', { body, repeat: 'always' }, options),
+    send.json('POST', '/v1/conversations/batch', { body, repeat: 'externalId' }, options),
   /** Get a conversation. */
   get: (id: string, options?: RequestOptions): Promise<Answer<'/v1/conversations/{id}', 'get'>> =>
     send.json('GET', path`/v1/conversations/${id}`, {  }, options),

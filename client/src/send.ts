@@ -38,7 +38,7 @@ export type Send = {
   list: <T>(method: string, path: string, sent?: Sent, options?: RequestOptions) => Paged<T>
   /** The answer as it comes: of a file, with the redirect to where it lies followed. */
   open: (method: string, path: string, sent?: Sent, options?: RequestOptions) => Promise<Response>
-  /** An answer that is not looked at, and not redirected; any address, with the key only for this service. */
+  /** An answer whose body is not read, and that is not redirected. Without the key any address, whatever it answers. */
   raw: (method: string, address: string, init?: RawInit, options?: RequestOptions) => Promise<Response>
 }
 
@@ -48,6 +48,8 @@ const firstPauseMs = 500
 const longestPauseMs = 30_000
 /** A service that asks for more is not waited for. */
 const longestRetryAfterSeconds = 120
+/** What a timer can hold: 24 days. */
+const longestTimeoutMs = 2 ** 31 - 1
 
 /** Writes ids into a path. An empty one would make it the path of the list. */
 export const path = (parts: TemplateStringsArray, ...ids: string[]): string =>
@@ -58,8 +60,9 @@ export const path = (parts: TemplateStringsArray, ...ids: string[]): string =>
     return whole + encodeURIComponent(id) + part
   })
 
+/** Behind `base` anything but a path could make it another host, which would get the key. */
 const addressOf = (base: string, address: string, query: Values = {}): string => {
-  const url = new URL(/^https?:/.test(address) ? address : base + address)
+  const url = new URL(address.startsWith('/') ? base + address : address)
   for (const [name, value] of Object.entries(query)) {
     for (const each of [value].flat())
       if (each !== undefined && each !== null) url.searchParams.append(name, String(each))
@@ -67,8 +70,11 @@ const addressOf = (base: string, address: string, query: Values = {}): string =>
   return url.href
 }
 
-const hasExternalId = (body: unknown): boolean =>
-  typeof (body as { externalId?: unknown } | undefined)?.externalId === 'string'
+/** Itself, or each of a batch. */
+const hasExternalId = (body: unknown): boolean => {
+  const { externalId, conversations } = (body ?? {}) as { externalId?: unknown; conversations?: unknown }
+  return Array.isArray(conversations) ? conversations.every(hasExternalId) : typeof externalId === 'string'
+}
 
 const mayRepeat = (method: string, { repeat, body }: Sent): boolean =>
   ['GET', 'HEAD', 'PUT', 'DELETE'].includes(method) ||
@@ -99,9 +105,10 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
     else signal?.addEventListener('abort', abort, { once: true })
   })
 
-const pauseMs = (attempt: number, retryAfterSeconds: number | undefined): number => {
-  if (retryAfterSeconds !== undefined) return retryAfterSeconds * 1_000 + Math.random() * 250
-  return Math.min(longestPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2)
+/** At least what was asked for, and longer each time: who asks for little may need more. */
+const pauseMs = (attempt: number, retryAfterSeconds = 0): number => {
+  const grown = Math.min(longestPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2)
+  return Math.max(grown, retryAfterSeconds * 1_000 + Math.random() * 250)
 }
 
 /** What no answer means: whoever called aborted, the time was up, or there is nobody. */
@@ -133,22 +140,23 @@ const again = async <T>(
   }
 }
 
-const readJson = async (response: Response): Promise<unknown> => {
+const readJson = async (response: Response, origin: string): Promise<unknown> => {
   const redirects = response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)
-  if (redirects) throw strangeAnswer(response)
-  if (!response.ok) throw await readError(response)
+  if (redirects) throw strangeAnswer(response, origin)
+  if (!response.ok) throw await readError(response, origin)
   const text = await response.text()
   if (text === '') return undefined
   try {
     return JSON.parse(text)
   } catch {
-    throw strangeAnswer(response)
+    throw strangeAnswer(response, origin)
   }
 }
 
 const openSignals = (given: AbortSignal | undefined, timeoutMs: number) => {
   const timeout = new AbortController()
-  const timer = setTimeout(() => timeout.abort(new DOMException('Too late', 'TimeoutError')), timeoutMs)
+  const tooLate = () => timeout.abort(new DOMException('Too late', 'TimeoutError'))
+  const timer = setTimeout(tooLate, Math.min(timeoutMs, longestTimeoutMs))
   return {
     signal: given ? AbortSignal.any([given, timeout.signal]) : timeout.signal,
     done: () => clearTimeout(timer),
@@ -157,17 +165,30 @@ const openSignals = (given: AbortSignal | undefined, timeoutMs: number) => {
 
 type Read<T> = (response: Response, attempt: number) => T | Promise<T>
 
+/** What is wrong is not shown: it may hold a password. */
+const readBase = (url: string): string => {
+  const { protocol, username, password, search, hash } = URL.canParse(url) ? new URL(url) : ({} as Partial<URL>)
+  if (protocol !== 'https:' && protocol !== 'http:')
+    throw new TypeError('url is no address, such as https://earshot.example.com')
+  if (username || password || search || hash)
+    throw new TypeError('url is an address without a name, a password, ? or #; the key goes into key')
+  return url.replace(/\/+$/, '')
+}
+
 export const openSend = ({ url, key, fetch = globalThis.fetch, ...defaults }: EarshotOptions): Send => {
-  if (!URL.canParse(url) || !/^https?:/.test(url)) throw new TypeError(`url is no address: ${JSON.stringify(url)}`)
+  const base = readBase(url)
+  const { origin } = new URL(base)
   if (!key) throw new TypeError('key is missing')
-  const base = url.replace(/\/+$/, '')
+  // The platform would name it in its error.
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new TypeError('key holds a space, a line break or a sign that no key has')
   const { timeoutMs: usualTimeoutMs = 60_000, retries: usualRetries = 4 } = defaults
 
-  const call = <T>(method: string, address: string, init: RawInit, options: RequestOptions, read: Read<T>) => {
+  const call = async <T>(method: string, address: string, init: RawInit, options: RequestOptions, read: Read<T>) => {
     const { timeoutMs = usualTimeoutMs, signal: given } = options
+    if (!init.withoutKey && !address.startsWith('/')) throw new TypeError('A path of the service begins with /')
     const href = addressOf(base, address, init.query)
-    const { body } = init
-    const isJson = body !== undefined && !(body instanceof Blob)
+    const isJson = init.body !== undefined && !(init.body instanceof Blob)
+    const body = isJson ? JSON.stringify(init.body) : (init.body as Blob | undefined)
     const attempt = async (count: number): Promise<T> => {
       // What is read here is in time; a body that is read later takes as long as it takes.
       const { signal, done } = openSignals(given, timeoutMs)
@@ -182,7 +203,7 @@ export const openSend = ({ url, key, fetch = globalThis.fetch, ...defaults }: Ea
             ...(isJson && { 'content-type': 'application/json' }),
             ...init.headers,
           },
-          ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }),
+          ...(body !== undefined && { body }),
         })
         return await read(response, count)
       } catch (error) {
@@ -198,7 +219,7 @@ export const openSend = ({ url, key, fetch = globalThis.fetch, ...defaults }: Ea
     const read: Read<unknown> = (response, attempt) => {
       // An attempt whose answer was lost may have deleted it.
       if (method === 'DELETE' && attempt > 0 && response.status === 404) return undefined
-      return readJson(response)
+      return readJson(response, origin)
     }
     // What the interface answers is what it describes.
     return call(method, address, sent, options, read) as Promise<T>
@@ -213,15 +234,19 @@ export const openSend = ({ url, key, fetch = globalThis.fetch, ...defaults }: Ea
         const given = sent[place] as Values | undefined
         const asked = { ...(limit !== undefined && { limit }), ...given, ...(cursor !== undefined && { cursor }) }
         const page = await json<Page<T> | undefined>(method, address, { ...sent, [place]: asked }, options)
-        if (!Array.isArray(page?.data))
+        if (!Array.isArray(page?.data) || (page.nextCursor !== null && typeof page.nextCursor !== 'string'))
           throw new EarshotError(`${base} did not answer as Earshot does`, { code: 'strange answer' })
         return page
       }),
     open: (method, address, sent = {}, options = {}) =>
       call(method, address, { ...sent, redirect: 'follow' }, options, async (response) => {
-        if (!response.ok) throw await readError(response)
+        if (!response.ok) throw await readError(response, origin)
         return response
       }),
-    raw: (method, address, init = {}, options = {}) => call(method, address, init, options, (response) => response),
+    raw: (method, address, init = {}, options = {}) =>
+      call(method, address, init, options, async (response) => {
+        if (!init.withoutKey && response.status >= 400) throw await readError(response, origin)
+        return response
+      }),
   }
 }

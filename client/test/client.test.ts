@@ -101,6 +101,13 @@ describe('what fails', () => {
     wire.faults.push(loseAnswer)
     expect((await earshot.conversations.create(call(2))).externalId).toBe('call-2')
     expect((await earshot.conversations.list().all()).length).toBe(2)
+    wire.faults.push(loseAnswer)
+    const batch = { conversations: [call(3), nameless] }
+    expect(await faultOf(earshot.conversations.createBatch(batch))).toMatchObject({ status: 0 })
+    expect((await earshot.conversations.list().all()).length).toBe(4)
+    wire.faults.push(loseAnswer)
+    const { data } = await earshot.conversations.createBatch({ conversations: [call(2), call(4)] })
+    expect(data.map(({ status }) => status)).toEqual(['unchanged', 'unchanged'])
 
     wire.faults.push(refuse(429, { 'retry-after': '0' }, '{"error":"rate limited","message":"Slower."}'))
     const { id } = await earshot.companies.create({ name: 'Bright' })

@@ -40,7 +40,7 @@ let listed = 0
 for await (const { channel } of earshot.conversations.list({ channel: 'call' })) if (channel === 'call') listed++
 const refused = await earshot.monitors.get('no-id').catch((error: unknown) => error)
 const status = refused instanceof EarshotError ? refused.status : 0
-const forged = await verifyWebhook({ body: '', headers: {}, secret: 'whsec_eA==' }).catch((error: Error) => error.name)
+const forged = await verifyWebhook({ body: Buffer.from(''), headers: {}, secret: 'whsec_eA==' }).catch((error: Error) => error.name)
 // @ts-expect-error: there is no such channel.
 const wrong: Schemas['Conversation']['channel'] = 'pigeon'
 console.log(JSON.stringify({ text: turns[0]?.text, listed, status, forged, wrong }))

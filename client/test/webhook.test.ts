@@ -23,9 +23,11 @@ describe('a webhook', () => {
     const { body, headers } = signed()
     const shouted = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), [value]]))
     const several = { ...headers, 'webhook-signature': `v1,AAAA v2,x ${headers['webhook-signature']}` }
-    for (const given of [headers, new Headers(headers), shouted, several]) {
+    const alike = { get: (name: string) => new Headers(headers).get(name) }
+    for (const given of [headers, new Headers(headers), shouted, several, alike]) {
       expect(await verifyWebhook({ body, headers: given, secret })).toEqual(event)
       expect(await verifyWebhook({ body: new TextEncoder().encode(body), headers: given, secret })).toEqual(event)
+      expect(await verifyWebhook({ body: Buffer.from(body), headers: given, secret })).toEqual(event)
     }
     expect(await verifyWebhook({ body, headers, secret: [other, secret] })).toEqual(event)
   })
@@ -43,6 +45,7 @@ describe('a webhook', () => {
       { ...signed(secret, secondsAway(-301)), secret },
       { ...signed(secret, secondsAway(310)), secret },
       { ...signed(secret, secondsAway(-20)), secret, toleranceSeconds: 10 },
+      { ...signed(), secret, toleranceSeconds: Number.NaN },
     ]
     for (const each of wrong) await expect(verifyWebhook(each)).rejects.toThrow(WebhookVerificationError)
     await expect(verifyWebhook({ ...signed(secret, secondsAway(-290)), secret })).resolves.toEqual(event)
@@ -53,6 +56,8 @@ describe('a webhook', () => {
     // @ts-expect-error: that is no text.
     await expect(verifyWebhook({ body: event, headers, secret })).rejects.toThrow(TypeError)
     await expect(verifyWebhook({ body, headers, secret: '' })).rejects.toThrow(TypeError)
+    // @ts-expect-error: as an environment may lack it.
+    await expect(verifyWebhook({ body, headers, secret: undefined })).rejects.toThrow('whsec_')
   })
 })
 

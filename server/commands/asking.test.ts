@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process'
+import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { runEarshot } from '../../test/earshot.ts'
 import { makeConversation, makeKey, makeMonitor, makeOrganization } from '../../test/make.ts'
+import { serve } from '../../test/outside.ts'
 import { testServer } from '../../test/server.ts'
 import { jobList } from '../worker.ts'
 
@@ -11,6 +14,8 @@ import { jobList } from '../worker.ts'
 
 const server = await testServer()
 await server.deps.jobs.start(jobList, server.deps, { workerId: 'test', assumeSoleWorker: true })
+
+const command = join(import.meta.dirname, '../../bin/earshot')
 
 let key: string
 beforeEach(async () => {
@@ -69,6 +74,63 @@ it('findings are listed, shown and triaged, and steer no terminal', async () => 
   expect((await run('findings', 'triage', body.id, '--status', 'lost')).stderr).toContain('open or acknowledged or')
   expect((await run('findings', 'show', crypto.randomUUID())).code).toBe(1)
   expect((await run('findings', 'show', 'no-id')).code).toBe(2)
+})
+
+it('no name and no answer steers a terminal', async () => {
+  const name = 'Red \u001b[31m\u202e'
+  await makeMonitor(server, key, { name, kind: 'external', definition: {} })
+  for (const args of [
+    ['keys', 'create', name],
+    ['keys', 'list'],
+    ['monitors', 'list'],
+    ['monitors', 'test', 'nobody'],
+    ['monitors', 'test', name],
+    ['export', '--monitor', '\u001b[31m'],
+  ]) {
+    const { stdout, stderr } = await run(...args)
+    for (const sign of ['\u001b', '\u202e']) expect(stdout + stderr, args.join(' ')).not.toContain(sign)
+  }
+  const page: RequestListener = (_request, response) =>
+    response.writeHead(500).end(JSON.stringify({ error: 'x', message: '\u001b]0;title\u0007' }))
+  const { url } = await serve(page)
+  const { stdout, stderr } = await runEarshot(['doctor', '--url', url], { EARSHOT_KEY: key })
+  expect(stdout + stderr).toContain(']0;title')
+  expect(stdout + stderr).not.toContain('\u001b')
+})
+
+it('whoever reads may have had enough', async () => {
+  for (const args of ['completion bash', 'monitors list', 'help', 'keys --help']) {
+    const asked = `set -o pipefail; "$0" ${args} | true`
+    const env = { ...process.env, EARSHOT_URL: server.origin, EARSHOT_KEY: key }
+    const { stderr } = await promisify(execFile)('bash', ['-c', asked, command], { env })
+    expect(stderr).toBe('')
+  }
+})
+
+it('what it is called with wrongly is said without the key', async () => {
+  const wrong = [
+    ['--key', `${key}\n`],
+    ['--url', 'http://me:hidden@127.0.0.1'],
+    ['--url', 'http://127.0.0.1/?hidden'],
+  ]
+  for (const args of wrong) {
+    const { code, stderr } = await run('monitors', 'list', ...args)
+    expect(code).toBe(2)
+    expect(stderr).not.toMatch(new RegExp(`${key}|hidden`))
+  }
+})
+
+it('help is where one looks for it', async () => {
+  const { stdout } = await run('monitors', '--help')
+  for (const args of [
+    ['help', 'monitors'],
+    ['monitors', '-h'],
+    ['monitors', 'list', '-h'],
+  ]) {
+    expect(await run(...args)).toEqual({ code: 0, stdout, stderr: '' })
+  }
+  expect((await run('-h')).stdout).toBe((await run('help')).stdout)
+  expect((await run('help', 'nothing')).code).toBe(2)
 })
 
 it('keys of an organization are made and listed', async () => {

@@ -65,7 +65,8 @@ export const optionsOf = (spec: Spec, action: string): Record<string, Option> =>
 
 /** Undefined when only help was asked for. */
 export const readCall = (spec: Spec, given: string[]): Called | undefined => {
-  if (given.some((arg, at) => arg === '--help' && !given.slice(0, at).includes('--'))) return undefined
+  const asksHelp = (arg: string, at: number) => (arg === '--help' || arg === '-h') && !given.slice(0, at).includes('--')
+  if (given.some(asksHelp)) return undefined
   const every = {
     ...spec.options,
     ...Object.assign({}, ...Object.values(spec.actions ?? {}).map((each) => each.options)),

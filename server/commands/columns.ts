@@ -15,6 +15,8 @@ const widthOf = (cell: string): number => [...segmenter.segment(cell.replaceAll(
 /** Names and texts come from others: no sign of them may steer the terminal. */
 export const plain = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
 
+export const plainLines = (text: string): string => text.split('\n').map(plain).join('\n')
+
 /** Lines with cells one below the other; those of numbers (`right`) end there. */
 export const columns = (rows: string[][], right: number[] = []): string => {
   const widths = rows.reduce<number[]>((all, row) => row.map((cell, at) => Math.max(all[at] ?? 0, widthOf(cell))), [])

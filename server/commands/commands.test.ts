@@ -39,10 +39,18 @@ describe('beside a serving process', () => {
       expect(answer).toEqual({ code: 1, stdout: '', stderr: `earshot: No service key has the id ${unknown}.\n` })
     }
 
+    const told = await runEarshot(['keys', 'service', '--json'], switches)
+    const another = JSON.parse(told.stdout)
+    expect(await statusOf(origin, '/v1/organizations', another.key)).toBe(200)
+    const ended = await runEarshot(['keys', 'revoke', another.id, '--json'], switches)
+    expect(JSON.parse(ended.stdout)).toEqual({ id: another.id, revoked: true })
+
     const { slug, id: org } = await provision(origin)
     const owner = await runEarshot(['keys', 'owner', slug], switches)
     const me = await ask(origin, 'GET', '/v1/me', owner.stdout.trim())
     expect(me.body).toMatchObject({ role: 'owner', organization: { id: org, slug } })
+    const again = await runEarshot(['keys', 'owner', slug, '--json'], switches)
+    expect(JSON.parse(again.stdout)).toMatchObject({ role: 'owner', key: expect.stringMatching(/^ear_/) })
     expect(await runEarshot(['keys', 'owner', 'nobody'], switches)).toMatchObject({ code: 1, stdout: '' })
   })
 
@@ -67,7 +75,8 @@ describe('beside a serving process', () => {
       stdout: 'Given back: 1\n',
     })
     await expect.poll(isDead).toBe(true)
-    expect(await runEarshot(['jobs', 'retry', '--all'], switches)).toMatchObject({ code: 0, stdout: 'Given back: 1\n' })
+    const all = await runEarshot(['jobs', 'retry', '--all', '--json'], switches)
+    expect([all.code, JSON.parse(all.stdout)]).toEqual([0, { retried: [id], missing: [] }])
     for (const unknown of [crypto.randomUUID(), 'not-an-id']) {
       const answer = await runEarshot(['jobs', 'retry', unknown], switches)
       expect(answer).toMatchObject({ code: 1, stdout: 'Given back: 0\n', stderr: expect.stringContaining(unknown) })

@@ -47,13 +47,13 @@ const placesWithActions = (commands: Commands) =>
 const bash = (commands: Commands): string => {
   const cases = places(commands).map(({ words, candidates }) => {
     const known = candidates.map(({ word }) => word).join(' ')
-    return `    ${JSON.stringify(words)}) words=${JSON.stringify(known)} ;;`
+    return `    ${JSON.stringify(words)}) offered=${JSON.stringify(known)} ;;`
   })
   const values = choicesOf(commands).map(
-    ([name, known]) => `    --${name}) words=${JSON.stringify(known.join(' '))} ;;`,
+    ([name, known]) => `    --${name}) offered=${JSON.stringify(known.join(' '))} ;;`,
   )
   return `_earshot() {
-  local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} at="" words="" each
+  local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} at="" offered="" each
   for each in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case $each in -*) break ;; esac
     case " ${placesWithActions(commands)} " in *" $at "*) ;; *) [ -z "$at" ] || break ;; esac
@@ -65,14 +65,14 @@ ${cases.join('\n')}
   case $before in
 ${values.join('\n')}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$word"))
-  [ \${#COMPREPLY[@]} -gt 0 ] || compopt -o default
+  COMPREPLY=($(compgen -W "$offered" -- "$word"))
 }
-complete -F _earshot earshot
+complete -o default -F _earshot earshot
 `
 }
 
-const zsh = (commands: Commands): string => `autoload -Uz bashcompinit && bashcompinit
+const zsh = (commands: Commands): string => `(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }
+autoload -Uz bashcompinit && bashcompinit
 ${bash(commands)}`
 
 const fish = (commands: Commands): string => {

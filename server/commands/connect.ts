@@ -1,6 +1,7 @@
 import { Earshot, type Paged } from '../../client/src/earshot.ts'
 import { baseUrlOf, loadConfig } from '../config.ts'
 import { type Called, WronglyCalled } from './call.ts'
+import { plain } from './columns.ts'
 
 /** The service that a command asks: of its options, the environment, or this machine. */
 export const serviceOf = ({ text }: Called): { url: string; key: string } => {
@@ -8,8 +9,11 @@ export const serviceOf = ({ text }: Called): { url: string; key: string } => {
   const key = text('key') ?? config.client.key
   if (!key) throw new WronglyCalled('Give the key of an organization as EARSHOT_KEY or --key.')
   const url = (text('url') ?? config.client.url ?? baseUrlOf(config, config.port)).replace(/\/+$/, '')
-  if (!URL.canParse(url) || !/^https?:/.test(url))
-    throw new WronglyCalled(`--url ${JSON.stringify(url)} is no address.`)
+  try {
+    new Earshot({ url, key })
+  } catch (error) {
+    throw new WronglyCalled(`EARSHOT_URL or EARSHOT_KEY, or --url or --key: ${(error as Error).message}.`)
+  }
   return { url, key }
 }
 
@@ -26,7 +30,7 @@ export const findAmong = <T extends Named>(known: T[], given: string, kind: stri
   const found = known.filter(({ id, name }) => id === wanted || name.toLowerCase() === wanted)
   if (found[0] && found.length === 1) return found[0]
   if (found.length > 1) throw new WronglyCalled(`${found.length} have the name ${JSON.stringify(given)}; give the id.`)
-  const names = known.slice(0, 20).map(({ name }) => `  ${name}`)
+  const names = known.slice(0, 20).map(({ name }) => `  ${plain(name)}`)
   const listed = names.length > 0 ? ` There is:\n${names.join('\n')}` : ''
   throw new WronglyCalled(`There is no ${kind} ${JSON.stringify(given)}.${listed}`)
 }

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path'
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { loadConfig } from '../config.ts'
 import { type Called, type Run, WronglyCalled } from './call.ts'
 import { print } from './columns.ts'
@@ -6,7 +7,7 @@ import { connect } from './connect.ts'
 import type { CallSource } from './import/bodies.ts'
 import { openRejects } from './import/rejects.ts'
 import { runImport } from './import/run.ts'
-import { openSources } from './import/sources.ts'
+import { openSources, type Source } from './import/sources.ts'
 import { openState } from './import/state.ts'
 import { openProgress } from './progress.ts'
 
@@ -18,13 +19,31 @@ const statePathOf = ({ args, text }: Called): string | undefined => {
   return first === '-' ? undefined : `${resolve(first)}.import-state`
 }
 
+/** The same file by another name is the same file. */
+const realPathOf = async (path: string): Promise<string> =>
+  realpath(path).catch(async () => join(await realpath(dirname(path)).catch(() => dirname(path)), basename(path)))
+
+/** What is written must not be what is read. */
+const requireApart = async (sources: Source[], written: Record<string, string | undefined>): Promise<void> => {
+  const taken = new Set(await Promise.all(sources.map(({ name }) => realPathOf(name))))
+  for (const [option, path] of Object.entries(written)) {
+    const real = path === undefined ? undefined : await realPathOf(path)
+    if (real !== undefined && taken.has(real))
+      throw new WronglyCalled(
+        `${JSON.stringify(path)} is a file of this import already; give another one as --${option}.`,
+      )
+    if (real !== undefined) taken.add(real)
+  }
+}
+
 /** The first Ctrl-C ends the reading, and what is under way is waited for; the second ends that too. */
-const watchInterrupts = () => {
+const watchInterrupts = (waitsForInput: boolean) => {
   const ending = new AbortController()
   let isInterrupted = false
   const onSignal = () => {
     if (isInterrupted) ending.abort(new Error('Interrupted.'))
     isInterrupted = true
+    if (waitsForInput) process.stdin.destroy()
   }
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
   return {
@@ -39,19 +58,23 @@ const importAll = async (called: Called): Promise<number> => {
   const { earshot } = connect(called)
   const sources = await openSources(args)
   if (sources.length > 1 && sources.some(({ name }) => name === '-')) throw new WronglyCalled('- stands alone.')
+  const statePath = statePathOf(called)
+  const rejectsPath = text('rejects') === undefined ? undefined : resolve(text('rejects') ?? '')
+  await requireApart(sources, { resume: statePath, rejects: rejectsPath })
   const { organization, entitlements } = await earshot.me.get()
   // A choice of the option.
   const from = text('from') as CallSource | undefined
   const agent = text('agent')
-  const statePath = statePathOf(called)
-  const state = await openState(statePath, [organization.id, from ?? '', agent ?? ''].join(' '))
+  const of = [organization.id, from ?? '', agent ?? ''].join(' ')
+  const state = await openState({ path: statePath, of, sources, rejects: rejectsPath })
   await state.save().catch((error: Error) => {
     throw new WronglyCalled(`${error.message}. Say with --resume where it may be kept how far the import is.`)
   })
-  const rejects = await openRejects(text('rejects'), state.state.rejectsBytes)
-  const interrupts = watchInterrupts()
+  const rejects = await openRejects(rejectsPath, state.state.rejectsBytes)
+  const interrupts = watchInterrupts(sources.some(({ name }) => name === '-'))
   const progress = openProgress(flag('quiet'), { lines: true })
   if (state.resumes && !flag('quiet')) process.stderr.write('Going on where the last import ended.\n')
+  if (state.isAnother && !flag('quiet')) process.stderr.write('What is imported has changed: it begins anew.\n')
   const { metadataBytes } = loadConfig().limits
   const options = { from, agent, metadataBytes, takesMetrics: entitlements.metrics }
   const { isInterrupted, signal } = interrupts
@@ -82,7 +105,7 @@ const importAll = async (called: Called): Promise<number> => {
         .join(', ')}\n`,
     )
   }
-  if (rejected > 0 && text('rejects') === undefined) {
+  if (rejected > 0 && rejectsPath === undefined) {
     process.stderr.write('earshot: --rejects FILE writes down what was rejected, and why.\n')
   }
   if (isInterrupted()) return 130

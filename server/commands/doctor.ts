@@ -4,7 +4,7 @@ import { loadConfig } from '../config.ts'
 import { serverVersion } from '../platform/db/database.ts'
 import { openLog } from '../platform/log.ts'
 import type { Called, Run } from './call.ts'
-import { printJson } from './columns.ts'
+import { plainLines, printJson } from './columns.ts'
 import { connect } from './connect.ts'
 import { type Opened, open } from './open.ts'
 
@@ -20,7 +20,7 @@ const openReport = (json: boolean) => {
   const tell = (finding: Finding) => {
     findings.push(finding)
     const { name, ok, told } = finding
-    if (!json) process.stdout.write(`${ok ? 'ok   ' : 'FAIL '} ${name.padEnd(14)} ${told}\n`)
+    if (!json) process.stdout.write(`${ok ? 'ok   ' : 'FAIL '} ${name.padEnd(14)} ${plainLines(told)}\n`)
   }
   return {
     check: async (checks: Check[]): Promise<void> => {

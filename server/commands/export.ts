@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Schemas } from '../../client/src/earshot.ts'
 import { fileNameOf } from '../exports/file-name.ts'
 import { type Run, WronglyCalled } from './call.ts'
+import { plainLines } from './columns.ts'
 import { makeConfiguration } from './export/configuration.ts'
 import { Damaged, downloadFile } from './export/download.ts'
 import { type Options, readOptions } from './export/options.ts'
@@ -116,6 +117,13 @@ const toGoOn = ({ id }: Manifest, { url, isUrlGiven, output }: Options): string 
     ...(output ? ['--output', quote(output)] : []),
   ].join(' ')
 
+/** A name in this folder: another service must not lead elsewhere. */
+const nameOf = ({ url }: Remote, { id, config }: Manifest): string => {
+  const name = fileNameOf(id, { format: 'csv', ...config })
+  if (!/^[\w-]+\.\w+$/.test(name)) throw strangeAnswer(url)
+  return name
+}
+
 const exportAll = async (options: Options, signal: AbortSignal): Promise<void> => {
   if (options.output !== '-') await requirePlace(options.output)
   const remote = openRemote({ ...options, signal })
@@ -125,7 +133,7 @@ const exportAll = async (options: Options, signal: AbortSignal): Promise<void> =
     const { manifest, rows } = await begin(remote, options, signal)
     begun = manifest
     const done = await waitFor(remote, manifest, rows, progress, signal)
-    const output = options.output ?? fileNameOf(done.id, { format: 'csv', ...done.config })
+    const output = options.output ?? nameOf(remote, done)
     await fetchTo(remote, done, output, progress, signal)
     progress.end()
     if (options.json) process.stdout.write(`${JSON.stringify({ ...done, file: output })}\n`)
@@ -140,7 +148,7 @@ const exportAll = async (options: Options, signal: AbortSignal): Promise<void> =
 }
 
 const say = (error: unknown): void => {
-  process.stderr.write(`earshot: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`earshot: ${plainLines(error instanceof Error ? error.message : String(error))}\n`)
 }
 
 export const run: Run = async (called) => {

@@ -1,6 +1,7 @@
 import type { DeadJob } from '../platform/jobs/queries.ts'
 import type { Jobs } from '../platform/jobs/queue.ts'
 import { type Run, WronglyCalled } from './call.ts'
+import { plainLines, print, printJson } from './columns.ts'
 import { open } from './open.ts'
 
 const jobId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -18,7 +19,9 @@ const listAll = async (jobs: Jobs): Promise<DeadJob[]> => {
 
 const tell = (dead: DeadJob[]): string => {
   if (dead.length === 0) return 'No job is dead.\n'
-  return dead.map((job) => `${job.id}  ${job.diedAt.toISOString()}  ${job.name}\n    ${job.error}\n`).join('')
+  return dead
+    .map((job) => `${job.id}  ${job.diedAt.toISOString()}  ${job.name}\n    ${plainLines(job.error)}\n`)
+    .join('')
 }
 
 export const run: Run = async ({ action, args: ids, flag }) => {
@@ -28,12 +31,12 @@ export const run: Run = async ({ action, args: ids, flag }) => {
   try {
     if (action === 'list') {
       const dead = await listAll(deps.jobs)
-      process.stdout.write(flag('json') ? `${JSON.stringify(dead, null, 2)}\n` : tell(dead))
-      return 0
+      return flag('json') ? printJson(dead) : print(tell(dead))
     }
     const retried = await deps.jobs.retryDead(asksAll ? 'all' : ids.filter((id) => jobId.test(id)))
-    process.stdout.write(`Given back: ${retried.length}\n`)
     const missing = asksAll ? [] : ids.filter((id) => !retried.includes(id.toLowerCase()))
+    if (flag('json')) printJson({ retried, missing })
+    else print(`Given back: ${retried.length}\n`)
     if (missing.length > 0) process.stderr.write(`earshot: not among the dead jobs: ${missing.join(', ')}\n`)
     return missing.length > 0 ? 1 : 0
   } finally {

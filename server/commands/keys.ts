@@ -3,7 +3,7 @@ import { generateKey } from '../platform/identity/keys.ts'
 import { insertServiceKey, revokeServiceKey } from '../platform/identity/queries.ts'
 import { newId } from '../platform/ids.ts'
 import type { Called, Run } from './call.ts'
-import { columns, day, print, printJson } from './columns.ts'
+import { columns, day, plain, print, printJson } from './columns.ts'
 import { connect } from './connect.ts'
 import { open } from './open.ts'
 import { makeOwnerKey } from './owner-key.ts'
@@ -14,7 +14,7 @@ const list = async (called: Called): Promise<number> => {
   const keys = await connect(called).earshot.apiKeys.list().all()
   if (called.flag('json')) return printJson(keys)
   const rows = keys.map(({ id, name, role, prefix, lastUsedAt, revokedAt }) => [
-    ...[id, `${prefix}…`, role, name, lastUsedAt === null ? 'never used' : `used ${day(lastUsedAt)}`],
+    ...[id, `${prefix}…`, role, plain(name), lastUsedAt === null ? 'never used' : `used ${day(lastUsedAt)}`],
     revokedAt === null ? '' : 'revoked',
   ])
   return print(columns(rows))
@@ -29,7 +29,7 @@ const create = async (called: Called): Promise<number> => {
 }
 
 /** Those of the operator, on the database of this machine. */
-const manage = async ({ action, args: [argument = ''], text }: Called): Promise<number> => {
+const manage = async ({ action, args: [argument = ''], text, flag }: Called): Promise<number> => {
   const { deps, close } = await open({ command: 'keys', exclusive: 'preferred' })
   const { db, clock, identity } = deps
   try {
@@ -37,18 +37,19 @@ const manage = async ({ action, args: [argument = ''], text }: Called): Promise<
       const key = generateKey()
       const id = newId()
       await insertServiceKey(db, { id, key, name: text('name') ?? defaultName })
+      if (flag('json')) return printJson({ id, key })
       return print(`${key}\nIts id, to revoke it by, is ${id}.\n`)
     }
     if (action === 'revoke') {
       // Every process forgets it, as after any change of who may do what.
       const revoked = await identity.change('', (trx) => revokeServiceKey(trx, argument, clock.now()))
       if (!revoked) throw new Error(`No service key has the id ${argument}.`)
-      return print('Revoked.\n')
+      return flag('json') ? printJson({ id: argument, revoked: true }) : print('Revoked.\n')
     }
     const organization = await findOrganizationBySlug(db, argument)
     if (!organization) throw new Error(`No organization has the slug ${argument}.`)
     const created = await makeOwnerKey(deps, organization.org, text('name') ?? defaultName)
-    return print(`${created.key}\n`)
+    return flag('json') ? printJson(created) : print(`${created.key}\n`)
   } finally {
     await close()
   }

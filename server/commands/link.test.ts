@@ -30,10 +30,10 @@ it('the first start’s link lets the owner in once; one of the operator takes i
   expect((await accept(fresh)).status).toBe(410)
 
   const email = 'Owner@localhost.localdomain'
-  const forgotten = await runEarshot(['link', 'my-organization', '--email', email], switches)
+  const forgotten = await runEarshot(['link', 'my-organization', '--email', email, '--json'], switches)
   expect(forgotten).toMatchObject({ code: 0, stderr: '' })
   const other = { password: 'another one that is new' }
-  const reset = await accept(forgotten.stdout.trim(), other)
+  const reset = await accept(JSON.parse(forgotten.stdout).url, other)
   expect(reset.status).toBe(200)
   expect([await statusOfMe(cookieOf(joined)), await statusOfMe(cookieOf(reset))]).toEqual([401, 200])
   expect((await post('/auth/sign-in/email', { email, password })).status).toBe(401)

@@ -5,9 +5,10 @@ import { newId } from '../platform/ids.ts'
 import { invitationUrl, inviteMember } from '../sign-in/invite.ts'
 import { mailInvitation } from '../sign-in/mail-invitation.ts'
 import type { Run } from './call.ts'
+import { print, printJson } from './columns.ts'
 import { open } from './open.ts'
 
-export const run: Run = async ({ args, text }) => {
+export const run: Run = async ({ args, text, flag }) => {
   const email = text('email')
   // One is asked for.
   const slug = args[0] as string
@@ -27,8 +28,8 @@ export const run: Run = async ({ args, text }) => {
       await mailInvitation(deps, trx, org, { email: member.email, invitation }, 'operator')
       return invitation
     })
-    process.stdout.write(`${invitationUrl(baseUrl(), invitation)}\n`)
-    return 0
+    const url = invitationUrl(baseUrl(), invitation)
+    return flag('json') ? printJson({ url }) : print(`${url}\n`)
   } finally {
     await close()
   }

@@ -99,7 +99,7 @@ const backfill = async (called: Called): Promise<number> => {
   if (called.flag('json')) printJson(run)
   else
     print(
-      `${status}: ${scored} of ${total} scored, ${unscored} unscored, ${failed} failed${failure ? ` (${failure})` : ''}\n`,
+      `${status}: ${scored} of ${total} scored, ${unscored} unscored, ${failed} failed${failure ? ` (${plain(failure)})` : ''}\n`,
     )
   return status === 'completed' ? 0 : 3
 }

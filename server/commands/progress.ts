@@ -33,7 +33,9 @@ export const openProgress = (quiet: boolean, { lines = false }: Options = {}): P
       shownAt = now
       isShown = isTerminal
       const share = total === undefined ? undefined : total === 0 ? 1 : done / total
-      if (isTerminal) stderr.write(`\r\x1b[K${label.padEnd(12)}${share === undefined ? '' : `${bar(share)}  `}${told}`)
+      const line = `${label.padEnd(12)}${share === undefined ? '' : `${bar(share)}  `}${told}`
+      // What is wider than the terminal would go on to the next line, and stay.
+      if (isTerminal) stderr.write(`\r\x1b[K${line.slice(0, (stderr.columns || 80) - 1)}`)
       else stderr.write(`${label} ${told}${share === undefined ? '' : ` (${Math.floor(share * 100)} %)`}\n`)
     },
     end: () => {

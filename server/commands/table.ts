@@ -68,14 +68,14 @@ export const commands: Record<string, Spec> = {
     actions: {
       service: {
         about: 'make a service key, which provisions organizations',
-        options: { name: { value: 'NAME', about: 'what it is called' } },
+        options: { name: { value: 'NAME', about: 'what it is called' }, json },
       },
       owner: {
         about: 'make a key that acts for the owner of an organization',
         takes: { name: 'SLUG', count: 'one' },
-        options: { name: { value: 'NAME', about: 'what it is called' } },
+        options: { name: { value: 'NAME', about: 'what it is called' }, json },
       },
-      revoke: { about: 'revoke a service key', takes: { name: 'KEY-ID', count: 'one' } },
+      revoke: { about: 'revoke a service key', takes: { name: 'KEY-ID', count: 'one' }, options: { json } },
       list: { about: 'list the keys of an organization, at a service', options: service },
       create: {
         about: 'make a key of an organization, at a service',
@@ -92,7 +92,7 @@ export const commands: Record<string, Spec> = {
   link: {
     about: 'make a one-time link for the owner of an organization, or for another member',
     takes: { name: 'SLUG', count: 'one' },
-    options: { email: { value: 'ADDRESS', about: 'of the other member' } },
+    options: { email: { value: 'ADDRESS', about: 'of the other member' }, json },
     notes: `Whoever opens it within seven days chooses a password, which takes the place of a former one and ends all sessions,
 and joins the organization, if they have not yet. The member's former link ends. With EARSHOT_SMTP_URL it is mailed, too.`,
     load: () => import('./link.ts'),
@@ -104,7 +104,7 @@ and joins the organization, if they have not yet. The member's former link ends.
       retry: {
         about: 'give these back to their queues',
         takes: { name: 'JOB-ID', count: 'any' },
-        options: { all: { about: 'all of them' } },
+        options: { all: { about: 'all of them' }, json },
       },
     },
     load: () => import('./jobs.ts'),

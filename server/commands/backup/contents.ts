@@ -29,7 +29,7 @@ export const copyFile = async (from: string, to: string): Promise<{ sha256: stri
   return { sha256: hash.digest('hex'), bytes }
 }
 
-export const digestOf = async (path: string): Promise<string> => {
+const digestOf = async (path: string): Promise<string> => {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path), hash)
   return hash.digest('hex')

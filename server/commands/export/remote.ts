@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream'
 import { Earshot } from '../../../client/src/earshot.ts'
-import { EarshotError, readError } from '../../../client/src/errors.ts'
+import { EarshotError } from '../../../client/src/errors.ts'
 import { openSend } from '../../../client/src/send.ts'
 
 /** Of a request that got no answer, or one that asks to come again. */
@@ -26,7 +26,6 @@ export const openRemote = ({ url, key, signal }: { url: string; key: string; sig
       const answer = await send.raw('GET', path, {}, { signal })
       const location = answer.headers.get('location')
       const digest = answer.headers.get('x-file-digest')
-      if (answer.status >= 400) throw await readError(answer)
       if (location === null || digest === null) throw strangeAnswer(url)
       return { location: new URL(location, url), digest }
     },

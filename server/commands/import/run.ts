@@ -43,14 +43,24 @@ export const runImport = async ({
   signal,
 }: Import) => {
   const { counts } = state.state
-  const getVersion = openVersions(earshot, signal)
+  const getVersion = openVersions(earshot, { signal, retries })
   const totalBytes = sources.reduce((sum, { bytes }) => sum + bytes, 0)
   let readBytes = 0
   /** In the order of reading; answers come in the same one. */
   const under: Read[] = []
   let unanswered = 0
+  /** Of the reading. What was read before it is sent, and noted, first. */
+  let fault: unknown
 
   async function* conversations(): AsyncGenerator<NewConversation> {
+    try {
+      yield* readAll()
+    } catch (error) {
+      fault = error
+    }
+  }
+
+  async function* readAll(): AsyncGenerator<NewConversation> {
     for (const { name: file, fingerprint, open } of sources) {
       const done = state.doneOf(file, fingerprint)
       let number = 0
@@ -130,6 +140,8 @@ export const runImport = async ({
   try {
     for await (const result of sent) await settle(result)
     await settleUnsent()
+    // An input that ended because of Ctrl-C has no fault.
+    if (fault !== undefined && !isInterrupted()) throw fault
   } finally {
     await rejects.close()
     await state.save()

@@ -12,13 +12,22 @@ export type Source = {
   /** The path, or `-`. */
   name: string
   bytes: number
-  /** Of its beginning: a file of the same name with another one is another file. */
+  /** Of its beginning, size and time: a file of the same name with another one is another file. */
   fingerprint: string
   open: (onBytes: (bytes: number) => void) => AsyncIterable<Buffer>
 }
 
 const readable = /\.(json|jsonl|ndjson)(\.gz)?$/i
 const headBytes = 4_096
+
+/** Of several files, which. */
+async function* naming(path: string, blocks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* blocks
+  } catch (error) {
+    throw new Error(`${path} cannot be read further: ${(error as Error).message}`, { cause: error })
+  }
+}
 
 const counted = (stream: Readable, onBytes: (bytes: number) => void, isPacked: boolean): AsyncIterable<Buffer> => {
   stream.on('data', (chunk: Buffer) => onBytes(chunk.length)).pause()
@@ -39,14 +48,14 @@ const readHead = async (path: string): Promise<Buffer> => {
 }
 
 const sourceOf = async (path: string): Promise<Source> => {
-  const { size } = await stat(path)
+  const { size, mtimeMs } = await stat(path)
   const head = await readHead(path)
   const isPacked = head[0] === 0x1f && head[1] === 0x8b
   return {
     name: path,
     bytes: size,
-    fingerprint: createHash('sha256').update(head).digest('hex'),
-    open: (onBytes) => counted(createReadStream(path), onBytes, isPacked),
+    fingerprint: createHash('sha256').update(head).update(`${size} ${mtimeMs}`).digest('hex'),
+    open: (onBytes) => naming(path, counted(createReadStream(path), onBytes, isPacked)),
   }
 }
 
@@ -62,7 +71,9 @@ const sourcesAt = async (given: string): Promise<Source[]> => {
   const path = resolve(given)
   const found = await stat(path).catch(() => undefined)
   if (!found) throw new WronglyCalled(`There is no file ${JSON.stringify(given)}.`)
-  if (!found.isDirectory()) return [await sourceOf(path)]
+  if (found.isFile()) return [await sourceOf(path)]
+  if (!found.isDirectory())
+    throw new WronglyCalled(`${JSON.stringify(given)} is no file; send it by - as standard input.`)
   const names = (await readdir(path)).filter((name) => readable.test(name)).sort()
   if (names.length === 0) throw new WronglyCalled(`The folder ${JSON.stringify(given)} holds no file of JSON.`)
   return Promise.all(names.map((name) => sourceOf(join(path, name))))

@@ -1,4 +1,6 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { WronglyCalled } from '../call.ts'
+import type { Source } from './sources.ts'
 
 /** How far an import is, kept in a file, so that one that was interrupted goes on. */
 
@@ -11,7 +13,8 @@ export type State = {
   of: string
   files: Record<string, Done>
   counts: Counts
-  /** Length of the file of rejects: what stands behind it was written by an attempt that went no further. */
+  /** The file of rejects, and its length: what stands behind it was written by an attempt that went no further. */
+  rejects: string | null
   rejectsBytes: number
 }
 
@@ -19,20 +22,39 @@ const noCounts = (): Counts => ({ created: 0, updated: 0, unchanged: 0, ignored:
 
 const saveEveryMs = 500
 
-const read = async (path: string, of: string): Promise<State | undefined> => {
+const parse = (text: string): Partial<State> | null => {
   try {
-    // Written by this file; another kind of import begins anew.
-    const state = JSON.parse(await readFile(path, 'utf8')) as State
-    return state.of === of && typeof state.counts === 'object' ? state : undefined
+    return JSON.parse(text)
   } catch {
-    return undefined
+    return null
   }
 }
 
+/** What is there and was not written by an import may be someone's data. */
+const read = async (path: string): Promise<State | undefined> => {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return ''
+    throw new WronglyCalled(`${error.message}. Say with --resume where it may be kept how far the import is.`)
+  })
+  if (text === '') return undefined
+  const state = parse(text)
+  if (typeof state?.of === 'string' && state.files && state.counts) return state as State
+  throw new WronglyCalled(`${JSON.stringify(path)} holds something else; give another file as --resume.`)
+}
+
+/** Another kind of import, and one of files that were changed, begins anew: nothing is stored twice. */
+const fits = (state: State, of: string, sources: Source[]): boolean =>
+  state.of === of &&
+  sources.every(({ name, fingerprint }) => (state.files[name]?.fingerprint ?? fingerprint) === fingerprint)
+
+type Opening = { path: string | undefined; of: string; sources: Source[]; rejects: string | undefined }
+
 /** Without a path it is kept in memory alone. */
-export const openState = async (path: string | undefined, of: string) => {
-  const present = path === undefined ? undefined : await read(path, of)
-  const state: State = present ?? { of, files: {}, counts: noCounts(), rejectsBytes: 0 }
+export const openState = async ({ path, of, sources, rejects }: Opening) => {
+  const present = path === undefined ? undefined : await read(path)
+  const resumes = present !== undefined && fits(present, of, sources)
+  const state: State = resumes ? present : { of, files: {}, counts: noCounts(), rejects: null, rejectsBytes: 0 }
+  if (state.rejects !== (rejects ?? null)) Object.assign(state, { rejects: rejects ?? null, rejectsBytes: 0 })
   let savedAt = 0
   const save = async (): Promise<void> => {
     savedAt = performance.now()
@@ -42,13 +64,13 @@ export const openState = async (path: string | undefined, of: string) => {
   }
   return {
     state,
-    resumes: present !== undefined,
+    resumes,
+    /** There was one, of other files or of other content. */
+    isAnother: present !== undefined && !resumes,
     /** How many values of a file are dealt with. */
     doneOf: (name: string, fingerprint: string): number => {
-      const done = state.files[name]
-      if (done?.fingerprint === fingerprint) return done.values
-      state.files[name] = { fingerprint, values: 0 }
-      return 0
+      state.files[name] ??= { fingerprint, values: 0 }
+      return state.files[name].values
     },
     note: async (name: string, values: number): Promise<void> => {
       const done = state.files[name]

@@ -128,8 +128,26 @@ const peek = async (source: AsyncIterable<Buffer>): Promise<{ head: Buffer; all:
   return { head, all: all() }
 }
 
+const mark = Buffer.from('\uFEFF')
+
+/** Some editors begin a text with a sign that says how it is written. */
+async function* withoutMark(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let head: Buffer | undefined = Buffer.alloc(0)
+  for await (const block of source) {
+    if (head === undefined) {
+      yield block
+      continue
+    }
+    head = Buffer.concat([head, block])
+    if (head.length < mark.length) continue
+    yield head.subarray(0, mark.length).equals(mark) ? head.subarray(mark.length) : head
+    head = undefined
+  }
+  if (head !== undefined) yield head
+}
+
 export async function* valuesOf(source: AsyncIterable<Buffer>): AsyncGenerator<Read> {
-  const { head, all } = await peek(source)
+  const { head, all } = await peek(withoutMark(source))
   const start = head.findIndex((byte) => !isSpace(byte))
   if (start < 0) return
   const end = head.indexOf(newline, start)

@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto'
-import { type Earshot, EarshotError } from '../../../client/src/earshot.ts'
+import { type Earshot, EarshotError, type RequestOptions } from '../../../client/src/earshot.ts'
 import type { WantedVersion } from './bodies.ts'
 
 /** More are looked up again. */
 const mostKept = 10_000
 
 /** Finds or makes the versions that calls name by their labels, once for each. */
-export const openVersions = (earshot: Earshot, signal: AbortSignal) => {
+export const openVersions = (earshot: Earshot, asked: RequestOptions) => {
   const agents = new Map<string, Promise<string>>()
   const versions = new Map<string, Promise<string>>()
 
   const findAgent = async (externalId: string): Promise<string | undefined> =>
-    (await earshot.agents.list({ externalId }, { signal }).page()).data[0]?.id
+    (await earshot.agents.list({ externalId }, asked).page()).data[0]?.id
 
   const getAgent = async ({ externalId, name, channel }: WantedVersion['agent']): Promise<string> => {
     const present = await findAgent(externalId)
     if (present !== undefined) return present
     try {
-      return (await earshot.agents.create({ externalId, name, channel }, { signal })).id
+      return (await earshot.agents.create({ externalId, name, channel }, asked)).id
     } catch (error) {
       // Someone else was faster.
       const made = error instanceof EarshotError && error.status === 409 ? await findAgent(externalId) : undefined
@@ -27,7 +27,7 @@ export const openVersions = (earshot: Earshot, signal: AbortSignal) => {
   }
 
   const findVersion = async (agentId: string, label: string): Promise<string | undefined> => {
-    for await (const version of earshot.agents.listVersions(agentId, {}, { signal })) {
+    for await (const version of earshot.agents.listVersions(agentId, {}, asked)) {
       if (version.label === label) return version.id
     }
     return undefined
@@ -35,7 +35,7 @@ export const openVersions = (earshot: Earshot, signal: AbortSignal) => {
 
   const makeVersion = async (agentId: string, systemPrompt: string, label: string | null): Promise<string> => {
     try {
-      return (await earshot.agents.createVersion(agentId, { systemPrompt, label }, { signal })).id
+      return (await earshot.agents.createVersion(agentId, { systemPrompt, label }, asked)).id
     } catch (error) {
       // Another prompt has the label.
       if (label === null || !(error instanceof EarshotError && error.status === 409)) throw error
@@ -50,7 +50,7 @@ export const openVersions = (earshot: Earshot, signal: AbortSignal) => {
     if (present !== undefined) return present
     // As the service itself makes one of a label alone, so that both are the same version.
     const made = { systemPrompt: '', config: { version: label }, label }
-    return (await earshot.agents.createVersion(agentId, made, { signal })).id
+    return (await earshot.agents.createVersion(agentId, made, asked)).id
   }
 
   const once = <T>(known: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> => {
