@@ -1,4 +1,7 @@
 import { defineConfig } from 'vitest/config'
+import { keepTemporaryFilesInMemory } from './test/temporary-files.ts'
+
+keepTemporaryFilesInMemory()
 
 export default defineConfig({
   test: {
@@ -8,7 +11,8 @@ export default defineConfig({
     // Each file has a server and a database of its own, so files can share a process, which imports the service once.
     pool: 'forks',
     isolate: false,
-    maxWorkers: 2,
+    // One more than CI has cores: each waits for its database now and then.
+    maxWorkers: 3,
     testTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },
     hookTimeout: 60_000,

@@ -8,7 +8,9 @@ export type Demo = { child: ChildProcess; origin: string; invitation: string; ke
 
 /** The service with demo data, once all of it is stored. */
 export const startDemo = (dataDir: string, calls: number, switches: Record<string, string> = {}) => {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(EARSHOT_|DATABASE_URL$|PORT$|HOST$)/.test(name))
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(EARSHOT_|NODE_COMPILE_CACHE$|DATABASE_URL$|PORT$|HOST$)/.test(name),
+  )
   const child = spawn(join(root, 'bin/earshot'), ['demo', '--calls', String(calls)], {
     cwd: tmpdir(),
     env: { ...Object.fromEntries(inherited), PORT: '0', EARSHOT_DATA_DIR: dataDir, ...switches },

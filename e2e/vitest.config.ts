@@ -1,4 +1,7 @@
 import { defineConfig } from 'vitest/config'
+import { keepTemporaryFilesInMemory } from '../test/temporary-files.ts'
+
+keepTemporaryFilesInMemory()
 
 export default defineConfig({
   test: {

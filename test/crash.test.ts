@@ -7,7 +7,7 @@ import { seededRandom } from './malformed.ts'
 
 const seed = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 2 ** 32))
 /** `npm run faults` kills more often. */
-const kills = Number(process.env.CRASH_KILLS ?? 6)
+const kills = Number(process.env.CRASH_KILLS ?? 4)
 const writers = 8
 const readyWithinMs = 15_000
 const png = Buffer.from('89504e470d0a1a0a0000', 'hex')

@@ -19,7 +19,7 @@ const command = join(root, 'bin/earshot')
 /** What this process was started with says nothing to the ones that it starts. */
 const environment = (switches: Record<string, string>): NodeJS.ProcessEnv => {
   const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^(EARSHOT_|OTEL_|DATABASE_URL$|PORT$|HOST$)/.test(name),
+    ([name]) => !/^(EARSHOT_|OTEL_|NODE_COMPILE_CACHE$|DATABASE_URL$|PORT$|HOST$)/.test(name),
   )
   return { ...Object.fromEntries(inherited), PORT: '0', EARSHOT_SERVICE_KEY: serviceKey, ...switches }
 }

@@ -10,7 +10,7 @@ import { seededRandom } from './malformed.ts'
 
 const seed = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 2 ** 32))
 /** `npm run faults` kills more often. */
-const kills = Number(process.env.CRASH_KILLS ?? 6)
+const kills = Number(process.env.CRASH_KILLS ?? 4)
 const count = 600
 const concurrency = 4
 

@@ -15,7 +15,7 @@ import { seededRandom } from './malformed.ts'
 
 const seed = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 2 ** 32))
 /** `npm run faults` kills more often. */
-const kills = Number(process.env.CRASH_KILLS ?? 8)
+const kills = Number(process.env.CRASH_KILLS ?? 5)
 const calls = 30_000
 const longestPauseMs = 900
 

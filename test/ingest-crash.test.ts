@@ -9,7 +9,7 @@ import { seededRandom } from './malformed.ts'
 /** A client that repeats a batch until it is answered ends with each conversation once, whatever is killed meanwhile. */
 
 const seed = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 2 ** 32))
-const kills = 6
+const kills = 4
 const batchSize = 300
 
 const maker: Maker = { seed, anchor: new Date(), days: 30, companies: [] }

@@ -85,7 +85,10 @@ export const testServer = async (env: Record<string, string> = {}): Promise<Test
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   deps.listening.port = Number(new URL(origin).port)
   afterwards(async () => {
-    await app.close()
+    const closed = app.close()
+    // Whoever called and went away without the answer is not waited for.
+    app.server.closeAllConnections()
+    await closed
     await closeDeps(deps)
     await drop()
   })
