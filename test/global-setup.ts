@@ -55,6 +55,21 @@ const sweepKilledRuns = async () => {
   }
 }
 
+const sharedMemory = '/dev/shm'
+const listSegments = async (): Promise<string[]> =>
+  (await readdir(sharedMemory).catch(() => [])).filter((name) => name.startsWith('PostgreSQL.'))
+
+/** Shared memory of the databases that tests have killed, which nobody comes back for. */
+const sweepSegments = async (before: string[]) => {
+  const made = (await listSegments()).filter((name) => !before.includes(name))
+  if (made.length === 0) return
+  const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const maps = await Promise.all(processes.map((pid) => readFile(`/proc/${pid}/maps`, 'utf8').catch(() => '')))
+  for (const name of made) {
+    if (!maps.some((text) => text.includes(name))) await rm(join(sharedMemory, name), { force: true })
+  }
+}
+
 const openServer = async (): Promise<{ connection: TestServer['connection']; close: () => Promise<void> }> => {
   const connectionString = process.env.DATABASE_URL
   if (connectionString) return { connection: { connectionString }, close: async () => {} }
@@ -98,6 +113,7 @@ export const inDatabase = (connection: TestServer['connection'], database: strin
 }
 
 export default async (project: TestProject) => {
+  const segments = await listSegments()
   const { connection, close } = await openServer()
   const drop = () =>
     withMaintenance(connection, (client) => client.query(`DROP DATABASE IF EXISTS ${template} (FORCE)`))
@@ -113,5 +129,8 @@ export default async (project: TestProject) => {
   return async () => {
     await drop()
     await close()
+    await sweepSegments(segments)
+    // Left by programs that tests run, such as npm, which stays for good where it does no harm.
+    if (tmpdir() === sharedMemory) await rm(join(tmpdir(), 'node-compile-cache'), { recursive: true, force: true })
   }
 }
