@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inheritedEnvironment } from '../test/inherited.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -8,12 +9,9 @@ export type Demo = { child: ChildProcess; origin: string; invitation: string; ke
 
 /** The service with demo data, once all of it is stored. */
 export const startDemo = (dataDir: string, calls: number, switches: Record<string, string> = {}) => {
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^(EARSHOT_|NODE_COMPILE_CACHE$|DATABASE_URL$|PORT$|HOST$)/.test(name),
-  )
   const child = spawn(join(root, 'bin/earshot'), ['demo', '--calls', String(calls)], {
     cwd: tmpdir(),
-    env: { ...Object.fromEntries(inherited), PORT: '0', EARSHOT_DATA_DIR: dataDir, ...switches },
+    env: { ...inheritedEnvironment(), PORT: '0', EARSHOT_DATA_DIR: dataDir, ...switches },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   return new Promise<Demo>((resolve, reject) => {

@@ -11,18 +11,16 @@ import { openEmbedded } from '../server/platform/db/embedded.ts'
 import { signal } from '../server/platform/db/embedded-process.ts'
 import { openJobs } from '../server/platform/jobs/queue.ts'
 import { openLog } from '../server/platform/log.ts'
+import { inheritedEnvironment } from './inherited.ts'
 import { serviceKey } from './server.ts'
 
 const root = join(import.meta.dirname, '..')
 const command = join(root, 'bin/earshot')
 
-/** What this process was started with says nothing to the ones that it starts. */
-const environment = (switches: Record<string, string>): NodeJS.ProcessEnv => {
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^(EARSHOT_|OTEL_|NODE_COMPILE_CACHE$|DATABASE_URL$|PORT$|HOST$)/.test(name),
-  )
-  return { ...Object.fromEntries(inherited), PORT: '0', EARSHOT_SERVICE_KEY: serviceKey, ...switches }
-}
+const environment = (switches: Record<string, string>): NodeJS.ProcessEnv => ({
+  ...inheritedEnvironment(),
+  ...{ PORT: '0', EARSHOT_SERVICE_KEY: serviceKey, ...switches },
+})
 
 /** The process id of the database of a data directory. */
 export const findPostmaster = async (dataDir: string): Promise<number> => {

@@ -1,19 +1,5 @@
-import { isTimeZone } from '../platform/time-zone.ts'
+import { isTimeZone, openZone } from '../platform/time-zone.ts'
 import { type Called, WronglyCalled } from './call.ts'
-
-/** Milliseconds that the zone is ahead of UTC at an instant. */
-const offsetAt = (instant: number, timeZone: string): number => {
-  const parts = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    hourCycle: 'h23',
-    ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
-  }).formatToParts(instant)
-  const part = (type: string) => Number(parts.find((each) => each.type === type)?.value)
-  return (
-    Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second')) -
-    Math.floor(instant / 1_000) * 1_000
-  )
-}
 
 const unitMs = { h: 3_600_000, d: 86_400_000 }
 
@@ -23,8 +9,7 @@ export const readWhen = (name: string, given: string, timeZone: string, now: Dat
   if (count) return new Date(now.getTime() - Number(count) * unitMs[unit as 'h' | 'd']).toISOString()
   const utc = Date.parse(given)
   if (/^\d{4}-\d\d-\d\d$/.test(given) && new Date(utc).toJSON()?.startsWith(given)) {
-    const nearly = utc - offsetAt(utc, timeZone)
-    return new Date(utc - offsetAt(nearly, timeZone)).toISOString()
+    return openZone(timeZone).instantAt(new Date(utc)).toISOString()
   }
   if (/^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(given) && !Number.isNaN(utc)) return new Date(utc).toISOString()
   throw new WronglyCalled(

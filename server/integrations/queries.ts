@@ -62,14 +62,14 @@ const sealedColumns = [
   sql<Settings>`integrations.settings`.as('settings'),
 ] as const
 
+const selectSealed = (db: Db, org: OrgId, id: string) =>
+  db.selectFrom('integrations').select(sealedColumns).where('organization_id', '=', org).where('id', '=', id)
+
 /** With its sealed secrets, which never leave the service. */
-export const findSealedIntegration = (db: Db, org: OrgId, id: string) =>
-  db
-    .selectFrom('integrations')
-    .select(sealedColumns)
-    .where('organization_id', '=', org)
-    .where('id', '=', id)
-    .executeTakeFirst()
+export const findSealedIntegration = (db: Db, org: OrgId, id: string) => selectSealed(db, org, id).executeTakeFirst()
+
+export const getSealedIntegration = (db: Db, org: OrgId, id: string) =>
+  selectSealed(db, org, id).executeTakeFirstOrThrow(notFound)
 
 export const lockIntegration = (db: Db, org: OrgId, id: string) =>
   db

@@ -5,7 +5,7 @@ import type { App } from '../../platform/http/http.ts'
 import { limitByAddress } from '../../platform/http/rate-limit.ts'
 import { AnyQuery, answers, IdParams, NoBody, NoQuery, Page, RawBody } from '../../platform/http/schemas.ts'
 import { openPayload } from '../payload.ts'
-import { findCalledIntegrationAllOrgs, findSealedIntegration } from '../queries.ts'
+import { findCalledIntegrationAllOrgs, getSealedIntegration } from '../queries.ts'
 import { receiveDelivery } from '../receive.ts'
 import { openValidSecrets } from '../secret.ts'
 import { verifyWebhook } from '../verify.ts'
@@ -118,8 +118,7 @@ export const deliveries = (app: App, deps: Deps): void => {
       },
     },
     async ({ actor, params, query }) => {
-      const integration = await findSealedIntegration(db, actor.org, params.id)
-      if (!integration) throw notFound()
+      const integration = await getSealedIntegration(db, actor.org, params.id)
       const { limit, cursor, status } = query
       const filter = { integrationId: integration.id, ...(status !== undefined && { status }) }
       return app.paging.page(
@@ -166,8 +165,7 @@ export const deliveries = (app: App, deps: Deps): void => {
       },
     },
     async ({ actor, params }) => {
-      const integration = await findSealedIntegration(db, actor.org, params.id)
-      if (!integration) throw notFound()
+      const integration = await getSealedIntegration(db, actor.org, params.id)
       const delivery = await getDelivery(db, actor.org, integration.id, params.deliveryId)
       await replayDelivery(deps, actor, integration, delivery)
       const { payload: _payload, ...replayed } = await getDelivery(db, actor.org, integration.id, delivery.id)

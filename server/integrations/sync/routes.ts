@@ -7,7 +7,7 @@ import type { App } from '../../platform/http/http.ts'
 import { answers, Empty, IdParams, NoBody, NoQuery, Page, PageQuery } from '../../platform/http/schemas.ts'
 import { lowestIdAt } from '../../platform/ids.ts'
 import { isPublicHostByForm } from '../../platform/outbound/public-host.ts'
-import { findSealedIntegration, lockIntegration } from '../queries.ts'
+import { getSealedIntegration, lockIntegration } from '../queries.ts'
 import { listGaps } from './gaps/queries.ts'
 import { beginRun } from './jobs.ts'
 import { isStoredKey, openKey, sealKey } from './key.ts'
@@ -176,8 +176,7 @@ export const integrationSyncs = (app: App, deps: Deps): void => {
       },
     },
     async ({ actor, params, query }) => {
-      const integration = await findSealedIntegration(db, actor.org, params.id)
-      if (!integration) throw notFound()
+      const integration = await getSealedIntegration(db, actor.org, params.id)
       return app.paging.page(
         query,
         ['sync-runs', actor.org, integration.id],
@@ -201,8 +200,7 @@ export const integrationSyncs = (app: App, deps: Deps): void => {
       },
     },
     async ({ actor, params, query }) => {
-      const integration = await findSealedIntegration(db, actor.org, params.id)
-      if (!integration) throw notFound()
+      const integration = await getSealedIntegration(db, actor.org, params.id)
       const { limit, cursor, state } = query
       const filter = { integrationId: integration.id, ...(state !== undefined && { state }) }
       return app.paging.page(

@@ -1,0 +1,7 @@
+/** What this process was started with says nothing to the services that it starts. */
+export const inheritedEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(EARSHOT_|OTEL_|NODE_COMPILE_CACHE$|DATABASE_URL$|PORT$|HOST$)/.test(name),
+    ),
+  )
