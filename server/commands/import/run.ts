@@ -12,6 +12,11 @@ import { openVersions } from './versions.ts'
 const concurrency = 3
 /** Of a request. What is sent twice after an end without warning is at most what was under way. */
 const chunkSize = 100
+/**
+ * After so many answers what they left is collected. By itself the heap grows to what a machine of many GiB affords: a
+ * hundred calls are a megabyte or more, several times over.
+ */
+const collectEvery = 2_000
 /** Two minutes or so: as long as a service may take to be started anew. */
 const retries = 10
 
@@ -49,6 +54,7 @@ export const runImport = async ({
   /** In the order of reading; answers come in the same one. */
   const under: Read[] = []
   let unanswered = 0
+  let answered = 0
   /** Of the reading. What was read before it is sent, and noted, first. */
   let fault: unknown
 
@@ -120,6 +126,8 @@ export const runImport = async ({
     const place = under.shift()
     if (!place) throw new Error('More answers than conversations')
     unanswered--
+    answered++
+    if (answered % collectEvery === 0) globalThis.gc?.()
     counts[status]++
     if (status === 'rejected') {
       const { file, number } = place
