@@ -48,21 +48,35 @@ const isLarge = (value: unknown): boolean => {
   return left <= 0
 }
 
+/** Fastify calls a validator of this library by its own rules, and knows it by this property. */
+const knownByFastify = { schemaEnv: {} }
+
+/** A validator that is compiled when it is first asked: most of a service's schemas wait for long, many for ever. */
+export const compileLater = <T = unknown>(compile: () => ValidateFunction<T>): ValidateFunction<T> => {
+  let validate: ValidateFunction<T> | undefined
+  const check = (value: unknown, context?: Parameters<ValidateFunction<T>>[1]): value is T => {
+    validate ??= compile()
+    const fits = validate(value, context)
+    check.errors = validate.errors
+    return fits
+  }
+  check.errors = undefined as ValidateFunction<T>['errors']
+  return Object.assign(check, knownByFastify) as unknown as ValidateFunction<T>
+}
+
 /** Finds all faults of what people send, and the first one of what is too large to look on. */
 export const compileStrict = <T = unknown>(schema: Schema): ValidateFunction<T> => {
-  const findFirst = untilFirst.compile<T>(schema)
-  let findAll: ValidateFunction<T> | undefined
+  const findFirst = compileLater(() => untilFirst.compile<T>(schema))
+  const findAll = compileLater(() => strict.compile<T>(schema))
   const check = (value: unknown): value is T => {
     if (findFirst(value)) return true
     if (isLarge(value)) check.errors = findFirst.errors
     else {
-      findAll ??= strict.compile<T>(schema)
       findAll(value)
       check.errors = findAll.errors
     }
     return false
   }
   check.errors = findFirst.errors
-  // Fastify calls a validator of this library by its own rules, and knows it by this property.
-  return Object.assign(check, { schemaEnv: findFirst.schemaEnv }) as unknown as ValidateFunction<T>
+  return Object.assign(check, knownByFastify) as unknown as ValidateFunction<T>
 }

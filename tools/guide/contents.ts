@@ -8,6 +8,7 @@ export const contents: { title: string; pages: string[] }[] = [
   { title: 'Compare prompts', pages: ['experiments'] },
   { title: 'Build on it', pages: ['client', 'command-line', 'mcp'] },
   { title: 'Run it', pages: ['operating', 'configuration'] },
+  { title: 'Choose it', pages: ['compare'] },
 ]
 
 export const pageNames = contents.flatMap(({ pages }) => pages)

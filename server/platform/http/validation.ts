@@ -1,7 +1,8 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
+import fastJsonStringify from 'fast-json-stringify'
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError, type Issue } from '../errors.ts'
-import { coercing, compileStrict } from '../json-schema.ts'
+import { coercing, compileLater, compileStrict } from '../json-schema.ts'
 import type { JsonSchema } from './examples.ts'
 
 /** A body can hold more faults than anyone reads; the first ones suffice. */
@@ -55,7 +56,7 @@ export const toIssues = (errors: ErrorObject[]): Issue[] => {
 const decimal = /^-?\d+(?:\.\d+)?$/
 
 const compileQuery = (schema: JsonSchema): ValidateFunction => {
-  const validate = coercing.compile(schema)
+  const validate = compileLater(() => coercing.compile(schema))
   const numbers = Object.entries(schema.properties ?? {})
     .filter(([, { type }]) => type === 'integer' || type === 'number')
     .map(([name]) => name)
@@ -71,7 +72,6 @@ const compileQuery = (schema: JsonSchema): ValidateFunction => {
     return fits
   }
   check.errors = validate.errors
-  // Fastify calls a validator of this library by its own rules, and knows it by this property.
   return Object.assign(check, { schemaEnv: validate.schemaEnv }) as unknown as ValidateFunction
 }
 
@@ -80,7 +80,14 @@ export const addValidation = (app: FastifyInstance): void => {
     // Routes are declared with schemas of our own making.
     const declared = schema as JsonSchema
     if (httpPart === 'querystring') return compileQuery(declared)
-    return httpPart === 'body' ? compileStrict(declared) : coercing.compile(declared)
+    return httpPart === 'body' ? compileStrict(declared) : compileLater(() => coercing.compile(declared))
+  })
+  app.setSerializerCompiler(({ schema }) => {
+    let serialize: ReturnType<typeof fastJsonStringify> | undefined
+    return (value) => {
+      serialize ??= fastJsonStringify(schema as JsonSchema)
+      return serialize(value)
+    }
   })
 }
 

@@ -1,0 +1,139 @@
+// All at once, for ten minutes, on a service that holds a million conversations: what comes in, what is judged, what is
+// listed, searched and opened, exports, an experiment and the console in a browser. Held against the limits that
+// docs/operating.md states, "Under load". It ends with 1 when one does not hold.
+// npm run bench -- mixed [CONVERSATIONS] [MINUTES]
+
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { launchChromium, unpackChromium } from '../e2e/chromium.ts'
+import { startDemo } from '../e2e/demo.ts'
+import { sessionOf } from '../e2e/people.ts'
+import { exportOnAndOn } from './mixed/exporting.ts'
+import { readLimits } from './mixed/limits.ts'
+import { percentile, runStreams } from './mixed/steady.ts'
+import { openTraffic, prepare } from './mixed/traffic.ts'
+import { visitPages } from './mixed/visits.ts'
+import { slopeOf, untilIdle, watch } from './mixed/watch.ts'
+import { failedCount, judge, print } from './report.ts'
+import { startServer } from './servers.ts'
+
+const [calls = 1_000_000, minutes = 10] = process.argv.slice(2).map(Number)
+const warmUpMs = 30_000
+
+const limits = await readLimits()
+const folder = await mkdtemp(join(tmpdir(), 'earshot-bench-'))
+await chmod(folder, 0o711)
+const dataDir = join(folder, 'data')
+
+print(`filling the service with ${calls.toLocaleString('en')} conversations`)
+const demo = await startDemo(dataDir, calls)
+const cookie = await sessionOf(demo.origin, demo.invitation, 'Olga Owner')
+await untilIdle(demo.origin)
+demo.child.kill('SIGTERM')
+await new Promise((resolve) => demo.child.once('close', resolve))
+
+// A new process, as an operator runs it: with nothing left of the filling.
+const server = await startServer(join(import.meta.dirname, '../bin/earshot'), ['serve'], {
+  PORT: '0',
+  EARSHOT_DATA_DIR: dataDir,
+})
+const browser = await launchChromium(await unpackChromium(folder))
+try {
+  const { origin } = server
+  const world = await prepare(origin, demo.key)
+  const traffic = openTraffic(world)
+  const streams = Object.entries(traffic.asks).map(([name, ask]) => ({
+    ...{ name, ask, perSecond: limits.ofRequest(name).perSecond },
+  }))
+  const probe = { name: 'probe', perSecond: 0.5, ask: traffic.probe }
+  const monitor = world.monitors[0]?.id
+  const paths = [
+    '/conversations',
+    `/monitors/${monitor}`,
+    '/monitors',
+    `/experiments/${world.experiment.id}`,
+    '/findings',
+  ]
+
+  print(`warming up for ${warmUpMs / 1_000} s`)
+  await runStreams(streams, performance.now() + warmUpMs)
+
+  print(`${minutes} minutes of load`)
+  const until = performance.now() + minutes * 60_000
+  const [measured, samples, exported, visits] = await Promise.all([
+    runStreams([...streams, probe], until),
+    watch(server.child.pid ?? 0, origin, until),
+    exportOnAndOn(world, until),
+    visitPages(browser, { origin, cookie, paths, until }),
+  ])
+
+  const statuses = new Map<number | string, number>()
+  let answered = 0
+  for (const { name, latencies, statuses: each } of measured) {
+    for (const [status, count] of each) statuses.set(status, (statuses.get(status) ?? 0) + count)
+    answered += latencies.length
+    if (name === probe.name) continue
+    const { p50, p99 } = limits.ofRequest(name)
+    print(`${name}: ${latencies.length} times, ${percentile(latencies, 1).toFixed(0)} ms at most`)
+    judge('p50', percentile(latencies, 0.5), { atMost: p50 }, ' ms')
+    judge('p99', percentile(latencies, 0.99), { atMost: p99 }, ' ms')
+  }
+  const { made, evaluated, unevaluated, mostSeconds } = traffic.told()
+  print(
+    `${(answered / minutes / 60).toFixed(1)} requests a second, ${(made / minutes).toFixed(0)} conversations a minute`,
+  )
+  print(`answers: ${[...statuses].map(([status, count]) => `${count} × ${status}`).join(', ')}`)
+  const isAskedFor = (status: number | string) =>
+    typeof status === 'number' && (status < 400 || [429, 503].includes(status))
+  const refused = [...statuses].filter(([status]) => status === 429 || status === 503)
+  const errors = [...statuses].filter(([status]) => !isAskedFor(status))
+  const sum = (counted: [unknown, number][]) => counted.reduce((total, [, count]) => total + count, 0)
+  judge('answers that are errors', sum(errors), { atMost: 0 }, '')
+  judge(
+    'requests turned away, in a thousand',
+    (1_000 * sum(refused)) / answered,
+    { atMost: limits.of('requests turned away, in a thousand') },
+    '',
+  )
+
+  print(`from acknowledged to judged by every rule, of ${evaluated}`)
+  judge('the slowest', mostSeconds, { atMost: limits.of('from acknowledged to judged, s') }, ' s')
+  judge('not within two minutes', unevaluated, { atMost: 0 }, '')
+  for (const format of ['csv', 'parquet', 'xlsx']) {
+    const all = exported.filter((one) => one.format === format)
+    const rows = Math.max(...all.map((one) => one.rows))
+    print(`${all.length} exports of ${rows.toLocaleString('en')} calls as ${format}`)
+    judge(
+      'the slowest',
+      Math.max(...all.map(({ seconds }) => seconds)),
+      { atMost: limits.of(`an export as ${format}, s`) },
+      ' s',
+    )
+  }
+  print(`${visits.length} pages of the console in a browser`)
+  judge('p50', percentile(visits, 0.5), { atMost: limits.of('a page of the console, p50, ms') }, ' ms')
+  judge('the slowest', percentile(visits, 1), { atMost: limits.of('a page of the console, the slowest, ms') }, ' ms')
+
+  const most = (name: 'megabytes' | 'databaseMegabytes' | 'waiting') =>
+    Math.max(...samples.map((sample) => sample[name]))
+  // The first third is for caches to fill.
+  const late = samples.slice(Math.floor(samples.length / 3))
+  print(
+    `memory at most: the service ${most('megabytes').toFixed(0)} MB, PostgreSQL ${most('databaseMegabytes').toFixed(0)} MB`,
+  )
+  judge('memory of the service', most('megabytes'), { atMost: limits.of('memory of the service, MB') }, ' MB')
+  const growth = slopeOf(late.map(({ minutes: x, megabytes: y }) => ({ x, y })))
+  judge(
+    'its growth after the first third, a minute',
+    growth,
+    { atMost: limits.of('growth of its memory, MB a minute') },
+    ' MB',
+  )
+  judge('jobs that waited', most('waiting'), { atMost: limits.of('jobs that wait') }, '')
+} finally {
+  await browser.close()
+  await server.stop()
+  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+}
+process.exitCode = failedCount() > 0 ? 1 : 0

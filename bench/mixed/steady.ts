@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** One kind of request, and how often it is made whatever becomes of those before it. */
+export type Stream = { name: string; perSecond: number; ask: () => Promise<number> }
+
+export type Measured = { name: string; latencies: number[]; statuses: Map<number | string, number> }
+
+/** More under way than this, and the service does not keep up at all. */
+const mostUnderWay = 500
+
+/** Asks at a steady rate, and takes the time from when each request was due: who waits in line is waiting, too. */
+const runStream = async ({ name, perSecond, ask }: Stream, until: number): Promise<Measured> => {
+  const measured: Measured = { name, latencies: [], statuses: new Map() }
+  const underWay = new Set<Promise<void>>()
+  const startedAt = performance.now() + Math.random() * (1_000 / perSecond)
+  for (let number = 0; ; number++) {
+    const dueAt = startedAt + (number * 1_000) / perSecond
+    if (dueAt >= until) break
+    const early = dueAt - performance.now()
+    if (early > 0) await sleep(early)
+    if (underWay.size >= mostUnderWay) throw new Error(`${name}: ${underWay.size} requests wait for an answer`)
+    const one = ask()
+      .catch((error: Error) => `${error.message} ${(error.cause as Error | undefined)?.message ?? ''}`.trim())
+      .then((status) => {
+        measured.latencies.push(performance.now() - dueAt)
+        measured.statuses.set(status, (measured.statuses.get(status) ?? 0) + 1)
+        underWay.delete(one)
+      })
+    underWay.add(one)
+  }
+  await Promise.all(underWay)
+  return measured
+}
+
+export const runStreams = (streams: Stream[], until: number): Promise<Measured[]> =>
+  Promise.all(streams.map((stream) => runStream(stream, until)))
+
+export const percentile = (values: number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN

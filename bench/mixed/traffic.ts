@@ -1,0 +1,173 @@
+// What is asked of the service under load, each kind at its own rate.
+
+import { createHmac } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Earshot } from '../../client/src/earshot.ts'
+import { type Maker, makeConversation } from '../../server/demo/conversation.ts'
+
+const sample = JSON.parse(
+  await readFile(join(import.meta.dirname, '../../test/samples/ingest/vapi_end_of_call_report.json'), 'utf8'),
+)
+const secret = 'the-secret-of-the-bench'
+const batchSize = 50
+const words = ['refund', 'appointment', 'order', 'invoice', 'colleague', 'cancel', 'delivery', 'password']
+const evaluatedWithinMs = 120_000
+
+const pick = <T>(values: readonly T[]): T => {
+  const value = values[Math.floor(Math.random() * values.length)]
+  if (value === undefined) throw new Error('there is nothing to pick from')
+  return value
+}
+
+/** Fifteen rules beside those of the demo: patterns, signals, metadata and the order of turns. */
+const rules = [
+  "turns.mentions('refund|money back')",
+  "turns.by('agent').mentions('sorry|apologi[sz]e')",
+  "turns.by('customer').mentions('third time|not listening|not what I asked')",
+  "turns.mentions('order [0-9]+')",
+  'signals.interruptions.byAgent > 1',
+  'signals.talkRatio > 0.7 || signals.talkRatio < 0.3',
+  'signals.longestSilenceMs > 4000 && signals.toolCalls > 0',
+  "metadata.plan == 'gold'",
+  "metadata.topic == 'refund' && metadata.attempt > 1",
+  "metadata.region in ['north', 'south']",
+  "conversation.channel == 'call' && conversation.durationSeconds > 90",
+  "turns.exists(t, t.role == 'customer' && t.interrupted)",
+  "turns.filter(t, t.role == 'agent').size() > 8",
+  "turns.size() > 0 && turns[turns.size() - 1].role == 'customer'",
+]
+
+/** Everything that the traffic needs to know of the organization, and more monitors, so that there are twenty. */
+export const prepare = async (origin: string, key: string) => {
+  const earshot = new Earshot({ url: origin, key })
+  for (const [at, expression] of rules.entries()) {
+    await earshot.monitors.create({ name: `Rule ${at + 1}`, kind: 'rule', definition: { expression } })
+  }
+  const monitors = (await earshot.monitors.list({ limit: 200 }).page()).data
+  const [experiment] = (await earshot.experiments.list({ limit: 1 }).page()).data
+  if (!experiment) throw new Error('the demo has no experiment')
+  const integration = await earshot.integrations.create({
+    ...{ provider: 'vapi', name: 'Bench', secret, settings: { scheme: 'hmac' } },
+  })
+  return { origin, key, monitors, experiment, integration }
+}
+
+export type World = Awaited<ReturnType<typeof prepare>>
+
+/** Read to its end, as a caller would. */
+const readBody = async (response: Response): Promise<number> => {
+  const text = await response.text()
+  if (response.status >= 400 && ![429, 503].includes(response.status))
+    throw new Error(`${response.status} ${text.slice(0, 300)}`)
+  return response.status
+}
+
+export const openTraffic = ({ origin, key, monitors, experiment, integration }: World) => {
+  const headers = { authorization: `Bearer ${key}` }
+  const get = (path: string) => fetch(origin + path, { headers })
+  const post = (path: string, body: unknown) =>
+    fetch(origin + path, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+
+  const run = Date.now().toString(36)
+  const maker: Maker = { seed: 11, anchor: new Date(), days: 1, companies: [] }
+  let made = 0
+  const { agentId, armAVersionId, armBVersionId } = experiment
+  /** Half of them take part in the experiment. */
+  const newConversation = () => {
+    const number = made++
+    const { agent, version: _, metrics: __, provider: ___, ...item } = makeConversation(maker, number)
+    const given = Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null))
+    const arm = { agentId, agentVersionId: number % 4 < 2 ? armAVersionId : armBVersionId }
+    const other = 'externalId' in agent ? { agentExternalId: agent.externalId } : { agentId: agent.id }
+    const endedAt = new Date()
+    const startedAt = new Date(endedAt.getTime() - 60_000 - (number % 240) * 1_000)
+    return { ...given, ...(number % 2 === 0 ? arm : other), externalId: `mixed-${run}-${number}`, startedAt, endedAt }
+  }
+  const newReport = () => {
+    const endedAt = new Date()
+    const call = { ...sample.message.call, id: `mixed-${run}-report-${made++}` }
+    const times = { startedAt: new Date(endedAt.getTime() - 90_000).toISOString(), endedAt: endedAt.toISOString() }
+    return JSON.stringify({ message: { ...sample.message, ...times, call } })
+  }
+
+  /** Conversations that lists have shown, for who opens one. */
+  let seen: string[] = []
+  const keepSeen = async (response: Response): Promise<number> => {
+    const { data } = (await response.json()) as { data?: { id: string }[] }
+    if (data) seen = [...data.map(({ id }) => id), ...seen].slice(0, 5_000)
+    return response.status
+  }
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
+  const filters = [
+    () => ({ channels: ['chat'] }),
+    () => ({ directions: ['outbound'], minDurationSeconds: 30 + Math.floor(Math.random() * 60) }),
+    () => ({ statuses: ['failed'] }),
+    () => ({ since: daysAgo(1 + Math.random() * 20) }),
+    () => ({ agentIds: [agentId], until: daysAgo(Math.random() * 20) }),
+    () => ({ monitors: [{ id: pick(monitors).id, result: 'affected' }] }),
+  ]
+  let [mostSeconds, evaluated, unevaluated] = [0, 0, 0]
+
+  /** From the answer to an ingest until each rule has a result of it. */
+  const untilEvaluated = async () => {
+    const response = await post('/v1/conversations', newConversation())
+    const { id } = (await response.json()) as { id: string }
+    const acknowledgedAt = performance.now()
+    const rulesAsked = monitors.filter(({ kind, enabled }) => kind === 'rule' && enabled).length
+    while (performance.now() - acknowledgedAt < evaluatedWithinMs) {
+      const { data } = (await (await get(`/v1/conversations/${id}/results?limit=200`)).json()) as { data: object[] }
+      if (data.length >= rulesAsked) {
+        evaluated++
+        mostSeconds = Math.max(mostSeconds, (performance.now() - acknowledgedAt) / 1_000)
+        return response.status
+      }
+      await sleep(250)
+    }
+    unevaluated++
+    return response.status
+  }
+
+  const asks: Record<string, () => Promise<number>> = {
+    'a conversation comes in': async () => readBody(await post('/v1/conversations', newConversation())),
+    'a batch of 50 comes in': async () =>
+      readBody(
+        await post('/v1/conversations/batch', { conversations: Array.from({ length: batchSize }, newConversation) }),
+      ),
+    'a provider reports a call': async () => {
+      const body = newReport()
+      const seconds = String(Math.floor(Date.now() / 1_000))
+      const signature = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
+      const signed = { 'content-type': 'application/json', 'x-timestamp': seconds, 'x-signature': signature }
+      return readBody(await fetch(origin + integration.webhookPath, { method: 'POST', headers: signed, body }))
+    },
+    'the newest are listed': async () => keepSeen(await get('/v1/conversations?limit=50')),
+    'some are listed': async () =>
+      keepSeen(await post('/v1/conversations/search', { filter: pick(filters)(), limit: 50 })),
+    'words are searched': async () =>
+      keepSeen(await post('/v1/conversations/search', { filter: { text: pick(words) }, limit: 50 })),
+    'some are counted': async () => readBody(await post('/v1/conversations/count', { filter: pick(filters)() })),
+    'one is opened': async () => {
+      const id = seen.length > 0 ? pick(seen) : undefined
+      if (!id) return 200
+      const parts = ['', '/transcript', '/results'].map((part) => get(`/v1/conversations/${id}${part}`).then(readBody))
+      return Math.max(...(await Promise.all(parts)))
+    },
+    'a trend is drawn': async () =>
+      readBody(await get(`/v1/monitors/${pick(monitors).id}/trend?interval=day&since=${daysAgo(30)}`)),
+    'the experiment is read': async () => readBody(await get(`/v1/experiments/${experiment.id}`)),
+    'findings are listed': async () => readBody(await get('/v1/findings?limit=50')),
+  }
+
+  return {
+    asks,
+    /** Until its results are there; one every few seconds. */
+    probe: untilEvaluated,
+    told: () => ({ mostSeconds, evaluated, unevaluated, made }),
+  }
+}

@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Browser } from 'playwright-core'
+import { millisecondsOf } from '../report.ts'
+
+type Cookie = { name: string; value: string }
+
+const everyMs = 5_000
+
+/** Somebody goes through the console in a browser, a page every few seconds, and waits until it is whole. */
+export const visitPages = async (
+  browser: Browser,
+  { origin, cookie, paths, until }: { origin: string; cookie: Cookie; paths: string[]; until: number },
+): Promise<number[]> => {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' })
+  await context.addCookies([{ ...cookie, url: origin, httpOnly: true, sameSite: 'Lax' }])
+  const page = await context.newPage()
+  const failed: string[] = []
+  page.on('response', (response) => {
+    if (response.status() >= 400) failed.push(`${response.status()} ${new URL(response.url()).pathname}`)
+  })
+  const times: number[] = []
+  const visit = async (path: string) => {
+    await page.goto(origin + path)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    // Whatever it asks for has been answered; the half second of silence that shows it is part of the time.
+    await page.waitForLoadState('networkidle')
+  }
+  for (let number = 0; performance.now() < until; number++) {
+    const path = paths[number % paths.length] ?? '/conversations'
+    const took = await millisecondsOf(() => visit(path))
+    times.push(took)
+    await sleep(Math.max(0, everyMs - took))
+  }
+  await context.close()
+  if (failed.length > 0) throw new Error(`the console was answered ${[...new Set(failed)].join(', ')}`)
+  return times
+}
