@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { deleteOldRowsAllOrgs } from '../../platform/db/old-rows.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
@@ -136,12 +137,5 @@ export const clearPayloadsAllOrgs = async (
   return rows.length
 }
 
-export const deleteOldDeliveriesAllOrgs = async (db: Db, before: Date, limit: number): Promise<number> => {
-  const { rows } = await sql`
-    WITH due AS (
-      SELECT organization_id, id FROM integration_deliveries WHERE received_at < ${before}
-      ORDER BY received_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-    DELETE FROM integration_deliveries d USING due
-    WHERE d.organization_id = due.organization_id AND d.id = due.id RETURNING 1`.execute(db)
-  return rows.length
-}
+export const deleteOldDeliveriesAllOrgs = (db: Db, before: Date, limit: number): Promise<number> =>
+  deleteOldRowsAllOrgs(db, { table: 'integration_deliveries', since: 'received_at', before, limit })

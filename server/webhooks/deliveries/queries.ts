@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { deleteOldRowsAllOrgs } from '../../platform/db/old-rows.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
@@ -167,12 +168,11 @@ export const insertAttempt = (trx: Db, org: OrgId, { deliveryId, number, at, dur
     .execute()
 
 /** With their attempts. Answers how many there were. */
-export const deleteOldDeliveriesAllOrgs = async (db: Db, before: Date, limit: number): Promise<number> => {
-  const { rows } = await sql`
-    WITH due AS (
-      SELECT organization_id, id FROM webhook_deliveries WHERE created_at < ${before} AND status <> 'pending'
-      ORDER BY created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-    DELETE FROM webhook_deliveries d USING due
-    WHERE d.organization_id = due.organization_id AND d.id = due.id RETURNING 1`.execute(db)
-  return rows.length
-}
+export const deleteOldDeliveriesAllOrgs = (db: Db, before: Date, limit: number): Promise<number> =>
+  deleteOldRowsAllOrgs(db, {
+    table: 'webhook_deliveries',
+    since: 'created_at',
+    before,
+    limit,
+    only: sql`status <> 'pending'`,
+  })

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../../platform/db/database.ts'
+import { deleteOldRowsAllOrgs } from '../../../platform/db/old-rows.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 
 type GapState = 'unfinished' | 'failed'
@@ -111,12 +112,5 @@ export const deleteGapsOfCalls = async (trx: Db, org: OrgId, externalIds: string
     .execute()
 }
 
-export const deleteOldGapsAllOrgs = async (db: Db, before: Date, limit: number): Promise<number> => {
-  const { rows } = await sql`
-    WITH due AS (
-      SELECT organization_id, id FROM integration_sync_gaps WHERE found_at < ${before}
-      ORDER BY found_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-    DELETE FROM integration_sync_gaps g USING due
-    WHERE g.organization_id = due.organization_id AND g.id = due.id RETURNING 1`.execute(db)
-  return rows.length
-}
+export const deleteOldGapsAllOrgs = (db: Db, before: Date, limit: number): Promise<number> =>
+  deleteOldRowsAllOrgs(db, { table: 'integration_sync_gaps', since: 'found_at', before, limit })

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Provider } from '../../../conversations/transcripts/provider-calls/read-call.ts'
 import type { Db, OrgId } from '../../../platform/db/database.ts'
+import { deleteOldRowsAllOrgs } from '../../../platform/db/old-rows.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 
 type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled'
@@ -169,12 +170,5 @@ export const cancelRunOf = async (trx: Db, org: OrgId, integrationId: string, no
     .execute()
 }
 
-export const deleteOldRunsAllOrgs = async (db: Db, before: Date, limit: number): Promise<number> => {
-  const { rows } = await sql`
-    WITH due AS (
-      SELECT organization_id, id FROM integration_sync_runs WHERE ended_at < ${before}
-      ORDER BY ended_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-    DELETE FROM integration_sync_runs r USING due
-    WHERE r.organization_id = due.organization_id AND r.id = due.id RETURNING 1`.execute(db)
-  return rows.length
-}
+export const deleteOldRunsAllOrgs = (db: Db, before: Date, limit: number): Promise<number> =>
+  deleteOldRowsAllOrgs(db, { table: 'integration_sync_runs', since: 'ended_at', before, limit })
