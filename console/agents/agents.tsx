@@ -9,9 +9,10 @@ import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { Code } from '../ui/copy.tsx'
 import { Check, Select } from '../ui/form.tsx'
+import { ListTable } from '../ui/list-table.tsx'
 import { Page } from '../ui/page.tsx'
-import { Empty, FaultNote, Loading } from '../ui/states.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { Empty } from '../ui/states.tsx'
+import type { Column } from '../ui/table.tsx'
 import { Tabs } from '../ui/tabs.tsx'
 import { AgentDialog } from './agent-dialog.tsx'
 import styles from './agents.module.css'
@@ -123,33 +124,28 @@ const addingLines = () => `curl ${location.origin}/v1/agents \\
 const List = () => {
   const search = useSearch({ from: '/app/agents' })
   const navigate = useNavigate({ from: '/agents' })
-  const { rows, error, isPending, isFetchingMore, more, retry } = useList(agentsOptions(search))
+  const list = useList(agentsOptions(search))
   const columns = useColumns()
   const asksAll = Object.keys(search).length === 0
   return (
     <>
       <Filters search={search} onChange={(next) => void navigate({ search: next, replace: true })} />
-      {error && <FaultNote error={error} retry={retry} />}
-      {isPending && <Loading lines={8} />}
-      {rows?.length === 0 &&
-        (asksAll ? (
-          <Empty title="No agent yet">
-            <p>An agent is made when the first conversation names it, or by hand.</p>
-            <Code>{addingLines()}</Code>
-          </Empty>
-        ) : (
-          <Empty title="No agent is like this" />
-        ))}
-      {rows !== undefined && rows.length > 0 && (
-        <Table
-          label="Agents"
-          columns={columns}
-          rows={rows}
-          idOf={({ id }) => id}
-          more={more}
-          isFetchingMore={isFetchingMore}
-        />
-      )}
+      <ListTable
+        list={list}
+        label="Agents"
+        columns={columns}
+        lines={8}
+        empty={
+          asksAll ? (
+            <Empty title="No agent yet">
+              <p>An agent is made when the first conversation names it, or by hand.</p>
+              <Code>{addingLines()}</Code>
+            </Empty>
+          ) : (
+            <Empty title="No agent is like this" />
+          )
+        }
+      />
     </>
   )
 }

@@ -9,8 +9,9 @@ import { announce } from '../ui/announce.tsx'
 import { Button } from '../ui/button.tsx'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { Form, TextField } from '../ui/form.tsx'
-import { Empty, FaultNote, Loading } from '../ui/states.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { ListTable } from '../ui/list-table.tsx'
+import { Empty } from '../ui/states.tsx'
+import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import styles from './agents.module.css'
 import { type AgentGroup, groupsOptions, refreshAgents, refreshGroups } from './queries.ts'
@@ -42,7 +43,7 @@ type Asked = { what: 'rename' | 'delete'; group: AgentGroup }
 export const Groups = () => {
   const mayWrite = useMay('member')
   const [asked, setAsked] = useState<Asked>()
-  const { rows, error, isPending, isFetchingMore, more, retry } = useList(groupsOptions)
+  const list = useList(groupsOptions)
   const close = () => setAsked(undefined)
   const columns: Column<AgentGroup>[] = [
     {
@@ -85,23 +86,16 @@ export const Groups = () => {
   ]
   return (
     <>
-      {error && <FaultNote error={error} retry={retry} />}
-      {isPending && <Loading />}
-      {rows?.length === 0 && (
-        <Empty title="No group yet">
-          <p>Agents that belong together, such as all that take bookings, can be filtered and exported as one.</p>
-        </Empty>
-      )}
-      {rows !== undefined && rows.length > 0 && (
-        <Table
-          label="Agent groups"
-          columns={columns}
-          rows={rows}
-          idOf={({ id }) => id}
-          more={more}
-          isFetchingMore={isFetchingMore}
-        />
-      )}
+      <ListTable
+        list={list}
+        label="Agent groups"
+        columns={columns}
+        empty={
+          <Empty title="No group yet">
+            <p>Agents that belong together, such as all that take bookings, can be filtered and exported as one.</p>
+          </Empty>
+        }
+      />
       {asked?.what === 'rename' && <GroupDialog group={asked.group} onClose={close} />}
       {asked?.what === 'delete' && (
         <Confirm

@@ -5,9 +5,10 @@ import { useMay } from '../api/session.ts'
 import { CountLink } from '../filters/count-link.tsx'
 import { Button } from '../ui/button.tsx'
 import { Code } from '../ui/copy.tsx'
+import { ListTable } from '../ui/list-table.tsx'
 import { Page } from '../ui/page.tsx'
-import { Empty, FaultNote, Loading } from '../ui/states.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { Empty } from '../ui/states.tsx'
+import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import styles from './companies.module.css'
 import { CompanyDialog } from './company-dialog.tsx'
@@ -39,32 +40,26 @@ export const Companies = () => {
   const [adding, setAdding] = useState(false)
   const navigate = useNavigate()
   const mayWrite = useMay('member')
-  const { rows, error, isPending, isFetchingMore, more, retry } = useList(companiesOptions)
+  const list = useList(companiesOptions)
   const add = mayWrite && (
     <Button look="primary" onClick={() => setAdding(true)}>
       Add a company
     </Button>
   )
   return (
-    <Page title="Companies" context="Whom your agents speak for" actions={rows?.length !== 0 && add}>
-      {error && <FaultNote error={error} retry={retry} />}
-      {isPending && <Loading lines={8} />}
-      {rows?.length === 0 && (
-        <Empty title="No company yet" action={add}>
-          <p>Give agents and conversations a company to filter, compare and export by it.</p>
-          <Code>{addingLines()}</Code>
-        </Empty>
-      )}
-      {rows !== undefined && rows.length > 0 && (
-        <Table
-          label="Companies"
-          columns={columns}
-          rows={rows}
-          idOf={({ id }) => id}
-          more={more}
-          isFetchingMore={isFetchingMore}
-        />
-      )}
+    <Page title="Companies" context="Whom your agents speak for" actions={list.rows?.length !== 0 && add}>
+      <ListTable
+        list={list}
+        label="Companies"
+        columns={columns}
+        lines={8}
+        empty={
+          <Empty title="No company yet" action={add}>
+            <p>Give agents and conversations a company to filter, compare and export by it.</p>
+            <Code>{addingLines()}</Code>
+          </Empty>
+        }
+      />
       {adding && (
         <CompanyDialog
           onClose={() => setAdding(false)}

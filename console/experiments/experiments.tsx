@@ -4,9 +4,10 @@ import { useList } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
 import { Badge } from '../ui/badge.tsx'
 import { ButtonLink } from '../ui/button.tsx'
+import { ListTable } from '../ui/list-table.tsx'
 import { Page } from '../ui/page.tsx'
-import { Empty, FaultNote, Loading } from '../ui/states.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { Empty } from '../ui/states.tsx'
+import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { armName, experimentsOptions, type Summary } from './queries.ts'
 
@@ -41,29 +42,21 @@ export const Experiments = () => {
     { key: 'started', label: 'Launched', cell: ({ startedAt }) => <Time at={startedAt} /> },
     { key: 'finished', label: 'Finished', from: 960, cell: ({ finishedAt }) => finishedAt && <Time at={finishedAt} /> },
   ]
-  const { rows } = list
   return (
     <Page title="Experiments" context="Two versions of a prompt, measured on the same callers." actions={action}>
-      {list.error && <FaultNote error={list.error} retry={list.retry} />}
-      {list.isPending && <Loading />}
-      {rows?.length === 0 && (
-        <Empty title="No experiment yet" action={action}>
-          <p>
-            An experiment tells how two versions of an agent’s prompt differ, on real conversations. Whoever routes your
-            traffic decides which caller meets A or B, and keeps them there; what comes of it is measured here.
-          </p>
-        </Empty>
-      )}
-      {rows !== undefined && rows.length > 0 && (
-        <Table
-          label="Experiments"
-          columns={columns}
-          rows={rows}
-          idOf={({ id }) => id}
-          more={list.more}
-          isFetchingMore={list.isFetchingMore}
-        />
-      )}
+      <ListTable
+        list={list}
+        label="Experiments"
+        columns={columns}
+        empty={
+          <Empty title="No experiment yet" action={action}>
+            <p>
+              An experiment tells how two versions of an agent’s prompt differ, on real conversations. Whoever routes
+              your traffic decides which caller meets A or B, and keeps them there; what comes of it is measured here.
+            </p>
+          </Empty>
+        }
+      />
     </Page>
   )
 }

@@ -10,11 +10,12 @@ import { Badge } from '../ui/badge.tsx'
 import { ButtonLink, IconButton } from '../ui/button.tsx'
 import { Code } from '../ui/copy.tsx'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
+import { ListTable } from '../ui/list-table.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Page } from '../ui/page.tsx'
 import { Progress } from '../ui/progress.tsx'
-import { Empty, FaultNote, Loading } from '../ui/states.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { Empty } from '../ui/states.tsx'
+import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import styles from './exports.module.css'
 import { type Export, exportsOptions, isUnderway, previewOptions, watchExport } from './queries.ts'
@@ -131,26 +132,19 @@ export const Exports = () => {
         </>
       }
     >
-      {list.error && <FaultNote error={list.error} retry={list.retry} />}
-      {list.isPending && <Loading />}
-      {rows?.length === 0 && (
-        <Empty title="No export yet" action={action}>
-          <p>
-            An export holds the results of chosen monitors, a row a call, as CSV, Excel or Parquet; up to{' '}
-            {formatCount(100_000)} calls. It is made in the background and kept for 30 days.
-          </p>
-        </Empty>
-      )}
-      {rows !== undefined && rows.length > 0 && (
-        <Table
-          label="Exports"
-          columns={columns}
-          rows={rows}
-          idOf={({ id }) => id}
-          more={list.more}
-          isFetchingMore={list.isFetchingMore}
-        />
-      )}
+      <ListTable
+        list={list}
+        label="Exports"
+        columns={columns}
+        empty={
+          <Empty title="No export yet" action={action}>
+            <p>
+              An export holds the results of chosen monitors, a row a call, as CSV, Excel or Parquet; up to{' '}
+              {formatCount(100_000)} calls. It is made in the background and kept for 30 days.
+            </p>
+          </Empty>
+        }
+      />
       <Dialog title="The same as an API call" open={shown !== undefined} onClose={() => setShown(undefined)} wide>
         {shown && <Code>{requestLines(shown.config)}</Code>}
       </Dialog>

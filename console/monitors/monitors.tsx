@@ -10,9 +10,10 @@ import { ButtonLink } from '../ui/button.tsx'
 import { Sparkline } from '../ui/charts/sparkline.tsx'
 import { Code } from '../ui/copy.tsx'
 import { Estimate } from '../ui/estimate.tsx'
+import { ListTable } from '../ui/list-table.tsx'
 import { Page } from '../ui/page.tsx'
-import { Empty, FaultNote, Loading } from '../ui/states.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { Empty } from '../ui/states.tsx'
+import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { allOf, conversationsOf, costOf, rateOf, totalsOf } from './figures.ts'
 import styles from './monitors.module.css'
@@ -153,7 +154,6 @@ const Spending = () => {
 export const Monitors = () => {
   const list = useList(monitorsOptions)
   const mayWrite = useMay('member')
-  const { rows, error } = list
   return (
     <Page
       title="Monitors"
@@ -166,19 +166,7 @@ export const Monitors = () => {
         )
       }
     >
-      {error && <FaultNote error={error} retry={list.retry} />}
-      {list.isPending && <Loading lines={8} />}
-      {rows?.length === 0 && <NoMonitors />}
-      {rows !== undefined && rows.length > 0 && (
-        <Table
-          label="Monitors"
-          columns={columns}
-          rows={rows}
-          idOf={({ id }) => id}
-          more={list.more}
-          isFetchingMore={list.isFetchingMore}
-        />
-      )}
+      <ListTable list={list} label="Monitors" columns={columns} lines={8} empty={<NoMonitors />} />
     </Page>
   )
 }

@@ -11,10 +11,11 @@ import { Button } from '../ui/button.tsx'
 import { Code } from '../ui/copy.tsx'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { Form, SelectField, TextField } from '../ui/form.tsx'
+import { ListTable } from '../ui/list-table.tsx'
 import { Section } from '../ui/page.tsx'
 import { ShownOnce } from '../ui/shown-once.tsx'
-import { Empty, FaultNote, Loading } from '../ui/states.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { Empty } from '../ui/states.tsx'
+import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { type ApiKey, keysOptions, refresh } from './queries.ts'
 import { rolesInWords, rolesUpTo } from './roles.ts'
@@ -77,7 +78,7 @@ export const ApiKeys = () => {
   const [making, setMaking] = useState(false)
   const [revoking, setRevoking] = useState<ApiKey>()
   const { nameOf } = useNames('members')
-  const { rows, error, isPending, isFetchingMore, more, retry } = useList(keysOptions)
+  const list = useList(keysOptions)
   const make = (
     <Button look="primary" onClick={() => setMaking(true)}>
       Make a key
@@ -111,25 +112,20 @@ export const ApiKeys = () => {
     },
   ]
   return (
-    <Section title="API keys" context="What your programs sign in with" actions={rows?.length !== 0 && make}>
-      {error && <FaultNote error={error} retry={retry} />}
-      {isPending && <Loading />}
-      {rows?.length === 0 && (
-        <Empty title="No key yet" action={make}>
-          <p>By a key your programs send conversations and read all that the console shows, in the role of the key.</p>
-          <Code>{askingLines()}</Code>
-        </Empty>
-      )}
-      {rows !== undefined && rows.length > 0 && (
-        <Table
-          label="API keys"
-          columns={columns}
-          rows={rows}
-          idOf={({ id }) => id}
-          more={more}
-          isFetchingMore={isFetchingMore}
-        />
-      )}
+    <Section title="API keys" context="What your programs sign in with" actions={list.rows?.length !== 0 && make}>
+      <ListTable
+        list={list}
+        label="API keys"
+        columns={columns}
+        empty={
+          <Empty title="No key yet" action={make}>
+            <p>
+              By a key your programs send conversations and read all that the console shows, in the role of the key.
+            </p>
+            <Code>{askingLines()}</Code>
+          </Empty>
+        }
+      />
       {making && <NewKey onClose={() => setMaking(false)} />}
       {revoking && (
         <Confirm

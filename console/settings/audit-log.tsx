@@ -2,9 +2,10 @@ import { Link } from '@tanstack/react-router'
 import { useNames } from '../api/names.ts'
 import { useList } from '../api/queries.ts'
 import { sentenceCase } from '../lib/format.ts'
+import { ListTable } from '../ui/list-table.tsx'
 import { Section } from '../ui/page.tsx'
-import { Empty, FaultNote, Loading } from '../ui/states.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { Empty } from '../ui/states.tsx'
+import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { type AuditEvent, auditOptions, keysOptions } from './queries.ts'
 import styles from './settings.module.css'
@@ -50,7 +51,7 @@ const named = 3
 
 export const AuditLog = () => {
   const actorOf = useActor()
-  const { rows, error, isPending, isFetchingMore, more, retry } = useList(auditOptions)
+  const list = useList(auditOptions)
   const columns: Column<AuditEvent>[] = [
     { key: 'at', label: 'When', cell: ({ createdAt }) => <Time at={createdAt} /> },
     { key: 'who', label: 'Who', cell: ({ actor }) => actorOf(actor) },
@@ -73,19 +74,13 @@ export const AuditLog = () => {
   ]
   return (
     <Section title="Audit log" context="Who changed what, newest first. Nothing is taken out of it.">
-      {error && <FaultNote error={error} retry={retry} />}
-      {isPending && <Loading lines={10} />}
-      {rows?.length === 0 && <Empty title="Nobody has changed anything yet" />}
-      {rows !== undefined && rows.length > 0 && (
-        <Table
-          label="Audit log"
-          columns={columns}
-          rows={rows}
-          idOf={({ id }) => id}
-          more={more}
-          isFetchingMore={isFetchingMore}
-        />
-      )}
+      <ListTable
+        list={list}
+        label="Audit log"
+        columns={columns}
+        lines={10}
+        empty={<Empty title="Nobody has changed anything yet" />}
+      />
     </Section>
   )
 }

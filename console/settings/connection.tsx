@@ -11,9 +11,10 @@ import { Button } from '../ui/button.tsx'
 import { Code, Copy } from '../ui/copy.tsx'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { Select } from '../ui/form.tsx'
+import { ListTable } from '../ui/list-table.tsx'
 import { Facts, Section } from '../ui/page.tsx'
-import { Await, Empty, FaultNote, Loading } from '../ui/states.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { Await, Empty, FaultNote } from '../ui/states.tsx'
+import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { ConnectionDialog, providerNames, SecretDialog } from './connection-dialog.tsx'
 import { ConnectionSync } from './connection-sync.tsx'
@@ -114,7 +115,7 @@ const Deliveries = ({ id }: { id: string }) => {
   const isAdmin = useMay('admin')
   const [inspected, setInspected] = useState<string>()
   const asked = statuses.find((known) => known === status)
-  const { rows, error, isPending, isFetchingMore, more, retry } = useList(integrationDeliveriesOptions(id, asked))
+  const list = useList(integrationDeliveriesOptions(id, asked))
   const columns: Column<IntegrationDelivery>[] = [
     { key: 'at', label: 'Received', cell: ({ receivedAt }) => <Time at={receivedAt} /> },
     {
@@ -164,23 +165,16 @@ const Deliveries = ({ id }: { id: string }) => {
         </div>
       }
     >
-      {error && <FaultNote error={error} retry={retry} />}
-      {isPending && <Loading />}
-      {rows?.length === 0 && (
-        <Empty title={asked ? 'No delivery is in this state' : 'Nothing has come yet'}>
-          {!asked && <p>Give the provider the address above, and make a call.</p>}
-        </Empty>
-      )}
-      {rows !== undefined && rows.length > 0 && (
-        <Table
-          label="Deliveries"
-          columns={columns}
-          rows={rows}
-          idOf={(row) => row.id}
-          more={more}
-          isFetchingMore={isFetchingMore}
-        />
-      )}
+      <ListTable
+        list={list}
+        label="Deliveries"
+        columns={columns}
+        empty={
+          <Empty title={asked ? 'No delivery is in this state' : 'Nothing has come yet'}>
+            {!asked && <p>Give the provider the address above, and make a call.</p>}
+          </Empty>
+        }
+      />
       {inspected && <Inspect id={id} deliveryId={inspected} onClose={() => setInspected(undefined)} />}
     </Section>
   )

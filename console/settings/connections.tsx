@@ -5,9 +5,10 @@ import { useMay } from '../api/session.ts'
 import { formatCount } from '../lib/format.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
+import { ListTable } from '../ui/list-table.tsx'
 import { Section } from '../ui/page.tsx'
-import { Empty, FaultNote, Loading } from '../ui/states.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { Empty } from '../ui/states.tsx'
+import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { Connection } from './connection.tsx'
 import { ConnectionDialog, providerNames } from './connection-dialog.tsx'
@@ -57,7 +58,7 @@ const List = () => {
   const [adding, setAdding] = useState(false)
   const isAdmin = useMay('admin')
   const navigate = useNavigate()
-  const { rows, error, isPending, isFetchingMore, more, retry } = useList(integrationsOptions)
+  const list = useList(integrationsOptions)
   const add = isAdmin && (
     <Button look="primary" onClick={() => setAdding(true)}>
       Connect a platform
@@ -67,29 +68,22 @@ const List = () => {
     <Section
       title="Connections"
       context="Platforms that send what your agents said"
-      actions={rows?.length !== 0 && add}
+      actions={list.rows?.length !== 0 && add}
     >
-      {error && <FaultNote error={error} retry={retry} />}
-      {isPending && <Loading />}
-      {rows?.length === 0 && (
-        <Empty title="No platform is connected" action={add}>
-          <p>
-            Vapi, Retell, ElevenLabs, Twilio and LiveKit send each conversation by a webhook of theirs as it ends. Make
-            a connection, and give them its address.
-          </p>
-          {!isAdmin && <p>Admins of your organization make connections.</p>}
-        </Empty>
-      )}
-      {rows !== undefined && rows.length > 0 && (
-        <Table
-          label="Connections"
-          columns={columns}
-          rows={rows}
-          idOf={({ id }) => id}
-          more={more}
-          isFetchingMore={isFetchingMore}
-        />
-      )}
+      <ListTable
+        list={list}
+        label="Connections"
+        columns={columns}
+        empty={
+          <Empty title="No platform is connected" action={add}>
+            <p>
+              Vapi, Retell, ElevenLabs, Twilio and LiveKit send each conversation by a webhook of theirs as it ends.
+              Make a connection, and give them its address.
+            </p>
+            {!isAdmin && <p>Admins of your organization make connections.</p>}
+          </Empty>
+        }
+      />
       {adding && (
         <ConnectionDialog
           onClose={() => setAdding(false)}

@@ -11,8 +11,9 @@ import { Button } from '../ui/button.tsx'
 import { Code } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Select } from '../ui/form.tsx'
+import { ListTable } from '../ui/list-table.tsx'
 import { Facts, Section } from '../ui/page.tsx'
-import { Await, Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { Await, Empty, FaultNote } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { refresh, type WebhookDelivery, webhookDeliveriesOptions, webhookDeliveryOptions } from './queries.ts'
@@ -94,7 +95,7 @@ export const WebhookDeliveries = ({ id }: { id: string }) => {
   const navigate = useNavigate({ from: '/settings/$part' })
   const [inspected, setInspected] = useState<string>()
   const asked = statuses.find((known) => known === status)
-  const { rows, error, isPending, isFetchingMore, more, retry } = useList({
+  const list = useList({
     ...webhookDeliveriesOptions(id, asked),
     // While one is on its way, what comes of it shows by itself.
     refetchInterval: ({ state }) =>
@@ -146,23 +147,16 @@ export const WebhookDeliveries = ({ id }: { id: string }) => {
         </div>
       }
     >
-      {error && <FaultNote error={error} retry={retry} />}
-      {isPending && <Loading />}
-      {rows?.length === 0 && (
-        <Empty title={asked ? 'No delivery is in this state' : 'Nothing was sent yet'}>
-          {!asked && <p>An approved endpoint is told what it subscribes to, and tests.</p>}
-        </Empty>
-      )}
-      {rows !== undefined && rows.length > 0 && (
-        <Table
-          label="Deliveries"
-          columns={columns}
-          rows={rows}
-          idOf={(row) => row.id}
-          more={more}
-          isFetchingMore={isFetchingMore}
-        />
-      )}
+      <ListTable
+        list={list}
+        label="Deliveries"
+        columns={columns}
+        empty={
+          <Empty title={asked ? 'No delivery is in this state' : 'Nothing was sent yet'}>
+            {!asked && <p>An approved endpoint is told what it subscribes to, and tests.</p>}
+          </Empty>
+        }
+      />
       {inspected && <Inspect id={id} deliveryId={inspected} onClose={() => setInspected(undefined)} />}
     </Section>
   )

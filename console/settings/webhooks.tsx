@@ -4,9 +4,10 @@ import { useList } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
+import { ListTable } from '../ui/list-table.tsx'
 import { Section } from '../ui/page.tsx'
-import { Empty, FaultNote, Loading } from '../ui/states.tsx'
-import { type Column, Table } from '../ui/table.tsx'
+import { Empty } from '../ui/states.tsx'
+import type { Column } from '../ui/table.tsx'
 import { type Endpoint, endpointsOptions } from './queries.ts'
 import styles from './settings.module.css'
 import { Webhook } from './webhook.tsx'
@@ -46,7 +47,7 @@ const List = () => {
   const [adding, setAdding] = useState(false)
   const mayWrite = useMay('member')
   const navigate = useNavigate()
-  const { rows, error, isPending, isFetchingMore, more, retry } = useList(endpointsOptions)
+  const list = useList(endpointsOptions)
   const add = mayWrite && (
     <Button look="primary" onClick={() => setAdding(true)}>
       Propose an endpoint
@@ -56,28 +57,21 @@ const List = () => {
     <Section
       title="Webhooks"
       context="Addresses of yours that are told what happens here"
-      actions={rows?.length !== 0 && add}
+      actions={list.rows?.length !== 0 && add}
     >
-      {error && <FaultNote error={error} retry={retry} />}
-      {isPending && <Loading />}
-      {rows?.length === 0 && (
-        <Empty title="No endpoint yet" action={add}>
-          <p>
-            Exports that are ready, findings and reviews can be posted to a server of yours, signed. A member proposes
-            the address, an admin approves it.
-          </p>
-        </Empty>
-      )}
-      {rows !== undefined && rows.length > 0 && (
-        <Table
-          label="Webhook endpoints"
-          columns={columns}
-          rows={rows}
-          idOf={({ id }) => id}
-          more={more}
-          isFetchingMore={isFetchingMore}
-        />
-      )}
+      <ListTable
+        list={list}
+        label="Webhook endpoints"
+        columns={columns}
+        empty={
+          <Empty title="No endpoint yet" action={add}>
+            <p>
+              Exports that are ready, findings and reviews can be posted to a server of yours, signed. A member proposes
+              the address, an admin approves it.
+            </p>
+          </Empty>
+        }
+      />
       {adding && (
         <WebhookDialog
           onClose={() => setAdding(false)}
