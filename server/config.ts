@@ -19,6 +19,7 @@ const toConfig = (values: Values) => ({
   databaseUrl: values.DATABASE_URL,
   readDatabaseUrl: values.EARSHOT_READ_DATABASE_URL,
   roles: values.EARSHOT_ROLES,
+  drainSeconds: values.EARSHOT_DRAIN_SECONDS,
   serviceKey: values.EARSHOT_SERVICE_KEY,
   secretKey: values.EARSHOT_SECRET_KEY,
   storage: values.EARSHOT_STORAGE,

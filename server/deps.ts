@@ -34,8 +34,8 @@ export type Deps = {
   rules: Rules
   metrics: Metrics
   telemetry: Telemetry
-  /** Where this process listens; known once it does, when the port is chosen by the system. */
-  listening: { port: number }
+  /** Where this process listens; known once it does, when the port is chosen by the system. And whether it will soon end. */
+  listening: { port: number; draining: boolean }
   /** The address that links are made from. */
   baseUrl: () => string
 }
@@ -50,7 +50,7 @@ export type OpenOptions = {
 }
 
 export const openDeps = async ({ config, log, connection, applicationName, clock = systemClock }: OpenOptions) => {
-  const listening = { port: config.port }
+  const listening = { port: config.port, draining: false }
   const baseUrl = () => baseUrlOf(config, listening.port)
   const database = openDatabase({
     connection,

@@ -151,6 +151,13 @@ export const switches = {
     fallback: [...roles],
     fallbackText: '`http,worker`',
   }),
+  EARSHOT_DRAIN_SECONDS: define({
+    about:
+      'How many seconds a process goes on answering requests after SIGTERM while `/readyz` says 503, so that a balancer ' +
+      'turns away from it before it closes its port. More than the balancer needs to notice.',
+    ...integer(0, 300),
+    fallback: 0,
+  }),
   EARSHOT_SERVICE_KEY: define<string | undefined>({
     about: 'The key that provisions organizations. More can be made with `bin/earshot keys service`.',
     ...visibleText(32, 200),

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { Ajv } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import { sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { JsonSchema } from '../server/platform/http/examples.ts'
 import { openApiDocument } from '../server/platform/http/openapi.ts'
-import { roles } from '../server/platform/identity/actor.ts'
 import { makeKey, makeOrganization } from './make.ts'
-import { fillPath, hasId, listOperations, type Org, preparedCall, type SweptOperation } from './operations.ts'
+import { hasId, listOperations, makeIds, type Org, pathWith, preparedCall, type SweptOperation } from './operations.ts'
 import { openConnection } from './raw-http.ts'
-import { serviceKey, testServer } from './server.ts'
+import { type Call, serviceKey, testServer } from './server.ts'
 
-/** What holds for every operation, asked of every operation that openapi.json names. */
+/** What holds for every operation, asked of every operation that openapi.json names; who may call is asked in security/. */
 
 // A mail server that is set and never asked: what is to be sent waits for the jobs.
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1', EARSHOT_SMTP_URL: 'smtp://127.0.0.1:1' })
@@ -22,9 +22,13 @@ const ajv = new Ajv({ allErrors: true, strict: false })
 addFormats.default(ajv)
 ajv.addSchema({ $id: 'document', ...document })
 
+const validators = new Map<object, ValidateFunction>()
 const faultsOf = (schema: object, value: unknown): unknown => {
-  const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/'))
-  const validate = ajv.compile(absolute)
+  let validate = validators.get(schema)
+  if (!validate) {
+    validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/')))
+    validators.set(schema, validate)
+  }
   return validate(value) ? null : validate.errors
 }
 
@@ -47,7 +51,12 @@ const announce = async (method: string, path: string, bytes: number, headers: Re
 
 const isAudited = ({ method, unaudited, audited }: SweptOperation) =>
   audited || (method !== 'GET' && method !== 'HEAD' && !unaudited)
-const keyFor = ({ access }: SweptOperation, org: Org) => (access === 'service' ? serviceKey : org.key)
+
+/** Of the lowest role that may: what higher ones are answered, security/access.test.ts asks. */
+const keyFor = async ({ access }: SweptOperation, org: Org) => {
+  if (access === 'service') return serviceKey
+  return access === 'public' ? org.key : (await makeKey(server, org.key, access.role)).key
+}
 
 const { rows: tenantTables } = await sql<{ name: string }>`
   SELECT table_name AS name FROM information_schema.columns
@@ -89,8 +98,42 @@ describe('the document', () => {
   })
 })
 
+const resolved = (schema: JsonSchema): JsonSchema =>
+  schema.$ref ? (document.components.schemas[schema.$ref.replace('#/components/schemas/', '')] ?? {}) : schema
+
+/** What a caller might hope to set beside what is asked for. */
+const hopes = ['surprise', 'id', 'organizationId', 'role', 'createdAt', 'createdByUserId', 'constructor', '__proto__']
+
+/** The value with unknown properties in every object of it that lists its own, and where they stand. */
+const withHopes = (given: JsonSchema, value: unknown, at = ''): { value: unknown; paths: string[] } => {
+  const schema = resolved(given)
+  if (schema.anyOf) {
+    const choice = schema.anyOf.find((each) => faultsOf(each, value) === null)
+    return choice ? withHopes(choice, value, at) : { value, paths: [] }
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item, index) => withHopes(schema.items ?? {}, item, `${at}[${index}]`))
+    return { value: items.map((item) => item.value), paths: items.flatMap(({ paths }) => paths) }
+  }
+  if (typeof value !== 'object' || value === null || !schema.properties) return { value, paths: [] }
+  const inside = (name: string) => (at === '' ? name : `${at}.${name}`)
+  const properties = Object.entries(value).map(([name, part]) => {
+    return { name, ...withHopes(schema.properties?.[name] ?? {}, part, inside(name)) }
+  })
+  const unknown = hopes.filter((name) => !Object.hasOwn(schema.properties ?? {}, name))
+  const added = schema.additionalProperties === false ? unknown : []
+  return {
+    // From entries, since an assignment to __proto__ adds no property.
+    value: Object.fromEntries([
+      ...properties.map((each) => [each.name, each.value]),
+      ...added.map((name) => [name, 'owner']),
+    ]),
+    paths: [...properties.flatMap(({ paths }) => paths), ...added.map(inside)],
+  }
+}
+
 describe.each(operations)('$name', (swept) => {
-  const { method, path, access, operation, foreign } = swept
+  const { method, path, operation, foreign } = swept
 
   it('answers 405 with Allow to a method that it does not have', async () => {
     const present = Object.keys(document.paths[path] ?? {}).map((name) => name.toUpperCase())
@@ -103,12 +146,63 @@ describe.each(operations)('$name', (swept) => {
 
   if (path.startsWith('/files/')) return
 
+  let org: Org
+  let key: string
+  let ids: string[]
+  let filled: string
+  let accepted: Partial<Call>
+
+  beforeAll(async () => {
+    org = await makeOrganization(server)
+    key = await keyFor(swept, org)
+    ids = await makeIds(server, swept, org)
+    filled = pathWith(swept, ids)
+    accepted = await preparedCall(server, swept, org)
+  })
+
+  it('names what is wrong in a request, and changes nothing', async () => {
+    const send = (target: string, parts: Partial<Call> = {}) => call(method, target, { key, ...accepted, ...parts })
+    const state = await stateOf(org.id)
+    if (hasId(swept)) {
+      const answer = await send(pathWith(swept, ids.with(0, 'not-a-uuid')))
+      expectError(answer, 400, 'validation failed')
+      expect(answer.body.details.issues).toContainEqual({ path: 'id', message: 'must be a UUID' })
+    }
+    // Foreign senders add what they like, and say it in a type of their own.
+    if (!foreign) {
+      const answer = await send(`${filled}${filled.includes('?') ? '&' : '?'}surprise=1`)
+      expectError(answer, 400, 'validation failed')
+      expect(answer.body.details.issues).toContainEqual({ path: 'surprise', message: expect.any(String) })
+    }
+    const sendRaw = (raw: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>) => {
+      const { body: _body, ...rest } = accepted
+      return call(method, filled, { key, ...rest, raw, headers: { ...accepted.headers, ...headers } })
+    }
+    if (operation.requestBody && !foreign) {
+      expectError(await sendRaw('{}', { 'content-type': 'text/plain' }), 415, 'unsupported media type')
+    }
+    const json = operation.requestBody?.content['application/json']
+    if (json && !foreign) {
+      const type = { 'content-type': 'application/json' }
+      const { value, paths } = withHopes(json.schema, accepted.body ?? {})
+      const answer = await sendRaw(JSON.stringify(value), type)
+      expectError(answer, 400, 'validation failed')
+      const expected = paths.map((each) => ({ path: each, message: 'is not a known property' }))
+      expect(answer.body.details.issues).toEqual(expect.arrayContaining(expected.slice(0, 100)))
+      expect(paths).toContain('surprise')
+
+      expectError(await sendRaw('{', type), 400, 'validation failed')
+      expectError(await sendRaw('{}', { ...type, 'content-encoding': 'gzip' }), 415, 'unsupported media type')
+      const heads = { authorization: `Bearer ${key}`, ...accepted.headers, ...type }
+      expect(await announce(method, filled, 33 * 1024 * 1024, heads)).toBe(413)
+      expectError(await sendRaw(Buffer.from('{"name":"\xff"}', 'latin1'), type), 400, 'validation failed')
+    }
+    expect(await stateOf(org.id)).toBe(state)
+  })
+
   it('answers as its schema says, and leaves one audit event if it writes', async () => {
-    const org = await makeOrganization(server)
-    const filled = await fillPath(server, swept, org)
-    const accepted = await preparedCall(server, swept, org)
     const before = await countAudit()
-    const answer = await call(method, filled, { key: keyFor(swept, org), ...accepted })
+    const answer = await call(method, filled, { key, ...accepted })
     const declared = operation.responses[answer.status]
     expect(declared, `${answer.status} ${answer.text}`).toBeDefined()
     expect(answer.status).toBeLessThan(400)
@@ -119,152 +213,4 @@ describe.each(operations)('$name', (swept) => {
     expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     expect((await countAudit()) - before).toBe(isAudited(swept) ? 1 : 0)
   })
-
-  // Foreign senders add what they like, and say it in a type of their own.
-  if (!foreign)
-    it('names an unknown query parameter in a 400 and changes nothing', async () => {
-      const org = await makeOrganization(server)
-      const filled = await fillPath(server, swept, org)
-      const accepted = await preparedCall(server, swept, org)
-      const state = await stateOf(org.id)
-      const answer = await call(method, `${filled}${filled.includes('?') ? '&' : '?'}surprise=1`, {
-        key: keyFor(swept, org),
-        ...accepted,
-      })
-      expectError(answer, 400, 'validation failed')
-      expect(answer.body.details.issues).toContainEqual({ path: 'surprise', message: expect.any(String) })
-      expect(await stateOf(org.id)).toBe(state)
-    })
-
-  if (hasId(swept))
-    it('answers 400 to a malformed id', async () => {
-      const org = await makeOrganization(server)
-      const filled = await fillPath(server, swept, org, 'not-a-uuid')
-      const answer = await call(method, filled, {
-        key: keyFor(swept, org),
-        ...(await preparedCall(server, swept, org)),
-      })
-      expectError(answer, 400, 'validation failed')
-      expect(answer.body.details.issues).toContainEqual({ path: 'id', message: 'must be a UUID' })
-    })
-
-  if (operation.requestBody?.content['application/json'] && !foreign)
-    it('names an unknown body property in a 400 and changes nothing', async () => {
-      const org = await makeOrganization(server)
-      const filled = await fillPath(server, swept, org)
-      const accepted = await preparedCall(server, swept, org)
-      const state = await stateOf(org.id)
-      const body = { ...(accepted.body as object), surprise: 1 }
-      const answer = await call(method, filled, { key: keyFor(swept, org), ...accepted, body })
-      expectError(answer, 400, 'validation failed')
-      expect(answer.body.details.issues).toContainEqual({ path: 'surprise', message: 'is not a known property' })
-      expect(await stateOf(org.id)).toBe(state)
-    })
-
-  if (operation.requestBody && !foreign)
-    it('refuses broken JSON, another type, an encoding and too much', async () => {
-      const org = await makeOrganization(server)
-      const filled = await fillPath(server, swept, org)
-      const key = keyFor(swept, org)
-      const accepted = await preparedCall(server, swept, org)
-      const send = (raw: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>) =>
-        call(method, filled, { key, raw, headers: { ...accepted.headers, ...headers } })
-      const state = await stateOf(org.id)
-      const json = { 'content-type': 'application/json' }
-      expectError(await send('{}', { 'content-type': 'text/plain' }), 415, 'unsupported media type')
-      if (!operation.requestBody?.content['application/json']) return
-      expectError(await send('{', json), 400, 'validation failed')
-      expectError(await send('{}', { ...json, 'content-encoding': 'gzip' }), 415, 'unsupported media type')
-      const heads = { authorization: `Bearer ${key}`, ...accepted.headers, ...json }
-      expect(await announce(method, filled, 33 * 1024 * 1024, heads)).toBe(413)
-      expectError(await send(Buffer.from('{"name":"\xff"}', 'latin1'), json), 400, 'validation failed')
-      expect(await stateOf(org.id)).toBe(state)
-    })
-
-  if (access === 'public') return
-
-  it('answers 401 without a key, with an unknown one and with a foreign scheme', async () => {
-    const filled = path.replaceAll(/\{\w+\}/g, randomUUID())
-    for (const authorization of [undefined, 'Bearer', 'Bearer nonsense', `Basic ${serviceKey}`]) {
-      const answer = await call(method, filled, { ...(authorization && { headers: { authorization } }) })
-      expectError(answer, 401, 'unauthorized')
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer')
-    }
-  })
-
-  if (hasId(swept))
-    it('tells another organization’s id from none by nothing, and changes nothing', async () => {
-      const owner = await makeOrganization(server)
-      const stranger = await makeOrganization(server)
-      // An organization is nobody else's under a service key: there only an id that does not exist is left to ask for.
-      const foreignPath = access === 'service' ? undefined : await fillPath(server, swept, owner)
-      const randomPath = await fillPath(server, swept, owner, randomUUID())
-      const state = await stateOf(owner.id)
-      const key = keyFor(swept, stranger)
-      const headers = { 'x-request-id': 'the-same' }
-      const ask = async (filled: string) => {
-        const accepted = await preparedCall(server, swept, stranger)
-        return call(method, filled, { key, ...accepted, headers: { ...accepted.headers, ...headers } })
-      }
-      const absent = await ask(randomPath)
-      expectError(absent, 404, 'not found')
-      if (foreignPath) {
-        const foreign = await ask(foreignPath)
-        expect(foreign.status).toBe(404)
-        expect(foreign.text).toBe(absent.text)
-      }
-      expect(await stateOf(owner.id)).toBe(state)
-    })
-
-  if (access === 'service') {
-    it('answers 401 to an organization’s key', async () => {
-      const org = await makeOrganization(server)
-      const filled = await fillPath(server, swept, org)
-      const accepted = await preparedCall(server, swept, org)
-      expectError(await call(method, filled, { key: org.key, ...accepted }), 401, 'unauthorized')
-    })
-    return
-  }
-
-  it('answers 403 to a service key', async () => {
-    const filled = path.replaceAll(/\{\w+\}/g, randomUUID())
-    expectError(await call(method, filled, { key: serviceKey }), 403, 'forbidden')
-  })
-
-  it('lets in the declared role and higher ones, and no lower one', async () => {
-    for (const role of roles) {
-      const org = await makeOrganization(server)
-      const { key } = await makeKey(server, org.key, role)
-      const filled = await fillPath(server, swept, org)
-      const accepted = await preparedCall(server, swept, org)
-      const state = await stateOf(org.id)
-      const answer = await call(method, filled, { key, ...accepted })
-      if (roles.indexOf(role) >= roles.indexOf(access.role)) {
-        expect(answer.status, `${role}: ${answer.text}`).toBeLessThan(400)
-      } else {
-        expectError(answer, 403, 'forbidden')
-        expect(await stateOf(org.id)).toBe(state)
-      }
-    }
-  })
-
-  it('answers 403 to a suspended organization', async () => {
-    const org = await makeOrganization(server)
-    const filled = await fillPath(server, swept, org)
-    const accepted = await preparedCall(server, swept, org)
-    await call('POST', `/v1/organizations/${org.id}/suspend`, { key: serviceKey })
-    expectError(await call(method, filled, { key: org.key, ...accepted }), 403, 'forbidden')
-  })
-
-  const { entitlement, feature } = access
-  if (entitlement ?? feature)
-    it('needs what it declares', async () => {
-      const switches = {
-        ...(entitlement && { entitlements: { [entitlement]: false } }),
-        ...(feature && !entitlement && { features: { [feature]: false } }),
-      }
-      const org = await makeOrganization(server, switches)
-      const answer = await call(method, path.replaceAll(/\{\w+\}/g, randomUUID()), { key: org.key })
-      expectError(answer, entitlement ? 403 : 503, entitlement ? 'forbidden' : 'temporarily unavailable')
-    })
 })

@@ -12,7 +12,7 @@ import { signal } from '../server/platform/db/embedded-process.ts'
 import { openJobs } from '../server/platform/jobs/queue.ts'
 import { openLog } from '../server/platform/log.ts'
 import { inheritedEnvironment } from './inherited.ts'
-import { serviceKey } from './server.ts'
+import { afterwards, serviceKey } from './server.ts'
 
 const root = join(import.meta.dirname, '..')
 const command = join(root, 'bin/earshot')
@@ -81,7 +81,7 @@ export const startEarshot = async (switches: Record<string, string>, start: Star
   let stdout = ''
   let stderr = ''
   const ended = new Promise<Ended>((resolve) => child.once('close', (code, signal) => resolve({ code, signal })))
-  onTestFinished(async () => {
+  afterwards(async () => {
     if (detached) killGroup(child, 'SIGKILL')
     child.kill('SIGKILL')
     await ended

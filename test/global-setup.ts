@@ -21,6 +21,8 @@ export type TestServer = {
 declare module 'vitest' {
   interface ProvidedContext {
     testServer: TestServer
+    /** How many processes answer in place of the test's own, where there are several (test/scale). */
+    processes?: number
   }
 }
 

@@ -4,6 +4,7 @@ import { generateExport } from '../server/exports/jobs.ts'
 import type { Access } from '../server/platform/http/access.ts'
 import { exampleOf } from '../server/platform/http/examples.ts'
 import { type Operation, openApiDocument } from '../server/platform/http/openapi.ts'
+import { deliver } from '../server/webhooks/deliveries/jobs.ts'
 import {
   acceptance,
   elsewhere,
@@ -46,9 +47,9 @@ import {
 import { sampleBytes } from './samples/ingest/sample.ts'
 import type { Call, TestServer } from './server.ts'
 
-/** The files that other operations asked for, which nobody of theirs waits for: each would take its time. */
-const forgetExports = ({ deps }: TestServer) =>
-  sql`DELETE FROM pgboss.job WHERE name = ${generateExport.name} AND state < 'active'`.execute(deps.db)
+/** What other operations asked for, and nobody of theirs waits for: files take time, and addresses that lead nowhere. */
+const forget = ({ deps }: TestServer, { name }: { name: string }) =>
+  sql`DELETE FROM pgboss.job WHERE name = ${name} AND state < 'active'`.execute(deps.db)
 
 /** The operations of the interface, and what a call of each needs: what the contract sweep goes by. */
 
@@ -94,7 +95,7 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   '/v1/companies/{id}': async (server, { key }) => (await makeCompany(server, key)).id,
   '/v1/experiments/monitor-groups/{id}': async (server, { key }) => makeMonitorGroup(server, key),
   '/v1/experiments/{id}/exports/{exportId}/download': async (server, { key }) => {
-    await forgetExports(server)
+    await forget(server, generateExport)
     const { experimentId, id } = await makeExperimentExport(server, key)
     await server.deps.jobs.drain([generateExport], server.deps)
     return [experimentId, id]
@@ -128,7 +129,7 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
     (await makeMonitor(server, key, { kind: 'rule', definition: { expression: 'true' } })).id,
   '/v1/monitors/{id}': async (server, { key }) => (await makeMonitor(server, key)).id,
   '/v1/monitor-exports/{id}/download': async (server, { key }) => {
-    await forgetExports(server)
+    await forget(server, generateExport)
     const { id } = await makeExport(server, key)
     await server.deps.jobs.drain([generateExport], server.deps)
     return id
@@ -137,6 +138,7 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   '/v1/export-schedules/{id}': async (server, { key }) => (await makeExportSchedule(server, key)).id,
   '/v1/saved-views/{id}': async (server, { key }) => (await makeSavedView(server, key)).id,
   '/v1/webhook-endpoints/{id}/deliveries/{deliveryId}': async (server, { key }) => {
+    await forget(server, deliver)
     const { endpointId, deliveryId } = await makeFailedWebhookDelivery(server, key)
     return [endpointId, deliveryId]
   },
@@ -209,18 +211,37 @@ const requiredQuery = ({ operation: { parameters = [] } }: SweptOperation): stri
   return `?${query}`
 }
 
+/** What the path's parameters name, made in the organization given. */
+export const makeIds = async (server: TestServer, { path, name }: SweptOperation, org: Org): Promise<string[]> => {
+  if (!path.includes('{')) return []
+  const make = makerOf(path)?.[1]
+  if (!make) throw new Error(`test/operations.ts does not say what the id of ${name} names`)
+  return [await make(server, org)].flat()
+}
+
+/** The same ids for all operations of a path and what lies below it, where none of them changes what they name. */
+export const sharedIds = (server: TestServer, org: Org) => {
+  const made = new Map<string, string[]>()
+  return async (swept: SweptOperation): Promise<string[]> => {
+    const prefix = makerOf(swept.path)?.[0] ?? swept.path
+    const ids = made.get(prefix) ?? (await makeIds(server, swept, org))
+    made.set(prefix, ids)
+    return ids
+  }
+}
+
+/** The path with these in the place of its parameters. */
+export const pathWith = (swept: SweptOperation, ids: string[]): string => {
+  const [prefix = swept.path] = makerOf(swept.path) ?? []
+  const filled = ids.reduce((text, next) => text.replace(/\{\w+\}/, next), prefix) + swept.path.slice(prefix.length)
+  if (filled.includes('{')) throw new Error(`test/operations.ts does not say what all parameters of ${swept.name} name`)
+  return filled + requiredQuery(swept)
+}
+
 /** The path with its parameters filled in by what the organization owns, the first one by an id if one is given. */
 export const fillPath = async (server: TestServer, swept: SweptOperation, org: Org, id?: string) => {
-  const { path, name } = swept
-  if (!path.includes('{')) return path + requiredQuery(swept)
-  const maker = makerOf(path)
-  if (!maker) throw new Error(`test/operations.ts does not say what the id of ${name} names`)
-  const [prefix, make] = maker
-  const ids = [await make(server, org)].flat()
-  if (id !== undefined) ids[0] = id
-  const filled = ids.reduce((text, next) => text.replace(/\{\w+\}/, next), prefix) + path.slice(prefix.length)
-  if (filled.includes('{')) throw new Error(`test/operations.ts does not say what all parameters of ${name} name`)
-  return filled + requiredQuery(swept)
+  const [first, ...others] = await makeIds(server, swept, org)
+  return pathWith(swept, first === undefined ? [] : [id ?? first, ...others])
 }
 
 /** A call that the operation accepts. */

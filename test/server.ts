@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, onTestFinished, TestRunner } from 'vitest'
+import { afterAll, inject, onTestFinished, TestRunner } from 'vitest'
 import { buildApp } from '../server/app.ts'
 import { loadConfig } from '../server/config.ts'
 import { closeDeps, type Deps, openDeps } from '../server/deps.ts'
@@ -67,22 +67,33 @@ const request = async (origin: string, method: string, path: string, { key, body
 }
 
 /** When what was opened here is no longer needed: at the end of the test, or of the file outside of tests. */
-const afterwards = (end: () => Promise<void>) =>
+export const afterwards = (end: () => Promise<void>) =>
   TestRunner.getCurrentTest() === undefined ? afterAll(end) : onTestFinished(end)
 
-/** The whole service on a database and a data directory of its own, for the tests of one file. */
+/**
+ * The whole service on a database and a data directory of its own, for the tests of one file. In `npm run scale` several
+ * processes answer behind one address; this one works through the jobs, when it is told to.
+ */
 export const testServer = async (env: Record<string, string> = {}): Promise<TestServer> => {
   const logged: string[] = []
   const log: Log = openLog({ write: (line) => logged.push(line) })
   const dataDir = await mkdtemp(join(tmpdir(), 'earshot-server-'))
   afterwards(() => rm(dataDir, { recursive: true, force: true }))
   const { connection, drop } = await testDatabase()
-  const config = loadConfig({ PORT: '0', EARSHOT_DATA_DIR: dataDir, EARSHOT_SERVICE_KEY: serviceKey, ...env })
+  const processes = inject('processes')
+  const spread = processes
+    ? await (await import('./scale/cluster.ts')).openSpread(connection, env, processes)
+    : undefined
+  const config = loadConfig({
+    ...{ PORT: '0', EARSHOT_DATA_DIR: dataDir, EARSHOT_SERVICE_KEY: serviceKey },
+    ...{ ...env, ...spread?.switches },
+  })
   const clock = fakeClock()
   const deps = await openDeps({ config, log, connection, applicationName: 'test', clock })
   // A machine that is busy with other tests must not turn requests away.
   const app = await buildApp(deps, { overload: { check: () => {}, close: () => {} } })
-  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  const own = await app.listen({ port: 0, host: '127.0.0.1' })
+  const origin = spread?.origin ?? own
   deps.listening.port = Number(new URL(origin).port)
   afterwards(async () => {
     const closed = app.close()
@@ -94,7 +105,11 @@ export const testServer = async (env: Record<string, string> = {}): Promise<Test
   })
   return {
     ...{ app, deps, clock, origin, logged },
-    call: (method, path, call = {}) => request(origin, method, path, call),
+    call: async (method, path, call = {}) => {
+      const answer = await request(origin, method, path, call)
+      await spread?.settle(path, answer)
+      return answer
+    },
     drain: async () => {
       const outcomes = await deps.jobs.drain(jobList, deps)
       await countAll(deps)

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { buildApp } from '../app.ts'
 import type { Deps } from '../deps.ts'
 import type { App } from '../platform/http/http.ts'
@@ -42,6 +43,18 @@ const begin = async (running: Running, alone: boolean): Promise<void> => {
   if (config.roles.includes('worker')) running.worker = await startWorker(deps, { alone })
   const welcome = alone ? await firstStart(deps) : ''
   process.stdout.write(running.app ? `Earshot is ready at ${baseUrl()}\n${welcome}` : 'Earshot works through jobs.\n')
+}
+
+/**
+ * Goes on answering while a balancer sees on /readyz that it should turn away. Kept connections end with their next
+ * answer, so that none is closed just as a request arrives on it.
+ */
+const turnAway = async ({ deps, app }: Running): Promise<void> => {
+  const { drainSeconds } = deps.config
+  if (!app || drainSeconds === 0) return
+  deps.listening.draining = true
+  app.server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))
+  await pause(drainSeconds * 1_000)
 }
 
 const end = async ({ app, worker, close }: Running): Promise<void> => {
@@ -91,6 +104,7 @@ export const serve = async ({ command, meanwhile }: ServeOptions): Promise<numbe
   else log.info({ signal: reason }, 'draining')
   ending.abort()
   await work
+  if (!(reason instanceof Error)) await turnAway(running)
   await end(running)
   return reason instanceof Error ? 1 : 0
 }

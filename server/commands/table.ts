@@ -57,6 +57,17 @@ export const commands: Record<string, Spec> = {
     about: 'bring the database to the schema of this version, as serve does by itself',
     load: () => import('./migrate.ts'),
   },
+  db: {
+    about: 'spread the database over the nodes of a Citus cluster',
+    actions: {
+      distribute: {
+        about: 'place each table by organization, on every node, or on the coordinator',
+        options: { 'dry-run': { about: 'only print the statements' } },
+      },
+    },
+    notes: 'It works on DATABASE_URL and may be run again: what is placed already stays as it is.',
+    load: () => import('./db/distribute.ts'),
+  },
   doctor: {
     about: 'check what the service needs, while it serves or not; with --url, a service elsewhere and the key',
     options: service,

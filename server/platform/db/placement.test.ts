@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, expect, it } from 'vitest'
 import { testDatabase } from '../../../test/database.ts'
+import { violatedConstraint } from './errors.ts'
 import { placement } from './placement.ts'
 
 const { connection, drop } = await testDatabase()
@@ -42,6 +43,40 @@ it('begins each key of a distributed table with organization_id', async () => {
   expect(withPrimaryKey.sort()).toEqual(Object.keys(placement).sort())
 })
 
+it('has the tenant in each distributed table, never null and of one type, so that all lie side by side', async () => {
+  const columns = await select<{ table: string; type: string; required: boolean }>(
+    `SELECT attrelid::regclass::text AS table, atttypid::regtype::text AS type, attnotnull AS required
+     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+     WHERE c.relnamespace = 'public'::regnamespace AND attname = 'organization_id' AND NOT attisdropped`,
+  )
+  const sound = columns.flatMap(({ table, type, required }) => (type === 'uuid' && required ? [table] : []))
+  expect(distributed.filter((table) => !sound.includes(table))).toEqual([])
+  // Copied to every node, and so written on every node: few, and found without a tenant.
+  const copied = Object.keys(placement).filter((table) => placement[table] === 'reference')
+  expect(copied.filter((table) => sound.includes(table)).sort()).toEqual(['api_keys', 'integrations'])
+  expect(copied.length).toBeLessThan(10)
+})
+
+it('pairs tenant with tenant in each key between distributed tables', async () => {
+  const pairs = await select<{ table: string; target: string; own: string; theirs: string }>(
+    `SELECT conrelid::regclass::text AS table, confrelid::regclass::text AS target, a.attname AS own, b.attname AS theirs
+     FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
+     JOIN pg_attribute b ON b.attrelid = c.confrelid AND b.attnum = c.confkey[1]
+     WHERE c.connamespace = 'public'::regnamespace AND contype = 'f'`,
+  )
+  const between = pairs.filter(({ table, target }) => [table, target].every((one) => placement[one] === 'distributed'))
+  expect(between.length).toBeGreaterThan(20)
+  expect(between.filter(({ own, theirs }) => own !== 'organization_id' || theirs !== own)).toEqual([])
+})
+
+it('keeps the queue apart, on the coordinator', async () => {
+  const across = await select(
+    `SELECT conname FROM pg_constraint c JOIN pg_class t ON t.oid = c.confrelid
+     WHERE contype = 'f' AND (c.connamespace = 'pgboss'::regnamespace) <> (t.relnamespace = 'pgboss'::regnamespace)`,
+  )
+  expect(across).toEqual([])
+})
+
 it('refers from a distributed table only to its like and to reference tables', async () => {
   const references = await select<{ table: string; target: string; onDelete: string }>(
     `SELECT conrelid::regclass::text AS table, confrelid::regclass::text AS target, confdeltype AS "onDelete"
@@ -71,4 +106,12 @@ it('has no trigger and no unnamed constraint', async () => {
     `SELECT conname AS name FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype <> 'n'`,
   )
   for (const { name } of constraints) expect(name).toMatch(/_(pkey|key|fkey|check)$/)
+})
+
+it('knows a constraint by its name, whichever shard tells of it', async () => {
+  // As the shard 102060 has it.
+  await client.query('CREATE TEMP TABLE shard (name text CONSTRAINT shard_name_key_102060 UNIQUE)')
+  await client.query(`INSERT INTO shard VALUES ('a')`)
+  const error = await client.query(`INSERT INTO shard VALUES ('a')`).catch((thrown: unknown) => thrown)
+  expect(violatedConstraint(error)).toBe('shard_name_key')
 })

@@ -1,6 +1,7 @@
 /**
  * Where each table lies when the database is distributed over nodes by `organization_id`: with its organization,
- * copied to every node because it is found without one, or on the coordinator. A test holds migrations to it.
+ * copied to every node because it is found without one, or on the coordinator. A test holds migrations to it, and
+ * `bin/earshot db distribute` makes it so.
  */
 export const placement: Record<string, 'distributed' | 'reference' | 'local'> = {
   organizations: 'reference',

@@ -105,6 +105,21 @@ const openBehindDoor = async () => {
   }
 }
 
+it('a process that is about to end is well and answers, but is not ready', async () => {
+  const { listening } = plain.deps
+  expect((await plain.call('GET', '/readyz')).status).toBe(200)
+  listening.draining = true
+  onTestFinished(() => {
+    listening.draining = false
+  })
+  // At once, though an answer otherwise holds for a second.
+  expect(await plain.call('GET', '/readyz')).toMatchObject({
+    status: 503,
+    body: { message: 'Not ready: the process is about to end.' },
+  })
+  expect((await plain.call('GET', '/healthz')).status).toBe(200)
+})
+
 describe('without its database', () => {
   it('the process is well, not ready, and answers 503 instead of waiting; it recovers by itself', async () => {
     const { ask, shut, reopen } = await openBehindDoor()

@@ -10,7 +10,7 @@ import { answers, Closed, NoQuery } from './schemas.ts'
 /** What must work before this process takes traffic; each throws where it does not. */
 export type ReadinessChecks = Record<'database' | 'migrations' | 'storage', () => Promise<void>>
 
-type Options = { config: Config; metrics: Metrics; checks: ReadinessChecks }
+type Options = { config: Config; metrics: Metrics; checks: ReadinessChecks; listening: { draining: boolean } }
 
 const tags = ['Operations']
 
@@ -21,7 +21,7 @@ const relayHeaders = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']
 /** Readiness is asked by anyone and costs a write to storage, so one answer serves all that ask within a second. */
 const answerMs = 1_000
 
-export const addHealth = (app: App, { config, metrics, checks }: Options): void => {
+export const addHealth = (app: App, { config, metrics, checks, listening }: Options): void => {
   // Compared by hashes, whose time tells nothing of the token.
   const metricsHash = config.metricsToken && hashKey(`Bearer ${config.metricsToken}`)
   let asked: { failed: Promise<string[]>; until: number } | undefined
@@ -65,6 +65,7 @@ export const addHealth = (app: App, { config, metrics, checks }: Options): void 
       },
     },
     async (request) => {
+      if (listening.draining) throw new ApiError('unavailable', 'Not ready: the process is about to end.')
       if (!asked || performance.now() > asked.until) {
         asked = { failed: findFailures(request.log), until: Number.POSITIVE_INFINITY }
       }

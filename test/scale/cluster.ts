@@ -1,0 +1,97 @@
+// The service as several processes behind one address, on one database and one store of files.
+import { randomUUID } from 'node:crypto'
+import type pg from 'pg'
+import { expect, vi } from 'vitest'
+import { type Running, startEarshot, takeFreePort } from '../earshot.ts'
+import { startS3Server } from '../s3-server.ts'
+import { type Answer, afterwards } from '../server.ts'
+import { openBalancer } from './balancer.ts'
+
+/** As a switch takes it; what tests connect to is a folder with a socket. */
+export const databaseUrl = ({ connectionString, host, port, user, database }: pg.PoolConfig): string =>
+  connectionString ?? `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`
+
+export type Process = Running & { url: string }
+
+/** A store of files, in memory, and the switches that lead to it. */
+export const openStore = async () => {
+  const s3 = await startS3Server({ pageSize: 1_000 })
+  afterwards(s3.close)
+  const { accessKeyId, secretAccessKey, region } = s3.credentials
+  const switches = {
+    EARSHOT_STORAGE: `s3://${s3.bucket}/files`,
+    EARSHOT_S3_ENDPOINT: s3.endpoint,
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_REGION: region,
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+  }
+  return { s3, switches }
+}
+
+/** An address with nobody behind it yet, and what starts processes there. */
+export const openCluster = async (connection: pg.PoolConfig, env: Record<string, string> = {}) => {
+  const balancer = await openBalancer(afterwards)
+  const { s3, switches: store } = await openStore()
+  const switches: Record<string, string> = {
+    ...store,
+    DATABASE_URL: databaseUrl(connection),
+    EARSHOT_SECRET_KEY: `secret-key-${randomUUID()}`,
+    EARSHOT_BASE_URL: balancer.origin,
+    ...env,
+    // Behind whatever the test plays, there is the balancer.
+    EARSHOT_TRUST_PROXY: String(1 + Number(env.EARSHOT_TRUST_PROXY ?? 0)),
+  }
+  const http = new Set<Process>()
+  return {
+    ...{ balancer, s3, switches },
+    origin: balancer.origin,
+    http: () => [...http],
+    startHttp: async (): Promise<Process> => {
+      const port = await takeFreePort()
+      const running = await startEarshot({ ...switches, EARSHOT_ROLES: 'http', PORT: String(port) })
+      const started: Process = { ...running, url: `http://127.0.0.1:${port}` }
+      http.add(started)
+      await balancer.add(started.url)
+      return started
+    },
+    startWorker: () => startEarshot({ ...switches, EARSHOT_ROLES: 'worker' }),
+    /** Ends one as an operator does, and resolves when it is gone. */
+    stop: async (process: Process) => {
+      process.child.kill('SIGTERM')
+      const ended = await process.ended
+      http.delete(process)
+      balancer.remove(process.url)
+      return ended
+    },
+  }
+}
+
+/** What `testServer()` stands on where `processes` answer in its place: they answer, and the test's own works. */
+export const openSpread = async (connection: pg.PoolConfig, env: Record<string, string>, processes: number) => {
+  const cluster = await openCluster(connection, env)
+  const { switches } = cluster
+  // The client of the store reads the environment itself.
+  for (const [name, value] of Object.entries(switches)) if (name.startsWith('AWS_')) vi.stubEnv(name, value)
+  vi.stubEnv('AWS_SESSION_TOKEN', undefined)
+  await Promise.all(Array.from({ length: processes }, cluster.startHttp))
+  const keys = new Map<string, string>()
+  const { EARSHOT_STORAGE = '', EARSHOT_S3_ENDPOINT = '', EARSHOT_SECRET_KEY = '', EARSHOT_BASE_URL = '' } = switches
+  return {
+    origin: cluster.origin,
+    switches: { EARSHOT_STORAGE, EARSHOT_S3_ENDPOINT, EARSHOT_SECRET_KEY, EARSHOT_BASE_URL },
+    /** A suspension holds in the other processes within a second: what tests ask next may come to any of them. */
+    // biome-ignore lint/suspicious/noExplicitAny: an answer's body is whatever the test says it is.
+    settle: async (path: string, { status, body }: Answer<any>): Promise<void> => {
+      if (status === 201 && path === '/v1/organizations') keys.set(body.organization.id, body.apiKey.key)
+      const [, suspended = ''] = /^\/v1\/organizations\/([^/]+)\/suspend$/.exec(path) ?? []
+      const key = keys.get(suspended)
+      if (status !== 200 || !key) return
+      const headers = { authorization: `Bearer ${key}` }
+      for (const { url } of cluster.http()) {
+        await expect.poll(() => fetch(`${url}/v1/me`, { headers }).then((answer) => answer.status)).toBe(403)
+      }
+    },
+  }
+}

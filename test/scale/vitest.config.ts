@@ -1,0 +1,23 @@
+import { join } from 'node:path'
+import { defineConfig } from 'vitest/config'
+import { keepTemporaryFilesInMemory } from '../temporary-files.ts'
+
+keepTemporaryFilesInMemory()
+
+export default defineConfig({
+  test: {
+    environment: 'node',
+    root: join(import.meta.dirname, '../..'),
+    // The sweep of operations once more, against several processes behind one address.
+    include: ['test/contract.test.ts', 'test/scale/*.check.ts'],
+    globalSetup: 'test/global-setup.ts',
+    provide: { processes: 3 },
+    pool: 'forks',
+    // Beside them run the service and its database.
+    maxWorkers: 2,
+    testTimeout: 120_000,
+    expect: { poll: { timeout: 15_000 } },
+    hookTimeout: 120_000,
+    retry: 0,
+  },
+})

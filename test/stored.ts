@@ -1,0 +1,33 @@
+// What the database holds, all of it.
+import { sql } from 'kysely'
+import type { TestServer } from './server.ts'
+
+const tablesOf = async ({ deps: { db } }: TestServer, schema: string) => {
+  const { rows } = await sql<{ name: string }>`
+    SELECT c.relname AS name FROM pg_class c
+    WHERE c.relnamespace = ${schema}::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+    ORDER BY 1`.execute(db)
+  return rows.map(({ name }) => `${schema}.${name}`)
+}
+
+/** Each row of each table as `schema.table {…}`, those of the queue included. */
+export const storedRows = async (server: TestServer): Promise<string[]> => {
+  const tables = [...(await tablesOf(server, 'public')), ...(await tablesOf(server, 'pgboss'))]
+  const ofEach = tables.map(
+    (name) => sql`SELECT ${`${name} `}::text || to_jsonb(t)::text AS row FROM ${sql.table(name)} t`,
+  )
+  const { rows } = await sql<{ row: string }>`
+    SELECT row FROM (${sql.join(ofEach, sql` UNION ALL `)}) every ORDER BY row COLLATE "C"`.execute(server.deps.db)
+  return rows.map(({ row }) => row)
+}
+
+/** What is noted beside a refused request: when a key was last used, and that a key which ended is used still. */
+const noted = /"last_used_at": (null|"[^"]*"),? ?/
+const isNote = (row: string) => row.startsWith('public.audit_events ') && row.includes('"apiKey.refused"')
+
+/** The rows that came and those that went, but for what is noted of every caller. */
+export const changedRows = (before: string[], after: string[]): { came: string[]; went: string[] } => {
+  const counted = (rows: string[]) => new Set(rows.filter((row) => !isNote(row)).map((row) => row.replace(noted, '')))
+  const [old, present] = [counted(before), counted(after)]
+  return { came: [...present].filter((row) => !old.has(row)), went: [...old].filter((row) => !present.has(row)) }
+}

@@ -1,0 +1,163 @@
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, expect, it } from 'vitest'
+import { buildApp } from '../server/app.ts'
+import { loadConfig } from '../server/config.ts'
+import { closeDeps, openDeps } from '../server/deps.ts'
+import { dumpSchema } from '../server/platform/db/dump.ts'
+import { migrate } from '../server/platform/db/migrate.ts'
+import { queueSchemaStep } from '../server/platform/jobs/install.ts'
+import { openLog } from '../server/platform/log.ts'
+import { jobList } from '../server/worker.ts'
+import { testDatabase } from './database.ts'
+import { makeOrganization } from './make.ts'
+import { fillPath, hasId, listOperations } from './operations.ts'
+import { testServer } from './server.ts'
+
+/**
+ * Every earlier state of the schema, with data, brought to the present one. The data are what the present service makes,
+ * in so far as a state has the tables and columns for it.
+ */
+
+const log = openLog({ write: () => {} })
+const root = join(import.meta.dirname, '../migrations')
+const files = (await readdir(root)).filter((name) => name.endsWith('.sql')).sort()
+const folder = await mkdtemp(join(tmpdir(), 'earshot-upgrade-'))
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const connect = async (connection: pg.ClientConfig) => {
+  const client = new pg.Client({ ...connection, options: '-c TimeZone=UTC' })
+  await client.connect()
+  return client
+}
+
+type Table = { name: string; columns: string[] }
+
+/** The tables of a state with the columns that can be written, each after those that it refers to. */
+const listTables = async (client: pg.Client): Promise<Table[]> => {
+  const { rows } = await client.query<Table & { refersTo: string[] }>(
+    `SELECT relname AS name,
+       ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
+             AND attgenerated = '' ORDER BY attnum) AS columns,
+       ARRAY(SELECT DISTINCT confrelid::regclass::text FROM pg_constraint
+             WHERE conrelid = c.oid AND contype = 'f' AND confrelid <> c.oid) AS "refersTo"
+     FROM pg_class c WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+     AND relname <> 'migrations' ORDER BY relname`,
+  )
+  const sorted: typeof rows = []
+  while (sorted.length < rows.length) {
+    const next = rows.filter(
+      (row) => !sorted.includes(row) && row.refersTo.every((name) => sorted.some((done) => done.name === name)),
+    )
+    if (next.length === 0) throw new Error('the tables refer to each other in a circle')
+    sorted.push(...next)
+  }
+  return sorted
+}
+
+const list = (columns: string[]) => columns.map((column) => pg.escapeIdentifier(column)).join(', ')
+
+/** Every row, as JSON with sorted keys, in an order of its own. */
+const readRows = async (client: pg.Client, { name, columns }: Table): Promise<string[]> => {
+  const { rows } = await client.query<{ row: string }>(
+    `SELECT to_jsonb(t)::text AS row FROM (SELECT ${list(columns)} FROM ${name}) t ORDER BY 1`,
+  )
+  return rows.map(({ row }) => row)
+}
+
+// What the present service makes: whatever its operations are about, of one organization.
+const server = await testServer()
+const org = await makeOrganization(server)
+const paths = new Map(
+  listOperations(server)
+    .filter(hasId)
+    .map((swept) => [swept.path, swept]),
+)
+for (const swept of paths.values()) if (swept.path.startsWith('/v1/')) await fillPath(server, swept, org)
+const { connection: present } = server.deps.database
+const source = await connect(present)
+afterAll(() => source.end())
+const data = new Map<string, { columns: string[]; rows: string[] }>()
+for (const table of await listTables(source)) {
+  data.set(table.name, { columns: table.columns, rows: await readRows(source, table) })
+}
+const schema = await dumpSchema(present)
+
+/** Lists that need no parameter. */
+const lists = listOperations(server).filter(
+  ({ method, path, access, operation: { parameters = [] } }) =>
+    method === 'GET' &&
+    path.startsWith('/v1/') &&
+    !path.includes('{') &&
+    typeof access === 'object' &&
+    !parameters.some(({ required }) => required),
+)
+
+it('has data in every table that a migration alters, and in most others', async () => {
+  const texts = await Promise.all(files.map((name) => readFile(join(root, name), 'utf8')))
+  const altered = texts.flatMap((text) =>
+    [...text.matchAll(/^(?:ALTER TABLE|UPDATE) (\w+)/gm)].map(([, name]) => name ?? ''),
+  )
+  const filled = [...data].flatMap(([name, { rows }]) => (rows.length > 0 ? [name] : []))
+  expect(altered.length).toBeGreaterThan(5)
+  expect(altered.filter((name) => !filled.includes(name))).toEqual([])
+  expect(filled.length).toBeGreaterThan(data.size / 2)
+})
+
+/** What no version of the code wrote before the migration named. */
+const unwritten: Record<string, string> = { 'reviews.lease_expires_at': '0017_buckets.sql' }
+
+const expectService = async (connection: pg.ClientConfig): Promise<void> => {
+  await migrate(connection, { log, steps: [queueSchemaStep(connection, jobList)] })
+  const config = loadConfig({ EARSHOT_DATA_DIR: join(folder, 'data') })
+  const deps = await openDeps({ config, log, connection, applicationName: 'test' })
+  const app = await buildApp(deps, { overload: { check: () => {}, close: () => {} } })
+  for (const { path } of lists) {
+    const answer = await app.inject({ url: path, headers: { authorization: `Bearer ${org.key}` } })
+    expect(answer.statusCode, `${path}: ${answer.body}`).toBe(200)
+  }
+  await app.close()
+  await closeDeps(deps)
+}
+
+it.each(files.slice(0, -1))('%s, with data, becomes the present schema and loses nothing', async (last) => {
+  const only = join(folder, last)
+  for (const name of files.slice(0, files.indexOf(last) + 1)) await cp(join(root, name), join(only, name))
+  const { connection, drop } = await testDatabase({ empty: true })
+  const client = await connect(connection)
+  try {
+    await migrate(connection, { log, folder: only })
+    const tables = await listTables(client)
+    const filled: { table: Table; rows: string[] }[] = []
+    for (const { name, columns } of tables) {
+      const made = data.get(name)
+      const table = {
+        name,
+        columns: columns.filter((column) => {
+          const since = unwritten[`${name}.${column}`]
+          return made?.columns.includes(column) && (since === undefined || last >= since)
+        }),
+      }
+      if (!made) continue
+      await client.query(
+        `INSERT INTO ${name} (${list(table.columns)})
+         SELECT ${list(table.columns)} FROM jsonb_populate_recordset(NULL::${name}, $1)`,
+        [`[${made.rows.join(',')}]`],
+      )
+      const rows = await readRows(client, table)
+      expect(rows.length, name).toBe(made.rows.length)
+      filled.push({ table, rows })
+    }
+    expect(await migrate(connection, { log })).toEqual(files.slice(files.indexOf(last) + 1))
+    for (const { table, rows } of filled) expect(await readRows(client, table), table.name).toEqual(rows)
+    expect(await dumpSchema(connection)).toBe(schema)
+
+    // One service on the least that can be there, and one on nearly all: in between nothing differs but which rows are there.
+    if (last === files[0] || last === files.at(-2)) await expectService(connection)
+  } finally {
+    await client.end()
+    await drop()
+  }
+})
