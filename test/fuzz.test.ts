@@ -12,7 +12,7 @@ import { serviceKey, testServer } from './server.ts'
 
 /** `FUZZ_SEED=… vitest run test/fuzz` sends the very same requests again; `npm run faults` sends 2,000 an operation. */
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32))
-const requestsPerOperation = Number(process.env.FUZZ_REQUESTS ?? 200)
+const requestsPerOperation = Number(process.env.FUZZ_REQUESTS ?? 100)
 const concurrency = 16
 
 const server = await testServer({ EARSHOT_LIMITS: 'ratePerSecond=1000000,rateBurst=1000000' })
@@ -111,7 +111,7 @@ beforeAll(async () => {
   // Once around, so that what is made on first use is there when the memory is first measured.
   for (const swept of operations) {
     const sound = await soundRequest(swept)
-    await sendAll(repeat(20, seededRandom(0), (random) => malform(random, sound)))
+    await sendAll(repeat(10, seededRandom(0), (random) => malform(random, sound)))
   }
   heapBefore = heapMegabytes()
 })

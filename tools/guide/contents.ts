@@ -7,7 +7,7 @@ export const contents: { title: string; pages: string[] }[] = [
   { title: 'Take results out', pages: ['exports', 'webhooks'] },
   { title: 'Compare prompts', pages: ['experiments'] },
   { title: 'Build on it', pages: ['client', 'command-line', 'mcp'] },
-  { title: 'Run it', pages: ['operating', 'configuration'] },
+  { title: 'Run it', pages: ['operating', 'scaling', 'security', 'configuration'] },
   { title: 'Choose it', pages: ['compare'] },
 ]
 

@@ -15,9 +15,9 @@ const Ways = Closed({
   forgottenPassword: Type.Boolean({ description: 'Whether a link to a new password can be sent by mail.' }),
 })
 
-/** A page of this origin alone. */
+/** A page of this origin alone. Browsers drop tabs and line ends from an address, and take a backslash for a slash. */
 const BeginQuery = Closed({
-  to: Type.Optional(Type.String({ maxLength: 2_000, pattern: '^/(?![/\\\\])' })),
+  to: Type.Optional(Type.String({ maxLength: 2_000, pattern: '^/(?!/)[^\\x00-\\x20\\\\\\x7f]*$' })),
 })
 
 /** What an issuer adds to its answer is its own matter. */

@@ -1,0 +1,76 @@
+// Who may do what, as the contract says it; nothing here is read from the code that is tested.
+import type { Entitlement, Feature, Role } from '../../server/platform/identity/actor.ts'
+
+export type Rule =
+  /** Open to the world. */
+  | 'anyone'
+  /** The way in: whoever knows a password or an invitation, but not by a page of another site. */
+  | 'visitor'
+  /** Whoever is signed in; keys have no part in it. */
+  | 'session'
+  /** A provider, which signs what it sends. */
+  | 'signature'
+  | 'service'
+  | { role: Role; entitlement?: Entitlement; feature?: Feature }
+
+type Line = [operations: RegExp, rule: Rule]
+
+const withoutRole: Line[] = [
+  [/^GET \/(healthz|readyz|files\/\{token\}|auth\/ways)$/, 'anyone'],
+  [/^POST \/auth\/(sign-in\/email|invitation|invitation\/check|forgotten-password)$/, 'visitor'],
+  [/^POST \/auth\/(sign-out|sign-out-everywhere|change-password|organization)$/, 'session'],
+  [/^GET \/auth\/organizations$/, 'session'],
+  [/^POST \/v1\/integrations\/\{id\}\/webhook$/, 'signature'],
+  [/^\w+ \/v1\/organizations(\/|$)/, 'service'],
+]
+
+/** The first line that fits counts. */
+const roleOf: [operations: RegExp, role: Role][] = [
+  // Keys and the audit trail, settings, people, integrations: admins.
+  [/^\w+ \/v1\/(api-keys|audit-events)/, 'admin'],
+  [/^(POST|PATCH|DELETE) \/v1\/(organization|members)(\/|$)/, 'admin'],
+  [/^(POST|PUT|PATCH|DELETE) \/v1\/integrations(\/\{id\}.*)?$/, 'admin'],
+  // What a provider sent, word by word.
+  [/^GET \/v1\/integrations\/\{id\}\/deliveries\/\{deliveryId\}$/, 'admin'],
+  // Where data leaves the organization by itself, an admin has said so.
+  [/^DELETE \/v1\/webhook-endpoints\/\{id\}$/, 'admin'],
+  [/^POST \/v1\/webhook-endpoints\/\{id\}\/(approve|disable|rotate-secret)$/, 'admin'],
+  [/^POST \/v1\/export-schedules\/\{id\}\/run$/, 'member'],
+  [/^(POST|PATCH|DELETE) \/v1\/export-schedules/, 'admin'],
+  // Launch and finish of experiments, and the sets of outcomes that they share.
+  [/^POST \/v1\/experiments(\/\{id\}\/finish)?$/, 'admin'],
+  [/^(PATCH|DELETE) \/v1\/experiments\/monitor-groups\//, 'admin'],
+  // How the organization is connected is nothing for viewers.
+  [/^GET \/v1\/integrations/, 'member'],
+  [/^GET \/v1\/webhook-endpoints\/\{id\}\/deliveries/, 'member'],
+  // Reading: also what asks by POST, and exports, which only read.
+  [/^GET \/v1\//, 'viewer'],
+  [/^POST \/v1\/conversations\/(search|count)$/, 'viewer'],
+  [/^POST \/v1\/(monitor-exports(\/preview)?|experiments\/\{id\}\/exports)$/, 'viewer'],
+  // All else writes.
+  [/^(POST|PUT|PATCH|DELETE) \/v1\//, 'member'],
+]
+
+const entitlementOf: [operations: RegExp, entitlement: Entitlement][] = [
+  [/^\w+ \/v1\/(monitors|monitor-results|monitor-exports|export-schedules)(\/|$)/, 'monitors'],
+  [/^\w+ \/v1\/conversations\/\{id\}\/results$/, 'monitors'],
+  [/^\w+ \/v1\/(customer-metrics|conversations\/\{id\}\/metrics)(\/|$)/, 'metrics'],
+  [/^POST \/v1\/experiments$/, 'observability'],
+]
+
+const featureOf: [operations: RegExp, feature: Feature][] = [
+  [/^\w+ \/v1\/(monitor-exports|export-schedules|experiments\/\{id\}\/exports)(\/|$)/, 'monitorExports'],
+  [/^POST \/v1\/experiments$/, 'experimentsV2'],
+]
+
+const firstOf = <T>(lines: [RegExp, T][], name: string): T | undefined => lines.find(([fits]) => fits.test(name))?.[1]
+
+/** Undefined where the contract says nothing. */
+export const ruleOf = (name: string): Rule | undefined => {
+  const rule = firstOf(withoutRole, name)
+  if (rule) return rule
+  const role = firstOf(roleOf, name)
+  if (!role) return undefined
+  const [entitlement, feature] = [firstOf(entitlementOf, name), firstOf(featureOf, name)]
+  return { role, ...(entitlement && { entitlement }), ...(feature && { feature }) }
+}

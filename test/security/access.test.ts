@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { elsewhere, makeOrganization } from '../make.ts'
+import {
+  acceptedCall,
+  hasId,
+  listOperations,
+  pathWith,
+  preparedCall,
+  type SweptOperation,
+  sharedIds,
+} from '../operations.ts'
+import { type Call, testServer } from '../server.ts'
+import { changedRows, storedRows } from '../stored.ts'
+import { ruleOf } from './access-rules.ts'
+import { type Asked, type Caller, makeCallers, type Outcome } from './callers.ts'
+
+/** Every operation, asked by everyone: what the contract says is what is answered, and what docs/security.md shows. */
+
+const server = await testServer({
+  EARSHOT_TRUST_PROXY: '1',
+  EARSHOT_SMTP_URL: 'smtp://127.0.0.1:1',
+  EARSHOT_LIMITS: 'ratePerSecond=1000000,rateBurst=1000000',
+})
+const operations = listOperations(server)
+const home = await makeOrganization(server)
+const idsOfHome = sharedIds(server, home)
+const callers = await makeCallers(server, home)
+const columns = [...new Set(callers.map(({ column }) => column))]
+const page = join(import.meta.dirname, '../../docs/security.md')
+
+type Target = { swept: SweptOperation; asked: Asked; path: string; accepted: Partial<Call> }
+
+/** Exports that tell an endpoint; also where only the body asks for it. */
+const namesEndpoint = ({ name }: SweptOperation) =>
+  /^POST \/v1\/(monitor-exports(\/preview)?|export-schedules)$/.test(name)
+
+const withEndpoint = ({ body, ...call }: Partial<Call>): Partial<Call> => {
+  const { config, ...rest } = body as { config: object; destination?: object }
+  return {
+    ...call,
+    body: rest.destination ? body : { ...rest, config: { ...config, notificationEndpointId: randomUUID() } },
+  }
+}
+
+/** What the operation is asked for, whole and of the organization itself: only the caller is wrong. */
+const makeTarget = async (swept: SweptOperation): Promise<Target> => {
+  const ids = swept.path.startsWith('/files/') ? [] : await idsOfHome(swept)
+  for (const id of ids) theirs.add(id)
+  const rule = ruleOf(swept.name)
+  if (!rule) throw new Error(`test/security/access-rules.ts says nothing of ${swept.name}`)
+  // Who is signed in, or knows a password, is the caller's part.
+  const isWayIn = rule === 'session' || rule === 'visitor'
+  const prepared = isWayIn ? acceptedCall(swept) : await preparedCall(server, swept, home)
+  const accepted = namesEndpoint(swept) ? withEndpoint(prepared) : prepared
+  return {
+    swept,
+    asked: { rule, reads: swept.method === 'GET', hasId: hasId(swept), namesEndpoint: namesEndpoint(swept) },
+    path: swept.path.startsWith('/files/') ? '/files/nothing' : pathWith(swept, ids),
+    // What goes by a session or a signature has it from the caller, or not at all.
+    accepted: { ...accepted, ...(typeof rule === 'string' && { headers: {} }) },
+  }
+}
+
+/** What stands in nobody else's answers. */
+const theirs = new Set([home.id])
+
+const send = async (
+  { swept, accepted }: Target,
+  caller: Caller,
+  path: string,
+  headers: Record<string, string> = {},
+) => {
+  const payload = accepted.raw ?? (accepted.body === undefined ? undefined : JSON.stringify(accepted.body))
+  const {
+    statusCode,
+    headers: answer,
+    body,
+  } = await server.app.inject({
+    // The methods of the document are those of HTTP.
+    method: swept.method as 'GET',
+    url: path,
+    headers: {
+      ...(accepted.body !== undefined && { 'content-type': 'application/json' }),
+      ...accepted.headers,
+      ...elsewhere(),
+      ...caller.headers,
+      ...headers,
+    },
+    ...(payload !== undefined && { payload: typeof payload === 'string' ? payload : Buffer.from(payload) }),
+  })
+  if (statusCode === 401) expect(answer['www-authenticate']).toBe('Bearer')
+  if (statusCode >= 400)
+    expect(JSON.parse(body)).toMatchObject({ error: expect.any(String), message: expect.any(String) })
+  return { status: statusCode, text: body }
+}
+
+/** Whoever is let in meets the next check: of the form of what is asked, which is wrong here, so that nothing is done. */
+const isLetIn = async (target: Target, caller: Caller): Promise<number | 'pass'> => {
+  const { swept, path } = target
+  if (swept.foreign) {
+    const { status } = await send(target, caller, path, { 'content-type': 'text/plain' })
+    return status === 415 ? 'pass' : status
+  }
+  const { status, text } = await send(target, caller, `${path}${path.includes('?') ? '&' : '?'}surprise=1`)
+  return status === 400 && text.includes('surprise') ? 'pass' : status
+}
+
+const measure = async (target: Target, caller: Caller): Promise<Outcome | number | string> => {
+  const expected = caller.expected(target.asked)
+  if (expected === 'pass') return isLetIn(target, caller)
+  if (expected === 'own' && !target.asked.reads) {
+    const letIn = await isLetIn(target, caller)
+    return letIn === 'pass' ? 'own' : letIn
+  }
+  const { status, text } = await send(target, caller, target.path)
+  if (expected !== 'own') return status
+  const leaked = [...theirs].find((id) => text.includes(id))
+  return leaked ? `shows ${leaked}` : status < 300 ? 'own' : status
+}
+
+const targets: Target[] = []
+for (const swept of operations) targets.push(await makeTarget(swept))
+const before = await storedRows(server)
+
+/** By the name of the operation, in the order of the callers. */
+const answered = new Map<string, (Outcome | number | string)[]>()
+afterAll(() => answered.clear())
+
+const cellOf = (outcomes: (Outcome | number | string)[], byRole: string): string => {
+  const distinct = [...new Set(outcomes.map((each) => (each === 'pass' ? '✓' : String(each))))]
+  if (distinct.length > 1 && outcomes.slice(0, 4).join() === byRole) return 'by role'
+  return distinct.join(', ')
+}
+
+const row = (name: string): string => {
+  const outcomes = answered.get(name) ?? []
+  const of = (column: string) => outcomes.filter((_, index) => callers[index]?.column === column)
+  const byRole = ['viewer', 'member', 'admin', 'owner'].flatMap(of).join()
+  return `| \`${name}\` | ${columns.map((column) => cellOf(of(column), byRole)).join(' | ')} |`
+}
+
+describe('what operations declare', () => {
+  it.each(operations)('$name is what the contract says', ({ name, access }) => {
+    const rule = ruleOf(name)
+    const isOpen = rule === 'anyone' || rule === 'visitor' || rule === 'session' || rule === 'signature'
+    expect(access).toEqual(isOpen ? 'public' : rule)
+  })
+})
+
+it.each(targets)('$swept.name is answered to each caller as the contract says', async (target) => {
+  const outcomes = await Promise.all(callers.map((caller) => measure(target, caller)))
+  answered.set(target.swept.name, outcomes)
+  const told = (outcome: unknown, index: number) => `${callers[index]?.column}: ${outcome}`
+  expect(outcomes.map(told)).toEqual(callers.map((caller, index) => told(caller.expected(target.asked), index)))
+})
+
+it('nothing of it changed anything', async () => {
+  expect(changedRows(before, await storedRows(server))).toEqual({ came: [], went: [] })
+})
+
+/** From the tree that Fastify prints, each line of it a part of a path. */
+const listRoutes = (): string[] => {
+  const parts: string[] = []
+  return server.app
+    .printRoutes({ commonPrefix: false })
+    .split('\n')
+    .flatMap((line) => {
+      const [, indent = '', part = '', methods = ''] = /^([│ ]*)[└├]── (\S+)(?: \((.+)\))?$/.exec(line) ?? []
+      parts.splice(indent.length / 4, parts.length, part)
+      const path = parts.join('').replaceAll(/(?<=\/):(\w+)/g, '{$1}')
+      return methods.split(', ').flatMap((method) => (method === '' ? [] : `${method} ${path}`))
+    })
+}
+
+it('what the table leaves out are pages, the addresses of single sign-on, metrics, and MCP, which calls what is in it', () => {
+  const names = new Set(operations.map(({ name }) => name))
+  const routes = listRoutes()
+  // A page of the console answers to what follows its address too.
+  const isPage = (route: string) =>
+    /^(GET|HEAD) \/(docs.*|console\/.*|.*\*)?$/.test(route) || routes.includes(`${route}*`)
+  // HEAD is what HTTP makes of GET.
+  const others = routes.filter((route) => !names.has(route.replace(/^HEAD/, 'GET')) && !isPage(route))
+  const known = ['GET /auth/oidc', 'GET /auth/oidc/callback', 'GET /metrics', 'GET /openapi.json', 'POST /mcp']
+  expect(others.filter((route) => !route.startsWith('HEAD')).sort()).toEqual(known)
+})
+
+it('docs/security.md shows it: `npx vitest run test/security/access -u` writes the table there', async () => {
+  const table = [
+    `| operation | ${columns.join(' | ')} |`,
+    `|---|${'---|'.repeat(columns.length)}`,
+    ...operations.map(({ name }) => row(name)),
+  ]
+  const text = await readFile(page, 'utf8')
+  const written = text.replace(/^\| operation \|.*?\n\n/ms, () => `${table.join('\n')}\n\n`)
+  await expect(written).toMatchFileSnapshot(page)
+  expect(written).toContain(table.join('\n'))
+})
