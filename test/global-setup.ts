@@ -11,6 +11,7 @@ import { isAlive, isPostmasterOf, signal, waitForEnd } from '../server/platform/
 import { migrate } from '../server/platform/db/migrate.ts'
 import { queueSchemaStep } from '../server/platform/jobs/install.ts'
 import { jobList } from '../server/worker.ts'
+import { noteSegments, sharedMemory } from './shared-memory.ts'
 
 /** A server, and the database on it that `testDatabase()` clones. */
 export type TestServer = {
@@ -57,21 +58,6 @@ const sweepKilledRuns = async () => {
   }
 }
 
-const sharedMemory = '/dev/shm'
-const listSegments = async (): Promise<string[]> =>
-  (await readdir(sharedMemory).catch(() => [])).filter((name) => name.startsWith('PostgreSQL.'))
-
-/** Shared memory of the databases that tests have killed, which nobody comes back for. */
-const sweepSegments = async (before: string[]) => {
-  const made = (await listSegments()).filter((name) => !before.includes(name))
-  if (made.length === 0) return
-  const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const maps = await Promise.all(processes.map((pid) => readFile(`/proc/${pid}/maps`, 'utf8').catch(() => '')))
-  for (const name of made) {
-    if (!maps.some((text) => text.includes(name))) await rm(join(sharedMemory, name), { force: true })
-  }
-}
-
 const openServer = async (): Promise<{ connection: TestServer['connection']; close: () => Promise<void> }> => {
   const connectionString = process.env.DATABASE_URL
   if (connectionString) return { connection: { connectionString }, close: async () => {} }
@@ -115,7 +101,7 @@ export const inDatabase = (connection: TestServer['connection'], database: strin
 }
 
 export default async (project: TestProject) => {
-  const segments = await listSegments()
+  const sweepSegments = await noteSegments()
   const { connection, close } = await openServer()
   const drop = () =>
     withMaintenance(connection, (client) => client.query(`DROP DATABASE IF EXISTS ${template} (FORCE)`))
@@ -131,7 +117,7 @@ export default async (project: TestProject) => {
   return async () => {
     await drop()
     await close()
-    await sweepSegments(segments)
+    await sweepSegments()
     // Left by programs that tests run, such as npm, which stays for good where it does no harm.
     if (tmpdir() === sharedMemory) await rm(join(tmpdir(), 'node-compile-cache'), { recursive: true, force: true })
   }

@@ -125,6 +125,22 @@ describe('numbers', () => {
   })
 })
 
+describe('a process whose clock is behind', () => {
+  it('has what it stores counted like any other', async () => {
+    const monitor = await makeMonitor(server, key)
+    const experiment = await own.launch(only(monitor.id))
+    const startedAt = clock.now().toISOString()
+    clock.advance(-60_000)
+    await own.tell(monitor.id, await own.converse('A', { startedAt }), 'affected')
+    await own.converse('B', { startedAt })
+    clock.advance(60_000)
+    expect((await own.read(experiment)).outcomes[0].arms).toMatchObject({
+      a: { conversations: 1, observed: 1, sum: 1 },
+      b: { conversations: 1, observed: 0, missing: 1 },
+    })
+  })
+})
+
 describe('an experiment that is over', () => {
   it('is not told of what comes later to its agent', async () => {
     const experiment = await own.launch()

@@ -73,10 +73,6 @@ const fetchFile = async ({ outbound, blobs, config }: FetchDeps, org: OrgId, url
   }
 }
 
-/** Storage that does not work now is tried again, although its error would be final. */
-const again = (error: unknown): unknown =>
-  error instanceof ApiError && error.kind === 'unavailable' ? new Error(error.message, { cause: error.cause }) : error
-
 /**
  * Fetches the recording that an ingest told the address of. It may run twice at once, when the address changed
  * meanwhile: the first to finish is kept.
@@ -92,7 +88,7 @@ export const fetchRecording = defineJob({
     const url = recording?.sourceUrl
     if (!url || recording.status === 'stored') return
     const file = await fetchFile(deps, organizationId, url, attempt.signal).catch((error: unknown) => {
-      throw again(told(error))
+      throw told(error)
     })
     await attempt.finish(async (trx) => {
       const stored = await storeFetched(trx, organizationId, conversationId, url, file)

@@ -42,7 +42,7 @@ type Reading = {
   experiment: StoredExperiment
   outcomes: StoredOutcome[]
   /** While one of them lasted, results of what is counted land. */
-  runs: { createdAt: Date; finishedAt: Date | null }[]
+  runs: Awaited<ReturnType<typeof listRunTimes>>
   isRetrying: boolean
   now: Date
 }
@@ -65,7 +65,9 @@ const readTurns = async (
   )
   const landed = new Set(
     changes.flatMap(({ conversationId, at }) => {
-      const isOpen = runs.some((run) => run.createdAt <= at && (run.finishedAt === null || at <= run.finishedAt))
+      // Nothing of it is noticed before its launch: what seems so comes from a process whose clock is behind.
+      const hasBegun = ({ trigger, createdAt }: Reading['runs'][number]) => trigger === 'launch' || createdAt <= at
+      const isOpen = runs.some((run) => hasBegun(run) && (run.finishedAt === null || at <= run.finishedAt))
       return isOpen ? conversationId : []
     }),
   )

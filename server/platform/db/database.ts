@@ -16,6 +16,8 @@ export type DatabaseOptions = {
   applicationName: string
   poolSize?: number
   statementTimeoutMs?: number
+  /** Longer than a statement may take: a connection without an answer until then is given up. */
+  answerTimeoutMs?: number
   /** Told of a pooled connection's loss; pg would otherwise end the process. */
   onConnectionLost?: (error: Error) => void
   /** Statements become spans of what asked them. */
@@ -41,6 +43,9 @@ pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) =>
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number)
 
+/** For the way to the server and back, which ends the statement itself. */
+const answerMarginMs = 5_000
+
 const pools = new WeakMap<Db, pg.Pool>()
 
 /** The pool behind a database; undefined for a transaction, which has one connection. */
@@ -48,13 +53,15 @@ export const poolOf = (db: Db): pg.Pool | undefined => pools.get(db)
 
 export const openDatabase = (options: DatabaseOptions): Database => {
   const connection: pg.PoolConfig = { ...options.connection, application_name: options.applicationName }
+  const statementTimeoutMs = options.statementTimeoutMs ?? 30_000
   const pool = new pg.Pool({
     ...connection,
     Client: NamingClient,
     max: options.poolSize ?? 10,
     // A pool that cannot give a connection within this time answers 503 instead of queueing for ever.
     connectionTimeoutMillis: 5_000,
-    statement_timeout: options.statementTimeoutMs ?? 30_000,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: options.answerTimeoutMs ?? statementTimeoutMs + answerMarginMs,
     idle_in_transaction_session_timeout: 60_000,
     // Every session speaks UTC, whatever the server's or the operating system's zone.
     options: '-c TimeZone=UTC',

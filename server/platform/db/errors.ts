@@ -3,7 +3,7 @@ const passingStates = /^(08|53|57P0[1-4]|57014$|40001$|40P01$)/
 const passingCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'])
 const socketCalls = new Set(['connect', 'read', 'write'])
 const passingMessages =
-  /^(timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error)/
+  /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error)/
 
 const codeOf = (error: unknown): string => (error as { code?: unknown } | null)?.code?.toString() ?? ''
 

@@ -10,6 +10,9 @@ const maxTextLength = 10_000
  */
 export const plannedEachTime = '/* planned each time */'
 
+/** How pg words that `query_timeout` is over. */
+const answerTimedOut = 'Query read timeout'
+
 const names = new Map<string, string>()
 
 const nameOf = (text: string): string | undefined => {
@@ -35,7 +38,13 @@ export class NamingClient extends pg.Client {
   }
 
   /** A query made from text and given its name afterwards is spared the copy that pg makes of a configuration. */
-  #run(text: string, values: unknown[], callback: (error: Error | null, result: unknown) => void): void {
+  #run(text: string, values: unknown[], told: (error: Error | null, result: unknown) => void): void {
+    const callback = (error: Error | null, result: unknown) => {
+      if (error?.message !== answerTimedOut) return told(error, result)
+      // The answer may still come, so nothing can be asked after it. The pool drops a connection that is cut.
+      this.once('end', () => told(error, result))
+      this.connection.stream.destroy()
+    }
     super.query(Object.assign(new pg.Query(text, values), { name: nameOf(text), callback }))
   }
 }

@@ -30,6 +30,9 @@ export class AttemptEnded extends Error {
   }
 }
 
+/** A refusal would be the same again; what does not work at the moment may work later. */
+const isFinal = (error: unknown): boolean => error instanceof ApiError && error.kind !== 'unavailable'
+
 const longestDelaySeconds = 3600
 
 const retryDelay = (job: Job, number: number): number => {
@@ -128,7 +131,7 @@ export const runAttempt = async <D>(
       if (because === 'taken over') return settled(false, 'completed')
       if (because === 'stopping') return settled(await persist(() => returnAttempt(db, taken)), 'returned')
     }
-    return error instanceof ApiError || taken.number >= lastNumber ? await bury(error) : await retry(error)
+    return isFinal(error) || taken.number >= lastNumber ? await bury(error) : await retry(error)
   } finally {
     clearTimeout(timer)
     end.signal.removeEventListener('abort', onAbort)

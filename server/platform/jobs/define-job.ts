@@ -49,7 +49,7 @@ export type JobDefinition<D, P extends TSchema> = {
   priority?: number
   /** Cron, in UTC. Runs missed while no worker lived are made up for by one. The payload must allow `{}`. */
   schedule?: string
-  /** An ApiError is final; whatever else is thrown is tried again. */
+  /** An ApiError is final, unless it is `unavailable`; whatever else is thrown is tried again. */
   run: (deps: D, payload: Static<P>, attempt: Attempt) => Promise<void>
   /**
    * Tells the product that the job is dead, in the transaction that buries it, however its last attempt ended:

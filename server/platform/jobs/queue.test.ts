@@ -130,6 +130,15 @@ describe('failure', () => {
     expect(await notes(queue.db)).toEqual(['in the end'])
   })
 
+  test('of what does not work at the moment is tried again, however it is told', async () => {
+    await clear()
+    await queue.jobs.enqueue(queue.db, noteJob, { text: 'stored' })
+    const away = failing((number) => (number < 2 ? new ApiError('unavailable', 'Try again later.') : undefined))
+    const outcomes = await queue.jobs.drain(jobsOfTest, away, { delayed: true, allowFailures: true })
+    expect(outcomes.map(({ result }) => result)).toEqual(['retried', 'completed'])
+    expect(await notes(queue.db)).toEqual(['stored'])
+  })
+
   test('of a drain is not passed over in silence', async () => {
     await clear()
     await queue.jobs.enqueue(queue.db, noteJob, { text: 'loud' })

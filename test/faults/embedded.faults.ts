@@ -1,13 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect, it } from 'vitest'
-import { ask, findPostmaster, listProcesses, makeDataDir, provision, startEarshot, takeFreePort } from './earshot.ts'
-import { seededRandom } from './malformed.ts'
+import { expect, inject, it } from 'vitest'
+import { ask, findPostmaster, listProcesses, makeDataDir, provision, startEarshot, takeFreePort } from '../earshot.ts'
+import { seededRandom } from '../malformed.ts'
 
 /** What was acknowledged stays, whatever is killed, and nobody has to lend a hand. */
 
-const seed = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 2 ** 32))
-/** `npm run faults` kills more often. */
-const kills = Number(process.env.CRASH_KILLS ?? 4)
+const seed = inject('seeds')[0] ?? 1
+const kills = Math.ceil(inject('rounds') / 5)
 const writers = 8
 const readyWithinMs = 15_000
 const png = Buffer.from('89504e470d0a1a0a0000', 'hex')
@@ -15,7 +14,7 @@ const png = Buffer.from('89504e470d0a1a0a0000', 'hex')
 type Company = { id: string; name: string; logoUrl: string | null }
 
 it('kill -9 of the process and of its database, alternately and under load, loses nothing acknowledged', async () => {
-  process.stdout.write(`crash: CRASH_SEED=${seed}\n`)
+  process.stdout.write(`embedded: seed ${seed}\n`)
   const random = seededRandom(seed)
   const dataDir = await makeDataDir()
   // Links to logos name the port, so it stays the same.
@@ -97,7 +96,7 @@ it('kill -9 of the process and of its database, alternately and under load, lose
   }
   stopping = true
   await Promise.all(writing)
-  process.stdout.write(`crash: ${acknowledged.size} acknowledged, ${unanswered} not, ready after ${recoveries} ms\n`)
+  process.stdout.write(`embedded: ${acknowledged.size} acknowledged, ${unanswered} not, ready after ${recoveries} ms\n`)
   expect(unexpected).toEqual([])
 
   const listAll = async <T>(path: string): Promise<T[]> => {
@@ -136,4 +135,4 @@ it('kill -9 of the process and of its database, alternately and under load, lose
   earshot.child.kill('SIGTERM')
   expect(await earshot.ended).toEqual({ code: 0, signal: null })
   await expect.poll(() => listProcesses(dataDir)).toEqual([])
-}, 120_000)
+})

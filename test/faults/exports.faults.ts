@@ -5,18 +5,17 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { expect, it } from 'vitest'
-import { sweepFiles } from '../server/exports/stored-files.ts'
-import { openReceiver, receiverCertificate } from '../server/webhooks/test-receiver.ts'
-import { ask, findPostmaster, makeDataDir, openQueue, provision, startEarshot, takeFreePort } from './earshot.ts'
-import { seededRandom } from './malformed.ts'
+import { expect, inject, it } from 'vitest'
+import { sweepFiles } from '../../server/exports/stored-files.ts'
+import { openReceiver, receiverCertificate } from '../../server/webhooks/test-receiver.ts'
+import { ask, findPostmaster, makeDataDir, openQueue, provision, startEarshot, takeFreePort } from '../earshot.ts'
+import { seededRandom } from '../malformed.ts'
 
 /** Exports whose service, process or database is killed at any moment end, with the right file or with a code. */
 
-const seed = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 2 ** 32))
-/** `npm run faults` kills more often. */
-const kills = Number(process.env.CRASH_KILLS ?? 5)
-const calls = 30_000
+const seed = inject('seeds')[0] ?? 1
+const kills = Math.ceil(inject('rounds') / 5)
+const calls = 10_000
 const longestPauseMs = 900
 
 const day = 86_400
@@ -33,7 +32,7 @@ const findGenerator = async (parent: number | undefined): Promise<number | undef
 }
 
 it('kill -9 in the middle of exports: each ends, with the right file or with a code, and its endpoint is told', async () => {
-  process.stdout.write(`export crash: CRASH_SEED=${seed}\n`)
+  process.stdout.write(`exports: seed ${seed}\n`)
   const random = seededRandom(seed)
   const dataDir = await makeDataDir()
   const port = await takeFreePort()
@@ -187,7 +186,7 @@ it('kill -9 in the middle of exports: each ends, with the right file or with a c
     .toBe(completed)
   expect(await readdir(join(blobs, '.incoming'))).toEqual([])
   process.stdout.write(
-    `export crash: ${completed} of ${ids.length} completed; killed: service ${killed.service} times, ` +
+    `exports: ${completed} of ${ids.length} completed; killed: service ${killed.service} times, ` +
       `generator ${killed.generator}, database ${killed.database}\n`,
   )
-}, 400_000)
+})

@@ -1,17 +1,16 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { expect, it } from 'vitest'
-import { answer, serveModel } from '../server/monitors/judges/test-model.ts'
-import { ask, makeDataDir, provision, startEarshot, takeFreePort } from './earshot.ts'
-import { seededRandom } from './malformed.ts'
+import { expect, inject, it } from 'vitest'
+import { answer, serveModel } from '../../server/monitors/judges/test-model.ts'
+import { ask, makeDataDir, provision, startEarshot, takeFreePort } from '../earshot.ts'
+import { seededRandom } from '../malformed.ts'
 
 /** Runs that are killed at any moment end with one result for each conversation, and what was paid for is paid once. */
 
-const seed = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 2 ** 32))
-/** `npm run faults` kills more often. */
-const kills = Number(process.env.CRASH_KILLS ?? 4)
-const count = 600
+const seed = inject('seeds')[0] ?? 1
+const kills = Math.ceil(inject('rounds') / 5)
+const count = 200 + kills * 20
 const concurrency = 4
 
 const conversation = (number: number) => ({
@@ -28,7 +27,7 @@ const conversation = (number: number) => ({
 const numberIn = (transcript: string) => Number(/Your number is (\d+)/.exec(transcript)?.[1])
 
 it('kill -9 in the middle of runs: each conversation has one result, and is paid for once unless it was on its way', async () => {
-  process.stdout.write(`evaluation crash: CRASH_SEED=${seed}\n`)
+  process.stdout.write(`runs: seed ${seed}\n`)
   const random = seededRandom(seed)
   const calls = new Map<number, number>()
   let asked = 0
@@ -107,8 +106,8 @@ it('kill -9 in the middle of runs: each conversation has one result, and is paid
     const paidTooOften = [...calls].filter(([number, paid]) => paid > 1 + (onTheWay.get(number) ?? 0))
     expect(paidTooOften).toEqual([])
     expect(longestLine).toBeLessThanOrEqual(concurrency)
-    process.stdout.write(`evaluation crash: ${count} conversations, ${asked} paid calls, ${kills} kills\n`)
+    process.stdout.write(`runs: ${count} conversations, ${asked} paid calls, ${kills} kills\n`)
   } finally {
     await database.end()
   }
-}, 180_000)
+})

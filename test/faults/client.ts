@@ -1,0 +1,77 @@
+// Whoever sends to the service, and knows what it acknowledged.
+import { setTimeout as pause } from 'node:timers/promises'
+
+export type Answer = {
+  status: number
+  headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the interface answers, as its sender knows it.
+  body: any
+}
+
+export type Sent = {
+  key?: string
+  body?: unknown
+  raw?: { bytes: Buffer | Uint8Array<ArrayBuffer>; headers: Record<string, string> }
+  /** Statuses that a fault explains, after which it is sent again. */
+  again?: number[]
+}
+
+const answerWithinMs = 4_000
+const acknowledgedWithinMs = 60_000
+
+/** It takes the origins by turns, and another one after each failure. */
+export const openClient = (origins: string[]) => {
+  const counts = { acknowledged: 0, unanswered: 0 }
+  let turn = 0
+
+  /** Undefined where the answer says nothing about whether it was done: none came, or 503. */
+  const attempt = async (method: string, path: string, { key, body, raw }: Sent = {}): Promise<Answer | undefined> => {
+    const origin = origins[turn++ % origins.length] ?? ''
+    try {
+      const response = await fetch(origin + path, {
+        method,
+        redirect: 'manual',
+        signal: AbortSignal.timeout(answerWithinMs),
+        headers: {
+          ...(key !== undefined && { authorization: `Bearer ${key}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...raw?.headers,
+        },
+        ...(raw ? { body: new Uint8Array(raw.bytes) } : body !== undefined && { body: JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      if (response.status !== 503) {
+        return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
+      }
+    } catch (error) {
+      // What a fault leaves of a connection; anything else is a fault of this client.
+      const isOfConnection =
+        error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError')
+      if (!isOfConnection) throw error
+    }
+    counts.unanswered++
+    return undefined
+  }
+
+  /** Sends the same until it is acknowledged by one of these statuses. */
+  const send = async (method: string, path: string, statuses: number[], sent: Sent = {}): Promise<Answer> => {
+    const deadline = performance.now() + acknowledgedWithinMs
+    for (;;) {
+      const answer = await attempt(method, path, sent)
+      if (answer && statuses.includes(answer.status)) {
+        counts.acknowledged++
+        return answer
+      }
+      const isFinal = answer !== undefined && !sent.again?.includes(answer.status)
+      if (isFinal || performance.now() > deadline) {
+        const told = answer ? `${answer.status} ${JSON.stringify(answer.body)}` : 'nothing'
+        throw new Error(`${method} ${path} was answered ${told}`)
+      }
+      await pause(100)
+    }
+  }
+
+  return { attempt, send, counts }
+}
+
+export type Client = ReturnType<typeof openClient>

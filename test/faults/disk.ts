@@ -1,0 +1,31 @@
+// A small disk of its own, which can be full.
+import { execFile } from 'node:child_process'
+import { mkdir, rm, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { onTestFinished } from 'vitest'
+
+const run = promisify(execFile)
+
+export type Disk = { fill: () => Promise<void>; free: () => Promise<void> }
+
+/** Makes the folder a disk in memory. Undefined where this user may not mount one: then it is an ordinary folder. */
+export const openDisk = async (folder: string, mebibytes: number): Promise<Disk | undefined> => {
+  await mkdir(folder)
+  const isMounted = await run('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m,mode=0711`, 'tmpfs', folder]).then(
+    () => true,
+    () => false,
+  )
+  if (!isMounted) return undefined
+  // What still runs on it is killed later.
+  onTestFinished(async () => void (await run('umount', ['--lazy', folder])))
+  const ballast = join(folder, 'ballast')
+  return {
+    fill: async () => {
+      const { bavail, bsize } = await statfs(folder)
+      // Somebody may have taken some of it meanwhile.
+      await run('fallocate', ['-l', String(bavail * bsize), ballast]).catch(() => {})
+    },
+    free: () => rm(ballast, { force: true }),
+  }
+}

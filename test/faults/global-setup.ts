@@ -1,0 +1,20 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isAlive } from '../../server/platform/db/embedded-process.ts'
+import { noteSegments, sharedMemory } from '../shared-memory.ts'
+
+/** What libfaketime keeps of a process, which it cannot remove when that is killed. */
+const sweepClocks = async () => {
+  for (const name of await readdir(sharedMemory).catch(() => [])) {
+    const pid = Number(/^(?:faketime_shm|sem\.faketime_sem)_(\d+)$/.exec(name)?.[1])
+    if (pid && !(await isAlive(pid))) await rm(join(sharedMemory, name), { force: true })
+  }
+}
+
+export default async () => {
+  const sweepSegments = await noteSegments()
+  return async () => {
+    await sweepSegments()
+    await sweepClocks()
+  }
+}

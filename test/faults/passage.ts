@@ -1,0 +1,90 @@
+// A TCP proxy between two parts of the service, whose network can be made to fail.
+import { connect, createServer, type NetConnectOpts, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { listen } from '../outside.ts'
+
+export type Network =
+  | { kind: 'sound' }
+  | { kind: 'slow'; delayMs: number; bytesPerSecond: number }
+  /** Connections are accepted, and nothing passes. */
+  | { kind: 'silent' }
+  /** Each connection is cut after so many bytes of answers. */
+  | { kind: 'cutting'; answerBytes: number }
+  | { kind: 'resetting' }
+
+export const sound = { kind: 'sound' } as const
+
+type Pair = { isForgotten: boolean; reset: () => void }
+
+export const openPassage = async (target: () => NetConnectOpts) => {
+  const pairs = new Set<Pair>()
+  let network: Network = sound
+  let changed = Promise.withResolvers<void>()
+
+  /** What is left of a piece that may pass, once it may. */
+  const admit = async (pair: Pair, chunk: Buffer, isAnswer: boolean, answered: number): Promise<Buffer> => {
+    while (network.kind === 'silent' || pair.isForgotten) await changed.promise
+    if (network.kind === 'slow') await pause(network.delayMs + (chunk.length / network.bytesPerSecond) * 1_000)
+    if (network.kind !== 'cutting' || !isAnswer) return chunk
+    return chunk.subarray(0, Math.max(0, network.answerBytes - answered))
+  }
+
+  const pass = async (from: Socket, to: Socket, isAnswer: boolean, pair: Pair) => {
+    let answered = 0
+    try {
+      for await (const chunk of from as AsyncIterable<Buffer>) {
+        const admitted = await admit(pair, chunk, isAnswer, answered)
+        answered += chunk.length
+        if (admitted.length > 0) await new Promise<void>((resolve) => to.write(admitted, () => resolve()))
+        if (admitted.length < chunk.length) return pair.reset()
+      }
+      to.end()
+    } catch {
+      // One side was reset, and the other learns of it.
+      pair.reset()
+    }
+  }
+
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+    if (network.kind === 'resetting') return void client.resetAndDestroy()
+    const upstream = connect({ ...target(), allowHalfOpen: true, noDelay: true })
+    const pair: Pair = {
+      isForgotten: false,
+      reset: () => {
+        pairs.delete(pair)
+        client.resetAndDestroy()
+        // A socket of the file system cannot be reset.
+        upstream.destroy()
+      },
+    }
+    pairs.add(pair)
+    for (const socket of [client, upstream]) {
+      socket.on('error', pair.reset)
+      socket.once('close', () => pairs.delete(pair))
+    }
+    pass(client, upstream, false, pair)
+    pass(upstream, client, true, pair)
+  })
+  const { port } = await listen(server)
+
+  return {
+    port,
+    /** Until the next call; what was held back before passes then. */
+    become: (next: Network) => {
+      network = next
+      if (next.kind === 'resetting') for (const pair of pairs) pair.reset()
+      changed.resolve()
+      changed = Promise.withResolvers()
+    },
+    /** Nothing passes any more on the connections that there are, and neither side learns of it. */
+    forget: () => {
+      for (const pair of pairs) pair.isForgotten = true
+    },
+    /** Ends the connections that there are. */
+    reset: () => {
+      for (const pair of pairs) pair.reset()
+    },
+  }
+}
+
+export type Passage = Awaited<ReturnType<typeof openPassage>>

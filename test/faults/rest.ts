@@ -1,0 +1,37 @@
+// When a service that works again has done everything it has to do, and what hangs in a state for ever.
+import { setTimeout as pause } from 'node:timers/promises'
+import type { World } from './world.ts'
+
+const restWithinMs = 60_000
+const hurryEveryMs = 1_000
+
+/** What was put off for minutes while nothing worked is due now: waiting for it would prove nothing more. */
+const hurrySql = `UPDATE pgboss.job SET start_after = pgboss.job_now()
+  WHERE state IN ('created', 'retry') AND start_after > pgboss.job_now() AND name NOT LIKE '\\_\\_pgboss%'`
+
+const unfinishedSql = `
+  SELECT 'the job ' || name || ' is ' || state || coalesce(': ' || (output->>'message'), '') AS what FROM pgboss.job
+  WHERE state IN ('created', 'retry', 'active', 'failed') AND name NOT LIKE '\\_\\_pgboss%'
+  UNION ALL SELECT 'a job has a holder and does not run' FROM job_holders h WHERE NOT EXISTS (
+    SELECT FROM pgboss.job j WHERE j.id = h.job_id AND j.state = 'active')
+  UNION ALL SELECT 'an export is ' || status FROM monitor_exports WHERE status IN ('pending', 'processing')
+  UNION ALL SELECT 'a run is ' || status FROM evaluation_runs WHERE status IN ('queued', 'running')
+  UNION ALL SELECT 'a webhook is ' || status || coalesce(': ' || reason, '') FROM webhook_deliveries WHERE status <> 'succeeded'
+  UNION ALL SELECT 'a call of a provider is ' || status FROM integration_deliveries WHERE status = 'pending'
+  UNION ALL SELECT 'a recording is ' || status || coalesce(': ' || failure, '') FROM recordings WHERE status <> 'stored'
+  UNION ALL SELECT 'a change is not counted' FROM experiment_changes
+  UNION ALL SELECT 'a conversation of an experiment is pending' FROM experiment_conversations WHERE is_pending`
+
+/** Resolves with what does not come to its end, and with nothing when all has. */
+export const comeToRest = async ({ database }: World): Promise<string[]> => {
+  const deadline = performance.now() + restWithinMs
+  for (let hurriedAt = 0; ; ) {
+    const rows: { what: string }[] = await database.query(unfinishedSql)
+    if (rows.length === 0 || performance.now() > deadline) return rows.map(({ what }) => `${what}, for ever`)
+    if (performance.now() - hurriedAt > hurryEveryMs) {
+      await database.query(hurrySql)
+      hurriedAt = performance.now()
+    }
+    await pause(50)
+  }
+}

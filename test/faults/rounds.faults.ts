@@ -1,0 +1,131 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, inject, it } from 'vitest'
+import { type Random, seededRandom } from '../malformed.ts'
+import { chooseFaults, type Fault } from './faults.ts'
+import { comeToRest } from './rest.ts'
+import { openStage, type Stage, type Traffic } from './stage.ts'
+import { openConversations } from './traffic/conversations.ts'
+import { openErasures } from './traffic/erasures.ts'
+import { compareEvents } from './traffic/events.ts'
+import { compareExperiment } from './traffic/experiment.ts'
+import { openExports } from './traffic/exports.ts'
+import { openFindings } from './traffic/findings.ts'
+import { openKeys } from './traffic/keys.ts'
+import { openMeasures } from './traffic/measures.ts'
+import { openProviders } from './traffic/providers.ts'
+import { openRecordings } from './traffic/recordings.ts'
+import { openReviews } from './traffic/reviews.ts'
+import { canFakeTime, openWorld, type StorageKind, type World } from './world.ts'
+
+/**
+ * Rounds of faults, one to three at once, under all kinds of traffic. Whoever sends repeats what was not acknowledged,
+ * and writes down what was; when all works again and has come to rest, that is compared with what is stored: nothing
+ * is lost, nothing is there twice, and nothing hangs.
+ */
+
+/** Between two pieces of one kind of traffic: it is there all the time, and leaves the processor to the service. */
+const everyMs = 40
+/** So that something is sent after the last fault, too. */
+const afterwardsMs = 300
+
+const openTraffic = async (stage: Stage): Promise<Traffic[]> => {
+  const conversations = openConversations(stage)
+  const measures = openMeasures(stage, conversations)
+  return [
+    conversations,
+    openProviders(stage),
+    openRecordings(stage, conversations),
+    measures,
+    openKeys(stage),
+    openFindings(stage, conversations),
+    openErasures(stage),
+    await openReviews(stage),
+    openExports(stage, measures),
+    { compare: () => compareExperiment(stage) },
+    { compare: () => compareEvents(stage) },
+  ]
+}
+
+const compareAll = async (traffic: Traffic[]) => {
+  const found: string[] = []
+  for (const { compare } of traffic) found.push(...(await compare()))
+  return found
+}
+
+/** What follows from a round: what was sent, and what is wrong. */
+type Played = { traffic: Traffic[]; found: string[] }
+
+const playRound = async (world: World, random: Random, faults: Fault[]): Promise<Played> => {
+  const beganAt = performance.now()
+  const traffic = await openTraffic(await openStage(world, random))
+  let isOver = false
+  const sending = Promise.all(
+    traffic.map(async ({ send }) => {
+      for (let count = 0; send && !isOver; count++) {
+        await send(count)
+        await pause(everyMs)
+      }
+    }),
+  )
+  const breaking = Promise.all(
+    faults.map(async ({ begin, end, afterMs, forMs }) => {
+      await pause(afterMs)
+      await begin()
+      await pause(forMs)
+      await end()
+    }),
+  )
+  try {
+    // Whichever fails first.
+    await Promise.race([breaking, sending])
+    await pause(afterwardsMs)
+  } finally {
+    isOver = true
+    await Promise.allSettled([breaking, sending])
+  }
+  await sending
+  const seconds = () => ((performance.now() - beganAt) / 1_000).toFixed(1)
+  process.stdout.write(`  ${seconds()} s of traffic`)
+  const hanging = await comeToRest(world)
+  if (hanging.length > 0) return { traffic, found: hanging }
+  process.stdout.write(`, at rest after ${seconds()} s`)
+  for (const { finish } of traffic) await finish?.()
+  const found = [...(await comeToRest(world)), ...(await compareAll(traffic)), ...world.deaths()]
+  process.stdout.write(`, compared after ${seconds()} s\n`)
+  return { traffic, found }
+}
+
+const playSeed = async (world: World, number: number, seed: number): Promise<Traffic[]> => {
+  const random = seededRandom(seed)
+  const faults = chooseFaults(world, random)
+  const told = faults.map(({ name, afterMs, forMs }) => `${name} (after ${afterMs} ms for ${forMs} ms)`).join('; ')
+  const round = `round ${number} seed ${seed} faults: ${told}`
+  process.stdout.write(`${round}\n`)
+  const { traffic, found } = await playRound(world, random, faults).catch((error: unknown) => {
+    throw new Error(`${round}\n${[error, ...world.deaths()].join('\n')}`, { cause: error })
+  })
+  if (found.length > 0) throw new Error(`${round}\n${found.slice(0, 40).join('\n')}`)
+  return traffic
+}
+
+const storageOf = (seed: number): StorageKind => (seed % 2 === 0 ? 's3' : 'files')
+
+const listLeftOut = ({ databaseDisk }: World): string[] => [
+  ...(canFakeTime ? [] : ['clocks that jump, which need libfaketime (the Debian package faketime)']),
+  ...(databaseDisk ? [] : ['full disks, which need a user who may mount one']),
+]
+
+it.each<StorageKind>(['s3', 'files'])('rounds on %s: nothing acknowledged is lost, nothing is twice', async (kind) => {
+  const rounds = inject('seeds').flatMap((seed, at) => (storageOf(seed) === kind ? [{ number: at + 1, seed }] : []))
+  if (rounds.length === 0) return
+  const world = await openWorld(kind)
+  for (const left of listLeftOut(world)) process.stdout.write(`left out: ${left}\n`)
+  const all: Traffic[] = []
+  for (const { number, seed } of rounds) all.push(...(await playSeed(world, number, seed)))
+  // What was right after its round is so still.
+  expect(await compareAll(all)).toEqual([])
+  const { acknowledged, unanswered } = world.client.counts
+  process.stdout.write(`${rounds.length} rounds on ${kind}: ${acknowledged} requests acknowledged, ${unanswered} not\n`)
+  const ends = await Promise.all(world.members.map(({ end }) => end()))
+  expect(ends).toEqual(world.members.map(() => ({ code: 0, signal: null })))
+})

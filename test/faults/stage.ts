@@ -1,0 +1,106 @@
+// An organization of its own for a round, with all that its traffic needs, made before anything goes wrong.
+import { generateKey, hashKey, keyPrefix } from '../../server/platform/identity/keys.ts'
+import { newId } from '../../server/platform/ids.ts'
+import type { Random } from '../malformed.ts'
+import { serviceKey } from '../server.ts'
+import type { World } from './world.ts'
+
+const reviewers = 3
+
+/** Straight into the database: to invite people and have them sign in is none of these tests. */
+const makeReviewers = async ({ database }: World, org: string): Promise<{ userId: string; key: string }[]> => {
+  const made = Array.from({ length: reviewers }, () => ({ userId: newId(), key: generateKey() }))
+  for (const { userId, key } of made) {
+    const email = `${userId}@example.com`
+    await database.query(`INSERT INTO users (id, email, name) VALUES ($1, $2, 'Rita')`, [userId, email])
+    await database.query(
+      `INSERT INTO members (organization_id, id, user_id, name, role, joined_at)
+       VALUES ($1, $2, $3, 'Rita', 'member', now())`,
+      [org, newId(), userId],
+    )
+    await database.query(
+      `INSERT INTO api_keys (organization_id, id, hash, prefix, name, role, created_by_user_id)
+       VALUES ($1, $2, $3, $4, 'A key', 'member', $5)`,
+      [org, newId(), hashKey(key), keyPrefix(key), userId],
+    )
+  }
+  return made
+}
+
+export const providerSecret = 'provider-secret-0123456789'
+
+export const openStage = async (world: World, random: Random) => {
+  const { client, database, receiver } = world
+  const slug = `o-${crypto.randomUUID()}`
+  const owner = { email: `${slug}@example.com`, name: 'Olga Owner' }
+  const provisioned = await client.send('POST', '/v1/organizations', [201], {
+    key: serviceKey,
+    body: { name: 'Acme', slug, owner },
+  })
+  const org: string = provisioned.body.organization.id
+  const key: string = provisioned.body.apiKey.key
+  const make = async (path: string, body: object) => (await client.send('POST', path, [201], { key, body })).body
+
+  const { id: agentId } = await make('/v1/agents', { name: 'Leo', channel: 'voice' })
+  const armIds: string[] = []
+  for (const systemPrompt of ['You are Leo.', 'Be brief.']) {
+    armIds.push((await make(`/v1/agents/${agentId}/versions`, { systemPrompt })).id)
+  }
+  const monitors: Record<'rule' | 'judge' | 'external', string> = {
+    rule: (
+      await make('/v1/monitors', {
+        ...{ name: 'Refunds', kind: 'rule' },
+        definition: { expression: "turns.exists(t, t.text.contains('refund'))" },
+      })
+    ).id,
+    judge: (
+      await make('/v1/monitors', {
+        ...{ name: 'Anger', kind: 'judge' },
+        definition: { criteria: 'The customer was angry.', output: { type: 'boolean' } },
+      })
+    ).id,
+    external: (await make('/v1/monitors', { name: 'Audit', kind: 'external', definition: {} })).id,
+  }
+  const endpoint = await make('/v1/webhook-endpoints', {
+    ...{ name: 'Warehouse', url: receiver.url },
+    events: ['monitor_export.completed', 'monitor_export.failed', 'finding.created', 'review.completed'],
+  })
+  await client.send('POST', `/v1/webhook-endpoints/${endpoint.id}/approve`, [200], { key })
+  const experiment = await make('/v1/experiments', {
+    ...{ name: 'Brevity', agentId, armAVersionId: armIds[0], armBVersionId: armIds[1], stableRoutingConfirmed: true },
+    ...{ outcomeMetricIds: [monitors.rule, monitors.judge], primaryMetricId: monitors.rule },
+  })
+  const integration = async (provider: string) =>
+    (await make('/v1/integrations', { provider, name: `Our ${provider}`, secret: providerSecret }))
+      .webhookPath as string
+  return {
+    world,
+    client,
+    random,
+    org,
+    key,
+    agentId: agentId as string,
+    armIds,
+    monitors,
+    endpointId: endpoint.id as string,
+    endpointSecret: endpoint.secret as string,
+    experimentId: experiment.id as string,
+    webhookPaths: { vapi: await integration('vapi'), retell: await integration('retell') },
+    reviewers: await makeReviewers(world, org),
+    /** By the clock of this process, which no fault touches. */
+    startedAt: new Date(experiment.startedAt),
+    query: database.query,
+    post: (path: string, statuses: number[], body: object) => client.send('POST', path, statuses, { key, body }),
+  }
+}
+
+export type Stage = Awaited<ReturnType<typeof openStage>>
+
+export type Traffic = {
+  /** One piece after the other, the next when this one is acknowledged. */
+  send?: (number: number) => Promise<unknown>
+  /** What is sent when everything works again and has come to rest. */
+  finish?: () => Promise<unknown>
+  /** What is lost or twice, in words; asked when everything has come to rest, and again at the end of the world. */
+  compare: () => Promise<string[]>
+}

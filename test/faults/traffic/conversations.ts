@@ -1,0 +1,135 @@
+// Conversations, one at a time and in batches, some of them sent twice at once; and what monitors make of them.
+import type { Stage, Traffic } from '../stage.ts'
+import { angryWords } from '../world.ts'
+
+const batchSize = 6
+
+export type Sender = Traffic & {
+  /** Id by external id, as acknowledged. */
+  acknowledged: Map<string, string>
+  take: () => { externalId: string; id: string } | undefined
+}
+
+const isRefund = (number: number) => number % 3 === 0
+const isAngry = (number: number) => number % 4 === 0
+
+const transcriptOf = (number: number) => [
+  { role: 'agent', text: `Your number is ${number}.` },
+  { role: 'customer', text: isRefund(number) ? 'I want a refund.' : 'Thank you.' },
+  { role: 'customer', text: isAngry(number) ? angryWords : 'Good bye.' },
+]
+
+export const openConversations = (stage: Stage): Sender => {
+  const { org, key, client, random, query, monitors } = stage
+  const acknowledged = new Map<string, string>()
+  const tried = new Map<string, number>()
+  const faults: string[] = []
+  let next = 0
+
+  const make = () => {
+    const number = next++
+    const externalId = `call-${number}`
+    tried.set(externalId, number)
+    return {
+      externalId,
+      agentId: stage.agentId,
+      agentVersionId: stage.armIds[number % 2],
+      channel: 'call',
+      // Never before the launch of the experiment, which counts what begins after it.
+      startedAt: new Date(stage.startedAt.getTime() + 1_000 + number).toISOString(),
+      transcript: transcriptOf(number),
+    }
+  }
+
+  const acknowledge = (externalId: string, id: string) => {
+    const before = acknowledged.get(externalId)
+    if (before !== undefined && before !== id) faults.push(`${externalId} was acknowledged as ${before} and as ${id}`)
+    acknowledged.set(externalId, id)
+  }
+
+  const sendOne = async () => {
+    const body = make()
+    const once = async () => {
+      const answer = await client.send('POST', '/v1/conversations', [200, 201], { key, body })
+      acknowledge(body.externalId, answer.body.id)
+    }
+    await Promise.all(random.chance(0.3) ? [once(), once()] : [once()])
+  }
+
+  const sendBatch = async () => {
+    const bodies = Array.from({ length: batchSize }, make)
+    const sent = random.chance(0.5)
+      ? { key, body: { conversations: bodies } }
+      : {
+          key,
+          raw: {
+            bytes: Buffer.from(bodies.map((body) => JSON.stringify(body)).join('\n')),
+            headers: { 'content-type': 'application/x-ndjson' },
+          },
+        }
+    const { body: answer } = await client.send('POST', '/v1/conversations/batch', [200], sent)
+    for (const [index, { externalId }] of bodies.entries()) {
+      const told = answer.data[index]
+      if (told?.id === undefined) faults.push(`${externalId} of a batch was answered ${JSON.stringify(told)}`)
+      else acknowledge(externalId, told.id)
+    }
+  }
+
+  type Row = {
+    externalId: string
+    id: string
+    turns: number
+    /** Jobs that are done are forgotten after a while. */
+    evaluations: number
+    results: [string, number][] | null
+  }
+  const compare = async () => {
+    const rows: Row[] = await query(
+      `SELECT c.external_id AS "externalId", c.id, t.turn_count AS turns,
+         (SELECT jsonb_agg(jsonb_build_array(r.monitor_id, r.result)) FROM monitor_results r
+          WHERE r.organization_id = $1 AND r.conversation_id = c.id AND r.monitor_id = ANY($2::uuid[])) AS results,
+         (SELECT count(*)::int FROM pgboss.job j WHERE j.name = 'conversation.evaluate'
+          AND j.data->'conversationIds' ? c.id::text) AS evaluations
+       FROM conversations c LEFT JOIN transcripts t ON t.organization_id = $1 AND t.conversation_id = c.id
+       WHERE c.organization_id = $1 AND c.external_id LIKE 'call-%'`,
+      [org, [monitors.rule, monitors.judge]],
+    )
+    const found = [...faults]
+    const stored = new Map<string, Row>()
+    for (const row of rows) {
+      if (stored.has(row.externalId)) found.push(`${row.externalId} is stored twice`)
+      stored.set(row.externalId, row)
+    }
+    for (const [externalId, id] of acknowledged) {
+      const row = stored.get(externalId)
+      if (row?.id !== id) found.push(`${externalId} was acknowledged as ${id} and is stored as ${row?.id ?? 'nothing'}`)
+    }
+    for (const { externalId, turns, results, evaluations } of rows) {
+      if (evaluations > 1) found.push(`${externalId} was evaluated ${evaluations} times`)
+      const number = tried.get(externalId)
+      if (number === undefined) {
+        found.push(`${externalId} was never sent`)
+        continue
+      }
+      if (turns !== transcriptOf(number).length) found.push(`${externalId} has ${turns} turns`)
+      const wanted = [
+        [monitors.rule, isRefund(number) ? 1 : 0],
+        [monitors.judge, isAngry(number) ? 1 : 0],
+      ]
+      const [told, right] = [results ?? [], wanted].map((list) => JSON.stringify(list.toSorted()))
+      if (told !== right) found.push(`${externalId} has the results ${told} in place of ${right}`)
+    }
+    return found
+  }
+
+  return {
+    send: () => (random.chance(0.7) ? sendOne() : sendBatch()),
+    compare,
+    acknowledged,
+    take: () => {
+      const all = [...acknowledged]
+      const [externalId, id] = all.length > 0 ? random.pick(all) : []
+      return externalId !== undefined && id !== undefined ? { externalId, id } : undefined
+    },
+  }
+}

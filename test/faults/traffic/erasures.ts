@@ -1,0 +1,54 @@
+// Conversations that are erased: they stay gone, though parts of them come again.
+import { wav } from '../../make.ts'
+import type { Stage, Traffic } from '../stage.ts'
+
+export const openErasures = ({ client, key, agentId, startedAt, query, org, world }: Stage): Traffic => {
+  const erased = new Map<string, string>()
+  // Outside of what is exported: files that hold an erased conversation are withdrawn.
+  const begunAt = new Date(startedAt.getTime() - 2 * 3_600_000).toISOString()
+
+  const send = async (number: number) => {
+    const externalId = `erased-${number}`
+    const body = {
+      ...{ externalId, agentId, channel: 'call', startedAt: begunAt },
+      transcript: [{ role: 'customer', text: 'Forget me.' }],
+    }
+    const made = await client.send('POST', '/v1/conversations', [200, 201], { key, body })
+    const path = `/v1/conversations/${made.body.id}`
+    const raw = { bytes: wav(), headers: { 'content-type': 'audio/wav' } }
+    await client.send('PUT', `${path}/recording`, [200], { key, raw })
+    // 404: the answer of the attempt before was lost.
+    await client.send('DELETE', path, [204, 404], { key })
+    erased.set(externalId, made.body.id)
+    await client.send('POST', '/v1/conversations', [409], { key, body })
+  }
+
+  const compare = async () => {
+    const ids = [...erased.values()]
+    const rows: { kind: string; id: string }[] = await query(
+      `SELECT 'the conversation' AS kind, id::text FROM conversations
+       WHERE organization_id = $1 AND (id = ANY($2::uuid[]) OR external_id = ANY($3))
+       UNION ALL SELECT 'the transcript', conversation_id::text FROM transcripts
+       WHERE organization_id = $1 AND conversation_id = ANY($2::uuid[])
+       UNION ALL SELECT 'a result', conversation_id::text FROM monitor_results
+       WHERE organization_id = $1 AND conversation_id = ANY($2::uuid[])
+       UNION ALL SELECT 'the recording', conversation_id::text FROM recordings
+       WHERE organization_id = $1 AND conversation_id = ANY($2::uuid[])`,
+      [org, ids, [...erased.keys()]],
+    )
+    const found = rows.map(({ kind, id }) => `${kind} of ${id} was erased and is there`)
+    for (const id of ids.slice(0, 3)) {
+      const { status } = await client.send('GET', `/v1/conversations/${id}`, [200, 404], { key })
+      if (status === 200) found.push(`the conversation ${id} was erased and is shown`)
+    }
+    const named: { key: string }[] = await query(
+      'SELECT blob_key AS key FROM recordings WHERE organization_id = $1 AND blob_key IS NOT NULL',
+      [org],
+    )
+    const stored = await world.storage.list(`${org}/recordings/`)
+    const lost = named.filter((row) => !stored.includes(row.key)).map((row) => `the file ${row.key} is lost`)
+    return [...found, ...lost]
+  }
+
+  return { send, compare }
+}

@@ -1,0 +1,41 @@
+// What a receiver of webhooks was told: each event at least once, under one id, with a signature that is right.
+import { verify } from '../../../server/webhooks/test-receiver.ts'
+import type { Stage } from '../stage.ts'
+
+type Told = { id: string; type: string; data: { id: string } }
+
+export const compareEvents = async ({ world, query, org, endpointId, endpointSecret }: Stage): Promise<string[]> => {
+  const wanted: { what: string }[] = await query(
+    `SELECT 'monitor_export.' || status || ' ' || id AS what FROM monitor_exports WHERE organization_id = $1
+     UNION ALL SELECT 'finding.created ' || id FROM findings WHERE organization_id = $1
+     UNION ALL SELECT 'review.completed ' || id FROM reviews WHERE organization_id = $1 AND status = 'completed'`,
+    [org],
+  )
+  const deliveries: { id: string; status: string }[] = await query(
+    'SELECT id, status FROM webhook_deliveries WHERE organization_id = $1 AND endpoint_id = $2',
+    [org, endpointId],
+  )
+  const own = new Set(deliveries.map(({ id }) => `msg_${id}`))
+  const found = deliveries
+    .filter(({ status }) => status !== 'succeeded')
+    .map((one) => `a delivery is ${JSON.stringify(one)}`)
+  const idsByEvent = new Map<string, Set<string>>()
+  for (const received of world.receiver.received) {
+    const id = String(received.headers['webhook-id'])
+    if (!own.has(id)) continue
+    try {
+      verify(endpointSecret, received, new Date(Number(received.headers['webhook-timestamp']) * 1_000))
+    } catch (error) {
+      found.push(`the signature of ${id} is wrong: ${error}`)
+    }
+    const { type, data }: Told = JSON.parse(received.body)
+    const what = `${type} ${data.id}`
+    idsByEvent.set(what, (idsByEvent.get(what) ?? new Set()).add(id))
+  }
+  for (const { what } of wanted) if (!idsByEvent.has(what)) found.push(`nobody was told of ${what}`)
+  for (const [what, ids] of idsByEvent) {
+    if (ids.size > 1) found.push(`${what} was told under ${ids.size} ids`)
+    if (!wanted.some((one) => one.what === what)) found.push(`${what} was told and is not so`)
+  }
+  return found
+}

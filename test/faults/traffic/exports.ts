@@ -1,0 +1,80 @@
+// Exports that are asked for while everything fails, and one when it is over: each is whole, and equal to the rows.
+import { createHash } from 'node:crypto'
+import { parse } from 'csv-parse/sync'
+import type { Stage, Traffic } from '../stage.ts'
+import type { Measures } from './measures.ts'
+
+type Asked = { id: string; before: string[]; isLast: boolean }
+type Row = { conversation_id: string; audit_result: string; audit_score: string }
+
+const atMost = 2
+const hour = 3_600_000
+
+export const openExports = (stage: Stage, measures: Measures): Traffic => {
+  const { client, key, monitors, endpointId, startedAt, query, org } = stage
+  const asked: Asked[] = []
+  const window = [-hour, hour].map((distance) => new Date(startedAt.getTime() + distance).toISOString())
+  const config = {
+    ...{ monitors: [{ id: monitors.external }], since: window[0], until: window[1], timezone: 'UTC' },
+    notificationEndpointId: endpointId,
+  }
+
+  const ask = async (isLast: boolean) => {
+    const body = { operationId: crypto.randomUUID(), config }
+    const before = measures.listJudged()
+    const once = () => client.send('POST', '/v1/monitor-exports', [202], { key, body })
+    const [first, second] = await Promise.all([once(), once()])
+    if (first.body.id !== second.body.id) throw new Error(`${body.operationId} was taken for two exports`)
+    asked.push({ id: first.body.id, before, isLast })
+  }
+
+  const readFile = async (id: string) => {
+    const link = await client.send('GET', `/v1/monitor-exports/${id}/download`, [302], { key })
+    const response = await fetch(link.headers.get('location') ?? '')
+    const bytes = Buffer.from(await response.arrayBuffer())
+    const rows: Row[] = parse(bytes, { columns: true, bom: true })
+    return { sha256: createHash('sha256').update(bytes).digest('base64'), rows }
+  }
+
+  const compare = async () => {
+    const stored: { pair: string }[] = await query(
+      `SELECT concat_ws(' ', conversation_id, CASE result WHEN 1 THEN 'affected' ELSE 'not_affected' END, score) AS pair
+       FROM monitor_results WHERE organization_id = $1 AND monitor_id = $2`,
+      [org, monitors.external],
+    )
+    const exports: { id: string; status: string; rows: number; sha256: string }[] = await query(
+      'SELECT id, status, row_count AS rows, sha256 FROM monitor_exports WHERE organization_id = $1',
+      [org],
+    )
+    const found: string[] = []
+    if (exports.length !== asked.length) found.push(`${exports.length} exports are stored in place of ${asked.length}`)
+    const pairs = stored.map(({ pair }) => pair).sort()
+    for (const { id, before, isLast } of asked) {
+      const manifest = exports.find((one) => one.id === id)
+      if (manifest?.status !== 'completed') {
+        found.push(`the export ${id} is ${JSON.stringify(manifest)}`)
+        continue
+      }
+      const { sha256, rows } = await readFile(id)
+      const ids = new Set(rows.map((row) => row.conversation_id))
+      const lost = before.filter((conversation) => !ids.has(conversation))
+      if (sha256 !== manifest.sha256) found.push(`the file of the export ${id} is another one`)
+      if (rows.length !== manifest.rows)
+        found.push(`the export ${id} has ${rows.length} rows in place of ${manifest.rows}`)
+      if (ids.size !== rows.length) found.push(`the export ${id} has rows twice`)
+      if (lost.length > 0) found.push(`the export ${id} lacks ${lost.slice(0, 3)} of what was acknowledged before`)
+      if (!isLast) continue
+      const told = rows.map((row) => `${row.conversation_id} ${row.audit_result} ${row.audit_score}`).sort()
+      if (told.join() !== pairs.join()) found.push(`the export ${id} is not what is stored`)
+    }
+    return found
+  }
+
+  return {
+    send: async () => {
+      if (asked.length < atMost) await ask(false)
+    },
+    finish: () => ask(true),
+    compare,
+  }
+}

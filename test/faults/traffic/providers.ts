@@ -1,0 +1,90 @@
+// Calls of providers, each told of several times and in any order.
+import { createHmac } from 'node:crypto'
+import { sample } from '../../samples/ingest/sample.ts'
+import { providerSecret, type Stage, type Traffic } from '../stage.ts'
+import { recordingAt } from '../world.ts'
+
+type Event = { provider: 'vapi' | 'retell'; bytes: Buffer }
+
+/** Nothing of what the samples say of recordings that are on the internet. */
+const withoutRecordings = (call: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(call).filter(([name]) => !/recording|log_?url/i.test(name)))
+
+const vapiEvents = (callId: string): Event[] => {
+  const { message } = sample('vapi_end_of_call_report.json')
+  const artifact = withoutRecordings(message.artifact)
+  const told = { message: { ...withoutRecordings(message), artifact, call: { ...message.call, id: callId } } }
+  return [{ provider: 'vapi', bytes: Buffer.from(JSON.stringify(told)) }]
+}
+
+/** The end of a call, and what its analysis found later. */
+const retellEvents = (callId: string, recordingUrl: string): Event[] => {
+  const { call } = sample('retell_call_ended.json')
+  const ended = { ...withoutRecordings(call), call_id: callId, recording_url: recordingUrl }
+  const analyzed = { ...ended, call_analysis: { call_summary: `About ${callId}.`, user_sentiment: 'Positive' } }
+  return [
+    { event: 'call_ended', call: ended },
+    { event: 'call_analyzed', call: analyzed },
+  ].map((told) => ({ provider: 'retell', bytes: Buffer.from(JSON.stringify(told)) }))
+}
+
+const headersOf = ({ provider, bytes }: Event): Record<string, string> => {
+  const type = { 'content-type': 'application/json' }
+  if (provider === 'vapi') return { ...type, 'x-vapi-secret': providerSecret }
+  const now = Date.now()
+  const digest = createHmac('sha256', providerSecret).update(bytes).update(String(now)).digest('hex')
+  return { ...type, 'x-retell-signature': `v=${now},d=${digest}` }
+}
+
+export const openProviders = ({ client, random, query, org, webhookPaths, world }: Stage): Traffic => {
+  const acknowledged = new Map<string, 'vapi' | 'retell'>()
+  const tried = new Set<string>()
+
+  const send = async (number: number) => {
+    const provider = number % 2 === 0 ? 'vapi' : 'retell'
+    const callId = `${provider}-${number}`
+    tried.add(callId)
+    const url = `${world.recordings.url}/${org}/${callId}`
+    const events = provider === 'vapi' ? vapiEvents(callId) : retellEvents(callId, url)
+    const told = [...events, ...events.filter(() => random.chance(0.4))]
+    if (random.chance(0.5)) told.reverse()
+    const tell = async (event: Event) => {
+      const raw = { bytes: event.bytes, headers: headersOf(event) }
+      // 401 while the clock there is far from the one that signed.
+      const { body } = await client.send('POST', webhookPaths[provider], [200], { raw, again: [401] })
+      if (!['applied', 'unchanged'].includes(body.status))
+        throw new Error(`${callId} was answered ${JSON.stringify(body)}`)
+    }
+    if (random.chance(0.5)) await Promise.all(told.map(tell))
+    else for (const event of told) await tell(event)
+    acknowledged.set(callId, provider)
+  }
+
+  const compare = async () => {
+    const rows: { callId: string; turns: number; metrics: string[]; bytes: number | null }[] = await query(
+      `SELECT c.external_id AS "callId", t.turn_count AS turns, r.bytes::int,
+         ARRAY(SELECT m.key FROM customer_metrics m WHERE m.organization_id = $1 AND m.conversation_id = c.id) AS metrics
+       FROM conversations c
+       LEFT JOIN transcripts t ON t.organization_id = $1 AND t.conversation_id = c.id
+       LEFT JOIN recordings r ON r.organization_id = $1 AND r.conversation_id = c.id AND r.status = 'stored'
+       WHERE c.organization_id = $1 AND c.external_id ~ '^(vapi|retell)-'`,
+      [org],
+    )
+    const ids = rows.map(({ callId }) => callId)
+    const found = ids.filter((id, at) => ids.indexOf(id) < at).map((id) => `the call ${id} is stored twice`)
+    found.push(...ids.filter((id) => !tried.has(id)).map((id) => `the call ${id} was never told of`))
+    for (const [callId, provider] of acknowledged) {
+      const row = rows.find((one) => one.callId === callId)
+      if (!row) found.push(`the call ${callId} was acknowledged and is not stored`)
+      else if (!(row.turns > 0)) found.push(`the call ${callId} has no transcript`)
+      else if (provider === 'retell') {
+        if (!row.metrics.includes('retell.summary')) found.push(`what the analysis of ${callId} found is lost`)
+        const bytes = recordingAt(`/${org}/${callId}`).length
+        if (row.bytes !== bytes) found.push(`the recording of ${callId} has ${row.bytes} bytes in place of ${bytes}`)
+      }
+    }
+    return found
+  }
+
+  return { send, compare }
+}

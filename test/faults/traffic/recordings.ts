@@ -1,0 +1,33 @@
+// Recordings that are uploaded, and replaced.
+import { wav } from '../../make.ts'
+import type { Stage, Traffic } from '../stage.ts'
+import type { Sender } from './conversations.ts'
+
+export const openRecordings = ({ client, key, random }: Stage, conversations: Sender): Traffic => {
+  /** The last that was acknowledged, of a conversation that nobody else uploads to at the time. */
+  const acknowledged = new Map<string, Uint8Array<ArrayBuffer>>()
+
+  const send = async (number: number) => {
+    const conversation = conversations.take()
+    if (!conversation) return
+    const bytes = wav(1_044 + random.below(60_000))
+    bytes.fill(number % 256, 44)
+    const raw = { bytes, headers: { 'content-type': 'audio/wav' } }
+    await client.send('PUT', `/v1/conversations/${conversation.id}/recording`, [200], { key, raw })
+    acknowledged.set(conversation.id, bytes)
+  }
+
+  const compare = async () => {
+    const found: string[] = []
+    for (const [id, bytes] of acknowledged) {
+      const link = await client.send('GET', `/v1/conversations/${id}/recording`, [302], { key })
+      const response = await fetch(link.headers.get('location') ?? '')
+      const stored = Buffer.from(await response.arrayBuffer())
+      if (!stored.equals(bytes))
+        found.push(`the recording of ${id} has ${stored.length} other bytes (${response.status})`)
+    }
+    return found
+  }
+
+  return { send, compare }
+}
