@@ -60,6 +60,7 @@ try {
   await runStreams(streams, performance.now() + warmUpMs)
 
   print(`${minutes} minutes of load`)
+  const madeBefore = traffic.told().made
   const until = performance.now() + minutes * 60_000
   const [measured, samples, exported, visits] = await Promise.all([
     runStreams([...streams, probe], until),
@@ -81,7 +82,7 @@ try {
   }
   const { made, evaluated, unevaluated, mostSeconds } = traffic.told()
   print(
-    `${(answered / minutes / 60).toFixed(1)} requests a second, ${(made / minutes).toFixed(0)} conversations a minute`,
+    `${(answered / minutes / 60).toFixed(1)} requests a second, ${((made - madeBefore) / minutes).toFixed(0)} conversations a minute`,
   )
   print(`answers: ${[...statuses].map(([status, count]) => `${count} × ${status}`).join(', ')}`)
   const isAskedFor = (status: number | string) =>
@@ -102,14 +103,14 @@ try {
   judge('not within two minutes', unevaluated, { atMost: 0 }, '')
   for (const format of ['csv', 'parquet', 'xlsx']) {
     const all = exported.filter((one) => one.format === format)
-    const rows = Math.max(...all.map((one) => one.rows))
-    print(`${all.length} exports of ${rows.toLocaleString('en')} calls as ${format}`)
-    judge(
-      'the slowest',
-      Math.max(...all.map(({ seconds }) => seconds)),
-      { atMost: limits.of(`an export as ${format}, s`) },
-      ' s',
-    )
+    const largest = (name: 'rows' | 'seconds') =>
+      percentile(
+        all.map((one) => one[name]),
+        1,
+      )
+    print(`${all.length} exports of ${largest('rows').toLocaleString('en')} calls as ${format}`)
+    // With none made this is no number, which holds no limit.
+    judge('the slowest', largest('seconds'), { atMost: limits.of(`an export as ${format}, s`) }, ' s')
   }
   print(`${visits.length} pages of the console in a browser`)
   judge('p50', percentile(visits, 0.5), { atMost: limits.of('a page of the console, p50, ms') }, ' ms')

@@ -153,7 +153,7 @@ export const switches = {
   }),
   EARSHOT_DRAIN_SECONDS: define({
     about:
-      'How many seconds a process goes on answering requests after SIGTERM while `/readyz` says 503, so that a balancer ' +
+      'How many seconds a process goes on answering requests after SIGTERM or SIGINT while `/readyz` says 503, so that a balancer ' +
       'turns away from it before it closes its port. More than the balancer needs to notice.',
     ...integer(0, 300),
     fallback: 0,

@@ -8,9 +8,10 @@ const everyMs = 5_000
 const statusOf = (pid: number) => readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
 
 /** What a process alone holds, in MB; memory shared between those of the database is counted once, by halves. */
-const ownMegabytes = async (pid: number): Promise<number> => {
+const ownMegabytes = async (pid: number): Promise<number | undefined> => {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '')
-  return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) / 1_024
+  const kilobytes = /^Pss:\s+(\d+)/m.exec(rollup)?.[1]
+  return kilobytes === undefined ? undefined : Number(kilobytes) / 1_024
 }
 
 const listDescendants = async (root: number): Promise<number[]> => {
@@ -41,8 +42,9 @@ export const watch = async (pid: number, origin: string, until: number): Promise
     const held = await Promise.all(database.map(ownMegabytes))
     samples.push({
       minutes: (performance.now() - startedAt) / 60_000,
-      megabytes: await ownMegabytes(pid),
-      databaseMegabytes: held.reduce((sum, one) => sum + one, 0),
+      // Where it cannot be told, no limit holds. A connection of the database may have ended meanwhile.
+      megabytes: (await ownMegabytes(pid)) ?? Number.NaN,
+      databaseMegabytes: held.reduce<number>((sum, one) => sum + (one ?? 0), 0),
       waiting: await countWaiting(origin),
     })
     await sleep(everyMs)

@@ -1,6 +1,7 @@
 import { mkdir, utimes } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import {
@@ -35,9 +36,9 @@ const uploadLogo = async (origin: string, key: string, id: string): Promise<stri
   return ((await response.json()) as { logoUrl: string }).logoUrl
 }
 
-it('SIGTERM lets a request and a job in flight end, stops the database, and the next start finds its data', async () => {
+it('SIGTERM turns callers away, lets a request and a job in flight end, stops the database, and the next start finds its data', async () => {
   const dataDir = await makeDataDir()
-  const switches = { EARSHOT_DATA_DIR: dataDir }
+  const switches = { EARSHOT_DATA_DIR: dataDir, EARSHOT_DRAIN_SECONDS: '300' }
   const earshot = await startEarshot(switches)
   const { key } = await provision(earshot.origin)
   const { id } = (await ask(earshot.origin, 'POST', '/v1/companies', key, { name: 'Acme' })).body
@@ -80,6 +81,16 @@ it('SIGTERM lets a request and a job in flight end, stops the database, and the 
 
   earshot.child.kill('SIGTERM')
   await expect.poll(() => isDraining(earshot)).toBe(true)
+  // It goes on answering, but for good on no connection.
+  const answers = async (path: string) => {
+    const { status, headers } = await fetch(earshot.origin + path)
+    return [status, headers.get('connection')]
+  }
+  await expect.poll(() => answers('/readyz')).toEqual([503, 'close'])
+  expect(await answers('/healthz')).toEqual([200, 'close'])
+  // Asked again after more than the second in which it would be the same request, it waits no longer for a balancer.
+  await pause(1_100)
+  earshot.child.kill('SIGTERM')
   await expect
     .poll(() =>
       fetch(`${earshot.origin}/healthz`).then(

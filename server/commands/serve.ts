@@ -17,15 +17,25 @@ const repeatMs = 1_000
 const untilEnd = () => {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals | Error>()
   let askedAt: number | undefined
+  const exit = () => process.exit(1)
+  let whenAskedAgain: () => void = exit
   const onSignal = (signal: NodeJS.Signals) => {
     // One Ctrl-C can arrive twice: from the terminal, and handed on by npm. Whoever asks again does not want to wait.
-    if (askedAt !== undefined && performance.now() - askedAt > repeatMs) process.exit(1)
-    askedAt ??= performance.now()
+    if (askedAt !== undefined && performance.now() - askedAt < repeatMs) return
+    if (askedAt !== undefined) whenAskedAgain()
+    askedAt = performance.now()
     resolve(signal)
   }
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
-  return { ended: promise, fail: resolve }
+  /** A pause that is over when somebody asks again, who thereby does not yet end the process at once. */
+  const pauseUntilAskedAgain = async (ms: number): Promise<void> => {
+    const asked = new AbortController()
+    whenAskedAgain = () => asked.abort()
+    await pause(ms, undefined, { signal: asked.signal }).catch(() => {})
+    whenAskedAgain = exit
+  }
+  return { ended: promise, fail: resolve, pauseUntilAskedAgain }
 }
 
 type Running = { deps: Deps; app: App | undefined; worker: Worker | undefined; close: () => Promise<void> }
@@ -49,12 +59,12 @@ const begin = async (running: Running, alone: boolean): Promise<void> => {
  * Goes on answering while a balancer sees on /readyz that it should turn away. Kept connections end with their next
  * answer, so that none is closed just as a request arrives on it.
  */
-const turnAway = async ({ deps, app }: Running): Promise<void> => {
+const turnAway = async ({ deps, app }: Running, pauseMs: (ms: number) => Promise<void>): Promise<void> => {
   const { drainSeconds } = deps.config
   if (!app || drainSeconds === 0) return
   deps.listening.draining = true
   app.server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))
-  await pause(drainSeconds * 1_000)
+  await pauseMs(drainSeconds * 1_000)
 }
 
 const end = async ({ app, worker, close }: Running): Promise<void> => {
@@ -76,7 +86,7 @@ type ServeOptions = {
 
 export const serve = async ({ command, meanwhile }: ServeOptions): Promise<number> => {
   const log = openLog()
-  const { ended, fail } = untilEnd()
+  const { ended, fail, pauseUntilAskedAgain } = untilEnd()
   const { deps, alone, close } = await open({
     command,
     log,
@@ -104,7 +114,7 @@ export const serve = async ({ command, meanwhile }: ServeOptions): Promise<numbe
   else log.info({ signal: reason }, 'draining')
   ending.abort()
   await work
-  if (!(reason instanceof Error)) await turnAway(running)
+  if (!(reason instanceof Error)) await turnAway(running, pauseUntilAskedAgain)
   await end(running)
   return reason instanceof Error ? 1 : 0
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { expect, vi } from 'vitest'
-import { type Running, startEarshot, takeFreePort } from '../earshot.ts'
+import { type Running, startEarshot } from '../earshot.ts'
 import { startS3Server } from '../s3-server.ts'
 import { type Answer, afterwards } from '../server.ts'
 import { openBalancer } from './balancer.ts'
@@ -30,6 +30,13 @@ export const openStore = async () => {
   return { s3, switches }
 }
 
+/** Where a process listens, on a port that the system chose; it says itself where the balancer does. */
+const addressOf = ({ stderr }: Running): string => {
+  const [, url] = /listening at (http:[^"]+)"/.exec(stderr()) ?? []
+  if (!url) throw new Error(`it does not say where it listens:\n${stderr()}`)
+  return url
+}
+
 /** An address with nobody behind it yet, and what starts processes there. */
 export const openCluster = async (connection: pg.PoolConfig, env: Record<string, string> = {}) => {
   const balancer = await openBalancer(afterwards)
@@ -49,9 +56,8 @@ export const openCluster = async (connection: pg.PoolConfig, env: Record<string,
     origin: balancer.origin,
     http: () => [...http],
     startHttp: async (): Promise<Process> => {
-      const port = await takeFreePort()
-      const running = await startEarshot({ ...switches, EARSHOT_ROLES: 'http', PORT: String(port) })
-      const started: Process = { ...running, url: `http://127.0.0.1:${port}` }
+      const running = await startEarshot({ ...switches, EARSHOT_ROLES: 'http' })
+      const started: Process = { ...running, url: await vi.waitFor(() => addressOf(running), { timeout: 30_000 }) }
       http.add(started)
       await balancer.add(started.url)
       return started

@@ -33,25 +33,16 @@ const calls = (count: number) =>
     transcript: [{ role: 'user', text: 'I want my money back.', start: 0, end: 2 }],
   }))
 
+// Keys, roles and suspensions are asked of processes in server/commands/serve.test.ts.
 describe('what one process changes holds in the other', () => {
   const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
-  const makeKey = async (role: string) => (await call('POST', '/v1/api-keys', { name: 'One', role })).body
 
-  it('a revoked key', async () => {
-    const made = await makeKey('viewer')
-    expect(await statusesOf('/v1/me', bearer(made.key))).toEqual([200, 200])
-    expect((await call('DELETE', `/v1/api-keys/${made.id}`, undefined, one)).status).toBe(204)
-    await expect.poll(() => statusesOf('/v1/me', bearer(made.key))).toEqual([401, 401])
-  })
-
-  it('an entitlement, and a suspension', async () => {
+  it('an entitlement', async () => {
     const other = await provision(origin)
     const patch = (body: unknown) => ask(two, 'PATCH', `/v1/organizations/${other.id}`, serviceKey, body)
     expect(await statusesOf('/v1/monitors', bearer(other.key))).toEqual([200, 200])
     expect((await patch({ entitlements: { monitors: false } })).status).toBe(200)
     await expect.poll(() => statusesOf('/v1/monitors', bearer(other.key))).toEqual([403, 403])
-    expect((await ask(one, 'POST', `/v1/organizations/${other.id}/suspend`, serviceKey)).status).toBe(200)
-    await expect.poll(() => statusesOf('/v1/me', bearer(other.key))).toEqual([403, 403])
   })
 
   it('a session, from the invitation to its end', async () => {
@@ -114,7 +105,7 @@ it('evaluates each conversation once, and hands out through any process what wor
     }
     return found
   }
-  await expect.poll(async () => (await listResults()).length, { timeout: 30_000 }).toBeGreaterThanOrEqual(200)
+  await expect.poll(async () => (await listResults()).length, { timeout: 90_000 }).toBeGreaterThanOrEqual(200)
   const results = await listResults()
   expect(new Set(results.map(({ conversationId }) => conversationId)).size).toBe(results.length)
   expect(new Set(results.map(({ result }) => result))).toEqual(new Set(['affected']))
@@ -123,7 +114,7 @@ it('evaluates each conversation once, and hands out through any process what wor
   const asked = { operationId: randomUUID(), config: { monitors: [{ id: monitor.id }], ...period } }
   const { id } = (await call('POST', '/v1/monitor-exports', asked)).body
   const manifest = async () => (await call('GET', `/v1/monitor-exports/${id}`)).body
-  await expect.poll(async () => (await manifest()).status, { timeout: 30_000 }).toBe('completed')
+  await expect.poll(async () => (await manifest()).status, { timeout: 90_000 }).toBe('completed')
   const headers = { authorization: `Bearer ${key}` }
   for (const url of [one, two]) {
     const answer = await fetch(`${url}/v1/monitor-exports/${id}/download`, { headers })

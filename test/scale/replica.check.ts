@@ -70,7 +70,7 @@ it('an export that a standby is read for holds all that was there when it was as
 
   await store(100)
   const first = await askForExport()
-  await expect.poll(async () => (await first()).status, { timeout: 30_000 }).toBe('completed')
+  await expect.poll(async () => (await first()).status, { timeout: 90_000 }).toBe('completed')
   expect((await first()).rowCount).toBe(100)
 
   const reader = new pg.Client(standby)
@@ -88,7 +88,7 @@ it('an export that a standby is read for holds all that was there when it was as
   await expect.poll(() => ofReader(waiting)).toBe(1)
   expect((await second()).status).toBe('processing')
   await reader.query('SELECT pg_wal_replay_resume()')
-  await expect.poll(async () => (await second()).status, { timeout: 30_000 }).toBe('completed')
+  await expect.poll(async () => (await second()).status, { timeout: 90_000 }).toBe('completed')
   expect((await second()).rowCount).toBe(150)
   await expect.poll(notes).toEqual(['the export reads a replica', 'the export reads a replica'])
 })

@@ -73,6 +73,8 @@ const placeable = Object.keys(placement).filter((table) => placement[table] !== 
 
 it('places every table in an order that its keys allow, side by side, and once', async () => {
   await client.query(standIn)
+  const { rows } = await client.query<{ name: string }>('SELECT current_database() AS name')
+  await client.query(`ALTER DATABASE ${rows[0]?.name} SET search_path = elsewhere`)
   expect((await run(true)).map(({ table }) => table).sort()).toEqual(placeable.sort())
   expect(await listPlaced()).toEqual([])
   await run()
@@ -102,6 +104,14 @@ it('refuses a table that lies elsewhere, and changes nothing', async () => {
   await client.query(`INSERT INTO citus_tables VALUES ('organizations', 'distributed', 'id', 7)`)
   await expect(run()).rejects.toThrow('organizations is a distributed table by id, and should be reference.')
   expect(await listPlaced()).toHaveLength(1)
+})
+
+it('refuses tables that lie apart, and changes nothing', async () => {
+  await client.query(standIn)
+  await client.query(`INSERT INTO citus_tables VALUES ('agents', 'distributed', 'organization_id', 7),
+    ('monitors', 'distributed', 'organization_id', 8)`)
+  await expect(run()).rejects.toThrow(/^agents and monitors do not lie side by side\. .*Nothing was changed\.$/)
+  expect(await listPlaced()).toHaveLength(2)
 })
 
 it('says what is missing where there is no Citus, and still tells what it would do', async () => {

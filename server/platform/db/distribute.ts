@@ -6,7 +6,7 @@ import { placement } from './placement.ts'
 
 export type Statement = { table: string; text: string }
 
-type Placed = { name: string; kind: string; column: string | null }
+type Placed = { name: string; kind: string; column: string | null; group: number }
 type Reference = { table: string; target: string }
 
 class DistributionError extends Error {
@@ -26,7 +26,7 @@ const referencesSql = `
 
 // Not shown there: tables that Citus manages and keeps on the coordinator.
 const placedSql = `
-  SELECT c.relname AS name, t.citus_table_type AS kind, t.distribution_column AS column
+  SELECT c.relname AS name, t.citus_table_type AS kind, t.distribution_column AS column, t.colocation_id AS "group"
   FROM citus_tables t JOIN pg_class c ON c.oid = t.table_name
   WHERE c.relnamespace = 'public'::regnamespace AND t.citus_table_type IN ('distributed', 'reference')
   ORDER BY 1`
@@ -58,6 +58,14 @@ const requireFit = (placed: Placed[]): void => {
     throw new DistributionError(
       `${name} is a ${kind} table${kind === 'distributed' ? ` by ${column}` : ''}, and should be ${wanted}` +
         `${wanted === 'distributed' ? ` by ${key}` : ''}. Undo that with undistribute_table('${name}'). Nothing was changed.`,
+    )
+  }
+  const [first, ...others] = placed.filter(({ name }) => placement[name] === 'distributed')
+  const apart = others.find(({ group }) => group !== first?.group)
+  if (first && apart) {
+    throw new DistributionError(
+      `${first.name} and ${apart.name} do not lie side by side. Undo that with undistribute_table('${first.name}') or ` +
+        `undistribute_table('${apart.name}'). Nothing was changed.`,
     )
   }
 }
@@ -98,6 +106,8 @@ export const distribute = async (connection: pg.ClientConfig, { dryRun, onStatem
   client.on('error', () => {})
   await client.connect()
   try {
+    // Where the migrations put the tables, and Citus its view.
+    await client.query('SET search_path = public')
     const isThere = await hasCitus(client)
     if (!isThere && !dryRun) {
       throw new DistributionError(
