@@ -21,6 +21,9 @@ const asData = (json: string): CallToolResult => ({
   ],
 })
 
+/** What a query can say: one value, or several. */
+const isWords = (value: unknown): boolean => [value].flat().every((each) => typeof each !== 'object' || each === null)
+
 const requestOf = ({ path, placeOf }: Pick<Callable, 'path' | 'placeOf'>, args: Args) => {
   const of = (place: string) => Object.entries(args).filter(([name]) => placeOf.get(name) === place)
   const filled = of('path').reduce(
@@ -52,6 +55,8 @@ export const callTool = async (
   if (unknown !== undefined) return failed(`${unknown} is not an argument of ${tool.name}.`)
   const fault = callable.faultOf(given)
   if (fault !== undefined) return failed(fault)
+  const unsayable = Object.keys(given).find((name) => placeOf.get(name) === 'query' && !isWords(given[name]))
+  if (unsayable !== undefined) return failed(`${unsayable} must be a text, a number, true or false.`)
   const { url, body } = requestOf(callable, { ...defaultsOf(callable), ...given })
   if (url.includes('{')) return failed(`${tool.name} needs ${inputSchema.required.join(', ')}.`)
   const headers = { authorization: request.headers.authorization ?? '', 'x-request-id': request.id }

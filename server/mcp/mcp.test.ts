@@ -120,6 +120,8 @@ describe('tools', () => {
     })
     expect(await use(key, 'get_conversation')).toMatchObject({ isError: true, text: 'get_conversation needs id.' })
     expect(await use(key, 'get_conversation', { id: '../me' })).toMatchObject({ isError: true })
+    const odd = await use(key, 'list_agents', { companyId: { toString: 1 } })
+    expect(odd).toMatchObject({ isError: true, text: expect.stringContaining('companyId must be') })
     expect(await use(key, 'get_conversation', { id: 'x' })).toMatchObject({ isError: true, text: 'id must be a UUID' })
     // Dots that would lead to another operation: /v1/findings/../conversations.
     for (const id of ['..', '.', '%2e%2e']) {

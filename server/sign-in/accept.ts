@@ -12,6 +12,7 @@ import {
   findInvitation,
   findPasswordHash,
   insertPassword,
+  isUserOfIssuer,
   replacePassword,
   updateJoined,
   updateUserName,
@@ -50,12 +51,27 @@ const checkPassword = async (library: Library, present: string | undefined, pass
 
 type Offer = Pick<Awaited<ReturnType<typeof getInvitation>>, 'userId' | 'byOperator'>
 
+/** An account that lacks a password is not for the first admin who invites its address, and so has the link. */
+const refuseIssuersOwn = async (db: Db, userId: string): Promise<void> => {
+  if (!(await isUserOfIssuer(db, userId))) return
+  throw new ApiError(
+    'conflict',
+    'This address signs in by OpenID Connect: sign in that way, and you have joined. A link of the operator sets a password.',
+  )
+}
+
 /** The password that accepting asks for; none where a new one is to be chosen. */
-export const findPasswordAsked = async (db: Db, { userId, byOperator }: Offer): Promise<string | undefined> =>
-  byOperator ? undefined : findPasswordHash(db, userId)
+export const findPasswordAsked = async (db: Db, { userId, byOperator }: Offer): Promise<string | undefined> => {
+  if (byOperator) return undefined
+  const present = await findPasswordHash(db, userId)
+  if (present === undefined) await refuseIssuersOwn(db, userId)
+  return present
+}
 
 /** Stores a chosen password and answers whether it replaced one. Only a new account is named here. */
 const setPassword = async (trx: Db, { userId, byOperator }: Offer, hash: string, name: string): Promise<boolean> => {
+  // The issuer may have vouched for them since the password was asked for.
+  if (!byOperator) await refuseIssuersOwn(trx, userId)
   if (await insertPassword(trx, newId(), userId, hash)) {
     await updateUserName(trx, userId, name)
     return false

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
 
-/** How the sign-in library names signing in by password. */
-const byPassword = 'credential'
+/** How the sign-in library names signing in by password, and by the issuer. */
+const [byPassword, byIssuer] = ['credential', 'oidc']
 
 type NewInvitation = {
   id: string
@@ -81,6 +81,17 @@ export const findPasswordHash = async (db: Db, userId: string): Promise<string |
     .where('provider_id', '=', byPassword)
     .executeTakeFirst()
   return account?.password ?? undefined
+}
+
+/** Whether the issuer has vouched for the person. */
+export const isUserOfIssuer = async (db: Db, userId: string): Promise<boolean> => {
+  const account = await db
+    .selectFrom('accounts')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('provider_id', '=', byIssuer)
+    .executeTakeFirst()
+  return account !== undefined
 }
 
 /** Answers whether the person had no password until now. */
@@ -199,7 +210,7 @@ export const deletePasswordBeforeOidc = async (db: Db, userId: string): Promise<
         .selectFrom('accounts')
         .select('created_at')
         .where('user_id', '=', userId)
-        .where('provider_id', '=', 'oidc'),
+        .where('provider_id', '=', byIssuer),
     )
     .executeTakeFirst()
   return numDeletedRows > 0n

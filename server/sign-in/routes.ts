@@ -190,7 +190,7 @@ export const signIn = (app: App, deps: Deps): void => {
         summary: 'Tell whom an invitation is for',
         querystring: NoQuery,
         body: InvitationCheck,
-        response: answers({ 200: InvitationOffer }, 400, 403, 410),
+        response: answers({ 200: InvitationOffer }, 400, 403, 409, 410),
       },
     },
     async (request) => {
@@ -211,8 +211,9 @@ export const signIn = (app: App, deps: Deps): void => {
         operationId: 'acceptInvitation',
         summary: 'Join an organization by an invitation, and sign in',
         description:
-          'Works once. A person who has a password already, as a member elsewhere, gives that one, except to a link that ' +
-          'the operator made: it sets a new one and ends all other sessions.',
+          'Works once. A person who has a password already, as a member elsewhere, gives that one, and one who signs in by ' +
+          'OpenID Connect joins by doing so: 409. A link that the operator made sets a new password for either, and ends ' +
+          'all other sessions.',
         querystring: NoQuery,
         body: InvitationAcceptance,
         response: answers({ 200: Session }, 400, 401, 403, 409, 410),

@@ -1,4 +1,5 @@
-// Who may do what, as the contract says it; nothing here is read from the code that is tested.
+// Who may do what, as the contract says it, and where it is silent the stricter choice: connections are not for viewers,
+// and what leaves by itself or is shared by experiments is for admins. Nothing here is read from the code that is tested.
 import type { Entitlement, Feature, Role } from '../../server/platform/identity/actor.ts'
 
 export type Rule =

@@ -37,6 +37,16 @@ const ownHeader = ({ routeOptions, headers }: FastifyRequest) => {
 const plainToken = (header: string | string[] | undefined): string | undefined =>
   typeof header === 'string' && /^[\x21-\x7e]{1,256}$/.test(header) ? header : undefined
 
+/** Of two, Node shows the first, and a proxy may have gone by the other. Names and values stand by turns. */
+const countHosts = (rawHeaders: string[]): number => {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts
+}
+
 /**
  * What stands between the socket and a handler: overload, then in the order of the contract 401, 403, 503, the rate
  * limit, the form of the request. Nothing of the body is read before it is passed.
@@ -102,8 +112,9 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
   }
 
   const checkForm = (request: FastifyRequest): void => {
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
-      throw new ApiError('invalid', 'Send a Host header.')
+    const hosts = countHosts(request.raw.rawHeaders)
+    if (hosts > 1 || (hosts === 0 && request.raw.httpVersion === '1.1')) {
+      throw new ApiError('invalid', 'Send one Host header.')
     }
     checkMediaType(request)
     checkUrlText(request)

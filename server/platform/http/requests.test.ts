@@ -93,6 +93,13 @@ describe('what is refused', () => {
     expect(answer?.headers.has('x-request-id')).toBe(true)
   })
 
+  it.each(['', 'host: x\r\nHost: y\r\n'])('a request that names no host, or two, is refused: %j', async (hosts) => {
+    const bytes = `GET /v1/me HTTP/1.1\r\n${hosts}authorization: Bearer ${org.key}\r\n\r\n`
+    const [answer] = await openConnection(server.deps.listening.port).exchange(bytes)
+    expect(answer?.status).toBe(400)
+    expect(JSON.parse(String(answer?.body)).message).toContain('Host header')
+  })
+
   it('a request for another protocol is answered in this one, and ends its connection', async () => {
     const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\n'
     const bytes = `GET /v1/me HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${org.key}\r\n${upgrade}\r\n`

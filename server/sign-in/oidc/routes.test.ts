@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, it } from 'vitest'
 import { openIssuer } from '../../../test/issuer.ts'
-import { elsewhere, makeMember, makeOrganization, makePerson, password } from '../../../test/make.ts'
+import { acceptance, elsewhere, makeMember, makeOrganization, makePerson, password } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 
 const { issuer, client, state } = await openIssuer(afterAll)
@@ -87,6 +87,26 @@ it('ends what stood there before the issuer vouched for the address, which anybo
   // A session by the issuer is no reason to end another one by the issuer.
   const second = await goThrough()
   expect([(await me(answer.headers)).status, (await me(second.answer.headers)).status]).toEqual([200, 200])
+})
+
+it('keeps an account without a password from an admin elsewhere who has a link for its address', async () => {
+  const { id, email } = await makeMember(server, org.key, 'owner')
+  state.person = claimsOf(email)
+  expect((await me((await goThrough()).answer.headers)).body.member.id).toBe(id)
+
+  const other = await makeOrganization(server)
+  const invite = { email, name: 'Taken', role: 'viewer' }
+  const link = (await call('POST', '/v1/members', { key: other.key, body: invite })).body.invitationUrl
+  const headers = elsewhere()
+  const { token, ...chosen } = acceptance(link)
+  expect((await call('POST', '/auth/invitation/check', { headers, body: { token } })).status).toBe(409)
+  expect((await call('POST', '/auth/invitation', { headers, body: { token, ...chosen } })).status).toBe(409)
+  expect((await call('POST', '/auth/sign-in/email', { headers, body: { email, password } })).status).toBe(401)
+
+  // The way of joining is the issuer's.
+  const { answer } = await goThrough()
+  const joined = await call('GET', '/auth/organizations', { headers: { cookie: cookiesOf(answer.headers) } })
+  expect(joined.body.data.map((each: { id: string }) => each.id)).toEqual([org.id, other.id])
 })
 
 it.each([
