@@ -1,7 +1,9 @@
 import type { Deps } from '../deps.ts'
 import { getOrganization } from '../organizations/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { ApiError } from '../platform/errors.ts'
 import { sendMail } from '../platform/mail/mail.ts'
+import { countMailsSince } from '../platform/mail/queries.ts'
 import { type Invitation, invitationUrl } from './invite.ts'
 
 /** Why a link is sent: to join, or to set a new password, which the operator made or the person asked for. */
@@ -15,6 +17,15 @@ const whatFor: Record<LinkPurpose, (organization: string) => string> = {
     'Somebody asked for a new password for your account on Earshot. This link sets it, and ends all your sessions.',
 }
 
+/** Whoever may invite chooses the address and words of a mail that goes out in the operator's name. */
+const mostMailsAnHour = 100
+
+const assertNotTooMany = async (trx: Db, org: OrgId, now: Date): Promise<void> => {
+  if ((await countMailsSince(trx, org, new Date(now.getTime() - 3_600_000))) < mostMailsAnHour) return
+  const message = `Of one organization, ${mostMailsAnHour} e-mails are sent in an hour. Nothing was changed; invite again later.`
+  throw new ApiError('rateLimited', message, { retryAfterSeconds: 600 })
+}
+
 /** Mails the link of an invitation. Without a mail server nothing is written: whoever made the link hands it over. */
 export const mailInvitation = async (
   deps: Pick<Deps, 'jobs' | 'config' | 'clock' | 'secrets' | 'baseUrl'>,
@@ -24,6 +35,7 @@ export const mailInvitation = async (
   purpose: LinkPurpose = 'invitation',
 ): Promise<void> => {
   if (!deps.config.smtp) return
+  if (purpose === 'invitation') await assertNotTooMany(trx, org, deps.clock.now())
   const { name } = await getOrganization(trx, org)
   const text = `${whatFor[purpose](name.replace(/\s+/g, ' ').trim())}
 

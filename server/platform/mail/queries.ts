@@ -19,6 +19,16 @@ export const insertMails = (trx: Db, org: OrgId, mails: NewMail[]) =>
     .values(mails.map(({ createdAt, ...mail }) => ({ organization_id: org, ...mail, created_at: createdAt })))
     .execute()
 
+export const countMailsSince = async (db: Db, org: OrgId, since: Date): Promise<number> => {
+  const { count } = await db
+    .selectFrom('mails')
+    .select(sql<number>`count(*)`.as('count'))
+    .where('organization_id', '=', org)
+    .where('created_at', '>=', since)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
 export const findMail = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('mails')
