@@ -10,7 +10,7 @@ import { serviceKey, testServer } from './server.ts'
 
 /** Anyone may send anything. Nothing of it may break the service, hold it up, or be answered with a riddle. */
 
-/** `FUZZ_SEED=… vitest run test/fuzz` sends the very same requests again; `npm run faults` sends 2,000 an operation. */
+/** `FUZZ_SEED=… vitest run test/fuzz` sends the very same requests again; `FUZZ_REQUESTS=2000` so many an operation. */
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32))
 const requestsPerOperation = Number(process.env.FUZZ_REQUESTS ?? 75)
 /** Without a body there is less to get wrong. */

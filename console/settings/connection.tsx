@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answer, api } from '../api/client.ts'
 import { useList } from '../api/queries.ts'
@@ -10,7 +10,6 @@ import { Badge, type Tone } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { Code, Copy } from '../ui/copy.tsx'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
-import { Select } from '../ui/form.tsx'
 import { ListTable } from '../ui/list-table.tsx'
 import { Facts, Section } from '../ui/page.tsx'
 import { Await, Empty, FaultNote } from '../ui/states.tsx'
@@ -18,6 +17,7 @@ import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { ConnectionDialog, providerNames, SecretDialog } from './connection-dialog.tsx'
 import { ConnectionSync } from './connection-sync.tsx'
+import { InspectButton, StateFilter, useAskedState, whyColumn } from './deliveries.tsx'
 import {
   type IntegrationDelivery,
   integrationDeliveriesOptions,
@@ -110,11 +110,9 @@ const Inspect = ({ id, deliveryId, onClose }: { id: string; deliveryId: string; 
 }
 
 const Deliveries = ({ id }: { id: string }) => {
-  const { status } = useSearch({ from: '/app/settings/$part' })
-  const navigate = useNavigate({ from: '/settings/$part' })
   const isAdmin = useMay('admin')
   const [inspected, setInspected] = useState<string>()
-  const asked = statuses.find((known) => known === status)
+  const asked = useAskedState(statuses)
   const list = useList(integrationDeliveriesOptions(id, asked))
   const columns: Column<IntegrationDelivery>[] = [
     { key: 'at', label: 'Received', cell: ({ receivedAt }) => <Time at={receivedAt} /> },
@@ -123,47 +121,18 @@ const Deliveries = ({ id }: { id: string }) => {
       cell: (row) => <Badge tone={tones[row.status]}>{sentenceCase(row.status)}</Badge>,
     },
     { key: 'event', label: 'Event', from: 480, cell: ({ event }) => event && <code>{event}</code> },
-    {
-      ...{ key: 'why', label: 'Why', from: 720 as const },
-      cell: ({ reason }) => (
-        <div className={styles.long} title={reason ?? undefined}>
-          {reason}
-        </div>
-      ),
-    },
+    whyColumn,
     {
       ...{ key: 'ways', label: '' },
       cell: (row) =>
-        isAdmin && (
-          <div className={styles.cellWays}>
-            <Button
-              small
-              look="quiet"
-              aria-label={`Inspect what came at ${row.receivedAt}`}
-              onClick={() => setInspected(row.id)}
-            >
-              Inspect
-            </Button>
-          </div>
-        ),
+        isAdmin && <InspectButton what={`what came at ${row.receivedAt}`} onClick={() => setInspected(row.id)} />,
     },
   ]
   return (
     <Section
       title="Deliveries"
       context="What the provider sent, newest first"
-      actions={
-        <div className={styles.status}>
-          <Select
-            aria-label="State of deliveries"
-            value={asked ?? ''}
-            options={[{ value: '', label: 'All' }, ...statuses.map((value) => ({ value, label: sentenceCase(value) }))]}
-            onChange={({ target }) =>
-              void navigate({ search: { open: id, ...(target.value && { status: target.value }) }, replace: true })
-            }
-          />
-        </div>
-      }
+      actions={<StateFilter id={id} states={statuses} asked={asked} />}
     >
       <ListTable
         list={list}

@@ -1,5 +1,4 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answer, api } from '../api/client.ts'
 import { useList } from '../api/queries.ts'
@@ -10,12 +9,12 @@ import { Badge, type Tone } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { Code } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { Select } from '../ui/form.tsx'
 import { ListTable } from '../ui/list-table.tsx'
 import { Facts, Section } from '../ui/page.tsx'
 import { Await, Empty, FaultNote } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
+import { InspectButton, StateFilter, useAskedState, whyColumn } from './deliveries.tsx'
 import { refresh, type WebhookDelivery, webhookDeliveriesOptions, webhookDeliveryOptions } from './queries.ts'
 import styles from './settings.module.css'
 
@@ -91,10 +90,8 @@ const Inspect = ({ id, deliveryId, onClose }: { id: string; deliveryId: string; 
 }
 
 export const WebhookDeliveries = ({ id }: { id: string }) => {
-  const { status } = useSearch({ from: '/app/settings/$part' })
-  const navigate = useNavigate({ from: '/settings/$part' })
   const [inspected, setInspected] = useState<string>()
-  const asked = statuses.find((known) => known === status)
+  const asked = useAskedState(statuses)
   const list = useList({
     ...webhookDeliveriesOptions(id, asked),
     // While one is on its way, what comes of it shows by itself.
@@ -106,46 +103,17 @@ export const WebhookDeliveries = ({ id }: { id: string }) => {
     { key: 'event', label: 'Event', cell: ({ eventType }) => <code>{eventType}</code> },
     { key: 'state', label: 'State', cell: (row) => <State {...row} /> },
     { key: 'attempts', label: 'Attempts', numeric: true, from: 720, cell: ({ attemptCount }) => attemptCount },
-    {
-      ...{ key: 'why', label: 'Why', from: 720 as const },
-      cell: ({ reason }) => (
-        <div className={styles.long} title={reason ?? undefined}>
-          {reason}
-        </div>
-      ),
-    },
+    whyColumn,
     {
       ...{ key: 'ways', label: '' },
-      cell: (row) => (
-        <div className={styles.cellWays}>
-          <Button
-            small
-            look="quiet"
-            aria-label={`Inspect what was made at ${row.createdAt}`}
-            onClick={() => setInspected(row.id)}
-          >
-            Inspect
-          </Button>
-        </div>
-      ),
+      cell: (row) => <InspectButton what={`what was made at ${row.createdAt}`} onClick={() => setInspected(row.id)} />,
     },
   ]
   return (
     <Section
       title="Deliveries"
       context="Of the last 30 days"
-      actions={
-        <div className={styles.status}>
-          <Select
-            aria-label="State of deliveries"
-            value={asked ?? ''}
-            options={[{ value: '', label: 'All' }, ...statuses.map((value) => ({ value, label: sentenceCase(value) }))]}
-            onChange={({ target }) =>
-              void navigate({ search: { open: id, ...(target.value && { status: target.value }) }, replace: true })
-            }
-          />
-        </div>
-      }
+      actions={<StateFilter id={id} states={statuses} asked={asked} />}
     >
       <ListTable
         list={list}

@@ -57,3 +57,25 @@ export const getTranscript = (db: Db, org: OrgId, id: string) =>
     .where('c.organization_id', '=', org)
     .where('c.id', '=', id)
     .executeTakeFirstOrThrow(notFound)
+
+/** What a batch names, by id or by external id. */
+export type ConversationNames = { ids: string[]; externalIds: string[] }
+
+const selectNamed = (db: Db, org: OrgId, { ids, externalIds }: ConversationNames) =>
+  db
+    .selectFrom('conversations')
+    .select(['id', 'external_id as externalId'])
+    .where('organization_id', '=', org)
+    .where(({ or, eb }) =>
+      or([
+        eb('id', '=', sql<string>`ANY(${ids}::uuid[])`),
+        eb('external_id', '=', sql<string>`ANY(${externalIds}::text[])`),
+      ]),
+    )
+
+export const findNamedConversations = (db: Db, org: OrgId, names: ConversationNames) =>
+  selectNamed(db, org, names).execute()
+
+/** Locked in the order in which the ingest locks them, so that what is counted of them next stays as it is. */
+export const lockNamedConversations = (db: Db, org: OrgId, names: ConversationNames) =>
+  selectNamed(db, org, names).orderBy('external_id').orderBy('id').forNoKeyUpdate().execute()

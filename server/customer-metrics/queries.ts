@@ -55,28 +55,6 @@ export const redactsMetrics = async (db: Db, org: OrgId): Promise<boolean> => {
   return settings?.redacts ?? true
 }
 
-/** What a batch names, by id or by external id. */
-export type ConversationNames = { ids: string[]; externalIds: string[] }
-
-/**
- * Locked in the order in which the ingest locks them, so that the number of their metrics stays as it is counted next.
- */
-export const lockNamedConversations = (db: Db, org: OrgId, { ids, externalIds }: ConversationNames) =>
-  db
-    .selectFrom('conversations')
-    .select(['id', 'external_id as externalId'])
-    .where('organization_id', '=', org)
-    .where(({ or, eb }) =>
-      or([
-        eb('id', '=', sql<string>`ANY(${ids}::uuid[])`),
-        eb('external_id', '=', sql<string>`ANY(${externalIds}::text[])`),
-      ]),
-    )
-    .orderBy('external_id')
-    .orderBy('id')
-    .forNoKeyUpdate()
-    .execute()
-
 /** The values and comments may be long and are not needed to tell which keys there are. */
 export const listMetricKeys = (db: Db, org: OrgId, conversationIds: string[]) =>
   db

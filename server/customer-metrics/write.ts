@@ -1,10 +1,12 @@
 import type { Static } from 'typebox'
+import { faultOfNames, idsOfNamed } from '../conversations/named.ts'
+import { lockNamedConversations } from '../conversations/queries.ts'
 import { redact } from '../conversations/redaction.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
-import { ApiError, invalid, notFound } from '../platform/errors.ts'
+import { ApiError, notFound } from '../platform/errors.ts'
 import { itemReader } from '../platform/http/items.ts'
 import { maxKeys } from './metric.ts'
-import { listMetricKeys, lockNamedConversations, type MetricRow, redactsMetrics, writeMetrics } from './queries.ts'
+import { listMetricKeys, type MetricRow, redactsMetrics, writeMetrics } from './queries.ts'
 import { MetricItem } from './schema.ts'
 
 type Item = Static<typeof MetricItem>
@@ -21,29 +23,11 @@ const readShape = itemReader(MetricItem)
 const readItem = (given: unknown): Item | ApiError => {
   const item = readShape(given)
   if (item instanceof ApiError) return item
-  if ((item.conversationId === undefined) === (item.conversationExternalId === undefined)) {
-    return invalid('conversationId', 'or conversationExternalId must name the conversation, and not both')
-  }
-  return item
+  return faultOfNames(item) ?? item
 }
 
 /** How a row is known within a batch. */
 const placeOf = ({ conversationId, key }: Pick<MetricRow, 'conversationId' | 'key'>) => `${conversationId} ${key}`
-
-/** Finds and locks what the items name; tells of each which conversation it means. */
-const findConversations = async (trx: Db, org: OrgId, items: Item[]) => {
-  const rows = await lockNamedConversations(trx, org, {
-    ids: items.flatMap(({ conversationId }) => conversationId ?? []),
-    externalIds: items.flatMap(({ conversationExternalId }) => conversationExternalId ?? []),
-  })
-  const ids = new Set(rows.map(({ id }) => id))
-  const byExternalId = new Map(rows.map(({ id, externalId }) => [externalId, id]))
-  return ({ conversationId, conversationExternalId }: Item): string | undefined => {
-    if (conversationExternalId !== undefined) return byExternalId.get(conversationExternalId)
-    const id = conversationId?.toLowerCase() ?? ''
-    return ids.has(id) ? id : undefined
-  }
-}
 
 const countKeys = async (trx: Db, org: OrgId, ids: string[]): Promise<Map<string, Set<string>>> => {
   const rows = await listMetricKeys(trx, org, [...new Set(ids)])
@@ -57,7 +41,7 @@ const countKeys = async (trx: Db, org: OrgId, ids: string[]): Promise<Map<string
 export const writeBatch = async (trx: Db, org: OrgId, given: unknown[]): Promise<Written> => {
   const read = given.map(readItem)
   const items = read.flatMap((item) => (item instanceof ApiError ? [] : item))
-  const idOf = await findConversations(trx, org, items)
+  const idOf = await idsOfNamed(items, (names) => lockNamedConversations(trx, org, names))
   const redacts = await redactsMetrics(trx, org)
   const found = items.flatMap((item) => idOf(item) ?? [])
   const keys = found.length === 0 ? new Map<string, Set<string>>() : await countKeys(trx, org, found)

@@ -221,22 +221,6 @@ export const storeEvaluation = async (trx: Db, org: OrgId, evaluation: Evaluatio
   await sql`RELEASE SAVEPOINT before_results`.execute(trx)
 }
 
-/** What a batch names, by id or by external id. */
-export type ConversationNames = { ids: string[]; externalIds: string[] }
-
-export const findNamedConversations = (db: Db, org: OrgId, { ids, externalIds }: ConversationNames) =>
-  db
-    .selectFrom('conversations')
-    .select(['id', 'external_id as externalId'])
-    .where('organization_id', '=', org)
-    .where(({ or, eb }) =>
-      or([
-        eb('id', '=', sql<string>`ANY(${ids}::uuid[])`),
-        eb('external_id', '=', sql<string>`ANY(${externalIds}::text[])`),
-      ]),
-    )
-    .execute()
-
 const columns = [
   'r.conversation_id as conversationId',
   'r.monitor_id as monitorId',

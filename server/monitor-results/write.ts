@@ -1,12 +1,14 @@
 import type { Static } from 'typebox'
+import { faultOfNames, idsOfNamed } from '../conversations/named.ts'
+import { findNamedConversations } from '../conversations/queries.ts'
 import { redact } from '../conversations/redaction.ts'
 import { redactsMetrics } from '../customer-metrics/queries.ts'
 import type { Deps } from '../deps.ts'
 import { findMonitors } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
-import { ApiError, invalid, notFound } from '../platform/errors.ts'
+import { ApiError, notFound } from '../platform/errors.ts'
 import { itemReader } from '../platform/http/items.ts'
-import { findNamedConversations, type ResultRow, upsertResults } from './queries.ts'
+import { type ResultRow, upsertResults } from './queries.ts'
 import { longestReasoning, ResultItem } from './schema.ts'
 import { tellOfResults } from './tell.ts'
 
@@ -21,25 +23,7 @@ const readShape = itemReader(ResultItem)
 const readItem = (given: unknown): Item | ApiError => {
   const item = readShape(given)
   if (item instanceof ApiError) return item
-  if ((item.conversationId === undefined) === (item.conversationExternalId === undefined)) {
-    return invalid('conversationId', 'or conversationExternalId must name the conversation, and not both')
-  }
-  return item
-}
-
-/** Tells of an item which conversation it means. */
-const findConversations = async (trx: Db, org: OrgId, items: Item[]) => {
-  const rows = await findNamedConversations(trx, org, {
-    ids: items.flatMap(({ conversationId }) => conversationId ?? []),
-    externalIds: items.flatMap(({ conversationExternalId }) => conversationExternalId ?? []),
-  })
-  const ids = new Set(rows.map(({ id }) => id))
-  const byExternalId = new Map(rows.map(({ id, externalId }) => [externalId, id]))
-  return ({ conversationId, conversationExternalId }: Item): string | undefined => {
-    if (conversationExternalId !== undefined) return byExternalId.get(conversationExternalId)
-    const id = conversationId?.toLowerCase() ?? ''
-    return ids.has(id) ? id : undefined
-  }
+  return faultOfNames(item) ?? item
 }
 
 type Told = Pick<ResultRow, 'reasoning' | 'evidence'>
@@ -63,7 +47,7 @@ export const writeBatch = async (
 ): Promise<ResultOutcome[]> => {
   const read = given.map(readItem)
   const items = read.flatMap((item) => (item instanceof ApiError ? [] : item))
-  const conversationOf = await findConversations(trx, org, items)
+  const conversationOf = await idsOfNamed(items, (names) => findNamedConversations(trx, org, names))
   const found = await findMonitors(trx, org, [...new Set(items.map(({ monitorId }) => monitorId.toLowerCase()))])
   const monitors = new Map(found.map((monitor) => [monitor.id, monitor]))
   const redacts = await redactsMetrics(trx, org)

@@ -7,6 +7,9 @@ import { onTestFinished } from 'vitest'
 
 const run = promisify(execFile)
 
+/** So much may stay free: less than a segment of the write-ahead log. */
+const leastBytes = 16_384
+
 export type Disk = { fill: () => Promise<void>; free: () => Promise<void> }
 
 /** Makes the folder a disk in memory. Undefined where this user may not mount one: then it is an ordinary folder. */
@@ -23,8 +26,17 @@ export const openDisk = async (folder: string, mebibytes: number): Promise<Disk 
   return {
     fill: async () => {
       const { bavail, bsize } = await statfs(folder)
-      // Somebody may have taken some of it meanwhile.
-      await run('fallocate', ['-l', String(bavail * bsize), ballast]).catch(() => {})
+      let taken = 0
+      // What does not fit whole is not taken at all, and others take some meanwhile: so in ever smaller pieces.
+      for (let bytes = Math.floor((bavail * bsize) / 2); bytes >= leastBytes; bytes = Math.floor(bytes / 2)) {
+        const at = ['-o', String(taken), '-l', String(bytes)]
+        const fits = run('fallocate', [...at, ballast]).then(
+          () => true,
+          () => false,
+        )
+        if (await fits) taken += bytes
+      }
+      if (taken === 0) throw new Error(`nothing of ${folder} could be taken`)
     },
     free: () => rm(ballast, { force: true }),
   }

@@ -85,12 +85,12 @@ const networks = (random: Random): Network[] => [
 
 const failNetwork = (name: string, proxy: Passage, random: Random): Choice => {
   const network = random.pick(networks(random))
-  const forgets = random.chance(0.5)
+  const resets = random.chance(0.5)
   const end = () => {
-    if (forgets) proxy.reset()
+    if (resets) proxy.reset()
     proxy.become(sound)
   }
-  const how = network.kind === 'silent' ? `silent, then ${forgets ? 'forgotten' : 'late'}` : network.kind
+  const how = network.kind === 'silent' ? `silent, then ${resets ? 'reset' : 'late'}` : network.kind
   return { name: `the network ${name} is ${how}`, forMs: moment(random), begin: () => proxy.become(network), end }
 }
 

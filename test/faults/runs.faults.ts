@@ -1,10 +1,9 @@
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import pg from 'pg'
 import { expect, inject, it } from 'vitest'
 import { answer, serveModel } from '../../server/monitors/judges/test-model.ts'
 import { ask, makeDataDir, provision, startEarshot, takeFreePort } from '../earshot.ts'
 import { seededRandom } from '../malformed.ts'
+import { connectTo } from './database.ts'
 
 /** Runs that are killed at any moment end with one result for each conversation, and what was paid for is paid once. */
 
@@ -30,10 +29,12 @@ it('kill -9 in the middle of runs: each conversation has one result, and is paid
   process.stdout.write(`runs: seed ${seed}\n`)
   const random = seededRandom(seed)
   const calls = new Map<number, number>()
+  const sinceStart = new Set<number>()
   let asked = 0
   const model = await serveModel(async ({ transcript }) => {
     const number = numberIn(transcript)
     calls.set(number, (calls.get(number) ?? 0) + 1)
+    sinceStart.add(number)
     asked++
     await pause(5 + random.below(25))
     return answer({ reasoning: `It is ${number}.` })
@@ -64,8 +65,7 @@ it('kill -9 in the middle of runs: each conversation has one result, and is paid
     })
   expect((await start(judge)).status).toBe(202)
 
-  const database = new pg.Client({ host: join(dataDir, 'postgres'), user: 'earshot', database: 'earshot' })
-  await database.connect()
+  const database = await connectTo(dataDir)
   try {
     const stored = async (id: string): Promise<number[]> => {
       const { rows } = await database.query(
@@ -87,7 +87,8 @@ it('kill -9 in the middle of runs: each conversation has one result, and is paid
       earshot.child.kill('SIGKILL')
       await earshot.ended
       const done = new Set(await stored(judge))
-      const unfinished = [...calls.keys()].filter((number) => !done.has(number))
+      const unfinished = [...sinceStart].filter((number) => !done.has(number))
+      sinceStart.clear()
       longestLine = Math.max(longestLine, unfinished.length)
       for (const number of unfinished) onTheWay.set(number, (onTheWay.get(number) ?? 0) + 1)
       earshot = await startEarshot(switches)

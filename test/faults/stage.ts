@@ -1,31 +1,10 @@
 // An organization of its own for a round, with all that its traffic needs, made before anything goes wrong.
-import { generateKey, hashKey, keyPrefix } from '../../server/platform/identity/keys.ts'
-import { newId } from '../../server/platform/ids.ts'
 import type { Random } from '../malformed.ts'
 import { serviceKey } from '../server.ts'
+import { insertReviewers } from './database.ts'
 import type { World } from './world.ts'
 
 const reviewers = 3
-
-/** Straight into the database: to invite people and have them sign in is none of these tests. */
-const makeReviewers = async ({ database }: World, org: string): Promise<{ userId: string; key: string }[]> => {
-  const made = Array.from({ length: reviewers }, () => ({ userId: newId(), key: generateKey() }))
-  for (const { userId, key } of made) {
-    const email = `${userId}@example.com`
-    await database.query(`INSERT INTO users (id, email, name) VALUES ($1, $2, 'Rita')`, [userId, email])
-    await database.query(
-      `INSERT INTO members (organization_id, id, user_id, name, role, joined_at)
-       VALUES ($1, $2, $3, 'Rita', 'member', now())`,
-      [org, newId(), userId],
-    )
-    await database.query(
-      `INSERT INTO api_keys (organization_id, id, hash, prefix, name, role, created_by_user_id)
-       VALUES ($1, $2, $3, $4, 'A key', 'member', $5)`,
-      [org, newId(), hashKey(key), keyPrefix(key), userId],
-    )
-  }
-  return made
-}
 
 export const providerSecret = 'provider-secret-0123456789'
 
@@ -86,7 +65,7 @@ export const openStage = async (world: World, random: Random) => {
     endpointSecret: endpoint.secret as string,
     experimentId: experiment.id as string,
     webhookPaths: { vapi: await integration('vapi'), retell: await integration('retell') },
-    reviewers: await makeReviewers(world, org),
+    reviewers: await insertReviewers(database.query, org, reviewers),
     /** By the clock of this process, which no fault touches. */
     startedAt: new Date(experiment.startedAt),
     query: database.query,

@@ -12,7 +12,7 @@ import { drawOrder, makeCalls, parseCsv, start } from './test-calls.ts'
 import { drawing } from './test-random.ts'
 import { expectedRows, loadAll } from './test-reference.ts'
 
-/** `EXPORT_SEED=… vitest run server/exports/generation` draws the very same calls and orders again. */
+/** `EXPORT_SEED=… vitest run server/exports/generation/read` draws the very same again; `EXPORT_ORGANIZATIONS=200` more. */
 const seed = Number(process.env.EXPORT_SEED ?? randomInt(2 ** 31))
 const organizations = Number(process.env.EXPORT_ORGANIZATIONS ?? 20)
 const ordersEach = 50

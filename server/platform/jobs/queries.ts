@@ -91,6 +91,14 @@ export const returnAllActive = async (db: Db): Promise<number> => {
   return rows.length
 }
 
+/** The names of jobs that can be taken, or that can with their time ignored. */
+export const listDueNames = async (db: Db, ignoreStartAfter: boolean): Promise<Set<string>> => {
+  const { rows } = await sql<{ name: string }>`
+    SELECT DISTINCT name FROM pgboss.job WHERE state < 'active'
+      ${ignoreStartAfter ? sql`` : sql`AND start_after <= pgboss.job_now()`}`.execute(db)
+  return new Set(rows.map(({ name }) => name))
+}
+
 export type DeadJob = { id: string; name: string; payload: unknown; attempts: number; error: string; diedAt: Date }
 
 /** The newest first. A cursor is the last row's place. */

@@ -14,6 +14,7 @@ import {
   insertHolders,
   type JobState,
   listDead,
+  listDueNames,
   retryDead,
   returnAllActive,
   uncountedFrom,
@@ -184,7 +185,9 @@ export const openJobs = async ({ database, log }: { database: Database; log: Log
     const outcomes: Outcome[] = []
     for (let again = true; again; ) {
       again = false
+      let due = await listDueNames(db, delayed)
       for (const job of jobs) {
+        if (!due.has(job.name)) continue
         for (const taken of await take(job.name, 1, null, delayed)) {
           again = true
           const outcome = await runAttempt(db, job, deps, taken, new AbortController())
@@ -195,6 +198,7 @@ export const openJobs = async ({ database, log }: { database: Database; log: Log
           }
           if (outcomes.length > drainLimit) throw new Error(`drain: no end after ${drainLimit} attempts`)
         }
+        due = await listDueNames(db, delayed)
       }
     }
     return outcomes

@@ -26,6 +26,8 @@ export const openConversations = (stage: Stage): Sender => {
   const faults: string[] = []
   let next = 0
 
+  const versionOf = (number: number) => stage.armIds[number % 2]
+
   const make = () => {
     const number = next++
     const externalId = `call-${number}`
@@ -33,7 +35,7 @@ export const openConversations = (stage: Stage): Sender => {
     return {
       externalId,
       agentId: stage.agentId,
-      agentVersionId: stage.armIds[number % 2],
+      agentVersionId: versionOf(number),
       channel: 'call',
       // Never before the launch of the experiment, which counts what begins after it.
       startedAt: new Date(stage.startedAt.getTime() + 1_000 + number).toISOString(),
@@ -78,20 +80,25 @@ export const openConversations = (stage: Stage): Sender => {
   type Row = {
     externalId: string
     id: string
+    status: string
+    versionId: string | null
     turns: number
+    content: string
     /** Jobs that are done are forgotten after a while. */
     evaluations: number
     results: [string, number][] | null
   }
+  /** Of all that is stored, but for what other traffic names. */
   const compare = async () => {
     const rows: Row[] = await query(
-      `SELECT c.external_id AS "externalId", c.id, t.turn_count AS turns,
+      `SELECT c.external_id AS "externalId", c.id, c.status, c.agent_version_id AS "versionId", t.turn_count AS turns,
+         t.content,
          (SELECT jsonb_agg(jsonb_build_array(r.monitor_id, r.result)) FROM monitor_results r
           WHERE r.organization_id = $1 AND r.conversation_id = c.id AND r.monitor_id = ANY($2::uuid[])) AS results,
          (SELECT count(*)::int FROM pgboss.job j WHERE j.name = 'conversation.evaluate'
           AND j.data->'conversationIds' ? c.id::text) AS evaluations
        FROM conversations c LEFT JOIN transcripts t ON t.organization_id = $1 AND t.conversation_id = c.id
-       WHERE c.organization_id = $1 AND c.external_id LIKE 'call-%'`,
+       WHERE c.organization_id = $1 AND (c.external_id ~ '^(erased|reviewed|vapi|retell)-') IS NOT TRUE`,
       [org, [monitors.rule, monitors.judge]],
     )
     const found = [...faults]
@@ -104,7 +111,7 @@ export const openConversations = (stage: Stage): Sender => {
       const row = stored.get(externalId)
       if (row?.id !== id) found.push(`${externalId} was acknowledged as ${id} and is stored as ${row?.id ?? 'nothing'}`)
     }
-    for (const { externalId, turns, results, evaluations } of rows) {
+    for (const { externalId, status, versionId, turns, content, results, evaluations } of rows) {
       if (evaluations > 1) found.push(`${externalId} was evaluated ${evaluations} times`)
       const number = tried.get(externalId)
       if (number === undefined) {
@@ -112,6 +119,9 @@ export const openConversations = (stage: Stage): Sender => {
         continue
       }
       if (turns !== transcriptOf(number).length) found.push(`${externalId} has ${turns} turns`)
+      else if (!content.includes(`Your number is ${number}.`)) found.push(`${externalId} has another's transcript`)
+      if (status !== 'completed') found.push(`${externalId} is ${status}`)
+      if (versionId !== versionOf(number)) found.push(`${externalId} is of the version ${versionId}`)
       const wanted = [
         [monitors.rule, isRefund(number) ? 1 : 0],
         [monitors.judge, isAngry(number) ? 1 : 0],

@@ -3,9 +3,16 @@ import { wav } from '../../make.ts'
 import type { Stage, Traffic } from '../stage.ts'
 
 export const openErasures = ({ client, key, agentId, startedAt, query, org, world }: Stage): Traffic => {
-  const erased = new Map<string, string>()
+  const erased = new Set<string>()
+  const files: string[] = []
   // Outside of what is exported: files that hold an erased conversation are withdrawn.
   const begunAt = new Date(startedAt.getTime() - 2 * 3_600_000).toISOString()
+
+  /** Past the service, and none while the database is away. */
+  const listFiles = async (id: string): Promise<string[]> => {
+    const text = 'SELECT blob_key AS key FROM recordings WHERE organization_id = $1 AND conversation_id = $2'
+    return (await query(text, [org, id]).catch(() => [])).map(({ key }) => key)
+  }
 
   const send = async (number: number) => {
     const externalId = `erased-${number}`
@@ -17,24 +24,24 @@ export const openErasures = ({ client, key, agentId, startedAt, query, org, worl
     const path = `/v1/conversations/${made.body.id}`
     const raw = { bytes: wav(), headers: { 'content-type': 'audio/wav' } }
     await client.send('PUT', `${path}/recording`, [200], { key, raw })
-    // 404: the answer of the attempt before was lost.
-    await client.send('DELETE', path, [204, 404], { key })
-    erased.set(externalId, made.body.id)
+    files.push(...(await listFiles(made.body.id)))
+    await client.send('DELETE', path, [204], { key, done: [404] })
+    erased.add(made.body.id)
     await client.send('POST', '/v1/conversations', [409], { key, body })
   }
 
   const compare = async () => {
-    const ids = [...erased.values()]
+    const ids = [...erased]
     const rows: { kind: string; id: string }[] = await query(
       `SELECT 'the conversation' AS kind, id::text FROM conversations
-       WHERE organization_id = $1 AND (id = ANY($2::uuid[]) OR external_id = ANY($3))
+       WHERE organization_id = $1 AND (id = ANY($2::uuid[]) OR external_id LIKE 'erased-%')
        UNION ALL SELECT 'the transcript', conversation_id::text FROM transcripts
        WHERE organization_id = $1 AND conversation_id = ANY($2::uuid[])
        UNION ALL SELECT 'a result', conversation_id::text FROM monitor_results
        WHERE organization_id = $1 AND conversation_id = ANY($2::uuid[])
        UNION ALL SELECT 'the recording', conversation_id::text FROM recordings
        WHERE organization_id = $1 AND conversation_id = ANY($2::uuid[])`,
-      [org, ids, [...erased.keys()]],
+      [org, ids],
     )
     const found = rows.map(({ kind, id }) => `${kind} of ${id} was erased and is there`)
     for (const id of ids.slice(0, 3)) {
@@ -47,7 +54,8 @@ export const openErasures = ({ client, key, agentId, startedAt, query, org, worl
     )
     const stored = await world.storage.list(`${org}/recordings/`)
     const lost = named.filter((row) => !stored.includes(row.key)).map((row) => `the file ${row.key} is lost`)
-    return [...found, ...lost]
+    const left = files.filter((file) => stored.includes(file)).map((file) => `the file ${file} was erased and is there`)
+    return [...found, ...lost, ...left]
   }
 
   return { send, compare }

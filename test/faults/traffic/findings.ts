@@ -4,7 +4,7 @@ import type { Sender } from './conversations.ts'
 
 export const openFindings = ({ client, query, org, reviewers, random }: Stage, conversations: Sender): Traffic => {
   const filed = new Map<string, string>()
-  const attached = new Map<string, string[]>()
+  const attached = new Map<string, Set<string>>()
   const tried = new Set<string>()
 
   const send = async (number: number) => {
@@ -20,7 +20,7 @@ export const openFindings = ({ client, query, org, reviewers, random }: Stage, c
       if (!conversation) continue
       const body = { conversationId: conversation.id }
       await client.send('POST', `/v1/findings/${id}/conversations`, [200, 201], { key, body })
-      attached.set(id, [...(attached.get(id) ?? []), conversation.id])
+      attached.set(id, (attached.get(id) ?? new Set()).add(conversation.id))
     }
   }
 
@@ -32,15 +32,15 @@ export const openFindings = ({ client, query, org, reviewers, random }: Stage, c
       [org],
     )
     const found: string[] = []
-    for (const [at, { title }] of rows.entries()) {
+    for (const [at, { id, title, conversations }] of rows.entries()) {
       if (rows.findIndex((row) => row.title === title) < at) found.push(`${title} is there twice`)
       if (!tried.has(title)) found.push(`${title} was never filed`)
+      const [told, right] = [conversations, [...(attached.get(id) ?? [])]].map((list) => list.toSorted().join())
+      if (told !== right) found.push(`${title} has the conversations ${told} in place of ${right}`)
     }
     for (const [id, title] of filed) {
       const row = rows.find((one) => one.id === id)
       if (row?.title !== title) found.push(`${title} was acknowledged and is not stored`)
-      const lost = (attached.get(id) ?? []).filter((conversation) => !row?.conversations.includes(conversation))
-      if (lost.length > 0) found.push(`${title} has lost ${lost.join(', ')}`)
     }
     return found
   }

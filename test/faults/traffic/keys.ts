@@ -32,6 +32,12 @@ export const openKeys = ({ client, key, random, query, org }: Stage): Traffic =>
       if (audited !== 1) found.push(`the making of ${name} was noted ${audited} times`)
       if (!tried.has(name)) found.push(`${name} was never asked for`)
     }
+    const made: { id: string }[] = await query(
+      `SELECT e.id FROM audit_events e WHERE e.organization_id = $1 AND e.action = 'apiKey.create' AND NOT EXISTS (
+         SELECT FROM api_keys k WHERE k.organization_id = $1 AND k.id::text = e.targets->0->>'id')`,
+      [org],
+    )
+    found.push(...made.map(({ id }) => `the event ${id} notes a key that is not there`))
     const ask = async (keys: Map<string, string>, status: number) => {
       for (const [id, secret] of keys) {
         const answer = await client.send('GET', '/v1/me', [200, 401], { key: secret })

@@ -5,13 +5,18 @@ import type { Sender } from './conversations.ts'
 export type Measures = Traffic & { listJudged: () => string[] }
 
 /** What was acknowledged, by what it is of. */
-type Values = Map<string, number>
+type Values = Map<string, number | string>
 
-const compareValues = (what: string, acknowledged: Values, rows: { name: string; value: number }[]): string[] => {
+const compareValues = (
+  what: string,
+  acknowledged: Values,
+  rows: { name: string; value: number | string }[],
+): string[] => {
   const stored: Values = new Map()
   const found: string[] = []
   for (const { name, value } of rows) {
     if (stored.has(name)) found.push(`${what} of ${name} is there twice`)
+    if (!acknowledged.has(name)) found.push(`${what} of ${name} was never sent`)
     stored.set(name, value)
   }
   for (const [name, value] of acknowledged) {
@@ -32,7 +37,7 @@ export const openMeasures = (
     const item = { monitorId: monitors.external, conversationId: id, result, score }
     const { body } = await post('/v1/monitor-results', [200], { results: [item] })
     if (body.data[0].error) throw new Error(`a result was refused: ${JSON.stringify(body)}`)
-    results.set(id, score)
+    results.set(id, `${result} ${score}`)
   }
 
   const sendMetric = async (id: string, value: number) => {
@@ -59,8 +64,9 @@ export const openMeasures = (
       'the result',
       results,
       await query(
-        `SELECT conversation_id AS name, score AS value FROM monitor_results
-         WHERE organization_id = $1 AND monitor_id = $2`,
+        `SELECT conversation_id AS name,
+           concat_ws(' ', CASE result WHEN 1 THEN 'affected' WHEN 0 THEN 'not_affected' END, score) AS value
+         FROM monitor_results WHERE organization_id = $1 AND monitor_id = $2`,
         [org, monitors.external],
       ),
     ),

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { sample } from '../../samples/ingest/sample.ts'
 import { providerSecret, type Stage, type Traffic } from '../stage.ts'
 import { recordingAt } from '../world.ts'
+import { fetchRecording } from './recordings.ts'
 
 type Event = { provider: 'vapi' | 'retell'; bytes: Buffer }
 
@@ -36,7 +37,8 @@ const headersOf = ({ provider, bytes }: Event): Record<string, string> => {
   return { ...type, 'x-retell-signature': `v=${now},d=${digest}` }
 }
 
-export const openProviders = ({ client, random, query, org, webhookPaths, world }: Stage): Traffic => {
+export const openProviders = (stage: Stage): Traffic => {
+  const { client, random, query, org, webhookPaths, world } = stage
   const acknowledged = new Map<string, 'vapi' | 'retell'>()
   const tried = new Set<string>()
 
@@ -61,8 +63,8 @@ export const openProviders = ({ client, random, query, org, webhookPaths, world 
   }
 
   const compare = async () => {
-    const rows: { callId: string; turns: number; metrics: string[]; bytes: number | null }[] = await query(
-      `SELECT c.external_id AS "callId", t.turn_count AS turns, r.bytes::int,
+    const rows: { callId: string; id: string; turns: number; metrics: string[]; isRecorded: boolean }[] = await query(
+      `SELECT c.external_id AS "callId", c.id, t.turn_count AS turns, r.status IS NOT NULL AS "isRecorded",
          ARRAY(SELECT m.key FROM customer_metrics m WHERE m.organization_id = $1 AND m.conversation_id = c.id) AS metrics
        FROM conversations c
        LEFT JOIN transcripts t ON t.organization_id = $1 AND t.conversation_id = c.id
@@ -79,8 +81,10 @@ export const openProviders = ({ client, random, query, org, webhookPaths, world 
       else if (!(row.turns > 0)) found.push(`the call ${callId} has no transcript`)
       else if (provider === 'retell') {
         if (!row.metrics.includes('retell.summary')) found.push(`what the analysis of ${callId} found is lost`)
-        const bytes = recordingAt(`/${org}/${callId}`).length
-        if (row.bytes !== bytes) found.push(`the recording of ${callId} has ${row.bytes} bytes in place of ${bytes}`)
+        const right = recordingAt(`/${org}/${callId}`)
+        if (!row.isRecorded) found.push(`the recording of ${callId} is lost`)
+        else if (!(await fetchRecording(stage, row.id)).equals(right))
+          found.push(`the recording of ${callId} is another`)
       }
     }
     return found

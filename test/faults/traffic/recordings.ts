@@ -3,7 +3,15 @@ import { wav } from '../../make.ts'
 import type { Stage, Traffic } from '../stage.ts'
 import type { Sender } from './conversations.ts'
 
-export const openRecordings = ({ client, key, random }: Stage, conversations: Sender): Traffic => {
+/** As the service serves it. */
+export const fetchRecording = async ({ client, key }: Stage, conversationId: string): Promise<Buffer> => {
+  const link = await client.send('GET', `/v1/conversations/${conversationId}/recording`, [302], { key })
+  const response = await fetch(link.headers.get('location') ?? '')
+  return Buffer.from(await response.arrayBuffer())
+}
+
+export const openRecordings = (stage: Stage, conversations: Sender): Traffic => {
+  const { client, key, random } = stage
   /** The last that was acknowledged, of a conversation that nobody else uploads to at the time. */
   const acknowledged = new Map<string, Uint8Array<ArrayBuffer>>()
 
@@ -20,11 +28,8 @@ export const openRecordings = ({ client, key, random }: Stage, conversations: Se
   const compare = async () => {
     const found: string[] = []
     for (const [id, bytes] of acknowledged) {
-      const link = await client.send('GET', `/v1/conversations/${id}/recording`, [302], { key })
-      const response = await fetch(link.headers.get('location') ?? '')
-      const stored = Buffer.from(await response.arrayBuffer())
-      if (!stored.equals(bytes))
-        found.push(`the recording of ${id} has ${stored.length} other bytes (${response.status})`)
+      const stored = await fetchRecording(stage, id)
+      if (!stored.equals(bytes)) found.push(`the recording of ${id} is ${stored.length} other bytes`)
     }
     return found
   }
