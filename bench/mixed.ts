@@ -3,23 +3,39 @@
 // docs/operating.md states, "Under load". It ends with 1 when one does not hold.
 // npm run bench -- mixed [CONVERSATIONS] [MINUTES]
 
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { launchChromium, unpackChromium } from '../e2e/chromium.ts'
+import { unpackChromium } from '../e2e/chromium.ts'
 import { startDemo } from '../e2e/demo.ts'
 import { sessionOf } from '../e2e/people.ts'
-import { exportOnAndOn } from './mixed/exporting.ts'
+import type { Done, Task } from './mixed/beside.ts'
 import { readLimits } from './mixed/limits.ts'
 import { percentile, runStreams } from './mixed/steady.ts'
 import { openTraffic, prepare } from './mixed/traffic.ts'
-import { visitPages } from './mixed/visits.ts'
 import { slopeOf, untilIdle, watch } from './mixed/watch.ts'
 import { failedCount, judge, print } from './report.ts'
 import { startServer } from './servers.ts'
 
 const [calls = 1_000_000, minutes = 10] = process.argv.slice(2).map(Number)
 const warmUpMs = 30_000
+
+/** Exports and the console, by a process of its own. */
+const runBeside = async (task: Task): Promise<Done> => {
+  const child = fork(join(import.meta.dirname, 'mixed/beside.ts'), {
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  })
+  child.send(task)
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the process of exports and pages ended with ${code}`)
+  })
+  const [done] = await Promise.race([once(child, 'message'), ended])
+  ended.catch(() => {})
+  // What it sends is what its file says.
+  return done as Done
+}
 
 const limits = await readLimits()
 const folder = await mkdtemp(join(tmpdir(), 'earshot-bench-'))
@@ -38,11 +54,11 @@ const server = await startServer(join(import.meta.dirname, '../bin/earshot'), ['
   PORT: '0',
   EARSHOT_DATA_DIR: dataDir,
 })
-const browser = await launchChromium(await unpackChromium(folder))
 try {
   const { origin } = server
   const world = await prepare(origin, demo.key)
   const traffic = openTraffic(world)
+  const chromium = await unpackChromium(folder)
   const streams = Object.entries(traffic.asks).map(([name, ask]) => ({
     ...{ name, ask, perSecond: limits.ofRequest(name).perSecond },
   }))
@@ -62,11 +78,10 @@ try {
   print(`${minutes} minutes of load`)
   const madeBefore = traffic.told().made
   const until = performance.now() + minutes * 60_000
-  const [measured, samples, exported, visits] = await Promise.all([
+  const [measured, samples, { exported, visits }] = await Promise.all([
     runStreams([...streams, probe], until),
     watch(server.child.pid ?? 0, origin, until),
-    exportOnAndOn(world, until),
-    visitPages(browser, { origin, cookie, paths, until }),
+    runBeside({ world, chromium, tour: { origin, cookie, paths }, ms: minutes * 60_000 }),
   ])
 
   const statuses = new Map<number | string, number>()
@@ -123,6 +138,12 @@ try {
   print(
     `memory at most: the service ${most('megabytes').toFixed(0)} MB, PostgreSQL ${most('databaseMegabytes').toFixed(0)} MB`,
   )
+  const heaps = Array.from({ length: Math.ceil(minutes) }, (_, minute) =>
+    Math.min(
+      ...samples.filter((sample) => Math.floor(sample.minutes) === minute).map((sample) => sample.heapMegabytes),
+    ),
+  )
+  print(`of its heap in use at least, minute by minute: ${heaps.map((heap) => heap.toFixed(0)).join(', ')} MB`)
   judge('memory of the service', most('megabytes'), { atMost: limits.of('memory of the service, MB') }, ' MB')
   const growth = slopeOf(late.map(({ minutes: x, megabytes: y }) => ({ x, y })))
   judge(
@@ -133,7 +154,6 @@ try {
   )
   judge('jobs that waited', most('waiting'), { atMost: limits.of('jobs that wait') }, '')
 } finally {
-  await browser.close()
   await server.stop()
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
 }

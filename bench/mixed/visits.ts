@@ -6,10 +6,13 @@ type Cookie = { name: string; value: string }
 
 const everyMs = 5_000
 
+export type Tour = { origin: string; cookie: Cookie; paths: string[] }
+
 /** Somebody goes through the console in a browser, a page every few seconds, and waits until it is whole. */
 export const visitPages = async (
   browser: Browser,
-  { origin, cookie, paths, until }: { origin: string; cookie: Cookie; paths: string[]; until: number },
+  { origin, cookie, paths }: Tour,
+  until: number,
 ): Promise<number[]> => {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' })
   await context.addCookies([{ ...cookie, url: origin, httpOnly: true, sameSite: 'Lax' }])

@@ -1,17 +1,29 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export type Sample = { minutes: number; megabytes: number; databaseMegabytes: number; waiting: number }
+export type Sample = {
+  minutes: number
+  megabytes: number
+  heapMegabytes: number
+  databaseMegabytes: number
+  waiting: number
+}
 
 const everyMs = 5_000
 
 const statusOf = (pid: number) => readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
 
-/** What a process alone holds, in MB; memory shared between those of the database is counted once, by halves. */
-const ownMegabytes = async (pid: number): Promise<number | undefined> => {
-  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '')
-  const kilobytes = /^Pss:\s+(\d+)/m.exec(rollup)?.[1]
-  return kilobytes === undefined ? undefined : Number(kilobytes) / 1_024
+/** A line of the status in MB; where it cannot be told, no limit holds. */
+const megabytesOf = (status: string, name: 'VmRSS' | 'RssAnon' | 'RssShmem'): number =>
+  Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1_024
+
+/** One that has ended meanwhile has no memory. */
+const isOfDatabase = (status: string) => status.startsWith('Name:\tpostgres') && status.includes('RssAnon')
+
+/** What its processes hold alone, and what they share, of which each has touched a part. */
+const databaseMegabytes = (statuses: string[]): number => {
+  const shared = Math.max(...statuses.map((status) => megabytesOf(status, 'RssShmem')))
+  return statuses.reduce((sum, status) => sum + megabytesOf(status, 'RssAnon'), shared)
 }
 
 const listDescendants = async (root: number): Promise<number[]> => {
@@ -24,10 +36,11 @@ const listDescendants = async (root: number): Promise<number[]> => {
   return [...parents.keys()].filter((pid) => pid !== root && isBelow(pid))
 }
 
-/** Jobs that are due and wait, as `/metrics` tells them. */
-const countWaiting = async (origin: string): Promise<number> => {
-  const text = await (await fetch(`${origin}/metrics`)).text()
-  const lines = text.matchAll(/^earshot_jobs\{[^}]*state="waiting"[^}]*\} (\d+)/gm)
+const readMetrics = async (origin: string): Promise<string> => (await fetch(`${origin}/metrics`)).text()
+
+/** Jobs that are due and wait. */
+const countWaiting = (metrics: string): number => {
+  const lines = metrics.matchAll(/^earshot_jobs\{[^}]*state="waiting"[^}]*\} (\d+)/gm)
   return [...lines].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
@@ -36,16 +49,14 @@ export const watch = async (pid: number, origin: string, until: number): Promise
   const samples: Sample[] = []
   const startedAt = performance.now()
   while (performance.now() < until) {
-    const below = await listDescendants(pid)
-    const names = await Promise.all(below.map((child) => statusOf(child)))
-    const database = below.filter((_, at) => names[at]?.startsWith('Name:\tpostgres'))
-    const held = await Promise.all(database.map(ownMegabytes))
+    const statuses = await Promise.all((await listDescendants(pid)).map(statusOf))
+    const metrics = await readMetrics(origin)
     samples.push({
       minutes: (performance.now() - startedAt) / 60_000,
-      // Where it cannot be told, no limit holds. A connection of the database may have ended meanwhile.
-      megabytes: (await ownMegabytes(pid)) ?? Number.NaN,
-      databaseMegabytes: held.reduce<number>((sum, one) => sum + (one ?? 0), 0),
-      waiting: await countWaiting(origin),
+      megabytes: megabytesOf(await statusOf(pid), 'VmRSS'),
+      heapMegabytes: Number(/^nodejs_heap_size_used_bytes (\d+)/m.exec(metrics)?.[1]) / 1_048_576,
+      databaseMegabytes: databaseMegabytes(statuses.filter(isOfDatabase)),
+      waiting: countWaiting(metrics),
     })
     await sleep(everyMs)
   }
@@ -63,5 +74,5 @@ export const slopeOf = (points: { x: number; y: number }[]): number => {
 
 /** Whatever is due has been worked through. */
 export const untilIdle = async (origin: string): Promise<void> => {
-  while ((await countWaiting(origin)) > 0) await sleep(2_000)
+  while (countWaiting(await readMetrics(origin)) > 0) await sleep(2_000)
 }

@@ -1,0 +1,28 @@
+// A process of its own for what takes much time of whoever asks, files to download and a browser: in the process that
+// takes the time of requests, that would be time, too. It begins when it is told what to do, and tells what it measured.
+
+import type { Browser } from 'playwright-core'
+import { type Chromium, launchChromium } from '../../e2e/chromium.ts'
+import { type Exported, exportOnAndOn } from './exporting.ts'
+import type { World } from './traffic.ts'
+import { type Tour, visitPages } from './visits.ts'
+
+export type Task = { world: World; chromium: Chromium; tour: Tour; ms: number }
+export type Done = { exported: Exported[]; visits: number[] }
+
+process.once('message', async ({ world, chromium, tour, ms }: Task) => {
+  let browser: Browser | undefined
+  try {
+    browser = await launchChromium(chromium)
+    const until = performance.now() + ms
+    const [exported, visits] = await Promise.all([exportOnAndOn(world, until), visitPages(browser, tour, until)])
+    await browser.close()
+    const done: Done = { exported, visits }
+    process.send?.(done, () => process.exit(0))
+  } catch (error) {
+    process.stderr.write(`${(error as Error).stack}\n`)
+    await browser?.close()
+    process.exit(1)
+  }
+})
+process.on('disconnect', () => process.exit(1))
