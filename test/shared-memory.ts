@@ -1,6 +1,7 @@
 // Shared memory of the databases that tests have killed, which nobody comes back for.
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export const sharedMemory = '/dev/shm'
 
@@ -19,6 +20,8 @@ export const noteSegments = async (): Promise<() => Promise<void>> => {
   const before = await listSegments()
   return async () => {
     const made = (await listSegments()).filter((name) => !before.includes(name))
+    // Those of this run that were killed last may be about to end.
+    for (let looks = 0; made.length > 0 && looks < 50 && (await isAnyServerRunning()); looks++) await sleep(100)
     if (made.length === 0 || (await isAnyServerRunning())) return
     for (const name of made) await rm(join(sharedMemory, name), { force: true })
   }
