@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-const notBenches = new Set(['run.ts', 'bare-server.ts', 'report.ts', 'servers.ts'])
+const notBenches = new Set(['run.ts', 'bare-server.ts', 'report.ts', 'rules.ts', 'servers.ts'])
 const known = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.ts') && !notBenches.has(file))
   .map((file) => file.replace(/\.ts$/, ''))

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { inDatabase } from './global-setup.ts'
+import { openPassage } from './passage.ts'
 
 export type TestDatabase = { connection: pg.PoolConfig; drop: () => Promise<void> }
 
@@ -25,4 +26,13 @@ export const testDatabase = async (options: { empty?: boolean } = {}): Promise<T
     connection: inDatabase(server.connection, name),
     drop: () => run(`DROP DATABASE IF EXISTS ${name} (FORCE)`),
   }
+}
+
+/** A database behind a network that can fail. */
+export const behindPassage = async (connection: pg.PoolConfig) => {
+  const { host, port, user, password, database, ssl } = new pg.Client(connection)
+  const passage = await openPassage(() =>
+    host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port },
+  )
+  return { passage, connection: { host: '127.0.0.1', port: passage.port, user, password, database, ssl } }
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Earshot } from '../../client/src/earshot.ts'
 import { type Maker, makeConversation } from '../../server/demo/conversation.ts'
+import { rules } from '../rules.ts'
 
 const sample = JSON.parse(
   await readFile(join(import.meta.dirname, '../../test/samples/ingest/vapi_end_of_call_report.json'), 'utf8'),
@@ -16,6 +17,7 @@ for (const part of [sample.message, sample.message.artifact]) {
 }
 const secret = 'the-secret-of-the-bench'
 const batchSize = 50
+const monitorCount = 20
 const words = ['refund', 'appointment', 'order', 'invoice', 'colleague', 'cancel', 'delivery', 'password']
 const evaluatedWithinMs = 120_000
 
@@ -25,31 +27,17 @@ const pick = <T>(values: readonly T[]): T => {
   return value
 }
 
-/** Fifteen rules beside those of the demo: patterns, signals, metadata and the order of turns. */
-const rules = [
-  "turns.mentions('refund|money back')",
-  "turns.by('agent').mentions('sorry|apologi[sz]e')",
-  "turns.by('customer').mentions('third time|not listening|not what I asked')",
-  "turns.mentions('order [0-9]+')",
-  'signals.interruptions.byAgent > 1',
-  'signals.talkRatio > 0.7 || signals.talkRatio < 0.3',
-  'signals.longestSilenceMs > 4000 && signals.toolCalls > 0',
-  "metadata.plan == 'gold'",
-  "metadata.topic == 'refund' && metadata.attempt > 1",
-  "metadata.region in ['north', 'south']",
-  "conversation.channel == 'call' && conversation.durationSeconds > 90",
-  "turns.exists(t, t.role == 'customer' && t.interrupted)",
-  "turns.filter(t, t.role == 'agent').size() > 8",
-  "turns.size() > 0 && turns[turns.size() - 1].role == 'customer'",
-]
-
 /** Everything that the traffic needs to know of the organization, and more monitors, so that there are twenty. */
 export const prepare = async (origin: string, key: string) => {
   const earshot = new Earshot({ url: origin, key })
-  for (const [at, expression] of rules.entries()) {
+  const listMonitors = async () => (await earshot.monitors.list({ limit: 200 }).page()).data
+  const missing = monitorCount - (await listMonitors()).length
+  // As many of each kind of rule.
+  const expressions = [0, 1, 2, 3, 4].flatMap((at) => Object.values(rules).flatMap((ofKind) => ofKind[at] ?? []))
+  for (const [at, expression] of expressions.slice(0, missing).entries()) {
     await earshot.monitors.create({ name: `Rule ${at + 1}`, kind: 'rule', definition: { expression } })
   }
-  const monitors = (await earshot.monitors.list({ limit: 200 }).page()).data
+  const monitors = await listMonitors()
   const [experiment] = (await earshot.experiments.list({ limit: 1 }).page()).data
   if (!experiment) throw new Error('the demo has no experiment')
   const integration = await earshot.integrations.create({

@@ -1,6 +1,6 @@
 // What can go wrong, and how it is put right again.
 import type { Random } from '../malformed.ts'
-import { type Network, type Passage, sound } from './passage.ts'
+import { type Network, type Passage, sound } from '../passage.ts'
 import { canFakeTime, type Member, type World } from './world.ts'
 
 export type Fault = {

@@ -15,10 +15,10 @@ import { signal } from '../../server/platform/db/embedded-process.ts'
 import { openReceiver, receiverCertificate } from '../../server/webhooks/test-receiver.ts'
 import { findPostmaster, makeDataDir, type Running, startEarshot, takeFreePort } from '../earshot.ts'
 import { serve } from '../outside.ts'
+import { openPassage, type Passage } from '../passage.ts'
 import { startS3Server } from '../s3-server.ts'
 import { openClient } from './client.ts'
 import { openDisk } from './disk.ts'
-import { openPassage, type Passage } from './passage.ts'
 
 export type StorageKind = 's3' | 'files'
 

@@ -1,9 +1,8 @@
-import { once } from 'node:events'
-import { connect, createServer, type Server, type Socket } from 'node:net'
 import pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { type TestDatabase, testDatabase } from '../../../test/database.ts'
+import { behindPassage, type TestDatabase, testDatabase } from '../../../test/database.ts'
+import { sound } from '../../../test/passage.ts'
 import { type Listener, openListener } from './listen.ts'
 
 const log = pino({ level: 'silent' })
@@ -81,40 +80,14 @@ test('a first connection that fails is the caller’s to handle', async () => {
 })
 
 test('a connection that goes dead without a word is noticed within 5 s', async () => {
-  const { host = 'localhost', port = 5432 } = new pg.Client(database.connection)
-  const sockets: Socket[] = []
-  let silent = false
-  const proxy: Server = createServer((near) => {
-    const far = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
-    sockets.push(near, far)
-    for (const socket of [near, far]) socket.on('error', () => {})
-    if (silent) return
-    near.pipe(far)
-    far.pipe(near)
-  })
-  proxy.listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  const address = proxy.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  const { user, database: name, password } = new pg.Client(database.connection)
-  try {
-    const listener = await open({
-      host: '127.0.0.1',
-      port: address.port,
-      ...(user && { user }),
-      ...(name && { database: name }),
-      ...(typeof password === 'string' && { password }),
-    })
-    const reconnected = vi.fn()
-    await listener.on('keys', () => {}, reconnected)
-    silent = true
-    for (const socket of sockets) socket.unpipe().pause()
-    await vi.waitFor(() => expect(listener.isConnected()).toBe(false), { timeout: 9_000 })
-    silent = false
-    await vi.waitFor(() => expect(reconnected).toHaveBeenCalledOnce(), { timeout: 8_000 })
-    await listener.close()
-  } finally {
-    for (const socket of sockets) socket.destroy()
-    proxy.close()
-  }
+  const { passage, connection } = await behindPassage(database.connection)
+  const listener = await open(connection)
+  const reconnected = vi.fn()
+  await listener.on('keys', () => {}, reconnected)
+  passage.forget()
+  passage.become({ kind: 'silent' })
+  await vi.waitFor(() => expect(listener.isConnected()).toBe(false), { timeout: 9_000 })
+  passage.become(sound)
+  await vi.waitFor(() => expect(reconnected).toHaveBeenCalledOnce(), { timeout: 8_000 })
+  await listener.close()
 })

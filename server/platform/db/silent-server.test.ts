@@ -1,19 +1,13 @@
 import { sql } from 'kysely'
-import pg from 'pg'
 import { expect, it } from 'vitest'
-import { testDatabase } from '../../../test/database.ts'
-import { openPassage } from '../../../test/faults/passage.ts'
+import { behindPassage, testDatabase } from '../../../test/database.ts'
 import { openDatabase } from './database.ts'
 import { isPassingDatabaseError } from './errors.ts'
 
 it('a connection on which nothing passes any more is given up, and not used again', async () => {
-  const { connection, drop } = await testDatabase({ empty: true })
-  const { host, port, user, password, database: name } = new pg.Client(connection)
-  const passage = await openPassage(() =>
-    host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port },
-  )
-  const through = { host: '127.0.0.1', port: passage.port, user, password, database: name, ssl: false }
-  const database = openDatabase({ connection: through, applicationName: 'test', poolSize: 1, answerTimeoutMs: 300 })
+  const { connection: direct, drop } = await testDatabase({ empty: true })
+  const { passage, connection } = await behindPassage(direct)
+  const database = openDatabase({ connection, applicationName: 'test', poolSize: 1, answerTimeoutMs: 300 })
   try {
     const ask = () => sql`SELECT 1`.execute(database.db)
     await ask()

@@ -1,12 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { testDatabase } from '../../../test/database.ts'
-import { listen } from '../../../test/outside.ts'
+import { behindPassage, testDatabase } from '../../../test/database.ts'
+import { sound } from '../../../test/passage.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
 import { buildApp } from '../../app.ts'
 import { loadConfig } from '../../config.ts'
@@ -54,35 +53,20 @@ describe('/metrics', () => {
   })
 })
 
-/** The service on a database that can be cut off, at a door in front of it. */
+/** The service on a database that can be cut off. */
 const openBehindDoor = async () => {
-  const { connection, drop } = await testDatabase()
-  const url = connection.connectionString ? new URL(connection.connectionString) : undefined
-  const target = url
-    ? { host: url.hostname, port: Number(url.port || 5432) }
-    : { path: join(String(connection.host), '.s.PGSQL.5432') }
-  const sockets = new Set<Socket>()
-  let open = true
-  const door = createServer((client) => {
-    sockets.add(client.on('error', () => {}).on('close', () => sockets.delete(client)))
-    if (!open) return
-    const inner = connect(target).on('error', () => client.destroy())
-    client.pipe(inner).pipe(client)
-    client.on('close', () => inner.destroy())
-  })
-  const { port } = await listen(door)
+  const { connection: direct, drop } = await testDatabase()
+  const { passage, connection } = await behindPassage(direct)
   const dataDir = await mkdtemp(join(tmpdir(), 'earshot-health-'))
   const deps = await openDeps({
     config: loadConfig({ EARSHOT_DATA_DIR: dataDir, EARSHOT_SERVICE_KEY: serviceKey }),
     log: openLog({ write: () => {} }),
-    connection: url
-      ? { connectionString: Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href }
-      : { ...connection, host: '127.0.0.1', port },
+    connection,
     applicationName: 'test',
   })
   const app = await buildApp(deps)
   onTestFinished(async () => {
-    open = true
+    passage.become(sound)
     await app.close()
     await closeDeps(deps)
     await drop()
@@ -95,12 +79,12 @@ const openBehindDoor = async () => {
   return {
     ask,
     shut: () => {
-      open = false
-      for (const socket of sockets) socket.destroy()
+      passage.become({ kind: 'silent' })
+      passage.reset()
     },
     reopen: () => {
-      open = true
-      for (const socket of sockets) socket.destroy()
+      passage.become(sound)
+      passage.reset()
     },
   }
 }

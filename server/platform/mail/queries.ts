@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../db/database.ts'
+import { deleteOldRowsAllOrgs } from '../db/old-rows.ts'
 
 type Status = 'queued' | 'sent' | 'failed' | 'kept'
 
@@ -59,12 +60,5 @@ export const endMail = (trx: Db, org: OrgId, id: string, status: 'failed' | 'kep
     .where('status', '=', 'queued')
     .execute()
 
-/** In batches, so that no sweep holds many rows at once. Answers how many went. */
-export const deleteOldMailsAllOrgs = async (db: Db, before: Date, limit: number): Promise<number> => {
-  const { numDeletedRows } = await db
-    .deleteFrom('mails')
-    .where(sql<boolean>`(organization_id, id) IN (
-      SELECT organization_id, id FROM mails WHERE created_at < ${before} ORDER BY created_at LIMIT ${limit})`)
-    .executeTakeFirst()
-  return Number(numDeletedRows)
-}
+export const deleteOldMailsAllOrgs = (db: Db, before: Date, limit: number): Promise<number> =>
+  deleteOldRowsAllOrgs(db, { table: 'mails', since: 'created_at', before, limit })

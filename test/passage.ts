@@ -1,7 +1,7 @@
 // A TCP proxy between two parts of the service, whose network can be made to fail.
 import { connect, createServer, type NetConnectOpts, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { listen } from '../outside.ts'
+import { listen } from './outside.ts'
 
 export type Network =
   | { kind: 'sound' }
