@@ -81,6 +81,22 @@ export const ask = async <T = Record<string, unknown>>(method: string, path: str
   return (text === '' ? undefined : JSON.parse(text)) as T
 }
 
+type Listed = { data: { id: string; name: string }[] }
+
+export const yesterday = new Date(Date.now() - 86_400_000).toISOString()
+
+/** Conversations of the demo's own, the newest first: what other tests send may be erased again. */
+export const conversationIds = async (limit: number, filter: Record<string, unknown> = {}): Promise<string[]> => {
+  const body = { filter: { ...filter, until: yesterday }, limit }
+  return (await ask<Listed>('POST', '/v1/conversations/search', body)).data.map(({ id }) => id)
+}
+
+/** By the name that the demo gave it: what other tests make may be deleted again. */
+export const monitorId = async (name: string): Promise<string> => {
+  const { data } = await ask<Listed>('GET', '/v1/monitors?limit=200')
+  return data.find((monitor) => monitor.name === name)?.id ?? ''
+}
+
 /** What of WCAG 2.2 AA a page breaks. */
 export const breaches = async (page: Page): Promise<string[]> => {
   // The page's policy keeps scripts out that are not its own; this one comes by the debugger.

@@ -1,12 +1,7 @@
 import { expect, it } from 'vitest'
-import { ask, breaches, open, origin } from './browser.ts'
+import { ask, breaches, conversationIds, monitorId, open, origin } from './browser.ts'
 
 type Listed<T> = { data: T[] }
-
-const monitorId = async (name: string) => {
-  const { data } = await ask<Listed<{ id: string; name: string }>>('GET', '/v1/monitors?limit=200')
-  return data.find((monitor) => monitor.name === name)?.id ?? ''
-}
 
 it('makes a fair sample by the form, shows it in words, changes and deletes it', async () => {
   const page = await open('/buckets', 'member')
@@ -77,14 +72,12 @@ it('takes conversations in by a filter, and every number leads to them', async (
 
 it('lets an admin decide where people differ, and tells how people agree', async () => {
   const asks = await monitorId('Asks for a person')
-  const { data } = await ask<Listed<{ id: string }>>('POST', '/v1/conversations/search', {
-    filter: { monitors: [{ id: asks, result: 'all' }], until: new Date(Date.now() - 86_400_000).toISOString() },
-    limit: 1,
-  })
   const { id } = await ask<{ id: string }>('POST', '/v1/buckets', {
     ...{ name: 'Two opinions', type: 'static', monitorIds: [asks], reviewsPerConversation: 2 },
   })
-  await ask('POST', `/v1/buckets/${id}/conversations`, { conversationIds: data.map((one) => one.id) })
+  await ask('POST', `/v1/buckets/${id}/conversations`, {
+    conversationIds: await conversationIds(1, { monitors: [{ id: asks, result: 'all' }] }),
+  })
   const mine = await ask<{ id: string }>('POST', `/v1/buckets/${id}/claim`)
   await ask('PATCH', `/v1/reviews/${mine.id}`, {
     ...{ status: 'completed', judgments: [{ monitorId: asks, correctResult: 'affected' }] },

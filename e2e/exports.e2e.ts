@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { read, utils } from '@e965/xlsx'
 import { expect, it } from 'vitest'
-import { ask, breaches, open } from './browser.ts'
+import { ask, breaches, monitorId, open } from './browser.ts'
 
 it('makes an export from a form that shows what it will hold, and hands the file over', async () => {
   const page = await open('/exports', 'viewer')
@@ -54,9 +54,8 @@ it('says where it is asked what the form lacks', async () => {
 })
 
 it('deletes an export for those who may, after asking', async () => {
-  const { data } = await ask<{ data: { id: string }[] }>('GET', '/v1/monitors?limit=1')
   const config = {
-    monitors: [{ id: data[0]?.id, result: 'not_affected' }],
+    monitors: [{ id: await monitorId('Tool failed'), result: 'not_affected' }],
     since: '2020-01-01T00:00:00Z',
     until: '2020-01-02T00:00:00Z',
     timezone: 'UTC',
@@ -73,9 +72,8 @@ it('deletes an export for those who may, after asking', async () => {
 })
 
 it('sends once what is pressed twice, and keeps what was typed when it is refused', async () => {
-  const { data } = await ask<{ data: { id: string }[] }>('GET', '/v1/monitors?limit=1')
   const config = {
-    ...{ monitors: [{ id: data[0]?.id }], timezone: 'UTC' },
+    ...{ monitors: [{ id: await monitorId('Tool failed') }], timezone: 'UTC' },
     ...{ since: '2020-01-01T00:00:00Z', until: '2030-01-01T00:00:00Z' },
   }
   const page = await open(`/exports/new?config=${encodeURIComponent(JSON.stringify(config))}`, 'viewer')

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { ask, breaches, open, refuseOnce } from './browser.ts'
+import { ask, breaches, conversationIds, monitorId, open, refuseOnce } from './browser.ts'
 
 type Made = { id: string; title: string }
 
@@ -135,7 +135,7 @@ it('keeps what the editor does not make, and takes links of the web alone', asyn
 
 it('comments, edits, deletes, attaches, detaches, moves with a reason', async () => {
   const [finding] = await file('worked', ['Worked on'])
-  const [conversation] = (await ask<{ data: Made[] }>('GET', '/v1/conversations?limit=1')).data
+  const [conversationId] = await conversationIds(1)
   const page = await open(`/findings/${finding?.id}`, 'member', { theme: 'dark' })
   const comments = page.getByRole('region', { name: 'Comments' })
   await comments.getByRole('button', { name: 'Write a comment' }).click()
@@ -159,7 +159,7 @@ it('comments, edits, deletes, attaches, detaches, moves with a reason', async ()
   await attached.getByRole('button', { name: 'Attach' }).click()
   await attached.getByRole('alert').waitFor()
   expect(await attached.getByLabel('Id of a conversation to attach').inputValue()).toBe('nothing')
-  await attached.getByLabel('Id of a conversation to attach').fill(`http://somewhere/conversations/${conversation?.id}`)
+  await attached.getByLabel('Id of a conversation to attach').fill(`http://somewhere/conversations/${conversationId}`)
   await attached.getByRole('button', { name: 'Attach' }).click()
   await attached.getByText('1 conversation', { exact: true }).waitFor()
   expect(await breaches(page)).toEqual([])
@@ -247,18 +247,18 @@ it('says what was refused where it happened, and what to do when nothing fits', 
 
 it('leads from the spike of a monitor to the monitor', async () => {
   const [finding] = await file('spike', ['It rose'])
-  const [monitor] = (await ask<{ data: { id: string; name: string }[] }>('GET', '/v1/monitors?limit=1')).data
+  const id = await monitorId('Tool failed')
   const page = await open('/findings', 'viewer')
   await page.route(`**/v1/findings/${finding?.id}`, async (route) => {
     const answer = await route.fetch()
-    const source = { kind: 'monitor', id: monitor?.id }
+    const source = { kind: 'monitor', id }
     await route.fulfill({ response: answer, json: { ...(await answer.json()), findingType: 1, source } })
   })
   await page.goto(`${new URL(page.url()).origin}/findings/${finding?.id}`)
   const about = page.getByRole('complementary', { name: 'About the finding' })
   await about.getByText('Spike of a monitor').waitFor()
-  await about.getByRole('link', { name: monitor?.name ?? '' }).click()
-  await page.waitForURL(`**/monitors/${monitor?.id}`)
+  await about.getByRole('link', { name: 'Tool failed' }).click()
+  await page.waitForURL(`**/monitors/${id}`)
 })
 
 it.each(['light', 'dark'] as const)('has no barrier on a narrow window, in the %s theme', async (theme) => {

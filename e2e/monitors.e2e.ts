@@ -1,14 +1,9 @@
 import { expect, it } from 'vitest'
-import { ask, breaches, open } from './browser.ts'
+import { ask, breaches, conversationIds, monitorId, open } from './browser.ts'
 
 type Named = { id: string; name: string }
 
 const monitorsOf = async () => (await ask<{ data: Named[] }>('GET', '/v1/monitors?limit=200')).data
-
-const idOf = async (name: string) => (await monitorsOf()).find((monitor) => monitor.name === name)?.id ?? ''
-
-const conversationIds = async (limit: number) =>
-  (await ask<{ data: { id: string }[] }>('GET', `/v1/conversations?limit=${limit}`)).data.map(({ id }) => id)
 
 it('lists monitors with their rates, each of which leads to its conversations', async () => {
   const page = await open('/monitors', 'viewer')
@@ -24,7 +19,7 @@ it('lists monitors with their rates, each of which leads to its conversations', 
 })
 
 it('shows how often, as a chart by keyboard and as a table, and keeps the period in the address', async () => {
-  const page = await open(`/monitors/${await idOf('Asks for a person')}`, 'viewer', { theme: 'dark' })
+  const page = await open(`/monitors/${await monitorId('Asks for a person')}`, 'viewer', { theme: 'dark' })
   const chart = page.getByRole('group', { name: /Affected rate by day/ })
   await chart.waitFor()
   expect(await page.getByRole('button', { name: 'Switch off' }).count()).toBe(0)
@@ -79,7 +74,7 @@ it('writes a rule with its faults marked and its answers beside it, then runs it
 })
 
 it('tells before an edit is saved what would flip, and compares the versions after', async () => {
-  const id = await idOf('Left waiting')
+  const id = await monitorId('Left waiting')
   const page = await open(`/monitors/${id}/edit`, 'member', { theme: 'dark' })
   await page.getByText(/newest calls none changes/).waitFor()
   await page.getByLabel('Rule', { exact: true }).fill('conversation.durationSeconds > 1.0')
@@ -176,7 +171,7 @@ it('shows results of others as text, how people agree with them, and deletes onl
 })
 
 it('marks spikes on the chart, and says what reviews correct', async () => {
-  const id = await idOf('Tool failed')
+  const id = await monitorId('Tool failed')
   const finding = await ask<Named>('POST', '/v1/findings', { title: 'From 4 % to 12 %' })
   const page = await open('/monitors', 'viewer')
   await page.route('**/trend?*', async (route) => {
@@ -199,7 +194,7 @@ it('marks spikes on the chart, and says what reviews correct', async () => {
 })
 
 it('shows a run on its way, ends it, and goes on with it', async () => {
-  const id = await idOf('Slow to answer')
+  const id = await monitorId('Slow to answer')
   const page = await open('/monitors', 'member')
   const run = {
     ...{ id: id.replace(/^./, 'f'), kind: 'backfill', status: 'running', total: 200, scored: 80, unscored: 10 },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ask, breaches, open } from './browser.ts'
+import { ask, breaches, conversationIds, open } from './browser.ts'
 
 it('says what was yesterday, and leads from each number to its conversations', async () => {
   const page = await open('/', 'viewer')
@@ -20,9 +20,8 @@ it('says what was yesterday, and leads from each number to its conversations', a
 it('shows what is urgent among the open findings, and which reviews are left', async () => {
   const hostile = '<img src=x onerror=alert(1)> at once'
   await ask('POST', '/v1/findings', { title: hostile, priority: 'urgent' })
-  const { data } = await ask<{ data: { id: string }[] }>('GET', '/v1/conversations?limit=3')
   const bucket = await ask<{ id: string }>('POST', '/v1/buckets', { name: 'To be read', type: 'static', filters: {} })
-  await ask('POST', `/v1/buckets/${bucket.id}/conversations`, { conversationIds: data.map(({ id }) => id) })
+  await ask('POST', `/v1/buckets/${bucket.id}/conversations`, { conversationIds: await conversationIds(3) })
 
   const page = await open('/', 'member', { theme: 'dark' })
   const findings = page.getByRole('region', { name: 'Open findings' })

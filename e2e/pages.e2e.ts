@@ -1,13 +1,14 @@
 // Every page, for every role, in both themes and on a small window: what holds for all of them.
 
 import { expect, it } from 'vitest'
-import { ask, breaches, open } from './browser.ts'
+import { ask, breaches, conversationIds, open } from './browser.ts'
 
 type Listed = { data: { id: string }[] }
 
-const firstOf = async (path: string): Promise<string> => {
-  const { data } = await ask<Listed>('GET', `${path}?limit=1`)
-  return data[0]?.id ?? 'none'
+/** The demo's: what other tests make may be deleted again. */
+const oldestOf = async (path: string): Promise<string> => {
+  const { data } = await ask<Listed>('GET', `${path}?limit=200`)
+  return data.at(-1)?.id ?? 'none'
 }
 
 const { id: findingId } = await ask<{ id: string }>('POST', '/v1/findings', { title: 'Callers are asked twice' })
@@ -15,11 +16,11 @@ const { id: findingId } = await ask<{ id: string }>('POST', '/v1/findings', { ti
 const pages = [
   '/',
   '/conversations',
-  `/conversations/${await firstOf('/v1/conversations')}`,
+  `/conversations/${(await conversationIds(1))[0]}`,
   '/monitors',
   '/monitors/new',
-  `/monitors/${await firstOf('/v1/monitors')}`,
-  `/monitors/${await firstOf('/v1/monitors')}/edit`,
+  `/monitors/${await oldestOf('/v1/monitors')}`,
+  `/monitors/${await oldestOf('/v1/monitors')}/edit`,
   '/exports',
   '/exports/new',
   '/exports/schedules',
@@ -29,14 +30,14 @@ const pages = [
   `/findings/${findingId}`,
   '/review',
   '/buckets',
-  `/buckets/${await firstOf('/v1/buckets')}`,
+  `/buckets/${await oldestOf('/v1/buckets')}`,
   '/experiments',
   '/experiments/new',
-  `/experiments/${await firstOf('/v1/experiments')}`,
+  `/experiments/${await oldestOf('/v1/experiments')}`,
   '/agents',
-  `/agents/${await firstOf('/v1/agents')}`,
+  `/agents/${await oldestOf('/v1/agents')}`,
   '/companies',
-  `/companies/${await firstOf('/v1/companies')}`,
+  `/companies/${await oldestOf('/v1/companies')}`,
   ...['profile', 'organization', 'members', 'api-keys', 'connections', 'webhooks', 'audit-log'].map(
     (part) => `/settings/${part}`,
   ),

@@ -1,30 +1,21 @@
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { ask, breaches, open, origin, refuseOnce } from './browser.ts'
-
-const yesterday = new Date(Date.now() - 86_400_000).toISOString()
+import { ask, breaches, conversationIds, monitorId, open, origin, refuseOnce } from './browser.ts'
 
 type Listed<T> = { data: T[] }
 type Review = { id: string; status: string; conversationId: string; judgments: { comment: string | null }[] }
 
-const monitorId = async (name: string) => {
-  const { data } = await ask<Listed<{ id: string; name: string }>>('GET', '/v1/monitors?limit=200')
-  return data.find((monitor) => monitor.name === name)?.id ?? ''
-}
-
 /** A bucket of calls in which the first monitor is affected. */
 const makeBucket = async (calls: number, settings: Record<string, unknown> = {}) => {
   const asks = await monitorId('Asks for a person')
-  const { data } = await ask<Listed<{ id: string }>>('POST', '/v1/conversations/search', {
-    // Of the demo's own: what other tests send may be erased again.
-    filter: { monitors: [{ id: asks, result: 'affected' }], channels: ['call'], until: yesterday },
-    limit: calls,
-  })
+  const filter = { monitors: [{ id: asks, result: 'affected' }], channels: ['call'] }
   const name = `Room ${crypto.randomUUID().slice(0, 8)}`
   const bucket = await ask<{ id: string }>('POST', '/v1/buckets', {
     ...{ name, type: 'static', monitorIds: [asks, await monitorId('Left waiting')], ...settings },
   })
-  await ask('POST', `/v1/buckets/${bucket.id}/conversations`, { conversationIds: data.map(({ id }) => id) })
+  await ask('POST', `/v1/buckets/${bucket.id}/conversations`, {
+    conversationIds: await conversationIds(calls, filter),
+  })
   return { id: bucket.id, name }
 }
 
@@ -37,6 +28,10 @@ const said = (page: Page) => page.getByRole('status')
 it('is done without the mouse: judged, noted, completed, one conversation after the other', async () => {
   const { id, name } = await makeBucket(2, { noteOnDisagreement: true })
   const page = await open('/review', 'member')
+  // As on a busy machine, where React draws late.
+  await page.addInitScript(`const { postMessage } = MessagePort.prototype
+    MessagePort.prototype.postMessage = function (...all) { setTimeout(() => postMessage.apply(this, all), 100) }`)
+  await page.reload()
   const start = page.getByRole('link', { name: `Start reviewing ${name}` })
   await start.focus()
   await page.keyboard.press('Enter')

@@ -28,6 +28,10 @@ export const testDatabase = async (options: { empty?: boolean } = {}): Promise<T
   }
 }
 
+/** As a switch takes it; what tests connect to is a folder with a socket. */
+export const databaseUrl = ({ connectionString, host, port = 5432, user, database }: pg.PoolConfig): string =>
+  connectionString ?? `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`
+
 /** A database behind a network that can fail. */
 export const behindPassage = async (connection: pg.PoolConfig) => {
   const { host, port, user, password, database, ssl } = new pg.Client(connection)

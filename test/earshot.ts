@@ -11,6 +11,7 @@ import { openEmbedded } from '../server/platform/db/embedded.ts'
 import { signal } from '../server/platform/db/embedded-process.ts'
 import { openJobs } from '../server/platform/jobs/queue.ts'
 import { openLog } from '../server/platform/log.ts'
+import { databaseUrl, testDatabase } from './database.ts'
 import { inheritedEnvironment } from './inherited.ts'
 import { afterwards, serviceKey } from './server.ts'
 
@@ -37,12 +38,12 @@ export const listProcesses = async (folder: string): Promise<string[]> => {
   return lines.filter((line) => line.includes(folder) || isZombieOfOurs(line))
 }
 
-/** A folder that is gone after the test, together with whatever still runs on it. */
+/** A folder that is gone after the test, or after the file outside of tests, together with whatever still runs on it. */
 export const makeDataDir = async (): Promise<string> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'earshot-process-'))
   // As root the database runs as another user, who must be able to walk through.
   await chmod(dataDir, 0o711)
-  onTestFinished(async () => {
+  afterwards(async () => {
     for (const line of await listProcesses(dataDir)) {
       // Only the processes that name this folder; those that they started end with them.
       if (line.includes(dataDir)) signal(Number.parseInt(line, 10), 'SIGKILL')
@@ -50,6 +51,18 @@ export const makeDataDir = async (): Promise<string> => {
     await rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   })
   return dataDir
+}
+
+/** The switches of a service on a database that is there: it starts in half the time. */
+export const onTestDatabase = async () => {
+  const dataDir = await makeDataDir()
+  const { connection, drop } = await testDatabase()
+  afterwards(drop)
+  return {
+    EARSHOT_DATA_DIR: dataDir,
+    EARSHOT_SECRET_KEY: 'a-secret-key-for-this-test-0123456789',
+    DATABASE_URL: databaseUrl(connection),
+  }
 }
 
 export const takeFreePort = async (): Promise<number> => {

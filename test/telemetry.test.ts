@@ -3,7 +3,7 @@ import { Counter, Histogram, Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
 import { decodeTraces } from '../server/integrations/otlp/proto.ts'
 import { metricsOf } from '../server/platform/telemetry/metrics-of-registry.ts'
-import { ask, makeDataDir, provision, startEarshot } from './earshot.ts'
+import { ask, onTestDatabase, provision, startEarshot } from './earshot.ts'
 import { serve } from './outside.ts'
 
 type Attribute = { key: string; value: { stringValue?: string; intValue?: string | number } }
@@ -38,11 +38,13 @@ const openCollector = async () => {
   return { url, received, to, resources, spans }
 }
 
-describe('a service that tells of itself', () => {
+describe('a service that tells of itself', async () => {
+  const switches = await onTestDatabase()
+
   it('sends a trace of each request with its statements, of its jobs, and its metrics, and nothing of anybody', async () => {
     const collector = await openCollector()
     const service = await startEarshot({
-      EARSHOT_DATA_DIR: await makeDataDir(),
+      ...switches,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_HEADERS: 'x-team=voice',
       OTEL_SERVICE_NAME: 'earshot-test',
@@ -106,7 +108,7 @@ describe('a service that tells of itself', () => {
 
   it('goes on, and ends in order, without its collector', async () => {
     const service = await startEarshot({
-      EARSHOT_DATA_DIR: await makeDataDir(),
+      ...switches,
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
       OTEL_EXPORTER_OTLP_TIMEOUT: '500',
     })
@@ -122,7 +124,7 @@ describe('a service that tells of itself', () => {
       response.writeHead(400).end('<html>')
     })
     const service = await startEarshot({
-      EARSHOT_DATA_DIR: await makeDataDir(),
+      ...switches,
       OTEL_EXPORTER_OTLP_ENDPOINT: url,
       OTEL_METRIC_EXPORT_INTERVAL: '1000',
     })

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import type { Fault } from '../api/fault.ts'
 import { useNames } from '../api/names.ts'
 import { queryClient } from '../api/queries.ts'
@@ -114,14 +115,21 @@ export const Desk = ({ bucket, review, onDone, onLost }: DeskProps) => {
       } catch (error) {
         const issues = issuesOf(error, ids)
         if (!issues) throw error
-        leaveOut(issues.absent)
+        const isLeft = (id: string) => !issues.absent.includes(id)
         const [first] = Object.keys(issues.notes)
-        if (first === undefined) return attempt(ids.filter((id) => !issues.absent.includes(id)))
-        setFaults(issues.notes)
-        setAt(monitorIds.indexOf(first))
-        setBusy(false)
+        if (first === undefined) {
+          leaveOut(issues.absent)
+          return attempt(ids.filter(isLeft))
+        }
         saving.goOn()
-        requestAnimationFrame(() => note.current?.focus())
+        // At once, since only a note that is drawn takes the focus.
+        flushSync(() => {
+          leaveOut(issues.absent)
+          setFaults(issues.notes)
+          setAt(monitorIds.filter(isLeft).indexOf(first))
+          setBusy(false)
+        })
+        note.current?.focus()
         return
       }
       onDone(status === 'skipped' ? 'Skipped.' : await said())

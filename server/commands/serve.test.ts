@@ -1,14 +1,15 @@
-import { mkdir, utimes } from 'node:fs/promises'
+import { utimes } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import {
   ask,
   killGroup,
   listProcesses,
   makeDataDir,
+  onTestDatabase,
   provision,
   type Running,
   runEarshot,
@@ -141,27 +142,17 @@ it('Ctrl-C on npm start reaches all of it at once, and everything ends in order'
   await npm.ended
   expect(isDraining(npm)).toBe(true)
   await expect.poll(() => listProcesses(dataDir), { timeout: 10_000 }).toEqual([])
-  const log = await runEarshot(['doctor'], switches)
-  expect(log).toMatchObject({ code: 0, stdout: expect.stringContaining('not in use') })
+  const doctor = await runEarshot(['doctor'], switches)
+  expect(doctor).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('embedded, not in use') })
+  expect(doctor.stdout).not.toContain('FAIL')
   const again = await startEarshot(switches)
   expect((await ask(again.origin, 'GET', '/v1/me', key)).status).toBe(200)
 }, 40_000)
 
 it('many processes of either role start at once on one database and work as one', async () => {
-  const dataDir = await makeDataDir()
-  await mkdir(join(dataDir, 'server'), { mode: 0o711 })
-  const server = await openEmbedded({ dataDir: join(dataDir, 'server'), log: silent, applicationName: 'test' })
-  const { host, user, database } = server.connection
-  const switches = {
-    EARSHOT_DATA_DIR: join(dataDir, 'data'),
-    DATABASE_URL: `postgres://${user}@localhost/${database}?host=${encodeURIComponent(String(host))}`,
-    EARSHOT_SECRET_KEY: 'a-secret-key-for-this-test-0123456789',
-    EARSHOT_STORAGE: `file:${join(dataDir, 'files')}`,
-    EARSHOT_STORAGE_SHARED: 'true',
-  }
+  const switches = { ...(await onTestDatabase()), EARSHOT_STORAGE_SHARED: 'true' }
   const roles = ['http', 'worker', 'http', 'worker']
   const started = await Promise.all(roles.map((role) => startEarshot({ ...switches, EARSHOT_ROLES: role })))
-  onTestFinished(() => server.close())
   const [first, second] = started.map(({ origin }) => origin).filter((origin) => origin !== '')
   if (!first || !second) throw new Error('both were to serve requests')
   for (const { stdout } of started) expect(stdout()).not.toContain('First start')

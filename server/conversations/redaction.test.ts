@@ -244,7 +244,7 @@ describe('redaction', () => {
         const once = redact(given)
         expect(redact(once)).toBe(once)
       }),
-      { numRuns: 20_000 },
+      { numRuns: 5_000 },
     )
     fc.assert(
       fc.property(fc.jsonValue(), (given) => {
@@ -255,7 +255,7 @@ describe('redaction', () => {
   })
 
   it('takes time in proportion to the text, whatever it holds', () => {
-    const megabyte = (part: string) => part.repeat(Math.ceil(1_000_000 / part.length)).slice(0, 1_000_000)
+    const long = (part: string) => part.repeat(Math.ceil(250_000 / part.length)).slice(0, 250_000)
     const hostile = [
       '1',
       '1 ',
@@ -272,10 +272,10 @@ describe('redaction', () => {
       '4111 1111 1111 1111 ',
     ]
     for (const part of [...hostile, 'a1', '0', '.', ' ', '12 345 ', '+', '1) (', '19', '1/1/']) {
-      const text = megabyte(part)
+      const text = long(part)
       // Quadratic time would take minutes, which no test has.
       expect(typeof redact(text), part).toBe('string')
     }
-    redact(`${megabyte('a.')}@${megabyte('a.')}`)
+    redact(`${long('a.')}@${long('a.')}`)
   })
 })

@@ -2,14 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { expect, vi } from 'vitest'
+import { databaseUrl } from '../database.ts'
 import { type Running, startEarshot } from '../earshot.ts'
 import { startS3Server } from '../s3-server.ts'
 import { type Answer, afterwards } from '../server.ts'
 import { openBalancer } from './balancer.ts'
-
-/** As a switch takes it; what tests connect to is a folder with a socket. */
-export const databaseUrl = ({ connectionString, host, port, user, database }: pg.PoolConfig): string =>
-  connectionString ?? `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`
 
 export type Process = Running & { url: string }
 

@@ -5,8 +5,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { copyCluster } from '../../server/platform/db/base-backup.ts'
 import { openEmbedded } from '../../server/platform/db/embedded.ts'
 import { openLog } from '../../server/platform/log.ts'
+import { databaseUrl } from '../database.ts'
 import { ask, makeDataDir, provision, startEarshot } from '../earshot.ts'
-import { databaseUrl } from './cluster.ts'
 
 const log = openLog({ write: () => {} })
 

@@ -1,4 +1,4 @@
-import { appendFile, readdir, readFile, rm } from 'node:fs/promises'
+import { appendFile, cp, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
@@ -49,7 +49,23 @@ const rowsOf = async (dataDir: string): Promise<Map<string, string>> => {
   }
 }
 
-describe('a backup', () => {
+/** The data directory of a service that was killed, and a backup of it. */
+const makeRested = async () => {
+  const switches = { EARSHOT_DATA_DIR: await makeDataDir() }
+  const { origin, child, ended } = await startEarshot(switches)
+  const org = await provision(origin)
+  for (let number = 0; number < 20; number++) await send(origin, org.key, `${number}`)
+  child.kill('SIGKILL')
+  await ended
+  const folder = await makeDataDir()
+  const backup = join(folder, 'backup')
+  expect(await runEarshot(['backup', backup, '--json'], switches)).toMatchObject({ code: 0, stderr: '' })
+  return { switches, folder, backup }
+}
+
+describe('a backup', async () => {
+  const rested = await makeRested()
+
   it('of a service at work holds all that was acknowledged before it, and is whole', async () => {
     const switches = { EARSHOT_DATA_DIR: await makeDataDir() }
     const { origin, child, ended } = await startEarshot(switches)
@@ -82,7 +98,7 @@ describe('a backup', () => {
 
     const elsewhere = { EARSHOT_DATA_DIR: join(await makeDataDir(), 'data') }
     const restored = await runEarshot(['restore', backup], elsewhere)
-    expect(restored, restored.stderr).toMatchObject({ code: 0 })
+    expect(restored).toMatchObject({ code: 0, stderr: '' })
     expect(restored.stdout).toMatch(/: 2 organizations, \d+ conversations\.\n$/)
     const there = await startEarshot(elsewhere)
     for (const externalId of before) {
@@ -97,15 +113,8 @@ describe('a backup', () => {
   })
 
   it('of a service at rest is the same in every row, also when that was killed', async () => {
-    const switches = { EARSHOT_DATA_DIR: await makeDataDir() }
-    const { origin, child, ended } = await startEarshot(switches)
-    const org = await provision(origin)
-    for (let number = 0; number < 20; number++) await send(origin, org.key, `${number}`)
-    child.kill('SIGKILL')
-    await ended
-    const backup = join(await makeDataDir(), 'backup')
-    expect(await runEarshot(['backup', backup, '--json'], switches)).toMatchObject({ code: 0 })
-    const elsewhere = { EARSHOT_DATA_DIR: join(await makeDataDir(), 'data') }
+    const { switches, folder, backup } = rested
+    const elsewhere = { EARSHOT_DATA_DIR: join(folder, 'restored') }
     const restored = await runEarshot(['restore', backup, '--json'], elsewhere)
     expect(JSON.parse(restored.stdout)).toMatchObject({ organizations: 2, conversations: 20 })
     const rows = await rowsOf(switches.EARSHOT_DATA_DIR)
@@ -114,30 +123,28 @@ describe('a backup', () => {
   })
 
   it('is made into a folder that is not there, and restored into one that is empty, or nothing happens', async () => {
-    const dataDir = await makeDataDir()
-    const switches = { EARSHOT_DATA_DIR: dataDir }
-    const folder = await makeDataDir()
-    const nothing = await runEarshot(['backup', join(folder, 'backup')], switches)
-    expect(nothing).toMatchObject({ code: 1, stderr: `earshot: There is no database in ${dataDir}.\n` })
-    expect((await runEarshot(['migrate'], switches)).code).toBe(0)
-    expect(await runEarshot(['backup', folder], switches)).toMatchObject({ code: 1 })
-    expect(await readdir(folder)).toEqual([])
+    const { switches, folder, backup } = rested
+    const empty = await makeDataDir()
+    const nothing = await runEarshot(['backup', join(empty, 'backup')], { EARSHOT_DATA_DIR: empty })
+    expect(nothing).toMatchObject({ code: 1, stderr: `earshot: There is no database in ${empty}.\n` })
+    expect(await runEarshot(['backup', empty], switches)).toMatchObject({ code: 1 })
+    expect(await readdir(empty)).toEqual([])
 
-    const backup = join(folder, 'backup')
-    expect((await runEarshot(['backup', backup], switches)).code).toBe(0)
     const full = await runEarshot(['restore', backup], switches)
     expect(full).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') })
-    const none = await runEarshot(['restore', folder], { EARSHOT_DATA_DIR: join(folder, 'new') })
+    const none = await runEarshot(['restore', empty], { EARSHOT_DATA_DIR: join(empty, 'new') })
     expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('is no backup') })
 
-    await appendFile(join(backup, 'postgres/PG_VERSION'), 'x')
+    const other = join(folder, 'other')
+    await cp(backup, other, { recursive: true })
+    await appendFile(join(other, 'postgres/PG_VERSION'), 'x')
     const target = join(folder, 'new')
-    const damaged = await runEarshot(['restore', backup], { EARSHOT_DATA_DIR: target })
+    const damaged = await runEarshot(['restore', other], { EARSHOT_DATA_DIR: target })
     expect(damaged).toMatchObject({ code: 1, stderr: expect.stringContaining('PG_VERSION is damaged') })
     expect(await readdir(target)).toEqual([])
-    await rm(join(backup, 'postgres/PG_VERSION'))
-    expect(await runEarshot(['restore', backup], { EARSHOT_DATA_DIR: target })).toMatchObject({ code: 1 })
+    await rm(join(other, 'postgres/PG_VERSION'))
+    expect(await runEarshot(['restore', other], { EARSHOT_DATA_DIR: target })).toMatchObject({ code: 1 })
     expect(await readdir(target)).toEqual([])
-    expect(await readFile(join(backup, 'SHA256SUMS'), 'utf8')).toMatch(/^[0-9a-f]{64} {2}postgres\//)
+    expect(await readFile(join(other, 'SHA256SUMS'), 'utf8')).toMatch(/^[0-9a-f]{64} {2}postgres\//)
   })
 })

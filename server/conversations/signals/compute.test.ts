@@ -188,7 +188,7 @@ describe('interruptions', () => {
         ]
         expect(cuts(...said).byCustomer).toBe(mine.length === 0 ? null : expected)
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     )
   })
 })
@@ -247,7 +247,7 @@ describe('always', () => {
       fc.property(conversation, fc.option(fc.nat(60_000)), (said, durationMs) => {
         expect(isSignals(computeSignals(turnsOf(said), durationMs)), strict.errorsText(isSignals.errors)).toBe(true)
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     )
   })
 
@@ -259,7 +259,7 @@ describe('always', () => {
       fc.property(shuffled, ([said, other]) => {
         expect(signalsOf(other)).toEqual(signalsOf(said))
       }),
-      { numRuns: 2_000 },
+      { numRuns: 700 },
     )
   })
 
@@ -268,7 +268,7 @@ describe('always', () => {
       fc.property(conversation, fc.nat(20), fc.constantFrom<Said>(...silent), (said, place, added) => {
         expect(signalsOf(said.toSpliced(place, 0, added))).toEqual(signalsOf(said))
       }),
-      { numRuns: 2_000 },
+      { numRuns: 700 },
     )
   })
   const silent: Said[] = [

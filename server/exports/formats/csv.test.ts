@@ -151,7 +151,7 @@ it('writes any texts and instants as a plain writer does', async () => {
     const rows = drawn.map(({ call: some, results }) => ({ call: { ...call, ...some }, results }) as Row)
     await expectCsv(rows, layoutOf(3, reasoning))
   })
-  await fc.assert(property, { numRuns: 500 })
+  await fc.assert(property, { numRuns: 200 })
 })
 
 it('holds texts that are larger than its blocks', async () => {

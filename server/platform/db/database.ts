@@ -66,7 +66,9 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     // Every session speaks UTC, whatever the server's or the operating system's zone.
     options: '-c TimeZone=UTC',
   })
-  pool.on('error', (error) => options.onConnectionLost?.(error))
+  // The pool says that it has ended before its last connections are gone, which the server may cut then.
+  let closing = false
+  pool.on('error', (error) => !closing && options.onConnectionLost?.(error))
   // The pool listens to idle connections alone: one lost between two statements of a transaction would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), ...(options.traced && { log: recordQuery }) })
@@ -76,7 +78,10 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     waiting: () => pool.waitingCount,
     stats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     connection,
-    close: () => db.destroy(),
+    close: () => {
+      closing = true
+      return db.destroy()
+    },
   }
 }
 
