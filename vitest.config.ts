@@ -11,6 +11,8 @@ export default defineConfig({
     // Each file has a server and a database of its own, so files can share a process, which imports the service once.
     pool: 'forks',
     isolate: false,
+    // Run as the service runs: by Node, with nothing in between.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // One more than CI has cores: each waits for its database now and then.
     maxWorkers: 3,
     testTimeout: 60_000,

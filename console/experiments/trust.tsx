@@ -3,8 +3,8 @@
 import { Check, CircleDashed, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { formatCount, formatPercent, plural } from '../lib/format.ts'
+import { wilson } from '../lib/wilson.ts'
 import { Split } from '../ui/charts/split.tsx'
-import { wilson } from '../ui/estimate.tsx'
 import type { Experiment } from './queries.ts'
 import styles from './trust.module.css'
 

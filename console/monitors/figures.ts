@@ -1,7 +1,7 @@
 // What the counts of a trend come to, and the way from each to its conversations.
 
 import type { LinkProps } from '@tanstack/react-router'
-import { wilson } from '../ui/estimate.tsx'
+import { wilson } from '../lib/wilson.ts'
 import type { Filter, TrendDay } from './queries.ts'
 
 export type Totals = Pick<TrendDay, 'affected' | 'notAffected' | 'unscored' | 'failed'>

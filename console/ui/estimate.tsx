@@ -21,12 +21,3 @@ export const Estimate = ({ rate, low, high, n }: EstimateProps) => (
     {' · '}n {formatCount(n)}
   </span>
 )
-
-/** The interval of Wilson, at 95 %: for shares that the service gives without one. */
-export const wilson = (hits: number, n: number): { low: number; high: number } | null => {
-  if (n === 0) return null
-  const z = 1.959963984540054
-  const centre = (hits + (z * z) / 2) / (n + z * z)
-  const half = (z / (n + z * z)) * Math.sqrt((hits * (n - hits)) / n + (z * z) / 4)
-  return { low: Math.max(0, centre - half), high: Math.min(1, centre + half) }
-}
