@@ -138,12 +138,12 @@ try {
   print(
     `memory at most: the service ${most('megabytes').toFixed(0)} MB, PostgreSQL ${most('databaseMegabytes').toFixed(0)} MB`,
   )
-  const heaps = Array.from({ length: Math.ceil(minutes) }, (_, minute) =>
-    Math.min(
-      ...samples.filter((sample) => Math.floor(sample.minutes) === minute).map((sample) => sample.heapMegabytes),
-    ),
-  )
-  print(`of its heap in use at least, minute by minute: ${heaps.map((heap) => heap.toFixed(0)).join(', ')} MB`)
+  const byMinute = (name: 'megabytes' | 'heapMegabytes') => {
+    const ofMinute = Map.groupBy(samples, (sample) => Math.floor(sample.minutes)).values()
+    return [...ofMinute].map((some) => Math.min(...some.map((sample) => sample[name])).toFixed(0)).join(', ')
+  }
+  print(`the service at least, minute by minute: ${byMinute('megabytes')} MB`)
+  print(`of which its heap in use: ${byMinute('heapMegabytes')} MB`)
   judge('memory of the service', most('megabytes'), { atMost: limits.of('memory of the service, MB') }, ' MB')
   const growth = slopeOf(late.map(({ minutes: x, megabytes: y }) => ({ x, y })))
   judge(

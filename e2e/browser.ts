@@ -88,13 +88,17 @@ export const yesterday = new Date(Date.now() - 86_400_000).toISOString()
 /** Conversations of the demo's own, the newest first: what other tests send may be erased again. */
 export const conversationIds = async (limit: number, filter: Record<string, unknown> = {}): Promise<string[]> => {
   const body = { filter: { ...filter, until: yesterday }, limit }
-  return (await ask<Listed>('POST', '/v1/conversations/search', body)).data.map(({ id }) => id)
+  const { data } = await ask<Listed>('POST', '/v1/conversations/search', body)
+  if (data.length < limit) throw new Error(`the demo has ${data.length} such conversations`)
+  return data.map(({ id }) => id)
 }
 
 /** By the name that the demo gave it: what other tests make may be deleted again. */
 export const monitorId = async (name: string): Promise<string> => {
   const { data } = await ask<Listed>('GET', '/v1/monitors?limit=200')
-  return data.find((monitor) => monitor.name === name)?.id ?? ''
+  const found = data.find((monitor) => monitor.name === name)
+  if (!found) throw new Error(`the demo has no monitor ${name}`)
+  return found.id
 }
 
 /** What of WCAG 2.2 AA a page breaks. */

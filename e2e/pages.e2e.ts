@@ -8,7 +8,9 @@ type Listed = { data: { id: string }[] }
 /** The demo's: what other tests make may be deleted again. */
 const oldestOf = async (path: string): Promise<string> => {
   const { data } = await ask<Listed>('GET', `${path}?limit=200`)
-  return data.at(-1)?.id ?? 'none'
+  const oldest = data.at(-1)
+  if (!oldest) throw new Error(`the demo has nothing at ${path}`)
+  return oldest.id
 }
 
 const { id: findingId } = await ask<{ id: string }>('POST', '/v1/findings', { title: 'Callers are asked twice' })

@@ -132,6 +132,22 @@ it('asks nothing about a monitor that has no result, though only the service kno
   expect(review).toMatchObject({ status: 'completed', judgments: [{ correctResult: 'not_affected' }] })
 })
 
+it('asks for a note where it is wanted, though another monitor has turned out to have no result', async () => {
+  const { id: later } = await ask<{ id: string }>('POST', '/v1/monitors', {
+    ...{ name: 'Never heard', kind: 'external', definition: {} },
+  })
+  const monitorIds = [later, await monitorId('Asks for a person')]
+  const { id } = await makeBucket(1, { blind: true, noteOnDisagreement: true, monitorIds })
+  const page = await open(`/review/${id}`, 'member')
+  await stack(page).getByRole('heading', { name: 'Never heard' }).waitFor()
+  // At once, so that nothing is told before the whole is.
+  await page.keyboard.press('1')
+  await page.keyboard.press('2')
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Note on Asks for a person').and(page.locator(':focus')).waitFor()
+  expect(await stack(page).getByRole('heading', { name: 'Never heard' }).count()).toBe(0)
+})
+
 it('keeps the review on reload, gives it back on leaving, and skips on the second press', async () => {
   const { id, name } = await makeBucket(3)
   const page = await open(`/review/${id}`, 'member')

@@ -54,7 +54,7 @@ export const makeDataDir = async (): Promise<string> => {
 }
 
 /** The switches of a service on a database that is there: it starts in half the time. */
-export const onTestDatabase = async () => {
+export const switchesOnTestDatabase = async () => {
   const dataDir = await makeDataDir()
   const { connection, drop } = await testDatabase()
   afterwards(drop)

@@ -3,7 +3,7 @@ import { Counter, Histogram, Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
 import { decodeTraces } from '../server/integrations/otlp/proto.ts'
 import { metricsOf } from '../server/platform/telemetry/metrics-of-registry.ts'
-import { ask, onTestDatabase, provision, startEarshot } from './earshot.ts'
+import { ask, provision, startEarshot, switchesOnTestDatabase } from './earshot.ts'
 import { serve } from './outside.ts'
 
 type Attribute = { key: string; value: { stringValue?: string; intValue?: string | number } }
@@ -39,7 +39,7 @@ const openCollector = async () => {
 }
 
 describe('a service that tells of itself', async () => {
-  const switches = await onTestDatabase()
+  const switches = await switchesOnTestDatabase()
 
   it('sends a trace of each request with its statements, of its jobs, and its metrics, and nothing of anybody', async () => {
     const collector = await openCollector()

@@ -32,9 +32,9 @@ export const prepare = async (origin: string, key: string) => {
   const earshot = new Earshot({ url: origin, key })
   const listMonitors = async () => (await earshot.monitors.list({ limit: 200 }).page()).data
   const missing = monitorCount - (await listMonitors()).length
-  // As many of each kind of rule.
+  // By turns of each kind.
   const expressions = [0, 1, 2, 3, 4].flatMap((at) => Object.values(rules).flatMap((ofKind) => ofKind[at] ?? []))
-  for (const [at, expression] of expressions.slice(0, missing).entries()) {
+  for (const [at, expression] of expressions.slice(0, Math.max(0, missing)).entries()) {
     await earshot.monitors.create({ name: `Rule ${at + 1}`, kind: 'rule', definition: { expression } })
   }
   const monitors = await listMonitors()

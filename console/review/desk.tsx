@@ -108,18 +108,19 @@ export const Desk = ({ bucket, review, onDone, onLost }: DeskProps) => {
     }
     setBusy(true)
     setFault(undefined)
-    const attempt = async (ids: string[]): Promise<void> => {
+    const attempt = async (ids: string[], without: string[] = []): Promise<void> => {
       try {
         await saving.rest()
         await changeReview(review.id, { status, ...(status === 'completed' && changeOf(answers, ids)) })
       } catch (error) {
         const issues = issuesOf(error, ids)
         if (!issues) throw error
-        const isLeft = (id: string) => !issues.absent.includes(id)
+        const absent = [...without, ...issues.absent]
+        const isLeft = (id: string) => !absent.includes(id)
         const [first] = Object.keys(issues.notes)
         if (first === undefined) {
           leaveOut(issues.absent)
-          return attempt(ids.filter(isLeft))
+          return attempt(ids.filter(isLeft), absent)
         }
         saving.goOn()
         // At once, since only a note that is drawn takes the focus.

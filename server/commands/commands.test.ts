@@ -80,6 +80,11 @@ describe('beside a serving process', async () => {
     }
   })
 
+  it('a schema of this version is left as it is', async () => {
+    const migrated = await runEarshot(['migrate'], switches)
+    expect(migrated).toEqual({ code: 0, stdout: 'The database is at the schema of this version.\n', stderr: '' })
+  })
+
   it('the doctor finds a healthy service healthy', async () => {
     const { code, stdout, stderr } = await runEarshot(['doctor'], switches)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

@@ -28,7 +28,7 @@ it('fills an organization of its own, and run again adds what is missing alone',
   expect(first).toMatchObject({ count: 700, agents: 4, monitors: 6, buckets: 2, sounding: 12 })
   expect(first.stdout).toContain('700 of 700 conversations')
   expect(first.stdout).toMatch(/^Demo$[\s\S]*?Sign in +http:\S+\/welcome#/m)
-  expect(await demo(dataDir, 900)).toMatchObject({ count: 900, agents: 4, monitors: 6, buckets: 2 })
+  expect(await demo(dataDir, 900)).toMatchObject({ count: 900, agents: 4, monitors: 6, buckets: 2, sounding: 16 })
   await expect.poll(() => listProcesses(dataDir)).toEqual([])
 }, 60_000)
 

@@ -9,11 +9,11 @@ import {
   killGroup,
   listProcesses,
   makeDataDir,
-  onTestDatabase,
   provision,
   type Running,
   runEarshot,
   startEarshot,
+  switchesOnTestDatabase,
 } from '../../test/earshot.ts'
 import { serviceKey } from '../../test/server.ts'
 import { sweepLogos } from '../companies/jobs.ts'
@@ -150,7 +150,7 @@ it('Ctrl-C on npm start reaches all of it at once, and everything ends in order'
 }, 40_000)
 
 it('many processes of either role start at once on one database and work as one', async () => {
-  const switches = { ...(await onTestDatabase()), EARSHOT_STORAGE_SHARED: 'true' }
+  const switches = { ...(await switchesOnTestDatabase()), EARSHOT_STORAGE_SHARED: 'true' }
   const roles = ['http', 'worker', 'http', 'worker']
   const started = await Promise.all(roles.map((role) => startEarshot({ ...switches, EARSHOT_ROLES: role })))
   const [first, second] = started.map(({ origin }) => origin).filter((origin) => origin !== '')

@@ -17,12 +17,19 @@ const whatFor: Record<LinkPurpose, (organization: string) => string> = {
     'Somebody asked for a new password for your account on Earshot. This link sets it, and ends all your sessions.',
 }
 
+const subjectOf: Record<LinkPurpose, string> = {
+  invitation: 'Your invitation to Earshot',
+  operator: 'Your link to a new password for Earshot',
+  forgotten: 'Your link to a new password for Earshot',
+}
+
 /** Whoever may invite chooses the address and words of a mail that goes out in the operator's name. */
-const mostMailsAnHour = 100
+const mostInvitationsAnHour = 100
 
 const assertNotTooMany = async (trx: Db, org: OrgId, now: Date): Promise<void> => {
-  if ((await countMailsSince(trx, org, new Date(now.getTime() - 3_600_000))) < mostMailsAnHour) return
-  const message = `Of one organization, ${mostMailsAnHour} e-mails are sent in an hour. Nothing was changed; invite again later.`
+  const sent = await countMailsSince(trx, org, subjectOf.invitation, new Date(now.getTime() - 3_600_000))
+  if (sent < mostInvitationsAnHour) return
+  const message = `An organization mails ${mostInvitationsAnHour} invitations in an hour. Nothing was changed; invite again later.`
   throw new ApiError('rateLimited', message, { retryAfterSeconds: 600 })
 }
 
@@ -44,6 +51,5 @@ ${invitationUrl(deps.baseUrl(), invitation)}
 It works once, until ${invitation.expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC.
 If you did not expect this, you need not do anything.
 `
-  const subject = purpose === 'invitation' ? 'Your invitation to Earshot' : 'Your link to a new password for Earshot'
-  await sendMail(deps, trx, org, { to: [email], subject, text }, { sealWith: deps.secrets })
+  await sendMail(deps, trx, org, { to: [email], subject: subjectOf[purpose], text }, { sealWith: deps.secrets })
 }

@@ -27,8 +27,9 @@ const wholeOf = (name: keyof typeof ownOptions, text: string | boolean): number 
 const { rounds: asked = '10', seed: given = [] } = values
 const rounds = wholeOf('rounds', asked)
 const chosen = given.map((text) => wholeOf('seed', text))
+const turn = randomInt(2)
 /** Even and odd by turns, so that each kind of storage has its half. */
-const drawn = () => Array.from({ length: rounds }, (_, at) => 2 * randomInt(1, 2 ** 31) + (at % 2))
+const drawn = () => Array.from({ length: rounds }, (_, at) => 2 * randomInt(1, 2 ** 31) + ((at + turn) % 2))
 const seeds = chosen.length > 0 ? chosen : drawn()
 
 /** What is not ours goes to vitest as it stands. */

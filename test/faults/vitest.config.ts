@@ -1,17 +1,13 @@
 import { defineConfig } from 'vitest/config'
-import { keepTemporaryFilesInMemory } from '../temporary-files.ts'
-
-keepTemporaryFilesInMemory()
+import { runner } from '../runner.ts'
 
 export default defineConfig({
   test: {
-    environment: 'node',
+    ...runner,
     root: import.meta.dirname,
     include: ['*.faults.ts'],
     globalSetup: 'global-setup.ts',
-    pool: 'forks',
     maxWorkers: 2,
     testTimeout: 3_600_000,
-    retry: 0,
   },
 })

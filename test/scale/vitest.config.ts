@@ -1,23 +1,19 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { keepTemporaryFilesInMemory } from '../temporary-files.ts'
-
-keepTemporaryFilesInMemory()
+import { runner } from '../runner.ts'
 
 export default defineConfig({
   test: {
-    environment: 'node',
+    ...runner,
     root: join(import.meta.dirname, '../..'),
     // The sweep of operations once more, against several processes behind one address.
     include: ['test/contract.test.ts', 'test/scale/*.check.ts'],
     globalSetup: 'test/global-setup.ts',
     provide: { processes: 3 },
-    pool: 'forks',
     // Beside them run the service and its database.
     maxWorkers: 2,
     testTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },
     hookTimeout: 120_000,
-    retry: 0,
   },
 })

@@ -20,11 +20,14 @@ export const insertMails = (trx: Db, org: OrgId, mails: NewMail[]) =>
     .values(mails.map(({ createdAt, ...mail }) => ({ organization_id: org, ...mail, created_at: createdAt })))
     .execute()
 
-export const countMailsSince = async (db: Db, org: OrgId, since: Date): Promise<number> => {
-  const { count } = await db
+/** How many there are until the transaction ends: whoever counts the same waits for that. */
+export const countMailsSince = async (trx: Db, org: OrgId, subject: string, since: Date): Promise<number> => {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended('mails of ' || ${org}::text, 0))`.execute(trx)
+  const { count } = await trx
     .selectFrom('mails')
     .select(sql<number>`count(*)`.as('count'))
     .where('organization_id', '=', org)
+    .where('subject', '=', subject)
     .where('created_at', '>=', since)
     .executeTakeFirstOrThrow()
   return count

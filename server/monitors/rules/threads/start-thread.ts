@@ -42,7 +42,7 @@ export const startThread = ({ deadlineMs, memoryMb }: Limits): Thread => {
     workerData: position,
     // Those of the process may be for what it was started with, which the thread is not.
     execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 24 },
   })
   worker.unref()
   let settle: ((ended: Answers | Pick<End, 'why' | 'error'>) => void) | undefined
