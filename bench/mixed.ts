@@ -131,7 +131,7 @@ try {
   judge('p50', percentile(visits, 0.5), { atMost: limits.of('a page of the console, p50, ms') }, ' ms')
   judge('the slowest', percentile(visits, 1), { atMost: limits.of('a page of the console, the slowest, ms') }, ' ms')
 
-  const most = (name: 'megabytes' | 'databaseMegabytes' | 'waiting') =>
+  const most = (name: 'megabytes' | 'databaseMegabytes' | 'exportMegabytes' | 'waiting') =>
     Math.max(...samples.map((sample) => sample[name]))
   // The first third is for caches to fill.
   const late = samples.slice(Math.floor(samples.length / 3))
@@ -145,6 +145,7 @@ try {
   print(`the service at least, minute by minute: ${byMinute('megabytes')} MB`)
   print(`of which its heap in use: ${byMinute('heapMegabytes')} MB`)
   judge('memory of the service', most('megabytes'), { atMost: limits.of('memory of the service, MB') }, ' MB')
+  judge('of an export', most('exportMegabytes'), { atMost: limits.of('memory of an export, MB') }, ' MB')
   const growth = slopeOf(late.map(({ minutes: x, megabytes: y }) => ({ x, y })))
   judge(
     'its growth after the first third, a minute',

@@ -6,6 +6,8 @@ export type Sample = {
   megabytes: number
   heapMegabytes: number
   databaseMegabytes: number
+  /** Of the largest process that writes an export. */
+  exportMegabytes: number
   waiting: number
 }
 
@@ -51,11 +53,13 @@ export const watch = async (pid: number, origin: string, until: number): Promise
   while (performance.now() < until) {
     const statuses = await Promise.all((await listDescendants(pid)).map(statusOf))
     const metrics = await readMetrics(origin)
+    const exporting = statuses.filter((status) => !isOfDatabase(status) && status.includes('VmRSS'))
     samples.push({
       minutes: (performance.now() - startedAt) / 60_000,
       megabytes: megabytesOf(await statusOf(pid), 'VmRSS'),
       heapMegabytes: Number(/^nodejs_heap_size_used_bytes (\d+)/m.exec(metrics)?.[1]) / 1_048_576,
       databaseMegabytes: databaseMegabytes(statuses.filter(isOfDatabase)),
+      exportMegabytes: Math.max(0, ...exporting.map((status) => megabytesOf(status, 'VmRSS'))),
       waiting: countWaiting(metrics),
     })
     await sleep(everyMs)

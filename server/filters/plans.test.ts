@@ -191,6 +191,14 @@ const ordered: Case[] = [
   ['of a company', { companyIds: [company(100)] }, (n) => n % 199 === 100, 'conversations_company_idx', 20],
   ['of a customer', { customerId: 'customer-4711' }, (n) => n % 100_000 === 4_711, 'conversations_customer_idx', 20],
   ['in a window', window, (n) => n >= 300_000 && n < 400_000, 'conversations_time_idx', 20],
+  // Passed over in the index, without a look at the rows.
+  [
+    'that nobody made',
+    { directions: ['outbound'], minDurationSeconds: 60 },
+    () => false,
+    'conversations_time_idx',
+    13_000,
+  ],
   ['that failed', { statuses: ['failed'] }, (n) => n % 30_000 === 3, 'conversations_status_idx', 20],
   ['to be reviewed', { reviewStatus: 'pending' }, (n) => n % 30_000 === 4, 'conversations_review_idx', 20],
 ]
@@ -266,8 +274,8 @@ const sought: Case[] = [
     'with a rare result',
     { monitors: [{ id: monitor(1), result: 'affected' }] },
     (n) => n % 20_000 === 10,
-    'monitor_results_pkey',
-    30_000,
+    'monitor_results_affected_idx',
+    20_000,
   ],
   ['in a large bucket', { bucketId: bucket(0) }, (n) => n % 4 === 2, 'bucket_conversations_pkey', 20_000],
   ['in a small bucket', { bucketId: bucket(1) }, (n) => n % 20_000 === 11, 'bucket_conversations_pkey', 1_000],

@@ -213,14 +213,14 @@ CREATE TABLE conversations (
   CONSTRAINT conversations_direction_check CHECK ((direction = ANY (ARRAY['inbound'::text, 'outbound'::text]))),
   CONSTRAINT conversations_review_status_check CHECK ((review_status = ANY (ARRAY['none'::text, 'pending'::text, 'in_progress'::text, 'completed'::text]))),
   CONSTRAINT conversations_status_check CHECK ((status = ANY (ARRAY['in_progress'::text, 'completed'::text, 'failed'::text])))
-);
+) WITH (autovacuum_vacuum_insert_scale_factor=0.02);
 CREATE INDEX conversations_agent_idx ON public.conversations USING btree (organization_id, agent_id, started_at, id);
 CREATE INDEX conversations_company_idx ON public.conversations USING btree (organization_id, company_id, started_at, id);
 CREATE INDEX conversations_customer_idx ON public.conversations USING btree (organization_id, customer_id, started_at, id) WHERE (customer_id IS NOT NULL);
 CREATE INDEX conversations_metadata_idx ON public.conversations USING gin (organization_id, metadata jsonb_path_ops);
 CREATE INDEX conversations_review_idx ON public.conversations USING btree (organization_id, review_status, started_at, id) WHERE (review_status <> 'none'::text);
 CREATE INDEX conversations_status_idx ON public.conversations USING btree (organization_id, status, started_at, id) WHERE (status <> 'completed'::text);
-CREATE INDEX conversations_time_idx ON public.conversations USING btree (organization_id, started_at, id);
+CREATE INDEX conversations_time_idx ON public.conversations USING btree (organization_id, started_at, id) INCLUDE (channel, direction, duration_seconds);
 CREATE INDEX conversations_version_idx ON public.conversations USING btree (organization_id, agent_version_id, started_at, id);
 
 CREATE TABLE customer_metrics (
@@ -787,6 +787,7 @@ CREATE TABLE monitor_results (
   CONSTRAINT monitor_results_status_check CHECK (((status >= 0) AND (status <= 2))),
   CONSTRAINT monitor_results_tokens_check CHECK (((input_tokens IS NULL) = (output_tokens IS NULL)))
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.02);
+CREATE INDEX monitor_results_affected_idx ON public.monitor_results USING btree (organization_id, monitor_id, call_started_at, conversation_id, monitor_version) WHERE (result = 1);
 
 CREATE TABLE monitor_spike_states (
   organization_id uuid NOT NULL,
