@@ -146,6 +146,10 @@ it('asks for a note where it is wanted, though another monitor has turned out to
   await page.keyboard.press('Enter')
   await page.getByLabel('Note on Asks for a person').and(page.locator(':focus')).waitFor()
   expect(await stack(page).getByRole('heading', { name: 'Never heard' }).count()).toBe(0)
+  await page.keyboard.type('They ask for nobody.')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'That was the last one' }).waitFor()
 })
 
 it('keeps the review on reload, gives it back on leaving, and skips on the second press', async () => {

@@ -84,7 +84,10 @@ it.each([
   ['the rate since a rise', () => countScored(db, org, span)],
   ['what has something new', () => listDueOrganizationsAllOrgs(db, span, { limit: 10, after: undefined })],
   ['what has something new in an organization', () => listDueMonitors(db, org, span)],
-  ['the newest that are affected', () => listAffected(db, org, span, 100)],
 ])('%s is read from the primary key alone', async (_name, run) => {
   expect(await scans(run)).toEqual([['Index Only Scan', 'monitor_results_pkey']])
+})
+
+it('the newest that are affected are read from the index of what is', async () => {
+  expect(await scans(() => listAffected(db, org, span, 100))).toEqual([['Index Scan', 'monitor_results_affected_idx']])
 })
