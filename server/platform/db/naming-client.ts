@@ -10,8 +10,12 @@ const maxTextLength = 10_000
  */
 export const plannedEachTime = '/* planned each time */'
 
-/** How pg words that `query_timeout` is over. */
-const answerTimedOut = 'Query read timeout'
+/**
+ * After these nothing can be asked on a connection: the server closes it with its last word, or the answer to a statement
+ * that was given up (as pg words that `query_timeout` is over) may still come.
+ */
+const endsConnection = (error: Error | null): boolean =>
+  error?.message === 'Query read timeout' || (error instanceof pg.DatabaseError && error.severity === 'FATAL')
 
 const names = new Map<string, string>()
 
@@ -40,8 +44,8 @@ export class NamingClient extends pg.Client {
   /** A query made from text and given its name afterwards is spared the copy that pg makes of a configuration. */
   #run(text: string, values: unknown[], told: (error: Error | null, result: unknown) => void): void {
     const callback = (error: Error | null, result: unknown) => {
-      if (error?.message !== answerTimedOut) return told(error, result)
-      // The answer may still come, so nothing can be asked after it. The pool drops a connection that is cut.
+      if (!endsConnection(error)) return told(error, result)
+      // The pool drops a connection that is cut, and gives it to nobody before that.
       this.once('end', () => told(error, result))
       this.connection.stream.destroy()
     }
