@@ -25,7 +25,15 @@ const conversationCount = 3_000
 const verdicts = ['affected', 'not_affected', 'unscored', 'failed'] as const
 type Verdict = (typeof verdicts)[number]
 
-type Stored = { id: string; startedAt: Date; verdicts: Map<string, Verdict> }
+const directions = ['inbound', 'inbound', 'outbound'] as const
+
+type Stored = {
+  id: string
+  startedAt: Date
+  direction: (typeof directions)[number]
+  isVip: boolean
+  verdicts: Map<string, Verdict>
+}
 
 const monitors: string[] = []
 for (let n = 0; n < 4; n++) monitors.push((await makeMonitor(server, key)).id)
@@ -46,7 +54,12 @@ const store = async (): Promise<Stored[]> => {
   const stored: Stored[] = []
   const rows: object[] = []
   for (let n = 0; n < conversationCount; n++) {
-    const conversation = { id: newId(), startedAt: new Date(Date.UTC(2026, 0, 1) + (n >> 1) * 1_000) }
+    const conversation = {
+      id: newId(),
+      startedAt: new Date(Date.UTC(2026, 0, 1) + (n >> 1) * 1_000),
+      direction: directions[randomBelow(3)] ?? 'inbound',
+      isVip: randomBelow(10) === 0,
+    }
     const newest = new Map<string, Verdict>()
     for (const [index, monitor] of [...monitors, deleted].entries()) {
       for (let version = 1; version <= 3; version++) {
@@ -75,9 +88,10 @@ const store = async (): Promise<Stored[]> => {
     id: conversation.id,
     agent_id: agent.id as string,
     channel: 'call',
+    direction: conversation.direction,
     status: 'completed',
     started_at: conversation.startedAt,
-    metadata: '{}',
+    metadata: JSON.stringify(conversation.isVip ? { plan: 'vip' } : {}),
     signals: '{}',
   }))
   for (let i = 0; i < conversations.length; i += 500) {
@@ -100,7 +114,10 @@ const stored = await store()
 await server.call('DELETE', `/v1/monitors/${deleted}`, { key })
 
 /** Whether the conversation satisfies the conditions, word by word as the interface says it. */
-const satisfies = (conversation: Stored, { monitors: given = [], match = 'all' }: Filter): boolean => {
+const satisfies = (conversation: Stored, filter: Filter): boolean => {
+  const { monitors: given = [], match = 'all' } = filter
+  if (filter.metadata && !conversation.isVip) return false
+  if (filter.directions && !filter.directions.includes(conversation.direction)) return false
   const explicit = given.filter(({ result = 'all' }) => result !== 'all')
   if (explicit.length === 0) return given.some((monitor) => conversation.verdicts.has(monitor.id))
   const holds = ({ id: monitor, result }: { id: string; result?: string }) =>
@@ -123,7 +140,16 @@ const at = (index: number) => stored[index]?.startedAt.toISOString() ?? ''
 
 const cases = fc.record({
   filter: fc.record(
-    { monitors: conditions, match: fc.constantFrom('all', 'any') },
+    {
+      // What one monitor found is come by in a way of its own.
+      monitors: fc.oneof(
+        conditions,
+        fc.constantFrom(...monitors, deleted).map((one) => [{ id: one, result: 'affected' }]),
+      ),
+      match: fc.constantFrom('all', 'any'),
+      directions: fc.constant(['outbound']),
+      metadata: fc.constant([{ key: 'plan', op: 'eq', value: 'vip' }]),
+    },
     { requiredKeys: ['monitors'] },
   ) as fc.Arbitrary<Filter>,
   window: fc.option(fc.tuple(fc.nat(conversationCount / 2 - 1), fc.nat(conversationCount / 2 - 10)), {
@@ -162,7 +188,11 @@ describe('conditions on monitors', () => {
     const stranger = await makeOrganization(server)
     const selection = parseFilter({ monitors: [{ id: monitors[0] ?? '' }] })
     // As above.
-    expect(await countSelected(db, stranger.id as OrgId, selection)).toBe(0)
+    const other = stranger.id as OrgId
+    expect(await countSelected(db, other, selection)).toBe(0)
+    const affected = parseFilter({ monitors: [{ id: monitors[3] ?? '', result: 'affected' }] })
+    expect(await listSelected(db, org, affected, { limit: 10, after: undefined })).not.toEqual([])
+    expect(await listSelected(db, other, affected, { limit: 10, after: undefined })).toEqual([])
     const answer = await server.call('POST', '/v1/conversations/count', { key, body: { filter: selection } })
     expect(answer.body.explanation).toMatch(/^conversations, with a result of Monitor /)
   })

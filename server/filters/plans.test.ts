@@ -89,16 +89,16 @@ const transcripts = `
 
 const monitors = `
   INSERT INTO monitors (organization_id, id, name, kind, enabled, scope, sample_percent, current_version)
-  SELECT '${org}', ${idOf(6, 'n')}, 'Monitor ' || n, 'external', true, '{}', 100, 1 FROM generate_series(0, 1) n`
+  SELECT '${org}', ${idOf(6, 'n')}, 'Monitor ' || n, 'external', true, '{}', 100, 1 FROM generate_series(0, 2) n`
 
-// The first finds a quarter of all, in two versions of which the second takes back what the first had found in a few.
+// The first finds a quarter of all, and its second version takes that back in a few. The last takes back nearly all.
 const results = `
   INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at,
     monitor_version, status, result, evidence, evaluator)
   SELECT '${org}', ${idOf(6, 'm')}, ${idOf(5, 'n')}, '${startedAt(0)}'::timestamptz + n * interval '30 s', now(), v, 0,
-    CASE WHEN m = 1 THEN n % 20000 = 10 WHEN v = 2 THEN false ELSE n % 4 = 1 END::int, '[]', 'test'
-  FROM generate_series(0, ${conversationCount - 1}) n, (VALUES (0, 1), (0, 2), (1, 1)) monitors(m, v)
-  WHERE (m = 0 OR n % 5 = 0) AND (v = 1 OR n % 1000 = 1)
+    CASE WHEN m = 0 THEN v = 1 AND n % 4 = 1 ELSE n % 20000 = 10 OR m = 2 AND v = 1 END::int, '[]', 'test'
+  FROM generate_series(0, ${conversationCount - 1}) n, (VALUES (0, 1), (0, 2), (1, 1), (2, 1), (2, 2)) monitors(m, v)
+  WHERE n % CASE WHEN m = 2 THEN 10 WHEN m = 1 THEN 5 WHEN v = 2 THEN 1000 ELSE 1 END = CASE WHEN v = 2 AND m = 0 THEN 1 ELSE 0 END
   ORDER BY m, n, v`
 
 // Bucket 0: a quarter of all. Bucket 1: a few of all times. Bucket 2: the oldest. Bucket 3: nothing.
@@ -276,6 +276,13 @@ const sought: Case[] = [
     (n) => n % 20_000 === 10,
     'monitor_results_affected_idx',
     20_000,
+  ],
+  [
+    'with a result that was taken back nearly everywhere',
+    { monitors: [{ id: monitor(2), result: 'affected' }] },
+    (n) => n % 20_000 === 10,
+    'monitor_results_pkey',
+    30_000,
   ],
   ['in a large bucket', { bucketId: bucket(0) }, (n) => n % 4 === 2, 'bucket_conversations_pkey', 20_000],
   ['in a small bucket', { bucketId: bucket(1) }, (n) => n % 20_000 === 11, 'bucket_conversations_pkey', 1_000],

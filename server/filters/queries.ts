@@ -288,26 +288,26 @@ export const whereAmong = <T extends keyof DB, O>(
     ...otherClauses(selection),
   ]).modifyEnd(eachTime)
 
-/** What one monitor found, in the order of an index of its own. `r` is a row of results, joined to its conversation. */
-const affectedClauses = (org: OrgId, { since, until }: Selection, monitorId: string): Clause[] => {
-  const clauses = [
-    sql<boolean>`r.organization_id = ${org}`,
-    sql<boolean>`r.monitor_id = ${monitorId}::uuid`,
-    sql<boolean>`r.result = 1`,
-    sql<boolean>`EXISTS (SELECT 1 FROM monitors m
-      WHERE m.organization_id = ${org} AND m.id = ${monitorId}::uuid AND m.deleted_at IS NULL)`,
-    sql<boolean>`r.monitor_version = (SELECT max(l.monitor_version) FROM monitor_results l
-      WHERE l.organization_id = r.organization_id AND l.monitor_id = r.monitor_id
-        AND l.call_started_at = r.call_started_at AND l.conversation_id = r.conversation_id)`,
-  ]
-  // The index is read between these; that the conversation is says nothing to it.
-  if (since !== undefined) clauses.push(sql`r.call_started_at >= ${since}::timestamptz`)
-  if (until !== undefined) clauses.push(sql`r.call_started_at < ${until}::timestamptz`)
-  return clauses
-}
-
 /** How many of the newest are looked at one by one before an index without an order is asked. */
 const newestCount = 2_000
+
+/** What one monitor found, in any of its versions: an index of its own has it in the order of the list. */
+const affectedBy = (db: Db, org: OrgId, monitorId: string, { since, until }: Selection, after: Clause | undefined) => {
+  const affected = db
+    .selectFrom('monitor_results as r')
+    .where('r.organization_id', '=', org)
+    .where('r.monitor_id', '=', monitorId)
+    // A literal, as the condition of the index is one.
+    .where('r.result', '=', sql.lit(1))
+    .select(['r.call_started_at', 'r.conversation_id'])
+    .orderBy('r.call_started_at', 'desc')
+    .orderBy('r.conversation_id', 'desc')
+  const bounds: Clause[] = []
+  if (since !== undefined) bounds.push(sql`r.call_started_at >= ${since}::timestamptz`)
+  if (until !== undefined) bounds.push(sql`r.call_started_at < ${until}::timestamptz`)
+  if (after !== undefined) bounds.push(sql`(r.call_started_at, r.conversation_id) < ${after}`)
+  return bounds.reduce((narrowed, bound) => narrowed.where(bound), affected)
+}
 
 /**
  * Which conversations a page of the list holds, newest first, and one more where there is a further page. `after` is
@@ -316,14 +316,14 @@ const newestCount = 2_000
  * What an unordered index finds can be frequent or rare, and a planner's guess is not enough to stand on: to walk
  * through a million conversations for a word that nobody said takes as long as to fetch them all for a word that
  * everybody said. So the newest few are looked at first; only where they do not fill the page, the index tells all
- * there are. A subquery with LIMIT or OFFSET is planned for itself, which keeps the two apart. What one monitor found
- * has an index in the order of the list, so that the few calls of a million are there at once.
+ * there are. A subquery with LIMIT or OFFSET is planned for itself, which keeps the two apart. In between come the
+ * newest few of what one monitor found, where it is asked for: they lie far apart, or they are all there are.
  */
 export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limit, after }: Page) => {
   const [startedAt, id] = after?.split(' ') ?? []
   const ordered = [ofTenant(org), ...orderedClauses(selection)]
-  const position = sql`(${startedAt}::timestamptz, ${id}::uuid)`
-  if (after !== undefined) ordered.push(sql`(conversations.started_at, conversations.id) < ${position}`)
+  const position = after === undefined ? undefined : sql<boolean>`(${startedAt}::timestamptz, ${id}::uuid)`
+  if (position) ordered.push(sql`(conversations.started_at, conversations.id) < ${position}`)
   const sought = soughtClauses(org, selection, 'each')
   const others = otherClauses(selection)
 
@@ -343,16 +343,14 @@ export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limi
   const candidates = newest(narrow(conversations.select(filtered), ordered), newestCount)
   const found = await page(narrow(from(candidates), [...sought, ...others]))
   if (found.length > limit) return found
-  const { monitors: [monitor, ...more] = [], ...rest } = selection
+  const [monitor, ...more] = selection.monitors ?? []
   if (monitor?.result === 'affected' && more.length === 0) {
-    const affected = affectedClauses(org, selection, monitor.id)
-    if (after !== undefined) affected.push(sql`(r.call_started_at, r.conversation_id) < ${position}`)
-    const joined = conversations.innerJoin('monitor_results as r', (join) =>
-      join
-        .onRef('r.call_started_at', '=', 'conversations.started_at')
-        .onRef('r.conversation_id', '=', 'conversations.id'),
-    ) as unknown as typeof conversations
-    return page(narrow(joined, [...affected, ...ordered, ...soughtClauses(org, rest, 'each'), ...others]))
+    const affected = affectedBy(db, org, monitor.id, selection, position)
+    const oneOfThem = sql<boolean>`(conversations.started_at, conversations.id) IN (${affected.limit(newestCount)})`
+    const affectedFound = await page(narrow(conversations, [...ordered, oneOfThem, ...sought, ...others]))
+    if (affectedFound.length > limit) return affectedFound
+    const [further] = await affected.offset(sql.lit(newestCount)).limit(1).modifyEnd(eachTime).execute()
+    if (!further) return affectedFound
   }
   const inPasses = soughtClauses(org, selection, { before: startedAt })
   const all = narrow(conversations.select(filtered), [...ordered, ...inPasses, ...others]).offset(sql.lit(0))

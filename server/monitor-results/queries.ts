@@ -259,7 +259,8 @@ export const listMonitorResults = (db: Db, org: OrgId, monitorId: string, filter
     .select(['call_started_at', 'conversation_id', 'monitor_version'])
     .where('organization_id', '=', org)
     .where('monitor_id', '=', monitorId)
-    .$if(isScored, (query) => query.where('result', '=', verdicts.indexOf(result as Verdict)))
+    // A literal, as the condition of the index of what is affected is one.
+    .$if(isScored, (query) => query.where('result', '=', sql.lit(verdicts.indexOf(result as Verdict))))
     .$if(result !== undefined && !isScored, (query) => query.where('status', '=', statuses.indexOf(result as Status)))
     .$if(version !== undefined, (query) => query.where('monitor_version', '=', version as number))
     .$if(since !== undefined, (query) => query.where('call_started_at', '>=', sql<Date>`${since}::timestamptz`))

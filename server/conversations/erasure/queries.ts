@@ -41,8 +41,8 @@ export const deleteDeliveriesOf = async (trx: Db, org: OrgId, ids: string[]): Pr
 }
 
 /**
- * Results are found by their monitors and the start of the call, which is how their only index begins; also those of
- * deleted monitors, which a job has yet to come to.
+ * Results are found by their monitors and the start of the call, which is how their primary key begins; also those
+ * of deleted monitors, which a job has yet to come to.
  */
 export const deleteResultsOf = async (trx: Db, org: OrgId, erased: Erased[]): Promise<void> => {
   await sql`

@@ -10,12 +10,17 @@ const maxTextLength = 10_000
  */
 export const plannedEachTime = '/* planned each time */'
 
+/** How pg words that `query_timeout` is over, and the codes of what PostgreSQL says as its last word in any language. */
+const answerTimedOut = 'Query read timeout'
+const lastWords = /^(57P|25P0[34])/
+
 /**
- * After these nothing can be asked on a connection: the server closes it with its last word, or the answer to a statement
- * that was given up (as pg words that `query_timeout` is over) may still come.
+ * After these nothing can be asked on a connection: the answer to a statement that was given up may still come, or the
+ * server closes it.
  */
-const endsConnection = (error: Error | null): boolean =>
-  error?.message === 'Query read timeout' || (error instanceof pg.DatabaseError && error.severity === 'FATAL')
+const endsConnection = (error: Error | null): error is Error =>
+  error?.message === answerTimedOut ||
+  (error instanceof pg.DatabaseError && (error.severity === 'FATAL' || lastWords.test(error.code ?? '')))
 
 const names = new Map<string, string>()
 
@@ -47,7 +52,7 @@ export class NamingClient extends pg.Client {
       if (!endsConnection(error)) return told(error, result)
       // The pool drops a connection that is cut, and gives it to nobody before that.
       this.once('end', () => told(error, result))
-      this.connection.stream.destroy()
+      this.connection.stream.destroy(error)
     }
     super.query(Object.assign(new pg.Query(text, values), { name: nameOf(text), callback }))
   }

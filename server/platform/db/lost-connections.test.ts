@@ -1,0 +1,52 @@
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { behindPassage, testDatabase } from '../../../test/database.ts'
+import { type Db, openDatabase } from './database.ts'
+import { isPassingDatabaseError } from './errors.ts'
+import { prepared } from './prepared.ts'
+
+it('a connection on which nothing passes any more is given up, and not used again', async () => {
+  const { connection: direct, drop } = await testDatabase({ empty: true })
+  const { passage, connection } = await behindPassage(direct)
+  const database = openDatabase({ connection, applicationName: 'test', poolSize: 1, answerTimeoutMs: 300 })
+  try {
+    const ask = () => sql`SELECT 1`.execute(database.db)
+    await ask()
+    passage.forget()
+    await expect(ask()).rejects.toSatisfy(isPassingDatabaseError)
+    await ask()
+    const transaction = database.db.transaction().execute(async (trx) => {
+      passage.forget()
+      await sql`SELECT 1`.execute(trx)
+    })
+    await expect(transaction).rejects.toSatisfy(isPassingDatabaseError)
+    await ask()
+  } finally {
+    await database.close()
+    await drop()
+  }
+})
+
+it('a connection that the server ends is given to nobody afterwards, and why it was is told', async () => {
+  const { connection, drop } = await testDatabase({ empty: true })
+  const database = openDatabase({ connection, applicationName: 'test', poolSize: 1 })
+  const { db } = database
+  const endThis = sql`pg_terminate_backend(pg_backend_pid())`
+  const end = sql`SELECT ${endThis}`
+  const endPrepared = prepared((on: Db) => on.selectNoFrom(endThis.as('ended')))
+  const isUsable = async () =>
+    expect((await sql`SELECT 1 AS one`.execute(db)).rows, 'the next to be asked').toEqual([{ one: 1 }])
+  try {
+    for (const ask of [() => end.execute(db), () => endPrepared(db)]) {
+      await expect(ask()).rejects.toMatchObject({ code: '57P01' })
+      await isUsable()
+    }
+    // That nothing can be taken back on it either is what is told here.
+    const transaction = db.transaction().execute((trx) => end.execute(trx))
+    await expect(transaction).rejects.toSatisfy(isPassingDatabaseError)
+    await isUsable()
+  } finally {
+    await database.close()
+    await drop()
+  }
+})
