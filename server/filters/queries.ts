@@ -292,20 +292,17 @@ export const whereAmong = <T extends keyof DB, O>(
 const newestCount = 2_000
 
 /** What one monitor found, in any of its versions: an index of its own has it in the order of the list. */
-const affectedBy = (db: Db, org: OrgId, monitorId: string, { since, until }: Selection, after: Clause | undefined) => {
+const affectedBy = (db: Db, org: OrgId, monitorId: string, { since, until }: Selection) => {
   const affected = db
-    .selectFrom('monitor_results as r')
-    .where('r.organization_id', '=', org)
-    .where('r.monitor_id', '=', monitorId)
+    .selectFrom('monitor_results')
+    .where('organization_id', '=', org)
+    .where('monitor_id', '=', monitorId)
     // A literal, as the condition of the index is one.
-    .where('r.result', '=', sql.lit(1))
-    .select(['r.call_started_at', 'r.conversation_id'])
-    .orderBy('r.call_started_at', 'desc')
-    .orderBy('r.conversation_id', 'desc')
+    .where('result', '=', sql.lit(1))
+    .select(['call_started_at as startedAt', 'conversation_id as id'])
   const bounds: Clause[] = []
-  if (since !== undefined) bounds.push(sql`r.call_started_at >= ${since}::timestamptz`)
-  if (until !== undefined) bounds.push(sql`r.call_started_at < ${until}::timestamptz`)
-  if (after !== undefined) bounds.push(sql`(r.call_started_at, r.conversation_id) < ${after}`)
+  if (since !== undefined) bounds.push(sql`call_started_at >= ${since}::timestamptz`)
+  if (until !== undefined) bounds.push(sql`call_started_at < ${until}::timestamptz`)
   return bounds.reduce((narrowed, bound) => narrowed.where(bound), affected)
 }
 
@@ -316,14 +313,15 @@ const affectedBy = (db: Db, org: OrgId, monitorId: string, { since, until }: Sel
  * What an unordered index finds can be frequent or rare, and a planner's guess is not enough to stand on: to walk
  * through a million conversations for a word that nobody said takes as long as to fetch them all for a word that
  * everybody said. So the newest few are looked at first; only where they do not fill the page, the index tells all
- * there are. A subquery with LIMIT or OFFSET is planned for itself, which keeps the two apart. In between come the
- * newest few of what one monitor found, where it is asked for: they lie far apart, or they are all there are.
+ * there are. A subquery with LIMIT or OFFSET is planned for itself, which keeps the two apart. Where what one monitor
+ * found is asked for, the newest few of that come in between, and if there are no more of them, nothing comes after.
  */
 export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limit, after }: Page) => {
   const [startedAt, id] = after?.split(' ') ?? []
   const ordered = [ofTenant(org), ...orderedClauses(selection)]
-  const position = after === undefined ? undefined : sql<boolean>`(${startedAt}::timestamptz, ${id}::uuid)`
-  if (position) ordered.push(sql`(conversations.started_at, conversations.id) < ${position}`)
+  if (after !== undefined) {
+    ordered.push(sql`(conversations.started_at, conversations.id) < (${startedAt}::timestamptz, ${id}::uuid)`)
+  }
   const sought = soughtClauses(org, selection, 'each')
   const others = otherClauses(selection)
 
@@ -345,12 +343,26 @@ export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limi
   if (found.length > limit) return found
   const [monitor, ...more] = selection.monitors ?? []
   if (monitor?.result === 'affected' && more.length === 0) {
-    const affected = affectedBy(db, org, monitor.id, selection, position)
-    const oneOfThem = sql<boolean>`(conversations.started_at, conversations.id) IN (${affected.limit(newestCount)})`
-    const affectedFound = await page(narrow(conversations, [...ordered, oneOfThem, ...sought, ...others]))
-    if (affectedFound.length > limit) return affectedFound
-    const [further] = await affected.offset(sql.lit(newestCount)).limit(1).modifyEnd(eachTime).execute()
-    if (!further) return affectedFound
+    const affected = affectedBy(db, org, monitor.id, selection).$if(after !== undefined, (query) =>
+      query.where(sql<boolean>`(call_started_at, conversation_id) < (${startedAt}::timestamptz, ${id}::uuid)`),
+    )
+    // Asked first: what a result is may change in between, and then no conversation is missed.
+    const [beyond] = await affected
+      .orderBy('call_started_at', 'desc')
+      .orderBy('conversation_id', 'desc')
+      .offset(sql.lit(newestCount))
+      .limit(1)
+      .modifyEnd(eachTime)
+      .execute()
+    const few = affected
+      .$if(beyond !== undefined, (query) =>
+        query.where(sql<boolean>`(call_started_at, conversation_id) > (${beyond?.startedAt}, ${beyond?.id}::uuid)`),
+      )
+      .offset(sql.lit(0))
+    const oneOfThem = sql<boolean>`(conversations.started_at, conversations.id) IN (${few})`
+    const theirs = narrow(conversations.select(filtered), [...ordered, oneOfThem]).offset(sql.lit(0))
+    const affectedFound = await page(narrow(from(theirs), [...sought, ...others]))
+    if (!beyond || affectedFound.length > limit) return affectedFound
   }
   const inPasses = soughtClauses(org, selection, { before: startedAt })
   const all = narrow(conversations.select(filtered), [...ordered, ...inPasses, ...others]).offset(sql.lit(0))

@@ -92,7 +92,7 @@ export const saveState = (trx: Db, org: OrgId, monitorId: string, state: SpikeSt
     .where('monitor_id', '=', monitorId)
     .execute()
 
-/** Scored results of one version of a monitor, by the start of the calls. An index tells all that is asked of them. */
+/** Scored results of one version of a monitor, by the start of the calls. The primary key tells all that is asked of them. */
 type Span = { monitorId: string; version: number; since: Date; until: Date }
 
 const scored = (db: Db, org: OrgId, { monitorId, version, since, until }: Span) =>
@@ -126,7 +126,7 @@ export const countScored = (db: Db, org: OrgId, span: Span) =>
 export const listAffected = async (db: Db, org: OrgId, span: Span, limit: number): Promise<string[]> => {
   const rows = await scored(db, org, span)
     .select('conversation_id as id')
-    // A literal, as the condition of the index is one.
+    // A literal, as the condition of the index that finds them is one.
     .where('result', '=', sql.lit(1))
     .orderBy('call_started_at', 'desc')
     .orderBy('conversation_id', 'desc')

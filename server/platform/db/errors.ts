@@ -1,5 +1,5 @@
 /** The SQLSTATE classes and Node codes of a database that is away, restarting, full of connections or too busy. */
-const passingStates = /^(08|53|57P0[1-4]|57014$|40001$|40P01$)/
+const passingStates = /^(08|53|57P|25P0[34]$|57014$|40001$|40P01$)/
 const passingCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'])
 const socketCalls = new Set(['connect', 'read', 'write'])
 const passingMessages =
