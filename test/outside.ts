@@ -1,6 +1,13 @@
 // The outside as tests have it: small servers on this machine, and names that lead where a test says.
 import type { LookupAddress } from 'node:dns'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo, Server as TcpServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
@@ -30,9 +37,25 @@ export const listen = async (server: Server | TcpServer, whenOver: WhenOver = on
 export const serve = (handler: RequestListener, whenOver?: WhenOver) => listen(createServer(handler), whenOver)
 
 /** Answers with what was asked, as JSON. */
-export const echo: RequestListener = async (request, response) => {
-  const { method, url, headers } = request
-  response.end(JSON.stringify({ method, url, headers, body: await text(request) }))
+export const echo: RequestListener = async (incoming, outgoing) => {
+  const { method, url, headers } = incoming
+  outgoing.end(JSON.stringify({ method, url, headers, body: await text(incoming) }))
+}
+
+/** Passes a request on to a service and gives its answer. Where one side goes away, so does the other. */
+export const forward = (incoming: IncomingMessage, outgoing: ServerResponse, origin: string) =>
+  new Promise<IncomingMessage>((resolve) => {
+    const { method, url = '', headers } = incoming
+    const passed = request(new URL(url, origin), { method, headers }, resolve)
+    passed.on('error', () => outgoing.destroy())
+    outgoing.once('close', () => passed.destroy())
+    incoming.pipe(passed)
+  })
+
+/** The answer as it is. */
+export const passOn = (answer: IncomingMessage, outgoing: ServerResponse) => {
+  outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
+  answer.pipe(outgoing)
 }
 
 /** Answers from a table; each name's answers are taken in turn, the last one for good. */

@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterAll } from 'vitest'
-import { listen } from '../../test/outside.ts'
+import { forward, listen, passOn } from '../../test/outside.ts'
 
 type Fault = (incoming: IncomingMessage, outgoing: ServerResponse, answer: () => Promise<IncomingMessage>) => unknown
 
@@ -12,25 +12,14 @@ export const openWire = async () => {
   const server = createServer(async (incoming, outgoing) => {
     const { method = '', url = '', headers } = incoming
     seen.push({ method, url, range: headers.range, authorization: headers.authorization })
-    const answer = () =>
-      new Promise<IncomingMessage>((resolve) => {
-        incoming.pipe(request(new URL(url, wire.target), { method, headers }, resolve))
-      })
-    const fault = faults.shift()
-    if (fault) return fault(incoming, outgoing, answer)
-    const answered = await answer()
-    outgoing.writeHead(answered.statusCode ?? 500, answered.headers)
-    answered.pipe(outgoing)
+    const fault = faults.shift() ?? pass
+    await fault(incoming, outgoing, () => forward(incoming, outgoing, wire.target))
   })
   wire.url = (await listen(server, afterAll)).url
   return wire
 }
 
-export const pass: Fault = async (_incoming, outgoing, answer) => {
-  const answered = await answer()
-  outgoing.writeHead(answered.statusCode ?? 500, answered.headers)
-  answered.pipe(outgoing)
-}
+export const pass: Fault = async (_incoming, outgoing, answer) => passOn(await answer(), outgoing)
 
 /** The service takes the request in, and its answer is lost. */
 export const loseAnswer: Fault = async (_incoming, outgoing, answer) => {

@@ -1,42 +1,40 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { createServer, request } from 'node:http'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { runEarshot } from '../../test/earshot.ts'
-import { listen } from '../../test/outside.ts'
+import { forward, listen, passOn } from '../../test/outside.ts'
 import { testServer } from '../../test/server.ts'
 import { exportsOf } from '../exports/test-exports.ts'
 import { jobList } from '../worker.ts'
 import { readWhen } from './when.ts'
 
 /** Between the command and the service, where connections break. */
-let target = 0
+let target = ''
 let cuts = 0
 const seen: { url: string; range: string | undefined; authorization: string | undefined }[] = []
-const wire = createServer((incoming, outgoing) => {
-  const { url = '', method, headers } = incoming
+const wire = createServer(async (incoming, outgoing) => {
+  const { url = '', headers } = incoming
   seen.push({ url, range: headers.range, authorization: headers.authorization })
-  const forwarded = request({ port: target, path: url, method, headers }, (answer) => {
-    outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
-    if (!url.startsWith('/files/') || cuts === 0) return answer.pipe(outgoing)
-    cuts--
-    let sent = 0
-    answer.on('data', (chunk: Buffer) => {
-      outgoing.write(chunk.subarray(0, 3_000 - sent), () => {
-        if (sent >= 3_000) outgoing.socket?.end()
-      })
-      sent += chunk.length
+  const answer = await forward(incoming, outgoing, target)
+  if (!url.startsWith('/files/') || cuts === 0) return passOn(answer, outgoing)
+  cuts--
+  outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
+  let sent = 0
+  answer.on('data', (chunk: Buffer) => {
+    outgoing.write(chunk.subarray(0, 3_000 - sent), () => {
+      if (sent >= 3_000) outgoing.socket?.end()
     })
+    sent += chunk.length
   })
-  incoming.pipe(forwarded)
 })
 const { url } = await listen(wire, afterAll)
 
 const server = await testServer({ EARSHOT_BASE_URL: url })
-target = server.deps.listening.port
+target = server.origin
 await server.deps.jobs.start(jobList, server.deps, { workerId: 'test', assumeSoleWorker: true })
 const { makeCalls } = exportsOf(server)
 

@@ -1,23 +1,16 @@
 // A customer's bucket as tests have it: the store of the tests behind https, which this process trusts.
-import { request } from 'node:http'
 import { createServer } from 'node:https'
 import { onTestFinished } from 'vitest'
-import { listen } from '../../test/outside.ts'
+import { forward, listen, passOn } from '../../test/outside.ts'
 import { startS3Server } from '../../test/s3-server.ts'
 import { receiverCertificate, receiverKey } from '../webhooks/test-receiver.ts'
 
 export const openTestBucket = async () => {
   const store = await startS3Server()
   onTestFinished(store.close)
-  const server = createServer({ key: receiverKey, cert: receiverCertificate }, (incoming, outgoing) => {
-    const { method = 'GET', url = '/', headers } = incoming
-    const passed = request(`${store.endpoint}${url}`, { method, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(outgoing)
-    })
-    passed.on('error', () => outgoing.destroy())
-    incoming.pipe(passed)
-  })
+  const server = createServer({ key: receiverKey, cert: receiverCertificate }, async (incoming, outgoing) =>
+    passOn(await forward(incoming, outgoing, store.endpoint), outgoing),
+  )
   const { port, connections } = await listen(server)
   const { accessKeyId, secretAccessKey, region } = store.credentials
   const destination = {
