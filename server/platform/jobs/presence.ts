@@ -25,7 +25,7 @@ const heartbeatSql = `
   beaten AS (
     UPDATE pgboss.job j SET heartbeat_on = pgboss.job_now() FROM free WHERE j.name = free.name AND j.id = free.id
   )
-  SELECT j.id FROM pgboss.job j JOIN running r ON j.name = r.name AND j.id = r.id
+  SELECT r.id, r.attempt FROM pgboss.job j JOIN running r ON j.name = r.name AND j.id = r.id
   WHERE j.state = 'active' AND j.retry_count = r.attempt`
 
 // The due jobs of a queue are found by pg-boss's index for taking them (job_i11).
@@ -140,13 +140,14 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
   const beat = async (current: pg.Client) => {
     const running = options.running()
     if (running.length === 0) return
-    const { rows } = await current.query<{ id: string }>(heartbeatSql, [
+    const { rows } = await current.query<{ id: string; attempt: number }>(heartbeatSql, [
       running.map((claim) => claim.name),
       running.map((claim) => claim.id),
       running.map((claim) => claim.attempt),
     ])
-    const owned = new Set(rows.map((row) => row.id))
-    for (const claim of running) if (!owned.has(claim.id)) options.onLost(claim)
+    // By the attempt too: this worker may have taken over its own.
+    const owned = new Set(rows.map(({ id, attempt }) => `${id} ${attempt}`))
+    for (const claim of running) if (!owned.has(`${claim.id} ${claim.attempt}`)) options.onLost(claim)
   }
 
   const attach = async (): Promise<pg.Client> => {

@@ -115,7 +115,10 @@ test('stop waits for what runs, and returns uncounted what does not end in time'
   ])
 })
 
-test('an attempt that was taken over is told, and changes nothing', async () => {
+test.each([
+  ['another worker', ['b']],
+  ['itself', []],
+])('an attempt that was taken over by %s is told, and changes nothing', async (_whom, others) => {
   const gate = Promise.withResolvers<void>()
   const running = Promise.withResolvers<void>()
   const a = await startWorker('a', [heedlessJob], { gate: gate.promise, onRun: running.resolve })
@@ -123,7 +126,7 @@ test('an attempt that was taken over is told, and changes nothing', async () => 
   await running.promise
   // As if its worker had died: the lock of this key is held by nobody.
   await sql`UPDATE job_holders SET worker_key = 7 WHERE job_id = ${jobId}`.execute(queue.db)
-  await startWorker('b', [heedlessJob])
+  for (const other of others) await startWorker(other, [heedlessJob])
   await eventually('a lost it', async () => a.settled.some(({ result }) => result === 'stale'))
   await eventually('somebody took it', async () => (await notes(queue.db)).some((line) => line.endsWith('as 2')))
   gate.resolve()
