@@ -15,7 +15,7 @@ import type { Done, Task } from './mixed/beside.ts'
 import { readLimits } from './mixed/limits.ts'
 import { percentile, runStreams } from './mixed/steady.ts'
 import { openTraffic, prepare } from './mixed/traffic.ts'
-import { slopeOf, untilIdle, watch } from './mixed/watch.ts'
+import { growthOf, untilIdle, watch } from './mixed/watch.ts'
 import { failedCount, judge, print } from './report.ts'
 import { startServer } from './servers.ts'
 
@@ -134,7 +134,6 @@ try {
   const most = (name: 'megabytes' | 'databaseMegabytes' | 'exportMegabytes' | 'waiting') =>
     Math.max(...samples.map((sample) => sample[name]))
   // The first third is for caches to fill.
-  const late = samples.slice(Math.floor(samples.length / 3))
   print(
     `memory at most: the service ${most('megabytes').toFixed(0)} MB, PostgreSQL ${most('databaseMegabytes').toFixed(0)} MB`,
   )
@@ -146,10 +145,9 @@ try {
   print(`of which its heap in use: ${byMinute('heapMegabytes')} MB`)
   judge('memory of the service', most('megabytes'), { atMost: limits.of('memory of the service, MB') }, ' MB')
   judge('of an export', most('exportMegabytes'), { atMost: limits.of('memory of an export, MB') }, ' MB')
-  const growth = slopeOf(late.map(({ minutes: x, megabytes: y }) => ({ x, y })))
   judge(
     'its growth after the first third, a minute',
-    growth,
+    growthOf(samples),
     { atMost: limits.of('growth of its memory, MB a minute') },
     ' MB',
   )

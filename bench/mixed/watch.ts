@@ -67,13 +67,21 @@ export const watch = async (pid: number, origin: string, until: number): Promise
   return samples
 }
 
-/** The median slope between any two (Theil and Sen), which a collection of garbage here and there does not move. */
-export const slopeOf = (points: { x: number; y: number }[]): number => {
-  const slopes: number[] = []
-  for (const [at, a] of points.entries()) {
-    for (const b of points.slice(at + 1)) slopes.push((b.y - a.y) / (b.x - a.x))
-  }
-  return slopes.toSorted((a, b) => a - b)[slopes.length >> 1] ?? Number.NaN
+/**
+ * By which the least that is held grows in a minute, from the second third of the time to the last. What is never given
+ * back raises the least; what a collection of garbage takes and gives back, or a generation that was made larger for a
+ * while, does not.
+ */
+export const growthOf = (samples: Sample[]): number => {
+  const [from, to] = [samples.at(0)?.minutes ?? Number.NaN, samples.at(-1)?.minutes ?? Number.NaN]
+  const third = (to - from) / 3
+  const leastOf = (number: number) =>
+    Math.min(
+      ...samples
+        .filter(({ minutes }) => minutes - from >= (number - 1) * third && minutes - from <= number * third)
+        .map(({ megabytes }) => megabytes),
+    )
+  return (leastOf(3) - leastOf(2)) / third
 }
 
 /** Whatever is due has been worked through. */
