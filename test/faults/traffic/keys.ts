@@ -40,7 +40,8 @@ export const openKeys = ({ client, key, random, query, org }: Stage): Traffic =>
     found.push(...made.map(({ id }) => `the event ${id} notes a key that is not there`))
     const ask = async (keys: Map<string, string>, status: number) => {
       for (const [id, secret] of keys) {
-        const answer = await client.send('GET', '/v1/me', [200, 401], { key: secret })
+        // A service counts unknown keys, and more than two hundred at once are too many.
+        const answer = await client.send('GET', '/v1/me', [200, 401], { key: secret, again: [429] })
         if (answer.status !== status) found.push(`the key ${id} is answered ${answer.status} in place of ${status}`)
       }
     }
