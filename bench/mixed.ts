@@ -133,7 +133,6 @@ try {
 
   const most = (name: 'megabytes' | 'databaseMegabytes' | 'exportMegabytes' | 'waiting') =>
     Math.max(...samples.map((sample) => sample[name]))
-  // The first third is for caches to fill.
   print(
     `memory at most: the service ${most('megabytes').toFixed(0)} MB, PostgreSQL ${most('databaseMegabytes').toFixed(0)} MB`,
   )

@@ -58,6 +58,18 @@ export const passOn = (answer: IncomingMessage, outgoing: ServerResponse) => {
   answer.pipe(outgoing)
 }
 
+/** The first bytes of it, and then the connection ends. */
+export const passOnUntil = (bytes: number, answer: IncomingMessage, outgoing: ServerResponse) => {
+  outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
+  let sent = 0
+  answer.on('data', (chunk: Buffer) => {
+    outgoing.write(chunk.subarray(0, bytes - sent), () => {
+      if (sent >= bytes) outgoing.socket?.end()
+    })
+    sent += chunk.length
+  })
+}
+
 /** Answers from a table; each name's answers are taken in turn, the last one for good. */
 export const resolver = (table: Record<string, string[][]>) => {
   const asked: string[] = []

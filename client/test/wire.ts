@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterAll } from 'vitest'
-import { forward, listen, passOn } from '../../test/outside.ts'
+import { forward, listen, passOn, passOnUntil } from '../../test/outside.ts'
 
 type Fault = (incoming: IncomingMessage, outgoing: ServerResponse, answer: () => Promise<IncomingMessage>) => unknown
 
@@ -31,15 +31,7 @@ export const loseAnswer: Fault = async (_incoming, outgoing, answer) => {
 export const cutAfter =
   (bytes: number): Fault =>
   async (_incoming, outgoing, answer) => {
-    const answered = await answer()
-    outgoing.writeHead(answered.statusCode ?? 500, answered.headers)
-    let sent = 0
-    answered.on('data', (chunk: Buffer) => {
-      outgoing.write(chunk.subarray(0, bytes - sent), () => {
-        if (sent >= bytes) outgoing.socket?.end()
-      })
-      sent += chunk.length
-    })
+    passOnUntil(bytes, await answer(), outgoing)
   }
 
 /** Another file of the same length. */

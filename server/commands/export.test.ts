@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { runEarshot } from '../../test/earshot.ts'
-import { forward, listen, passOn } from '../../test/outside.ts'
+import { forward, listen, passOn, passOnUntil } from '../../test/outside.ts'
 import { testServer } from '../../test/server.ts'
 import { exportsOf } from '../exports/test-exports.ts'
 import { jobList } from '../worker.ts'
@@ -22,14 +22,7 @@ const wire = createServer(async (incoming, outgoing) => {
   const answer = await forward(incoming, outgoing, target)
   if (!url.startsWith('/files/') || cuts === 0) return passOn(answer, outgoing)
   cuts--
-  outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
-  let sent = 0
-  answer.on('data', (chunk: Buffer) => {
-    outgoing.write(chunk.subarray(0, 3_000 - sent), () => {
-      if (sent >= 3_000) outgoing.socket?.end()
-    })
-    sent += chunk.length
-  })
+  passOnUntil(3_000, answer, outgoing)
 })
 const { url } = await listen(wire, afterAll)
 
