@@ -178,9 +178,17 @@ type ResultLookup =
   /** In one pass over all results of the monitors, for many. `before` bounds it beside the selection's own window. */
   | { before: string | undefined }
 
+/** Of the rows of results, those of the window in which conversations are selected. */
+const resultsWithin = ({ since, until }: Selection): Clause[] => {
+  const clauses: Clause[] = []
+  if (since !== undefined) clauses.push(sql`call_started_at >= ${since}::timestamptz`)
+  if (until !== undefined) clauses.push(sql`call_started_at < ${until}::timestamptz`)
+  return clauses
+}
+
 /** Conversations have one row of each monitor, so to count them is to count the conditions that hold. */
 const monitorClause = (org: OrgId, selection: Selection, lookup: ResultLookup, scope: VersionScope): Clause => {
-  const { monitors = [], match = 'all', since, until } = selection
+  const { monitors = [], match = 'all' } = selection
   const ids = monitors.map(({ id }) => id)
   const wanted = sql`(${sql.join(
     monitors.map(({ id, result }) => sql`(n.monitor_id = ${id}::uuid AND ${found[result]})`),
@@ -195,9 +203,7 @@ const monitorClause = (org: OrgId, selection: Selection, lookup: ResultLookup, s
     ]
     return sql`(SELECT count(*) FROM (${newestResults(org, ids, ofThis)}) n WHERE ${wanted}) >= ${needed}`
   }
-  const window: Clause[] = [inScope(org, ids, scope)]
-  if (since !== undefined) window.push(sql`r.call_started_at >= ${since}::timestamptz`)
-  if (until !== undefined) window.push(sql`r.call_started_at < ${until}::timestamptz`)
+  const window: Clause[] = [inScope(org, ids, scope), ...resultsWithin(selection)]
   if (lookup.before !== undefined) window.push(sql`r.call_started_at <= ${lookup.before}::timestamptz`)
   return sql`(conversations.started_at, conversations.id) IN (
     SELECT n.call_started_at, n.conversation_id FROM (${newestResults(org, ids, window)}) n WHERE ${wanted}
@@ -292,7 +298,7 @@ export const whereAmong = <T extends keyof DB, O>(
 const newestCount = 2_000
 
 /** What one monitor found, in any of its versions: an index of its own has it in the order of the list. */
-const affectedBy = (db: Db, org: OrgId, monitorId: string, { since, until }: Selection) => {
+const affectedBy = (db: Db, org: OrgId, monitorId: string, selection: Selection) => {
   const affected = db
     .selectFrom('monitor_results')
     .where('organization_id', '=', org)
@@ -300,10 +306,7 @@ const affectedBy = (db: Db, org: OrgId, monitorId: string, { since, until }: Sel
     // A literal, as the condition of the index is one.
     .where('result', '=', sql.lit(1))
     .select(['call_started_at as startedAt', 'conversation_id as id'])
-  const bounds: Clause[] = []
-  if (since !== undefined) bounds.push(sql`call_started_at >= ${since}::timestamptz`)
-  if (until !== undefined) bounds.push(sql`call_started_at < ${until}::timestamptz`)
-  return bounds.reduce((narrowed, bound) => narrowed.where(bound), affected)
+  return resultsWithin(selection).reduce((narrowed, bound) => narrowed.where(bound), affected)
 }
 
 /**
