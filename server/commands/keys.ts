@@ -1,14 +1,6 @@
-import { findOrganizationBySlug } from '../organizations/queries.ts'
-import { generateKey } from '../platform/identity/keys.ts'
-import { insertServiceKey, revokeServiceKey } from '../platform/identity/queries.ts'
-import { newId } from '../platform/ids.ts'
 import type { Called, Run } from './call.ts'
 import { columns, day, plain, print, printJson } from './columns.ts'
 import { connect } from './connect.ts'
-import { open } from './open.ts'
-import { makeOwnerKey } from './owner-key.ts'
-
-const defaultName = 'Command line'
 
 const list = async (called: Called): Promise<number> => {
   const keys = await connect(called).earshot.apiKeys.list().all()
@@ -28,34 +20,10 @@ const create = async (called: Called): Promise<number> => {
   return flag('json') ? printJson(made) : print(`${made.key}\n`)
 }
 
-/** Those of the operator, on the database of this machine. */
-const manage = async ({ action, args: [argument = ''], text, flag }: Called): Promise<number> => {
-  const { deps, close } = await open({ command: 'keys', exclusive: 'preferred' })
-  const { db, clock, identity } = deps
-  try {
-    if (action === 'service') {
-      const key = generateKey()
-      const id = newId()
-      await insertServiceKey(db, { id, key, name: text('name') ?? defaultName })
-      if (flag('json')) return printJson({ id, key })
-      return print(`${key}\nIts id, to revoke it by, is ${id}.\n`)
-    }
-    if (action === 'revoke') {
-      // Every process forgets it, as after any change of who may do what.
-      const revoked = await identity.change('', (trx) => revokeServiceKey(trx, argument, clock.now()))
-      if (!revoked) throw new Error(`No service key has the id ${argument}.`)
-      return flag('json') ? printJson({ id: argument, revoked: true }) : print('Revoked.\n')
-    }
-    const organization = await findOrganizationBySlug(db, argument)
-    if (!organization) throw new Error(`No organization has the slug ${argument}.`)
-    const created = await makeOwnerKey(deps, organization.org, text('name') ?? defaultName)
-    return flag('json') ? printJson(created) : print(`${created.key}\n`)
-  } finally {
-    await close()
-  }
-}
-
-export const run: Run = (called) => {
+export const run: Run = async (called) => {
   if (called.action === 'list') return list(called)
-  return called.action === 'create' ? create(called) : manage(called)
+  if (called.action === 'create') return create(called)
+  // The whole service is behind it, which who asks one need not wait for.
+  const { manage } = await import('./keys/operator.ts')
+  return manage(called)
 }

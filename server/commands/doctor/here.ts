@@ -1,0 +1,84 @@
+import { statfs } from 'node:fs/promises'
+import { availableParallelism, freemem } from 'node:os'
+import { loadConfig } from '../../config.ts'
+import { serverVersion } from '../../platform/db/database.ts'
+import { openLog } from '../../platform/log.ts'
+import { type Opened, open } from '../open.ts'
+import type { Check, Report } from './report.ts'
+
+const mebibytes = (bytes: number) => `${Math.round(bytes / 1024 / 1024)} MiB`
+
+const checksOf = ({ deps, alone }: Opened): Check[] => [
+  {
+    name: 'answer',
+    run: async () => {
+      const beganAt = performance.now()
+      const version = await serverVersion(deps.db)
+      const place = deps.config.databaseUrl ? 'external' : alone ? 'embedded, not in use' : 'embedded, in use'
+      return `PostgreSQL ${version}, ${place}, in ${Math.round(performance.now() - beganAt)} ms`
+    },
+  },
+  {
+    name: 'secret key',
+    run: async () => {
+      deps.secrets.open(deps.secrets.seal('doctor', 'doctor'), 'doctor')
+      return 'seals and opens'
+    },
+  },
+  {
+    name: 'storage',
+    run: async () => {
+      const { storage, dataDir } = deps.config
+      await deps.blobs.check()
+      if (storage.kind === 's3') return `s3://${storage.bucket}, writable`
+      const { bavail, bsize } = await statfs(storage.folder ?? dataDir)
+      return `local folder, writable, ${mebibytes(bavail * bsize)} free`
+    },
+  },
+  {
+    name: 'mail',
+    run: async () => {
+      const { smtp } = deps.config
+      if (!smtp) return 'kept and not sent: EARSHOT_SMTP_URL is not set'
+      const { check } = await import('../../platform/mail/smtp.ts')
+      await check(smtp)
+      return `${smtp.host}, port ${smtp.port}, reached${smtp.auth ? ' and signed in to' : ''}`
+    },
+  },
+  {
+    name: 'jobs',
+    run: async () => {
+      const counts = await deps.jobs.counts()
+      const of = (state: string) =>
+        counts.filter((row) => row.state === state).reduce((sum, { count }) => sum + count, 0)
+      return `${of('waiting')} waiting, ${of('active')} active, ${of('dead')} dead`
+    },
+  },
+]
+
+/** Of this machine and what its switches name. */
+export const checkHere = async ({ check }: Report): Promise<void> => {
+  const opened: Opened[] = []
+  await check([
+    {
+      name: 'machine',
+      run: async () => `Node ${process.version}, ${availableParallelism()} processors, ${mebibytes(freemem())} free`,
+    },
+    { name: 'configuration', run: async () => `data directory ${loadConfig().dataDir}` },
+    {
+      name: 'database',
+      run: async () => {
+        const silent = openLog({ write: () => {} })
+        opened.push(await open({ command: 'doctor', log: silent, exclusive: 'preferred', patienceMs: 2_000 }))
+        return 'reached, all migrations applied'
+      },
+    },
+  ])
+  const [service] = opened
+  if (!service) return
+  try {
+    await check(checksOf(service))
+  } finally {
+    await service.close()
+  }
+}
