@@ -1,5 +1,6 @@
 // The command as people run it: real processes, on a data directory of their own.
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -11,6 +12,7 @@ import { openEmbedded } from '../server/platform/db/embedded.ts'
 import { signal } from '../server/platform/db/embedded-process.ts'
 import { openJobs } from '../server/platform/jobs/queue.ts'
 import { openLog } from '../server/platform/log.ts'
+import type { Asked, Told } from './commands-process.ts'
 import { databaseUrl, testDatabase } from './database.ts'
 import { inheritedEnvironment } from './inherited.ts'
 import { afterwards, serviceKey } from './server.ts'
@@ -124,11 +126,31 @@ export const killGroup = (child: ChildProcess, name: NodeJS.Signals): void => {
 
 /** Runs a command to its end. */
 export const runEarshot = (args: string[], switches: Record<string, string>) =>
-  new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+  new Promise<Told>((resolve) => {
     const child = execFile(command, args, { cwd: tmpdir(), env: environment(switches) }, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode, stdout, stderr }),
     )
   })
+
+/**
+ * Answers like `runEarshot`, and runs commands one after the other in one process, which loads the code once: in a tenth
+ * of the time, for what a command says. That a process begins and ends as it should is for others to show.
+ */
+export const openCommands = (): typeof runEarshot => {
+  const file = join(import.meta.dirname, 'commands-process.ts')
+  const env = { ...inheritedEnvironment(), NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/earshot') }
+  const child = fork(file, { cwd: tmpdir(), env, execArgv: ['--expose-gc'] })
+  afterwards(async () => void child.kill('SIGKILL'))
+  const ended = once(child, 'close').then(([code, signal]) => {
+    throw new Error(`the process of the commands ended with ${code ?? signal}`)
+  })
+  ended.catch(() => {})
+  return async (args, switches) => {
+    const told = once(child, 'message').then(([answer]) => answer as Told)
+    child.send({ args, env: environment(switches) } satisfies Asked)
+    return Promise.race([told, ended])
+  }
+}
 
 /** Asks for JSON and takes whatever status comes. */
 export const ask = async (origin: string, method: string, path: string, key: string, body?: unknown) => {

@@ -3,12 +3,14 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { ask, makeDataDir, openQueue, provision, runEarshot, startEarshot } from '../../test/earshot.ts'
+import { ask, makeDataDir, openCommands, openQueue, provision, runEarshot, startEarshot } from '../../test/earshot.ts'
 import { serviceKey } from '../../test/server.ts'
 import { deleteLogo } from '../companies/jobs.ts'
 
 /** The commands as people run them, beside a serving process and without one. */
 
+/** For what is left to say of a command that another process has run to its end. */
+const runInOne = openCommands()
 const statusOf = async (origin: string, path: string, key: string) => (await ask(origin, 'GET', path, key)).status
 
 describe('beside a serving process', async () => {
@@ -34,27 +36,27 @@ describe('beside a serving process', async () => {
     await expect(revoked).resolves.toMatchObject({ code: 0, stdout: 'Revoked.\n' })
     await expect.poll(() => statusOf(origin, '/v1/organizations', key), { timeout: 4_000 }).toBe(401)
     for (const unknown of [crypto.randomUUID(), 'not-an-id']) {
-      const answer = await runEarshot(['keys', 'revoke', unknown], switches)
+      const answer = await runInOne(['keys', 'revoke', unknown], switches)
       expect(answer).toEqual({ code: 1, stdout: '', stderr: `earshot: No service key has the id ${unknown}.\n` })
     }
 
-    const told = await runEarshot(['keys', 'service', '--json'], switches)
+    const told = await runInOne(['keys', 'service', '--json'], switches)
     const another = JSON.parse(told.stdout)
     expect(await statusOf(origin, '/v1/organizations', another.key)).toBe(200)
-    const ended = await runEarshot(['keys', 'revoke', another.id, '--json'], switches)
+    const ended = await runInOne(['keys', 'revoke', another.id, '--json'], switches)
     expect(JSON.parse(ended.stdout)).toEqual({ id: another.id, revoked: true })
 
     const { slug, id: org } = await provision(origin)
-    const owner = await runEarshot(['keys', 'owner', slug], switches)
+    const owner = await runInOne(['keys', 'owner', slug], switches)
     const me = await ask(origin, 'GET', '/v1/me', owner.stdout.trim())
     expect(me.body).toMatchObject({ role: 'owner', organization: { id: org, slug } })
-    const again = await runEarshot(['keys', 'owner', slug, '--json'], switches)
+    const again = await runInOne(['keys', 'owner', slug, '--json'], switches)
     expect(JSON.parse(again.stdout)).toMatchObject({ role: 'owner', key: expect.stringMatching(/^ear_/) })
-    expect(await runEarshot(['keys', 'owner', 'nobody'], switches)).toMatchObject({ code: 1, stdout: '' })
+    expect(await runInOne(['keys', 'owner', 'nobody'], switches)).toMatchObject({ code: 1, stdout: '' })
   })
 
   it('dead jobs are listed and given back', async () => {
-    const list = async () => (await runEarshot(['jobs', 'list'], switches)).stdout
+    const list = async () => (await runInOne(['jobs', 'list'], switches)).stdout
     expect(await list()).toBe('No job is dead.\n')
 
     // A payload that no code of this version has written: it can never be run.
@@ -64,7 +66,7 @@ describe('beside a serving process', async () => {
     const isDead = async () => (await jobs.listDead({ limit: 10 })).some((job) => job.id === id)
     await expect.poll(isDead).toBe(true)
     expect(await list()).toMatch(new RegExp(`^${id}  \\S+Z  company\\.delete-logo\\n    .+\\n$`))
-    const [told] = JSON.parse((await runEarshot(['jobs', 'list', '--json'], switches)).stdout)
+    const [told] = JSON.parse((await runInOne(['jobs', 'list', '--json'], switches)).stdout)
     expect(told).toMatchObject({ id, name: 'company.delete-logo', error: expect.any(String) })
 
     expect(await runEarshot(['jobs', 'retry', id.toUpperCase()], switches)).toMatchObject({
@@ -72,10 +74,10 @@ describe('beside a serving process', async () => {
       stdout: 'Given back: 1\n',
     })
     await expect.poll(isDead).toBe(true)
-    const all = await runEarshot(['jobs', 'retry', '--all', '--json'], switches)
+    const all = await runInOne(['jobs', 'retry', '--all', '--json'], switches)
     expect([all.code, JSON.parse(all.stdout)]).toEqual([0, { retried: [id], missing: [] }])
     for (const unknown of [crypto.randomUUID(), 'not-an-id']) {
-      const answer = await runEarshot(['jobs', 'retry', unknown], switches)
+      const answer = await runInOne(['jobs', 'retry', unknown], switches)
       expect(answer).toMatchObject({ code: 1, stdout: 'Given back: 0\n', stderr: expect.stringContaining(unknown) })
     }
   })
@@ -89,6 +91,7 @@ describe('beside a serving process', async () => {
     const { code, stdout, stderr } = await runEarshot(['doctor'], switches)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('embedded, in use')
+    expect(stdout).toMatch(/^ok {4}mail +kept and not sent/m)
     expect(stdout).not.toContain('FAIL')
   })
 })
@@ -146,9 +149,10 @@ describe('called wrongly', () => {
     [['jobs', 'list', 'extra'], 'Usage:'],
     [['jobs', 'retry'], 'Usage:'],
     [['jobs', 'retry', '--all', 'one'], 'Usage:'],
+    [['demo', '--calls', 'many'], '--calls NUMBER'],
   ])('%j ends with 2 and the usage, and touches nothing', async (args, usage) => {
     const nowhere = join(tmpdir(), `earshot-nowhere-${crypto.randomUUID()}`)
-    const { code, stdout, stderr } = await runEarshot(args, { EARSHOT_DATA_DIR: nowhere })
+    const { code, stdout, stderr } = await runInOne(args, { EARSHOT_DATA_DIR: nowhere })
     expect(code).toBe(2)
     expect(stdout + stderr).toContain(usage)
     await expect(access(nowhere)).rejects.toMatchObject({ code: 'ENOENT' })
@@ -159,7 +163,7 @@ describe('called wrongly', () => {
   })
 
   it.each(['serve', 'migrate', 'keys', 'link', 'jobs', 'doctor'])('%s tells its usage', async (name) => {
-    const answer = await runEarshot([name, '--help'], {})
+    const answer = await runInOne([name, '--help'], {})
     expect(answer).toMatchObject({ code: 0, stdout: expect.stringContaining(`earshot ${name}`), stderr: '' })
   })
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { makeDataDir, runEarshot, startEarshot, takeFreePort } from '../../test/earshot.ts'
+import { makeDataDir, openCommands, runEarshot, startEarshot, takeFreePort } from '../../test/earshot.ts'
 import { acceptance, cookieOf, password } from '../../test/make.ts'
 
 it('the first start’s link lets the owner in once; one of the operator takes its place, or that of a password', async () => {
@@ -29,8 +29,9 @@ it('the first start’s link lets the owner in once; one of the operator takes i
   expect(await me.json()).toMatchObject({ role: 'owner', member: { status: 'active' } })
   expect((await accept(fresh)).status).toBe(410)
 
+  const runInOne = openCommands()
   const email = 'Owner@localhost.localdomain'
-  const forgotten = await runEarshot(['link', 'my-organization', '--email', email, '--json'], switches)
+  const forgotten = await runInOne(['link', 'my-organization', '--email', email, '--json'], switches)
   expect(forgotten).toMatchObject({ code: 0, stderr: '' })
   const other = { password: 'another one that is new' }
   const reset = await accept(JSON.parse(forgotten.stdout).url, other)
@@ -40,10 +41,10 @@ it('the first start’s link lets the owner in once; one of the operator takes i
   expect((await post('/auth/sign-in/email', { email, ...other })).status).toBe(200)
 
   for (const unknown of [['nobody'], ['my-organization', '--email', 'nobody@example.com']]) {
-    expect(await runEarshot(['link', ...unknown], switches)).toMatchObject({ code: 1, stdout: '' })
+    expect(await runInOne(['link', ...unknown], switches)).toMatchObject({ code: 1, stdout: '' })
   }
   for (const wrong of [[], ['my-organization', 'owner@localhost.localdomain']]) {
-    const answer = await runEarshot(['link', ...wrong], switches)
+    const answer = await runInOne(['link', ...wrong], switches)
     expect(answer).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Usage') })
   }
 }, 60_000)

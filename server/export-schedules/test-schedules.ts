@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest'
 import { makeConversation, makeMonitor } from '../../test/make.ts'
 import type { TestServer } from '../../test/server.ts'
 import { exportsOf } from '../exports/test-exports.ts'
@@ -19,9 +20,9 @@ export const schedulesOf = (server: TestServer) => {
   }
 
   /** Plans what is due and brings it to its end, with the tries that failures ask for. */
-  const work = async () => {
+  const work = async (by = deps) => {
     await plan()
-    await deps.jobs.drain(jobList, deps, { delayed: true, allowFailures: true })
+    await deps.jobs.drain(jobList, by, { delayed: true, allowFailures: true })
   }
 
   const toNextHour = () => clock.advance(hourMs - (clock.now().getTime() % hourMs))
@@ -40,7 +41,12 @@ export const schedulesOf = (server: TestServer) => {
       },
     })
     if (answer.status !== 201) throw new Error(`expected 201, got ${answer.status}: ${answer.text}`)
-    return { id: answer.body.id as string, monitorId: monitor.id as string }
+    const { id } = answer.body as { id: string }
+    // What it would do in the hours of later tests is not their concern.
+    onTestFinished(async () => {
+      await call('DELETE', `/v1/export-schedules/${id}`, { key })
+    })
+    return { id, monitorId: monitor.id as string }
   }
 
   /** A call that started that long ago, with a result. */

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { makeAgent } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { jobList } from '../worker.ts'
@@ -48,8 +48,13 @@ it('an export moves as its table says, and no other way', () => {
 })
 
 describe('a completed export', () => {
+  let whole: Awaited<ReturnType<typeof complete>>
+  beforeAll(async () => {
+    whole = await complete(3)
+  })
+
   it('has a file of which the manifest tells the truth', async () => {
-    const { key, id, manifest } = await complete(3)
+    const { key, id, manifest } = whole
     expect(manifest).toMatchObject({
       status: 'completed',
       completedAt: clock.now().toISOString(),
@@ -81,21 +86,33 @@ describe('a completed export', () => {
   })
 
   it('is served in ranges, and its head alone', async () => {
-    const { key, id, manifest } = await complete(2)
+    const { key, id, manifest } = whole
     const location = (await download(key, id)).headers.get('location') ?? ''
-    const whole = Buffer.from(await (await fetch(location)).arrayBuffer())
+    const all = Buffer.from(await (await fetch(location)).arrayBuffer())
     const part = await fetch(location, { headers: { range: 'bytes=10-19' } })
     expect(part.status).toBe(206)
     expect(part.headers.get('content-range')).toBe(`bytes 10-19/${manifest.bytes}`)
-    expect(Buffer.from(await part.arrayBuffer())).toEqual(whole.subarray(10, 20))
+    expect(Buffer.from(await part.arrayBuffer())).toEqual(all.subarray(10, 20))
     const head = await fetch(location, { method: 'HEAD' })
     expect([head.status, head.headers.get('content-length')]).toEqual([200, String(manifest.bytes)])
     const beyond = await fetch(location, { headers: { range: `bytes=${manifest.bytes}-` } })
     expect([beyond.status, beyond.headers.get('repr-digest')]).toEqual([416, null])
   })
 
+  it('leaves an event in the audit log for each download', async () => {
+    const { key, id } = whole
+    const downloads = async () => {
+      const { data } = (await call('GET', '/v1/audit-events', { key })).body
+      return data.filter(({ action }: { action: string }) => action === 'monitor-export.download').length
+    }
+    const before = await downloads()
+    await download(key, id)
+    await download(key, id)
+    expect(await downloads()).toBe(before + 2)
+  })
+
   it('is behind a link that nobody can alter, that says nothing of a key, and that ends', async () => {
-    const { key, id } = await complete(1)
+    const { key, id } = whole
     const other = await complete(1)
     const location = (await download(key, id)).headers.get('location') ?? ''
     const foreign = (await download(other.key, other.id)).headers.get('location') ?? ''
@@ -147,14 +164,6 @@ describe('a completed export', () => {
     await call('DELETE', `/v1/conversations/${ids[0]}`, { key })
     expect(await read(key, id)).toMatchObject({ status: 'expired' })
     expect(await read(key, later.id)).toMatchObject({ status: 'completed', rowCount: 0 })
-  })
-
-  it('leaves an event in the audit log for each download', async () => {
-    const { key, id } = await complete(1)
-    await download(key, id)
-    await download(key, id)
-    const { data } = (await call('GET', '/v1/audit-events', { key })).body
-    expect(data.filter(({ action }: { action: string }) => action === 'monitor-export.download')).toHaveLength(2)
   })
 })
 
@@ -248,53 +257,50 @@ describe('an unfinished export', () => {
   })
 
   it('ends well however often that happens', async () => {
-    const { key, config, ids } = await makeCalls(18)
+    // More often than a job is tried again.
+    const erasedCalls = 7
+    const { key, config, ids } = await makeCalls(erasedCalls + 4)
     const { body } = await ask(key, config)
     const erasures: Promise<{ status: number }>[] = []
     const during = Object.defineProperty({ ...deps }, 'config', {
       get: () => {
         const id = ids[erasures.length]
-        if (erasures.length < 14) erasures.push(call('DELETE', `/v1/conversations/${id}`, { key }))
+        if (erasures.length < erasedCalls) erasures.push(call('DELETE', `/v1/conversations/${id}`, { key }))
         return deps.config
       },
     })
     await deps.jobs.drain(jobList, during, { delayed: true, allowFailures: true })
-    expect((await Promise.all(erasures)).map(({ status }) => status)).toEqual(Array(14).fill(204))
+    expect((await Promise.all(erasures)).map(({ status }) => status)).toEqual(Array(erasedCalls).fill(204))
     expect(await read(key, body.id)).toMatchObject({ status: 'completed', rowCount: 4 })
   })
 
+  const tryOnce = async () => {
+    const [outcome] = await deps.jobs.drain([jobNamed('monitor-export.generate')], deps, { allowFailures: true })
+    expect(outcome).toMatchObject({ result: 'retried', error: { cause: { kind: 'unavailable' } } })
+  }
+
   it('is tried again where the storage refuses, and fails with its code where it goes on refusing', async () => {
     const { org, key, config } = await makeCalls(2)
-    const folder = join(deps.config.dataDir, 'blobs', org)
-    const { body: lost } = await ask(key, config)
-    await writeFile(folder, 'a file where a folder should be')
+    const { body } = await ask(key, config)
+    await writeFile(join(deps.config.dataDir, 'blobs', org), 'a file where a folder should be')
+    await tryOnce()
+    expect(await read(key, body.id)).toMatchObject({ status: 'processing', downloadPath: null })
     await drainAll()
-    expect(await read(key, lost.id)).toMatchObject({ status: 'failed', errorCode: 'storage_unavailable', bytes: null })
-
-    const { body: saved } = await ask(key, config)
-    const [outcome] = await deps.jobs.drain([jobNamed('monitor-export.generate')], deps, { allowFailures: true })
-    expect(outcome).toMatchObject({ result: 'retried' })
-    expect(await read(key, saved.id)).toMatchObject({ status: 'processing', downloadPath: null })
-    await rm(folder)
-    await drainAll()
-    expect(await read(key, saved.id)).toMatchObject({ status: 'completed', rowCount: 2 })
-    expect(await files(org)).toHaveLength(1)
+    expect(await read(key, body.id)).toMatchObject({ status: 'failed', errorCode: 'storage_unavailable', bytes: null })
   })
 
-  it('that finds the disk full leaves no half of a file', async () => {
+  it('that finds the disk full leaves no half of a file, and is completed when there is room', async () => {
     const { org, key, config } = await makeCalls(40)
     const disk = join(deps.config.dataDir, 'blobs')
-    const reasoning = { ...config, reasoning: true }
     const mounted = await mountFull(disk)
-    const { body } = await ask(key, reasoning)
-    await drainAll()
-    expect(await read(key, body.id)).toMatchObject({ status: 'failed', errorCode: 'storage_unavailable' })
+    const { body } = await ask(key, { ...config, reasoning: true })
+    await tryOnce()
     expect(await files(org)).toEqual([])
     expect(await readdir(join(disk, '.incoming'))).toEqual([])
     await mounted.unmount()
-    const { body: again } = await ask(key, reasoning)
     await drainAll()
-    expect(await read(key, again.id)).toMatchObject({ status: 'completed', rowCount: 40 })
+    expect(await read(key, body.id)).toMatchObject({ status: 'completed', rowCount: 40 })
+    expect(await files(org)).toHaveLength(1)
   })
 
   it('fails when a monitor of it is deleted meanwhile', async () => {
@@ -324,18 +330,21 @@ describe('an unfinished export', () => {
   it('has at most 100,000 calls, of which the last is counted too', async () => {
     const { org, key, config, monitor } = await makeCalls(0)
     const { id: agent } = await makeAgent(server, key)
-    await sql`
-      WITH calls AS (
-        INSERT INTO conversations (organization_id, id, agent_id, channel, status, started_at, metadata, signals)
-        SELECT ${org}::uuid, gen_random_uuid(), ${agent}::uuid, 'call', 'completed',
-          timestamptz '2026-11-05Z' + n * interval '1 second', '{}', '{}'
-        FROM generate_series(0, 100000) n
-        RETURNING id, started_at)
-      INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at,
-        monitor_version, status, result, evidence, evaluator)
-      SELECT ${org}::uuid, ${monitor.id}::uuid, id, started_at, started_at, 1, 0, 1, '[]', 'test' FROM calls`.execute(
-      deps.db,
-    )
+    await deps.db.transaction().execute(async (trx) => {
+      // To look up each one's agent and organization takes as long as the rest.
+      await sql`SET LOCAL session_replication_role = replica`.execute(trx)
+      await sql`
+        WITH calls AS (
+          INSERT INTO conversations (organization_id, id, agent_id, channel, status, started_at, metadata, signals)
+          SELECT ${org}::uuid, uuidv7(), ${agent}::uuid, 'call', 'completed',
+            timestamptz '2026-11-05Z' + n * interval '1 second', '{}', '{}'
+          FROM generate_series(0, 100000) n
+          RETURNING id, started_at)
+        INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at,
+          monitor_version, status, result, evidence, evaluator)
+        SELECT ${org}::uuid, ${monitor.id}::uuid, id, started_at, started_at, 1, 0, 1, '[]', 'test'
+        FROM calls`.execute(trx)
+    })
     await sql`ANALYZE conversations, monitor_results`.execute(deps.db)
     const { body: tooMany } = await ask(key, config)
     const { body: justRight } = await ask(key, { ...config, since: '2026-11-05T00:00:01Z' })
@@ -352,7 +361,7 @@ describe('an unfinished export', () => {
     const { key, config } = await makeCalls(1)
     const other = await makeCalls(1)
     const ids: string[] = []
-    for (let at = 0; at < 6; at++) ids.push((await ask(key, config)).body.id)
+    for (let at = 0; at < 4; at++) ids.push((await ask(key, config)).body.id)
     const { body: theirs } = await ask(other.key, other.config)
     // The order in which one worker, with one pair of hands, would end them.
     const ended: string[] = []

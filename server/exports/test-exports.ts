@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { makeConversation, makeMonitor, makeOrganization } from '../../test/make.ts'
+import { makeMonitor, makeOrganization } from '../../test/make.ts'
 import type { TestServer } from '../../test/server.ts'
 
 /** What tests of exports make and ask for. */
@@ -16,10 +16,14 @@ export const exportsOf = (server: TestServer) => {
   const makeCalls = async (count: number) => {
     const { id: org, key } = await makeOrganization(server)
     const monitor = await makeMonitor(server, key, { name: 'Refund asked' })
+    const conversations = Array.from({ length: count }, (_, at) => ({
+      ...{ externalId: `call ${at}`, agent: { externalId: 'leo', name: 'Leo', channel: 'voice' }, channel: 'call' },
+      startedAt: new Date(Date.UTC(2026, 10, 2) + at * 60_000).toISOString(),
+    }))
     const ids: string[] = []
-    for (let at = 0; at < count; at++) {
-      const startedAt = new Date(Date.UTC(2026, 10, 2) + at * 60_000).toISOString()
-      ids.push((await makeConversation(server, key, { startedAt, externalId: `call ${at}` })).id)
+    if (count > 0) {
+      const { body } = await call('POST', '/v1/conversations/batch', { key, body: { conversations } })
+      ids.push(...body.data.map(({ id }: { id: string }) => id))
     }
     const results = ids.map((conversationId, at) => ({
       ...{ monitorId: monitor.id, conversationId, score: at / 4, reasoning: `Because of ${at}` },

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { makeAgent, makeMonitor, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
@@ -49,6 +50,14 @@ const randomBelow = (() => {
   }
 })()
 
+/** Rows that are alike, with their columns by name: as one value, which the database takes apart. */
+const insertAll = async (table: 'conversations' | 'monitor_results', rows: object[]) => {
+  const columns = sql.join(Object.keys(rows[0] ?? {}).map((name) => sql.id(name)))
+  await sql`
+    INSERT INTO ${sql.table(table)} (${columns})
+    SELECT ${columns} FROM json_populate_recordset(NULL::${sql.table(table)}, ${JSON.stringify(rows)})`.execute(db)
+}
+
 /** The first monitor finds much and the last one next to nothing; several calls begin at the same moment. */
 const store = async (): Promise<Stored[]> => {
   const stored: Stored[] = []
@@ -76,7 +85,7 @@ const store = async (): Promise<Stored[]> => {
           monitor_version: version,
           status: verdict === 'unscored' ? 1 : verdict === 'failed' ? 2 : 0,
           result: verdict === 'affected' ? 1 : verdict === 'not_affected' ? 0 : null,
-          evidence: '[]',
+          evidence: [],
           evaluator: 'test',
         })
       }
@@ -91,22 +100,12 @@ const store = async (): Promise<Stored[]> => {
     direction: conversation.direction,
     status: 'completed',
     started_at: conversation.startedAt,
-    metadata: JSON.stringify(conversation.isVip ? { plan: 'vip' } : {}),
-    signals: '{}',
+    metadata: conversation.isVip ? { plan: 'vip' } : {},
+    signals: {},
   }))
-  for (let i = 0; i < conversations.length; i += 500) {
-    await db
-      .insertInto('conversations')
-      .values(conversations.slice(i, i + 500))
-      .execute()
-  }
-  for (let i = 0; i < rows.length; i += 500) {
-    // They are made above with all columns that the table insists on.
-    await db
-      .insertInto('monitor_results')
-      .values(rows.slice(i, i + 500) as never)
-      .execute()
-  }
+  await insertAll('conversations', conversations)
+  await insertAll('monitor_results', rows)
+  await sql`ANALYZE conversations, monitor_results`.execute(db)
   return stored.sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime() || (a.id < b.id ? 1 : -1))
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { makeConversation, makeMonitor, makeOrganization } from '../../../test/make.ts'
 import { Refusal } from '../../monitors/judges/test-model.ts'
@@ -10,12 +11,13 @@ const { server, resultsOf, asked, answerBy, makeRule, makeJudge } = await server
 const window = { since: '2026-11-01T00:00:00Z', until: '2026-12-01T00:00:00Z' }
 
 const makeConversations = async (key: string, count: number, fields: object = {}) => {
-  const ids: string[] = []
-  for (let at = 0; at < count; at++) {
-    ids.push((await makeConversation(server, key, { transcript: turns, ...fields })).id)
-  }
+  const conversations = Array.from({ length: count }, () => ({
+    ...{ externalId: randomUUID(), agent: { externalId: 'leo', name: 'Leo', channel: 'voice' }, channel: 'call' },
+    ...{ startedAt: '2026-11-20T09:00:00.000Z', transcript: turns, ...fields },
+  }))
+  const { body } = await server.call('POST', '/v1/conversations/batch', { key, body: { conversations } })
   await server.drain()
-  return ids
+  return body.data.map(({ id }: { id: string }) => id) as string[]
 }
 
 const start = (key: string, monitorId: string, body: object = {}) =>
@@ -77,11 +79,9 @@ describe('a run', () => {
   it('takes what its filter selects, page by page', async () => {
     const { key } = await makeOrganization(server)
     const short = [{ role: 'customer', text: 'Where is my money?' }]
-    for (let at = 0; at < 20; at++) {
-      await makeConversation(server, key, { transcript: turns, metadata: { plan: 'gold' } })
-      await makeConversation(server, key, { transcript: short, metadata: { plan: 'gold' } })
-      await makeConversation(server, key, { transcript: turns, startedAt: '2026-11-21T09:00:00.000Z' })
-    }
+    await makeConversations(key, 20, { metadata: { plan: 'gold' } })
+    await makeConversations(key, 20, { transcript: short, metadata: { plan: 'gold' } })
+    await makeConversations(key, 20, { startedAt: '2026-11-21T09:00:00.000Z' })
     const long = await makeRule(key, 'turns.size() > 2')
     await start(key, long.id)
     await server.drain()

@@ -5,8 +5,29 @@ import { openExperiments } from '../test-experiments.ts'
 
 const server = await testServer()
 
-/** Of so many conversations in each arm, the monitor finds every second one; people agree in A, and in B with none. */
-const perArm = 40
+/**
+ * Of so many conversations in each arm, the monitor finds every second one; people agree in A, and in B with none. Of
+ * fewer nothing is corrected.
+ */
+const perArm = 30
+
+type Own = Awaited<ReturnType<typeof openExperiments>>
+
+/** What is found in each of the conversations of both arms, by their number. */
+const fill = async ({ key, arms }: Own, monitorId: string, found: (count: number) => string) => {
+  const startedAt = server.clock.now().toISOString()
+  const conversations = [arms.armAVersionId, arms.armBVersionId].flatMap((agentVersionId) =>
+    Array.from({ length: perArm }, () => ({
+      ...{ externalId: crypto.randomUUID(), agentId: arms.agentId, agentVersionId, channel: 'call', startedAt },
+    })),
+  )
+  const made = await server.call('POST', '/v1/conversations/batch', { key, body: { conversations } })
+  const ids: string[] = made.body.data.map(({ id }: { id: string }) => id)
+  const results = ids.map((conversationId, at) => ({ monitorId, conversationId, result: found(at % perArm) }))
+  const told = await server.call('POST', '/v1/monitor-results', { key, body: { results } })
+  for (const { status } of told.body.data) expect(status).toBe('created')
+  return { ids, found: new Map(results.map(({ conversationId, result }) => [conversationId, result])) }
+}
 
 it('corrects what a monitor found by reviews of sampled conversations, beside what it found', async () => {
   const own = await openExperiments(server)
@@ -16,22 +37,15 @@ it('corrects what a monitor found by reviews of sampled conversations, beside wh
   const bucket = { name: 'A sample', type: 'sampled', share: 100, monitorIds: [monitor.id] }
   const { body: sampled } = await call('POST', '/v1/buckets', { key, body: bucket })
   const experiment = await own.launch({ outcomeMetricIds: [monitor.id], primaryMetricId: monitor.id })
-  const inA = new Set<string>()
-  for (const arm of ['A', 'B'] as const) {
-    for (let count = 0; count < perArm; count++) {
-      const id = await own.converse(arm)
-      if (arm === 'A') inA.add(id)
-      await own.tell(monitor.id, id, count % 2 === 0 ? 'affected' : 'not_affected')
-    }
-  }
+  const { ids, found } = await fill(own, monitor.id, (count) => (count % 2 === 0 ? 'affected' : 'not_affected'))
+  const inA = new Set(ids.slice(0, perArm))
   const before = (await own.read(experiment)).outcomes[0]
   expect(before).toMatchObject({ corrected: null, arms: { a: { mean: 0.5 }, b: { mean: 0.5 } } })
 
   for (let count = 0; count < 2 * perArm; count++) {
     const { status, body: review } = await call('POST', `/v1/buckets/${sampled.id}/claim`, { key })
     expect(status).toBe(200)
-    const found = (await call('GET', `/v1/conversations/${review.conversationId}/results`, { key })).body.data[0].result
-    const correctResult = inA.has(review.conversationId) ? found : 'not_affected'
+    const correctResult = inA.has(review.conversationId) ? found.get(review.conversationId) : 'not_affected'
     const body = { status: 'completed', judgments: [{ monitorId: monitor.id, correctResult }] }
     const answer = await call('PATCH', `/v1/reviews/${review.id}`, { key, body })
     expect(answer.status, answer.text).toBe(200)
@@ -69,14 +83,7 @@ it('is corrected by samples of all that it observed alone, by what people said l
   const affected = await make({ filters: { monitors: [{ id: monitor.id, result: 'affected' }] } })
   const all = await make({ agentId })
   const experiment = await own.launch({ outcomeMetricIds: [monitor.id], primaryMetricId: monitor.id })
-  const ids: string[] = []
-  for (const arm of ['A', 'B'] as const) {
-    for (let count = 0; count < perArm; count++) {
-      const id = await own.converse(arm)
-      ids.push(id)
-      await own.tell(monitor.id, id, 'affected')
-    }
-  }
+  const { ids } = await fill(own, monitor.id, () => 'affected')
   await server.drain()
   const judgments = (correctResult: string) => [{ monitorId: monitor.id, correctResult }]
   const review = async (bucketId: string, count: number) => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { makeArms, makeConversation, makeExperiment, makeMonitor, makeOrganization } from '../../../test/make.ts'
-import type { TestServer } from '../../../test/server.ts'
+import { serviceKey, type TestServer } from '../../../test/server.ts'
 import { generateExport } from '../../exports/jobs.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import { countAll } from '../observations/counting.ts'
@@ -38,6 +38,10 @@ export const studiesOf = (server: TestServer) => {
       const { body } = await call('POST', '/v1/monitor-results', { key, body: { results } })
       expect(body.data[0].error).toBeUndefined()
     }
+    // What it asked for and did not get is made for no later test.
+    onTestFinished(async () => {
+      await call('POST', `/v1/organizations/${org}/suspend`, { key: serviceKey })
+    })
     return { org: org as OrgId, key, id: experiment.id as string, arms, monitors, converse, tell }
   }
 

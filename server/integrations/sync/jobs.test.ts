@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { makeConversation, makeOrganization } from '../../../test/make.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
 import { makeProvider, post } from '../test-signing.ts'
@@ -22,6 +22,10 @@ const begin = async (provider: string, calls: Call[], fields: object = {}) => {
   const there = await serveCalls(provider, calls)
   const org = await makeOrganization(server)
   const integration = await makeProvider(server, org.key, provider)
+  // The minutes of later tests are none of its own.
+  onTestFinished(async () => {
+    await call('DELETE', `/v1/integrations/${integration.id}`, { key: org.key })
+  })
   const path = `/v1/integrations/${integration.id}/sync`
   const body = { apiKey: syncKey, apiBaseUrl: there.url, lookbackDays: 1, ...fields }
   const put = (changes: object = {}) => call('PUT', path, { key: org.key, body: { ...body, ...changes } })
@@ -244,7 +248,7 @@ it('waits as long as a busy provider says', async () => {
 })
 
 it('a provider that fails is asked again and again, then at longer intervals', async () => {
-  const { there, get, put } = await begin('vapi', [madeCall(30)])
+  const { there, get } = await begin('vapi', [madeCall(30)])
   there.state.instead = () => ({ status: 502 })
   const outcomes = await tick()
   expect(outcomes.at(-1)).toMatchObject({ result: 'dead' })
@@ -252,7 +256,6 @@ it('a provider that fails is asked again and again, then at longer intervals', a
   expect(sync).toMatchObject({ state: 'waiting', lastRun: { status: 'failed', reason: 'The provider answered 502.' } })
   expect(Date.parse(sync.nextRunAt) - clock.now().getTime()).toBe(minutes(30))
   expect(Date.parse(sync.completeUntil)).toBeLessThan(clock.now().getTime() - minutes(23 * 60))
-  await put({ enabled: false })
 })
 
 it('a key that is refused pauses the sync until another one is given', async () => {
@@ -286,7 +289,7 @@ it('nothing runs for an organization that is suspended, or for an integration th
 })
 
 it('a list that is none, and a call that is another one, change nothing', async () => {
-  const { there, get, ids, put } = await begin('retell', [madeCall(30)])
+  const { there, get, ids } = await begin('retell', [madeCall(30)])
   there.state.instead = (path) =>
     path.includes('list') ? undefined : { status: 200, body: JSON.stringify(there.webhook(madeCall(9)).call) }
   await tick()
@@ -299,7 +302,6 @@ it('a list that is none, and a call that is another one, change nothing', async 
     { status: 'failed', reason: 'The provider answered what is no list of calls.' },
     { status: 'completed', failed: 1 },
   ])
-  await put({ enabled: false })
 })
 
 it.each([
@@ -307,19 +309,18 @@ it.each([
   ['\0', 'The provider names the next page by what cannot be kept.'],
   ['x'.repeat(20_000), 'The provider names the next page by what cannot be kept.'],
 ])('a list that leads nowhere ends the run, and moves nothing', async (pagination_key, reason) => {
-  const { there, get, put } = await begin('retell', [])
+  const { there, get } = await begin('retell', [])
   const { completeUntil } = await get()
   there.state.instead = () => ({ status: 200, body: JSON.stringify({ items: [], has_more: true, pagination_key }) })
   expect((await tick()).at(-1)).toMatchObject({ result: 'completed' })
   expect(there.asked.length).toBeLessThan(3)
   expect(await get()).toMatchObject({ completeUntil, state: 'waiting', lastRun: { status: 'failed', reason } })
-  await put({ enabled: false })
 })
 
 it('a call that the key may not see is a gap; where it may see none, the sync pauses', async () => {
   const calls = Array.from({ length: 8 }, (_, index) => madeCall(60 + index))
   const [hidden, ...others] = calls
-  const { there, get, ids, put } = await begin('elevenlabs', calls)
+  const { there, get, ids } = await begin('elevenlabs', calls)
   there.state.instead = (path) => (path.endsWith(`${hidden?.id}`) ? { status: 403 } : undefined)
   await tick()
   expect((await ids()).sort()).toEqual(others.map(({ id }) => id).sort())
@@ -332,5 +333,4 @@ it('a call that the key may not see is a gap; where it may see none, the sync pa
   clock.advance(minutes(16))
   await tick()
   expect(await get()).toMatchObject({ state: 'paused', pausedReason: expect.stringContaining('(403)') })
-  await put({ enabled: false })
 })

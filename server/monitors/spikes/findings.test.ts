@@ -72,7 +72,7 @@ describe('a rate that doubles', () => {
     expect(await line.attachedTo(id)).toEqual(expected.filter((name) => name !== `${rise}-1`))
 
     // Over, it gathers no more.
-    await line.live(30, 2)
+    for (let hours = 0; (await line.stateOf(monitorId))?.findingId && hours < 30; hours++) await line.live(1, 2)
     const gathered = (await line.attachedTo(id)).length
     await line.live(3, 2)
     expect(await line.attachedTo(id)).toHaveLength(gathered)
@@ -87,7 +87,7 @@ describe('a rate that doubles', () => {
     const attached = await line.attachedTo(finding?.id ?? '')
     expect(attached).toHaveLength(100)
     expect(attached).toEqual(expect.arrayContaining(affectedIn(rise + 9, rise + 12, 27)))
-    for (let hour = 0; hour < 20; hour++) await line.pass(1, 27, { calls: 30 })
+    for (let hour = 0; hour < 5; hour++) await line.pass(1, 90, { calls: 100 })
     expect(await line.attachedTo(finding?.id ?? '')).toHaveLength(500)
     expect(await line.findings()).toHaveLength(1)
   })
@@ -160,7 +160,7 @@ describe('a finding that is', () => {
     await triage(id, 'resolved')
     const resolvedAt = clock.now().getTime() / hourMs
     const endpoint = await makeActiveWebhookEndpoint(server, line.key, { events: ['finding.updated'] })
-    await line.live(24, 4)
+    await line.pass(24, 4)
     expect(await line.findings()).toHaveLength(1)
     expect(await get(id)).toMatchObject({ status: 'open', title: 'Ours', priority: 'medium' })
     const [reopened, ...earlier] = await historyOf(id)
@@ -184,7 +184,7 @@ describe('a finding that is', () => {
 
   it('resolved months ago is reopened when its monitor’s spike returns, and gathers anew', async () => {
     const rise = await line.giveHistory()
-    for (let hour = 0; hour < 32; hour++) await line.pass(1, 27, { calls: 30 })
+    for (let hour = 0; hour < 7; hour++) await line.pass(1, 90, { calls: 100 })
     const [{ id = '' } = {}] = await line.findings()
     expect(await line.attachedTo(id)).toHaveLength(500)
     await triage(id, 'resolved')
@@ -239,7 +239,7 @@ describe('a finding that is', () => {
     await triage(id, 'resolved')
     // The last hours before it was resolved are looked at after it.
     await line.live(3, 4)
-    await line.live(24, 2)
+    await line.pass(24, 2)
     expect(await line.findings()).toHaveLength(1)
     expect(await get(id)).toMatchObject({ status: 'resolved' })
   })
@@ -281,7 +281,7 @@ describe('a finding that is', () => {
     expect(await line.attachedTo(other)).toHaveLength(before.length + 8)
     expect(await line.stateOf(line.monitorId)).toMatchObject({ findingId: other })
     await triage(other, 'resolved')
-    await line.live(24, 2)
+    await line.pass(24, 2)
     expect(await line.stateOf(line.monitorId)).toMatchObject({ findingId: null })
     expect((await line.findings()).map(({ status }) => status)).toEqual(['resolved', 'resolved'])
   })

@@ -1,8 +1,8 @@
+import { sql } from 'kysely'
 import { expect } from 'vitest'
-import { makeMonitor, makeOrganization } from '../../../test/make.ts'
+import { makeAgent, makeMonitor, makeOrganization } from '../../../test/make.ts'
 import type { TestServer } from '../../../test/server.ts'
 import type { OrgId } from '../../platform/db/database.ts'
-import { jobList } from '../../worker.ts'
 import { detectSpikes } from './jobs.ts'
 
 export const hourMs = 60 * 60 * 1_000
@@ -26,26 +26,29 @@ export const makeTimeline = async (server: TestServer) => {
   const { key } = organization
   const monitorId: string = (await makeMonitor(server, key, { name: 'Refund promised' })).id
 
+  const agent = { externalId: 'leo', name: 'Leo', channel: 'voice' }
+  const agentId: string = (await makeAgent(server, key, agent)).id
+
   const post = async (path: string, name: string, items: object[]) => {
-    for (let at = 0; at < items.length; at += 1_000) {
-      const { status, body } = await call('POST', path, { key, body: { [name]: items.slice(at, at + 1_000) } })
-      expect(status).toBe(200)
-      for (const { status } of body.data) expect(status).toBe('created')
-    }
+    const { status, body } = await call('POST', path, { key, body: { [name]: items } })
+    expect(status).toBe(200)
+    for (const { status } of body.data) expect(status).toBe('created')
   }
 
   /** The next hour that will be closed. */
   const nextHour = () => Math.floor(clock.now().getTime() / hourMs) - closed + 1
 
-  /** Calls that begin in each of the hours, with what the monitors found: `hour-n`, of which the first are affected. */
-  const give = async (from: number, to: number, affected: number, { calls = 6, monitors = [monitorId] } = {}) => {
+  type Given = { from: number; to: number; affected: number; calls: number; monitors: string[] }
+
+  /** Hour by hour they come as calls do. */
+  const tell = async ({ from, to, affected, calls, monitors }: Given) => {
     const names = Array.from({ length: (to - from) * calls }, (_, at) => ({
       hour: from + Math.floor(at / calls),
       at: at % calls,
     }))
     const conversations = names.map(({ hour, at }) => ({
       externalId: `${hour}-${at}`,
-      agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
+      agent,
       channel: 'call',
       startedAt: new Date(hour * hourMs + at * 1_000).toISOString(),
     }))
@@ -60,11 +63,33 @@ export const makeTimeline = async (server: TestServer) => {
     }
   }
 
+  /** Those of days are written down at once. */
+  const write = ({ from, to, affected, calls, monitors }: Given) =>
+    sql`
+    WITH made AS (
+      SELECT uuidv7() AS id, hour, at, timestamptz 'epoch' + hour * interval '1 hour' + at * interval '1 second' AS time
+      FROM generate_series(${from}::int, ${to - 1}::int) hour, generate_series(0, ${calls - 1}::int) at
+    ), called AS (
+      INSERT INTO conversations (organization_id, id, external_id, agent_id, channel, status, started_at, metadata, signals)
+      SELECT ${org}::uuid, id, hour || '-' || at, ${agentId}::uuid, 'call', 'completed', time, '{}', '{}' FROM made
+    )
+    INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at,
+      monitor_version, status, result, evidence, evaluator)
+    SELECT m.organization_id, m.id, made.id, time, time, m.current_version, 0,
+      CASE WHEN at < ${affected}::int THEN 1 ELSE 0 END, '[]', 'test'
+    FROM made, monitors m WHERE m.organization_id = ${org}::uuid AND m.id = ANY(${monitors}::uuid[])`.execute(db)
+
+  /** Calls that begin in each of the hours, with what the monitors found: `hour-n`, of which the first are affected. */
+  const give = async (from: number, to: number, affected: number, { calls = 6, monitors = [monitorId] } = {}) => {
+    const given = { from, to, affected, calls, monitors }
+    await (to - from > 1 ? write(given) : tell(given))
+  }
+
   /** How each run of the job ended. */
   const run = async (options: Parameters<typeof jobs.drain>[2] = {}) => {
     await jobs.enqueue(db, detectSpikes, {})
-    const outcomes = await jobs.drain(jobList, server.deps, options)
-    return outcomes.filter(({ name }) => name === detectSpikes.name).map(({ result }) => result)
+    const outcomes = await jobs.drain([detectSpikes], server.deps, options)
+    return outcomes.map(({ result }) => result)
   }
 
   /** Hour by hour: what begins in one is looked at when it is closed. */

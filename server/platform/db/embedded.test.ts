@@ -1,12 +1,13 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import { pino } from 'pino'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Embedded, type EmbeddedOptions, type EmbeddedState, openEmbedded } from './embedded.ts'
 import { findBinaries } from './embedded-launcher.ts'
 import { isAlive, pause, signal, waitForEnd } from './embedded-process.ts'
@@ -56,6 +57,23 @@ const open = async (options: Partial<EmbeddedOptions> = {}): Promise<Embedded> =
   const embedded = await openEmbedded({ dataDir, log, applicationName: 'earshot test', ...options })
   opened.push(embedded)
   return embedded
+}
+
+let made: Promise<string> | undefined
+afterAll(async () => {
+  if (made) await rm(await made, { recursive: true, force: true })
+})
+const makeOnce = async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'earshot-embedded-'))
+  await chmod(folder, 0o711)
+  await (await openEmbedded({ dataDir: folder, log, applicationName: 'earshot test' })).close()
+  return folder
+}
+
+/** Puts a database there that was made once, for tests that are not about how it is made. */
+const prepare = async () => {
+  made ??= makeOnce()
+  await promisify(execFile)('cp', ['-a', `${await made}/.`, dataDir])
 }
 
 const query = async (embedded: Pick<Embedded, 'connection'>, text: string): Promise<unknown> => {
@@ -153,6 +171,7 @@ describe('start and stop', () => {
   })
 
   test('a server that cannot start says why at once', async () => {
+    await prepare()
     await expect(open({ settings: { shared_buffers: 'much' } })).rejects.toThrow(/did not start:[\s\S]*shared_buffers/)
   })
 })
@@ -177,6 +196,7 @@ describe('one holder', () => {
   })
 
   test('the database of a killed process is adopted, started again when it dies, and stopped at the end', async () => {
+    await prepare()
     const killed = openElsewhere()
     await query(await killed.report, 'CREATE TABLE kept AS SELECT 7 AS seven')
     const pid = await postmasterPid()
@@ -200,6 +220,7 @@ describe('one holder', () => {
 
 describe('recovery', () => {
   test('a killed server is started again, again and again, under a pool and with all that was committed', async () => {
+    await prepare()
     const states: EmbeddedState[] = []
     const embedded = await open({ onState: (state) => states.push(state) })
     const pool = new pg.Pool(embedded.connection)
@@ -226,6 +247,7 @@ describe('recovery', () => {
   })
 
   test('a server that cannot come back is given up with the reason', async () => {
+    await prepare()
     const failed = Promise.withResolvers<Error | undefined>()
     const embedded = await open({ onState: (state, error) => state === 'failed' && failed.resolve(error) })
     await rm(join(dataDir, 'postgres/global/pg_control'))
@@ -248,6 +270,7 @@ describe('recovery', () => {
       },
     ],
   ])('pid files that name %s do not stop a start', async (_name, makePid) => {
+    await prepare()
     const first = await open()
     const left = await Promise.all(
       ['postmaster.pid', '.s.PGSQL.5432.lock'].map(async (name) => {
@@ -267,6 +290,7 @@ describe('recovery', () => {
   })
 
   test('a copied data directory does not lead to the database that it was copied from', async () => {
+    await prepare()
     const original = await open()
     await query(original, 'CREATE TABLE origin AS SELECT 1')
     const copy = await temporaryFolder()
@@ -332,6 +356,7 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
   })
 
   test('data that another way left to root opens', async () => {
+    await prepare()
     const first = await open({ way: 'plain' })
     await query(first, 'CREATE TABLE kept AS SELECT 7 AS seven')
     await first.close()

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { makeBucket, makeKey } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { jobList } from '../../worker.ts'
@@ -11,12 +11,10 @@ const { db, jobs } = server.deps
 
 const minuteMs = 60_000
 
-let reviewing: Awaited<ReturnType<typeof openReviewing>>
-beforeEach(async () => {
-  reviewing = await openReviewing(server)
-})
-
-type Reviewer = Awaited<ReturnType<typeof reviewing.makeReviewer>>
+const reviewing = await openReviewing(server)
+const { makeReviewer } = reviewing
+type Reviewer = Awaited<ReturnType<typeof makeReviewer>>
+const [ann, ben, eve] = [await makeReviewer(), await makeReviewer(), await makeReviewer()]
 
 const claimed = async (reviewer: Reviewer, bucketId: string) => {
   const { status, body } = await reviewer.claim(bucketId)
@@ -25,7 +23,6 @@ const claimed = async (reviewer: Reviewer, bucketId: string) => {
 
 describe('a claim', () => {
   it('gives the oldest first, another each time, and 204 when there is none', async () => {
-    const ann = await reviewing.makeReviewer()
     const { id, ids } = await reviewing.makeFilled(3)
     const first = await ann.claim(id)
     expect(first.status).toBe(200)
@@ -54,7 +51,7 @@ describe('a claim', () => {
   })
 
   it('of many at once gives each conversation to as many different people as are wanted', async () => {
-    const people = await Promise.all(Array.from({ length: 6 }, () => reviewing.makeReviewer()))
+    const people = [ann, ben, eve, ...(await Promise.all(Array.from({ length: 3 }, () => makeReviewer())))]
     const { id, ids } = await reviewing.makeFilled(25, { reviewsPerConversation: 2 })
     const given: [string, string][] = []
     const work = async (person: Reviewer) => {
@@ -81,7 +78,6 @@ describe('a claim', () => {
   })
 
   it('is for the reviewers of the bucket, and for nobody who only reads', async () => {
-    const [ann, ben] = [await reviewing.makeReviewer(), await reviewing.makeReviewer()]
     const { id } = await reviewing.makeFilled(1, { reviewerUserIds: [ann.userId] })
     expect((await ben.claim(id)).status).toBe(403)
     const review = await claimed(ann, id)
@@ -100,7 +96,6 @@ describe('a claim', () => {
 
 describe('a lease', () => {
   it('that ended leaves its place to the next, and to its own reviewer if nobody came', async () => {
-    const [ann, ben] = [await reviewing.makeReviewer(), await reviewing.makeReviewer()]
     const { id, ids } = await reviewing.makeFilled(1)
     const review = await claimed(ann, id)
     await ann.patch(review.id, { notes: 'So far' })
@@ -131,7 +126,6 @@ describe('a lease', () => {
   })
 
   it('is extended by a heartbeat, also after its end where its place is free', async () => {
-    const [ann, ben] = [await reviewing.makeReviewer(), await reviewing.makeReviewer()]
     const { id } = await reviewing.makeFilled(1)
     const review = await claimed(ann, id)
     for (let beat = 0; beat < 3; beat++) {
@@ -149,11 +143,6 @@ describe('a lease', () => {
   })
 
   it('of two that both ended leaves two places', async () => {
-    const [ann, ben, eve] = [
-      await reviewing.makeReviewer(),
-      await reviewing.makeReviewer(),
-      await reviewing.makeReviewer(),
-    ]
     const { id } = await reviewing.makeFilled(1, { reviewsPerConversation: 2 })
     const anns = await claimed(ann, id)
     clock.advance(10 * minuteMs)
@@ -172,7 +161,6 @@ describe('a lease', () => {
   })
 
   it('that ended for the one who took its place has ended for all, whose clock is behind too', async () => {
-    const [ann, ben] = [await reviewing.makeReviewer(), await reviewing.makeReviewer()]
     const { id } = await reviewing.makeFilled(1)
     const anns = await claimed(ann, id)
     clock.advance(30 * minuteMs)
@@ -186,7 +174,6 @@ describe('a lease', () => {
   })
 
   it('that ended is written down by a job, and the conversation waits again', async () => {
-    const ann = await reviewing.makeReviewer()
     const { id, ids } = await reviewing.makeFilled(1)
     const review = await claimed(ann, id)
     const [conversation = ''] = ids
@@ -201,7 +188,6 @@ describe('a lease', () => {
 
 describe('what is given back', () => {
   it('goes to somebody else when it is skipped, and to anybody when it is released', async () => {
-    const [ann, ben] = [await reviewing.makeReviewer(), await reviewing.makeReviewer()]
     const { id, ids } = await reviewing.makeFilled(1)
     const [conversation = ''] = ids
     const review = await claimed(ann, id)
@@ -221,7 +207,6 @@ describe('what is given back', () => {
   })
 
   it('is gone with its conversation, or when it is taken out of the bucket', async () => {
-    const ann = await reviewing.makeReviewer()
     const { id, conversationId } = await makeBucket(server, reviewing.key)
     const review = await claimed(ann, id)
     const { key } = reviewing

@@ -1,0 +1,31 @@
+// Commands one after the other in one process, each through main.ts as bin/earshot calls it.
+
+export type Asked = { args: string[]; env: NodeJS.ProcessEnv }
+export type Told = { code: number | null; stdout: string; stderr: string }
+
+let stdout = ''
+let stderr = ''
+process.stdout.write = (text) => {
+  stdout += text
+  return true
+}
+process.stderr.write = (text) => {
+  stderr += text
+  return true
+}
+// main.ts listens each time that it is loaded.
+process.stdout.setMaxListeners(0)
+process.stderr.setMaxListeners(0)
+
+let count = 0
+process.on('message', async ({ args, env }: Asked) => {
+  stdout = ''
+  stderr = ''
+  process.exitCode = 0
+  process.argv.splice(2, Infinity, ...args)
+  for (const name of Object.keys(process.env)) delete process.env[name]
+  Object.assign(process.env, env)
+  // By another address each time, so that it is run anew.
+  await import(`../server/main.ts?${++count}`)
+  process.send?.({ code: process.exitCode, stdout, stderr })
+})
