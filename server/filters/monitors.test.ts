@@ -58,7 +58,7 @@ const insertAll = async (table: 'conversations' | 'monitor_results', rows: objec
     SELECT ${columns} FROM json_populate_recordset(NULL::${sql.table(table)}, ${JSON.stringify(rows)})`.execute(db)
 }
 
-/** The first monitor finds much and the last one next to nothing; several calls begin at the same moment. */
+/** The first monitors find much and the last one little; several calls begin at the same moment. */
 const store = async (): Promise<Stored[]> => {
   const stored: Stored[] = []
   const rows: object[] = []
@@ -74,7 +74,7 @@ const store = async (): Promise<Stored[]> => {
       for (let version = 1; version <= 3; version++) {
         if (randomBelow(10) < 4) continue
         const verdict =
-          randomBelow(index === 3 ? 500 : 2) === 0 ? 'affected' : (verdicts[1 + randomBelow(3)] ?? 'failed')
+          randomBelow(index === 3 ? 100 : 2) === 0 ? 'affected' : (verdicts[1 + randomBelow(3)] ?? 'failed')
         if (monitor !== deleted) newest.set(monitor, verdict)
         rows.push({
           organization_id: org,
