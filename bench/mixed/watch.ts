@@ -69,8 +69,8 @@ export const watch = async (pid: number, origin: string, until: number): Promise
 
 /**
  * By which the least that is held grows in a minute, from the second third of the time to the last; the first is for
- * caches to fill. What is never given back raises the least; what a collection of garbage takes and gives back, or a generation that was made larger for a
- * while, does not.
+ * caches to fill. What is never given back raises the least; what a collection of garbage takes and gives back, or a
+ * generation that was made larger for a while, does not.
  */
 export const growthOf = (samples: Sample[]): number => {
   const [from, to] = [samples.at(0)?.minutes ?? Number.NaN, samples.at(-1)?.minutes ?? Number.NaN]

@@ -169,7 +169,7 @@ describe('counting', () => {
         expect(health.conversations).toMatchObject({ a: inArm('A'), b: inArm('B') })
         expect(health.routing.units).toBe(new Set(held.map((one) => one.customer ?? one.id)).size)
       }),
-      { numRuns: 12 },
+      { numRuns: 20 },
     )
   }, 120_000)
 })

@@ -20,9 +20,9 @@ export const schedulesOf = (server: TestServer) => {
   }
 
   /** Plans what is due and brings it to its end, with the tries that failures ask for. */
-  const work = async (by = deps) => {
+  const work = async () => {
     await plan()
-    await deps.jobs.drain(jobList, by, { delayed: true, allowFailures: true })
+    await deps.jobs.drain(jobList, deps, { delayed: true, allowFailures: true })
   }
 
   const toNextHour = () => clock.advance(hourMs - (clock.now().getTime() % hourMs))

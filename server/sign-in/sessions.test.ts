@@ -68,15 +68,10 @@ describe('signing in', () => {
     const invitation = await makeMember(server, org.key, 'member')
     const body = acceptance(invitation.invitationUrl)
     const headers = elsewhere()
-    const wrong = { ...body, token: body.token.split('').reverse().join('') }
     // All at once: one attempt more is allowed every 5 seconds.
-    const guesses = Array.from({ length: 20 }, (_, i) =>
-      i % 4 === 0
-        ? signIn(`${i}@example.com`, 'x', headers)
-        : call('POST', '/auth/invitation', { headers, body: wrong }),
-    )
+    const guesses = Array.from({ length: 20 }, (_, i) => signIn(`${i}@example.com`, 'x', headers))
     const limited = [signIn(person.email, password, headers), call('POST', '/auth/invitation', { headers, body })]
-    expect(new Set((await Promise.all(guesses)).map(({ status }) => status))).toEqual(new Set([401, 400]))
+    expect(new Set((await Promise.all(guesses)).map(({ status }) => status))).toEqual(new Set([401]))
     for (const answer of await Promise.all(limited)) {
       expect(answer).toMatchObject({ status: 429, body: { error: 'rate limited' } })
       expect(answer.headers.get('retry-after')).toBe('5')

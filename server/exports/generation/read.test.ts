@@ -15,7 +15,7 @@ import { expectedRows, loadAll } from './test-reference.ts'
 /** `EXPORT_SEED=… vitest run server/exports/generation/read` draws the very same again; `EXPORT_ORGANIZATIONS=200` more. */
 const seed = Number(process.env.EXPORT_SEED ?? randomInt(2 ** 31))
 const organizations = Number(process.env.EXPORT_ORGANIZATIONS ?? 8)
-const ordersEach = 25
+const ordersEach = 50
 
 const server = await testServer()
 const { db, database } = server.deps
