@@ -7,8 +7,10 @@ export default defineConfig({
     root: import.meta.dirname,
     include: ['**/*.e2e.ts'],
     globalSetup: 'global-setup.ts',
-    // Beside them run the service, its database and the browsers.
-    maxWorkers: 2,
+    // Each test has a browser context of its own, so files can share a process and its browser.
+    isolate: false,
+    // One more than CI has cores: each waits for its pages now and then.
+    maxWorkers: 3,
     expect: { poll: { timeout: 15_000 } },
     testTimeout: 60_000,
     hookTimeout: 60_000,

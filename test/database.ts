@@ -1,25 +1,29 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { inDatabase } from './global-setup.ts'
+import { inDatabase, type TestServer } from './global-setup.ts'
 import { openPassage } from './passage.ts'
 
 export type TestDatabase = { connection: pg.PoolConfig; drop: () => Promise<void> }
+
+let maintenance: pg.Pool | undefined
+
+/** One connection for all files of a process, which keeps no process from ending. */
+const connectForMaintenance = ({ connection }: TestServer): pg.Pool => {
+  const target = 'connectionString' in connection ? connection : inDatabase(connection, 'postgres')
+  const pool = new pg.Pool({ ...target, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true })
+  // The server may end before this process does.
+  pool.on('error', () => {})
+  return pool
+}
 
 /** A migrated database of one's own; `empty` gives one without tables. */
 export const testDatabase = async (options: { empty?: boolean } = {}): Promise<TestDatabase> => {
   const server = inject('testServer')
   const name = `test_${process.pid}_${randomBytes(6).toString('hex')}`
   const run = async (statement: string) => {
-    const client = new pg.Client(
-      'connectionString' in server.connection ? server.connection : inDatabase(server.connection, 'postgres'),
-    )
-    await client.connect()
-    try {
-      await client.query(statement)
-    } finally {
-      await client.end()
-    }
+    maintenance ??= connectForMaintenance(server)
+    await maintenance.query(statement)
   }
   await run(`CREATE DATABASE ${name} TEMPLATE ${options.empty ? 'template0' : server.template} STRATEGY file_copy`)
   return {

@@ -1,5 +1,6 @@
 // The command as people run it: real processes, on a data directory of their own.
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -67,13 +68,17 @@ export const switchesOnTestDatabase = async () => {
   }
 }
 
+/** Below those that the system hands out, so that nobody is given it before it is used. */
 export const takeFreePort = async (): Promise<number> => {
+  const port = randomInt(20_000, 32_000)
   const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
+  const isFree = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => resolve(true))
+  })
+  if (!isFree) return takeFreePort()
   await new Promise((resolve) => server.close(resolve))
-  if (typeof address !== 'object' || !address) throw new Error('no port')
-  return address.port
+  return port
 }
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null }

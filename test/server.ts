@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Dispatcher, request as send } from 'undici'
 import { afterAll, inject, onTestFinished, TestRunner } from 'vitest'
 import { buildApp } from '../server/app.ts'
 import { loadConfig } from '../server/config.ts'
@@ -51,9 +52,8 @@ export type TestServer = {
 
 const request = async (origin: string, method: string, path: string, { key, body, headers, raw }: Call) => {
   const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))
-  const response = await fetch(new URL(path, origin), {
-    method,
-    redirect: 'manual',
+  const response = await send(new URL(path, origin), {
+    method: method as Dispatcher.HttpMethod,
     headers: {
       ...(key !== undefined && { authorization: `Bearer ${key}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -61,9 +61,13 @@ const request = async (origin: string, method: string, path: string, { key, body
     },
     ...(sent !== undefined && { body: sent }),
   })
-  const text = await response.text()
-  const isJson = text !== '' && response.headers.get('content-type')?.startsWith('application/json')
-  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
+  const answered = new Headers()
+  for (const [name, values = []] of Object.entries(response.headers)) {
+    for (const value of [values].flat()) answered.append(name, value)
+  }
+  const text = await response.body.text()
+  const isJson = text !== '' && answered.get('content-type')?.startsWith('application/json')
+  return { status: response.statusCode, headers: answered, text, body: isJson ? JSON.parse(text) : undefined }
 }
 
 /** When what was opened here is no longer needed: at the end of the test, or of the file outside of tests. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { runEarshot } from '../../test/earshot.ts'
+import { openCommands, runEarshot } from '../../test/earshot.ts'
 import { makeConversation, makeKey, makeMonitor, makeOrganization } from '../../test/make.ts'
 import { serve } from '../../test/outside.ts'
 import { testServer } from '../../test/server.ts'
@@ -22,7 +22,11 @@ beforeEach(async () => {
   key = (await makeOrganization(server)).key
 })
 
-const run = (...args: string[]) => runEarshot(args, { EARSHOT_URL: server.origin, EARSHOT_KEY: key })
+const switches = () => ({ EARSHOT_URL: server.origin, EARSHOT_KEY: key })
+const runAlone = (...args: string[]) => runEarshot(args, switches())
+/** For what is left to say of a command that other processes have run to their ends. */
+const runInOne = openCommands()
+const run = (...args: string[]) => runInOne(args, switches())
 const ask = async (...args: string[]) => {
   const { code, stdout, stderr } = await run(...args, '--json')
   expect([code, stderr], args.join(' ')).toEqual([0, ''])
@@ -39,7 +43,7 @@ describe('monitors', () => {
     await makeConversation(server, key)
     expect(await ask('monitors', 'list')).toEqual([expect.objectContaining({ id: monitor.id })])
     expect((await run('monitors', 'list')).stdout).toMatch(/^\S{36} {2}rule {2}on {2}v1 {2}Wants a refund\n$/)
-    const { code, stdout } = await run('monitors', 'test', 'wants a REFUND', '--conversation', id)
+    const { code, stdout } = await runAlone('monitors', 'test', 'wants a REFUND', '--conversation', id)
     expect([code, stdout.endsWith('1 affected\n')]).toEqual([0, true])
     expect((await ask('monitors', 'test', monitor.id, '--limit', '1')).data.length).toBe(1)
     expect((await run('monitors', 'test', 'Wants more')).stderr).toContain('There is:\n  Wants a refund')
@@ -52,7 +56,7 @@ describe('monitors', () => {
     const window = ['--since', '2026-11-01', '--until', '2026-12-01', '--timezone', 'UTC']
     const estimate = await run('monitors', 'backfill', 'Late', ...window, '--dry-run')
     expect([estimate.code, estimate.stdout]).toEqual([0, '1 conversations.\n'])
-    const { code, stdout } = await run('monitors', 'backfill', 'Late', ...window, '--quiet')
+    const { code, stdout } = await runAlone('monitors', 'backfill', 'Late', ...window, '--quiet')
     expect([code, stdout]).toEqual([0, 'completed: 1 of 1 scored, 0 unscored, 0 failed\n'])
     const { body } = await server.call('GET', `/v1/conversations/${id}/results`, { key })
     expect(body.data).toEqual([expect.objectContaining({ monitorId: monitor.id, result: 'affected' })])
@@ -62,7 +66,7 @@ describe('monitors', () => {
 it('findings are listed, shown and triaged, and steer no terminal', async () => {
   const title = 'Waits \u001b[31mtoo\nlong'
   const { body } = await server.call('POST', '/v1/findings', { key, body: { title } })
-  const listed = await run('findings', 'list')
+  const listed = await runAlone('findings', 'list')
   expect(listed.stdout.split('\n')[1]).toMatch(
     new RegExp(`^${body.id}  open +none +0 +\\S+ +Waits {2}?\\[31mtoo long$`),
   )
@@ -93,7 +97,7 @@ it('no name and no answer steers a terminal', async () => {
   const page: RequestListener = (_request, response) =>
     response.writeHead(500).end(JSON.stringify({ error: 'x', message: '\u001b]0;title\u0007' }))
   const { url } = await serve(page)
-  const { stdout, stderr } = await runEarshot(['doctor', '--url', url], { EARSHOT_KEY: key })
+  const { stdout, stderr } = await runInOne(['doctor', '--url', url], { EARSHOT_KEY: key })
   expect(stdout + stderr).toContain(']0;title')
   expect(stdout + stderr).not.toContain('\u001b')
 })
@@ -101,7 +105,7 @@ it('no name and no answer steers a terminal', async () => {
 it('whoever reads may have had enough', async () => {
   for (const args of ['completion bash', 'monitors list', 'help', 'keys --help']) {
     const asked = `set -o pipefail; "$0" ${args} | true`
-    const env = { ...process.env, EARSHOT_URL: server.origin, EARSHOT_KEY: key }
+    const env = { ...process.env, ...switches() }
     const { stderr } = await promisify(execFile)('bash', ['-c', asked, command], { env })
     expect(stderr).toBe('')
   }
@@ -134,14 +138,14 @@ it('help is where one looks for it', async () => {
 })
 
 it('keys of an organization are made and listed', async () => {
-  const made = await run('keys', 'create', 'Nightly import', '--role', 'member')
+  const made = await runAlone('keys', 'create', 'Nightly import', '--role', 'member')
   const me = await server.call('GET', '/v1/me', { key: made.stdout.trim() })
   expect(me.body.role).toBe('member')
   expect((await ask('keys', 'list')).map(({ name }: { name: string }) => name)).toContain('Nightly import')
 })
 
 it('the doctor looks at a service elsewhere, and at the key', async () => {
-  const healthy = await run('doctor', '--url', server.origin)
+  const healthy = await runAlone('doctor', '--url', server.origin)
   expect(healthy).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok {4}key +owner of Organization/m) })
   const unknown = await run('doctor', '--url', server.origin, '--key', 'ear_nobody', '--json')
   expect(unknown.code).toBe(1)
@@ -154,8 +158,8 @@ it('who may not is told so, with 1', async () => {
   const viewer = await makeKey(server, key, 'viewer')
   const { code, stderr } = await runEarshot(['keys', 'list', '--url', server.origin, '--key', viewer.key], {})
   expect([code, stderr]).toEqual([1, expect.stringMatching(/^earshot: .+\n$/)])
-  expect((await runEarshot(['monitors', 'list', '--url', server.origin], {})).code).toBe(2)
-  expect((await runEarshot(['monitors', 'list', '--url', 'nonsense', '--key', 'x'], {})).code).toBe(2)
+  expect((await runInOne(['monitors', 'list', '--url', server.origin], {})).code).toBe(2)
+  expect((await runInOne(['monitors', 'list', '--url', 'nonsense', '--key', 'x'], {})).code).toBe(2)
 })
 
 /** What the shell would offer after these words. */
@@ -174,5 +178,5 @@ it('a shell completes commands, actions, options and choices', async () => {
   expect(await offered(script, 'export', '--format', '')).toEqual(['csv', 'xlsx', 'parquet'])
   expect(await offered(script, 'findings', 'triage', 'an-id', '--status', 'ack')).toEqual(['acknowledged'])
   for (const shell of ['zsh', 'fish']) expect((await run('completion', shell)).stdout).toContain('backfill')
-  expect((await run('completion', 'powershell')).code).toBe(2)
+  expect((await runAlone('completion', 'powershell')).code).toBe(2)
 })

@@ -32,7 +32,7 @@ describe('beside a serving process', async () => {
     expect(await statusOf(origin, '/v1/organizations', key)).toBe(200)
     expect(await statusOf(origin, '/v1/me', key)).toBe(403)
 
-    const revoked = runEarshot(['keys', 'revoke', id], switches)
+    const revoked = runInOne(['keys', 'revoke', id], switches)
     await expect(revoked).resolves.toMatchObject({ code: 0, stdout: 'Revoked.\n' })
     await expect.poll(() => statusOf(origin, '/v1/organizations', key), { timeout: 4_000 }).toBe(401)
     for (const unknown of [crypto.randomUUID(), 'not-an-id']) {
@@ -88,7 +88,7 @@ describe('beside a serving process', async () => {
   })
 
   it('the doctor finds a healthy service healthy', async () => {
-    const { code, stdout, stderr } = await runEarshot(['doctor'], switches)
+    const { code, stdout, stderr } = await runInOne(['doctor'], switches)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('embedded, in use')
     expect(stdout).toMatch(/^ok {4}mail +kept and not sent/m)
@@ -103,7 +103,7 @@ describe('the doctor', () => {
     await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void stranger.close())
     const { port } = stranger.address() as { port: number }
-    const away = await runEarshot(['doctor'], {
+    const away = await runInOne(['doctor'], {
       EARSHOT_DATA_DIR: await makeDataDir(),
       EARSHOT_SECRET_KEY: 'a-secret-key-for-this-test-0123456789',
       DATABASE_URL: `postgres://someone:hidden@127.0.0.1:${port}/earshot`,
@@ -113,7 +113,7 @@ describe('the doctor', () => {
     expect(away.stdout).toMatch(/^FAIL {2}database +\S+/m)
     expect(`${away.stdout}${away.stderr}`).not.toContain('hidden')
 
-    const wrong = await runEarshot(['doctor'], { PORT: 'http' })
+    const wrong = await runInOne(['doctor'], { PORT: 'http' })
     expect(wrong).toMatchObject({ code: 1, stdout: expect.stringMatching(/^FAIL {2}configuration .*\n +PORT: /m) })
   })
 })
@@ -128,7 +128,7 @@ describe('called wrongly', () => {
       EARSHOT_LIMITS: 'bodyBytes=many',
       EARSHOT_NONSENSE: '1',
     }
-    const answer = await runEarshot(['serve'], wrong)
+    const answer = await runInOne(['serve'], wrong)
     expect(answer).toMatchObject({ code: 2, stdout: '' })
     for (const name of [...Object.keys(wrong), 'EARSHOT_SECRET_KEY']) expect(answer.stderr).toContain(`${name}: `)
     for (const secret of ['hidden', 'too-short']) expect(answer.stderr).not.toContain(secret)

@@ -42,7 +42,8 @@ const runBy =
     })
 const run = runBy(runEarshot)
 /** For what is left to say of a command that other processes have run to their ends. */
-const runInOne = runBy(openCommands())
+const commands = openCommands()
+const runInOne = runBy(commands)
 
 const rowsOf = (text: string) => text.split('\r\n').length - 2
 
@@ -103,8 +104,8 @@ it('takes up an export that was asked for before, as JSON for scripts', async ()
 
 it('tells by its exit code what went wrong', async () => {
   const { key, config } = await makeCalls(1)
-  expect((await runEarshot(['export', '--help'], {})).stdout).toContain('--not-affected')
-  expect((await runEarshot(['export'], {})).code).toBe(2)
+  expect((await commands(['export', '--help'], {})).stdout).toContain('--not-affected')
+  expect((await commands(['export'], {})).code).toBe(2)
   for (const args of [
     ['--nonsense'],
     ['--since', 'yesterday'],

@@ -8,7 +8,7 @@ import { impolite, serverWithModel, turns } from './test-evaluations.ts'
 /** Whatever a model endpoint does, what is stored says so, and nothing is made up. */
 
 const { server, resultsOf, asked, answerBy, makeJudge } = await serverWithModel({
-  EARSHOT_JUDGE_LIMITS: 'attempts=1,concurrency=4,timeoutMs=300',
+  EARSHOT_JUDGE_LIMITS: 'attempts=1,concurrency=4,timeoutMs=1000',
 })
 
 type Answering = Parameters<typeof answerBy>[0]
@@ -54,7 +54,7 @@ const hostile: [string, Answering, object][] = [
   ['half of an answer', () => new Cut(), { status: 'failed', result: null, tokens: null, cost: null }],
   ['500, always', () => new Refusal(500), { status: 'failed', result: null, cost: null }],
   ['401, always', () => new Refusal(401), { status: 'failed', result: null }],
-  ['an answer that comes too late', () => pause(1_000).then(() => impolite()), { status: 'failed', result: null }],
+  ['an answer that comes too late', () => pause(3_000).then(() => impolite()), { status: 'failed', result: null }],
   [
     '429 with Retry-After, then an answer',
     (_, number) => (number === 1 ? new Refusal(429, { 'retry-after': '30' }) : impolite()),

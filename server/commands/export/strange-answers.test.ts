@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { runEarshot } from '../../../test/earshot.ts'
+import { openCommands } from '../../../test/earshot.ts'
 import { listen } from '../../../test/outside.ts'
 import { Damaged, downloadFile } from './download.ts'
 import { openRemote } from './remote.ts'
@@ -17,6 +17,11 @@ const content = Buffer.from('0123456789')
 const digest = `sha-256=:${createHash('sha256').update(content).digest('base64')}:`
 const id = '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'
 const page = '<h1>Sign in</h1>'
+
+/** The processes that run an export to their ends are those of other tests. */
+const runInOne = openCommands()
+const run = (url: string, ...args: string[]) =>
+  runInOne(['export', ...args], { EARSHOT_URL: url, EARSHOT_KEY: 'ear_any' })
 
 const makeFolder = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-strange-'))
@@ -97,7 +102,7 @@ it.each<[string, Answer, RegExp]>([
 ])('says what is wrong with an address that answers with %s', async (_name, answer, told) => {
   const { url } = await listen(createServer(answer))
   for (const args of [[], ['--id', id]]) {
-    const { code, stderr } = await runEarshot(['export', ...args], { EARSHOT_URL: url, EARSHOT_KEY: 'ear_any' })
+    const { code, stderr } = await run(url, ...args)
     expect(code).toBe(1)
     expect(stderr).toMatch(told)
   }
@@ -129,7 +134,7 @@ it('asks for nothing when there is no place for the file, or no such id', async 
     ['--id', '../companies'],
     ['--id', ''],
   ]) {
-    const { code } = await runEarshot(['export', ...args], { EARSHOT_URL: url, EARSHOT_KEY: 'ear_any' })
+    const { code } = await run(url, ...args)
     expect(code, args.join(' ')).toBe(2)
   }
   expect(connections()).toBe(0)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { anyText } from '../../../test/text.ts'
 import { columnNames, type Layout } from '../layout.ts'
 import { callColumns } from '../slice.ts'
 import { csv } from './csv.ts'
@@ -121,7 +122,7 @@ it('writes any texts and instants as a plain writer does', async () => {
   const text = fc.option(
     fc.oneof(
       fc.string({ unit: fc.constantFrom('"', ',', '\r', '\n', ' ', '=', 'a', 'ß', '🎧', "'"), maxLength: 30 }),
-      fc.string({ unit: 'binary', maxLength: 300 }),
+      anyText({ maxLength: 300 }),
     ),
     { nil: null },
   )

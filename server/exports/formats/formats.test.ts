@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { anyText } from '../../../test/text.ts'
 import { cellsOfCalls, cellsOfObservations, columnNames, type Layout } from '../layout.ts'
 import { callColumns, resultWords } from '../slice.ts'
 import { type FormatName, loadFormat } from './formats.ts'
@@ -42,7 +43,7 @@ const nasty = [
 
 const text = fc.oneof(
   fc.constantFrom(...nasty),
-  fc.string({ unit: 'binary', maxLength: 20 }).map((value) => value.replaceAll('\0', '')),
+  anyText({ maxLength: 20 }).map((value) => value.replaceAll('\0', '')),
 )
 const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { freq: 4 })
 const integer = fc.oneof(fc.integer(), fc.integer({ min: 0, max: 20 }))

@@ -34,7 +34,7 @@ describe('what is read', () => {
           const order = drawOrder(draw, made)
           const expected = expectedRows(all, order)
           const { layout, slices } = await openReading(snapshot, makePlan(db, order))
-          const limits = { rowsPerSlice: draw.one([1, 2, 3, 7, 100]), maxBytes: draw.one([1, 200, 5_000, 1e7]) }
+          const limits = { rowsPerSlice: draw.one([1, 2, 3, 7, 100]), maxBytes: draw.one([1, 200, 5_000, 50_000]) }
           const blocks: Uint8Array[] = []
           for await (const block of csv.write(layout, slices(limits))) blocks.push(block)
           await snapshot.query('CLOSE ALL')

@@ -131,7 +131,7 @@ describe('an endpoint that fails', () => {
   it('by being slow is given up and asked again', async () => {
     const never = new Promise(() => {})
     const { judgeOne, asked } = await makeJudge((_, number) => (number === 1 ? never : answer()), {
-      EARSHOT_JUDGE_LIMITS: 'timeoutMs=100',
+      EARSHOT_JUDGE_LIMITS: 'timeoutMs=1000',
     })
     expect(await judgeOne(polite, turns)).toMatchObject({ result: 'not_affected' })
     expect(asked).toHaveLength(2)

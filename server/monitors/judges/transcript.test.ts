@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { anyText } from '../../../test/text.ts'
 import type { Turn } from '../../conversations/transcripts/turn.ts'
 import { buildPrompt } from './prompt.ts'
 import { makeTurn, makeTurns, polite } from './test-model.ts'
@@ -59,7 +60,7 @@ describe('a transcript', () => {
   })
 
   it('is told whole and cannot leave its lines, whatever is said', () => {
-    const said = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...hostile), fc.string())
+    const said = fc.oneof(anyText(), fc.constantFrom(...hostile), fc.string())
     fc.assert(
       fc.property(fc.array(said, { minLength: 1, maxLength: 10 }), (texts) => {
         const turns = texts.map((words, index) => makeTurn(index, words))

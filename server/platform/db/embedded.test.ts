@@ -1,13 +1,13 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Embedded, type EmbeddedOptions, type EmbeddedState, openEmbedded } from './embedded.ts'
 import { findBinaries } from './embedded-launcher.ts'
 import { isAlive, pause, signal, waitForEnd } from './embedded-process.ts'
@@ -70,10 +70,13 @@ const makeOnce = async () => {
   return folder
 }
 
+/** In a tenth of the time that Node takes. */
+const copy = (from: string, to: string) => promisify(execFile)('cp', ['-a', `${from}/.`, to])
+
 /** Puts a database there that was made once, for tests that are not about how it is made. */
 const prepare = async () => {
   made ??= makeOnce()
-  await promisify(execFile)('cp', ['-a', `${await made}/.`, dataDir])
+  await copy(await made, dataDir)
 }
 
 const query = async (embedded: Pick<Embedded, 'connection'>, text: string): Promise<unknown> => {
@@ -154,6 +157,7 @@ describe('start and stop', () => {
 
   test('a long path has its socket in a closed folder that goes with the server', async () => {
     dataDir = join(dataDir, 'x'.repeat(100))
+    await prepare()
     const embedded = await open()
     const socketFolder = String(embedded.connection.host)
     expect(socketFolder.startsWith(dataDir)).toBe(false)
@@ -293,13 +297,14 @@ describe('recovery', () => {
     await prepare()
     const original = await open()
     await query(original, 'CREATE TABLE origin AS SELECT 1')
-    const copy = await temporaryFolder()
-    await cp(dataDir, copy, { recursive: true, filter: (source) => !source.includes('.s.PGSQL') })
-    if (asRoot) await chown(join(copy, 'postgres'), 0, 0)
-    const second = await open({ dataDir: copy })
+    const other = await temporaryFolder()
+    await promisify(execFile)('cp', ['-r', `${dataDir}/.`, other])
+    for (const name of ['.s.PGSQL.5432', '.s.PGSQL.5432.lock']) await rm(join(other, 'postgres', name))
+    if (asRoot) await chown(join(other, 'postgres'), 0, 0)
+    const second = await open({ dataDir: other })
     expect(second.exclusive).toBe(true)
     expect(second.connection.host).not.toBe(original.connection.host)
-    expect(await postmasterPid(copy)).not.toBe(await postmasterPid())
+    expect(await postmasterPid(other)).not.toBe(await postmasterPid())
     await second.close()
     expect(await query(original, 'SELECT count(*)::int FROM origin')).toBe(1)
   })
@@ -315,16 +320,19 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
     }
   })
 
-  const closedFolderWithBinaries = async () => {
-    const parent = await temporaryFolder(0o700)
-    const native = join(parent, 'node_modules/native')
-    await cp(findBinaries(), native, { recursive: true, verbatimSymlinks: true })
+  /** With the programs in it, for all of these tests. */
+  let parent: string
+  let native: string
+  beforeAll(async () => {
+    parent = await mkdtemp(join(tmpdir(), 'earshot-embedded-'))
+    native = join(parent, 'node_modules/native')
+    await mkdir(native, { recursive: true })
+    await copy(findBinaries(), native)
     await writeFile(join(parent, 'node_modules/package.json'), JSON.stringify({ version: '0.0.0-test' }))
-    return { parent, native }
-  }
+  })
+  afterAll(() => rm(parent, { recursive: true, force: true }))
 
   test.runIf(canUnshare)('programs and data both: a user namespace reaches them, and no mode is changed', async () => {
-    const { parent, native } = await closedFolderWithBinaries()
     const made = await open({ native, dataDir: join(parent, '.earshot') })
     expect((await stat(parent)).mode & 0o777).toBe(0o700)
     expect(await query(made, `SELECT (pg_stat_file('base')).isdir`)).toBe(true)
@@ -334,17 +342,15 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
   })
 
   test('where user namespaces are forbidden, one capability and a copy of the programs do', async () => {
-    const { parent, native } = await closedFolderWithBinaries()
     copied.push('/var/lib/earshot/binaries-0.0.0-test')
-    const made = await open({ native, dataDir: join(parent, '.earshot'), way: 'capability, copied' })
+    const made = await open({ native, dataDir: join(parent, '.earshot-copied'), way: 'capability, copied' })
     await query(made, 'CREATE TABLE kept AS SELECT 7 AS seven')
-    expect((await stat(join(parent, '.earshot/postgres'))).uid).toBe(65_534)
-    const pid = await postmasterPid(join(parent, '.earshot'))
+    expect((await stat(join(parent, '.earshot-copied/postgres'))).uid).toBe(65_534)
+    const pid = await postmasterPid(join(parent, '.earshot-copied'))
     expect(await readFile(`/proc/${pid}/status`, 'utf8')).toMatch(/^CapEff:\t0{15}2$/m)
   })
 
   test('programs alone: a copy beside the data runs, and is used again', async () => {
-    const { native } = await closedFolderWithBinaries()
     const first = await open({ native, way: 'plain, copied' })
     await query(first, 'CREATE TABLE kept AS SELECT 7 AS seven')
     expect((await stat(join(dataDir, 'postgres'))).uid).toBe(65_534)
@@ -368,7 +374,9 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
   })
 
   test('a server that cannot be run says which ways were tried', async () => {
-    const native = join(await temporaryFolder(0o700), 'native')
-    await expect(open({ native, way: 'plain' })).rejects.toThrow(/cannot run here[\s\S]*plain:[\s\S]*DATABASE_URL/)
+    const missing = join(await temporaryFolder(0o700), 'native')
+    await expect(open({ native: missing, way: 'plain' })).rejects.toThrow(
+      /cannot run here[\s\S]*plain:[\s\S]*DATABASE_URL/,
+    )
   })
 })

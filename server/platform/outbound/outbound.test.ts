@@ -307,7 +307,7 @@ describe('streams', () => {
     const server = await serve((_, response) => void response.write('x'))
     const outbound = open()
     const url = `${server.url}/`
-    const unread = await outbound.stream(url, { ...get, timeoutMs: 200 })
+    const unread = await outbound.stream(url, { ...get, timeoutMs: 2_000 })
     const destroyed = await outbound.stream(url, get)
     expect(server.open()).toBe(2)
     destroyed.body.destroy()
