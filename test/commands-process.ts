@@ -29,3 +29,4 @@ process.on('message', async ({ args, env }: Asked) => {
   await import(`../server/main.ts?${++count}`)
   process.send?.({ code: process.exitCode, stdout, stderr })
 })
+process.on('disconnect', () => process.exit())

@@ -137,24 +137,33 @@ export const runEarshot = (args: string[], switches: Record<string, string>) =>
     )
   })
 
-/**
- * Answers like `runEarshot`, and runs commands one after the other in one process, which loads the code once: in a tenth
- * of the time, for what a command says. That a process begins and ends as it should is for others to show.
- */
-export const openCommands = (): typeof runEarshot => {
-  const file = join(import.meta.dirname, 'commands-process.ts')
+let commands: { child: ChildProcess; ended: Promise<never> } | undefined
+
+/** It ends with this process, which it does not keep from ending. */
+const startCommands = () => {
   const env = { ...inheritedEnvironment(), NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/earshot') }
+  const file = join(import.meta.dirname, 'commands-process.ts')
   const child = fork(file, { cwd: tmpdir(), env, execArgv: ['--expose-gc'] })
-  afterwards(async () => void child.kill('SIGKILL'))
+  child.unref()
+  child.channel?.unref()
   const ended = once(child, 'close').then(([code, signal]) => {
+    commands = undefined
     throw new Error(`the process of the commands ended with ${code ?? signal}`)
   })
   ended.catch(() => {})
-  return async (args, switches) => {
-    const told = once(child, 'message').then(([answer]) => answer as Told)
-    child.send({ args, env: environment(switches) } satisfies Asked)
-    return Promise.race([told, ended])
-  }
+  return { child, ended }
+}
+
+/**
+ * Like `runEarshot`, and runs commands one after the other in one process, which loads the code once, in a tenth of the
+ * time: for what is left to say of a command that a process of its own has run to its end in another test.
+ */
+export const runInOne: typeof runEarshot = async (args, switches) => {
+  commands ??= startCommands()
+  const { child, ended } = commands
+  const told = once(child, 'message').then(([answer]) => answer as Told)
+  child.send({ args, env: environment(switches) } satisfies Asked)
+  return Promise.race([told, ended])
 }
 
 /** Asks for JSON and takes whatever status comes. */

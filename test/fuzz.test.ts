@@ -12,7 +12,7 @@ import { serviceKey, testServer } from './server.ts'
 
 /** `FUZZ_SEED=… vitest run test/fuzz` sends the very same requests again; `FUZZ_REQUESTS=2000` so many an operation. */
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32))
-const requestsPerOperation = Number(process.env.FUZZ_REQUESTS ?? 50)
+const requestsPerOperation = Number(process.env.FUZZ_REQUESTS ?? 40)
 /** Without a body there is less to get wrong. */
 const requestsTo = ({ bodies, raw }: Sound) => Math.ceil(requestsPerOperation * (bodies.length > 0 || raw ? 1 : 2 / 3))
 const concurrency = 16

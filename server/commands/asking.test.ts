@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { openCommands, runEarshot } from '../../test/earshot.ts'
+import { runEarshot, runInOne } from '../../test/earshot.ts'
 import { makeConversation, makeKey, makeMonitor, makeOrganization } from '../../test/make.ts'
 import { serve } from '../../test/outside.ts'
 import { testServer } from '../../test/server.ts'
@@ -24,8 +24,6 @@ beforeEach(async () => {
 
 const switches = () => ({ EARSHOT_URL: server.origin, EARSHOT_KEY: key })
 const runAlone = (...args: string[]) => runEarshot(args, switches())
-/** For what is left to say of a command that other processes have run to their ends. */
-const runInOne = openCommands()
 const run = (...args: string[]) => runInOne(args, switches())
 const ask = async (...args: string[]) => {
   const { code, stdout, stderr } = await run(...args, '--json')

@@ -3,14 +3,12 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { ask, makeDataDir, openCommands, openQueue, provision, runEarshot, startEarshot } from '../../test/earshot.ts'
+import { ask, makeDataDir, openQueue, provision, runEarshot, runInOne, startEarshot } from '../../test/earshot.ts'
 import { serviceKey } from '../../test/server.ts'
 import { deleteLogo } from '../companies/jobs.ts'
 
 /** The commands as people run them, beside a serving process and without one. */
 
-/** For what is left to say of a command that another process has run to its end. */
-const runInOne = openCommands()
 const statusOf = async (origin: string, path: string, key: string) => (await ask(origin, 'GET', path, key)).status
 
 describe('beside a serving process', async () => {

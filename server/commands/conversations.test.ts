@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeEach, expect, it } from 'vitest'
-import { openCommands } from '../../test/earshot.ts'
+import { runInOne } from '../../test/earshot.ts'
 import { makeKey, makeOrganization } from '../../test/make.ts'
 import { sample } from '../../test/samples/ingest/sample.ts'
 import { testServer } from '../../test/server.ts'
@@ -23,8 +23,6 @@ beforeEach(async () => {
 
 const command = join(import.meta.dirname, '../../bin/earshot')
 const switches = () => ({ EARSHOT_URL: server.origin, EARSHOT_KEY: key })
-/** For what is left to say of a command that other processes have run to their ends. */
-const runInOne = openCommands()
 const run = (...args: string[]) => runInOne(['conversations', 'import', ...args], switches())
 
 const callOf = (number: number, fields: object = {}) => ({

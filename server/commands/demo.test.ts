@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { ask, listProcesses, makeDataDir, startEarshot } from '../../test/earshot.ts'
+import { ask, listProcesses, startEarshot, switchesOnTestDatabase } from '../../test/earshot.ts'
 
-const demo = async (dataDir: string, calls: number) => {
-  const running = await startEarshot({ EARSHOT_DATA_DIR: dataDir }, { args: ['demo', '--calls', String(calls)] })
+const demo = async (switches: Record<string, string>, calls: number) => {
+  const running = await startEarshot(switches, { args: ['demo', '--calls', String(calls)] })
   await expect.poll(running.stdout, { timeout: 20_000 }).toContain('The demo is loaded')
   const key = /^Demo$[\s\S]*?Owner key +(\S+)/m.exec(running.stdout())?.[1] ?? ''
   const { body } = await ask(running.origin, 'POST', '/v1/conversations/count', key, { filter: {} })
@@ -23,11 +23,11 @@ const demo = async (dataDir: string, calls: number) => {
 }
 
 it('fills an organization of its own, and run again adds what is missing alone', async () => {
-  const dataDir = await makeDataDir()
-  const first = await demo(dataDir, 510)
+  const switches = await switchesOnTestDatabase()
+  const first = await demo(switches, 510)
   expect(first).toMatchObject({ count: 510, agents: 4, monitors: 6, buckets: 2, sounding: 12 })
   expect(first.stdout).toContain('510 of 510 conversations')
   expect(first.stdout).toMatch(/^Demo$[\s\S]*?Sign in +http:\S+\/welcome#/m)
-  expect(await demo(dataDir, 620)).toMatchObject({ count: 620, agents: 4, monitors: 6, buckets: 2, sounding: 16 })
-  await expect.poll(() => listProcesses(dataDir)).toEqual([])
+  expect(await demo(switches, 620)).toMatchObject({ count: 620, agents: 4, monitors: 6, buckets: 2, sounding: 16 })
+  await expect.poll(() => listProcesses(switches.EARSHOT_DATA_DIR)).toEqual([])
 }, 60_000)

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { openCommands, runEarshot } from '../../test/earshot.ts'
+import { runEarshot, runInOne } from '../../test/earshot.ts'
 import { forward, listen, passOn, passOnUntil } from '../../test/outside.ts'
 import { testServer } from '../../test/server.ts'
 import { exportsOf } from '../exports/test-exports.ts'
@@ -41,9 +41,7 @@ const runBy =
       ...{ EARSHOT_URL: url, EARSHOT_KEY: key },
     })
 const run = runBy(runEarshot)
-/** For what is left to say of a command that other processes have run to their ends. */
-const commands = openCommands()
-const runInOne = runBy(commands)
+const runBeside = runBy(runInOne)
 
 const rowsOf = (text: string) => text.split('\r\n').length - 2
 
@@ -60,7 +58,7 @@ it('finds monitors by their names, and says which there are', async () => {
   const { key } = await makeCalls(4)
   const { code, stdout } = await run(key, '--affected', 'refund ASKED', '--output', '-', '--format', 'csv')
   expect([code, rowsOf(stdout)]).toEqual([0, 2])
-  const wrong = await runInOne(key, '--monitor', 'Anger')
+  const wrong = await runBeside(key, '--monitor', 'Anger')
   expect(wrong.code).toBe(2)
   expect(wrong.stderr).toContain('There is no monitor "Anger". There is:\n  Refund asked')
 })
@@ -70,7 +68,7 @@ it('goes on where a connection broke', async () => {
   const output = join(folder, 'broken.csv')
   seen.length = 0
   cuts = 3
-  const { code } = await runInOne(key, '--output', output)
+  const { code } = await runBeside(key, '--output', output)
   expect(code).toBe(0)
   const ranges = seen.filter((each) => each.url.startsWith('/files/')).map(({ range }) => range)
   expect(ranges).toEqual([undefined, 'bytes=3000-', 'bytes=6000-', 'bytes=9000-'])
@@ -96,7 +94,7 @@ it('takes up an export that was asked for before, as JSON for scripts', async ()
   const { key, config } = await makeCalls(2)
   const { body } = await exportsOf(server).ask(key, { ...config, format: 'parquet' })
   const output = join(folder, 'again.parquet')
-  const { code, stdout } = await runInOne(key, '--id', body.id, '--output', output, '--json')
+  const { code, stdout } = await runBeside(key, '--id', body.id, '--output', output, '--json')
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ id: body.id, status: 'completed', rowCount: 2, file: output })
   expect((await readFile(output)).subarray(0, 4).toString()).toBe('PAR1')
@@ -104,8 +102,8 @@ it('takes up an export that was asked for before, as JSON for scripts', async ()
 
 it('tells by its exit code what went wrong', async () => {
   const { key, config } = await makeCalls(1)
-  expect((await commands(['export', '--help'], {})).stdout).toContain('--not-affected')
-  expect((await commands(['export'], {})).code).toBe(2)
+  expect((await runInOne(['export', '--help'], {})).stdout).toContain('--not-affected')
+  expect((await runInOne(['export'], {})).code).toBe(2)
   for (const args of [
     ['--nonsense'],
     ['--since', 'yesterday'],
@@ -113,13 +111,13 @@ it('tells by its exit code what went wrong', async () => {
     ['--metadata', 'plan'],
     ['--json', '--output', '-'],
   ]) {
-    expect((await runInOne(key, ...args)).code, args.join(' ')).toBe(2)
+    expect((await runBeside(key, ...args)).code, args.join(' ')).toBe(2)
   }
-  expect((await runInOne(key, '--until', '2026-10-01')).code).toBe(2)
-  expect((await runInOne('ear_nobody')).code).toBe(1)
+  expect((await runBeside(key, '--until', '2026-10-01')).code).toBe(2)
+  expect((await runBeside('ear_nobody')).code).toBe(1)
   const { body } = await exportsOf(server).ask(key, { ...config, since: '2026-11-02T00:00:00Z' })
   await server.call('DELETE', `/v1/monitor-exports/${body.id}`, { key })
-  const failed = await runInOne(key, '--id', body.id)
+  const failed = await runBeside(key, '--id', body.id)
   expect(failed.code).toBe(3)
   expect(failed.stderr).toMatch(/expired|cancelled/)
 })

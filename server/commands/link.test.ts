@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { makeDataDir, openCommands, runEarshot, startEarshot, takeFreePort } from '../../test/earshot.ts'
+import { makeDataDir, runEarshot, runInOne, startEarshot, takeFreePort } from '../../test/earshot.ts'
 import { acceptance, cookieOf, password } from '../../test/make.ts'
 
 it('the first start’s link lets the owner in once; one of the operator takes its place, or that of a password', async () => {
@@ -29,7 +29,6 @@ it('the first start’s link lets the owner in once; one of the operator takes i
   expect(await me.json()).toMatchObject({ role: 'owner', member: { status: 'active' } })
   expect((await accept(fresh)).status).toBe(410)
 
-  const runInOne = openCommands()
   const email = 'Owner@localhost.localdomain'
   const forgotten = await runInOne(['link', 'my-organization', '--email', email, '--json'], switches)
   expect(forgotten).toMatchObject({ code: 0, stderr: '' })

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import {
-  openCommands,
   provision,
   runEarshot,
+  runInOne,
   startEarshot,
   switchesOnTestDatabase,
   takeFreePort,
@@ -24,7 +24,6 @@ it('a link of the operator is mailed as well as printed, and the doctor tells of
   expect(mail?.headers.subject).toBe('Your link to a new password for Earshot')
   expect(mail?.text.split('\n')).toContain(printed.stdout.trim())
 
-  const runInOne = openCommands()
   const healthy = await runInOne(['doctor'], mailed)
   expect(healthy).toMatchObject({
     code: 0,

@@ -2,12 +2,9 @@ import { appendFile, cp, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
-import { ask, makeDataDir, openCommands, provision, runEarshot, startEarshot } from '../../../test/earshot.ts'
+import { ask, makeDataDir, provision, runEarshot, runInOne, startEarshot } from '../../../test/earshot.ts'
 import { openEmbedded } from '../../platform/db/embedded.ts'
 import { openLog } from '../../platform/log.ts'
-
-/** For what is left to say of a command that another process has run to its end. */
-const runInOne = openCommands()
 
 const send = (origin: string, key: string, externalId: string) =>
   ask(origin, 'POST', '/v1/conversations', key, {

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { openCommands } from '../../../test/earshot.ts'
+import { runInOne } from '../../../test/earshot.ts'
 import { listen } from '../../../test/outside.ts'
 import { Damaged, downloadFile } from './download.ts'
 import { openRemote } from './remote.ts'
@@ -18,8 +18,6 @@ const digest = `sha-256=:${createHash('sha256').update(content).digest('base64')
 const id = '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'
 const page = '<h1>Sign in</h1>'
 
-/** The processes that run an export to their ends are those of other tests. */
-const runInOne = openCommands()
 const run = (url: string, ...args: string[]) =>
   runInOne(['export', ...args], { EARSHOT_URL: url, EARSHOT_KEY: 'ear_any' })
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { openCommands } from '../../../test/earshot.ts'
+import { runInOne } from '../../../test/earshot.ts'
 import { makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 
@@ -24,7 +24,6 @@ beforeEach(async () => {
 })
 
 const switches = () => ({ EARSHOT_URL: server.origin, EARSHOT_KEY: key })
-const runInOne = openCommands()
 const run = (...args: string[]) => runInOne(['conversations', 'import', ...args], switches())
 
 const lineOf = (number: number, fields: object = {}) =>
