@@ -27,7 +27,10 @@ it('copies a block of code', async () => {
 
 it('copies without TLS too, where the browser hides its clipboard', async () => {
   const page = await open('/docs/guide/start')
-  await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+  await page.evaluate(async () => {
+    await navigator.clipboard.writeText('of an earlier test')
+    Object.defineProperty(navigator, 'clipboard', { value: undefined })
+  })
   await page.locator('.code').nth(1).hover()
   await page.locator('.code').nth(1).getByRole('button', { name: 'Copy' }).click()
   await page.locator('.code').nth(1).getByRole('button', { name: 'Copied' }).waitFor()

@@ -10,6 +10,7 @@ import { countAll } from '../server/experiments/observations/counting.ts'
 import type { App } from '../server/platform/http/http.ts'
 import { type Log, openLog } from '../server/platform/log.ts'
 import { jobList } from '../server/worker.ts'
+import './cheap-passwords.ts'
 import { testDatabase } from './database.ts'
 
 /** The key of the instance that every test server knows. */
