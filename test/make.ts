@@ -53,19 +53,25 @@ export const makeAgentGroup = (server: TestServer, key: string, name = `Group ${
 export const makeCompany = (server: TestServer, key: string, name = 'Acme Dental') =>
   made(server.call('POST', '/v1/companies', { key, body: { name } }))
 
+const conversationOf = (fields: object) => ({
+  externalId: `call-${randomUUID()}`,
+  agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
+  channel: 'call',
+  startedAt: '2026-11-20T09:00:00.000Z',
+  ...fields,
+})
+
 export const makeConversation = (server: TestServer, key: string, fields: object = {}) =>
-  made(
-    server.call('POST', '/v1/conversations', {
-      key,
-      body: {
-        externalId: `call-${randomUUID()}`,
-        agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
-        channel: 'call',
-        startedAt: '2026-11-20T09:00:00.000Z',
-        ...fields,
-      },
-    }),
-  )
+  made(server.call('POST', '/v1/conversations', { key, body: conversationOf(fields) }))
+
+/** One for each of the fields given, by one request; the ids are in their order. */
+export const makeConversations = async (server: TestServer, key: string, each: object[]): Promise<string[]> => {
+  const conversations = each.map(conversationOf)
+  const { status, text, body } = await server.call('POST', '/v1/conversations/batch', { key, body: { conversations } })
+  const isCreated = (item: { status: string }) => item.status === 'created'
+  if (status !== 200 || !body.data.every(isCreated)) throw new Error(`not all were created, ${status}: ${text}`)
+  return body.data.map(({ id }: { id: string }) => id)
+}
 
 /** A second of silence or more: a whole WAV file of the length given. */
 export const wav = (bytes = 1_044): Uint8Array<ArrayBuffer> => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { makeConversation, makeMonitor, makeOrganization } from '../../test/make.ts'
+import { makeConversation, makeConversations, makeMonitor, makeOrganization } from '../../test/make.ts'
 import { answer, Refusal } from '../monitors/judges/test-model.ts'
 import { jobList } from '../worker.ts'
 import { impolite, serverWithModel, turns } from './test-evaluations.ts'
@@ -136,13 +136,8 @@ describe('a completed conversation', () => {
     const shares = [10, 40, 100]
     const monitors: { id: string }[] = []
     for (const samplePercent of shares) monitors.push(await makeRule(key, 'true', { samplePercent }))
-    const conversations = Array.from({ length: 200 }, (_, at) => ({
-      externalId: `sampled-${at}`,
-      agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
-      channel: 'call',
-      startedAt: '2026-11-20T09:00:00.000Z',
-    }))
-    await server.call('POST', '/v1/conversations/batch', { key, body: { conversations } })
+    const each = Array.from({ length: 200 }, (_, at) => ({ externalId: `sampled-${at}` }))
+    await makeConversations(server, key, each)
     await server.drain()
     const taken: string[][] = []
     for (const { id } of monitors) {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { makeAgentVersion, makeMonitor } from '../../test/make.ts'
+import { makeAgentVersion, makeConversations, makeMonitor } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { type Experiments, openExperiments } from './test-experiments.ts'
 
@@ -27,8 +27,8 @@ describe('people', () => {
     ).toBe(201)
     const { agentId, armAVersionId: agentVersionId } = own.arms
     const startedAt = clock.now().toISOString()
-    const conversations = Array.from({ length: 80 }, () => ({ agentId, agentVersionId, channel: 'call', startedAt }))
-    await call('POST', '/v1/conversations/batch', { key, body: { conversations } })
+    const each = Array.from({ length: 80 }, () => ({ agent: undefined, agentId, agentVersionId, startedAt }))
+    await makeConversations(server, key, each)
     const { health } = await own.read(experiment)
     expect(server.logged.filter((line) => line.includes('could not be counted'))).toEqual([])
     expect(health.concerns).toEqual(['mismatch'])

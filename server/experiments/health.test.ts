@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { makeCompany } from '../../test/make.ts'
+import { makeCompany, makeConversations } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { openMailServer } from '../platform/mail/test-smtp.ts'
 import { type Arm, type Experiments, openExperiments } from './test-experiments.ts'
@@ -11,19 +11,16 @@ beforeEach(async () => {
   own = await openExperiments(server)
 })
 
-let calls = 0
-
 /** So many calls, by the arm and the fields of each number. */
 const converse = async (count: number, of: (number: number) => { arm: Arm } & Record<string, unknown>) => {
   const { key, arms } = own
-  const conversations = Array.from({ length: count }, (_, number) => {
+  const startedAt = server.clock.now().toISOString()
+  const each = Array.from({ length: count }, (_, number) => {
     const { arm, ...fields } = of(number)
     const version = { agentId: arms.agentId, agentVersionId: arms[`arm${arm}VersionId`] }
-    const startedAt = server.clock.now().toISOString()
-    return { externalId: `${++calls}`, ...version, channel: 'call', startedAt, ...fields }
+    return { agent: undefined, ...version, startedAt, ...fields }
   })
-  const answer = await server.call('POST', '/v1/conversations/batch', { key, body: { conversations } })
-  expect(answer.body.data.filter(({ status }: { status: string }) => status !== 'created')).toEqual([])
+  await makeConversations(server, key, each)
 }
 
 const dayMs = 24 * 60 * 60 * 1_000
@@ -141,17 +138,11 @@ describe('people', () => {
     expect(mail.received[0]?.text).toContain(`/experiments/${experiment.id}`)
     const startedAt = mailing.clock.now().toISOString()
     for (let round = 0; round < 2; round++) {
-      const conversations = Array.from({ length: 200 }, (_, number) => {
+      const each = Array.from({ length: 200 }, (_, number) => {
         const agentVersionId = number % 5 === 0 ? own.arms.armBVersionId : own.arms.armAVersionId
-        return {
-          externalId: `${round} ${number}`,
-          agentId: own.arms.agentId,
-          agentVersionId,
-          channel: 'call',
-          startedAt,
-        }
+        return { agent: undefined, agentId: own.arms.agentId, agentVersionId, startedAt }
       })
-      await mailing.call('POST', '/v1/conversations/batch', { key: own.key, body: { conversations } })
+      await makeConversations(mailing, own.key, each)
       await mailing.drain()
     }
     expect(mail.received).toHaveLength(4)

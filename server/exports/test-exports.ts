@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { makeMonitor, makeOrganization } from '../../test/make.ts'
+import { makeConversations, makeMonitor, makeOrganization } from '../../test/make.ts'
 import type { TestServer } from '../../test/server.ts'
 
 /** What tests of exports make and ask for. */
@@ -16,15 +16,11 @@ export const exportsOf = (server: TestServer) => {
   const makeCalls = async (count: number) => {
     const { id: org, key } = await makeOrganization(server)
     const monitor = await makeMonitor(server, key, { name: 'Refund asked' })
-    const conversations = Array.from({ length: count }, (_, at) => ({
-      ...{ externalId: `call ${at}`, agent: { externalId: 'leo', name: 'Leo', channel: 'voice' }, channel: 'call' },
+    const each = Array.from({ length: count }, (_, at) => ({
+      externalId: `call ${at}`,
       startedAt: new Date(Date.UTC(2026, 10, 2) + at * 60_000).toISOString(),
     }))
-    const ids: string[] = []
-    if (count > 0) {
-      const { body } = await call('POST', '/v1/conversations/batch', { key, body: { conversations } })
-      ids.push(...body.data.map(({ id }: { id: string }) => id))
-    }
+    const ids = count > 0 ? await makeConversations(server, key, each) : []
     const results = ids.map((conversationId, at) => ({
       ...{ monitorId: monitor.id, conversationId, score: at / 4, reasoning: `Because of ${at}` },
       result: at % 2 === 0 ? 'affected' : 'not_affected',

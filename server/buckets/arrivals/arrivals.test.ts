@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { makeAgent, makeConversation, makeMonitor, makeOrganization } from '../../../test/make.ts'
+import { makeAgent, makeConversation, makeConversations, makeMonitor, makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { jobList } from '../../worker.ts'
 import { weekOf } from '../week.ts'
@@ -35,13 +35,8 @@ const inBucket = async (id: string): Promise<string[]> => {
 
 /** So many conversations, and where each stands by its hash: 0 to 100. */
 const makeMany = async (count: number, startedAt: string) => {
-  const conversations = Array.from({ length: count }, () => ({
-    agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
-    channel: 'call',
-    startedAt,
-  }))
-  const { body } = await call('POST', '/v1/conversations/batch', { key, body: { conversations } })
-  const ids: string[] = body.data.map(({ id }: { id: string }) => id)
+  const each = Array.from({ length: count }, () => ({ startedAt }))
+  const ids = await makeConversations(server, key, each)
   const positionOf = (id: string) =>
     (Number.parseInt(createHash('md5').update(id).digest('hex').slice(0, 8), 16) / 2 ** 32) * 100
   return ids.map((id) => ({ id, position: positionOf(id) })).sort((a, b) => a.position - b.position)

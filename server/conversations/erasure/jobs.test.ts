@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { makeConversation, makeOrganization, makeRecording } from '../../../test/make.ts'
+import { makeConversation, makeConversations, makeOrganization, makeRecording } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { jobList } from '../../worker.ts'
 import { eraseByRetention } from './jobs.ts'
@@ -25,16 +25,11 @@ const retain = async (days: number | null) => {
 }
 
 const makeMany = async (count: number, days: number) => {
-  const conversations = Array.from({ length: count }, (_, index) => ({
+  const each = Array.from({ length: count }, (_, index) => ({
     externalId: `${days}-${index}`,
-    agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
-    channel: 'call',
     startedAt: ago(days + index / count / 2),
   }))
-  for (let at = 0; at < count; at += 1_000) {
-    const body = { conversations: conversations.slice(at, at + 1_000) }
-    expect((await call('POST', '/v1/conversations/batch', { key, body })).status).toBe(200)
-  }
+  for (let at = 0; at < count; at += 1_000) await makeConversations(server, key, each.slice(at, at + 1_000))
 }
 
 const count = async (table: string): Promise<number> => {

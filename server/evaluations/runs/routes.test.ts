@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { makeConversation, makeMonitor, makeOrganization } from '../../../test/make.ts'
+import { makeConversation, makeConversations, makeMonitor, makeOrganization } from '../../../test/make.ts'
 import { Refusal } from '../../monitors/judges/test-model.ts'
 import { jobList } from '../../worker.ts'
 import { impolite, serverWithModel, turns } from '../test-evaluations.ts'
@@ -10,14 +9,11 @@ const { server, resultsOf, asked, answerBy, makeRule, makeJudge } = await server
 
 const window = { since: '2026-11-01T00:00:00Z', until: '2026-12-01T00:00:00Z' }
 
-const makeConversations = async (key: string, count: number, fields: object = {}) => {
-  const conversations = Array.from({ length: count }, () => ({
-    ...{ externalId: randomUUID(), agent: { externalId: 'leo', name: 'Leo', channel: 'voice' }, channel: 'call' },
-    ...{ startedAt: '2026-11-20T09:00:00.000Z', transcript: turns, ...fields },
-  }))
-  const { body } = await server.call('POST', '/v1/conversations/batch', { key, body: { conversations } })
+const makeCalls = async (key: string, count: number, fields: object = {}) => {
+  const each = Array.from({ length: count }, () => ({ transcript: turns, ...fields }))
+  const ids = await makeConversations(server, key, each)
   await server.drain()
-  return body.data.map(({ id }: { id: string }) => id) as string[]
+  return ids
 }
 
 const start = (key: string, monitorId: string, body: object = {}) =>
@@ -35,10 +31,10 @@ const drainAll = () => server.deps.jobs.drain(jobList, server.deps, { delayed: t
 describe('a run', () => {
   it('evaluates what is stored already, and tells how far it is', async () => {
     const { key } = await makeOrganization(server)
-    const [first] = await makeConversations(key, 3)
-    await makeConversations(key, 1, { channel: 'chat' })
-    await makeConversations(key, 1, { startedAt: '2026-10-31T23:59:59.999Z' })
-    await makeConversations(key, 1, { status: 'in_progress' })
+    const [first] = await makeCalls(key, 3)
+    await makeCalls(key, 1, { channel: 'chat' })
+    await makeCalls(key, 1, { startedAt: '2026-10-31T23:59:59.999Z' })
+    await makeCalls(key, 1, { status: 'in_progress' })
     const monitor = await makeRule(key, 'turns.size() == 3', { scope: { channels: ['call'] } })
     const { status, body, headers } = await start(key, monitor.id, { filter: { customerId: 'nobody' } })
     expect([status, body.total]).toEqual([202, 0])
@@ -60,7 +56,7 @@ describe('a run', () => {
 
   it('asks a judge only about what has no answer, and about what failed', async () => {
     const { key } = await makeOrganization(server)
-    const ids = await makeConversations(key, 5)
+    const ids = await makeCalls(key, 5)
     const judge = await makeJudge(key)
     answerBy((_, number) => (number === 2 ? new Refusal(400) : impolite()))
     const { body: first } = await start(key, judge.id)
@@ -79,9 +75,9 @@ describe('a run', () => {
   it('takes what its filter selects, page by page', async () => {
     const { key } = await makeOrganization(server)
     const short = [{ role: 'customer', text: 'Where is my money?' }]
-    await makeConversations(key, 20, { metadata: { plan: 'gold' } })
-    await makeConversations(key, 20, { transcript: short, metadata: { plan: 'gold' } })
-    await makeConversations(key, 20, { startedAt: '2026-11-21T09:00:00.000Z' })
+    await makeCalls(key, 20, { metadata: { plan: 'gold' } })
+    await makeCalls(key, 20, { transcript: short, metadata: { plan: 'gold' } })
+    await makeCalls(key, 20, { startedAt: '2026-11-21T09:00:00.000Z' })
     const long = await makeRule(key, 'turns.size() > 2')
     await start(key, long.id)
     await server.drain()
@@ -98,7 +94,7 @@ describe('a run', () => {
   it('tells first what it would take', async () => {
     const { key } = await makeOrganization(server)
     await server.call('PATCH', '/v1/organization', { key, body: { monthlyJudgeBudget: 50 } })
-    await makeConversations(key, 30)
+    await makeCalls(key, 30)
     const judge = await makeJudge(key)
     const dry = () => start(key, judge.id, { dryRun: true })
     const { status, body } = await dry()
@@ -134,7 +130,7 @@ describe('a run', () => {
 
   it('is cancelled at once and taken up where it stopped', async () => {
     const { key } = await makeOrganization(server)
-    await makeConversations(key, 40)
+    await makeCalls(key, 40)
     const judge = await makeJudge(key)
     let run: { monitorId: string; id: string } | undefined
     answerBy(async (_, number) => {
@@ -160,7 +156,7 @@ describe('a run', () => {
 
   it('taken up while its old job is still at work counts each conversation once', async () => {
     const { key } = await makeOrganization(server)
-    await makeConversations(key, 40)
+    await makeCalls(key, 40)
     const judge = await makeJudge(key)
     const { body: run } = await start(key, judge.id)
     const isAhead = Promise.withResolvers<void>()
@@ -190,7 +186,7 @@ describe('a run', () => {
 
   it('waits for an endpoint that does not answer, then fails, and goes on later', async () => {
     const { key } = await makeOrganization(server)
-    await makeConversations(key, 3)
+    await makeCalls(key, 3)
     const judge = await makeJudge(key)
     answerBy(() => new Refusal(503))
     const { body: run } = await start(key, judge.id)
@@ -210,7 +206,7 @@ describe('a run', () => {
 
   it('goes on after its worker died in the middle of a page', async () => {
     const { key } = await makeOrganization(server)
-    await makeConversations(key, 6)
+    await makeCalls(key, 6)
     const judge = await makeJudge(key)
     const { evaluate } = server.deps.judge
     let calls = 0
@@ -233,7 +229,7 @@ describe('a run', () => {
     'of a %s leaves a conversation behind that breaks it every time',
     async (kind) => {
       const { key } = await makeOrganization(server)
-      await makeConversations(key, 5)
+      await makeCalls(key, 5)
       const transcript = [{ role: 'agent', text: 'poison' }]
       const { id } = await makeConversation(server, key, { transcript })
       const monitor =
@@ -266,7 +262,7 @@ describe('a run', () => {
 
   it('that is refused by its endpoint every time stops, and leaves no heap of failures', async () => {
     const { key } = await makeOrganization(server)
-    const [first] = await makeConversations(key, 6)
+    const [first] = await makeCalls(key, 6)
     const judge = await makeJudge(key)
     answerBy(() => new Refusal(404))
     const { body: run } = await start(key, judge.id)
@@ -283,7 +279,7 @@ describe('a run', () => {
 
   it('of a monitor that is deleted ends', async () => {
     const { key } = await makeOrganization(server)
-    await makeConversations(key, 2)
+    await makeCalls(key, 2)
     const monitor = await makeRule(key, 'true')
     const { body: run } = await start(key, monitor.id)
     await server.call('DELETE', `/v1/monitors/${monitor.id}`, { key })
@@ -302,7 +298,7 @@ describe('a run', () => {
 
   it('of a monitor that is deleted in the middle of a page ends too, and asks no more', async () => {
     const { key } = await makeOrganization(server)
-    await makeConversations(key, 16)
+    await makeCalls(key, 16)
     const judge = await makeJudge(key)
     answerBy(async (_, number) => {
       if (number === 2) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { makeMonitor, makeOrganization } from '../../../test/make.ts'
+import { makeConversations, makeMonitor, makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { answer } from '../../monitors/judges/test-model.ts'
 import { affectedBy, definition, draft, issuesOf, serverOfTrials } from './test-trials.ts'
@@ -114,17 +114,14 @@ describe('a trial of a rule', () => {
   it('goes through up to 200 conversations, and tells what would change', async () => {
     const { key } = await makeOrganization(server)
     const { id } = await makeRule(key, 'metadata.number > 150')
-    const conversations = Array.from({ length: 201 }, (_, number) => ({
-      externalId: `numbered-${number}`,
-      agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
-      channel: 'call',
+    const each = Array.from({ length: 201 }, (_, number) => ({
       startedAt: new Date(Date.parse('2026-11-20T09:00:00Z') + number * 1_000),
       metadata: { number },
     }))
-    const batch = await call('POST', '/v1/conversations/batch', { key, body: { conversations } })
+    const ids = await makeConversations(server, key, each)
     await server.drain()
     const { body } = await testSaved(key, id, { definition: { expression: 'metadata.number > 100' }, limit: 200 })
-    const newestFirst = batch.body.data.map((one: { id: string }) => one.id).reverse()
+    const newestFirst = ids.reverse()
     expect(body.data.map((one: { conversationId: string }) => one.conversationId)).toEqual(newestFirst.slice(0, 200))
     expect(body.summary).toMatchObject({
       ...{ affected: 100, notAffected: 100, failed: 0 },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { makeMonitor } from '../../../test/make.ts'
+import { makeConversations, makeMonitor } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { openExperiments } from '../test-experiments.ts'
 
@@ -16,13 +16,10 @@ type Own = Awaited<ReturnType<typeof openExperiments>>
 /** What is found in each of the conversations of both arms, by their number. */
 const fill = async ({ key, arms }: Own, monitorId: string, found: (count: number) => string) => {
   const startedAt = server.clock.now().toISOString()
-  const conversations = [arms.armAVersionId, arms.armBVersionId].flatMap((agentVersionId) =>
-    Array.from({ length: perArm }, () => ({
-      ...{ externalId: crypto.randomUUID(), agentId: arms.agentId, agentVersionId, channel: 'call', startedAt },
-    })),
+  const each = [arms.armAVersionId, arms.armBVersionId].flatMap((agentVersionId) =>
+    Array.from({ length: perArm }, () => ({ agent: undefined, agentId: arms.agentId, agentVersionId, startedAt })),
   )
-  const made = await server.call('POST', '/v1/conversations/batch', { key, body: { conversations } })
-  const ids: string[] = made.body.data.map(({ id }: { id: string }) => id)
+  const ids = await makeConversations(server, key, each)
   const results = ids.map((conversationId, at) => ({ monitorId, conversationId, result: found(at % perArm) }))
   const told = await server.call('POST', '/v1/monitor-results', { key, body: { results } })
   for (const { status } of told.body.data) expect(status).toBe('created')
