@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { access, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { sql } from 'kysely'
 import { afterAll, beforeEach, expect, it } from 'vitest'
 import { runInOne } from '../../test/earshot.ts'
-import { makeKey, makeOrganization } from '../../test/make.ts'
+import { makeConversations, makeKey, makeOrganization } from '../../test/make.ts'
 import { sample } from '../../test/samples/ingest/sample.ts'
 import { testServer } from '../../test/server.ts'
+import { countWaiting } from '../conversations/ingest/test-locks.ts'
 import type { providers } from '../conversations/transcripts/provider-calls/read-call.ts'
 
 const server = await testServer()
@@ -134,32 +136,59 @@ it('tells of a file that holds nothing of the kind, value by value, and of place
   expect(await countAll()).toBe(0)
 })
 
-/** Starts an import, and ends it by a signal once it has got somewhere. */
-const interrupt = async (file: string, signal: NodeJS.Signals) => {
-  const args = ['conversations', 'import', file, '--rejects', `${file}.rejects`]
-  const child = spawn(command, args, { env: { ...process.env, ...switches() }, stdio: 'ignore' })
-  const ended = once(child, 'close')
-  const acknowledged = async () => {
-    const state = JSON.parse(await readFile(`${file}.import-state`, 'utf8').catch(() => '{}'))
-    return Object.values<{ values: number }>(state.files ?? {})[0]?.values ?? 0
-  }
-  const before = await acknowledged()
-  await expect.poll(acknowledged, { interval: 5 }).toBeGreaterThan(before)
-  child.kill(signal)
-  await ended
-  return { code: child.exitCode, done: await acknowledged() }
+/** Sends that contain a conversation which is stored already wait, until it is let go. */
+const hold = async (externalId: string) => {
+  const trx = await server.deps.db.startTransaction().execute()
+  await sql`SELECT id FROM conversations WHERE external_id = ${externalId} FOR UPDATE`.execute(trx)
+  return { release: () => trx.rollback().execute() }
 }
 
 it('goes on after kill -9 and Ctrl-C, and ends with each conversation and each reject once', async () => {
   const count = 4_000
   const calls = Array.from({ length: count }, (_each, at) => callOf(at, at % 500 === 7 ? { channel: 'pigeon' } : {}))
   const file = await write('many.ndjson', linesOf(calls))
-  const killed = await interrupt(file, 'SIGKILL')
-  expect(killed.code).toBe(null)
-  const stopped = await interrupt(file, 'SIGINT')
-  expect(stopped.code).toBe(130)
-  expect(stopped.done).toBeLessThan(count)
-  expect(stopped.done).toBeGreaterThan(killed.done)
+  const heldAt = [1_000, 2_000, 3_000] as const
+  await makeConversations(
+    server,
+    key,
+    heldAt.map((at) => callOf(at)),
+  )
+  const [early, middle, late] = await Promise.all(heldAt.map((at) => hold(`call-${at}`)))
+  const statePath = `${file}.import-state`
+  const acknowledged = async () => {
+    const state = JSON.parse(await readFile(statePath, 'utf8'))
+    return Object.values<{ values: number }>(state.files)[0]?.values ?? 0
+  }
+  const start = () => {
+    const args = ['conversations', 'import', file, '--rejects', `${file}.rejects`]
+    const child = spawn(command, args, { env: { ...process.env, ...switches() }, stdio: 'ignore' })
+    return { child, ended: once(child, 'close') }
+  }
+  const isHeld = () => expect.poll(() => countWaiting(server.deps.db, 'select'), { interval: 5 }).toBe(1)
+
+  const killed = start()
+  await isHeld()
+  // How far it is is written down twice a second at most; by the next answer, then.
+  const age = async () => Date.now() - (await stat(statePath)).mtimeMs
+  await expect.poll(age).toBeGreaterThan(500)
+  await early?.release()
+  await expect.poll(acknowledged, { interval: 5 }).toBeGreaterThan(0)
+  await isHeld()
+  killed.child.kill('SIGKILL')
+  await killed.ended
+  const before = await acknowledged()
+  expect(before).toBeLessThanOrEqual(2_000)
+  await middle?.release()
+
+  const stopped = start()
+  await isHeld()
+  stopped.child.kill('SIGINT')
+  await late?.release()
+  await stopped.ended
+  expect(stopped.child.exitCode).toBe(130)
+  expect(await acknowledged()).toBeGreaterThan(before)
+  expect(await acknowledged()).toBeLessThan(count)
+
   const { code, stdout } = await run(file, '--rejects', `${file}.rejects`, '--json')
   expect(code).toBe(3)
   const { created, unchanged, rejected } = JSON.parse(stdout)
@@ -168,8 +197,8 @@ it('goes on after kill -9 and Ctrl-C, and ends with each conversation and each r
   expect(await countAll()).toBe(count - rejected)
   const rejects = (await readFile(`${file}.rejects`, 'utf8')).trim().split('\n')
   expect(rejects.map((line) => JSON.parse(line).number)).toEqual(Array.from({ length: 8 }, (_each, at) => at * 500 + 8))
-  expect(await exists(`${file}.import-state`)).toBe(false)
-}, 60_000)
+  expect(await exists(statePath)).toBe(false)
+})
 
 it('begins anew for another organization, and another file of the name', async () => {
   const file = await write('shared.ndjson', linesOf([callOf(1), callOf(2)]))
