@@ -75,7 +75,7 @@ it('plays, follows the sound, jumps between marks, and keeps the place in the ad
   const place = page.getByRole('slider', { name: 'Place in the conversation' })
   await page.getByText('I put you through.').click()
   await expect.poll(() => searchOf(page).get('turn')).toBe('6')
-  expect(await place.getAttribute('aria-valuenow')).toBe('14')
+  await expect.poll(() => place.getAttribute('aria-valuenow')).toBe('14')
   await page.keyboard.press('ArrowLeft')
   await expect.poll(() => place.getAttribute('aria-valuenow')).toBe('9')
   await page.keyboard.press(',')

@@ -60,7 +60,7 @@ it('lists findings, shows one beside the list, and keeps it all in the address',
   await panel.getByRole('heading', { name: 'Alpha' }).waitFor()
   await page.reload()
   await panel.getByRole('heading', { name: 'Alpha' }).waitFor()
-  expect(await grid.getByRole('row').count()).toBe(3)
+  await expect.poll(() => grid.getByRole('row').count()).toBe(3)
   expect(await breaches(page)).toEqual([])
   await page.getByRole('heading', { name: 'Findings', exact: true }).click()
   await page.keyboard.press('k')

@@ -7,15 +7,14 @@ it('finds a section by its words, and leads to it by keyboard alone', async () =
   await page.keyboard.press('/')
   await page.keyboard.type('rotate secret')
   const first = page.locator('#found a').first()
-  await first.waitFor()
-  expect(await first.innerText()).toContain('Replace a secret')
+  await expect.poll(() => first.innerText()).toContain('Replace a secret')
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await page.waitForURL('**/docs/guide/webhooks#replace-a-secret')
   await page.getByRole('searchbox').fill('xylophone')
   await page.getByText('Nothing in the guide has these words.').waitFor()
   await page.keyboard.press('Escape')
-  expect(await page.locator('#found').isVisible()).toBe(false)
+  await page.locator('#found').waitFor({ state: 'hidden' })
 })
 
 it('copies a block of code', async () => {

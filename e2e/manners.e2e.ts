@@ -98,7 +98,7 @@ it('finds one of two thousand by typing', async () => {
   await page.goto(new URL('/exports/new', page.url()).href)
   await page.getByLabel('Results of', { exact: true }).click()
   await page.getByText('Type to find more.').waitFor()
-  expect(await page.getByRole('option').count()).toBe(100)
+  expect(await page.getByRole('listbox').getByRole('option').count()).toBe(100)
   await page.keyboard.type('1999')
   await page.getByRole('option', { name: 'Monitor 1999' }).click()
   await page.getByLabel('Results of Monitor 1999').waitFor()

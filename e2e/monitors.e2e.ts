@@ -33,7 +33,7 @@ it('shows how often, as a chart by keyboard and as a table, and keeps the period
   await places.first().focus()
   await page.keyboard.press('ArrowLeft')
   await page.keyboard.press('ArrowLeft')
-  expect(await page.locator(':focus').getAttribute('aria-label')).toMatch(/95 % interval .* n \d/)
+  await expect.poll(() => page.locator(':focus').getAttribute('aria-label')).toMatch(/95 % interval .* n \d/)
   await page.keyboard.press('Enter')
   await page.getByText(/conversations? .*Asks for a person/).waitFor()
   await page.goBack()

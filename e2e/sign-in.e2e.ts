@@ -26,8 +26,8 @@ it('lets a person in, to the page that they asked for, and out again', async () 
 it('says at the field what is missing', async () => {
   const page = await open('/sign-in')
   await page.getByRole('button', { name: 'Sign in' }).click()
-  expect(await page.getByLabel('E-mail address').getAttribute('aria-invalid')).toBe('true')
   await page.getByText('Password is needed.').waitFor()
+  expect(await page.getByLabel('E-mail address').getAttribute('aria-invalid')).toBe('true')
 })
 
 it('says of an invitation that does not open what to do', async () => {
