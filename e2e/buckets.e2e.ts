@@ -34,6 +34,8 @@ it('makes a fair sample by the form, shows it in words, changes and deletes it',
   await page.getByRole('button', { name: 'More about this bucket' }).click()
   await page.getByRole('menuitem', { name: 'Edit…' }).click()
   await page.getByRole('radio', { name: 'So many a week' }).check()
+  await page.getByRole('link', { name: 'Companies' }).click()
+  await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Stay' }).click()
   await page.getByLabel('Conversations a week').fill('20')
   await page.getByRole('button', { name: 'Keep the changes' }).click()
   await page

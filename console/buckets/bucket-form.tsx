@@ -67,7 +67,9 @@ export const BucketForm = ({ bucket, onDone, onCancel }: BucketFormProps) => {
   const [reviewerUserIds, setReviewers] = useState(bucket?.reviewerUserIds ?? [])
   const [monitorIds, setMonitors] = useState(bucket?.monitorIds ?? [])
   const isDone = useRef(false)
-  const { isDirty } = form.formState
+  const chosen = JSON.stringify([type, size, filters, reviewerUserIds, monitorIds])
+  const [chosenFirst] = useState(chosen)
+  const isDirty = form.formState.isDirty || chosen !== chosenFirst
   const people = useNames('members')
   const monitors = useNames('monitors')
   const send = async ({ name, share, perWeek, reviewsPerConversation, ...checks }: Values) => {
@@ -85,8 +87,8 @@ export const BucketForm = ({ bucket, onDone, onCancel }: BucketFormProps) => {
         ? api.PATCH('/v1/buckets/{id}', { params: { path: { id: bucket.id } }, body })
         : api.POST('/v1/buckets', { body: { ...body, type } }),
     )
-    await queryClient.invalidateQueries({ queryKey: ['buckets'] })
     isDone.current = true
+    await queryClient.invalidateQueries({ queryKey: ['buckets'] })
     announce(bucket ? 'The bucket is changed' : 'The bucket is made', saved.name)
     onDone(saved)
   }

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { answer, api } from '../api/client.ts'
 import { useNames } from '../api/names.ts'
 import { useList } from '../api/queries.ts'
@@ -18,6 +18,7 @@ import { type Document, RichText, RichTextField } from './rich-text.tsx'
 /** Writes a comment, or edits the one that it is given. */
 const Composer = ({ findingId, comment, onDone }: { findingId: string; comment?: Comment; onDone: () => void }) => {
   const [body, setBody] = useState<Document | null>(comment?.body ?? null)
+  const isSaved = useRef(false)
   const save = useMutation({
     mutationFn: (written: Document) =>
       answer(
@@ -29,6 +30,7 @@ const Composer = ({ findingId, comment, onDone }: { findingId: string; comment?:
           : api.POST('/v1/findings/{id}/comments', { params: { path: { id: findingId } }, body: { body: written } }),
       ),
     onSuccess: async () => {
+      isSaved.current = true
       await refreshFindings()
       onDone()
     },
@@ -38,7 +40,7 @@ const Composer = ({ findingId, comment, onDone }: { findingId: string; comment?:
   }
   return (
     <div className={styles.composer}>
-      <LeaveGuard isDirty={() => !save.isSuccess && body !== (comment?.body ?? null)} />
+      <LeaveGuard isDirty={() => !isSaved.current && body !== (comment?.body ?? null)} />
       <RichTextField
         label={comment ? 'The comment' : 'A comment'}
         value={body}

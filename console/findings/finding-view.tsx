@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answer, api } from '../api/client.ts'
+import { queryClient } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/form.tsx'
@@ -23,9 +24,10 @@ const Saying = ({ finding, titled }: { finding: Finding; titled: boolean }) => {
   const save = useMutation({
     mutationFn: (body: { title: string; description: Document | null }) =>
       answer(api.PATCH('/v1/findings/{id}', { params: { path: { id: finding.id } }, body })),
-    onSuccess: async () => {
-      await refreshFindings()
+    onSuccess: async (saved) => {
+      queryClient.setQueryData(findingOptions(finding.id).queryKey, saved)
       setDraft(undefined)
+      await refreshFindings()
     },
   })
   const { title, description } = finding

@@ -61,6 +61,7 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
   const { isDirty } = form.formState
   const save = async (values: Values) => {
     await answer(api.PATCH('/v1/organization', { body: bodyOf(values) }))
+    form.reset(values)
     await Promise.all([refresh('organization'), refresh('me')])
     announce('The settings are saved')
   }
