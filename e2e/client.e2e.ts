@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, inject, it, onTestFinished } from 'vitest'
-import { open } from './browser.ts'
+import { open, yesterday } from './browser.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -22,13 +22,13 @@ it('the client library runs in a browser as it is, file by file', async () => {
   // As a text: a function would have its import rewritten on the way here.
   await page.evaluate("import('/client-library/earshot.js').then((library) => Object.assign(globalThis, { library }))")
   const found = await page.evaluate(
-    async ([url, key]) => {
+    async ([url, key, yesterday]) => {
       const { Earshot } = (globalThis as unknown as { library: typeof import('../client/src/earshot.ts') }).library
       const earshot = new Earshot({ url, key })
       const monitors = await earshot.monitors.list().all()
       const [first] = monitors
       if (!first) throw new Error('no monitor')
-      const window = { since: new Date(Date.now() - 30 * 86_400_000).toISOString(), until: new Date().toISOString() }
+      const window = { since: new Date(Date.now() - 30 * 86_400_000).toISOString(), until: yesterday }
       const file = await earshot.exports.createAndDownload({
         ...{ monitors: [{ id: first.id }], ...window, timezone: 'UTC', format: 'csv' },
       })
@@ -41,7 +41,7 @@ it('the client library runs in a browser as it is, file by file', async () => {
       const error = await earshot.companies.get('no-id').catch((fault: { status: number }) => fault.status)
       return { bytes: bytes.length, told: file.export.bytes, name: file.fileName, results, error }
     },
-    [new URL(page.url()).origin, inject('key')] as const,
+    [new URL(page.url()).origin, inject('key'), yesterday] as const,
   )
   expect(found.bytes).toBeGreaterThan(0)
   expect(found.bytes).toBe(found.told)

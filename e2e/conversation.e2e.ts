@@ -31,7 +31,7 @@ const turns = [
 const send = (transcript: unknown, more: Record<string, unknown> = {}) =>
   ask<{ id: string }>('POST', '/v1/conversations', {
     agent: { externalId: 'e2e', name: 'Eve', channel: 'voice' },
-    ...{ channel: 'call', startedAt: new Date(Date.now() - 3_600_000).toISOString(), transcript },
+    ...{ channel: 'call', startedAt: new Date().toISOString(), transcript },
     ...{ customerId: `of-${crypto.randomUUID().slice(0, 8)}`, ...more },
   })
 
@@ -184,7 +184,7 @@ it('files a finding once, though attaching it has to be tried again', async () =
   await form.getByRole('alert').getByText('Too much at once.').waitFor()
   await form.getByRole('button', { name: 'File the finding' }).click()
   await page.getByRole('link', { name: title }).waitFor()
-  const { data } = await ask<{ data: { title: string }[] }>('GET', '/v1/findings?limit=50')
+  const { data } = await ask<{ data: { title: string }[] }>('GET', '/v1/findings?limit=200')
   expect(data.filter((finding) => finding.title === title)).toHaveLength(1)
 })
 

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
 import { endExport } from './jobs.ts'
-import { listExpiredAllOrgs, lockExport, lockExportsOfCalls, lockLine, markOutdated } from './queries.ts'
+import { listExpiredAllOrgs, lockExport, lockExportsOfCalls, lockLine, markOutdated, type Placed } from './queries.ts'
 
 const batch = 100
 
@@ -40,12 +40,12 @@ export const expireExports = defineJob({
 })
 
 /**
- * No file holds what was erased: exports of calls of that time are expired, and those that are being written begin
- * anew. In the transaction of the erasure, which nothing can begin beside: it holds the line.
+ * No file holds what was erased: exports of calls of that time and that agent are expired, and those that are being
+ * written begin anew. In the transaction of the erasure, which nothing can begin beside: it holds the line.
  */
-export const expireExportsOfCalls = async (deps: Deps, trx: Db, org: OrgId, startedAt: Date[]): Promise<void> => {
+export const expireExportsOfCalls = async (deps: Deps, trx: Db, org: OrgId, calls: Placed[]): Promise<void> => {
   await lockLine(trx, org)
-  const exports = await lockExportsOfCalls(trx, org, startedAt)
+  const exports = await lockExportsOfCalls(trx, org, calls)
   const unfinished = exports.filter(({ status }) => status !== 'completed').map(({ id }) => id)
   if (unfinished.length > 0) await markOutdated(trx, org, unfinished)
   for (const held of exports) await endExport(deps, trx, org, held, { status: 'expired' })

@@ -161,10 +161,14 @@ describe('a completed export', () => {
   it('expires with the conversation that it holds, and with no other', async () => {
     const { key, id, ids, config } = await complete(2)
     const { body: later } = await ask(key, { ...config, since: '2026-11-10T00:00:00Z' })
+    const { body: one } = await call('GET', `/v1/conversations/${ids[0]}`, { key })
+    const { body: ours } = await ask(key, { ...config, agentId: one.agentId })
+    const { body: theirs } = await ask(key, { ...config, agentId: (await makeAgent(server, key)).id })
     await server.drain()
     await call('DELETE', `/v1/conversations/${ids[0]}`, { key })
-    expect(await read(key, id)).toMatchObject({ status: 'expired' })
-    expect(await read(key, later.id)).toMatchObject({ status: 'completed', rowCount: 0 })
+    for (const held of [id, ours.id]) expect(await read(key, held)).toMatchObject({ status: 'expired' })
+    for (const { id: other } of [later, theirs])
+      expect(await read(key, other)).toMatchObject({ status: 'completed', rowCount: 0 })
   })
 })
 

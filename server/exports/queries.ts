@@ -218,13 +218,22 @@ export const listNamedFiles = async (db: Db, org: OrgId, keys: string[]): Promis
   return rows.flatMap(({ key }) => key ?? [])
 }
 
+/** What of a call never changes, and tells whether an export may hold it. */
+export type Placed = { startedAt: Date; agentId: string }
+
 /** Exports of which one of these calls may be or become part. Held until the transaction ends. */
-export const lockExportsOfCalls = (trx: Db, org: OrgId, startedAt: Date[]) =>
+export const lockExportsOfCalls = (trx: Db, org: OrgId, calls: Placed[]) =>
   selectExports(trx, org)
     .where('status', 'in', ['pending', 'processing', 'completed'])
     .where(
       sql<boolean>`EXISTS (
-        SELECT 1 FROM unnest(${startedAt}::timestamptz[]) AS erased (at) WHERE erased.at >= since AND erased.at < until)`,
+        SELECT 1
+        FROM unnest(${calls.map(({ startedAt }) => startedAt)}::timestamptz[],
+          ${calls.map(({ agentId }) => agentId)}::uuid[]) AS call (at, agent_id)
+        WHERE call.at >= since AND call.at < until AND call.agent_id = coalesce(
+          (config ->> 'agentId')::uuid,
+          (SELECT agent_id FROM experiments WHERE organization_id = ${org} AND id = monitor_exports.experiment_id),
+          call.agent_id))`,
     )
     .orderBy('id')
     .forUpdate()

@@ -37,12 +37,7 @@ export const eraseConversations = async (deps: Deps, trx: Db, org: OrgId, ids: s
   await noteChanges(deps, trx, org, erasedIds)
   await deleteDeliveriesOf(trx, org, erasedIds)
   await deleteResultsOf(trx, org, erased)
-  await expireExportsOfCalls(
-    deps,
-    trx,
-    org,
-    erased.map(({ startedAt }) => startedAt),
-  )
+  await expireExportsOfCalls(deps, trx, org, erased)
   await deleteConversations(trx, org, erasedIds)
   if (externalIds.length > 0) {
     await insertTombstones(trx, org, hashes)

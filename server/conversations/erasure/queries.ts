@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
-type Erased = { id: string; externalId: string | null; startedAt: Date }
+type Erased = { id: string; externalId: string | null; startedAt: Date; agentId: string }
 
 /** In the order of the ingest, which then finds the tombstones where it found the conversations. */
 export const lockErased = (trx: Db, org: OrgId, ids: string[]): Promise<Erased[]> =>
   trx
     .selectFrom('conversations')
-    .select(['id', 'external_id as externalId', 'started_at as startedAt'])
+    .select(['id', 'external_id as externalId', 'started_at as startedAt', 'agent_id as agentId'])
     .where('organization_id', '=', org)
     .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
     .orderBy('external_id')

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { makeActiveWebhookEndpoint, makeExperiment, makeExport, makeKey } from '../../../test/make.ts'
+import { makeActiveWebhookEndpoint, makeConversation, makeExperiment, makeExport, makeKey } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { readCsv } from '../../exports/formats/test-readers.ts'
 import { generateExport } from '../../exports/jobs.ts'
@@ -125,7 +125,8 @@ describe('exports of experiments and of monitors', () => {
     await deps.jobs.drain([generateExport], deps)
     expect(await read(study, body.id)).toMatchObject({ status: 'completed', rowCount: 8 })
     const earlier = await study.converse('A', { startedAt: '2026-01-01T00:00:00Z' })
-    await call('DELETE', `/v1/conversations/${earlier}`, { key: study.key })
+    const { id: elsewhere } = await makeConversation(server, study.key, { startedAt: server.clock.now().toISOString() })
+    for (const id of [earlier, elsewhere]) await call('DELETE', `/v1/conversations/${id}`, { key: study.key })
     expect(await read(study, body.id)).toMatchObject({ status: 'completed' })
     await call('DELETE', `/v1/conversations/${first}`, { key: study.key })
     expect(await read(study, body.id)).toMatchObject({ status: 'expired' })
