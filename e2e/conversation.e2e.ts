@@ -84,7 +84,7 @@ it('plays, follows the sound, jumps between marks, and keeps the place in the ad
   await marked(page).getByText('I want my money back.').waitFor()
   await expect.poll(() => place.getAttribute('aria-valuenow')).toBe('2')
   await page.getByLabel('Speed').selectOption('1.5')
-  expect(await speedOf(page)).toBe(1.5)
+  await expect.poll(() => speedOf(page)).toBe(1.5)
   // Whoever listens all day chooses it once.
   await page.reload()
   await expect.poll(() => speedOf(page)).toBe(1.5)
@@ -250,7 +250,7 @@ it('leads to one of thousands of turns, and draws those alone that are in sight'
       .evaluate((element) =>
         Array.from(element.children).every((child) => child.checkVisibility({ contentVisibilityAuto: true })),
       )
-  expect(await isDrawn(2_902)).toBe(true)
+  await expect.poll(() => isDrawn(2_902)).toBe(true)
   expect(await isDrawn(5)).toBe(false)
 })
 

@@ -1,6 +1,16 @@
 // The keys of a page: each part of it names its own, and `?` shows them all.
 
-import { createContext, type ReactNode, type RefObject, useContext, useEffect, useMemo, useRef, useState } from 'react'
+import {
+  createContext,
+  type ReactNode,
+  type RefObject,
+  useContext,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { Dialog } from './dialog.tsx'
 import styles from './keys.module.css'
 
@@ -108,10 +118,11 @@ export const Keys = ({ children }: { children: ReactNode }) => {
 export const useKeys = (bindings: Bindings): void => {
   const registry = useContext(Registry)
   const latest = useRef(bindings)
-  useEffect(() => {
+  // Before it is drawn: whoever sees it may press at once.
+  useLayoutEffect(() => {
     latest.current = bindings
   })
-  useEffect(() => registry?.add(latest), [registry])
+  useLayoutEffect(() => registry?.add(latest), [registry])
 }
 
 /** A key beside the word of what it does. */
