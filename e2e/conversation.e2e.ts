@@ -228,8 +228,8 @@ it('shows nothing more of a conversation that is erased while it is open', async
   const page = await open(`/conversations/${id}`, 'viewer')
   await page.getByText('Hello, how can I help?').waitFor()
   await ask('DELETE', `/v1/conversations/${id}`)
+  await page.getByText('Hello, how can I help?').waitFor({ state: 'detached' })
   await page.getByRole('alert').waitFor()
-  expect(await page.getByText('Hello, how can I help?').count()).toBe(0)
 })
 
 it('leads to one of thousands of turns, and draws those alone that are in sight', async () => {
