@@ -24,10 +24,10 @@ const Saying = ({ finding, titled }: { finding: Finding; titled: boolean }) => {
   const save = useMutation({
     mutationFn: (body: { title: string; description: Document | null }) =>
       answer(api.PATCH('/v1/findings/{id}', { params: { path: { id: finding.id } }, body })),
-    onSuccess: async (saved) => {
+    onSuccess: (saved) => {
       queryClient.setQueryData(findingOptions(finding.id).queryKey, saved)
       setDraft(undefined)
-      await refreshFindings()
+      void refreshFindings()
     },
   })
   const { title, description } = finding
