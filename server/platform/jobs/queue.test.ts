@@ -1,10 +1,14 @@
+import { once } from 'node:events'
 import { sql } from 'kysely'
+import pg from 'pg'
 import { Type } from 'typebox'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Db } from '../db/database.ts'
 import { ApiError } from '../errors.ts'
+import { openLog } from '../log.ts'
 import { defineJob } from './define-job.ts'
 import { installSchema } from './install.ts'
+import { openJobs } from './queue.ts'
 import { note, notes } from './test-notes.ts'
 import { openTestQueue } from './test-queue.ts'
 
@@ -232,4 +236,23 @@ test('the installation may be raced and repeated', async () => {
     name: string
   }>`SELECT name FROM pgboss.queue WHERE name LIKE 'test.%' ORDER BY 1`.execute(queue.db)
   expect(rows.map(({ name }) => name)).toEqual(['test.more', 'test.note', 'test.sulking'])
+})
+
+test('connections that the server cuts while the queue closes are nothing to tell of', async () => {
+  const logged: string[] = []
+  const log = openLog({ write: (line) => logged.push(line) })
+  const jobs = await openJobs({ database: queue.database, log })
+  const lost: Promise<unknown>[] = []
+  const end = vi.spyOn(pg.Client.prototype, 'end').mockImplementation(function (this: pg.Client) {
+    lost.push(once(this, 'error'))
+    sql`SELECT pg_terminate_backend(${Reflect.get(this, 'processID')})`.execute(queue.db)
+  })
+  try {
+    await jobs.close()
+    expect(lost).not.toEqual([])
+    await Promise.all(lost)
+  } finally {
+    end.mockRestore()
+  }
+  expect(logged).toEqual([])
 })

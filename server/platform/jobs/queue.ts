@@ -66,8 +66,10 @@ const drainLimit = 10_000
 
 export const openJobs = async ({ database, log }: { database: Database; log: Log }): Promise<Jobs> => {
   const { db } = database
+  // Its pool, too, says that it has ended before its last connections are gone, which the server may cut then.
+  let closing = false
   const report = (boss: PgBoss) => {
-    boss.on('error', (error) => log.warn({ err: error }, 'the queue met an error and goes on'))
+    boss.on('error', (error) => !closing && log.warn({ err: error }, 'the queue met an error and goes on'))
     boss.on('warning', ({ message }) => log.warn({ warning: message }, 'the queue warns'))
     return boss
   }
@@ -223,6 +225,7 @@ export const openJobs = async ({ database, log }: { database: Database; log: Log
     counts: () => countJobs(db),
     close: async () => {
       await stop({ timeoutMs: 10_000 })
+      closing = true
       await boss.stop({ graceful: false })
     },
   }
