@@ -33,7 +33,7 @@ const calls = (count: number) =>
     transcript: [{ role: 'user', text: 'I want my money back.', start: 0, end: 2 }],
   }))
 
-// Keys, roles and suspensions are asked of processes in server/commands/serve.test.ts.
+// Keys, roles and suspensions are asked of processes in server/commands/serve.faults.ts.
 describe('what one process changes holds in the other', () => {
   const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` })
 
