@@ -6,6 +6,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { onTestFinished } from 'vitest'
 import { openDatabase } from '../server/platform/db/database.ts'
@@ -92,6 +93,9 @@ export type Running = {
   ended: Promise<Ended>
 }
 
+/** What waits outside of tests has no limit of theirs. */
+const readyWithinMs = 60_000
+
 type Start = { file?: string; args?: string[]; cwd?: string; detached?: boolean }
 
 /** Starts a process and waits until it says that it is ready. It is killed after the test if it still runs. */
@@ -119,8 +123,12 @@ export const startEarshot = async (switches: Record<string, string>, start: Star
   const failed = ended.then(({ code, signal }) => {
     throw new Error(`earshot ended with ${code ?? signal} before it was ready:\n${stdout}${stderr}`)
   })
-  const origin = await Promise.race([ready, failed])
+  const late = pause(readyWithinMs, undefined, { ref: false }).then(() => {
+    throw new Error(`earshot was not ready within ${readyWithinMs} ms:\n${stdout}${stderr}`)
+  })
+  const origin = await Promise.race([ready, failed, late])
   failed.catch(() => {})
+  late.catch(() => {})
   return { child, origin, ended, stdout: () => stdout, stderr: () => stderr }
 }
 

@@ -115,10 +115,13 @@ export default async (project: TestProject) => {
   }
   project.provide('testServer', { connection, template })
   return async () => {
-    await drop()
-    await close()
-    await sweepSegments()
-    // Left by programs that tests run, such as npm, which stays for good where it does no harm.
-    if (tmpdir() === sharedMemory) await rm(join(tmpdir(), 'node-compile-cache'), { recursive: true, force: true })
+    try {
+      await drop()
+    } finally {
+      await close()
+      await sweepSegments()
+      // Left by programs that tests run, such as npm, which stays for good where it does no harm.
+      if (tmpdir() === sharedMemory) await rm(join(tmpdir(), 'node-compile-cache'), { recursive: true, force: true })
+    }
   }
 }

@@ -47,4 +47,4 @@ const vitest = await startVitest(chosen.length > 0 && filter.length === 0 ? ['ro
   config: join(import.meta.dirname, 'vitest.config.ts'),
   provide: { rounds, seeds },
 })
-await vitest.close()
+await vitest.exit()

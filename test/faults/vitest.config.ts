@@ -9,25 +9,24 @@ export default defineConfig({
     maxWorkers: 2,
     hookTimeout: 60_000,
     projects: [
-      // As many rounds as are asked for.
       {
-        extends: true,
         test: {
-          name: 'rounds',
+          name: 'traffic',
           include: ['test/faults/*.faults.ts'],
           globalSetup: 'test/faults/global-setup.ts',
+          // Enough for as many rounds as anybody asks for.
           testTimeout: 3_600_000,
         },
       },
-      // One way of ending after the other.
       {
-        extends: true,
         test: {
-          name: 'processes',
+          name: 'lifetimes',
           include: ['server/**/*.faults.ts'],
           globalSetup: 'test/global-setup.ts',
           testTimeout: 60_000,
           expect: { poll: { timeout: 10_000 } },
+          // After the traffic, which would slow down what has limits of time here.
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -68,14 +68,18 @@ const makeServed = async () => {
       acknowledged.push(externalId)
     }
   })
-  await vi.waitUntil(() => acknowledged.length > 50, { timeout: 10_000 })
-  const before = [...acknowledged]
   const folder = await makeDataDir()
   const nightly = join(folder, 'nightly')
-  expect(await runEarshot(['backup', nightly], switches)).toMatchObject({ code: 0, stderr: '' })
-  expect(acknowledged.length).toBeGreaterThan(before.length)
-  stopped = true
-  await Promise.all(writers)
+  let before: string[]
+  try {
+    await vi.waitUntil(() => acknowledged.length > 50, { timeout: 10_000 })
+    before = [...acknowledged]
+    expect(await runEarshot(['backup', nightly], switches)).toMatchObject({ code: 0, stderr: '' })
+    expect(acknowledged.length).toBeGreaterThan(before.length)
+  } finally {
+    stopped = true
+    await Promise.all(writers)
+  }
 
   child.kill('SIGKILL')
   await ended
