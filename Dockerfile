@@ -17,11 +17,12 @@ FROM node:24-bookworm-slim
 RUN useradd --create-home --uid 10001 earshot && install -d -o earshot -g earshot /data
 COPY --from=build --chown=earshot:earshot /srv/earshot /srv/earshot
 USER earshot
-ENV EARSHOT_DATA_DIR=/data HOST=0.0.0.0
+# With the port given, a process that only works answers for its health too.
+ENV EARSHOT_DATA_DIR=/data HOST=0.0.0.0 PORT=4000
 VOLUME /data
 EXPOSE 4000
 # Signals reach the service itself, which drains and stops its database.
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:4000/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 CMD ["/srv/earshot/bin/earshot", "serve"]

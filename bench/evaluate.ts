@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { loadConfig } from '../server/config.ts'
 import { loadDemo } from '../server/demo/load.ts'
-import { closeDeps, type Deps, openDeps } from '../server/deps.ts'
+import { type Deps, openDeps } from '../server/deps.ts'
 import { findAsked } from '../server/evaluations/asked.ts'
 import { evaluateConversations, evaluationBatch } from '../server/evaluations/jobs.ts'
 import { listContents, listSubjects } from '../server/evaluations/queries.ts'
@@ -163,6 +163,6 @@ try {
   print(`in one lane: reading ${share(parts.reading)}, rules ${share(parts.rules)}, writing ${share(parts.writing)}`)
 } finally {
   await client.end()
-  if (deps) await closeDeps(deps)
+  await deps?.close()
   await database.close()
 }

@@ -125,23 +125,29 @@ const areas: [name: string, description: string][] = [
   ['Operations', 'Health of the process.'],
 ]
 
+const addHealthOf = (app: App, deps: Deps): void =>
+  addHealth(app, {
+    ...deps,
+    checks: {
+      database: async () => {
+        await deps.db.selectFrom('organizations').select('id').limit(1).execute()
+      },
+      migrations: async () => {
+        const pending = await pendingMigrations(deps.db)
+        if (pending.length > 0) throw new ApiError('unavailable', `Not applied yet: ${pending.join(', ')}`)
+      },
+      storage: () => deps.blobs.check(),
+    },
+  })
+
 export const buildApp = (deps: Deps, { overload }: { overload?: Overload } = {}): Promise<App> =>
   openHttp({ ...deps, areas, ...(overload && { overload }) }, (app) => {
     for (const addRoutes of resources) addRoutes(app, deps)
     addFiles(app, deps.blobs)
     addPages(app, deps)
     addGuide(app)
-    addHealth(app, {
-      ...deps,
-      checks: {
-        database: async () => {
-          await deps.db.selectFrom('organizations').select('id').limit(1).execute()
-        },
-        migrations: async () => {
-          const pending = await pendingMigrations(deps.db)
-          if (pending.length > 0) throw new ApiError('unavailable', `Not applied yet: ${pending.join(', ')}`)
-        },
-        storage: () => deps.blobs.check(),
-      },
-    })
+    addHealthOf(app, deps)
   })
+
+/** All that a process answers that only works. */
+export const buildHealthApp = (deps: Deps): Promise<App> => openHttp(deps, (app) => addHealthOf(app, deps))

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, loadConfig } from './config.ts'
+import { baseUrlOf, ConfigError, loadConfig, requestPortOf } from './config.ts'
 
 const faultsOf = (env: Record<string, string>): string[] => {
   try {
@@ -33,6 +33,33 @@ it('nothing set is a whole configuration: everything in one process, on this mac
       rateBurst: 2_000,
     },
   })
+})
+
+it('a process that only works listens on the port that it is given, and on none otherwise', () => {
+  const worker = { EARSHOT_ROLES: 'worker', EARSHOT_STORAGE_SHARED: 'true' }
+  const portOf = (env: Record<string, string>) => loadConfig({ ...worker, ...env }).port
+  expect(portOf({})).toBeUndefined()
+  expect(portOf({ PORT: '' })).toBeUndefined()
+  expect(portOf({ PORT: '0' })).toBe(0)
+  expect(portOf({ PORT: '9100' })).toBe(9_100)
+  expect(portOf({ EARSHOT_ROLES: 'http' })).toBe(4_000)
+  expect(portOf({ EARSHOT_ROLES: 'worker,http' })).toBe(4_000)
+  expect(portOf({ EARSHOT_ROLES: 'http', PORT: '9100' })).toBe(9_100)
+})
+
+it('links lead to where requests are answered, never to the health of a process that only works', () => {
+  const worker = { EARSHOT_ROLES: 'worker', EARSHOT_STORAGE_SHARED: 'true' }
+  const linkOf = (env: Record<string, string>) => {
+    const config = loadConfig(env)
+    return baseUrlOf(config, requestPortOf(config))
+  }
+  expect(linkOf({})).toBe('http://127.0.0.1:4000')
+  expect(linkOf({ PORT: '5000' })).toBe('http://127.0.0.1:5000')
+  expect(linkOf(worker)).toBe('http://127.0.0.1:4000')
+  expect(linkOf({ ...worker, PORT: '9100' })).toBe('http://127.0.0.1:4000')
+  expect(linkOf({ ...worker, PORT: '9100', EARSHOT_BASE_URL: 'https://ears.example.com' })).toBe(
+    'https://ears.example.com',
+  )
 })
 
 it('an empty text counts as unset', () => {

@@ -11,8 +11,9 @@ const oidcOf = ({
 
 export type Oidc = NonNullable<ReturnType<typeof oidcOf>>
 
-const toConfig = (values: Values) => ({
-  port: values.PORT,
+const toConfig = (values: Values, env: NodeJS.ProcessEnv) => ({
+  /** Workers open none unless it is given, so that they start beside a process that answers requests. */
+  port: values.EARSHOT_ROLES.includes('http') || env.PORT ? values.PORT : undefined,
   host: values.HOST,
   baseUrl: values.EARSHOT_BASE_URL,
   dataDir: values.EARSHOT_DATA_DIR,
@@ -48,6 +49,10 @@ const toConfig = (values: Values) => ({
 })
 
 export type Config = ReturnType<typeof toConfig>
+
+/** The port that links lead to. Where a process only works, its own tells of its health alone, so it takes the default. */
+export const requestPortOf = ({ roles, port }: Pick<Config, 'roles' | 'port'>): number =>
+  roles.includes('http') && port !== undefined ? port : switches.PORT.fallback
 
 /** Every address of the machine is none to open in a browser. */
 const hostOfLinks = (host: string): string => {
@@ -97,15 +102,13 @@ export const loadConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
   if (unset.length > 0 && unset.length < ofOidc.length) {
     faults.push(`${unset.join(', ')}: is required with the other switches of EARSHOT_OIDC_…`)
   }
-  const config = toConfig(values as Values)
-  if (faults.length === 0) {
-    if (config.roles.length < roles.length && config.storage.kind === 'file' && !values.EARSHOT_STORAGE_SHARED) {
-      faults.push(
-        'EARSHOT_STORAGE_SHARED: split roles on `file:` storage need a folder that all processes share; ' +
-          'expected `true` where it is one, or EARSHOT_STORAGE=s3://bucket/prefix',
-      )
-    }
-  }
   if (faults.length > 0) throw new ConfigError(faults)
+  const config = toConfig(values as Values, env)
+  if (config.roles.length < roles.length && config.storage.kind === 'file' && !values.EARSHOT_STORAGE_SHARED) {
+    throw new ConfigError([
+      'EARSHOT_STORAGE_SHARED: split roles on `file:` storage need a folder that all processes share; ' +
+        'expected `true` where it is one, or EARSHOT_STORAGE=s3://bucket/prefix',
+    ])
+  }
   return config
 }

@@ -1,7 +1,8 @@
 import type pg from 'pg'
-import { baseUrlOf, type Config } from './config.ts'
+import { baseUrlOf, type Config, requestPortOf } from './config.ts'
 import { type Judge, openJudge } from './monitors/judges/judge.ts'
 import { openRules, type Rules } from './monitors/rules/rules.ts'
+import { organizationExists } from './organizations/queries.ts'
 import { type Blobs, openBlobs } from './platform/blobs/blobs.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { type Database, type Db, openDatabase } from './platform/db/database.ts'
@@ -34,10 +35,11 @@ export type Deps = {
   rules: Rules
   metrics: Metrics
   telemetry: Telemetry
-  /** Where this process listens; known once it does, when the port is chosen by the system. And whether it will soon end. */
+  /** Where requests are answered; known once they are, when the port is chosen by the system. And whether it will soon end. */
   listening: { port: number; draining: boolean }
   /** The address that links are made from. */
   baseUrl: () => string
+  close: () => Promise<void>
 }
 
 export type OpenOptions = {
@@ -49,57 +51,43 @@ export type OpenOptions = {
   clock?: Clock
 }
 
-export const openDeps = async ({ config, log, connection, applicationName, clock = systemClock }: OpenOptions) => {
-  const listening = { port: config.port, draining: false }
+/** What was opened is closed in the reverse order, and where something cannot be opened, what was before it. */
+export const openDeps = async (options: OpenOptions): Promise<Deps> => {
+  const { config, log, connection, applicationName, clock = systemClock } = options
+  await using opened = new AsyncDisposableStack()
+  const closing = <T extends { close: () => unknown }>(one: T): T =>
+    opened.adopt(one, async () => {
+      await one.close()
+    })
+  const listening = { port: requestPortOf(config), draining: false }
   const baseUrl = () => baseUrlOf(config, listening.port)
-  const database = openDatabase({
-    connection,
-    applicationName,
-    onConnectionLost: (error) => log.warn({ err: error }, 'a database connection was lost'),
-    traced: config.telemetry.endpoint !== undefined,
-  })
+  const database = closing(
+    openDatabase({
+      connection,
+      applicationName,
+      onConnectionLost: (error) => log.warn({ err: error }, 'a database connection was lost'),
+      traced: config.telemetry.endpoint !== undefined,
+    }),
+  )
   const { db } = database
-  const listener = await openListener({ ...connection, application_name: `${applicationName} notices` }, log)
-  const secrets = openSecrets(await loadSecretKey(config))
+  const listener = closing(await openListener({ ...connection, application_name: `${applicationName} notices` }, log))
+  const secrets = openSecrets(await loadSecretKey(config, { isNeeded: () => organizationExists(db) }))
   const sessionCookie = openSessionCookie({
     key: secrets.derive('sessions'),
     secure: config.baseUrl?.startsWith('https:') ?? false,
   })
-  const identity = await openIdentity({ db, listener, clock, log, serviceKey: config.serviceKey })
-  const jobs = await openJobs({ database, log })
-  const blobs = await openBlobs({ config, baseUrl, linkKey: secrets.derive('file links'), clock })
-  const outbound = openOutbound(config)
-  const judge = openJudge(config.judge, { clock })
-  const rules = openRules()
+  const blobs = closing(await openBlobs({ config, baseUrl, linkKey: secrets.derive('file links'), clock }))
+  const outbound = closing(openOutbound(config))
+  const identity = closing(await openIdentity({ db, listener, clock, log, serviceKey: config.serviceKey }))
+  const rules = closing(openRules())
+  const judge = closing(openJudge(config.judge, { clock }))
+  const jobs = closing(await openJobs({ database, log }))
   const metrics = openMetrics({ database, countJobs: jobs.counts })
-  const telemetry = await openTelemetry({ config, registry: metrics.registry, log })
-  const deps: Deps = {
-    ...{ config, clock, log, database, db, listener, secrets, identity, jobs, blobs, outbound, judge, rules, metrics },
-    ...{ telemetry, sessionCookie, listening, baseUrl },
-  }
-  return deps
-}
-
-/** In the reverse order: what stands on another thing goes first. */
-export const closeDeps = async ({
-  telemetry,
-  jobs,
-  judge,
-  rules,
-  identity,
-  outbound,
-  blobs,
-  listener,
-  database,
-}: Deps): Promise<void> => {
   // Its last metrics ask the database.
-  await telemetry.close()
-  await jobs.close()
-  await judge.close()
-  await rules.close()
-  await identity.close()
-  await outbound.close()
-  await blobs.close()
-  await listener.close()
-  await database.close()
+  const telemetry = closing(await openTelemetry({ config, registry: metrics.registry, log }))
+  const all = opened.move()
+  return {
+    ...{ config, clock, log, database, db, listener, secrets, identity, jobs, blobs, outbound, judge, rules, metrics },
+    ...{ telemetry, sessionCookie, listening, baseUrl, close: () => all.disposeAsync() },
+  }
 }

@@ -106,7 +106,13 @@ const readPrices = (text: string): Map<string, Price> | undefined => {
 
 /** The one list of switches: it is read, checked and documented from here. */
 export const switches = {
-  PORT: define({ about: 'Port of the HTTP server; 0 takes a free one.', ...integer(0, 65_535), fallback: 4000 }),
+  PORT: define({
+    about:
+      'Port of the HTTP server; 0 takes a free one. A process with `EARSHOT_ROLES=worker` answers `/healthz`, `/readyz` and `/metrics` ' +
+      'there, and opens no port where none is given.',
+    ...integer(0, 65_535),
+    fallback: 4000,
+  }),
   HOST: define({
     about: 'Address that the HTTP server listens on.',
     expects: 'an IP address or a host name',
@@ -117,7 +123,8 @@ export const switches = {
     about: 'The address under which people and programs reach this service; links are made from it.',
     ...url('http:', 'https:'),
     fallback: undefined,
-    fallbackText: '`http://HOST:PORT`, with `localhost` where HOST is every address',
+    fallbackText:
+      '`http://HOST:PORT`, with `localhost` where HOST is every address, and port 4000 in a process with `EARSHOT_ROLES=worker`',
   }),
   EARSHOT_DATA_DIR: define({
     about: 'Folder of the embedded database, of local files and of the generated secret key.',

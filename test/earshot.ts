@@ -88,6 +88,8 @@ export type Running = {
   child: ChildProcess
   /** Empty for a process that only works. */
   origin: string
+  /** Where a process that only works tells of its health; empty for the others, and where it opens no port. */
+  healthOrigin: string
   stdout: () => string
   stderr: () => string
   ended: Promise<Ended>
@@ -95,6 +97,8 @@ export type Running = {
 
 /** What waits outside of tests has no limit of theirs. */
 const readyWithinMs = 60_000
+
+const readyLine = /^Earshot (?:is ready at (\S+)|works through jobs(?:; its health is at (\S+)\/readyz)?)/m
 
 type Start = { file?: string; args?: string[]; cwd?: string; detached?: boolean }
 
@@ -110,11 +114,11 @@ export const startEarshot = async (switches: Record<string, string>, start: Star
     child.kill('SIGKILL')
     await ended
   })
-  const ready = new Promise<string>((resolve) => {
+  const ready = new Promise<Pick<Running, 'origin' | 'healthOrigin'>>((resolve) => {
     child.stdout.on('data', (text) => {
       stdout += text
-      const says = /^Earshot (?:is ready at (\S+)|works through jobs)/m.exec(stdout)
-      if (says) resolve(says[1] ?? '')
+      const says = readyLine.exec(stdout)
+      if (says) resolve({ origin: says[1] ?? '', healthOrigin: says[2] ?? '' })
     })
   })
   child.stderr.on('data', (text) => {
@@ -126,10 +130,10 @@ export const startEarshot = async (switches: Record<string, string>, start: Star
   const late = pause(readyWithinMs, undefined, { ref: false }).then(() => {
     throw new Error(`earshot was not ready within ${readyWithinMs} ms:\n${stdout}${stderr}`)
   })
-  const origin = await Promise.race([ready, failed, late])
+  const origins = await Promise.race([ready, failed, late])
   failed.catch(() => {})
   late.catch(() => {})
-  return { child, origin, ended, stdout: () => stdout, stderr: () => stderr }
+  return { child, ...origins, ended, stdout: () => stdout, stderr: () => stderr }
 }
 
 /** To the process and all that it started, as Ctrl-C in a terminal does. */

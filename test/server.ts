@@ -5,7 +5,7 @@ import { type Dispatcher, request as send } from 'undici'
 import { afterAll, inject, onTestFinished, TestRunner } from 'vitest'
 import { buildApp } from '../server/app.ts'
 import { loadConfig } from '../server/config.ts'
-import { closeDeps, type Deps, openDeps } from '../server/deps.ts'
+import { type Deps, openDeps } from '../server/deps.ts'
 import { countAll } from '../server/experiments/observations/counting.ts'
 import type { App } from '../server/platform/http/http.ts'
 import { type Log, openLog } from '../server/platform/log.ts'
@@ -105,7 +105,7 @@ export const testServer = async (env: Record<string, string> = {}): Promise<Test
     // Whoever called and went away without the answer is not waited for.
     app.server.closeAllConnections()
     await closed
-    await closeDeps(deps)
+    await deps.close()
     await drop()
   })
   return {

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { afterAll, expect, it } from 'vitest'
 import { buildApp } from '../server/app.ts'
 import { loadConfig } from '../server/config.ts'
-import { closeDeps, openDeps } from '../server/deps.ts'
+import { openDeps } from '../server/deps.ts'
 import { dumpSchema } from '../server/platform/db/dump.ts'
 import { migrate } from '../server/platform/db/migrate.ts'
 import { queueSchemaStep } from '../server/platform/jobs/install.ts'
@@ -111,7 +111,7 @@ const unwritten: Record<string, string> = { 'reviews.lease_expires_at': '0017_bu
 
 const expectService = async (connection: pg.ClientConfig): Promise<void> => {
   await migrate(connection, { log, steps: [queueSchemaStep(connection, jobList)] })
-  const config = loadConfig({ EARSHOT_DATA_DIR: join(folder, 'data') })
+  const config = loadConfig({ EARSHOT_DATA_DIR: join(folder, 'data'), EARSHOT_SECRET_KEY: 'k'.repeat(32) })
   const deps = await openDeps({ config, log, connection, applicationName: 'test' })
   const app = await buildApp(deps, { overload: { check: () => {}, close: () => {} } })
   for (const { path } of lists) {
@@ -119,7 +119,7 @@ const expectService = async (connection: pg.ClientConfig): Promise<void> => {
     expect(answer.statusCode, `${path}: ${answer.body}`).toBe(200)
   }
   await app.close()
-  await closeDeps(deps)
+  await deps.close()
 }
 
 it.each(files.slice(0, -1))('%s, with data, becomes the present schema and loses nothing', async (last) => {

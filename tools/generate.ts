@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { buildApp } from '../server/app.ts'
 import { loadConfig } from '../server/config.ts'
-import { closeDeps, openDeps } from '../server/deps.ts'
+import { openDeps } from '../server/deps.ts'
 import { dumpSchema } from '../server/platform/db/dump.ts'
 import { openEmbedded } from '../server/platform/db/embedded.ts'
 import { migrate } from '../server/platform/db/migrate.ts'
@@ -62,7 +62,7 @@ const generate = async (): Promise<Map<string, string>> => {
     const app = await buildApp(deps)
     const document = openApiDocument(app)
     await app.close()
-    await closeDeps(deps)
+    await deps.close()
     return new Map([
       ['server/platform/db/tables.ts', await typesOfTables(folder, String(connection.host), String(connection.user))],
       ['server/platform/db/schema.sql', await dumpSchema(connection)],

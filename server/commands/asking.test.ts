@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { runEarshot, runInOne } from '../../test/earshot.ts'
+import { inheritedEnvironment } from '../../test/inherited.ts'
 import { makeConversation, makeKey, makeMonitor, makeOrganization } from '../../test/make.ts'
 import { serve } from '../../test/outside.ts'
 import { testServer } from '../../test/server.ts'
@@ -103,7 +104,7 @@ it('no name and no answer steers a terminal', async () => {
 it('whoever reads may have had enough', async () => {
   for (const args of ['completion bash', 'monitors list', 'help', 'keys --help']) {
     const asked = `set -o pipefail; "$0" ${args} | true`
-    const env = { ...process.env, ...switches() }
+    const env = { ...inheritedEnvironment(), ...switches() }
     const { stderr } = await promisify(execFile)('bash', ['-c', asked, command], { env })
     expect(stderr).toBe('')
   }

@@ -85,8 +85,9 @@ describe('beside a serving process', async () => {
     expect(migrated).toEqual({ code: 0, stdout: 'The database is at the schema of this version.\n', stderr: '' })
   })
 
-  it('the doctor finds a healthy service healthy', async () => {
-    const { code, stdout, stderr } = await runInOne(['doctor'], switches)
+  it('the doctor finds a healthy service healthy, wherever others are asked', async () => {
+    const elsewhere = { EARSHOT_URL: 'http://127.0.0.1:1' }
+    const { code, stdout, stderr } = await runInOne(['doctor'], { ...switches, ...elsewhere })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('embedded, in use')
     expect(stdout).toMatch(/^ok {4}mail +kept and not sent/m)

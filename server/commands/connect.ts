@@ -1,5 +1,5 @@
 import { Earshot, type Paged } from '../../client/src/earshot.ts'
-import { baseUrlOf, loadConfig } from '../config.ts'
+import { baseUrlOf, loadConfig, requestPortOf } from '../config.ts'
 import { type Called, WronglyCalled } from './call.ts'
 import { plain } from './columns.ts'
 
@@ -8,7 +8,7 @@ export const serviceOf = ({ text }: Called): { url: string; key: string } => {
   const config = loadConfig()
   const key = text('key') ?? config.client.key
   if (!key) throw new WronglyCalled('Give the key of an organization as EARSHOT_KEY or --key.')
-  const url = (text('url') ?? config.client.url ?? baseUrlOf(config, config.port)).replace(/\/+$/, '')
+  const url = (text('url') ?? config.client.url ?? baseUrlOf(config, requestPortOf(config))).replace(/\/+$/, '')
   try {
     new Earshot({ url, key })
   } catch (error) {

@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { afterAll, beforeEach, expect, it } from 'vitest'
 import { runInOne } from '../../test/earshot.ts'
+import { inheritedEnvironment } from '../../test/inherited.ts'
 import { makeConversations, makeKey, makeOrganization } from '../../test/make.ts'
 import { sample } from '../../test/samples/ingest/sample.ts'
 import { testServer } from '../../test/server.ts'
@@ -58,7 +59,9 @@ it('takes files of lines, packed ones, arrays, folders and standard input, each 
   expect(await exists(`${lines}.import-state`)).toBe(false)
   const packed = await write('calls.json.gz', gzipSync(JSON.stringify(calls, null, 2)))
   expect(JSON.parse((await run(packed, '--json')).stdout)).toMatchObject({ created: 0, unchanged: 3 })
-  const child = spawn(command, ['conversations', 'import', '-', '--json'], { env: { ...process.env, ...switches() } })
+  const child = spawn(command, ['conversations', 'import', '-', '--json'], {
+    env: { ...inheritedEnvironment(), ...switches() },
+  })
   child.stdin.end(linesOf([...calls, callOf(4)]))
   const [told, [code]] = await Promise.all([child.stdout.toArray(), once(child, 'close')])
   expect(code).toBe(0)
@@ -161,7 +164,7 @@ it('goes on after kill -9 and Ctrl-C, and ends with each conversation and each r
   }
   const start = () => {
     const args = ['conversations', 'import', file, '--rejects', `${file}.rejects`]
-    const child = spawn(command, args, { env: { ...process.env, ...switches() }, stdio: 'ignore' })
+    const child = spawn(command, args, { env: { ...inheritedEnvironment(), ...switches() }, stdio: 'ignore' })
     return { child, ended: once(child, 'close') }
   }
   const isHeld = () => expect.poll(() => countWaiting(server.deps.db, 'select'), { interval: 5 }).toBe(1)

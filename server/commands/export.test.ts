@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { runEarshot, runInOne } from '../../test/earshot.ts'
+import { inheritedEnvironment } from '../../test/inherited.ts'
 import { forward, listen, passOn, passOnUntil } from '../../test/outside.ts'
 import { testServer } from '../../test/server.ts'
 import { exportsOf } from '../exports/test-exports.ts'
@@ -79,7 +80,7 @@ it('goes on where a connection broke', async () => {
 it('is content when whoever reads its output has had enough', async () => {
   const { key } = await makeCalls(2)
   const command = join(import.meta.dirname, '../../bin/earshot')
-  const env = { ...process.env, EARSHOT_URL: url, EARSHOT_KEY: key }
+  const env = { ...inheritedEnvironment(), EARSHOT_URL: url, EARSHOT_KEY: key }
   const child = spawn(command, ['export', '--since', '2026-11-01', '--output', '-'], { cwd: folder, env })
   child.stdout.destroy()
   let stderr = ''

@@ -1,6 +1,8 @@
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { listProcesses, makeDataDir, runEarshot } from '../../test/earshot.ts'
+import { listProcesses, makeDataDir, runEarshot, switchesOnTestDatabase } from '../../test/earshot.ts'
 
 it('a start that fails ends by itself and leaves no process behind', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
@@ -15,4 +17,13 @@ it('a start that fails ends by itself and leaves no process behind', async () =>
   expect(code).toBe(1)
   expect(stderr).toContain('EADDRINUSE')
   expect(await listProcesses(dataDir)).toEqual([])
+})
+
+it('a start that cannot open its storage ends, too, with a database that goes on', async () => {
+  const switches = await switchesOnTestDatabase()
+  const file = join(switches.EARSHOT_DATA_DIR, 'file')
+  await writeFile(file, '')
+  const { code, stderr } = await runEarshot(['serve'], { ...switches, EARSHOT_STORAGE: `file:${join(file, 'folder')}` })
+  expect(code).toBe(1)
+  expect(stderr).toContain('ENOTDIR')
 })

@@ -2,7 +2,7 @@ import type { DeadJob } from '../platform/jobs/queries.ts'
 import type { Jobs } from '../platform/jobs/queue.ts'
 import { type Run, WronglyCalled } from './call.ts'
 import { plainLines, print, printJson } from './columns.ts'
-import { open } from './open.ts'
+import { openAsItIs } from './open.ts'
 
 const jobId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const pageSize = 200
@@ -27,7 +27,7 @@ const tell = (dead: DeadJob[]): string => {
 export const run: Run = async ({ action, args: ids, flag }) => {
   const asksAll = action === 'retry' && flag('all')
   if (action === 'retry' && asksAll !== (ids.length === 0)) throw new WronglyCalled('Give ids, or --all.', true)
-  const { deps, close } = await open({ command: 'jobs', exclusive: 'preferred' })
+  const { deps, close } = await openAsItIs({ command: 'jobs' })
   try {
     if (action === 'list') {
       const dead = await listAll(deps.jobs)

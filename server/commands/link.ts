@@ -6,13 +6,13 @@ import { invitationUrl, inviteMember } from '../sign-in/invite.ts'
 import { mailInvitation } from '../sign-in/mail-invitation.ts'
 import type { Run } from './call.ts'
 import { print, printJson } from './columns.ts'
-import { open } from './open.ts'
+import { openAsItIs } from './open.ts'
 
 export const run: Run = async ({ args, text, flag }) => {
   const email = text('email')
   // One is asked for.
   const slug = args[0] as string
-  const { deps, close } = await open({ command: 'link', exclusive: 'preferred' })
+  const { deps, close } = await openAsItIs({ command: 'link' })
   const { db, clock, baseUrl } = deps
   try {
     const organization = await findOrganizationBySlug(db, slug)

@@ -156,10 +156,15 @@ it('Ctrl-C on npm start reaches all of it at once, and everything ends in order'
 it('many processes of either role start at once on one database and work as one', async () => {
   const switches = { ...(await switchesOnTestDatabase()), EARSHOT_STORAGE_SHARED: 'true' }
   const roles = ['http', 'worker', 'http', 'worker']
-  const started = await Promise.all(roles.map((role) => startEarshot({ ...switches, EARSHOT_ROLES: role })))
+  const asked = { EARSHOT_DRAIN_SECONDS: '300' }
+  const started = await Promise.all(
+    roles.map((role) => startEarshot({ ...switches, ...(role === 'worker' && asked), EARSHOT_ROLES: role })),
+  )
   const [first, second] = started.map(({ origin }) => origin).filter((origin) => origin !== '')
   if (!first || !second) throw new Error('both were to serve requests')
   for (const { stdout } of started) expect(stdout()).not.toContain('First start')
+  const workers = started.map(({ healthOrigin }) => healthOrigin).filter((origin) => origin !== '')
+  expect(workers).toHaveLength(2)
 
   const { key, id: org } = await provision(first)
   const statusThere = async (path: string, with_: string) => (await ask(second, 'GET', path, with_)).status
@@ -185,9 +190,31 @@ it('many processes of either role start at once on one database and work as one'
   await uploadLogo(first, key, company.id)
   await expect.poll(async () => (await fetch(first + pathname)).status).toBe(404)
 
+  // A process that only works tells of itself, and answers nothing else.
+  const statusOf = async (url: string) => (await fetch(url)).status
+  const deletions = async () => {
+    const metrics = await Promise.all(workers.map(async (worker) => (await fetch(`${worker}/metrics`)).text()))
+    return metrics.filter((text) => /^earshot_job_runs_total\{name="company\.delete-logo",.*\} 1$/m.test(text)).length
+  }
+  await expect.poll(deletions).toBe(1)
+  for (const worker of workers) {
+    for (const path of ['/healthz', '/readyz']) expect(await statusOf(worker + path)).toBe(200)
+    for (const path of ['/v1/me', '/openapi.json', '/docs', '/']) expect(await statusOf(worker + path)).toBe(404)
+  }
+
   await ask(first, 'POST', `/v1/organizations/${org}/suspend`, serviceKey)
   await expect.poll(() => statusThere('/v1/me', key), within).toBe(403)
 
+  started.push(await startEarshot({ ...switches, EARSHOT_ROLES: 'worker', PORT: '' }))
+  expect(started.at(-1)?.stdout()).toBe('Earshot works through jobs.\n')
+
   for (const { child } of started) child.kill('SIGTERM')
+  for (const worker of workers) {
+    await expect.poll(() => statusOf(`${worker}/readyz`)).toBe(503)
+    expect(await statusOf(`${worker}/healthz`)).toBe(200)
+  }
+  // A second signal within a second would be the same request.
+  await pause(1_100)
+  for (const { child, healthOrigin } of started) if (healthOrigin) child.kill('SIGTERM')
   for (const { ended } of started) expect(await ended).toEqual({ code: 0, signal: null })
 }, 60_000)

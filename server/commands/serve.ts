@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { buildApp } from '../app.ts'
+import { buildApp, buildHealthApp } from '../app.ts'
+import { baseUrlOf, type Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import type { App } from '../platform/http/http.ts'
 import { openLog } from '../platform/log.ts'
 import { startWorker, type Worker } from '../worker.ts'
 import type { Run } from './call.ts'
 import { firstStart } from './first-start.ts'
-import { open } from './open.ts'
+import { openAndMigrate } from './open.ts'
 
 /** How long running requests and jobs may take to end after a signal; what is left goes back to the queue. */
 const drainTimeoutMs = 25_000
@@ -40,19 +41,32 @@ const untilEnd = () => {
 
 type Running = { deps: Deps; app: App | undefined; worker: Worker | undefined; close: () => Promise<void> }
 
+/** Resolves with the port, which the system may have chosen. */
+const listen = async (app: App, port: number, host: string): Promise<number> => {
+  await app.listen({ port, host, backlog: 1_024 })
+  const address = app.server.address()
+  return typeof address === 'object' && address ? address.port : port
+}
+
+const worksText = ({ host }: Config, port: number | undefined): string =>
+  port === undefined
+    ? 'Earshot works through jobs.\n'
+    : `Earshot works through jobs; its health is at ${baseUrlOf({ host, baseUrl: undefined }, port)}/readyz\n`
+
 const begin = async (running: Running, alone: boolean): Promise<void> => {
   const { deps } = running
   const { config, listening, baseUrl } = deps
-  if (config.roles.includes('http')) {
-    const app = await buildApp(deps)
-    running.app = app
-    await app.listen({ port: config.port, host: config.host, backlog: 1_024 })
-    const address = app.server.address()
-    if (typeof address === 'object' && address) listening.port = address.port
+  const answersRequests = config.roles.includes('http')
+  let port: number | undefined
+  if (config.port !== undefined) {
+    running.app = await (answersRequests ? buildApp : buildHealthApp)(deps)
+    port = await listen(running.app, config.port, config.host)
+    if (answersRequests) listening.port = port
   }
   if (config.roles.includes('worker')) running.worker = await startWorker(deps, { alone })
-  const welcome = alone ? await firstStart(deps) : ''
-  process.stdout.write(running.app ? `Earshot is ready at ${baseUrl()}\n${welcome}` : 'Earshot works through jobs.\n')
+  // Whoever only works does not show the way in.
+  const welcome = alone && answersRequests ? await firstStart(deps) : ''
+  process.stdout.write(answersRequests ? `Earshot is ready at ${baseUrl()}\n${welcome}` : worksText(config, port))
 }
 
 /**
@@ -87,7 +101,7 @@ type ServeOptions = {
 export const serve = async ({ command, meanwhile }: ServeOptions): Promise<number> => {
   const log = openLog()
   const { ended, fail, pauseUntilAskedAgain } = untilEnd()
-  const { deps, alone, close } = await open({
+  const { deps, alone, close } = await openAndMigrate({
     command,
     log,
     exclusive: 'required',

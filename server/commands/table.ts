@@ -70,7 +70,10 @@ export const commands: Record<string, Spec> = {
   },
   doctor: {
     about: 'check what the service needs, while it serves or not; with --url, a service elsewhere and the key',
-    options: service,
+    options: {
+      ...service,
+      url: { value: 'URL', about: 'the service elsewhere; without it this machine, whatever EARSHOT_URL says' },
+    },
     notes: 'It ends with 0 if all is well and with 1 if something is not.',
     load: () => import('./doctor.ts'),
   },

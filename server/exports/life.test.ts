@@ -346,7 +346,7 @@ describe('an unfinished export', () => {
       await sql`
         WITH calls AS (
           INSERT INTO conversations (organization_id, id, agent_id, channel, status, started_at, metadata, signals)
-          SELECT ${org}::uuid, uuidv7(), ${agent}::uuid, 'call', 'completed',
+          SELECT ${org}::uuid, gen_random_uuid(), ${agent}::uuid, 'call', 'completed',
             timestamptz '2026-11-05Z' + n * interval '1 second', '{}', '{}'
           FROM generate_series(0, 100000) n
           RETURNING id, started_at)

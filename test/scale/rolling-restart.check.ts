@@ -56,7 +56,8 @@ it('a restart of each process, one after the other, drops no request and no job'
   }
   const replaceWorkers = async () => {
     for (const worker of workers) {
-      await cluster.startWorker()
+      const { healthOrigin } = await cluster.startWorker()
+      await expect.poll(async () => (await fetch(`${healthOrigin}/readyz`)).status).toBe(200)
       worker.child.kill('SIGTERM')
       expect(await worker.ended).toEqual({ code: 0, signal: null })
     }

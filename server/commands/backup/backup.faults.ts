@@ -1,4 +1,4 @@
-import { appendFile, cp, readdir, readFile, rm } from 'node:fs/promises'
+import { appendFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
@@ -128,6 +128,15 @@ describe('a backup', async () => {
     expect(full).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') })
     const none = await runInOne(['restore', empty], { EARSHOT_DATA_DIR: join(empty, 'new') })
     expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('is no backup') })
+
+    const keyless = join(folder, 'keyless')
+    await cp(rested, keyless, { recursive: true })
+    const sums = (await readFile(join(keyless, 'SHA256SUMS'), 'utf8')).replace(/.* {2}secret\.key\n/, '')
+    await writeFile(join(keyless, 'SHA256SUMS'), sums)
+    const unread = join(folder, 'unread')
+    const refused = await runInOne(['restore', keyless], { EARSHOT_DATA_DIR: unread })
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('EARSHOT_SECRET_KEY') })
+    await expect(readdir(unread)).rejects.toThrow('ENOENT')
 
     const other = join(folder, 'other')
     await cp(rested, other, { recursive: true })

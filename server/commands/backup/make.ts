@@ -4,6 +4,7 @@ import packageFile from '../../../package.json' with { type: 'json' }
 import { type Config, loadConfig } from '../../config.ts'
 import { copyCluster } from '../../platform/db/base-backup.ts'
 import { connectDatabase } from '../../platform/db/connect.ts'
+import { requireCluster } from '../../platform/db/embedded-cluster.ts'
 import { errorCode } from '../../platform/db/embedded-process.ts'
 import { openLog } from '../../platform/log.ts'
 import type { Run } from '../call.ts'
@@ -71,7 +72,7 @@ export const run: Run = async ({ args, flag }) => {
   // One is asked for.
   const target = resolve(args[0] as string)
   if (await exists(target)) throw new Error(`${target} is there already. Name a folder that is not.`)
-  if (!(await exists(join(config.dataDir, 'postgres')))) throw new Error(`There is no database in ${config.dataDir}.`)
+  await requireCluster(config.dataDir)
   await mkdir(dirname(target), { recursive: true })
   // Under another name until it is whole, so that what has the name can be restored.
   const partial = join(dirname(target), `.${basename(target)}.partial-${process.pid}`)

@@ -4,7 +4,7 @@ import { type Config, loadConfig } from '../../config.ts'
 import { countStoredAllOrgs } from '../../organizations/queries.ts'
 import type { Run } from '../call.ts'
 import { printJson } from '../columns.ts'
-import { open } from '../open.ts'
+import { openAndMigrate } from '../open.ts'
 import { copyFile, readSummary, readSums } from './contents.ts'
 
 const isEmpty = async (folder: string): Promise<boolean> =>
@@ -52,6 +52,9 @@ export const run: Run = async ({ args, flag }) => {
   const summary = await readSummary(backup)
   if (!summary) throw new Error(`${backup} is no backup: it has no backup.json.`)
   const sums = await readSums(backup)
+  if (!sums.has('secret.key') && !config.secretKey) {
+    throw new Error('The backup is of a service whose key was in EARSHOT_SECRET_KEY. Set it to the same.')
+  }
   for (const folder of [config.dataDir, ...placesOf(config).map(({ place }) => place)]) {
     if (!(await isEmpty(folder))) throw new Error(`${folder} is not empty. Set EARSHOT_DATA_DIR to a folder that is.`)
   }
@@ -64,7 +67,7 @@ export const run: Run = async ({ args, flag }) => {
     throw error
   }
   // Recovers, and brings the database to the schema of this version.
-  const { deps, close } = await open({ command: 'restore', exclusive: 'required' })
+  const { deps, close } = await openAndMigrate({ command: 'restore', exclusive: 'required' })
   const stored = await countStoredAllOrgs(deps.db).finally(close)
   if (flag('json')) printJson({ dataDir: config.dataDir, madeAt: summary.madeAt, ...stored })
   else {

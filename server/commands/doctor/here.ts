@@ -3,7 +3,7 @@ import { availableParallelism, freemem } from 'node:os'
 import { loadConfig } from '../../config.ts'
 import { serverVersion } from '../../platform/db/database.ts'
 import { openLog } from '../../platform/log.ts'
-import { type Opened, open } from '../open.ts'
+import { type Opened, openAsItIs } from '../open.ts'
 import type { Check, Report } from './report.ts'
 
 const mebibytes = (bytes: number) => `${Math.round(bytes / 1024 / 1024)} MiB`
@@ -69,7 +69,7 @@ export const checkHere = async ({ check }: Report): Promise<void> => {
       name: 'database',
       run: async () => {
         const silent = openLog({ write: () => {} })
-        opened.push(await open({ command: 'doctor', log: silent, exclusive: 'preferred', patienceMs: 2_000 }))
+        opened.push(await openAsItIs({ command: 'doctor', log: silent, patienceMs: 2_000 }))
         return 'reached, all migrations applied'
       },
     },

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { runInOne } from '../../../test/earshot.ts'
+import { inheritedEnvironment } from '../../../test/inherited.ts'
 import { makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 
@@ -92,7 +93,7 @@ it('names the file that cannot be read further', async () => {
   const file = await write('cut.ndjson.gz', gzipSync(lineOf(1)).subarray(0, 40))
   expect(await run(file)).toMatchObject({ code: 1, stderr: expect.stringContaining('cut.ndjson.gz') })
   const pipe = spawn('bash', ['-c', '"$0" conversations import <(echo "{}")', command], {
-    env: { ...process.env, ...switches() },
+    env: { ...inheritedEnvironment(), ...switches() },
   })
   const [told] = await Promise.all([pipe.stderr.toArray(), once(pipe, 'close')])
   expect([pipe.exitCode, told.join('')]).toEqual([2, expect.stringContaining('standard input')])
@@ -107,7 +108,7 @@ it('begins with whatever sign an editor puts before the text, and takes lines of
 })
 
 it('ends by Ctrl-C, too, while it waits for its standard input, with what came in', async () => {
-  const child = spawn(command, ['conversations', 'import', '-'], { env: { ...process.env, ...switches() } })
+  const child = spawn(command, ['conversations', 'import', '-'], { env: { ...inheritedEnvironment(), ...switches() } })
   onTestFinished(() => void child.kill('SIGKILL'))
   const ended = once(child, 'close')
   const told = child.stdout.toArray()

@@ -4,14 +4,14 @@ import { insertServiceKey, revokeServiceKey } from '../../platform/identity/quer
 import { newId } from '../../platform/ids.ts'
 import type { Called } from '../call.ts'
 import { print, printJson } from '../columns.ts'
-import { open } from '../open.ts'
+import { openAsItIs } from '../open.ts'
 import { makeOwnerKey } from '../owner-key.ts'
 
 const defaultName = 'Command line'
 
 /** Those of the operator, on the database of this machine. */
 export const manage = async ({ action, args: [argument = ''], text, flag }: Called): Promise<number> => {
-  const { deps, close } = await open({ command: 'keys', exclusive: 'preferred' })
+  const { deps, close } = await openAsItIs({ command: 'keys' })
   const { db, clock, identity } = deps
   try {
     if (action === 'service') {

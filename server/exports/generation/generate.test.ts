@@ -5,6 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, describe, expect, it, vi } from 'vitest'
+import { databaseUrl } from '../../../test/database.ts'
 import { makeAgent, makeMonitor, makeOrganization } from '../../../test/make.ts'
 import { startS3Server } from '../../../test/s3-server.ts'
 import { testServer } from '../../../test/server.ts'
@@ -49,7 +50,7 @@ const makeMany = async (count: number) => {
   const insert = (text: string, parameters: unknown[]) => deps.db.executeQuery({ sql: text, parameters } as never)
   await insert(
     `INSERT INTO conversations (organization_id, id, agent_id, channel, status, started_at, metadata, signals)
-     SELECT $1, uuidv7(), $2, 'call', 'completed', $3::timestamptz + n * interval '1 second', '{}', '{}'
+     SELECT $1, gen_random_uuid(), $2, 'call', 'completed', $3::timestamptz + n * interval '1 second', '{}', '{}'
      FROM generate_series(0, $4::int - 1) n`,
     [org, agent.id, since, count],
   )
@@ -115,13 +116,13 @@ it('writes to a store of objects', async () => {
 })
 
 it('reads a replica when there is one, and the primary when that does not answer', async () => {
-  const { host, port, user, database } = deps.database.connection
-  const url = (where: string) => `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(where)}`
   const notes = () => server.logged.filter((line) => /replica/.test(line)).map((line) => JSON.parse(line).msg)
-  const config = (where: string) => ({ ...deps, config: { ...deps.config, readDatabaseUrl: url(where) } })
-  expect(await run(many.order(3), {}, config(String(host)))).toMatchObject({ rows: 3 })
+  const reading = (readDatabaseUrl: string) => ({ ...deps, config: { ...deps.config, readDatabaseUrl } })
+  expect(await run(many.order(3), {}, reading(databaseUrl(deps.database.connection)))).toMatchObject({ rows: 3 })
   expect(notes()).toEqual(['the export reads a replica'])
-  expect(await run(many.order(3), {}, config('/nowhere'))).toMatchObject({ rows: 3 })
+  expect(await run(many.order(3), {}, reading('postgres://nobody@localhost/nothing?host=%2Fnowhere'))).toMatchObject({
+    rows: 3,
+  })
   expect(notes().at(-1)).toMatch(/^the replica cannot be read \(.+\); the export reads the primary$/)
 })
 

@@ -67,7 +67,7 @@ export const makeTimeline = async (server: TestServer) => {
   const write = ({ from, to, affected, calls, monitors }: Given) =>
     sql`
     WITH made AS (
-      SELECT uuidv7() AS id, hour, at, timestamptz 'epoch' + hour * interval '1 hour' + at * interval '1 second' AS time
+      SELECT gen_random_uuid() AS id, hour, at, timestamptz 'epoch' + hour * interval '1 hour' + at * interval '1 second' AS time
       FROM generate_series(${from}::int, ${to - 1}::int) hour, generate_series(0, ${calls - 1}::int) at
     ), called AS (
       INSERT INTO conversations (organization_id, id, external_id, agent_id, channel, status, started_at, metadata, signals)

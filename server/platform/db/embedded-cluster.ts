@@ -27,16 +27,29 @@ export const prepareDataDir = async (dataDir: string): Promise<string> => {
   return realpath(dataDir)
 }
 
-/** Returns the folder of the cluster, made if absent. */
-export const prepareCluster = async (dataDir: string, launcher: Launcher, log: Log): Promise<string> => {
-  const folder = join(dataDir, 'postgres')
-  const version = await readFile(join(folder, 'PG_VERSION'), 'utf8').catch((error) => {
+const folderOf = (dataDir: string): string => join(dataDir, 'postgres')
+
+/** Undefined where there is no cluster. */
+const readVersion = async (folder: string): Promise<string | undefined> => {
+  const text = await readFile(join(folder, 'PG_VERSION'), 'utf8').catch((error) => {
     if (errorCode(error) === 'ENOENT') return undefined
     throw error
   })
+  return text?.trim()
+}
+
+/** For what works on a database that is there, and would otherwise make one. */
+export const requireCluster = async (dataDir: string): Promise<void> => {
+  if ((await readVersion(folderOf(dataDir))) === undefined) throw new Error(`There is no database in ${dataDir}.`)
+}
+
+/** Returns the folder of the cluster, made if absent. */
+export const prepareCluster = async (dataDir: string, launcher: Launcher, log: Log): Promise<string> => {
+  const folder = folderOf(dataDir)
+  const version = await readVersion(folder)
   if (version !== undefined) {
-    if (version.trim() === majorVersion) return folder
-    throw new Error(`${folder} was made by PostgreSQL ${version.trim()}, and this is PostgreSQL ${majorVersion}.`)
+    if (version === majorVersion) return folder
+    throw new Error(`${folder} was made by PostgreSQL ${version}, and this is PostgreSQL ${majorVersion}.`)
   }
   if ((await statOrUndefined(folder)) && (await readdir(folder)).length > 0) {
     throw new Error(`${folder} holds something other than a database. Move it away, or set EARSHOT_DATA_DIR.`)

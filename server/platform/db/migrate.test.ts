@@ -6,7 +6,7 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '../../../test/database.ts'
 import { openDatabase } from './database.ts'
-import { type MigrationStep, migrate, pendingMigrations } from './migrate.ts'
+import { type MigrationStep, migrate, pendingMigrations, requireMigrated } from './migrate.ts'
 
 const log = pino({ level: 'silent' })
 
@@ -110,6 +110,23 @@ test('what is pending is told without applying it', async () => {
   } finally {
     await close()
   }
+})
+
+test('a database that lacks something is refused and left as it is', async () => {
+  const step: MigrationStep = { name: 'more', isPending: async () => true, run: () => Promise.reject() }
+  const require = (steps: MigrationStep[] = []) => requireMigrated(database.connection, { folder, steps })
+  const first = 'Start the service or run bin/earshot migrate first.'
+  await write('0001_first.sql', 'CREATE TABLE a (n int)')
+  await expect(require()).rejects.toThrow(`The database holds nothing of Earshot yet. ${first}`)
+  expect(await query(`SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace`)).toEqual([])
+  await run()
+  await require()
+  await write('0002_second.sql', 'CREATE TABLE b (n int)')
+  await expect(require()).rejects.toThrow(`0002_second.sql is not applied yet. ${first}`)
+  await expect(require([step])).rejects.toThrow(`0002_second.sql, more are not applied yet. ${first}`)
+  expect(await query(`SELECT to_regclass('b') AS b`)).toEqual([{ b: null }])
+  await rm(join(folder, '0001_first.sql'))
+  await expect(require()).rejects.toThrow('which this version does not know')
 })
 
 test('the migrations of the product make the template that tests clone', async () => {

@@ -131,13 +131,10 @@ const migrateLocked = async (client: pg.ClientBase, migrations: Migration[], ste
   return done
 }
 
-/** Returns what was applied. Processes that race wait for each other, and each file is applied once. */
-export const migrate = async (connection: pg.ClientConfig, options: MigrateOptions): Promise<string[]> => {
-  const { log, steps = [], folder = ownFolder } = options
-  const migrations = await readMigrations(folder)
+const withClient = async <T>(connection: pg.ClientConfig, use: (client: pg.ClientBase) => Promise<T>): Promise<T> => {
   const client = new pg.Client({
     ...connection,
-    application_name: 'earshot migrate',
+    application_name: 'earshot migrations',
     connectionTimeoutMillis: 10_000,
     options: '-c TimeZone=UTC -c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0',
   })
@@ -146,18 +143,51 @@ export const migrate = async (connection: pg.ClientConfig, options: MigrateOptio
   await client.connect()
   try {
     await requireVersion(client)
-    const isPending = async () => {
-      for (const step of steps) if (await step.isPending(client)) return true
-      return false
-    }
-    const upToDate = findPending(migrations, await readApplied(client)).length === 0 && !(await isPending())
-    if (upToDate) return []
-    await client.query('SELECT pg_advisory_lock($1)', [lock])
-    return await migrateLocked(client, migrations, steps, log)
+    return await use(client)
   } finally {
-    // Also gives the lock back.
+    // Also gives a lock back.
     await client.end().catch(() => {})
   }
+}
+
+const listPending = async (
+  client: pg.ClientBase,
+  migrations: Migration[],
+  applied: Applied[],
+  steps: MigrationStep[],
+): Promise<string[]> => {
+  const names = findPending(migrations, applied).map(({ name }) => name)
+  for (const step of steps) if (await step.isPending(client)) names.push(step.name)
+  return names
+}
+
+/** Returns what was applied. Processes that race wait for each other, and each file is applied once. */
+export const migrate = async (connection: pg.ClientConfig, options: MigrateOptions): Promise<string[]> => {
+  const { log, steps = [], folder = ownFolder } = options
+  const migrations = await readMigrations(folder)
+  return withClient(connection, async (client) => {
+    if ((await listPending(client, migrations, await readApplied(client), steps)).length === 0) return []
+    await client.query('SELECT pg_advisory_lock($1)', [lock])
+    return migrateLocked(client, migrations, steps, log)
+  })
+}
+
+/** Throws where `migrate` would have something to do, or would refuse to. Changes nothing. */
+export const requireMigrated = async (
+  connection: pg.ClientConfig,
+  { steps = [], folder = ownFolder }: Omit<MigrateOptions, 'log'> = {},
+): Promise<void> => {
+  const migrations = await readMigrations(folder)
+  await withClient(connection, async (client) => {
+    const applied = await readApplied(client)
+    const pending = await listPending(client, migrations, applied, steps)
+    if (pending.length === 0) return
+    const lack =
+      applied.length === 0
+        ? 'The database holds nothing of Earshot yet.'
+        : `${pending.join(', ')} ${pending.length === 1 ? 'is' : 'are'} not applied yet.`
+    throw new MigrationError(`${lack} Start the service or run bin/earshot migrate first.`)
+  })
 }
 
 /** Names of the files not applied yet. Throws as `migrate` does where the database does not fit this code. */

@@ -9,7 +9,7 @@ import { sound } from '../../../test/passage.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
 import { buildApp } from '../../app.ts'
 import { loadConfig } from '../../config.ts'
-import { closeDeps, openDeps } from '../../deps.ts'
+import { openDeps } from '../../deps.ts'
 import { openLog } from '../log.ts'
 import { watchOverload } from './overload.ts'
 
@@ -68,7 +68,7 @@ const openBehindDoor = async () => {
   onTestFinished(async () => {
     passage.become(sound)
     await app.close()
-    await closeDeps(deps)
+    await deps.close()
     await drop()
     await rm(dataDir, { recursive: true, force: true })
   })

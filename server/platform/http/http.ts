@@ -43,8 +43,8 @@ export type HttpOptions = {
   identity: Identity
   secrets: Secrets
   metrics: Metrics
-  /** The areas that the interface's documents group operations by. */
-  areas: [name: string, description: string][]
+  /** The areas that the interface's documents group operations by; without them there are no documents. */
+  areas?: [name: string, description: string][]
   sessionCookie: SessionCookie
   baseUrl: () => string
   /** In place of watching this process. */
@@ -98,7 +98,7 @@ export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => vo
     ...{ config, identity, overload, sessionCookie: options.sessionCookie, baseUrl: options.baseUrl },
     rateLimits: openRateLimits({ perSecond: limits.ratePerSecond, burst: limits.rateBurst }),
   })
-  await addOpenApi(app, options.areas)
+  if (options.areas) await addOpenApi(app, options.areas)
   addRoutes(app)
   await app.ready()
   return app

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { makeKey, makeMember, makeOrganization } from '../../../test/make.ts'
 import { fakeClock, serviceKey, testServer } from '../../../test/server.ts'
 import { createApiKey } from '../../api-keys/create.ts'
-import { closeDeps, type Deps, openDeps } from '../../deps.ts'
+import { type Deps, openDeps } from '../../deps.ts'
 import type { OrgId } from '../db/database.ts'
 import { openIdentity } from './identity.ts'
 
@@ -16,7 +16,7 @@ const { connection } = deps.database
 const openSecond = () =>
   openDeps({ config: deps.config, log: deps.log, connection, applicationName: 'second', clock: fakeClock() })
 const second = await openSecond()
-afterAll(() => closeDeps(second))
+afterAll(() => second.close())
 
 let org: Awaited<ReturnType<typeof makeOrganization>>
 beforeEach(async () => {
