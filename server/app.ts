@@ -40,7 +40,7 @@ import { pendingMigrations } from './platform/db/migrate.ts'
 import { ApiError } from './platform/errors.ts'
 import { addFiles } from './platform/http/files.ts'
 import { addGuide } from './platform/http/guide.ts'
-import { addHealth } from './platform/http/health.ts'
+import { addHealth, type ReadinessChecks } from './platform/http/health.ts'
 import { type App, openHttp } from './platform/http/http.ts'
 import type { Overload } from './platform/http/overload.ts'
 import { addPages } from './platform/http/pages.ts'
@@ -125,20 +125,16 @@ const areas: [name: string, description: string][] = [
   ['Operations', 'Health of the process.'],
 ]
 
-const addHealthOf = (app: App, deps: Deps): void =>
-  addHealth(app, {
-    ...deps,
-    checks: {
-      database: async () => {
-        await deps.db.selectFrom('organizations').select('id').limit(1).execute()
-      },
-      migrations: async () => {
-        const pending = await pendingMigrations(deps.db)
-        if (pending.length > 0) throw new ApiError('unavailable', `Not applied yet: ${pending.join(', ')}`)
-      },
-      storage: () => deps.blobs.check(),
-    },
-  })
+const checksOf = (deps: Deps): ReadinessChecks => ({
+  database: async () => {
+    await deps.db.selectFrom('organizations').select('id').limit(1).execute()
+  },
+  migrations: async () => {
+    const pending = await pendingMigrations(deps.db)
+    if (pending.length > 0) throw new ApiError('unavailable', `Not applied yet: ${pending.join(', ')}`)
+  },
+  storage: () => deps.blobs.check(),
+})
 
 export const buildApp = (deps: Deps, { overload }: { overload?: Overload } = {}): Promise<App> =>
   openHttp({ ...deps, areas, ...(overload && { overload }) }, (app) => {
@@ -146,8 +142,13 @@ export const buildApp = (deps: Deps, { overload }: { overload?: Overload } = {})
     addFiles(app, deps.blobs)
     addPages(app, deps)
     addGuide(app)
-    addHealthOf(app, deps)
+    addHealth(app, { ...deps, checks: checksOf(deps) })
   })
 
-/** All that a process answers that only works. */
-export const buildHealthApp = (deps: Deps): Promise<App> => openHttp(deps, (app) => addHealthOf(app, deps))
+/** All that a process answers that only works. Who waits for it waits until it takes jobs. */
+export const buildHealthApp = (deps: Deps): Promise<App> => {
+  const jobs = async () => {
+    if (!deps.jobs.isWorking()) throw new ApiError('unavailable', 'The process does not take jobs.')
+  }
+  return openHttp(deps, (app) => addHealth(app, { ...deps, checks: { ...checksOf(deps), jobs } }))
+}

@@ -2,7 +2,6 @@ import type pg from 'pg'
 import { baseUrlOf, type Config, requestPortOf } from './config.ts'
 import { type Judge, openJudge } from './monitors/judges/judge.ts'
 import { openRules, type Rules } from './monitors/rules/rules.ts'
-import { organizationExists } from './organizations/queries.ts'
 import { type Blobs, openBlobs } from './platform/blobs/blobs.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { type Database, type Db, openDatabase } from './platform/db/database.ts'
@@ -71,7 +70,7 @@ export const openDeps = async (options: OpenOptions): Promise<Deps> => {
   )
   const { db } = database
   const listener = closing(await openListener({ ...connection, application_name: `${applicationName} notices` }, log))
-  const secrets = openSecrets(await loadSecretKey(config, { isNeeded: () => organizationExists(db) }))
+  const secrets = openSecrets(await loadSecretKey(config))
   const sessionCookie = openSessionCookie({
     key: secrets.derive('sessions'),
     secure: config.baseUrl?.startsWith('https:') ?? false,

@@ -39,7 +39,10 @@ const main = async ([name = 'help', ...args]: string[]): Promise<number> => {
     if (called) return await (await command.load()).run(called)
     process.stdout.write(usageOf(name, command))
     return 0
-  } catch (error) {
+  } catch (thrown) {
+    // What went wrong, and not what then could not be closed either.
+    let error = thrown
+    while (error instanceof SuppressedError) error = error.suppressed
     const code = exitCodeOf(error)
     process.stderr.write(`earshot: ${plainLines(error instanceof Error ? error.message : String(error))}\n`)
     if (error instanceof WronglyCalled && error.tellsUsage) process.stderr.write(`\n${usageOf(name, command)}`)

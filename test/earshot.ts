@@ -96,7 +96,7 @@ export type Running = {
 }
 
 /** What waits outside of tests has no limit of theirs. */
-const readyWithinMs = 60_000
+const limitMs = 60_000
 
 const readyLine = /^Earshot (?:is ready at (\S+)|works through jobs(?:; its health is at (\S+)\/readyz)?)/m
 
@@ -127,8 +127,8 @@ export const startEarshot = async (switches: Record<string, string>, start: Star
   const failed = ended.then(({ code, signal }) => {
     throw new Error(`earshot ended with ${code ?? signal} before it was ready:\n${stdout}${stderr}`)
   })
-  const late = pause(readyWithinMs, undefined, { ref: false }).then(() => {
-    throw new Error(`earshot was not ready within ${readyWithinMs} ms:\n${stdout}${stderr}`)
+  const late = pause(limitMs, undefined, { ref: false }).then(() => {
+    throw new Error(`earshot was not ready within ${limitMs} ms:\n${stdout}${stderr}`)
   })
   const origins = await Promise.race([ready, failed, late])
   failed.catch(() => {})
@@ -144,7 +144,9 @@ export const killGroup = (child: ChildProcess, name: NodeJS.Signals): void => {
 /** Runs a command to its end. */
 export const runEarshot = (args: string[], switches: Record<string, string>) =>
   new Promise<Told>((resolve) => {
-    const child = execFile(command, args, { cwd: tmpdir(), env: environment(switches) }, (_error, stdout, stderr) =>
+    const limits = { timeout: limitMs, killSignal: 'SIGKILL' } as const
+    const options = { cwd: tmpdir(), env: environment(switches), ...limits }
+    const child = execFile(command, args, options, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode, stdout, stderr }),
     )
   })

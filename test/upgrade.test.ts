@@ -111,7 +111,7 @@ const unwritten: Record<string, string> = { 'reviews.lease_expires_at': '0017_bu
 
 const expectService = async (connection: pg.ClientConfig): Promise<void> => {
   await migrate(connection, { log, steps: [queueSchemaStep(connection, jobList)] })
-  const config = loadConfig({ EARSHOT_DATA_DIR: join(folder, 'data'), EARSHOT_SECRET_KEY: 'k'.repeat(32) })
+  const config = loadConfig({ EARSHOT_DATA_DIR: join(folder, 'data') })
   const deps = await openDeps({ config, log, connection, applicationName: 'test' })
   const app = await buildApp(deps, { overload: { check: () => {}, close: () => {} } })
   for (const { path } of lists) {

@@ -1,9 +1,10 @@
+import { loadConfig } from '../config.ts'
 import type { Run } from './call.ts'
-import { openAndMigrate } from './open.ts'
+import { connectAndMigrate } from './open.ts'
 
 export const run: Run = async () => {
-  const { close } = await openAndMigrate({ command: 'migrate', exclusive: 'preferred' })
-  await close()
+  const database = await connectAndMigrate(loadConfig(), { command: 'migrate', exclusive: 'preferred' })
+  await database.close()
   process.stdout.write('The database is at the schema of this version.\n')
   return 0
 }

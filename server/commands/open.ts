@@ -2,10 +2,12 @@ import type pg from 'pg'
 import { type Config, loadConfig } from '../config.ts'
 import { type Deps, openDeps } from '../deps.ts'
 import { type ConnectOptions, connectDatabase } from '../platform/db/connect.ts'
-import { requireCluster } from '../platform/db/embedded-cluster.ts'
+import type { Embedded } from '../platform/db/embedded.ts'
+import { hasCluster, prepareDataDir, requireCluster } from '../platform/db/embedded-cluster.ts'
 import { migrate, requireMigrated } from '../platform/db/migrate.ts'
-import { queueSchemaStep } from '../platform/jobs/install.ts'
+import { queuePresence, queueSchemaStep } from '../platform/jobs/install.ts'
 import { type Log, openLog } from '../platform/log.ts'
+import { loadSecretKey, requireSecretKey } from '../platform/secrets/secret-key.ts'
 import { jobList } from '../worker.ts'
 
 type Options = Pick<ConnectOptions, 'exclusive' | 'onState' | 'patienceMs'> & { command: string; log?: Log }
@@ -17,47 +19,66 @@ export type Opened = {
   close: () => Promise<void>
 }
 
-/** `prepare` brings the database to the schema of this version, or sees that it is. */
-const openOver = async (
-  config: Config,
-  { command, log = openLog(), ...waiting }: Options,
-  prepare: (connection: pg.PoolConfig, log: Log) => Promise<unknown>,
-): Promise<Opened> => {
-  const applicationName = `earshot ${command} (pid ${process.pid})`
+/** Before the database, so that one without its key is one that has lost it. An external one comes with a switch for it. */
+const prepareKey = async (config: Config): Promise<void> => {
+  if (config.databaseUrl !== undefined) return
+  if (await hasCluster(config.dataDir)) await requireSecretKey(config)
+  else await loadSecretKey({ ...config, dataDir: await prepareDataDir(config.dataDir) })
+}
+
+type Prepare = (connection: pg.PoolConfig, log: Log) => Promise<unknown>
+
+const connect = async (config: Config, options: Options, prepare: Prepare): Promise<Embedded> => {
+  const { command, log = openLog(), ...waiting } = options
   const { databaseUrl, dataDir } = config
+  await using opened = new AsyncDisposableStack()
   const database = await connectDatabase({
     ...{ databaseUrl, dataDir, applicationName: `earshot ${command}`, log },
     ...waiting,
   })
-  try {
-    const { connection } = database
-    await prepare(connection, log)
-    const deps = await openDeps({ config, log, connection, applicationName })
-    return {
-      deps,
-      alone: databaseUrl === undefined && database.exclusive,
-      close: async () => {
-        await deps.close()
-        await database.close()
-      },
-    }
-  } catch (error) {
-    await database.close()
-    throw error
-  }
+  opened.defer(database.close)
+  await prepare(database.connection, log)
+  opened.move()
+  return database
 }
 
-const stepsOver = (connection: pg.PoolConfig) => [queueSchemaStep(connection, jobList)]
+/** Makes the database where there is none, and brings it to the schema of this version. */
+export const connectAndMigrate = async (config: Config, options: Options): Promise<Embedded> => {
+  await prepareKey(config)
+  return connect(config, options, (connection, log) =>
+    migrate(connection, { log, steps: [queueSchemaStep(connection, jobList)] }),
+  )
+}
 
-/** For serve, migrate and restore alone: makes the database where there is none, and migrates it. */
-export const openAndMigrate = async (options: Options): Promise<Opened> =>
-  openOver(loadConfig(), options, (connection, log) => migrate(connection, { log, steps: stepsOver(connection) }))
+/** Who looks with a newer version must not thereby upgrade what an older one serves. */
+const connectAsItIs = async (config: Config, options: Options): Promise<Embedded> => {
+  if (config.databaseUrl === undefined) {
+    await requireCluster(config.dataDir)
+    await requireSecretKey(config)
+  }
+  return connect(config, options, (connection) => requireMigrated(connection, { steps: [queuePresence] }))
+}
 
-/** For all other commands: who looks with a newer version must not thereby upgrade what an older one serves. */
+/** All that stands on the database, which is closed with it. */
+const openOver = async (database: Embedded, config: Config, { command, log = openLog() }: Options): Promise<Opened> => {
+  await using opened = new AsyncDisposableStack()
+  opened.defer(database.close)
+  const { connection, exclusive } = database
+  const deps = await openDeps({ config, log, connection, applicationName: `earshot ${command} (pid ${process.pid})` })
+  opened.defer(deps.close)
+  const all = opened.move()
+  return { deps, alone: config.databaseUrl === undefined && exclusive, close: () => all.disposeAsync() }
+}
+
+/** For serve and restore alone. */
+export const openAndMigrate = async (options: Options): Promise<Opened> => {
+  const config = loadConfig()
+  return openOver(await connectAndMigrate(config, options), config, options)
+}
+
+/** For all other commands. */
 export const openAsItIs = async (options: Omit<Options, 'exclusive'>): Promise<Opened> => {
   const config = loadConfig()
-  if (config.databaseUrl === undefined) await requireCluster(config.dataDir)
-  return openOver(config, { ...options, exclusive: 'preferred' }, (connection) =>
-    requireMigrated(connection, { steps: stepsOver(connection) }),
-  )
+  const beside: Options = { ...options, exclusive: 'preferred' }
+  return openOver(await connectAsItIs(config, beside), config, beside)
 }

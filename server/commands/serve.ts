@@ -75,8 +75,8 @@ const begin = async (running: Running, alone: boolean): Promise<void> => {
  */
 const turnAway = async ({ deps, app }: Running, pauseMs: (ms: number) => Promise<void>): Promise<void> => {
   const { drainSeconds } = deps.config
-  if (!app || drainSeconds === 0) return
   deps.listening.draining = true
+  if (!app || drainSeconds === 0 || !deps.config.roles.includes('http')) return
   app.server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))
   await pauseMs(drainSeconds * 1_000)
 }

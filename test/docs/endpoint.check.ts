@@ -47,7 +47,7 @@ it('an endpoint is added in four files as it is written', async () => {
     // As an editor adds them.
     imports: [
       "import { Closed } from '../platform/http/schemas.ts'",
-      "import { searchCompanies } from './queries.ts'",
+      "import { listCompaniesByName } from './queries.ts'",
       "import { CompanySearch } from './schema.ts'",
     ],
     before: '}',

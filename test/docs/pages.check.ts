@@ -79,7 +79,7 @@ it('no more is left to be run by hand than what starts or stops a service, or ne
   expect(left).toEqual([
     'README.md: npm install',
     expect.stringMatching(/^mcp\.md: claude mcp add/),
-    expect.stringMatching(/^operating\.md: printf 'EARSHOT_SECRET_KEY/),
+    expect.stringMatching(/^operating\.md: \[ -e \.env \]/),
     'operating.md: bin/earshot backup /backups/2026-11-22',
     'operating.md: npm run faults -- --rounds 100',
     'start.md: npm install',

@@ -1,4 +1,4 @@
-import { appendFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, cp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
@@ -115,6 +115,15 @@ describe('a backup', async () => {
     const rows = await rowsOf(switches.EARSHOT_DATA_DIR)
     expect(rows.get('conversations')?.split('\n')).toHaveLength(count)
     expect(await rowsOf(elsewhere.EARSHOT_DATA_DIR)).toEqual(rows)
+
+    // Without its key it is not gone on with, and no other one is made.
+    const key = join(elsewhere.EARSHOT_DATA_DIR, 'secret.key')
+    await rename(key, join(folder, 'secret.key'))
+    for (const command of ['migrate', 'doctor', 'serve']) {
+      const { code, stdout, stderr } = await runEarshot([command], elsewhere)
+      expect([code, stdout + stderr]).toEqual([1, expect.stringContaining(`${key} is missing`)])
+    }
+    await expect(readFile(key)).rejects.toThrow('ENOENT')
   })
 
   it('is made into a folder that is not there, and restored into one that is empty, or nothing happens', async () => {
@@ -130,9 +139,8 @@ describe('a backup', async () => {
     expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('is no backup') })
 
     const keyless = join(folder, 'keyless')
-    await cp(rested, keyless, { recursive: true })
-    const sums = (await readFile(join(keyless, 'SHA256SUMS'), 'utf8')).replace(/.* {2}secret\.key\n/, '')
-    await writeFile(join(keyless, 'SHA256SUMS'), sums)
+    await runInOne(['backup', keyless], { ...switches, EARSHOT_SECRET_KEY: 'k'.repeat(32) })
+    expect(await readdir(keyless)).not.toContain('secret.key')
     const unread = join(folder, 'unread')
     const refused = await runInOne(['restore', keyless], { EARSHOT_DATA_DIR: unread })
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('EARSHOT_SECRET_KEY') })

@@ -60,7 +60,8 @@ const fill = async (folder: string, config: Config) => {
   const madeAt = new Date()
   if (storage.kind === 'file') await copyFiles(storage.folder ?? join(dataDir, 'blobs'), contents)
   const key = join(dataDir, 'secret.key')
-  if (await exists(key)) await contents.copy(key, 'secret.key')
+  // One that lies there beside the switch has sealed nothing that still counts.
+  if (!config.secretKey && (await exists(key))) await contents.copy(key, 'secret.key')
   return contents.seal({ version: packageFile.version, madeAt: madeAt.toISOString(), storage: storageOf(config) })
 }
 

@@ -38,9 +38,12 @@ const readVersion = async (folder: string): Promise<string | undefined> => {
   return text?.trim()
 }
 
+export const hasCluster = async (dataDir: string): Promise<boolean> =>
+  (await readVersion(folderOf(dataDir))) !== undefined
+
 /** For what works on a database that is there, and would otherwise make one. */
 export const requireCluster = async (dataDir: string): Promise<void> => {
-  if ((await readVersion(folderOf(dataDir))) === undefined) throw new Error(`There is no database in ${dataDir}.`)
+  if (!(await hasCluster(dataDir))) throw new Error(`There is no database in ${dataDir}.`)
 }
 
 /** Returns the folder of the cluster, made if absent. */

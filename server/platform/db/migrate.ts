@@ -16,6 +16,8 @@ export type MigrationStep = {
   run: (client: pg.ClientBase) => Promise<void>
 }
 
+type Pending = Pick<MigrationStep, 'name' | 'isPending'>
+
 type MigrateOptions = {
   log: Log
   steps?: MigrationStep[]
@@ -154,7 +156,7 @@ const listPending = async (
   client: pg.ClientBase,
   migrations: Migration[],
   applied: Applied[],
-  steps: MigrationStep[],
+  steps: Pending[],
 ): Promise<string[]> => {
   const names = findPending(migrations, applied).map(({ name }) => name)
   for (const step of steps) if (await step.isPending(client)) names.push(step.name)
@@ -172,10 +174,10 @@ export const migrate = async (connection: pg.ClientConfig, options: MigrateOptio
   })
 }
 
-/** Throws where `migrate` would have something to do, or would refuse to. Changes nothing. */
+/** Throws where `migrate` would have something to do for these steps, or would refuse to. Changes nothing. */
 export const requireMigrated = async (
   connection: pg.ClientConfig,
-  { steps = [], folder = ownFolder }: Omit<MigrateOptions, 'log'> = {},
+  { steps = [], folder = ownFolder }: { steps?: Pending[]; folder?: string } = {},
 ): Promise<void> => {
   const migrations = await readMigrations(folder)
   await withClient(connection, async (client) => {

@@ -8,7 +8,9 @@ import type { Metrics } from './metrics.ts'
 import { answers, Closed, NoQuery } from './schemas.ts'
 
 /** What must work before this process takes traffic; each throws where it does not. */
-export type ReadinessChecks = Record<'database' | 'migrations' | 'storage', () => Promise<void>>
+export type ReadinessChecks = Record<'database' | 'migrations' | 'storage', () => Promise<void>> & {
+  jobs?: () => Promise<void>
+}
 
 type Options = { config: Config; metrics: Metrics; checks: ReadinessChecks; listening: { draining: boolean } }
 

@@ -32,12 +32,16 @@ const fingerprint = (jobs: Job[]): string => {
     .digest('hex')
 }
 
-const isInstalled = async (client: pg.ClientBase, jobs: Job[]): Promise<boolean> => {
+/** Of what is installed, which is written last. */
+const readFingerprint = async (client: pg.ClientBase): Promise<string | null> => {
   const { rows } = await client.query<{ installed: string | null }>(
     "SELECT obj_description(to_regnamespace('pgboss')::oid, 'pg_namespace') AS installed",
   )
-  return rows[0]?.installed === fingerprint(jobs)
+  return rows[0]?.installed ?? null
 }
+
+const isInstalled = async (client: pg.ClientBase, jobs: Job[]): Promise<boolean> =>
+  (await readFingerprint(client)) === fingerprint(jobs)
 
 const install = async (connection: pg.PoolConfig, jobs: Job[]): Promise<void> => {
   const boss = new PgBoss({ ...queueConnection(connection), max: 1, supervise: false, schedule: false, migrate: true })
@@ -86,3 +90,9 @@ export const queueSchemaStep = (connection: pg.PoolConfig, jobs: Job[]): Migrati
   isPending: async (client) => !(await isInstalled(client, jobs)),
   run: () => installSchema(connection, jobs),
 })
+
+/** For who gives no jobs away but to the workers of a service, whose settings hold, of whichever version it is. */
+export const queuePresence: Pick<MigrationStep, 'name' | 'isPending'> = {
+  name: 'job queue',
+  isPending: async (client) => (await readFingerprint(client)) === null,
+}

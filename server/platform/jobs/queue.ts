@@ -54,6 +54,8 @@ export type Jobs = {
   start: <D>(jobs: Job<D>[], deps: D, options: WorkerOptions) => Promise<void>
   /** Waits for running jobs, then returns the rest to the queue. */
   stop: (options: { timeoutMs: number }) => Promise<void>
+  /** Whether this process has started to work, and has the connection that it takes jobs by. */
+  isWorking: () => boolean
   /** Runs what is due, in this process and one after the other, until nothing is left. For tests and commands. */
   drain: <D>(jobs: Job<D>[], deps: D, options?: DrainOptions) => Promise<Outcome[]>
   listDead: (options: { limit: number; after?: { diedAt: Date; id: string } }) => Promise<DeadJob[]>
@@ -127,6 +129,7 @@ export const openJobs = async ({ database, log }: { database: Database; log: Log
   }
 
   let stopWorker: ((timeoutMs: number) => Promise<void>) | undefined
+  let isConnected = () => false
 
   const start: Jobs['start'] = async (jobs, deps, { workerId, assumeSoleWorker, onSettled = () => {} }) => {
     if (stopWorker) throw new Error('This process works already')
@@ -174,12 +177,14 @@ export const openJobs = async ({ database, log }: { database: Database; log: Log
       await presence.close()
     }
     await keeper.start()
+    isConnected = presence.isConnected
     for (const name of names) work.wake(name)
   }
 
   const stop: Jobs['stop'] = async ({ timeoutMs }) => {
     const stopping = stopWorker
     stopWorker = undefined
+    isConnected = () => false
     await stopping?.(timeoutMs)
   }
 
@@ -219,6 +224,7 @@ export const openJobs = async ({ database, log }: { database: Database; log: Log
     },
     start,
     stop,
+    isWorking: () => isConnected(),
     drain,
     listDead: ({ limit, after }) => listDead(db, limit, after),
     retryDead: (ids) => retryDead(db, ids === 'all' ? undefined : ids),

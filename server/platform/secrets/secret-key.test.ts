@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { loadSecretKey } from './secret-key.ts'
+import { loadSecretKey, requireSecretKey } from './secret-key.ts'
 
 let dataDir: string
-const anew = { isNeeded: async () => false }
 
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'earshot-key-'))
@@ -15,15 +14,15 @@ beforeEach(async () => {
 afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
 test('takes the configured key and leaves the data directory alone', async () => {
-  expect(await loadSecretKey({ secretKey: 'k'.repeat(32), dataDir }, anew)).toBe('k'.repeat(32))
+  expect(await loadSecretKey({ secretKey: 'k'.repeat(32), dataDir })).toBe('k'.repeat(32))
   expect(await readdir(dataDir)).toEqual([])
 })
 
 test('makes a key once, for its owner only, in a data directory that need not exist', async () => {
   const fresh = join(dataDir, 'not/yet/there')
-  const key = await loadSecretKey({ secretKey: undefined, dataDir: fresh }, anew)
+  const key = await loadSecretKey({ secretKey: undefined, dataDir: fresh })
   expect(key).toMatch(/^[\w-]{43}$/)
-  expect(await loadSecretKey({ secretKey: undefined, dataDir: fresh }, anew)).toBe(key)
+  expect(await loadSecretKey({ secretKey: undefined, dataDir: fresh })).toBe(key)
   expect((await stat(join(fresh, 'secret.key'))).mode & 0o777).toBe(0o600)
   expect(await readdir(fresh)).toEqual(['secret.key'])
 })
@@ -32,7 +31,7 @@ test('racing processes agree on one key', async () => {
   const program = `
     import { loadSecretKey } from ${JSON.stringify(new URL('./secret-key.ts', import.meta.url).href)}
     const keys = await Promise.all(Array.from({ length: 20 }, () =>
-      loadSecretKey({ secretKey: undefined, dataDir: ${JSON.stringify(dataDir)} }, { isNeeded: async () => false })))
+      loadSecretKey({ secretKey: undefined, dataDir: ${JSON.stringify(dataDir)} })))
     console.log(keys.join('\\n'))`
   const run = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', program])
   const outputs = await Promise.all([run(), run(), run(), run()])
@@ -46,21 +45,21 @@ test('removes what a killed process left, but not what another one may be writin
   const [left, fresh] = ['secret.key.0000000000000000.tmp', 'secret.key.0000000000000001.tmp']
   for (const name of [left, fresh]) await writeFile(join(dataDir, name), 'half')
   await utimes(join(dataDir, left), new Date(0), new Date(0))
-  await loadSecretKey({ secretKey: undefined, dataDir }, anew)
+  await loadSecretKey({ secretKey: undefined, dataDir })
   expect((await readdir(dataDir)).sort()).toEqual(['secret.key', fresh])
 })
 
 test('a damaged key file stops the start instead of being replaced', async () => {
   await writeFile(join(dataDir, 'secret.key'), 'short\n')
-  await expect(loadSecretKey({ secretKey: undefined, dataDir }, anew)).rejects.toThrow('does not hold a secret key')
+  await expect(loadSecretKey({ secretKey: undefined, dataDir })).rejects.toThrow('does not hold a secret key')
   expect(await readFile(join(dataDir, 'secret.key'), 'utf8')).toBe('short\n')
 })
 
-test('a key that is gone and was needed stops the start instead of being made anew', async () => {
-  const needed = { isNeeded: async () => true }
-  await expect(loadSecretKey({ secretKey: undefined, dataDir }, needed)).rejects.toThrow('secret.key is missing')
+test('a key that is gone and was needed is asked for, and not made anew', async () => {
+  const unset = { secretKey: undefined, dataDir }
+  await expect(requireSecretKey(unset)).rejects.toThrow('secret.key is missing')
   expect(await readdir(dataDir)).toEqual([])
-  expect(await loadSecretKey({ secretKey: 'k'.repeat(32), dataDir }, needed)).toBe('k'.repeat(32))
-  const key = await loadSecretKey({ secretKey: undefined, dataDir }, anew)
-  expect(await loadSecretKey({ secretKey: undefined, dataDir }, needed)).toBe(key)
+  await requireSecretKey({ secretKey: 'k'.repeat(32), dataDir })
+  await loadSecretKey(unset)
+  await requireSecretKey(unset)
 })

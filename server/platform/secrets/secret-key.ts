@@ -52,27 +52,23 @@ const makeKey = async (dataDir: string, path: string) => {
   }
 }
 
-type Kept = {
-  /** Whether something may be sealed already, which a key that is made now would not open. */
-  isNeeded: () => Promise<boolean>
+type Keeping = { secretKey: string | undefined; dataDir: string }
+
+/** For a database that is there: a key that is made now would open nothing of what is sealed in it. */
+export const requireSecretKey = async ({ secretKey, dataDir }: Keeping): Promise<void> => {
+  const path = join(dataDir, fileName)
+  if (secretKey || (await readKey(path)) !== undefined) return
+  throw new Error(
+    `${path} is missing. Restore it from a backup, or set EARSHOT_SECRET_KEY: to the former key, or to a new one if that is lost, which opens nothing of what was sealed before.`,
+  )
 }
 
 /** The configured key, or the one in the data directory, which is made on the first start. */
-export const loadSecretKey = async (
-  config: { secretKey: string | undefined; dataDir: string },
-  { isNeeded }: Kept,
-): Promise<string> => {
+export const loadSecretKey = async (config: Keeping): Promise<string> => {
   if (config.secretKey) return config.secretKey
   await mkdir(config.dataDir, { recursive: true })
   const path = join(config.dataDir, fileName)
-  if ((await readKey(path)) === undefined) {
-    if (await isNeeded()) {
-      throw new Error(
-        `${path} is missing. Restore it from a backup, or set EARSHOT_SECRET_KEY: to the former key, or to a new one if that is lost, which opens nothing of what was sealed before.`,
-      )
-    }
-    await makeKey(config.dataDir, path)
-  }
+  if ((await readKey(path)) === undefined) await makeKey(config.dataDir, path)
   await removeUnfinished(config.dataDir)
   const key = await readKey(path)
   if (key === undefined) throw new Error(`${path} was removed while it was made.`)
