@@ -98,6 +98,11 @@ export type Running = {
 /** What waits outside of tests has no limit of theirs. */
 const limitMs = 60_000
 
+const late = async (told: () => string): Promise<never> => {
+  await pause(limitMs, undefined, { ref: false })
+  throw new Error(`${told()} within ${limitMs} ms`)
+}
+
 const readyLine = /^Earshot (?:is ready at (\S+)|works through jobs(?:; its health is at (\S+)\/readyz)?)/m
 
 type Start = { file?: string; args?: string[]; cwd?: string; detached?: boolean }
@@ -127,12 +132,7 @@ export const startEarshot = async (switches: Record<string, string>, start: Star
   const failed = ended.then(({ code, signal }) => {
     throw new Error(`earshot ended with ${code ?? signal} before it was ready:\n${stdout}${stderr}`)
   })
-  const late = pause(limitMs, undefined, { ref: false }).then(() => {
-    throw new Error(`earshot was not ready within ${limitMs} ms:\n${stdout}${stderr}`)
-  })
-  const origins = await Promise.race([ready, failed, late])
-  failed.catch(() => {})
-  late.catch(() => {})
+  const origins = await Promise.race([ready, failed, late(() => `${stdout}${stderr}\nearshot was not ready`)])
   return { child, ...origins, ended, stdout: () => stdout, stderr: () => stderr }
 }
 
@@ -144,8 +144,7 @@ export const killGroup = (child: ChildProcess, name: NodeJS.Signals): void => {
 /** Runs a command to its end. */
 export const runEarshot = (args: string[], switches: Record<string, string>) =>
   new Promise<Told>((resolve) => {
-    const limits = { timeout: limitMs, killSignal: 'SIGKILL' } as const
-    const options = { cwd: tmpdir(), env: environment(switches), ...limits }
+    const options = { cwd: tmpdir(), env: environment(switches), timeout: limitMs, killSignal: 'SIGKILL' } as const
     const child = execFile(command, args, options, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode, stdout, stderr }),
     )
@@ -177,7 +176,7 @@ export const runInOne: typeof runEarshot = async (args, switches) => {
   const { child, ended } = commands
   const told = once(child, 'message').then(([answer]) => answer as Told)
   child.send({ args, env: environment(switches) } satisfies Asked)
-  return Promise.race([told, ended])
+  return Promise.race([told, ended, late(() => `earshot ${args.join(' ')} did not end`)])
 }
 
 /** Asks for JSON and takes whatever status comes. */

@@ -76,7 +76,7 @@ export const openAndMigrate = async (options: Options): Promise<Opened> => {
   return openOver(await connectAndMigrate(config, options), config, options)
 }
 
-/** For all other commands. */
+/** For commands beside a service. */
 export const openAsItIs = async (options: Omit<Options, 'exclusive'>): Promise<Opened> => {
   const config = loadConfig()
   const beside: Options = { ...options, exclusive: 'preferred' }

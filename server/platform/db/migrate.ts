@@ -8,15 +8,17 @@ import pg from 'pg'
 import type { Log } from '../log.ts'
 import type { Db } from './database.ts'
 
-/** What else belongs to the schema and is not a file, such as the tables of a library. */
-export type MigrationStep = {
+/** What must be there, of the schema of some library. */
+export type RequiredStep = {
   name: string
   isPending: (client: pg.ClientBase) => Promise<boolean>
+}
+
+/** What else belongs to the schema and is not a file, such as the tables of a library. */
+export type MigrationStep = RequiredStep & {
   /** May be run again after a failure or a kill. */
   run: (client: pg.ClientBase) => Promise<void>
 }
-
-type Pending = Pick<MigrationStep, 'name' | 'isPending'>
 
 type MigrateOptions = {
   log: Log
@@ -156,7 +158,7 @@ const listPending = async (
   client: pg.ClientBase,
   migrations: Migration[],
   applied: Applied[],
-  steps: Pending[],
+  steps: RequiredStep[],
 ): Promise<string[]> => {
   const names = findPending(migrations, applied).map(({ name }) => name)
   for (const step of steps) if (await step.isPending(client)) names.push(step.name)
@@ -177,7 +179,7 @@ export const migrate = async (connection: pg.ClientConfig, options: MigrateOptio
 /** Throws where `migrate` would have something to do for these steps, or would refuse to. Changes nothing. */
 export const requireMigrated = async (
   connection: pg.ClientConfig,
-  { steps = [], folder = ownFolder }: { steps?: Pending[]; folder?: string } = {},
+  { steps = [], folder = ownFolder }: { steps?: RequiredStep[]; folder?: string } = {},
 ): Promise<void> => {
   const migrations = await readMigrations(folder)
   await withClient(connection, async (client) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
-import type { MigrationStep } from '../db/migrate.ts'
+import type { MigrationStep, RequiredStep } from '../db/migrate.ts'
 import { heartbeatSeconds, queueConnection } from './connection.ts'
 import type { Job } from './define-job.ts'
 import { retentionSeconds, uncountedFrom } from './queries.ts'
@@ -92,7 +92,7 @@ export const queueSchemaStep = (connection: pg.PoolConfig, jobs: Job[]): Migrati
 })
 
 /** For who gives no jobs away but to the workers of a service, whose settings hold, of whichever version it is. */
-export const queuePresence: Pick<MigrationStep, 'name' | 'isPending'> = {
+export const queuePresence: RequiredStep = {
   name: 'job queue',
   isPending: async (client) => (await readFingerprint(client)) === null,
 }
