@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -122,34 +123,43 @@ const expectService = async (connection: pg.ClientConfig): Promise<void> => {
   await deps.close()
 }
 
-it.each(files.slice(0, -1))('%s, with data, becomes the present schema and loses nothing', async (last) => {
+/** A database in the state after that migration, with the data that it has room for. */
+const openState = async (last: string) => {
   const only = join(folder, last)
   for (const name of files.slice(0, files.indexOf(last) + 1)) await cp(join(root, name), join(only, name))
   const { connection, drop } = await testDatabase({ empty: true })
   const client = await connect(connection)
-  try {
-    await migrate(connection, { log, folder: only })
-    const tables = await listTables(client)
-    const filled: { table: Table; rows: string[] }[] = []
-    for (const { name, columns } of tables) {
-      const made = data.get(name)
-      const table = {
-        name,
-        columns: columns.filter((column) => {
-          const since = unwritten[`${name}.${column}`]
-          return made?.columns.includes(column) && (since === undefined || last >= since)
-        }),
-      }
-      if (!made) continue
-      await client.query(
-        `INSERT INTO ${name} (${list(table.columns)})
-         SELECT ${list(table.columns)} FROM jsonb_populate_recordset(NULL::${name}, $1)`,
-        [`[${made.rows.join(',')}]`],
-      )
-      const rows = await readRows(client, table)
-      expect(rows.length, name).toBe(made.rows.length)
-      filled.push({ table, rows })
+  const close = async () => {
+    await client.end()
+    await drop()
+  }
+  await migrate(connection, { log, folder: only })
+  const filled: { table: Table; rows: string[] }[] = []
+  for (const { name, columns } of await listTables(client)) {
+    const made = data.get(name)
+    const table = {
+      name,
+      columns: columns.filter((column) => {
+        const since = unwritten[`${name}.${column}`]
+        return made?.columns.includes(column) && (since === undefined || last >= since)
+      }),
     }
+    if (!made) continue
+    await client.query(
+      `INSERT INTO ${name} (${list(table.columns)})
+       SELECT ${list(table.columns)} FROM jsonb_populate_recordset(NULL::${name}, $1)`,
+      [`[${made.rows.join(',')}]`],
+    )
+    const rows = await readRows(client, table)
+    expect(rows.length, name).toBe(made.rows.length)
+    filled.push({ table, rows })
+  }
+  return { connection, client, filled, close }
+}
+
+it.each(files.slice(0, -1))('%s, with data, becomes the present schema and loses nothing', async (last) => {
+  const { connection, client, filled, close } = await openState(last)
+  try {
     expect(await migrate(connection, { log })).toEqual(files.slice(files.indexOf(last) + 1))
     for (const { table, rows } of filled) expect(await readRows(client, table), table.name).toEqual(rows)
     expect(await dumpSchema(connection)).toBe(schema)
@@ -157,7 +167,32 @@ it.each(files.slice(0, -1))('%s, with data, becomes the present schema and loses
     // One service on the least that can be there, and one on nearly all: in between nothing differs but which rows are there.
     if (last === files[0] || last === files.at(-2)) await expectService(connection)
   } finally {
-    await client.end()
-    await drop()
+    await close()
+  }
+})
+
+it('deliveries of reviews go whose conversations were erased before that took them along', async () => {
+  const { connection, client, close } = await openState('0020_rare_lists.sql')
+  try {
+    const { rows } = await client.query<{ id: string }>('SELECT id FROM conversations LIMIT 1')
+    const there = rows[0]?.id
+    const deliver = async (event: string, conversationId: string | undefined) => {
+      const id = randomUUID()
+      await client.query(
+        `INSERT INTO webhook_deliveries (organization_id, id, endpoint_id, event_type, body, status, created_at)
+         SELECT organization_id, $1, gen_random_uuid(), $2, $3, 'succeeded', now() FROM conversations WHERE id = $4`,
+        [id, event, JSON.stringify({ type: event, data: { conversationId } }), there],
+      )
+      return id
+    }
+    const kept = [await deliver('review.completed', there), await deliver('webhook.test', randomUUID())]
+    const gone = await deliver('review.completed', randomUUID())
+    await migrate(connection, { log })
+    const left = await client.query<{ id: string }>('SELECT id FROM webhook_deliveries WHERE id = ANY($1)', [
+      [...kept, gone],
+    ])
+    expect(left.rows.map(({ id }) => id).sort()).toEqual(kept.sort())
+  } finally {
+    await close()
   }
 })

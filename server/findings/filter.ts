@@ -1,47 +1,44 @@
 import type { Static } from 'typebox'
-import { invalid } from '../platform/errors.ts'
+import { type Issue, invalidAll } from '../platform/errors.ts'
 import type { FindingFilter } from './queries.ts'
 import { type FindingQuery, findingPriorities, findingStatuses, lastFindingType } from './schema.ts'
 
-const partsOf = (text: string): string[] => text.split(',').map((part) => part.trim())
-
-/** The parts of a comma list, each of which must be known. */
-const choices = <V extends string>(name: string, text: string | undefined, known: readonly V[]): V[] | undefined =>
-  text === undefined
-    ? undefined
-    : partsOf(text).map((part) => {
-        const found = known.find((one) => one === part)
-        if (found === undefined) throw invalid(name, `“${part}” is none of ${known.join(', ')}`)
-        return found
-      })
-
+type Query = Static<typeof FindingQuery>
 type Form = (part: string) => boolean
 
-const matching = (name: string, text: string | undefined, fits: Form, what: string): string[] | undefined => {
-  const parts = text === undefined ? undefined : partsOf(text)
-  const other = parts?.find((part) => !fits(part))
-  if (other !== undefined) throw invalid(name, `“${other}” must be ${what}`)
-  return parts
-}
+const partsOf = (text: string): string[] => text.split(',').map((part) => part.trim())
 
 const isUuid: Form = (part) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(part)
 const isType: Form = (part) => /^\d{1,5}$/.test(part) && Number(part) <= lastFindingType
 
-const ids = (name: string, text: string | undefined) =>
-  matching(name, text, isUuid, 'a UUID')?.map((id) => id.toLowerCase())
+export const parseFilter = (query: Query): FindingFilter => {
+  const issues: Issue[] = []
 
-const tagsOf = (text: string | undefined): string[] | undefined => {
-  const tags = text === undefined ? undefined : partsOf(text).filter((tag) => tag !== '')
-  if (tags?.length === 0) throw invalid('tags', 'must name a tag')
-  return tags
+  /** The parts of a comma list, each of which must fit. */
+  const parts = (name: Exclude<keyof Query, 'limit'>, fits: Form, fault: string): string[] | undefined => {
+    const text = query[name]
+    const found = text === undefined ? undefined : partsOf(text)
+    for (const other of found?.filter((part) => !fits(part)) ?? []) {
+      issues.push({ path: name, message: `“${other}” ${fault}` })
+    }
+    return found
+  }
+  const choices = <V extends string>(name: 'status' | 'priority', known: readonly V[]) =>
+    parts(name, (part) => known.some((one) => one === part), `is none of ${known.join(', ')}`) as V[] | undefined
+  const ids = (name: 'assigneeUserId' | 'monitorId' | 'conversationId') =>
+    parts(name, isUuid, 'must be a UUID')?.map((id) => id.toLowerCase())
+
+  const tags = query.tags === undefined ? undefined : partsOf(query.tags).filter((tag) => tag !== '')
+  if (tags?.length === 0) issues.push({ path: 'tags', message: 'must name a tag' })
+  const filter = {
+    tags,
+    statuses: choices('status', findingStatuses),
+    priorities: choices('priority', findingPriorities),
+    findingTypes: parts('findingType', isType, `must be from 0 to ${lastFindingType}`)?.map(Number),
+    assigneeUserIds: ids('assigneeUserId'),
+    monitorIds: ids('monitorId'),
+    conversationIds: ids('conversationId'),
+  }
+  if (issues.length > 0) throw invalidAll(issues)
+  return filter
 }
-
-export const parseFilter = (query: Static<typeof FindingQuery>): FindingFilter => ({
-  statuses: choices('status', query.status, findingStatuses),
-  priorities: choices('priority', query.priority, findingPriorities),
-  tags: tagsOf(query.tags),
-  findingTypes: matching('findingType', query.findingType, isType, `from 0 to ${lastFindingType}`)?.map(Number),
-  assigneeUserIds: ids('assigneeUserId', query.assigneeUserId),
-  monitorIds: ids('monitorId', query.monitorId),
-  conversationIds: ids('conversationId', query.conversationId),
-})

@@ -97,6 +97,8 @@ describe('a merge', () => {
   it('into itself, of what was merged or into it, or with nothing is refused', async () => {
     const [a, b, c] = [await create(), await create(), await create()]
     expect((await merge(a, a.toUpperCase())).status).toBe(409)
+    const unknown = randomUUID()
+    expect((await merge(unknown, unknown)).status).toBe(404)
     await merge(a, b)
     expect((await merge(a, c)).status).toBe(409)
     expect((await merge(c, a)).status).toBe(409)

@@ -16,10 +16,9 @@ type Merge = { intoId: string; now: Date }
 export const mergeFinding = async (trx: Db, { org, userId }: Actor, id: string, { intoId, now }: Merge) => {
   // In one order, so that two that are merged into each other at once do not wait for each other.
   const [first, second] = [id.toLowerCase(), intoId.toLowerCase()].sort()
-  if (first === undefined || second === undefined || first === second) {
-    throw new ApiError('conflict', 'A finding cannot be merged into itself.')
-  }
+  if (first === undefined || second === undefined) throw new Error('two were given')
   const both = [await holdFinding(trx, org, first), await holdFinding(trx, org, second)]
+  if (first === second) throw new ApiError('conflict', 'A finding cannot be merged into itself.')
   const [from, into] = both[0]?.id === id.toLowerCase() ? both : both.reverse()
   if (!from || !into) throw new Error('two were held')
 

@@ -71,6 +71,15 @@ describe('a finding that the service filed', () => {
       const { status, body } = await call('GET', `/v1/findings?${query}`, { key })
       expect([status, body.details.issues[0].path]).toEqual([400, path])
     }
+    const { body } = await call('GET', '/v1/findings?status=shut,done&priority=urgent,top&monitorId=1&tags=,', { key })
+    const named = body.details.issues.map(({ path, message }: Record<string, string>) => `${path} ${message}`)
+    expect(named.sort()).toEqual([
+      'monitorId “1” must be a UUID',
+      'priority “top” is none of none, low, medium, high, urgent',
+      'status “done” is none of open, acknowledged, resolved, ignored',
+      'status “shut” is none of open, acknowledged, resolved, ignored',
+      'tags must name a tag',
+    ])
   })
 
   it('is not shown to another organization', async () => {

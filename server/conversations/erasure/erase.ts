@@ -3,6 +3,7 @@ import { noteChanges } from '../../experiments/observations/changes.ts'
 import { expireExportsOfCalls } from '../../exports/expire.ts'
 import { deleteGapsOfCalls } from '../../integrations/sync/gaps/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { deleteDeliveriesOfReviews } from '../../webhooks/deliveries/queries.ts'
 import { deleteRecording } from '../recordings/jobs.ts'
 import { eraseMentions } from './mentions.ts'
 import {
@@ -39,6 +40,8 @@ export const eraseConversations = async (deps: Deps, trx: Db, org: OrgId, ids: s
   await deleteResultsOf(trx, org, erased)
   await expireExportsOfCalls(deps, trx, org, erased)
   await deleteConversations(trx, org, erasedIds)
+  // Now that no review of them can be completed any more.
+  await deleteDeliveriesOfReviews(trx, org, erasedIds)
   if (externalIds.length > 0) {
     await insertTombstones(trx, org, hashes)
     await deleteSpansOf(trx, org, externalIds)

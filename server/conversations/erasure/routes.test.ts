@@ -3,10 +3,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { sql } from 'kysely'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { makeConversation, makeMonitor, makeOrganization, wav } from '../../../test/make.ts'
+import { makeActiveWebhookEndpoint, makeConversation, makeMonitor, makeOrganization, wav } from '../../../test/make.ts'
 import { sample } from '../../../test/samples/ingest/sample.ts'
 import { testServer } from '../../../test/server.ts'
 import { makeProvider, post } from '../../integrations/test-signing.ts'
+import { openReceiver } from '../../webhooks/test-receiver.ts'
 import { findTraces } from './test-traces.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
@@ -46,9 +47,15 @@ const bodyOf = (externalId: string) => ({
   metrics: [{ key: `metric ${planted}`, value: planted, comment: planted }],
 })
 
+const review = async (conversationId: string, notes: string) => {
+  const body = { conversationId, status: 'completed', notes }
+  expect((await call('POST', '/v1/reviews', { key, body })).status).toBe(201)
+}
+
 const plant = async () => {
   const externalId = `call-${planted}`
   const { id } = await makeConversation(server, key, bodyOf(externalId))
+  await review(id, planted)
   const metric = await call('PUT', `/v1/conversations/${id}/metrics/csat`, {
     key,
     body: { value: 1, comment: planted },
@@ -71,6 +78,10 @@ const erase = (id: string) => call('DELETE', `/v1/conversations/${id}`, { key })
 
 describe('erasing a conversation', () => {
   it('leaves no trace of what it held in any table, file or line of the log', async () => {
+    // It answers with what it was sent, and is to be asked again.
+    const receiver = await openReceiver((_request, response) => response.writeHead(500).end(planted))
+    const events = ['review.completed']
+    const endpoint = await makeActiveWebhookEndpoint(server, key, { url: receiver.url, events })
     const { id, externalId } = await plant()
     const called = await makeProvider(server, key, 'retell')
     const report = sample('retell_call_ended.json')
@@ -90,7 +101,10 @@ describe('erasing a conversation', () => {
       'monitor_results',
       'otel_spans',
       'recordings',
+      'reviews',
       'transcripts',
+      'webhook_attempts',
+      'webhook_deliveries',
       'a file',
     ])
 
@@ -98,7 +112,9 @@ describe('erasing a conversation', () => {
     expect(answer).toMatchObject({ status: 204, text: '' })
     await server.drain()
     expect(await findTraces(server, planted)).toEqual([])
-    expect((await call('GET', `/v1/integrations/${called.id}/deliveries`, { key })).body.data).toEqual([])
+    for (const told of [`integrations/${called.id}`, `webhook-endpoints/${endpoint.id}`]) {
+      expect((await call('GET', `/v1/${told}/deliveries`, { key })).body.data).toEqual([])
+    }
     expect((await fetch(recordingUrl)).status).toBe(404)
     for (const path of ['', '/transcript', '/recording', '/metrics', '/results']) {
       expect((await call('GET', `/v1/conversations/${id}${path}`, { key })).status).toBe(404)
@@ -110,6 +126,20 @@ describe('erasing a conversation', () => {
     expect(await post(server, called, report)).toMatchObject({ status: 200, body: { status: 'erased' } })
     await server.drain()
     expect(await findTraces(server, planted)).toEqual([])
+  })
+
+  it('takes a delivery of its review with it that is under way', async () => {
+    let id = ''
+    const receiver = await openReceiver(async (_request, response) => {
+      expect((await erase(id)).status).toBe(204)
+      response.writeHead(204).end()
+    })
+    await makeActiveWebhookEndpoint(server, key, { url: receiver.url, events: ['review.completed'] })
+    id = (await plant()).id
+    await server.drain()
+    expect(receiver.received).toHaveLength(1)
+    expect(await findTraces(server, planted)).toEqual([])
+    expect(server.logged.filter((line) => line.includes('webhook.deliver'))).toEqual([])
   })
 
   it('leaves an audit event with its id alone', async () => {
@@ -141,13 +171,19 @@ describe('erasing a conversation', () => {
   })
 
   it('touches nothing else', async () => {
+    const { url } = await openReceiver(204)
+    const endpoint = await makeActiveWebhookEndpoint(server, key, { url, events: ['review.completed'] })
     const { id } = await plant()
     const neighbour = await makeConversation(server, key, { metrics: [{ key: 'csat', value: 1 }] })
+    await review(neighbour.id, 'Polite')
+    const before = (await call('GET', `/v1/conversations/${neighbour.id}`, { key })).body
     const stranger = await makeOrganization(server)
     const same = await makeConversation(server, stranger.key, { externalId: `call-${planted}` })
     await erase(id)
     await server.drain()
-    expect((await call('GET', `/v1/conversations/${neighbour.id}`, { key })).body).toEqual(neighbour)
+    expect((await call('GET', `/v1/conversations/${neighbour.id}`, { key })).body).toEqual(before)
+    expect((await call('GET', `/v1/conversations/${neighbour.id}/reviews`, { key })).body.data).toHaveLength(1)
+    expect((await call('GET', `/v1/webhook-endpoints/${endpoint.id}/deliveries`, { key })).body.data).toHaveLength(1)
     expect((await call('GET', `/v1/conversations/${neighbour.id}/metrics`, { key })).body.data).toHaveLength(1)
     expect((await call('GET', `/v1/conversations/${same.id}`, { key: stranger.key })).body).toEqual(same)
     expect((await call('GET', '/v1/agents', { key })).body.data).toHaveLength(1)

@@ -1035,11 +1035,17 @@ CREATE TABLE webhook_deliveries (
   earlier_attempts integer NOT NULL DEFAULT 0,
   next_attempt_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL,
+  conversation_id uuid GENERATED ALWAYS AS (
+CASE event_type
+    WHEN 'review.completed'::text THEN (((body)::json #>> '{data,conversationId}'::text[]))::uuid
+    ELSE NULL::uuid
+END) STORED,
   CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT webhook_deliveries_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT webhook_deliveries_next_check CHECK (((next_attempt_at IS NOT NULL) = (status = 'pending'::text))),
   CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
 );
+CREATE INDEX webhook_deliveries_conversation_idx ON public.webhook_deliveries USING btree (organization_id, conversation_id) WHERE (conversation_id IS NOT NULL);
 CREATE INDEX webhook_deliveries_created_idx ON public.webhook_deliveries USING btree (created_at);
 CREATE INDEX webhook_deliveries_list_idx ON public.webhook_deliveries USING btree (organization_id, endpoint_id, id);
 CREATE INDEX webhook_deliveries_status_idx ON public.webhook_deliveries USING btree (organization_id, endpoint_id, status, id);

@@ -778,6 +778,7 @@ export interface WebhookAttempts {
 export interface WebhookDeliveries {
   attempts: Generated<number>;
   body: string;
+  conversation_id: Generated<string | null>;
   created_at: Timestamp;
   earlier_attempts: Generated<number>;
   endpoint_id: string;

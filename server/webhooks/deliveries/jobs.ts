@@ -52,7 +52,8 @@ const settle = async (
   const end = (status: 'succeeded' | 'failed', reason: string | null) =>
     updateDelivery(trx, org, id, { status, reason, nextAttemptAt: null, attemptCount })
 
-  await insertAttempt(trx, org, { deliveryId: id, number: attemptCount, ...attempt })
+  // Otherwise it was erased meanwhile.
+  if (!(await insertAttempt(trx, org, { deliveryId: id, number: attemptCount, ...attempt }))) return undefined
   await updateHealth(trx, org, endpoint, fault === undefined, now)
   if (fault === undefined) {
     await end('succeeded', null)

@@ -157,15 +157,28 @@ type NewAttempt = {
   answer: string | null
 }
 
-export const insertAttempt = (trx: Db, org: OrgId, { deliveryId, number, at, durationMs, ...outcome }: NewAttempt) =>
-  trx
-    .insertInto('webhook_attempts')
-    .values({
-      ...{ organization_id: org, delivery_id: deliveryId, number },
-      ...{ attempted_at: at, duration_ms: durationMs },
-      ...{ status_code: outcome.statusCode, error: outcome.error, answer: outcome.answer },
-    })
+/** Whether the delivery is still there, which is held so that it is there when the transaction ends. */
+export const insertAttempt = async (trx: Db, org: OrgId, attempt: NewAttempt): Promise<boolean> => {
+  const { deliveryId, number, at, durationMs, statusCode, error, answer } = attempt
+  const { rows } = await sql`
+    INSERT INTO webhook_attempts (organization_id, delivery_id, number, attempted_at, duration_ms, status_code, error,
+      answer)
+    SELECT d.organization_id, d.id, ${number}::integer, ${at}::timestamptz, ${durationMs}::integer,
+      ${statusCode}::smallint, ${error}, ${answer}
+    FROM webhook_deliveries d WHERE d.organization_id = ${org} AND d.id = ${deliveryId}
+    FOR KEY SHARE
+    RETURNING 1`.execute(trx)
+  return rows.length > 0
+}
+
+/** Those of reviews of these conversations, with their attempts: others hold nothing of a conversation. */
+export const deleteDeliveriesOfReviews = async (trx: Db, org: OrgId, conversationIds: string[]): Promise<void> => {
+  await trx
+    .deleteFrom('webhook_deliveries')
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', sql<string>`ANY(${conversationIds}::uuid[])`)
     .execute()
+}
 
 /** With their attempts. Answers how many there were. */
 export const deleteOldDeliveriesAllOrgs = (db: Db, before: Date, limit: number): Promise<number> =>
