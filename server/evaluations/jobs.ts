@@ -58,7 +58,7 @@ export const judge = defineJob({
   // They stand in line at the endpoint, which takes as many at once as the operator says.
   concurrency: 64,
   // Longer than a judging takes at worst: twenty windows, each asked about twice, two minutes a request, and its waits.
-  // What was paid for one that runs out of time is lost.
+  // The answers of one that runs out of time are lost, and paid for.
   timeoutSeconds: 2 * 60 * 60,
   run: async (deps: Deps, { organizationId, round, ...waiting }, attempt) => {
     // The one who enqueued it wrote the id of an organization.

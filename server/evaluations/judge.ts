@@ -4,11 +4,12 @@ import type { Turn } from '../conversations/transcripts/turn.ts'
 import type { Deps } from '../deps.ts'
 import type { Evaluation } from '../monitor-results/queries.ts'
 import type { JudgeDefinition, JudgeResult } from '../monitors/judges/definition.ts'
+import type { Paid } from '../monitors/judges/judge.ts'
 import type { StoredMonitor } from '../monitors/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { listContents } from './queries.ts'
 import { monthOf } from './spending/month.ts'
-import { getSpending, type Spent } from './spending/queries.ts'
+import { addSpending, getSpending, type Spent } from './spending/queries.ts'
 
 type JudgeDeps = Pick<Deps, 'db' | 'judge' | 'clock'>
 
@@ -66,7 +67,10 @@ const readTurns = async ({ db }: JudgeDeps, org: OrgId, subject: JudgeSubject): 
   return 'turns' in reading ? reading.turns : { why: `the transcript cannot be read: ${reading.unreadable}` }
 }
 
-/** Asks judges of a conversation: nothing is stored yet, and what was paid is told. */
+/**
+ * Asks judges of a conversation: nothing is stored yet, and what was paid is told. Where it is ended before that, what
+ * was paid is stored at once.
+ */
 export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: JudgeTask): Promise<Judgement> => {
   const { monitors, subject, readAt: evaluatedAt, background = false, signal } = task
   const judgement: Judgement = {
@@ -91,15 +95,23 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
     withoutAsking(monitors, 'unscored', turns.why)
     return judgement
   }
-  for (const group of groupsOf(deps, monitors)) {
+  const count = ({ tokens, cost }: Paid) => {
+    const { spent } = judgement
+    spent.judgements += tokens === null ? 0 : 1
+    spent.input += tokens?.input ?? 0
+    spent.output += tokens?.output ?? 0
+    spent.cost += cost ?? 0
+  }
+  const onLost = (paid: Paid[]) => paid.forEach(count)
+
+  const askGroup = async (group: StoredMonitor[]) => {
     const { budgetLeft } = await getSpending(deps.db, org, monthOf(deps.clock.now()))
     if (budgetLeft === 0) {
       judgement.isOutOfBudget = true
-      withoutAsking(group, 'failed', outOfBudget)
-      continue
+      return withoutAsking(group, 'failed', outOfBudget)
     }
     const definitions = group.map(({ definition }) => definition as JudgeDefinition)
-    const results = await deps.judge.evaluate({ definitions, turns, background, ...(signal && { signal }) })
+    const results = await deps.judge.evaluate({ definitions, turns, background, onLost, ...(signal && { signal }) })
     for (const [at, result] of results.entries()) {
       const monitor = group[at]
       if (!monitor) continue
@@ -108,11 +120,8 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
         ...placeOf(monitor),
         ...{ status, result: verdict, score, evidence, tokens, cost, reasoning: reasoningOf(result) },
       }
-      const { spent, postponed } = judgement
-      spent.judgements += tokens === null ? 0 : 1
-      spent.input += tokens?.input ?? 0
-      spent.output += tokens?.output ?? 0
-      spent.cost += cost ?? 0
+      const { postponed } = judgement
+      count(result)
       const evaluation = { evaluator, evaluatedAt, rows: [row] }
       if (retryAfterSeconds === undefined) judgement.evaluations.push(evaluation)
       else {
@@ -121,6 +130,14 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
         postponed.evaluations.push(evaluation)
       }
     }
+  }
+
+  try {
+    for (const group of groupsOf(deps, monitors)) await askGroup(group)
+  } catch (error) {
+    // The answers are lost, and the provider bills for them all the same.
+    await addSpending(deps.db, org, monthOf(deps.clock.now()), judgement.spent)
+    throw error
   }
   return judgement
 }

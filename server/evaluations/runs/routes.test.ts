@@ -133,13 +133,17 @@ describe('a run', () => {
     await makeCalls(key, 40)
     const judge = await makeJudge(key)
     let run: { monitorId: string; id: string } | undefined
+    let cancelling: ReturnType<typeof move> | undefined
     answerBy(async (_, number) => {
-      if (number === 20 && run) expect((await move(key, run, 'cancel')).status).toBe(200)
+      if (number === 20 && run) cancelling = move(key, run, 'cancel')
+      // From then on whoever asks gets no answer before the run is cancelled.
+      await cancelling
       return impolite()
     })
     run = (await start(key, judge.id)).body as { monitorId: string; id: string }
     expect((await start(key, judge.id)).status).toBe(409)
     await server.drain()
+    expect((await cancelling)?.status).toBe(200)
     const cancelled = await read(key, run)
     expect(cancelled).toMatchObject({ status: 'cancelled', total: 40, scored: 16 })
     // What was on its way was stored.

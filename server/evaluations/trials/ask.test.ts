@@ -86,6 +86,30 @@ describe('a trial of a judge', () => {
     expect(await spendingOf(key)).toMatchObject({ judgements: 1 })
   })
 
+  it('counts what was answered before the end, though not all was', async () => {
+    const { id: org, key } = await makeOrganization(server)
+    const ids = [await makeCall(key, 'One.')]
+    const { id } = await makeJudge(key, { enabled: false })
+    const time = new AbortController()
+    answerBy((_asked, number) => {
+      // It cannot be read, so it is asked for once more.
+      if (number === 1) return 'Hm.'
+      time.abort()
+      return new Promise(() => {})
+    })
+    // The id came from the service.
+    const tenant = org as OrgId
+    const { db, clock } = server.deps
+    const answers = await askMonitor(server.deps, tenant, {
+      monitor: await getMonitor(db, tenant, id),
+      subjects: await listSubjects(db, tenant, ids),
+      readAt: clock.now(),
+      signal: time.signal,
+    })
+    expect(answers).toMatchObject([{ status: 'failed', reasoning: expect.stringContaining('60 seconds') }])
+    expect(await spendingOf(key)).toMatchObject({ judgements: 1, inputTokens: 1_000, outputTokens: 100, cost: 2 })
+  })
+
   it('asks as many at once as the endpoint takes', async () => {
     const three = await serverWithModel({ EARSHOT_JUDGE_LIMITS: 'attempts=1,concurrency=3' })
     const { key } = await makeOrganization(three.server)

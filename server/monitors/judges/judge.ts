@@ -23,7 +23,11 @@ export type JudgeRequest = {
   background?: boolean
   /** Ends the judging: it rejects with the reason, and there is no result. */
   signal?: AbortSignal
+  /** Told before it rejects: what each definition has cost until then. */
+  onLost?: (paid: Paid[]) => void
 }
+
+export type Paid = Pick<JudgeResult, 'tokens' | 'cost'>
 
 /** What judging would take. */
 export type JudgeEstimate = { tokens: Tokens; cost: number | null }
@@ -109,14 +113,14 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
     return windows
   }
 
-  const evaluate: Judge['evaluate'] = async ({ definitions, turns, signal, background = false }) => {
+  const evaluate: Judge['evaluate'] = async ({ definitions, turns, signal, onLost, background = false }) => {
     const [first] = definitions
     if (!first) return []
     const model = modelOf(first)
     const evaluator = `${config.provider}:${model}`
     const judged: Judged[] = definitions.map((definition) => ({ definition, verdicts: [], tokens: null }))
-    const conclude = () =>
-      judged.map((one) => ({ ...combine(one), evaluator, tokens: one.tokens, cost: costOf(model, one.tokens) }))
+    const paidFor = ({ tokens }: Judged): Paid => ({ tokens, cost: costOf(model, tokens) })
+    const conclude = () => judged.map((one) => ({ ...combine(one), evaluator, ...paidFor(one) }))
 
     const windows = prepare(definitions, turns)
     if (!Array.isArray(windows)) {
@@ -133,7 +137,10 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
       try {
         await askAboutWindow(ask, open, { text, number: at + 1, of: windows.length }, turns)
       } catch (error) {
-        if (!(error instanceof EndpointError)) throw error
+        if (!(error instanceof EndpointError)) {
+          onLost?.(judged.map(paidFor))
+          throw error
+        }
         const { kind, message, retryAfterMs } = error
         const retryAfterSeconds = Math.ceil((retryAfterMs || againAfterMs) / 1_000)
         for (const { verdicts } of open) {

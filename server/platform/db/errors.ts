@@ -1,7 +1,11 @@
 /** The SQLSTATE classes and Node codes of a database that is away, restarting, full of connections or too busy. */
 const passingStates = /^(08|53|57P|25P0[34]$|57014$|40001$|40P01$)/
-const passingCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'])
-const socketCalls = new Set(['connect', 'read', 'write'])
+const passingCodes = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'],
+  // Its name, while it is made anew.
+  ...['EAI_AGAIN', 'ENOTFOUND'],
+])
+const socketCalls = new Set(['connect', 'read', 'write', 'getaddrinfo'])
 const passingMessages =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error)/
 
@@ -10,6 +14,8 @@ const codeOf = (error: unknown): string => (error as { code?: unknown } | null)?
 /** Whether the same statement may well succeed in a moment. */
 export const isPassingDatabaseError = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
+  // Of a name with several addresses, each was tried.
+  if (error instanceof AggregateError) return error.errors.every(isPassingDatabaseError)
   const code = codeOf(error)
   const fromSocket = passingCodes.has(code) && socketCalls.has((error as NodeJS.ErrnoException).syscall ?? '')
   return passingStates.test(code) || fromSocket || passingMessages.test(error.message)

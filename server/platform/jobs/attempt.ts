@@ -1,9 +1,18 @@
 // One claim from its start to its end: run, complete, try again later, or bury.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../db/database.ts'
+import { isPassingDatabaseError } from '../db/errors.ts'
 import { ApiError } from '../errors.ts'
 import { type Attempt, acceptsPayload, type Job } from './define-job.ts'
-import { buryAttempt, type Claim, completeAttempt, holdAttempt, retryAttempt, returnAttempt } from './queries.ts'
+import {
+  buryAttempt,
+  type Claim,
+  completeAttempt,
+  holdAttempt,
+  isCompleted,
+  retryAttempt,
+  returnAttempt,
+} from './queries.ts'
 
 export type TakenJob = Claim & { number: number; payload: unknown }
 
@@ -12,7 +21,7 @@ export type JobResult = 'completed' | 'retried' | 'dead' | 'returned' | 'stale'
 export type Outcome = { name: string; jobId: string; number: number; result: JobResult; error?: unknown }
 
 /** Thrown by a transaction of an attempt that no longer owns its job. */
-class StaleAttempt extends Error {
+export class StaleAttempt extends Error {
   constructor() {
     super('Another worker has taken this job over')
     this.name = 'StaleAttempt'
@@ -41,13 +50,16 @@ const retryDelay = (job: Job, number: number): number => {
 }
 
 /** A short loss of the database must not make finished work be done again. */
-const persist = async <T>(end: () => Promise<T>): Promise<T> => {
+const persist = async <T>(
+  end: () => Promise<T>,
+  { mayHelp = () => true, signal }: { mayHelp?: (error: unknown) => boolean; signal?: AbortSignal } = {},
+): Promise<T> => {
   for (let delayMs = 100; ; delayMs *= 3) {
     try {
       return await end()
     } catch (error) {
-      if (delayMs > 3_000) throw error
-      await sleep(delayMs)
+      if (delayMs > 3_000 || !mayHelp(error)) throw error
+      await sleep(delayMs, undefined, { signal })
     }
   }
 }
@@ -65,26 +77,52 @@ export const runAttempt = async <D>(
   const outcome = { name: taken.name, jobId: taken.id, number: taken.number }
   let finished = false
 
-  const transaction: Attempt['transaction'] = (effect) =>
+  const tryOnce: Attempt['transaction'] = (effect) =>
     db.transaction().execute(async (trx) => {
       if (!(await holdAttempt(trx, taken))) throw new StaleAttempt()
       return await effect(trx)
     })
+
+  const transaction: Attempt['transaction'] = (effect) => {
+    // The answer to a COMMIT may be what was lost. Nothing would tell the second try that the first one counts.
+    let mayBeCommitted = false
+    const run = () =>
+      tryOnce(async (trx) => {
+        const value = await effect(trx)
+        mayBeCommitted = true
+        return value
+      })
+    const mayHelp = (error: unknown) => !mayBeCommitted && isPassingDatabaseError(error)
+    return persist(run, { mayHelp, signal: end.signal })
+  }
+
+  const finish: Attempt['finish'] = async <T>(effect: (trx: Db) => Promise<T>) => {
+    let committing: { value: T } | undefined
+    const run = async () => {
+      try {
+        return await tryOnce(async (trx) => {
+          const value = await effect(trx)
+          if (!(await completeAttempt(trx, taken))) throw new StaleAttempt()
+          committing = { value }
+          return value
+        })
+      } catch (error) {
+        // Of an earlier try whose COMMIT was not answered, the completed job tells that it counts.
+        if (committing && error instanceof StaleAttempt && (await isCompleted(db, taken))) return committing.value
+        throw error
+      }
+    }
+    const value = await persist(run, { mayHelp: isPassingDatabaseError, signal: end.signal })
+    finished = true
+    return value
+  }
 
   const attempt: Attempt = {
     jobId: taken.id,
     number: taken.number,
     signal: end.signal,
     transaction,
-    finish: async (effect) => {
-      const value = await transaction(async (trx) => {
-        const effected = await effect(trx)
-        if (!(await completeAttempt(trx, taken))) throw new StaleAttempt()
-        return effected
-      })
-      finished = true
-      return value
-    },
+    finish,
   }
 
   const settled = (owned: boolean, result: JobResult, error?: unknown): Outcome => ({
@@ -122,7 +160,8 @@ export const runAttempt = async <D>(
   try {
     end.signal.throwIfAborted()
     await Promise.race([job.run(deps, taken.payload, attempt), ended.promise])
-    return settled(finished || (await persist(() => completeAttempt(db, taken))), 'completed')
+    const complete = async () => (await completeAttempt(db, taken)) || (await isCompleted(db, taken))
+    return settled(finished || (await persist(complete)), 'completed')
   } catch (error) {
     if (finished) return settled(true, 'completed', error)
     if (error instanceof StaleAttempt) return settled(false, 'completed')

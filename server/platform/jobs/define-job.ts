@@ -11,10 +11,11 @@ export type Attempt = {
   signal: AbortSignal
   /**
    * Opens a transaction that commits only while this attempt still owns the job. An attempt that lost its job
-   * gets StaleAttempt and changes nothing.
+   * gets StaleAttempt and changes nothing. After a passing fault of the database, which took the first try back, the
+   * effect runs again: it changes nothing but what its transaction does.
    */
   transaction: <T>(effect: (trx: Db) => Promise<T>) => Promise<T>
-  /** The last transaction of the job: its effect and the job's completion are one commit. */
+  /** The last transaction of the job: its effect and the job's completion are one commit. It, too, may run again. */
   finish: <T>(effect: (trx: Db) => Promise<T>) => Promise<T>
 }
 

@@ -38,6 +38,14 @@ const endAttempt = async (db: Db, claim: Claim, change: RawBuilder<unknown>): Pr
 export const completeAttempt = (db: Db, claim: Claim) =>
   endAttempt(db, claim, sql`state = 'completed', completed_on = pgboss.job_now(), output = NULL`)
 
+/** Whether it was this attempt that completed the job: each later one would have another number. */
+export const isCompleted = async (db: Db, { name, id, attempt }: Claim): Promise<boolean> => {
+  const { rows } = await sql`
+    SELECT 1 FROM pgboss.job WHERE name = ${name} AND id = ${id} AND state = 'completed' AND retry_count = ${attempt}
+  `.execute(db)
+  return rows.length === 1
+}
+
 const outputOf = (message: string) => sql`jsonb_build_object('message', ${message}::text)`
 
 export const retryAttempt = (db: Db, claim: Claim, delaySeconds: number, message: string) =>

@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { Type } from 'typebox'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { behindPassage } from '../../../test/database.ts'
+import { sound } from '../../../test/passage.ts'
+import { openDatabase } from '../db/database.ts'
+import { type Attempt, defineJob } from './define-job.ts'
+import { openJobs } from './queue.ts'
+import { quietLog } from './test-log.ts'
+import { note, notes } from './test-notes.ts'
+import { eventually, openTestQueue } from './test-queue.ts'
+
+type Deps = { run: (attempt: Attempt) => Promise<void> }
+
+const job = defineJob({
+  name: 'attempt.any',
+  payload: Type.Object({}),
+  run: ({ run }: Deps, _payload, attempt) => run(attempt),
+})
+
+let queue: Awaited<ReturnType<typeof openTestQueue>>
+
+beforeAll(async () => {
+  queue = await openTestQueue([job])
+})
+beforeEach(async () => {
+  await sql`TRUNCATE effects, job_holders`.execute(queue.db)
+  await sql`DELETE FROM pgboss.job`.execute(queue.db)
+})
+afterAll(() => queue.close())
+
+/** Runs one job over a network that can fail; the test's own connections are sound. */
+const overPassage = async () => {
+  const { passage, connection } = await behindPassage(queue.connection)
+  const database = openDatabase({ connection, applicationName: 'jobs test' })
+  const jobs = await openJobs({ database, log: quietLog() })
+  onTestFinished(async () => {
+    await jobs.close()
+    await database.close()
+  })
+  await queue.jobs.enqueue(queue.db, job, {})
+  return { passage, drain: (run: Deps['run']) => jobs.drain([job], { run }, { allowFailures: true }) }
+}
+
+const completed = [{ number: 1, result: 'completed' }]
+
+describe.each(['transaction', 'finish'] as const)('what was done is not done again for the sake of its %s', (kind) => {
+  test('when the database is away for a moment', async () => {
+    const { passage, drain } = await overPassage()
+    let works = 0
+    const outcomes = await drain(async (attempt) => {
+      works++
+      passage.become({ kind: 'resetting' })
+      const back = sleep(300).then(() => passage.become(sound))
+      await attempt[kind]((trx) => note(trx, 'stored')).finally(() => back)
+    })
+    expect(outcomes).toMatchObject(completed)
+    expect(works).toBe(1)
+    expect(await notes(queue.db)).toEqual(['stored'])
+  })
+
+  test('when its connection is cut in the middle: the effect of that try is taken back', async () => {
+    const { passage, drain } = await overPassage()
+    let [works, tries] = [0, 0]
+    const outcomes = await drain(async (attempt) => {
+      works++
+      await attempt[kind](async (trx) => {
+        await note(trx, 'begun')
+        if (++tries === 1) passage.reset()
+        await note(trx, 'stored')
+      })
+    })
+    expect(outcomes).toMatchObject(completed)
+    expect([works, tries]).toEqual([1, 2])
+    expect(await notes(queue.db)).toEqual(['begun', 'stored'])
+  })
+
+  test('but what it refuses is told at once', async () => {
+    const { drain } = await overPassage()
+    let tries = 0
+    const outcomes = await drain((attempt) =>
+      attempt[kind](async () => {
+        tries++
+        throw new Error('no')
+      }),
+    )
+    expect(outcomes).toMatchObject([{ result: 'retried', error: { message: 'no' } }])
+    expect(tries).toBe(1)
+  })
+})
+
+describe('a commit whose answer is lost', () => {
+  /** Cuts all connections while the commit goes on. */
+  const cutAtCommit = async (kind: 'transaction' | 'finish') => {
+    const { passage, drain } = await overPassage()
+    let tries = 0
+    let value: unknown
+    const drained = drain(async (attempt) => {
+      value = await attempt[kind](async (trx) => {
+        await note(trx, 'stored')
+        return ++tries
+      })
+    })
+    await eventually('a commit', async () => {
+      const { rows } = await sql`
+        SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND query = 'commit'
+      `.execute(queue.db)
+      return rows.length > 0
+    })
+    passage.reset()
+    return { outcomes: await drained, tries, value }
+  }
+
+  beforeAll(async () => {
+    await sql`
+      CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END'
+    `.execute(queue.db)
+    await sql`
+      CREATE CONSTRAINT TRIGGER lingering AFTER INSERT ON effects DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION linger()`.execute(queue.db)
+  })
+
+  test('counts when it completed the job', async () => {
+    const { outcomes, tries, value } = await cutAtCommit('finish')
+    expect(outcomes).toMatchObject(completed)
+    expect(outcomes[0]).not.toHaveProperty('error')
+    expect([tries, value]).toEqual([1, 1])
+    expect(await notes(queue.db)).toEqual(['stored'])
+  })
+
+  test('is not tried twice when nothing tells whether it was done', async () => {
+    const { outcomes, tries } = await cutAtCommit('transaction')
+    expect(outcomes).toMatchObject([{ number: 1, result: 'retried' }])
+    expect(tries).toBe(1)
+    expect(await notes(queue.db)).toEqual(['stored'])
+  })
+})
