@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { Deps } from '../deps.ts'
+import { attemptEach } from '../platform/jobs/attempt-each.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
 import { listLapsedAllOrgs, lockConversations, settleConversations, settleItem } from './queries.ts'
 
@@ -19,13 +20,13 @@ export const lapseReviews = defineJob({
       attempt.signal.throwIfAborted()
       const now = clock.now()
       const lapsed = await listLapsedAllOrgs(db, now, batchSize)
-      for (const { org, bucketId, conversationId } of lapsed) {
-        await attempt.transaction(async (trx) => {
+      await attemptEach(attempt, lapsed, ({ org, bucketId, conversationId }) =>
+        attempt.transaction(async (trx) => {
           await lockConversations(trx, org, [conversationId])
           await settleItem(trx, org, bucketId, conversationId, now)
           await settleConversations(trx, org, [conversationId], now)
-        })
-      }
+        }),
+      )
       if (lapsed.length < batchSize) return
     }
   },

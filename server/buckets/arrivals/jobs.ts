@@ -3,6 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { batchesOf } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { ApiError } from '../../platform/errors.ts'
+import { attemptEach } from '../../platform/jobs/attempt-each.ts'
 import { defineJob } from '../../platform/jobs/define-job.ts'
 import { putIn } from '../conversations/put-in.ts'
 import { holdBucket } from '../queries.ts'
@@ -27,22 +28,18 @@ export const offerConversations = defineJob({
   run: async ({ db, clock }: Deps, { organizationId, conversationIds }, attempt) => {
     // The one who enqueued it wrote the id of an organization.
     const org = organizationId as OrgId
-    const faults: unknown[] = []
-    for (const bucket of await listFollowing(db, org)) {
-      attempt.signal.throwIfAborted()
-      try {
-        const taken = await listTaken(db, org, bucket, conversationIds)
-        if (taken.length === 0) continue
-        await attempt.transaction(async (trx) => {
-          await holdBucket(trx, org, bucket.id)
-          await putIn(trx, org, bucket, taken, clock.now())
-        })
-      } catch (fault) {
-        // One that fails holds up no other; the job then comes again for it. One that is gone needs nothing.
-        if (!(fault instanceof ApiError && fault.kind === 'notFound')) faults.push(fault)
-      }
-    }
-    if (faults.length > 0) throw faults[0]
+    await attemptEach(attempt, await listFollowing(db, org), async (bucket) => {
+      const taken = await listTaken(db, org, bucket, conversationIds)
+      if (taken.length === 0) return
+      const put = attempt.transaction(async (trx) => {
+        await holdBucket(trx, org, bucket.id)
+        await putIn(trx, org, bucket, taken, clock.now())
+      })
+      await put.catch((fault: unknown) => {
+        // One that is gone needs nothing.
+        if (!(fault instanceof ApiError && fault.kind === 'notFound')) throw fault
+      })
+    })
   },
 })
 

@@ -97,6 +97,31 @@ describe('retention', () => {
     expect(await count('conversations')).toBe(0)
   })
 
+  it('of an organization that fails holds up no other', async () => {
+    const orgs = [org, await makeOrganization(server)].sort((a, b) => (a.id < b.id ? -1 : 1))
+    for (const each of orgs) {
+      key = each.key
+      await retain(30)
+      await makeMany(1, 31)
+    }
+    const counts = async () => {
+      const found: number[] = []
+      for (org of orgs) found.push(await count('conversations'))
+      return found
+    }
+    const enqueue: typeof jobs.enqueue = async (...args) => {
+      if ('organizationId' in args[2] && args[2].organizationId === orgs[0]?.id) throw new Error('of the first')
+      return jobs.enqueue(...args)
+    }
+    await jobs.enqueue(db, eraseByRetention, {})
+    const failing = { ...server.deps, jobs: { ...jobs, enqueue } }
+    const [first] = await jobs.drain([eraseByRetention], failing, { allowFailures: true })
+    expect(first).toMatchObject({ result: 'retried', error: { message: 'of the first' } })
+    expect(await counts()).toEqual([1, 0])
+    await jobs.drain(jobList, server.deps, { delayed: true })
+    expect(await counts()).toEqual([0, 0])
+  })
+
   it('keeps everything where no days are set', async () => {
     await makeConversation(server, key, { startedAt: ago(2_000) })
     await retain(30)

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { recordServiceAudit } from '../../platform/audit/record.ts'
 import type { OrgId } from '../../platform/db/database.ts'
+import { attemptEach } from '../../platform/jobs/attempt-each.ts'
 import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
 import { eraseConversations } from './erase.ts'
 import { listOutdatedConversations, listRetainingOrganizationsAllOrgs } from './queries.ts'
@@ -38,10 +39,11 @@ export const eraseByRetention = defineJob({
   timeoutSeconds: 55 * 60,
   concurrency: 1,
   run: async (deps: Deps, _payload, attempt) => {
-    for (const { org, retentionDays } of await listRetainingOrganizationsAllOrgs(deps.db)) {
+    const retaining = await listRetainingOrganizationsAllOrgs(deps.db)
+    await attemptEach(attempt, retaining, async ({ org, retentionDays }) => {
       const before = new Date(deps.clock.now().getTime() - retentionDays * dayMs)
       const erased = await eraseOutdated(deps, org, before, attempt)
       if (erased > 0) deps.log.info({ organizationId: org, erased }, 'erased conversations that were kept long enough')
-    }
+    })
   },
 })

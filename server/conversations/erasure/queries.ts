@@ -63,16 +63,20 @@ export const deleteConversations = async (trx: Db, org: OrgId, ids: string[]): P
     .execute()
 }
 
-/** Spans that name the conversation, and those of its traces that name none. */
+/**
+ * Spans that name the conversation, and those of its traces that name none. Two statements, each by an index of its
+ * own: joined by OR, all spans of the organization would be read.
+ */
 export const deleteSpansOf = async (trx: Db, org: OrgId, externalIds: string[]): Promise<void> => {
+  const { rows } = await sql<{ traceId: string }>`
+    WITH deleted AS (
+      DELETE FROM otel_spans WHERE organization_id = ${org} AND conversation_key = ANY(${externalIds}::text[])
+      RETURNING trace_id)
+    SELECT DISTINCT trace_id AS "traceId" FROM deleted`.execute(trx)
+  const traceIds = [...externalIds, ...rows.map(({ traceId }) => traceId)]
   await sql`
-    DELETE FROM otel_spans s
-    WHERE s.organization_id = ${org} AND (
-      s.conversation_key = ANY(${externalIds}::text[])
-      OR (s.conversation_key IS NULL AND s.trace_id = ANY(
-        SELECT unnest(${externalIds}::text[]) UNION ALL
-        SELECT t.trace_id FROM otel_spans t
-        WHERE t.organization_id = ${org} AND t.conversation_key = ANY(${externalIds}::text[]))))`.execute(trx)
+    DELETE FROM otel_spans
+    WHERE organization_id = ${org} AND trace_id = ANY(${traceIds}::text[]) AND conversation_key IS NULL`.execute(trx)
 }
 
 export const listRetainingOrganizationsAllOrgs = (db: Db) =>

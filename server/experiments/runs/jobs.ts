@@ -6,6 +6,7 @@ import { rulePage } from '../../evaluations/runs/rule-page.ts'
 import { secondsToWait } from '../../evaluations/runs/wait.ts'
 import { findMonitorsAtVersions, type StoredMonitor } from '../../monitors/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { attemptEach } from '../../platform/jobs/attempt-each.ts'
 import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
 import { noteChanges } from '../observations/changes.ts'
 import { failed, missing, pending } from '../observations/held.ts'
@@ -192,9 +193,8 @@ export const sweepExperiments = defineJob({
   timeoutSeconds: 55 * 60,
   run: async (deps: Deps, _payload, attempt) => {
     const now = deps.clock.now()
-    for (const { org, id, finishedAt } of await listOpenAllOrgs(deps.db)) {
-      attempt.signal.throwIfAborted()
-      await attempt.transaction(async (trx) => {
+    await attemptEach(attempt, await listOpenAllOrgs(deps.db), ({ org, id, finishedAt }) =>
+      attempt.transaction(async (trx) => {
         const addedBefore = new Date(now.getTime() - patienceMs)
         const awaited = await listAwaited(trx, org, id, { addedBefore })
         await noteChanges(
@@ -205,8 +205,8 @@ export const sweepExperiments = defineJob({
         )
         if (finishedAt === null || awaited.length > 0) return
         await endLaunchRun(trx, org, await lockExperiment(trx, org, id), now)
-      })
-    }
+      }),
+    )
     await attempt.finish(async () => {})
   },
 })

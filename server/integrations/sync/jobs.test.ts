@@ -180,6 +180,24 @@ it('a run whose settings are changed stores nothing more, and moves nothing', as
   expect((await get()).lastRun).toMatchObject({ status: 'completed', stored: 1, filled: 1 })
 })
 
+it('one that cannot begin keeps no other from beginning', async () => {
+  const first = await begin('retell', [madeCall(50)])
+  clock.advance(1_000)
+  const second = await begin('retell', [madeCall(50)])
+  const enqueue: typeof deps.jobs.enqueue = async (...args) => {
+    if ('organizationId' in args[2] && args[2].organizationId === first.id) throw new Error('of the first')
+    return deps.jobs.enqueue(...args)
+  }
+  await deps.jobs.enqueue(deps.db, startSyncs, {})
+  const failing = { ...deps, jobs: { ...deps.jobs, enqueue } }
+  const [outcome] = await deps.jobs.drain([startSyncs], failing, { allowFailures: true })
+  expect(outcome).toMatchObject({ result: 'retried', error: { message: 'of the first' } })
+  expect([(await first.get()).state, (await second.get()).state]).toEqual(['waiting', 'running'])
+  await deps.jobs.drain([startSyncs], deps, { delayed: true })
+  await drain()
+  expect([(await first.ids()).length, (await second.ids()).length]).toEqual([1, 1])
+})
+
 it('a call that cannot be had stays visible with the reason, and is tried again', async () => {
   const [broken, whole] = [madeCall(50), madeCall(40)]
   const { there, get, ids } = await begin('elevenlabs', [broken, whole])

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import type { Deps } from '../../deps.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { newId } from '../../platform/ids.ts'
+import { attemptEach } from '../../platform/jobs/attempt-each.ts'
 import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
 import { deleteGap, deleteOldGapsAllOrgs, deleteStoredGapsAllOrgs, listDueGaps } from './gaps/queries.ts'
 import {
@@ -153,12 +154,11 @@ export const startSyncs = defineJob({
   name: 'integration.start-syncs',
   payload: Type.Object({}),
   schedule: '* * * * *',
-  run: async (deps: Deps, _payload, { signal }) => {
+  run: async (deps: Deps, _payload, attempt) => {
     const due = await listDueSyncsAllOrgs(deps.db, deps.clock.now(), startedAtOnce)
-    for (const { org, integrationId } of due) {
-      signal.throwIfAborted()
-      await deps.db.transaction().execute((trx) => beginRun(deps, trx, org, integrationId))
-    }
+    await attemptEach(attempt, due, ({ org, integrationId }) =>
+      attempt.transaction((trx) => beginRun(deps, trx, org, integrationId)),
+    )
   },
 })
 

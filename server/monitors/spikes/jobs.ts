@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import type { Deps } from '../../deps.ts'
 import type { OrgId } from '../../platform/db/database.ts'
+import { attemptEach } from '../../platform/jobs/attempt-each.ts'
 import { type Attempt, defineJob, type Job } from '../../platform/jobs/define-job.ts'
 import { listDueMonitors, listDueOrganizationsAllOrgs } from './queries.ts'
 import { detectInMonitor, rangeAt } from './step.ts'
@@ -22,23 +23,16 @@ const askEach = async ({ db, jobs, clock }: Deps, attempt: Attempt): Promise<voi
   }
 }
 
-/** A monitor that fails holds up no other; the job then comes again for it. */
 const detectInOrganization = async (deps: Deps, org: OrgId, attempt: Attempt): Promise<void> => {
   const { db, clock } = deps
   const now = clock.now()
-  const faults: unknown[] = []
-  for (const monitorId of await listDueMonitors(db, org, rangeAt(now))) {
-    try {
-      for (let more = true; more; ) {
-        attempt.signal.throwIfAborted()
-        const step = { now, jobId: attempt.jobId }
-        more = await attempt.transaction((trx) => detectInMonitor(deps, trx, org, monitorId, step))
-      }
-    } catch (fault) {
-      faults.push(fault)
+  await attemptEach(attempt, await listDueMonitors(db, org, rangeAt(now)), async (monitorId) => {
+    for (let more = true; more; ) {
+      attempt.signal.throwIfAborted()
+      const step = { now, jobId: attempt.jobId }
+      more = await attempt.transaction((trx) => detectInMonitor(deps, trx, org, monitorId, step))
     }
-  }
-  if (faults.length > 0) throw faults[0]
+  })
 }
 
 /** Looks each hour whether the rate of a monitor has risen; by organization. */

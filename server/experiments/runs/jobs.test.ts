@@ -1,0 +1,31 @@
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { testServer } from '../../../test/server.ts'
+import { openExperiments } from '../test-experiments.ts'
+import { sweepExperiments } from './jobs.ts'
+import { listOpenAllOrgs } from './queries.ts'
+
+const server = await testServer()
+const { db, jobs } = server.deps
+
+const dayMs = 24 * 60 * 60 * 1_000
+
+it('an experiment that cannot be swept keeps no other from its end', async () => {
+  for (const own of [await openExperiments(server), await openExperiments(server)]) {
+    const experiment = await own.launch()
+    await own.converse('A')
+    await own.read(experiment)
+    server.clock.advance(1_000)
+    await own.finish(experiment)
+  }
+  await server.drain()
+  server.clock.advance(8 * dayMs)
+  const [first, second] = await listOpenAllOrgs(db)
+  expect(second).toBeDefined()
+  await sql`UPDATE experiment_outcomes SET sums = '{}' WHERE experiment_id = ${first?.id}`.execute(db)
+
+  await jobs.enqueue(db, sweepExperiments, {})
+  const [outcome] = await jobs.drain([sweepExperiments], server.deps, { allowFailures: true })
+  expect(outcome).toMatchObject({ result: 'retried', error: expect.any(TypeError) })
+  expect(await listOpenAllOrgs(db)).toEqual([first])
+})
