@@ -113,6 +113,43 @@ it('delivery of what is erased on its way is taken back, or says that it cannot 
   }
 })
 
+it.each([
+  ['is killed', true],
+  ['is killed', false],
+  ['cannot delete it yet', true],
+])(
+  'delivery of what is erased is taken back by the next attempt when one %s (may delete: %s)',
+  async (how, mayDelete) => {
+    const { destination, store } = await openTestBucket()
+    const { key } = await makeOrganization(server)
+    const { id, monitorId } = await makeSchedule(key, { destination })
+    clock.advance(hourMs)
+    await makeCall(key, monitorId, 'call-1', 30 * minuteMs)
+    await runNow(key, id)
+    await deps.jobs.drain([generateExport], deps)
+    const [{ exportId, objectKey }] = await runsOf(key, id)
+    const outbound = {
+      ...deps.outbound,
+      request: async (...sent: Parameters<typeof deps.outbound.request>) => {
+        const answer = await deps.outbound.request(...sent)
+        await call('DELETE', `/v1/monitor-exports/${exportId}`, { key })
+        if (how === 'is killed') throw new Error('killed')
+        return answer
+      },
+    }
+    store.state.fault = (line) => (line.startsWith('DELETE') ? 'SlowDown' : undefined)
+    await deps.jobs.drain([deliverRun], { ...deps, outbound }, { allowFailures: true })
+    expect(await runsOf(key, id)).toMatchObject([{ status: 'delivering', attempts: 1 }])
+    expect([...store.objects.keys()]).toEqual([objectKey])
+    store.state.fault = (line) => (line.startsWith('DELETE') && !mayDelete ? 'AccessDenied' : undefined)
+    await deps.jobs.drain([deliverRun], deps, { delayed: true, allowFailures: true })
+    const [run] = await runsOf(key, id)
+    expect(run).toMatchObject({ status: 'failed', attempts: 2, error: expect.stringContaining('expired') })
+    expect(run.error.includes(`may not delete it: ${objectKey} is left there`)).toBe(!mayDelete)
+    expect(store.objects.size).toBe(mayDelete ? 0 : 1)
+  },
+)
+
 it('delivery is of the export as it was asked for, whatever the schedule says by then', async () => {
   const { destination, store } = await openTestBucket()
   const { key } = await makeOrganization(server)

@@ -31,10 +31,25 @@ const refusalOf = async (db: Db, org: OrgId): Promise<string | undefined> => {
   return features.monitorExports ? undefined : 'Exports are switched off for the organization.'
 }
 
+/** Deletes what may lie in the bucket; how the run ends then. Where another try may help, it throws. */
+const takeBack = async (bucket: TenantBucket, objectKey: string): Promise<string> => {
+  try {
+    await bucket.delete(objectKey)
+    return expired
+  } catch (error) {
+    if (!(error instanceof BucketError && error.isFinal)) throw error
+    return `${expired} The key may not delete it: ${objectKey} is left there.`
+  }
+}
+
 const upload = async (deps: Deps, bucket: TenantBucket, { org, run, attempt }: Task): Promise<string | undefined> => {
   const { db, blobs } = deps
   const stored = run.exportId === null ? undefined : await findExport(db, org, run.exportId)
-  if (stored?.status !== 'completed' || !stored.blobKey || !stored.sha256 || !run.objectKey) return expired
+  if (!run.objectKey) return expired
+  if (stored?.status !== 'completed' || !stored.blobKey || !stored.sha256) {
+    // An earlier attempt may have written it, and ended before it knew or before it could take it back.
+    return run.attempts > 0 ? takeBack(bucket, run.objectKey) : expired
+  }
   const content = await blobs.get(stored.blobKey)
   if (!content) return 'The file of the export is missing in the storage.'
   const { stream, contentType } = content
@@ -44,17 +59,10 @@ const upload = async (deps: Deps, bucket: TenantBucket, { org, run, attempt }: T
     stream.destroy()
   }
   // A conversation of it may have been erased while it was on its way.
-  if ((await findExport(db, org, stored.id))?.status === 'completed') return undefined
-  try {
-    await bucket.delete(run.objectKey)
-    return expired
-  } catch (error) {
-    if (!(error instanceof BucketError && error.isFinal)) throw error
-    return `${expired} The key may not delete it: ${run.objectKey} is left there.`
-  }
+  return (await findExport(db, org, stored.id))?.status === 'completed' ? undefined : takeBack(bucket, run.objectKey)
 }
 
-/** Safe to run again: the same object is written with the same bytes. */
+/** Safe to run again: the same object is written with the same bytes, or taken back. */
 export const deliverRun = defineJob({
   name: 'export-schedule.deliver',
   payload: Type.Object({ organizationId: Type.Unsafe<OrgId>({ type: 'string' }), runId: Type.String() }),

@@ -1,10 +1,10 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { makeExportSchedule, makeOrganization, makeScheduleBody, makeWebhookEndpoint } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { openTestBucket } from './test-bucket.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
-const { call, clock } = server
+const { call, clock, deps } = server
 
 const create = (key: string, body: object) => call('POST', '/v1/export-schedules', { key, body })
 const change = (key: string, id: string, body: object) => call('PATCH', `/v1/export-schedules/${id}`, { key, body })
@@ -96,6 +96,34 @@ it('keeps the secret to itself, and asks for it anew with another bucket', async
     expect(text).not.toContain(secretAccessKey)
     expect(text).not.toContain('"secret"')
   }
+})
+
+it.each([
+  ['keeps the secret that another change brings', 'AKIATEST', 200],
+  ['is refused when another change names another key', 'AKIAOTHER', 409],
+])('a change without a secret %s while the bucket is tested', async (_what, accessKeyId, status) => {
+  const { store, destination } = await openTestBucket()
+  const { key } = await makeOrganization(server)
+  const { id } = (await create(key, { ...(await makeScheduleBody(server, key)), destination })).body
+  const rotated = { ...destination, accessKeyId, secretAccessKey: 'rotated' }
+  const { request } = deps.outbound
+  const spy = vi.spyOn(deps.outbound, 'request')
+  onTestFinished(() => spy.mockRestore())
+  // The first request is that of the change without a secret; its answer comes when the other change is through.
+  spy.mockImplementationOnce(async (...sent) => {
+    const answer = await request(...sent)
+    Object.assign(store.credentials, { accessKeyId, secretAccessKey: 'rotated' })
+    expect((await change(key, id, { destination: rotated })).status).toBe(200)
+    return answer
+  })
+  const { secretAccessKey: _secret, ...named } = destination
+  const changed = await change(key, id, { destination: { ...named, prefix: 'calls' } })
+  expect(changed.status, changed.text).toBe(status)
+  if (status === 409) expect(changed.body.message).toContain('send yours again with secretAccessKey')
+  const prefix = status === 200 ? 'calls' : null
+  const { body } = await call('GET', `/v1/export-schedules/${id}`, { key })
+  expect(body.destination).toMatchObject({ accessKeyId, prefix })
+  expect((await call('POST', `/v1/export-schedules/${id}/test`, { key })).body).toMatchObject({ ok: true })
 })
 
 it('changes part by part, and begins its windows where it is told', async () => {

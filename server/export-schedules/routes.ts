@@ -151,6 +151,25 @@ export const exportSchedules = (app: App, deps: Deps): void => {
     return openSecret(secrets, org, before.id, before.secret)
   }
 
+  /**
+   * What is stored beside a changed destination. Without a secret of its own that is the one of now: another change may
+   * have brought it while the bucket was tested.
+   */
+  const sealedFor = (
+    org: Actor['org'],
+    before: StoredSchedule,
+    destination: Destination,
+    given: string | undefined,
+  ) => {
+    if (destination.type !== 's3') return null
+    if (given !== undefined) return sealSecret(secrets, org, before.id, given)
+    if (isSameBucket(destination, before.destination)) return before.secret
+    throw new ApiError(
+      'conflict',
+      'Another change gave the schedule another destination meanwhile. Read it, and send yours again with secretAccessKey.',
+    )
+  }
+
   app.patch(
     '/v1/export-schedules/:id',
     {
@@ -174,10 +193,8 @@ export const exportSchedules = (app: App, deps: Deps): void => {
       const parsed = parseSchedule(body, environment)
       const seen = await getSchedule(db, org, params.id)
       const { destination } = parsed
-      const plain =
-        destination?.type === 's3' ? secretFor(org, seen, destination, body.destination?.secretAccessKey) : undefined
-      if (destination?.type === 's3' && plain !== undefined) await requireBucket(destination, plain)
-      const secret = plain === undefined ? null : sealSecret(secrets, org, seen.id, plain)
+      const given = body.destination?.secretAccessKey
+      if (destination?.type === 's3') await requireBucket(destination, secretFor(org, seen, destination, given))
       return db.transaction().execute(async (trx) => {
         const before = await lockSchedule(trx, org, seen.id)
         if (!before) throw notFound()
@@ -192,7 +209,7 @@ export const exportSchedules = (app: App, deps: Deps): void => {
           isResumed
         const stored = await updateSchedule(trx, org, before.id, {
           ...parsed,
-          ...(destination && { secret }),
+          ...(destination && { secret: sealedFor(org, before, destination, given) }),
           ...(name !== undefined && { name }),
           ...(settleMinutes !== undefined && { settleMinutes }),
           ...(isMoved && { nextRunAt: plannedAfter(changed.recurrence, config.timezone, now) }),

@@ -1,10 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { makeConversation, makeOrganization, wav } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
+import type { OrgId } from '../../platform/db/database.ts'
 import { jobList } from '../../worker.ts'
-import { fetchRecording, sweepRecordings } from './jobs.ts'
+import { eraseConversations } from '../erasure/erase.ts'
+import { countWaiting } from '../ingest/test-locks.ts'
+import { deleteRecording, fetchRecording, sweepRecordings } from './jobs.ts'
 
 const server = await testServer({
   EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8',
@@ -209,6 +212,31 @@ describe('a recording that an ingest names', () => {
       }
     },
   )
+
+  it('that arrives when its erasure has listed the files leaves none', async () => {
+    const { id } = await withRecording('/slow.wav')
+    const arrived = Promise.withResolvers<ServerResponse>()
+    answer = (_request, response) => arrived.resolve(response)
+    const fetching = jobs.drain([fetchRecording], server.deps)
+    const response = await arrived.promise
+    const enqueueMany: typeof jobs.enqueueMany = async (trx, job, payloads) => {
+      if (job.name === deleteRecording.name) {
+        response.writeHead(200).end(wav(50_044))
+        const isThrough = async () =>
+          (await recordingOf(id)).status === 'stored' || (await countWaiting(db, 'select')) === 1
+        await vi.waitUntil(isThrough, { timeout: 10_000 })
+      }
+      return jobs.enqueueMany(trx, job, payloads)
+    }
+    await db
+      .transaction()
+      .execute((trx) =>
+        eraseConversations({ ...server.deps, jobs: { ...jobs, enqueueMany } }, trx, org.id as OrgId, [id]),
+      )
+    await fetching
+    await runAll()
+    expect(await filesOf(org.id)).toEqual([])
+  })
 
   it('is stored by the next attempt when the first dies between its file and its commit', async () => {
     const { id } = await withRecording('/call.wav')

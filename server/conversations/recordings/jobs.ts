@@ -7,7 +7,14 @@ import { newId } from '../../platform/ids.ts'
 import { defineJob } from '../../platform/jobs/define-job.ts'
 import { OutboundError } from '../../platform/outbound/errors.ts'
 import { recognize } from './audio.ts'
-import { failRecording, findRecording, listNamedFiles, type StoredFile, storeFetched } from './queries.ts'
+import {
+  failRecording,
+  findRecording,
+  listNamedFiles,
+  lockRecordedConversation,
+  type StoredFile,
+  storeFetched,
+} from './queries.ts'
 
 export const recordingKind = 'recordings'
 
@@ -91,7 +98,9 @@ export const fetchRecording = defineJob({
       throw told(error)
     })
     await attempt.finish(async (trx) => {
-      const stored = await storeFetched(trx, organizationId, conversationId, url, file)
+      // An erasure that has listed the files already would not see this one.
+      const isThere = await lockRecordedConversation(trx, organizationId, conversationId)
+      const stored = isThere && (await storeFetched(trx, organizationId, conversationId, url, file))
       if (!stored) await deps.jobs.enqueue(trx, deleteRecording, { key: file.blobKey })
     })
   },

@@ -34,15 +34,19 @@ export const conversationExists = async (db: Db, org: OrgId, conversationId: str
   return found !== undefined
 }
 
-/** Locks the conversation against its erasure, or waits for that and then finds nothing. */
-export const lockRecordedConversation = async (trx: Db, org: OrgId, conversationId: string): Promise<void> => {
-  await trx
+/**
+ * Locks the conversation against its erasure, or waits for that and then finds nothing. Before its recording, as
+ * erasure and ingest do.
+ */
+export const lockRecordedConversation = async (trx: Db, org: OrgId, conversationId: string): Promise<boolean> => {
+  const held = await trx
     .selectFrom('conversations')
     .select('id')
     .where('organization_id', '=', org)
     .where('id', '=', conversationId)
     .forNoKeyUpdate()
-    .executeTakeFirstOrThrow(notFound)
+    .executeTakeFirst()
+  return held !== undefined
 }
 
 export const lockRecording = (trx: Db, org: OrgId, conversationId: string) =>

@@ -75,7 +75,7 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): 
       const { conversationId, createdAt } = await db
         .transaction()
         .execute(async (trx) => {
-          await lockRecordedConversation(trx, actor.org, params.id)
+          if (!(await lockRecordedConversation(trx, actor.org, params.id))) throw notFound()
           const replaced = await lockRecording(trx, actor.org, params.id)
           const recording = await storeUploaded(trx, actor.org, params.id, file)
           if (replaced?.blobKey) await jobs.enqueue(trx, deleteRecording, { key: replaced.blobKey })
