@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises'
+import { access, mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -92,6 +92,16 @@ describe('beside a serving process', async () => {
     expect(stdout).toContain('embedded, in use')
     expect(stdout).toMatch(/^ok {4}mail +kept and not sent/m)
     expect(stdout).not.toContain('FAIL')
+  })
+
+  it('the doctor finds a storage that another database has claimed', async () => {
+    const owners = join(switches.EARSHOT_DATA_DIR, 'blobs/00000000-0000-0000-0000-000000000000/owner')
+    await mkdir(owners, { recursive: true })
+    const other = crypto.randomUUID()
+    await writeFile(join(owners, other), '')
+    const { code, stdout } = await runInOne(['doctor'], switches)
+    await rm(join(owners, other))
+    expect([code, stdout]).toEqual([1, expect.stringMatching(`FAIL +storage .*another database’s.*owner/${other}`)])
   })
 })
 

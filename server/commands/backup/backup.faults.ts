@@ -1,8 +1,10 @@
-import { appendFile, cp, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { appendFile, cp, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
 import { ask, makeDataDir, provision, runEarshot, runInOne, startEarshot } from '../../../test/earshot.ts'
+import { startS3Server } from '../../../test/s3-server.ts'
 import { openEmbedded } from '../../platform/db/embedded.ts'
 import { openLog } from '../../platform/log.ts'
 
@@ -126,6 +128,25 @@ describe('a backup', async () => {
     await expect(readFile(key)).rejects.toThrow('ENOENT')
   })
 
+  it('of files on S3 becomes another database, which leaves the bucket alone', async () => {
+    const s3 = await startS3Server()
+    try {
+      const elsewhere = { EARSHOT_DATA_DIR: join(await makeDataDir(), 'data') }
+      const { accessKeyId, secretAccessKey } = s3.credentials
+      const restored = await runInOne(['restore', rested], {
+        ...{ ...elsewhere, EARSHOT_STORAGE: `s3://${s3.bucket}`, EARSHOT_S3_ENDPOINT: s3.endpoint },
+        ...{ AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_REGION: 'us-east-1' },
+      })
+      expect(restored).toMatchObject({ code: 0, stderr: '' })
+      const [original, copy] = [await rowsOf(switches.EARSHOT_DATA_DIR), await rowsOf(elsewhere.EARSHOT_DATA_DIR)]
+      expect(copy.get('instance')).toMatch(/^\(.{36}\)$/)
+      expect(copy.get('instance')).not.toBe(original.get('instance'))
+      expect(copy.get('conversations')).toBe(original.get('conversations'))
+    } finally {
+      await s3.close()
+    }
+  })
+
   it('is made into a folder that is not there, and restored into one that is empty, or nothing happens', async () => {
     const empty = await makeDataDir()
     const nothing = await runInOne(['backup', join(empty, 'backup')], { EARSHOT_DATA_DIR: empty })
@@ -159,5 +180,21 @@ describe('a backup', async () => {
     expect(await readFile(join(other, 'SHA256SUMS'), 'utf8')).toMatch(
       /^(?:[0-9a-f]{64} {2}\S+\n)*[0-9a-f]{64} {2}postgres\//,
     )
+  })
+
+  it('that is killed leaves a half of one only until the next is made beside it', async () => {
+    const place = await makeDataDir()
+    const killing = runEarshot(['backup', join(place, 'monday')], switches)
+    const isBegun = async () => (await readdir(place)).find((name) => name.startsWith('.monday.partial-'))
+    const half = await vi.waitUntil(isBegun, { timeout: 20_000, interval: 5 })
+    const pid = Number(/partial-(\d+)/.exec(half)?.[1])
+    process.kill(pid, 'SIGKILL')
+    expect((await killing).code).toBe(null)
+    expect(await readdir(place)).toEqual([half])
+    // One at work, and one of which nobody here can tell.
+    const others = [`.sunday.partial-${process.pid}-${hostname()}`, `.sunday.partial-${pid}-elsewhere`]
+    for (const other of others) await mkdir(join(place, other))
+    expect(await runInOne(['backup', join(place, 'tuesday')], switches)).toMatchObject({ code: 0, stderr: '' })
+    expect((await readdir(place)).sort()).toEqual([...others, 'tuesday'].sort())
   })
 })

@@ -1,11 +1,12 @@
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import packageFile from '../../../package.json' with { type: 'json' }
 import { type Config, loadConfig } from '../../config.ts'
 import { copyCluster } from '../../platform/db/base-backup.ts'
 import { connectDatabase } from '../../platform/db/connect.ts'
 import { requireCluster } from '../../platform/db/embedded-cluster.ts'
-import { errorCode } from '../../platform/db/embedded-process.ts'
+import { errorCode, isAlive } from '../../platform/db/embedded-process.ts'
 import { openLog } from '../../platform/log.ts'
 import type { Run } from '../call.ts'
 import { printJson } from '../columns.ts'
@@ -65,6 +66,19 @@ const fill = async (folder: string, config: Config) => {
   return contents.seal({ version: packageFile.version, madeAt: madeAt.toISOString(), storage: storageOf(config) })
 }
 
+/**
+ * Removes what killed backups left half-made in this folder, of whatever name: most are named by their day. Those of
+ * other machines and containers, whose processes cannot be seen from here, may be at work.
+ */
+const sweepKilled = async (folder: string): Promise<void> => {
+  for (const name of await readdir(folder)) {
+    const [, pid, host] = /^\..+\.partial-(\d+)-(.+)$/.exec(name) ?? []
+    if (!pid || host !== hostname() || (Number(pid) !== process.pid && (await isAlive(Number(pid))))) continue
+    // One that another user left is no reason to make no backup.
+    await rm(join(folder, name), { recursive: true, force: true }).catch(() => undefined)
+  }
+}
+
 export const run: Run = async ({ args, flag }) => {
   const config = loadConfig()
   if (config.databaseUrl) {
@@ -76,7 +90,8 @@ export const run: Run = async ({ args, flag }) => {
   await requireCluster(config.dataDir)
   await mkdir(dirname(target), { recursive: true })
   // Under another name until it is whole, so that what has the name can be restored.
-  const partial = join(dirname(target), `.${basename(target)}.partial-${process.pid}`)
+  const partial = join(dirname(target), `.${basename(target)}.partial-${process.pid}-${hostname()}`)
+  await sweepKilled(dirname(target))
   await mkdir(partial, { mode: 0o700 })
   try {
     const summary = await fill(partial, config)

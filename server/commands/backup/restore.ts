@@ -1,7 +1,9 @@
 import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Config, loadConfig } from '../../config.ts'
+import type { Deps } from '../../deps.ts'
 import { countStoredAllOrgs } from '../../organizations/queries.ts'
+import { renewInstanceId } from '../../platform/db/instance.ts'
 import type { Run } from '../call.ts'
 import { printJson } from '../columns.ts'
 import { openAndMigrate } from '../open.ts'
@@ -44,6 +46,12 @@ const copyEmptyFolders = async (from: string, to: string): Promise<void> => {
   await chmod(to, 0o700)
 }
 
+/** A bucket is not in the backup. It stays with the database that this one is a copy of, which may be at work. */
+const settleIn = async ({ db, config }: Deps) => {
+  if (config.storage.kind === 's3') await renewInstanceId(db)
+  return countStoredAllOrgs(db)
+}
+
 export const run: Run = async ({ args, flag }) => {
   const config = loadConfig()
   if (config.databaseUrl) throw new Error('A backup is restored into an embedded database. Unset DATABASE_URL.')
@@ -68,7 +76,7 @@ export const run: Run = async ({ args, flag }) => {
   }
   // Recovers, and brings the database to the schema of this version.
   const { deps, close } = await openAndMigrate({ command: 'restore', exclusive: 'required' })
-  const stored = await countStoredAllOrgs(deps.db).finally(close)
+  const stored = await settleIn(deps).finally(close)
   if (flag('json')) printJson({ dataDir: config.dataDir, madeAt: summary.madeAt, ...stored })
   else {
     const { organizations, conversations } = stored

@@ -1,7 +1,9 @@
 import { statfs } from 'node:fs/promises'
 import { availableParallelism, freemem } from 'node:os'
 import { loadConfig } from '../../config.ts'
+import { listOtherOwners } from '../../platform/blobs/owner.ts'
 import { serverVersion } from '../../platform/db/database.ts'
+import { readInstanceId } from '../../platform/db/instance.ts'
 import { openLog } from '../../platform/log.ts'
 import { type Opened, openAsItIs } from '../open.ts'
 import type { Check, Report } from './report.ts'
@@ -30,6 +32,9 @@ const checksOf = ({ deps, alone }: Opened): Check[] => [
     run: async () => {
       const { storage, dataDir } = deps.config
       await deps.blobs.check()
+      const [other] = await listOtherOwners(deps.blobs, await readInstanceId(deps.db))
+      if (other)
+        throw new Error(`another database’s, which left ${other} in it: what nothing names is not cleared away`)
       if (storage.kind === 's3') return `s3://${storage.bucket}, writable`
       const { bavail, bsize } = await statfs(storage.folder ?? dataDir)
       return `local folder, writable, ${mebibytes(bavail * bsize)} free`

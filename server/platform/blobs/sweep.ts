@@ -1,7 +1,9 @@
 import type { Clock } from '../clock.ts'
-import type { OrgId } from '../db/database.ts'
+import type { Db, OrgId } from '../db/database.ts'
+import { readInstanceId } from '../db/instance.ts'
 import type { Log } from '../log.ts'
 import type { Blobs } from './blobs.ts'
+import { claimStore } from './owner.ts'
 
 const dayMs = 86_400_000
 const batchSize = 500
@@ -16,9 +18,14 @@ type Sweep = {
 
 /** A process that dies between storing a file and naming it leaves one that nobody will ever find. */
 export const sweepUnnamed = async (
-  { blobs, clock, log }: { blobs: Blobs; clock: Clock; log: Log },
+  { db, blobs, clock, log }: { db: Db; blobs: Blobs; clock: Clock; log: Log },
   { kind, listNamed, signal }: Sweep,
 ): Promise<void> => {
+  const owners = await claimStore(blobs, await readInstanceId(db))
+  if (owners.length > 0) {
+    log.error({ kind, owners }, 'the storage is another database’s: no file was deleted')
+    return
+  }
   // What is younger may be about to be named.
   const before = clock.now().getTime() - dayMs
   let deleted = 0

@@ -60,6 +60,7 @@ export const placement: Record<string, 'distributed' | 'reference' | 'local'> = 
   webhook_deliveries: 'distributed',
   webhook_attempts: 'distributed',
   mails: 'distributed',
+  instance: 'local',
   job_holders: 'local',
   migrations: 'local',
 }

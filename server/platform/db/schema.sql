@@ -541,6 +541,11 @@ CREATE INDEX findings_merged_idx ON public.findings USING btree (organization_id
 CREATE UNIQUE INDEX findings_monitor_key ON public.findings USING btree (organization_id, source_id) WHERE ((source_kind = 'monitor'::text) AND (status = ANY (ARRAY['open'::text, 'acknowledged'::text])));
 CREATE INDEX findings_source_idx ON public.findings USING btree (organization_id, source_id, id) WHERE (source_id IS NOT NULL);
 
+CREATE TABLE instance (
+  id uuid NOT NULL,
+  CONSTRAINT instance_pkey PRIMARY KEY (id)
+);
+
 CREATE TABLE integration_deliveries (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,

@@ -410,6 +410,10 @@ export interface Findings {
   updated_at: Generated<Timestamp>;
 }
 
+export interface Instance {
+  id: string;
+}
+
 export interface IntegrationDeliveries {
   bytes: number;
   content_type: string | null;
@@ -838,6 +842,7 @@ export interface DB {
   finding_conversations: FindingConversations;
   finding_moves: FindingMoves;
   findings: Findings;
+  instance: Instance;
   integration_deliveries: IntegrationDeliveries;
   integration_sync_gaps: IntegrationSyncGaps;
   integration_sync_runs: IntegrationSyncRuns;

@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { makeOrganization } from '../../../test/make.ts'
+import { startS3Server } from '../../../test/s3-server.ts'
+import { testServer } from '../../../test/server.ts'
+import { sweepLogos } from '../../companies/jobs.ts'
+import { systemClock } from '../clock.ts'
+import { openStore } from './blobs.ts'
+import { claimStore } from './owner.ts'
+import type { BlobStore } from './store.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'earshot-owner-'))
+const s3 = await startS3Server()
+vi.stubEnv('AWS_ACCESS_KEY_ID', s3.credentials.accessKeyId)
+vi.stubEnv('AWS_SECRET_ACCESS_KEY', s3.credentials.secretAccessKey)
+vi.stubEnv('AWS_SESSION_TOKEN', undefined)
+vi.stubEnv('AWS_REGION', 'us-east-1')
+vi.stubEnv('AWS_CONFIG_FILE', '/dev/null')
+vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', '/dev/null')
+afterAll(async () => {
+  vi.unstubAllEnvs()
+  await s3.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const [one, other] = [crypto.randomUUID(), crypto.randomUUID()]
+const markOf = (id: string) => `00000000-0000-0000-0000-000000000000/owner/${id}`
+
+describe.each(['file', 's3'] as const)('a store in %s', (kind) => {
+  let store: BlobStore
+  beforeEach(async () => {
+    const storage =
+      kind === 'file'
+        ? ({ kind, folder: join(folder, crypto.randomUUID()) } as const)
+        : { kind, bucket: s3.bucket, prefix: crypto.randomUUID() }
+    const opened = await openStore({ storage, dataDir: folder, s3Endpoint: s3.endpoint }, systemClock)
+    store = opened
+    return () => opened.close()
+  })
+
+  it('is the database’s that claims it first, until somebody gives it away', async () => {
+    expect(await claimStore(store, one)).toEqual([])
+    expect(await claimStore(store, one)).toEqual([])
+    expect(await claimStore(store, other)).toEqual([markOf(one)])
+    await store.delete(markOf(one))
+    expect(await claimStore(store, other)).toEqual([])
+    expect(await claimStore(store, one)).toEqual([markOf(other)])
+  })
+
+  it('is never two’s who claim it at once', async () => {
+    const claims = await Promise.all([one, other].map((id) => claimStore(store, id)))
+    expect(claims.filter((others) => others.length === 0).length).toBeLessThan(2)
+    const later = await Promise.all([one, other].map((id) => claimStore(store, id)))
+    expect(later.filter((others) => others.length === 0).length).toBeLessThan(2)
+  })
+})
+
+it('of another database nothing is swept away', async () => {
+  const server = await testServer()
+  const { blobs, db, jobs } = server.deps
+  const { id: org } = await makeOrganization(server)
+  const unnamed = `${org}/logos/unnamed.png`
+  await blobs.put(unnamed, [Buffer.from('x')], { contentType: 'image/png' })
+  await blobs.put(markOf(other), [], { contentType: 'application/octet-stream' })
+  server.clock.advance(25 * 60 * 60 * 1_000)
+  const sweep = async () => {
+    await jobs.enqueue(db, sweepLogos, {})
+    await server.drain()
+  }
+  await sweep()
+  expect(await blobs.head(unnamed)).toBeDefined()
+  expect(server.logged.filter((line) => line.includes(markOf(other)))).toHaveLength(1)
+  await blobs.delete(markOf(other))
+  await sweep()
+  expect(await blobs.head(unnamed)).toBeUndefined()
+})
