@@ -142,6 +142,8 @@ describe('a backup', async () => {
       expect(copy.get('instance')).toMatch(/^\(.{36}\)$/)
       expect(copy.get('instance')).not.toBe(original.get('instance'))
       expect(copy.get('conversations')).toBe(original.get('conversations'))
+      const claimant = original.get('instance')?.slice(1, -1)
+      expect([...s3.objects.keys()]).toEqual([`00000000-0000-0000-0000-000000000000/owner/${claimant}`])
     } finally {
       await s3.close()
     }

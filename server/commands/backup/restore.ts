@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path'
 import { type Config, loadConfig } from '../../config.ts'
 import type { Deps } from '../../deps.ts'
 import { countStoredAllOrgs } from '../../organizations/queries.ts'
-import { renewInstanceId } from '../../platform/db/instance.ts'
+import { claimStore } from '../../platform/blobs/owner.ts'
+import { readInstanceId, renewInstanceId } from '../../platform/db/instance.ts'
 import type { Run } from '../call.ts'
 import { printJson } from '../columns.ts'
 import { openAndMigrate } from '../open.ts'
@@ -47,8 +48,11 @@ const copyEmptyFolders = async (from: string, to: string): Promise<void> => {
 }
 
 /** A bucket is not in the backup. It stays with the database that this one is a copy of, which may be at work. */
-const settleIn = async ({ db, config }: Deps) => {
-  if (config.storage.kind === 's3') await renewInstanceId(db)
+const settleIn = async ({ db, blobs, config }: Deps) => {
+  if (config.storage.kind === 's3') {
+    await claimStore(blobs, await readInstanceId(db))
+    await renewInstanceId(db)
+  }
   return countStoredAllOrgs(db)
 }
 
