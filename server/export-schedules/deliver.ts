@@ -8,7 +8,7 @@ import { type Attempt, defineJob } from '../platform/jobs/define-job.ts'
 import { BucketError, openBucket, type TenantBucket } from '../platform/outbound/bucket.ts'
 import { endRun } from './end-run.ts'
 import { getSchedule, lockSchedule } from './queries.ts'
-import { findRun, type StoredRun, updateRun } from './runs/queries.ts'
+import { findRun, hasDelivered, type StoredRun, updateRun } from './runs/queries.ts'
 import { openSecret } from './secret.ts'
 
 type Task = { org: OrgId; run: StoredRun; attempt: Attempt }
@@ -47,8 +47,10 @@ const upload = async (deps: Deps, bucket: TenantBucket, { org, run, attempt }: T
   const stored = run.exportId === null ? undefined : await findExport(db, org, run.exportId)
   if (!run.objectKey) return expired
   if (stored?.status !== 'completed' || !stored.blobKey || !stored.sha256) {
+    if (run.attempts === 0) return expired
     // An earlier attempt may have written it, and ended before it knew or before it could take it back.
-    return run.attempts > 0 ? takeBack(bucket, run.objectKey) : expired
+    const isNamedAgain = await hasDelivered(db, org, run.scheduleId, run.objectKey)
+    return isNamedAgain ? `${expired} ${run.objectKey} may hold it.` : takeBack(bucket, run.objectKey)
   }
   const content = await blobs.get(stored.blobKey)
   if (!content) return 'The file of the export is missing in the storage.'

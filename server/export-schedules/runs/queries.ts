@@ -121,3 +121,17 @@ export const updateRun = (trx: Db, org: OrgId, id: string, change: RunChange) =>
     .where('id', '=', id)
     .returning(runColumns)
     .executeTakeFirstOrThrow()
+
+/** Whether a run of the schedule has delivered under this name: the file there may be that one's. */
+export const hasDelivered = async (db: Db, org: OrgId, scheduleId: string, objectKey: string): Promise<boolean> => {
+  const found = await db
+    .selectFrom('export_schedule_runs')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('schedule_id', '=', scheduleId)
+    .where('status', '=', 'succeeded')
+    .where('object_key', '=', objectKey)
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
+}
