@@ -519,8 +519,8 @@ const reviews = (send: Send) => ({
   keep: (id: string, options?: RequestOptions): Promise<Answer<'/v1/reviews/{id}/heartbeat', 'post'>> =>
     send.json('POST', path`/v1/reviews/${id}/heartbeat`, {  }, options),
   /** Give back what you claimed; what you wrote stays for when it comes to you again. */
-  release: (id: string, options?: RequestOptions): Promise<Answer<'/v1/reviews/{id}/release', 'post'>> =>
-    send.json('POST', path`/v1/reviews/${id}/release`, {  }, options),
+  release: (id: string, query?: Query<'/v1/reviews/{id}/release', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/reviews/{id}/release', 'post'>> =>
+    send.json('POST', path`/v1/reviews/${id}/release`, { query }, options),
   /** Decide between reviews of a conversation that differ, of which this is one. */
   adjudicate: (id: string, body: Body<'/v1/reviews/{id}/adjudicate', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/reviews/{id}/adjudicate', 'post'>> =>
     send.json('POST', path`/v1/reviews/${id}/adjudicate`, { body }, options),

@@ -31,3 +31,6 @@ export const asFault = (error: unknown): Fault =>
 
 /** Whether an id leads nowhere: there is nothing under it, or it is none. */
 export const leadsNowhere = (error: unknown): boolean => error instanceof Fault && [400, 404].includes(error.status)
+
+export const isRefusal = (error: unknown): error is Fault =>
+  error instanceof Fault && error.status >= 400 && error.status < 500

@@ -7,9 +7,7 @@ import {
   type QueryKey,
   useInfiniteQuery,
 } from '@tanstack/react-query'
-import { Fault } from './fault.ts'
-
-const isRefusal = (error: unknown) => error instanceof Fault && error.status >= 400 && error.status < 500
+import { Fault, isRefusal } from './fault.ts'
 
 /** A session that has ended leads to the page of signing in, and from there back to where it ended. */
 const onError = (error: unknown): void => {

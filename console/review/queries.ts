@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
-import { Fault } from '../api/fault.ts'
+import { Fault, isRefusal } from '../api/fault.ts'
 import { listOptions, queryClient } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
 
@@ -24,8 +24,25 @@ export const foundOptions = (id: string) =>
     gcTime: 0,
   })
 
+/** What is on its way still, by the id of its review. */
+const writing = new Map<string, Set<Promise<Review>>>()
+/** Until when each is held, where this page knows: an answer that was lost may have said that it is held for longer. */
+const leases = new Map<string, string>()
+
+const note = ({ id, leaseExpiresAt }: Review) => {
+  // Answers may overtake each other.
+  if (leaseExpiresAt !== null && leaseExpiresAt > (leases.get(id) ?? '')) leases.set(id, leaseExpiresAt)
+}
+
+const write = (id: string, sent: Promise<Review>): Promise<Review> => {
+  const under = writing.get(id) ?? new Set()
+  writing.set(id, under.add(sent))
+  sent.then(note, (error: unknown) => !isRefusal(error) && leases.delete(id)).then(() => under.delete(sent))
+  return sent
+}
+
 const keep = (id: string): Promise<Review> =>
-  answer(api.POST('/v1/reviews/{id}/heartbeat', { params: { path: { id } }, body: {} }))
+  write(id, answer(api.POST('/v1/reviews/{id}/heartbeat', { params: { path: { id } }, body: {} })))
 
 const unlessGone = (error: unknown): undefined => {
   if (error instanceof Fault && [400, 403, 404, 409].includes(error.status)) return undefined
@@ -49,7 +66,9 @@ export const takeReview = async ({ bucketId, me, present }: Seat): Promise<Revie
   const resumed = first && (await keep(first.id).catch(unlessGone))
   if (resumed) return resumed
   const claimed = await answer(api.POST('/v1/buckets/{id}/claim', { params: { path: { id: bucketId } }, body: {} }))
-  return claimed ?? null
+  if (!claimed) return null
+  note(claimed)
+  return claimed
 }
 
 export const keepReview = keep
@@ -57,27 +76,32 @@ export const keepReview = keep
 /** Whether it was lost to somebody else, or is gone with its conversation. */
 export const isLost = (error: unknown): error is Fault => error instanceof Fault && [404, 409].includes(error.status)
 
-/** What is on its way still, by the id of its review. */
-const writing = new Map<string, Promise<unknown>>()
-
 /** After what is written, which would take the place again. */
 export const releaseReview = async (id: string, bucketId: string): Promise<void> => {
-  await writing.get(id)?.catch(() => undefined)
+  await Promise.allSettled(writing.get(id) ?? [])
   await sendRelease(id, bucketId)
 }
 
-/** Also when the page is left: the browser sends it on. */
-export const sendRelease = (id: string, bucketId: string): Promise<unknown> =>
-  api
-    .POST('/v1/reviews/{id}/release', { params: { path: { id } }, body: {}, keepalive: true })
-    .then(() =>
-      Promise.all([
-        queryClient.invalidateQueries({ queryKey: ['buckets', bucketId] }),
-        queryClient.invalidateQueries({ queryKey: ['reviews'] }),
-      ]),
-    )
-    // What is not held any more needs no release.
-    .catch(() => undefined)
+/**
+ * Also when the page is left: the browser sends it on. It may arrive after the page that is loaded next has taken the
+ * review up again, and then gives nothing back.
+ */
+export const sendRelease = (id: string, bucketId: string): Promise<unknown> => {
+  const leaseExpiresAt = writing.get(id)?.size ? undefined : leases.get(id)
+  const query = leaseExpiresAt === undefined ? {} : { leaseExpiresAt }
+  return (
+    api
+      .POST('/v1/reviews/{id}/release', { params: { path: { id }, query }, body: {}, keepalive: true })
+      .then(() =>
+        Promise.all([
+          queryClient.invalidateQueries({ queryKey: ['buckets', bucketId] }),
+          queryClient.invalidateQueries({ queryKey: ['reviews'] }),
+        ]),
+      )
+      // What is not held any more needs no release.
+      .catch(() => undefined)
+  )
+}
 
 type Change = {
   status?: 'completed' | 'skipped'
@@ -88,10 +112,5 @@ type Change = {
 
 export type Judged = 'affected' | 'not_affected' | 'unsure'
 
-export const changeReview = (id: string, body: Change): Promise<Review> => {
-  const sent = answer(api.PATCH('/v1/reviews/{id}', { params: { path: { id } }, body }))
-  writing.set(id, sent)
-  const forget = () => writing.get(id) === sent && writing.delete(id)
-  sent.then(forget, forget)
-  return sent
-}
+export const changeReview = (id: string, body: Change): Promise<Review> =>
+  write(id, answer(api.PATCH('/v1/reviews/{id}', { params: { path: { id } }, body })))

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import { Fault } from '../api/fault.ts'
+import { isRefusal } from '../api/fault.ts'
 import { type Answers, changeOf } from './answers.ts'
 import { changeReview } from './queries.ts'
 
@@ -7,8 +7,7 @@ const rest = 500
 const patience = 5_000
 
 /** Not what may pass by itself: too much at once, or a service out of reach. */
-const isRefusal = (error: unknown) =>
-  error instanceof Fault && error.status >= 400 && error.status < 500 && error.status !== 429
+const isLasting = (error: unknown) => isRefusal(error) && error.status !== 429
 
 /** Keeps what is written as it is written, so that nothing is lost when the page goes. */
 export const useSaving = (
@@ -44,7 +43,7 @@ export const useSaving = (
       sending.current = changeReview(id, body).then(
         () => setFailures(0),
         (error: unknown) => {
-          if (isRefusal(error)) {
+          if (isLasting(error)) {
             latest.current?.(
               error,
               body.judgments.map(({ monitorId }) => monitorId),

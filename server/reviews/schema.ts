@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { Choice, Closed, Id, Nullable, PageQuery, Timestamp } from '../platform/http/schemas.ts'
+import { Choice, Closed, Id, Nullable, PageQuery, Timestamp, TimestampInput } from '../platform/http/schemas.ts'
 import { reviewStatuses } from './moves.ts'
 
 const Rating = Type.Integer({ minimum: 1, maximum: 5, examples: [4] })
@@ -81,6 +81,15 @@ export const Adjudication = Closed(
   },
   { examples: [{ judgments: [judgmentExample] }] },
 )
+
+export const ReleaseQuery = Closed({
+  leaseExpiresAt: Type.Optional({
+    ...TimestampInput,
+    description:
+      'The end of the lease that you know of. One that was extended since is not given back, and the answer is the ' +
+      'review as it is: for requests that may arrive late.',
+  }),
+})
 
 export const ReviewQuery = Closed({
   ...PageQuery.properties,

@@ -206,6 +206,19 @@ describe('what is given back', () => {
     )
   })
 
+  it('is given back by a request that arrives late only where it was not taken up again', async () => {
+    const { id } = await reviewing.makeFilled(1)
+    const review = await claimed(ann, id)
+    const release = () => ann.post(review.id, `release?leaseExpiresAt=${review.leaseExpiresAt}`)
+    clock.advance(1)
+    const { body: kept } = await ann.post(review.id, 'heartbeat')
+    expect(await release()).toMatchObject({ status: 200, body: kept })
+    expect(await claimed(ben, id)).toBeNull()
+    expect((await ann.post(review.id, `release?leaseExpiresAt=${kept.leaseExpiresAt}`)).body.status).toBe('pending')
+    expect((await release()).status).toBe(409)
+    expect(await claimed(ben, id)).not.toBeNull()
+  })
+
   it('is gone with its conversation, or when it is taken out of the bucket', async () => {
     const { id, conversationId } = await makeBucket(server, reviewing.key)
     const review = await claimed(ann, id)

@@ -4,7 +4,7 @@ import type { App } from '../../platform/http/http.ts'
 import { answers, Empty, IdParams, NoBody, NoQuery } from '../../platform/http/schemas.ts'
 import { lockOwnReview, requireMove, settle, takeUp } from '../hold.ts'
 import { getReview, updateReview } from '../queries.ts'
-import { Review } from '../schema.ts'
+import { ReleaseQuery, Review } from '../schema.ts'
 import { claimNext } from './claim.ts'
 
 export const reviewClaims = (app: App, { db, clock }: Deps): void => {
@@ -66,15 +66,17 @@ export const reviewClaims = (app: App, { db, clock }: Deps): void => {
         operationId: 'releaseReview',
         summary: 'Give back what you claimed; what you wrote stays for when it comes to you again',
         params: IdParams,
-        querystring: NoQuery,
+        querystring: ReleaseQuery,
         body: NoBody,
         response: answers({ 200: Review }, 401, 403, 404, 409),
       },
     },
-    ({ actor, params }) =>
+    ({ actor, params, query }) =>
       db.transaction().execute(async (trx) => {
         const now = clock.now()
         const { review } = await lockOwnReview(trx, actor, params.id, now)
+        const { leaseExpiresAt: known } = query
+        if (known !== undefined && (review.leaseExpiresAt ?? 0) > new Date(known)) return review
         requireMove(review, 'pending')
         await updateReview(trx, actor.org, review.id, { status: 'pending', leaseExpiresAt: null }, now)
         await settle(trx, actor.org, review, now)
