@@ -20,6 +20,7 @@ import { startSyncs, sweepSyncs, syncCalls } from './integrations/sync/jobs.ts'
 import { pullTranscript } from './integrations/twilio/jobs.ts'
 import { deleteMonitorResults } from './monitor-results/jobs.ts'
 import { detectSpikes } from './monitors/spikes/jobs.ts'
+import { claimOwnStore } from './platform/blobs/sweep.ts'
 import { newId } from './platform/ids.ts'
 import type { Job } from './platform/jobs/define-job.ts'
 import { deliverMail, sweepMails } from './platform/mail/jobs.ts'
@@ -82,6 +83,8 @@ export const startWorker = async (deps: Deps, { alone }: WorkerOptions): Promise
     onSettled: ({ name, result, durationSeconds }) => deps.metrics.countJob(name, result, durationSeconds),
   })
   const counting = startCounting(deps)
+  // From its first day on a copy that is started beside it can tell. Where it cannot be now, a sweep does it.
+  void claimOwnStore(deps).catch((err: unknown) => deps.log.warn({ err }, 'the storage could not be claimed yet'))
   return {
     stop: async (options) => {
       await Promise.all([counting.stop(), deps.jobs.stop(options)])

@@ -9,6 +9,7 @@ import { queuePresence, queueSchemaStep } from '../platform/jobs/install.ts'
 import { type Log, openLog } from '../platform/log.ts'
 import { loadSecretKey, requireSecretKey } from '../platform/secrets/secret-key.ts'
 import { jobList } from '../worker.ts'
+import { becomeAnother } from './backup/restored.ts'
 
 type Options = Pick<ConnectOptions, 'exclusive' | 'onState' | 'patienceMs'> & { command: string; log?: Log }
 
@@ -73,7 +74,14 @@ const openOver = async (database: Embedded, config: Config, { command, log = ope
 /** For serve and restore alone. */
 export const openAndMigrate = async (options: Options): Promise<Opened> => {
   const config = loadConfig()
-  return openOver(await connectAndMigrate(config, options), config, options)
+  const opened = await openOver(await connectAndMigrate(config, options), config, options)
+  try {
+    await becomeAnother(opened.deps)
+    return opened
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
 }
 
 /** For commands beside a service. */

@@ -1,4 +1,4 @@
-import { appendFile, cp, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { appendFile, cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -128,26 +128,40 @@ describe('a backup', async () => {
     await expect(readFile(key)).rejects.toThrow('ENOENT')
   })
 
-  it('of files on S3 becomes another database, which leaves the bucket alone', async () => {
-    const s3 = await startS3Server()
-    try {
-      const elsewhere = { EARSHOT_DATA_DIR: join(await makeDataDir(), 'data') }
-      const { accessKeyId, secretAccessKey } = s3.credentials
-      const restored = await runInOne(['restore', rested], {
-        ...{ ...elsewhere, EARSHOT_STORAGE: `s3://${s3.bucket}`, EARSHOT_S3_ENDPOINT: s3.endpoint },
-        ...{ AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_REGION: 'us-east-1' },
-      })
-      expect(restored).toMatchObject({ code: 0, stderr: '' })
-      const [original, copy] = [await rowsOf(switches.EARSHOT_DATA_DIR), await rowsOf(elsewhere.EARSHOT_DATA_DIR)]
-      expect(copy.get('instance')).toMatch(/^\(.{36}\)$/)
-      expect(copy.get('instance')).not.toBe(original.get('instance'))
-      expect(copy.get('conversations')).toBe(original.get('conversations'))
-      const claimant = original.get('instance')?.slice(1, -1)
-      expect([...s3.objects.keys()]).toEqual([`00000000-0000-0000-0000-000000000000/owner/${claimant}`])
-    } finally {
-      await s3.close()
-    }
-  })
+  it.each(['cannot reach', 'is not told of'])(
+    'of files on S3 becomes another database, which leaves the bucket alone, also when its restore %s that',
+    async (how) => {
+      const s3 = await startS3Server()
+      try {
+        const restored = { EARSHOT_DATA_DIR: join(await makeDataDir(), 'data') }
+        const bucket = { EARSHOT_STORAGE: `s3://${s3.bucket}`, EARSHOT_S3_ENDPOINT: s3.endpoint, ...s3.environment }
+        if (how === 'cannot reach') {
+          s3.state.fault = () => 'AccessDenied'
+          const refused = await runInOne(['restore', rested], { ...restored, ...bucket })
+          expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('its bucket does not answer') })
+          await expect(startEarshot({ ...restored, ...bucket })).rejects.toThrow('its bucket does not answer')
+          s3.state.fault = () => undefined
+        } else {
+          const backup = await makeDataDir()
+          await cp(rested, backup, { recursive: true })
+          const summary = JSON.parse(await readFile(join(backup, 'backup.json'), 'utf8'))
+          await writeFile(join(backup, 'backup.json'), JSON.stringify({ ...summary, storage: bucket.EARSHOT_STORAGE }))
+          expect(await runInOne(['restore', backup], restored)).toMatchObject({ code: 0, stderr: '' })
+        }
+        const { child, ended } = await startEarshot({ ...restored, ...bucket })
+        child.kill('SIGTERM')
+        await ended
+        const [original, copy] = [await rowsOf(switches.EARSHOT_DATA_DIR), await rowsOf(restored.EARSHOT_DATA_DIR)]
+        expect(copy.get('instance')).toMatch(/^\(.{36}\)$/)
+        expect(copy.get('instance')).not.toBe(original.get('instance'))
+        expect(copy.get('conversations')).toBe(original.get('conversations'))
+        const claimant = original.get('instance')?.slice(1, -1)
+        expect([...s3.objects.keys()]).toEqual([`00000000-0000-0000-0000-000000000000/owner/${claimant}`])
+      } finally {
+        await s3.close()
+      }
+    },
+  )
 
   it('is made into a folder that is not there, and restored into one that is empty, or nothing happens', async () => {
     const empty = await makeDataDir()

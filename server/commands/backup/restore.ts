@@ -1,14 +1,12 @@
 import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Config, loadConfig } from '../../config.ts'
-import type { Deps } from '../../deps.ts'
 import { countStoredAllOrgs } from '../../organizations/queries.ts'
-import { claimStore } from '../../platform/blobs/owner.ts'
-import { readInstanceId, renewInstanceId } from '../../platform/db/instance.ts'
 import type { Run } from '../call.ts'
 import { printJson } from '../columns.ts'
 import { openAndMigrate } from '../open.ts'
 import { copyFile, readSummary, readSums } from './contents.ts'
+import { markRestored } from './restored.ts'
 
 const isEmpty = async (folder: string): Promise<boolean> =>
   (await readdir(folder).catch(() => [])).filter((name) => !name.startsWith('.')).length === 0
@@ -20,8 +18,10 @@ const placesOf = ({ dataDir, storage }: Config) => [
   { part: 'postgres', place: join(dataDir, 'postgres') },
 ]
 
+type Part = { backup: string; part: string; place: string; sums: Map<string, string> }
+
 /** Copies a part under another name, and gives it its own when all of it fits what the backup says. */
-const restorePart = async (backup: string, part: string, place: string, sums: Map<string, string>): Promise<void> => {
+const restorePart = async ({ backup, part, place, sums }: Part, isBesideBucket: boolean): Promise<void> => {
   const partial = `${place}.partial-${process.pid}-00000000`
   const paths = [...sums.keys()].filter((path) => path === part || path.startsWith(`${part}/`))
   if (paths.length === 0) return
@@ -30,7 +30,10 @@ const restorePart = async (backup: string, part: string, place: string, sums: Ma
       const { sha256 } = await copyFile(join(backup, path), join(partial, path.slice(part.length)))
       if (sha256 !== sums.get(path)) throw new Error(`${join(backup, path)} is damaged: nothing was restored.`)
     }
-    if (part === 'postgres') await copyEmptyFolders(join(backup, part), partial)
+    if (part === 'postgres') {
+      await copyEmptyFolders(join(backup, part), partial)
+      if (isBesideBucket) await markRestored(partial)
+    }
     await rename(partial, place)
   } catch (error) {
     await rm(partial, { recursive: true, force: true })
@@ -45,15 +48,6 @@ const copyEmptyFolders = async (from: string, to: string): Promise<void> => {
     if (entry.isDirectory()) await mkdir(join(to, path), { recursive: true, mode: 0o700 })
   }
   await chmod(to, 0o700)
-}
-
-/** A bucket is not in the backup. It stays with the database that this one is a copy of, which may be at work. */
-const settleIn = async ({ db, blobs, config }: Deps) => {
-  if (config.storage.kind === 's3') {
-    await claimStore(blobs, await readInstanceId(db))
-    await renewInstanceId(db)
-  }
-  return countStoredAllOrgs(db)
 }
 
 export const run: Run = async ({ args, flag }) => {
@@ -73,14 +67,15 @@ export const run: Run = async ({ args, flag }) => {
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const places = placesOf(config)
   try {
-    for (const { part, place } of places) await restorePart(backup, part, place, sums)
+    const isBesideBucket = config.storage.kind === 's3' || summary.storage !== 'file'
+    for (const { part, place } of places) await restorePart({ backup, part, place, sums }, isBesideBucket)
   } catch (error) {
     for (const { place } of places) await rm(place, { recursive: true, force: true })
     throw error
   }
   // Recovers, and brings the database to the schema of this version.
   const { deps, close } = await openAndMigrate({ command: 'restore', exclusive: 'required' })
-  const stored = await settleIn(deps).finally(close)
+  const stored = await countStoredAllOrgs(deps.db).finally(close)
   if (flag('json')) printJson({ dataDir: config.dataDir, madeAt: summary.madeAt, ...stored })
   else {
     const { organizations, conversations } = stored

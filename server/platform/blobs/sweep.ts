@@ -8,6 +8,15 @@ import { claimStore } from './owner.ts'
 const dayMs = 86_400_000
 const batchSize = 500
 
+type Owned = { db: Db; blobs: Blobs; log: Log }
+
+/** False, and said in the log, where the storage is another database's: that one's files are no litter. */
+export const claimOwnStore = async ({ db, blobs, log }: Owned): Promise<boolean> => {
+  const owners = await claimStore(blobs, await readInstanceId(db))
+  if (owners.length > 0) log.error({ owners }, 'the storage is another database’s: no file is swept')
+  return owners.length === 0
+}
+
 type Sweep = {
   /** The middle part of the keys that are swept. */
   kind: string
@@ -18,14 +27,11 @@ type Sweep = {
 
 /** A process that dies between storing a file and naming it leaves one that nobody will ever find. */
 export const sweepUnnamed = async (
-  { db, blobs, clock, log }: { db: Db; blobs: Blobs; clock: Clock; log: Log },
+  deps: Owned & { clock: Clock },
   { kind, listNamed, signal }: Sweep,
 ): Promise<void> => {
-  const owners = await claimStore(blobs, await readInstanceId(db))
-  if (owners.length > 0) {
-    log.error({ kind, owners }, 'the storage is another database’s: no file was deleted')
-    return
-  }
+  if (!(await claimOwnStore(deps))) return
+  const { blobs, clock, log } = deps
   // What is younger may be about to be named.
   const before = clock.now().getTime() - dayMs
   let deleted = 0
