@@ -13,6 +13,31 @@ const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/
 const { call, clock, deps } = server
 const { work, makeSchedule, makeCall, runsOf, runNow } = schedulesOf(server)
 
+/** Something happens once the store has answered, before that is known. */
+const sendingThen = (happen: () => Promise<unknown>) => ({
+  ...deps.outbound,
+  request: async (...sent: Parameters<typeof deps.outbound.request>) => {
+    const answer = await deps.outbound.request(...sent)
+    await happen()
+    return answer
+  },
+})
+
+const erase = (key: string, exportId: string) => call('DELETE', `/v1/monitor-exports/${exportId}`, { key })
+
+/** The file of a run that is to be delivered into a bucket. */
+const generateFile = async (fields: object = {}) => {
+  const { destination, store } = await openTestBucket()
+  const { key } = await makeOrganization(server)
+  const { id, monitorId } = await makeSchedule(key, { destination: { ...destination, ...fields } })
+  clock.advance(hourMs)
+  await makeCall(key, monitorId, 'call-1', 30 * minuteMs)
+  await runNow(key, id)
+  await deps.jobs.drain([generateExport], deps)
+  const [{ exportId, objectKey }] = await runsOf(key, id)
+  return { store, key, id, exportId, objectKey }
+}
+
 it('delivery is tried again when the store or the worker dies, and writes one object', async () => {
   const { destination, store } = await openTestBucket()
   const { key } = await makeOrganization(server)
@@ -37,14 +62,9 @@ it('delivery is tried again when the store or the worker dies, and writes one ob
   store.state.fault = () => undefined
   // The first attempt dies once the object is written, before that is known.
   let kills = 1
-  const outbound = {
-    ...deps.outbound,
-    request: async (...sent: Parameters<typeof deps.outbound.request>) => {
-      const answer = await deps.outbound.request(...sent)
-      if (kills-- > 0) throw new Error('killed')
-      return answer
-    },
-  }
+  const outbound = sendingThen(async () => {
+    if (kills-- > 0) throw new Error('killed')
+  })
   await deps.jobs.drain([deliverRun], { ...deps, outbound }, { delayed: true, allowFailures: true })
   const [run] = await runsOf(key, id)
   expect(run).toMatchObject({ status: 'succeeded', attempts: 3, error: null })
@@ -72,15 +92,8 @@ it('sends large files in parts, and nothing when the file is not what was writte
 })
 
 it('delivery of what was erased meanwhile does not happen', async () => {
-  const { destination, store } = await openTestBucket()
-  const { key } = await makeOrganization(server)
-  const { id, monitorId } = await makeSchedule(key, { destination })
-  clock.advance(hourMs)
-  await makeCall(key, monitorId, 'call-1', 30 * minuteMs)
-  await runNow(key, id)
-  await deps.jobs.drain([generateExport], deps)
-  const [{ exportId }] = await runsOf(key, id)
-  await call('DELETE', `/v1/monitor-exports/${exportId}`, { key })
+  const { store, key, id, exportId } = await generateFile()
+  await erase(key, exportId)
   await work()
   expect(await runsOf(key, id)).toMatchObject([{ status: 'failed', error: expect.stringContaining('expired') }])
   expect(store.objects.size).toBe(0)
@@ -88,29 +101,37 @@ it('delivery of what was erased meanwhile does not happen', async () => {
 
 it('delivery of what is erased on its way is taken back, or says that it cannot be', async () => {
   for (const mayDelete of [true, false]) {
-    const { destination, store } = await openTestBucket()
-    const { key } = await makeOrganization(server)
-    const { id, monitorId } = await makeSchedule(key, { destination })
-    clock.advance(hourMs)
-    await makeCall(key, monitorId, 'call-1', 30 * minuteMs)
-    await runNow(key, id)
-    await deps.jobs.drain([generateExport], deps)
-    const [{ exportId, objectKey }] = await runsOf(key, id)
+    const { store, key, id, exportId, objectKey } = await generateFile()
     store.state.fault = (line) => (line.startsWith('DELETE') && !mayDelete ? 'AccessDenied' : undefined)
-    const outbound = {
-      ...deps.outbound,
-      request: async (...sent: Parameters<typeof deps.outbound.request>) => {
-        const answer = await deps.outbound.request(...sent)
-        await call('DELETE', `/v1/monitor-exports/${exportId}`, { key })
-        return answer
-      },
-    }
+    const outbound = sendingThen(() => erase(key, exportId))
     await deps.jobs.drain([deliverRun], { ...deps, outbound }, { allowFailures: true })
     const [run] = await runsOf(key, id)
     expect(run).toMatchObject({ status: 'failed', error: expect.stringContaining('expired') })
     expect(run.error.includes(`may not delete it: ${objectKey} is left there`)).toBe(!mayDelete)
     expect(store.objects.size).toBe(mayDelete ? 0 : 1)
   }
+})
+
+it('delivery that did not come about takes back no file that an earlier run left under the same name', async () => {
+  const { store, key, id } = await generateFile({ fileName: 'latest.{format}' })
+  await work()
+  expect(await runsOf(key, id)).toMatchObject([{ status: 'succeeded' }])
+  clock.advance(hourMs)
+  expect((await runNow(key, id)).status).toBe(202)
+  await deps.jobs.drain([generateExport], deps)
+  store.state.fault = (line) => (line.startsWith('PUT') ? 'SlowDown' : undefined)
+  await deps.jobs.drain([deliverRun], deps, { allowFailures: true })
+  store.state.fault = () => undefined
+  const [{ exportId, objectKey }] = await runsOf(key, id)
+  await erase(key, exportId)
+  await deps.jobs.drain([deliverRun], deps, { delayed: true })
+  const [run] = await runsOf(key, id)
+  expect(run).toMatchObject({
+    status: 'failed',
+    attempts: 2,
+    error: expect.stringContaining(`may have left ${objectKey}`),
+  })
+  expect([...store.objects.keys()]).toEqual([objectKey])
 })
 
 it.each([
@@ -120,23 +141,11 @@ it.each([
 ])(
   'delivery of what is erased is taken back by the next attempt when one %s (may delete: %s)',
   async (how, mayDelete) => {
-    const { destination, store } = await openTestBucket()
-    const { key } = await makeOrganization(server)
-    const { id, monitorId } = await makeSchedule(key, { destination })
-    clock.advance(hourMs)
-    await makeCall(key, monitorId, 'call-1', 30 * minuteMs)
-    await runNow(key, id)
-    await deps.jobs.drain([generateExport], deps)
-    const [{ exportId, objectKey }] = await runsOf(key, id)
-    const outbound = {
-      ...deps.outbound,
-      request: async (...sent: Parameters<typeof deps.outbound.request>) => {
-        const answer = await deps.outbound.request(...sent)
-        await call('DELETE', `/v1/monitor-exports/${exportId}`, { key })
-        if (how === 'is killed') throw new Error('killed')
-        return answer
-      },
-    }
+    const { store, key, id, exportId, objectKey } = await generateFile()
+    const outbound = sendingThen(async () => {
+      await erase(key, exportId)
+      if (how === 'is killed') throw new Error('killed')
+    })
     store.state.fault = (line) => (line.startsWith('DELETE') ? 'SlowDown' : undefined)
     await deps.jobs.drain([deliverRun], { ...deps, outbound }, { allowFailures: true })
     expect(await runsOf(key, id)).toMatchObject([{ status: 'delivering', attempts: 1 }])
@@ -147,6 +156,30 @@ it.each([
     expect(run).toMatchObject({ status: 'failed', attempts: 2, error: expect.stringContaining('expired') })
     expect(run.error.includes(`may not delete it: ${objectKey} is left there`)).toBe(!mayDelete)
     expect(store.objects.size).toBe(mayDelete ? 0 : 1)
+  },
+)
+
+it.each(['another bucket', 'a webhook'])(
+  'delivery that goes to %s by now leaves what lies there, and tells what may lie where it went before',
+  async (to) => {
+    const { store, key, id, exportId, objectKey } = await generateFile({ fileName: 'latest.{format}' })
+    const killed = sendingThen(() => Promise.reject(new Error('killed')))
+    await deps.jobs.drain([deliverRun], { ...deps, outbound: killed }, { allowFailures: true })
+    expect([...store.objects.keys()]).toEqual([objectKey])
+
+    const other = await openTestBucket()
+    const theirs = { body: Buffer.from('theirs'), contentType: 'text/csv', modifiedAt: new Date() }
+    other.store.objects.set(objectKey, theirs)
+    const destination =
+      to === 'a webhook'
+        ? { type: 'webhook', webhookEndpointId: (await makeActiveWebhookEndpoint(server, key)).id }
+        : { ...other.destination, fileName: 'latest.{format}' }
+    expect((await call('PATCH', `/v1/export-schedules/${id}`, { key, body: { destination } })).status).toBe(200)
+    await erase(key, exportId)
+    await deps.jobs.drain([deliverRun], deps, { delayed: true })
+    const error = expect.stringContaining(`may have left ${objectKey} in the bucket that it went to`)
+    expect(await runsOf(key, id)).toMatchObject([{ status: 'failed', error }])
+    expect([...other.store.objects]).toEqual([[objectKey, theirs]])
   },
 )
 

@@ -11,7 +11,17 @@ import { getSchedule, lockSchedule } from './queries.ts'
 import { findRun, hasDelivered, type StoredRun, updateRun } from './runs/queries.ts'
 import { openSecret } from './secret.ts'
 
-type Task = { org: OrgId; run: StoredRun; attempt: Attempt }
+type Task = {
+  org: OrgId
+  run: StoredRun
+  attempt: Attempt
+  /** Earlier attempts may have had another bucket. */
+  isChanged: boolean
+}
+
+/** Where an attempt may have written it, and ended before it knew or before it could take it back. */
+const mayLie = ({ attempts, objectKey }: StoredRun): string =>
+  attempts > 0 && objectKey ? ` An attempt may have left ${objectKey} in the bucket that it went to.` : ''
 
 const expired = 'The export expired before it was delivered, by hand or since a conversation of it was erased.'
 
@@ -42,18 +52,19 @@ const takeBack = async (bucket: TenantBucket, objectKey: string): Promise<string
   }
 }
 
-const upload = async (deps: Deps, bucket: TenantBucket, { org, run, attempt }: Task): Promise<string | undefined> => {
+const upload = async (deps: Deps, bucket: TenantBucket, task: Task): Promise<string | undefined> => {
   const { db, blobs } = deps
+  const { org, run, attempt } = task
   const stored = run.exportId === null ? undefined : await findExport(db, org, run.exportId)
   if (!run.objectKey) return expired
   if (stored?.status !== 'completed' || !stored.blobKey || !stored.sha256) {
     if (run.attempts === 0) return expired
-    // An earlier attempt may have written it, and ended before it knew or before it could take it back.
-    const isNamedAgain = await hasDelivered(db, org, run.scheduleId, run.objectKey)
-    return isNamedAgain ? `${expired} ${run.objectKey} may hold it.` : takeBack(bucket, run.objectKey)
+    // What has the name may be another's.
+    const mayBeOther = task.isChanged || (await hasDelivered(db, org, run.scheduleId, run.objectKey))
+    return mayBeOther ? expired + mayLie(run) : takeBack(bucket, run.objectKey)
   }
   const content = await blobs.get(stored.blobKey)
-  if (!content) return 'The file of the export is missing in the storage.'
+  if (!content) return `The file of the export is missing in the storage.${mayLie(run)}`
   const { stream, contentType } = content
   try {
     await bucket.put(run.objectKey, { stream, contentType, sha256: stored.sha256 }, attempt.signal)
@@ -61,7 +72,9 @@ const upload = async (deps: Deps, bucket: TenantBucket, { org, run, attempt }: T
     stream.destroy()
   }
   // A conversation of it may have been erased while it was on its way.
-  return (await findExport(db, org, stored.id))?.status === 'completed' ? undefined : takeBack(bucket, run.objectKey)
+  if ((await findExport(db, org, stored.id))?.status === 'completed') return undefined
+  const taken = await takeBack(bucket, run.objectKey)
+  return task.isChanged ? taken + mayLie(run) : taken
 }
 
 /** Safe to run again: the same object is written with the same bytes, or taken back. */
@@ -77,14 +90,14 @@ export const deliverRun = defineJob({
     const { db } = deps
     const run = await findRun(db, org, runId)
     if (run?.status !== 'delivering') return
-    const task = { org, run, attempt }
-    const { destination, secret } = await getSchedule(db, org, run.scheduleId)
+    const { destination, secret, updatedAt } = await getSchedule(db, org, run.scheduleId)
+    const task = { org, run, attempt, isChanged: updatedAt >= run.createdAt }
     const refusal =
       destination.type === 's3' && secret !== null
         ? await refusalOf(db, org)
         : 'The schedule has another kind of destination by now.'
     if (refusal !== undefined || destination.type !== 's3' || secret === null) {
-      return attempt.finish((trx) => end(deps, trx, task, refusal))
+      return attempt.finish((trx) => end(deps, trx, task, `${refusal}${mayLie(run)}`))
     }
     await attempt.transaction((trx) => updateRun(trx, org, runId, { attempts: run.attempts + 1 }))
     const bucket = await openBucket(deps.outbound, {
@@ -96,7 +109,7 @@ export const deliverRun = defineJob({
       await attempt.finish((trx) => end(deps, trx, task, fault))
     } catch (error) {
       if (!(error instanceof BucketError)) throw error
-      if (error.isFinal) return await attempt.finish((trx) => end(deps, trx, task, error.message))
+      if (error.isFinal) return await attempt.finish((trx) => end(deps, trx, task, error.message + mayLie(run)))
       await attempt.transaction((trx) => updateRun(trx, org, runId, { error: error.message }))
       throw error
     } finally {
@@ -106,6 +119,6 @@ export const deliverRun = defineJob({
   onFailed: async (deps, { organizationId: org, runId }, trx, error) => {
     const run = await findRun(trx, org, runId)
     const text = error instanceof BucketError ? error.message : 'The service could not deliver it. Ask its operator.'
-    if (run) await end(deps, trx, { org, run }, text)
+    if (run) await end(deps, trx, { org, run }, text + mayLie(run))
   },
 })
