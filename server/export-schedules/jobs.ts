@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import { lockLine } from '../exports/queries.ts'
 import { getOrganization } from '../organizations/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { attemptEach, eachOfPages } from '../platform/jobs/attempt-each.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
 import { makeRun, obstacleOf } from './plan.ts'
 import { listDueAllOrgs, lockSchedule, updateSchedule } from './queries.ts'
@@ -36,21 +37,7 @@ export const planRuns = defineJob({
   concurrency: 1,
   run: async (deps: Deps, _payload, attempt) => {
     await deps.blobs.check()
-    let failure: unknown
-    for (let after: string | undefined; ; ) {
-      attempt.signal.throwIfAborted()
-      const due = await listDueAllOrgs(deps.db, deps.clock.now(), { limit: batch, after })
-      for (const { org, id } of due) {
-        try {
-          await attempt.transaction((trx) => plan(deps, trx, org, id))
-        } catch (error) {
-          // It must not keep the others: they are not its fault.
-          failure ??= error
-        }
-      }
-      after = due.at(-1)?.id
-      if (due.length < batch) break
-    }
-    if (failure !== undefined) throw failure
+    const due = eachOfPages(batch, (page) => listDueAllOrgs(deps.db, deps.clock.now(), page))
+    await attemptEach(attempt, due, ({ org, id }) => attempt.transaction((trx) => plan(deps, trx, org, id)))
   },
 })

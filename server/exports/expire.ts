@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import type { Deps } from '../deps.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { attemptEach, eachOfPages } from '../platform/jobs/attempt-each.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
 import { endExport } from './jobs.ts'
 import { listExpiredAllOrgs, lockExport, lockExportsOfCalls, lockLine, markOutdated, type Placed } from './queries.ts'
@@ -20,22 +21,8 @@ export const expireExports = defineJob({
   schedule: '* * * * *',
   concurrency: 1,
   run: async (deps: Deps, _payload, attempt) => {
-    let failure: unknown
-    for (let after: string | undefined; ; ) {
-      attempt.signal.throwIfAborted()
-      const due = await listExpiredAllOrgs(deps.db, deps.clock.now(), { limit: batch, after })
-      for (const { org, id } of due) {
-        try {
-          await attempt.transaction((trx) => expire(deps, trx, org, id))
-        } catch (error) {
-          // It must not keep the others: they are not its fault.
-          failure ??= error
-        }
-      }
-      after = due.at(-1)?.id
-      if (due.length < batch) break
-    }
-    if (failure !== undefined) throw failure
+    const due = eachOfPages(batch, (page) => listExpiredAllOrgs(deps.db, deps.clock.now(), page))
+    await attemptEach(attempt, due, ({ org, id }) => attempt.transaction((trx) => expire(deps, trx, org, id)))
   },
 })
 

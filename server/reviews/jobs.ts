@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import type { Deps } from '../deps.ts'
-import { attemptEach } from '../platform/jobs/attempt-each.ts'
+import { attemptEach, eachOfPages } from '../platform/jobs/attempt-each.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
 import { listLapsedAllOrgs, lockConversations, settleConversations, settleItem } from './queries.ts'
 
@@ -16,18 +16,14 @@ export const lapseReviews = defineJob({
   schedule: '*/5 * * * *',
   concurrency: 1,
   run: async ({ db, clock }: Deps, _payload, attempt) => {
-    for (;;) {
-      attempt.signal.throwIfAborted()
-      const now = clock.now()
-      const lapsed = await listLapsedAllOrgs(db, now, batchSize)
-      await attemptEach(attempt, lapsed, ({ org, bucketId, conversationId }) =>
-        attempt.transaction(async (trx) => {
-          await lockConversations(trx, org, [conversationId])
-          await settleItem(trx, org, bucketId, conversationId, now)
-          await settleConversations(trx, org, [conversationId], now)
-        }),
-      )
-      if (lapsed.length < batchSize) return
-    }
+    const now = clock.now()
+    const lapsed = eachOfPages(batchSize, (page) => listLapsedAllOrgs(db, now, page))
+    await attemptEach(attempt, lapsed, ({ org, bucketId, conversationId }) =>
+      attempt.transaction(async (trx) => {
+        await lockConversations(trx, org, [conversationId])
+        await settleItem(trx, org, bucketId, conversationId, now)
+        await settleConversations(trx, org, [conversationId], now)
+      }),
+    )
   },
 })

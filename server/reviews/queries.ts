@@ -241,17 +241,18 @@ export const settleConversations = async (trx: Db, org: OrgId, ids: string[], no
     WHERE c.organization_id = ${org} AND c.id = g.id AND c.review_status <> s.status`.execute(trx)
 }
 
-type Lapsed = { org: OrgId; bucketId: string; conversationId: string }
-
 /** Places of reviews whose lease has ended. */
-export const listLapsedAllOrgs = (db: Db, now: Date, limit: number): Promise<Lapsed[]> =>
+export const listLapsedAllOrgs = (db: Db, now: Date, { limit, after }: Page) =>
   db
     .selectFrom('reviews')
     .select([
+      'id',
       sql<OrgId>`organization_id`.as('org'),
       sql<string>`bucket_id`.as('bucketId'),
       'conversation_id as conversationId',
     ])
     .where('lease_expires_at', '<=', now)
+    .$if(after !== undefined, (query) => query.where('id', '>', after as string))
+    .orderBy('id')
     .limit(limit)
     .execute()

@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 
 export type Spent = { judgements: number; input: number; output: number; cost: number }
 
-/** Belongs into the transaction that stores what was paid for. */
+/** In the transaction that stores what was paid for; in none where that is lost. */
 export const addSpending = async (trx: Db, org: OrgId, month: string, spent: Spent): Promise<void> => {
   if (spent.judgements === 0) return
   await sql`

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import type { Deps } from '../../deps.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { newId } from '../../platform/ids.ts'
-import { attemptEach } from '../../platform/jobs/attempt-each.ts'
+import { attemptEach, eachOfPages } from '../../platform/jobs/attempt-each.ts'
 import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
 import { deleteGap, deleteOldGapsAllOrgs, deleteStoredGapsAllOrgs, listDueGaps } from './gaps/queries.ts'
 import {
@@ -148,22 +148,19 @@ export const beginRun = async (deps: Pick<Deps, 'clock' | 'jobs'>, trx: Db, org:
   await deps.jobs.enqueue(trx, syncCalls, { organizationId: org, runId: run.id })
 }
 
-const startedAtOnce = 500
+const batch = 500
 
 export const startSyncs = defineJob({
   name: 'integration.start-syncs',
   payload: Type.Object({}),
   schedule: '* * * * *',
   run: async (deps: Deps, _payload, attempt) => {
-    const due = await listDueSyncsAllOrgs(deps.db, deps.clock.now(), startedAtOnce)
-    await attemptEach(attempt, due, ({ org, integrationId }) =>
-      attempt.transaction((trx) => beginRun(deps, trx, org, integrationId)),
-    )
+    const due = eachOfPages(batch, (page) => listDueSyncsAllOrgs(deps.db, deps.clock.now(), page))
+    await attemptEach(attempt, due, ({ org, id }) => attempt.transaction((trx) => beginRun(deps, trx, org, id)))
   },
 })
 
 const dayMs = 24 * 60 * 60 * 1_000
-const batch = 500
 const keptDays = { run: 31, gap: 90 }
 
 /** Runs and gaps whose time is over, and gaps that are none any more. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { notFound } from '../../platform/errors.ts'
+import type { Page } from '../../platform/http/paging.ts'
 
 /** With what is yet to come of what the provider has: calls that go on, and calls that could not be taken in. */
 const syncColumns = [
@@ -105,11 +106,12 @@ export const deleteSync = (trx: Db, org: OrgId, integrationId: string) =>
     .returning('integration_id')
     .executeTakeFirstOrThrow(notFound)
 
-export const listDueSyncsAllOrgs = (db: Db, now: Date, limit: number) =>
+/** By the ids of their integrations. */
+export const listDueSyncsAllOrgs = (db: Db, now: Date, { limit, after }: Page) =>
   db
     .selectFrom('integration_syncs')
     .innerJoin('organizations', 'organizations.id', 'integration_syncs.organization_id')
-    .select([sql<OrgId>`organization_id`.as('org'), 'integration_id as integrationId'])
+    .select([sql<OrgId>`organization_id`.as('org'), 'integration_id as id'])
     .where('enabled', '=', true)
     .where('paused_reason', 'is', null)
     .where('organizations.suspended_at', 'is', null)
@@ -124,6 +126,7 @@ export const listDueSyncsAllOrgs = (db: Db, now: Date, limit: number) =>
         ),
       ),
     )
-    .orderBy('next_run_at')
+    .$if(after !== undefined, (query) => query.where('integration_id', '>', after as string))
+    .orderBy('integration_id')
     .limit(limit)
     .execute()

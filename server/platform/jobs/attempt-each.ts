@@ -1,3 +1,4 @@
+import type { Page } from '../http/paging.ts'
 import { StaleAttempt } from './attempt.ts'
 import type { Attempt } from './define-job.ts'
 
@@ -7,19 +8,32 @@ import type { Attempt } from './define-job.ts'
  */
 export const attemptEach = async <T>(
   { signal }: Pick<Attempt, 'signal'>,
-  items: readonly T[],
+  items: Iterable<T> | AsyncIterable<T>,
   effect: (item: T) => Promise<void>,
 ): Promise<void> => {
-  const faults: unknown[] = []
-  for (const item of items) {
+  let first: { fault: unknown } | undefined
+  for await (const item of items) {
     signal.throwIfAborted()
     try {
       await effect(item)
     } catch (fault) {
       signal.throwIfAborted()
       if (fault instanceof StaleAttempt) throw fault
-      faults.push(fault)
+      first ??= { fault }
     }
   }
-  if (faults.length > 0) throw faults[0]
+  if (first) throw first.fault
+}
+
+/** One after the other, from pages that begin after the last that was told. */
+export async function* eachOfPages<T extends { id: string }>(
+  limit: number,
+  list: (page: Page) => Promise<T[]>,
+): AsyncGenerator<T> {
+  for (let after: string | undefined; ; ) {
+    const page = await list({ limit, after })
+    yield* page
+    after = page.at(-1)?.id
+    if (page.length < limit) return
+  }
 }

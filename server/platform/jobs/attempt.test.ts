@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
@@ -10,6 +11,7 @@ import { openJobs } from './queue.ts'
 import { quietLog } from './test-log.ts'
 import { note, notes } from './test-notes.ts'
 import { eventually, openTestQueue } from './test-queue.ts'
+import type { Settled } from './work.ts'
 
 type Deps = { run: (attempt: Attempt) => Promise<void> }
 
@@ -91,34 +93,39 @@ describe.each(['transaction', 'finish'] as const)('what was done is not done aga
 })
 
 describe('a commit whose answer is lost', () => {
-  /** Cuts all connections while the commit goes on. */
+  /** Cuts all connections while the commit waits for a lock, and lets it go on. */
   const cutAtCommit = async (kind: 'transaction' | 'finish') => {
     const { passage, drain } = await overPassage()
     let tries = 0
     let value: unknown
-    const drained = drain(async (attempt) => {
-      value = await attempt[kind](async (trx) => {
-        await note(trx, 'stored')
-        return ++tries
+    let drained: ReturnType<typeof drain> | undefined
+    await queue.db.transaction().execute(async (trx) => {
+      await sql`SELECT pg_advisory_xact_lock(1)`.execute(trx)
+      drained = drain(async (attempt) => {
+        value = await attempt[kind](async (trx) => {
+          await note(trx, 'stored')
+          return ++tries
+        })
       })
+      await eventually('a commit', async () => {
+        const { rows } = await sql`
+          SELECT 1 FROM pg_stat_activity
+          WHERE datname = current_database() AND query = 'commit' AND wait_event = 'advisory'
+        `.execute(queue.db)
+        return rows.length > 0
+      })
+      passage.reset()
     })
-    await eventually('a commit', async () => {
-      const { rows } = await sql`
-        SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND query = 'commit'
-      `.execute(queue.db)
-      return rows.length > 0
-    })
-    passage.reset()
-    return { outcomes: await drained, tries, value }
+    return { outcomes: (await drained) ?? [], tries, value }
   }
 
   beforeAll(async () => {
     await sql`
-      CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END'
-    `.execute(queue.db)
+      CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql
+      AS 'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END'`.execute(queue.db)
     await sql`
-      CREATE CONSTRAINT TRIGGER lingering AFTER INSERT ON effects DEFERRABLE INITIALLY DEFERRED
-      FOR EACH ROW EXECUTE FUNCTION linger()`.execute(queue.db)
+      CREATE CONSTRAINT TRIGGER waiting AFTER INSERT ON effects DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION wait()`.execute(queue.db)
   })
 
   test('counts when it completed the job', async () => {
@@ -135,4 +142,23 @@ describe('a commit whose answer is lost', () => {
     expect(tries).toBe(1)
     expect(await notes(queue.db)).toEqual(['stored'])
   })
+})
+
+test('what a job writes down when it is told to stop is waited for', async () => {
+  const jobs = await queue.open()
+  const running = Promise.withResolvers<void>()
+  const run: Deps['run'] = async ({ signal }) => {
+    running.resolve()
+    await once(signal, 'abort')
+    await sql`SELECT pg_sleep(0.05)`.execute(queue.db)
+    await note(queue.db, 'last words')
+  }
+  const results: string[] = []
+  const onSettled = ({ result }: Settled) => results.push(result)
+  await jobs.start([job], { run }, { workerId: 'one', assumeSoleWorker: false, onSettled })
+  await jobs.enqueue(queue.db, job, {})
+  await running.promise
+  await jobs.stop({ timeoutMs: 0 })
+  expect(await notes(queue.db)).toEqual(['last words'])
+  expect(results).toEqual(['completed'])
 })

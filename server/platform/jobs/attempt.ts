@@ -44,6 +44,11 @@ const isFinal = (error: unknown): boolean => error instanceof ApiError && error.
 
 const longestDelaySeconds = 3600
 
+/** For what a job that is told to stop still writes down: after it the database may be closed. */
+const lastWordsMs = 1_000
+
+const reasonOf = ({ signal }: AbortController) => signal.reason as AttemptEnded // the only reason ever given
+
 const retryDelay = (job: Job, number: number): number => {
   const full = Math.min(longestDelaySeconds, job.retryDelaySeconds * 2 ** Math.min(number - 1, 20))
   return full * (0.5 + Math.random() / 2)
@@ -155,7 +160,12 @@ export const runAttempt = async <D>(
 
   const timer = setTimeout(() => end.abort(new AttemptEnded('out of time')), job.timeoutSeconds * 1000)
   const ended = Promise.withResolvers<never>()
-  const onAbort = () => ended.reject(end.signal.reason)
+  const giveUp = () => ended.reject(end.signal.reason)
+  let lastWords: NodeJS.Timeout | undefined
+  const onAbort = () => {
+    if (reasonOf(end).because !== 'stopping') return giveUp()
+    lastWords = setTimeout(giveUp, lastWordsMs)
+  }
   end.signal.addEventListener('abort', onAbort)
   try {
     end.signal.throwIfAborted()
@@ -166,13 +176,14 @@ export const runAttempt = async <D>(
     if (finished) return settled(true, 'completed', error)
     if (error instanceof StaleAttempt) return settled(false, 'completed')
     if (end.signal.aborted) {
-      const { because } = end.signal.reason as AttemptEnded // the only reason ever given
+      const { because } = reasonOf(end)
       if (because === 'taken over') return settled(false, 'completed')
       if (because === 'stopping') return settled(await persist(() => returnAttempt(db, taken)), 'returned')
     }
     return isFinal(error) || taken.number >= lastNumber ? await bury(error) : await retry(error)
   } finally {
     clearTimeout(timer)
+    clearTimeout(lastWords)
     end.signal.removeEventListener('abort', onAbort)
   }
 }
