@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { vi } from 'vitest'
 import { type Credentials, faultOfSignature } from './s3-signature.ts'
 
 type StoredObject = { body: Buffer; contentType: string; modifiedAt: Date }
@@ -173,6 +174,14 @@ export const startS3Server = async ({ bucket = 'earshot-test', pageSize = 3 } = 
     endpoint: `http://127.0.0.1:${port}`,
     bucket,
     credentials,
+    /** By which the client of a service finds its credentials, and nothing of this machine's. */
+    environment: {
+      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      AWS_REGION: credentials.region,
+      AWS_CONFIG_FILE: '/dev/null',
+      AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    },
     objects,
     uploads,
     requests,
@@ -185,3 +194,9 @@ export const startS3Server = async ({ bucket = 'earshot-test', pageSize = 3 } = 
 }
 
 export type S3Server = Awaited<ReturnType<typeof startS3Server>>
+
+/** For a client in this process; `vi.unstubAllEnvs` ends it. */
+export const stubEnvironment = ({ environment }: S3Server): void => {
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+  vi.stubEnv('AWS_SESSION_TOKEN', undefined)
+}

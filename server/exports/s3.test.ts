@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, expect, it, vi } from 'vitest'
-import { startS3Server } from '../../test/s3-server.ts'
+import { startS3Server, stubEnvironment } from '../../test/s3-server.ts'
 import { testServer } from '../../test/server.ts'
 import { jobList } from '../worker.ts'
 import { exportsOf } from './test-exports.ts'
@@ -8,12 +8,7 @@ import { exportsOf } from './test-exports.ts'
 /** Exports in a bucket: the file goes there from the process that makes it, and comes from there. */
 
 const s3 = await startS3Server()
-vi.stubEnv('AWS_ACCESS_KEY_ID', s3.credentials.accessKeyId)
-vi.stubEnv('AWS_SECRET_ACCESS_KEY', s3.credentials.secretAccessKey)
-vi.stubEnv('AWS_SESSION_TOKEN', undefined)
-vi.stubEnv('AWS_REGION', 'us-east-1')
-vi.stubEnv('AWS_CONFIG_FILE', '/dev/null')
-vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', '/dev/null')
+stubEnvironment(s3)
 afterAll(async () => {
   await s3.close()
   vi.unstubAllEnvs()

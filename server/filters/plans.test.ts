@@ -1,9 +1,6 @@
-import { Kysely, PostgresDialect } from 'kysely'
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testDatabase } from '../../test/database.ts'
-import type { Db, OrgId } from '../platform/db/database.ts'
-import type { DB } from '../platform/db/tables.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { openPlans } from '../../test/plans.ts'
+import type { OrgId } from '../platform/db/database.ts'
 import { countSelected, listSelected, type Selection } from './queries.ts'
 
 /** How PostgreSQL answers the statements of lists, searches and counts among 250,000 conversations. */
@@ -11,25 +8,7 @@ import { countSelected, listSelected, type Selection } from './queries.ts'
 const conversationCount = 250_000
 const transcriptCount = 50_000
 
-type Plan = {
-  'Node Type': string
-  'Relation Name'?: string
-  'Index Name'?: string
-  'Shared Hit Blocks': number
-  'Shared Read Blocks': number
-  Plans?: Plan[]
-}
-
-const { connection, drop } = await testDatabase()
-const pool = new pg.Pool({ ...connection, max: 1, options: '-c TimeZone=UTC -c maintenance_work_mem=256MB' })
-// A pool that has ended is still closing its connection, which ends sooner where the database is dropped.
-pool.on('error', () => {})
-const executed: { sql: string; parameters: readonly unknown[] }[] = []
-const db: Db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), log: ({ query }) => void executed.push(query) })
-afterAll(async () => {
-  await db.destroy()
-  await drop()
-})
+const { pool, db, explain } = await openPlans('-c maintenance_work_mem=256MB')
 
 const id = (kind: number, number: number) => `0197a3b0-000${kind}-7000-8000-${String(number).padStart(12, '0')}`
 /** The same in SQL, of an expression. */
@@ -135,22 +114,11 @@ const load = async () => {
 
 beforeAll(load, 180_000)
 
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
-
 /** How the statements that `run` sends were carried out. */
 const watch = async <T>(run: () => Promise<T>) => {
-  executed.length = 0
-  const answer = await run()
-  const plans: Plan[] = []
-  for (const { sql, parameters } of [...executed]) {
-    const { rows } = await pool.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`, [...parameters])
-    plans.push(rows[0]['QUERY PLAN'][0].Plan)
-  }
-  const nodes = plans.flatMap(nodesOf)
+  const { nodes, ...read } = await explain(run)
   return {
-    answer,
-    statements: plans.length,
-    pages: plans.reduce((sum, plan) => sum + plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], 0),
+    ...read,
     wholeTables: nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name']),
     indexes: [...new Set(nodes.flatMap((node) => node['Index Name'] ?? []))].sort(),
     sorts: nodes.some((node) => node['Node Type'].includes('Sort')),

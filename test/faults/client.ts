@@ -74,7 +74,15 @@ export const openClient = (origins: string[]) => {
     }
   }
 
-  return { attempt, send, counts }
+  /** What lies behind a link that the service answers with. */
+  const download = async (path: string, key: string): Promise<Buffer> => {
+    const link = await send('GET', path, [302], { key })
+    const response = await fetch(link.headers.get('location') ?? '')
+    if (!response.ok) throw new Error(`The link of ${path} was answered ${response.status} ${await response.text()}`)
+    return Buffer.from(await response.arrayBuffer())
+  }
+
+  return { attempt, send, download, counts }
 }
 
 export type Client = ReturnType<typeof openClient>

@@ -47,7 +47,7 @@ const shiftClock: Maker = ({ members }, random) => {
   const seconds = random.chance(0.5) ? 1 + random.below(2 * hour) : -1 - random.below(behind)
   const end = () => member.shiftClock(0)
   const name = `the clock of ${member.name} jumps by ${seconds} s`
-  return { name, forMs: 1_500 + moment(random), begin: () => member.shiftClock(seconds), end }
+  return { name, forMs: moment(random) * 2, begin: () => member.shiftClock(seconds), end }
 }
 
 const fullDisk =

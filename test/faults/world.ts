@@ -168,7 +168,6 @@ const openMember = async ({ name, role, switches, network, clock }: Place) => {
       })
       await starting
     },
-    /** Notices it within a second. */
     shiftClock: (seconds: number) => writeFile(clock, seconds < 0 ? String(seconds) : `+${seconds}`),
     end: async () => {
       const ending = running
@@ -192,13 +191,10 @@ const openStorage = async (kind: StorageKind, folder: string) => {
   const server = await startS3Server()
   onTestFinished(server.close)
   const network = await openPassage(() => ({ port: Number(new URL(server.endpoint).port), host: '127.0.0.1' }))
-  const { accessKeyId, secretAccessKey, region } = server.credentials
   const switches = {
     EARSHOT_STORAGE: `s3://${server.bucket}`,
     EARSHOT_S3_ENDPOINT: `http://127.0.0.1:${network.port}`,
-    AWS_ACCESS_KEY_ID: accessKeyId,
-    AWS_SECRET_ACCESS_KEY: secretAccessKey,
-    AWS_REGION: region,
+    ...server.environment,
   }
   const list = async (prefix: string) => [...server.objects.keys()].filter((name) => name.startsWith(prefix))
   return { kind, server, network, list, switches }
@@ -253,7 +249,7 @@ export const openWorld = async (kind: StorageKind) => {
       ...(canFakeTime && {
         LD_PRELOAD: faketime,
         FAKETIME_TIMESTAMP_FILE: clock,
-        FAKETIME_CACHE_DURATION: '1',
+        FAKETIME_NO_CACHE: '1',
         FAKETIME_DONT_FAKE_MONOTONIC: '1',
       }),
     }

@@ -14,15 +14,10 @@ export type Process = Running & { url: string }
 export const openStore = async () => {
   const s3 = await startS3Server({ pageSize: 1_000 })
   afterwards(s3.close)
-  const { accessKeyId, secretAccessKey, region } = s3.credentials
   const switches = {
     EARSHOT_STORAGE: `s3://${s3.bucket}/files`,
     EARSHOT_S3_ENDPOINT: s3.endpoint,
-    AWS_ACCESS_KEY_ID: accessKeyId,
-    AWS_SECRET_ACCESS_KEY: secretAccessKey,
-    AWS_REGION: region,
-    AWS_CONFIG_FILE: '/dev/null',
-    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    ...s3.environment,
   }
   return { s3, switches }
 }

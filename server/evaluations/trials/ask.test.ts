@@ -10,6 +10,19 @@ import { draft, serverOfTrials } from './test-trials.ts'
 
 const { server, call, testDraft, makeCall, makeJudge, asked, answerBy, spendingOf } = await serverOfTrials()
 
+/** Of conversations of an organization, until the signal. */
+const askUntil = async (signal: AbortSignal, organization: string, monitorId: string, ids: string[]) => {
+  // The id came from the service.
+  const org = organization as OrgId
+  const { db, clock } = server.deps
+  return askMonitor(server.deps, org, {
+    monitor: await getMonitor(db, org, monitorId),
+    subjects: await listSubjects(db, org, ids),
+    readAt: clock.now(),
+    signal,
+  })
+}
+
 describe('a trial of a judge', () => {
   it('is held by the budget of the month, which it uses up', async () => {
     const { key } = await makeOrganization(server)
@@ -68,15 +81,7 @@ describe('a trial of a judge', () => {
       time.abort()
       return new Promise(() => {})
     })
-    // The id came from the service.
-    const tenant = org as OrgId
-    const { db, clock } = server.deps
-    const answers = await askMonitor(server.deps, tenant, {
-      monitor: await getMonitor(db, tenant, id),
-      subjects: await listSubjects(db, tenant, ids),
-      readAt: clock.now(),
-      signal: time.signal,
-    })
+    const answers = await askUntil(time.signal, org, id, ids)
     const late = { status: 'failed', result: null, reasoning: expect.stringContaining('60 seconds') }
     expect(answers).toMatchObject([
       { conversationId: ids[0], status: 'scored' },
@@ -97,15 +102,7 @@ describe('a trial of a judge', () => {
       time.abort()
       return new Promise(() => {})
     })
-    // The id came from the service.
-    const tenant = org as OrgId
-    const { db, clock } = server.deps
-    const answers = await askMonitor(server.deps, tenant, {
-      monitor: await getMonitor(db, tenant, id),
-      subjects: await listSubjects(db, tenant, ids),
-      readAt: clock.now(),
-      signal: time.signal,
-    })
+    const answers = await askUntil(time.signal, org, id, ids)
     expect(answers).toMatchObject([{ status: 'failed', reasoning: expect.stringContaining('60 seconds') }])
     expect(await spendingOf(key)).toMatchObject({ judgements: 1, inputTokens: 1_000, outputTokens: 100, cost: 2 })
   })

@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { databaseUrl } from '../../../test/database.ts'
 import { makeAgent, makeMonitor, makeOrganization } from '../../../test/make.ts'
-import { startS3Server } from '../../../test/s3-server.ts'
+import { startS3Server, stubEnvironment } from '../../../test/s3-server.ts'
 import { testServer } from '../../../test/server.ts'
 import { parseFilter } from '../../filters/filter.ts'
 import type { OrgId } from '../../platform/db/database.ts'
@@ -99,14 +99,7 @@ it('tells how many rows were written so far', async () => {
 it('writes to a store of objects', async () => {
   const s3 = await startS3Server()
   afterAll(s3.close)
-  for (const [name, value] of Object.entries({
-    AWS_ACCESS_KEY_ID: s3.credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: s3.credentials.secretAccessKey,
-    AWS_CONFIG_FILE: '/dev/null',
-    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
-  })) {
-    vi.stubEnv(name, value)
-  }
+  stubEnvironment(s3)
   afterAll(() => vi.unstubAllEnvs())
   const storage = { kind: 's3', bucket: s3.bucket, prefix: 'here' } as const
   const order = many.order(10)

@@ -1,9 +1,6 @@
-import { Kysely, PostgresDialect } from 'kysely'
-import pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { testDatabase } from '../../../test/database.ts'
-import type { Db, OrgId } from '../../platform/db/database.ts'
-import type { DB } from '../../platform/db/tables.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { openPlans } from '../../../test/plans.ts'
+import type { OrgId } from '../../platform/db/database.ts'
 import {
   countScored,
   listAffected,
@@ -15,23 +12,7 @@ import { countByTime } from './queries.ts'
 
 /** What is counted over long stretches of time is read from the index of results alone. */
 
-type Plan = {
-  'Node Type': string
-  'Relation Name'?: string
-  'Index Name'?: string
-  Plans?: Plan[]
-}
-
-const { connection, drop } = await testDatabase()
-const pool = new pg.Pool({ ...connection, max: 1, options: '-c TimeZone=UTC' })
-// A pool that has ended is still closing its connection, which ends sooner where the database is dropped.
-pool.on('error', () => {})
-const executed: { sql: string; parameters: readonly unknown[] }[] = []
-const db: Db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), log: ({ query }) => void executed.push(query) })
-afterAll(async () => {
-  await db.destroy()
-  await drop()
-})
+const { pool, db, explain } = await openPlans()
 
 const org = '0197a3b0-0000-7000-8000-000000000001' as OrgId
 const monitor = (number: number) => `0197a3b0-0006-7000-8000-00000000000${number}`
@@ -58,17 +39,9 @@ beforeAll(async () => {
   await pool.query('VACUUM ANALYZE')
 }, 120_000)
 
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
-
 /** How the statements that `run` sends come to results. */
 const scans = async (run: () => Promise<unknown>) => {
-  executed.length = 0
-  await run()
-  const nodes: Plan[] = []
-  for (const { sql, parameters } of [...executed]) {
-    const { rows } = await pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, [...parameters])
-    nodes.push(...nodesOf(rows[0]['QUERY PLAN'][0].Plan))
-  }
+  const { nodes } = await explain(run)
   return nodes
     .filter((node) => node['Relation Name'] === 'monitor_results')
     .map((node) => [node['Node Type'], node['Index Name']])

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type S3Server, startS3Server } from '../../../test/s3-server.ts'
+import { type S3Server, startS3Server, stubEnvironment } from '../../../test/s3-server.ts'
 import { anyText } from '../../../test/text.ts'
 import type { Config } from '../../config.ts'
 import { newId } from '../ids.ts'
@@ -33,13 +33,9 @@ const open = (storage: Config['storage']) =>
 
 beforeAll(async () => {
   s3 = await startS3Server()
-  vi.stubEnv('AWS_ACCESS_KEY_ID', s3.credentials.accessKeyId)
-  vi.stubEnv('AWS_SECRET_ACCESS_KEY', s3.credentials.secretAccessKey)
-  vi.stubEnv('AWS_SESSION_TOKEN', undefined)
+  stubEnvironment(s3)
   vi.stubEnv('AWS_REGION', undefined)
   vi.stubEnv('AWS_DEFAULT_REGION', undefined)
-  vi.stubEnv('AWS_CONFIG_FILE', '/dev/null')
-  vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', '/dev/null')
 })
 afterAll(async () => {
   vi.unstubAllEnvs()

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { makeOrganization } from '../../../test/make.ts'
-import { startS3Server } from '../../../test/s3-server.ts'
+import { startS3Server, stubEnvironment } from '../../../test/s3-server.ts'
 import { testServer } from '../../../test/server.ts'
 import { sweepLogos } from '../../companies/jobs.ts'
 import { systemClock } from '../clock.ts'
@@ -13,12 +13,7 @@ import type { BlobStore } from './store.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'earshot-owner-'))
 const s3 = await startS3Server()
-vi.stubEnv('AWS_ACCESS_KEY_ID', s3.credentials.accessKeyId)
-vi.stubEnv('AWS_SECRET_ACCESS_KEY', s3.credentials.secretAccessKey)
-vi.stubEnv('AWS_SESSION_TOKEN', undefined)
-vi.stubEnv('AWS_REGION', 'us-east-1')
-vi.stubEnv('AWS_CONFIG_FILE', '/dev/null')
-vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', '/dev/null')
+stubEnvironment(s3)
 afterAll(async () => {
   vi.unstubAllEnvs()
   await s3.close()

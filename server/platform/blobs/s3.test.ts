@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type S3Server, startS3Server } from '../../../test/s3-server.ts'
+import { type S3Server, startS3Server, stubEnvironment } from '../../../test/s3-server.ts'
 import { systemClock } from '../clock.ts'
 import { newId } from '../ids.ts'
 import { openS3Store } from './s3.ts'
@@ -19,12 +19,7 @@ const open = (bucket = server.bucket) =>
 
 beforeEach(async () => {
   server = await startS3Server()
-  vi.stubEnv('AWS_ACCESS_KEY_ID', server.credentials.accessKeyId)
-  vi.stubEnv('AWS_SECRET_ACCESS_KEY', server.credentials.secretAccessKey)
-  vi.stubEnv('AWS_SESSION_TOKEN', undefined)
-  vi.stubEnv('AWS_REGION', 'us-east-1')
-  vi.stubEnv('AWS_CONFIG_FILE', '/dev/null')
-  vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', '/dev/null')
+  stubEnvironment(server)
   store = await open()
 })
 afterEach(async () => {

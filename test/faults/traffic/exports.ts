@@ -29,9 +29,7 @@ export const openExports = (stage: Stage, measures: Measures): Traffic => {
   }
 
   const readFile = async (id: string) => {
-    const link = await client.send('GET', `/v1/monitor-exports/${id}/download`, [302], { key })
-    const response = await fetch(link.headers.get('location') ?? '')
-    const bytes = Buffer.from(await response.arrayBuffer())
+    const bytes = await client.download(`/v1/monitor-exports/${id}/download`, key)
     const rows: Row[] = parse(bytes, { columns: true, bom: true })
     return { sha256: createHash('sha256').update(bytes).digest('base64'), rows }
   }

@@ -4,11 +4,8 @@ import type { Stage, Traffic } from '../stage.ts'
 import type { Sender } from './conversations.ts'
 
 /** As the service serves it. */
-export const fetchRecording = async ({ client, key }: Stage, conversationId: string): Promise<Buffer> => {
-  const link = await client.send('GET', `/v1/conversations/${conversationId}/recording`, [302], { key })
-  const response = await fetch(link.headers.get('location') ?? '')
-  return Buffer.from(await response.arrayBuffer())
-}
+export const fetchRecording = ({ client, key }: Stage, conversationId: string): Promise<Buffer> =>
+  client.download(`/v1/conversations/${conversationId}/recording`, key)
 
 export const openRecordings = (stage: Stage, conversations: Sender): Traffic => {
   const { client, key, random } = stage

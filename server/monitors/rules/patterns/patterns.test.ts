@@ -69,6 +69,16 @@ const named = pattern.map((source) => {
 })
 const said = fc.string({ unit: fc.oneof(letter, fc.constantFrom('A', 'c', '.', '\n', '😀')), maxLength: 12 })
 
+/** Of those that the engine takes, what is large is refused. */
+const openUnlessLarge = (source: string) => {
+  try {
+    return openPattern(source, { ignoreCase: true })
+  } catch (fault) {
+    if (fault instanceof PatternFault && /^(has more than|is too large)/.test(fault.message)) return undefined
+    throw fault
+  }
+}
+
 describe('a pattern', () => {
   it('is found exactly where the engine alone finds it', () => {
     let compiled = 0
@@ -84,8 +94,10 @@ describe('a pattern', () => {
           expect(() => openPattern(source, { ignoreCase: true })).toThrow(PatternFault)
           return
         }
+        const opened = openUnlessLarge(source)
+        if (!opened) return
         compiled++
-        const { occursIn, mayOccurIn, find } = openPattern(source, { ignoreCase: true })
+        const { occursIn, mayOccurIn, find } = opened
         for (const text of texts) {
           const expected = engine.test(text)
           if (expected) found++

@@ -1,0 +1,48 @@
+// How PostgreSQL carries statements out, on a database of a test's own.
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import { afterAll } from 'vitest'
+import type { Db } from '../server/platform/db/database.ts'
+import type { DB } from '../server/platform/db/tables.ts'
+import { testDatabase } from './database.ts'
+
+export type Plan = {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Shared Hit Blocks': number
+  'Shared Read Blocks': number
+  Plans?: Plan[]
+}
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+
+/** `settings` as the command line of the server takes them. */
+export const openPlans = async (settings = '') => {
+  const { connection, drop } = await testDatabase()
+  const pool = new pg.Pool({ ...connection, max: 1, options: `-c TimeZone=UTC ${settings}` })
+  // A pool that has ended is still closing its connection, which ends sooner where the database is dropped.
+  pool.on('error', () => {})
+  const executed: { sql: string; parameters: readonly unknown[] }[] = []
+  const log = ({ query }: { query: (typeof executed)[number] }) => void executed.push(query)
+  const db: Db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), log })
+  afterAll(async () => {
+    await db.destroy()
+    await drop()
+  })
+
+  /** The plans of the statements that `run` sends, which are carried out once more, and how many pages they read. */
+  const explain = async <T>(run: () => Promise<T>) => {
+    executed.length = 0
+    const answer = await run()
+    const plans: Plan[] = []
+    for (const { sql, parameters } of [...executed]) {
+      const { rows } = await pool.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${sql}`, [...parameters])
+      plans.push(rows[0]['QUERY PLAN'][0].Plan)
+    }
+    const pages = plans.reduce((sum, plan) => sum + plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], 0)
+    return { answer, statements: plans.length, pages, nodes: plans.flatMap(nodesOf) }
+  }
+
+  return { pool, db, explain }
+}
