@@ -48,6 +48,10 @@ export const open = async (path: string, as?: Role, { theme = 'light', ...option
   const page = await context.newPage()
   page.setDefaultTimeout(15_000)
   watch(page, faults)
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state !== 'fail') return
+    throw new Error(`what was seen at ${page.url()}:\n${await page.locator('body').ariaSnapshot()}`)
+  })
   await page.goto(origin + path)
   return page
 }

@@ -1,7 +1,8 @@
 // What every page does when something is in its way.
 
-import { expect, it } from 'vitest'
-import { ask, monitorId, open } from './browser.ts'
+import type { Request } from 'playwright-core'
+import { expect, it, onTestFinished } from 'vitest'
+import { ask, monitorId, open, origin } from './browser.ts'
 
 type Listed = { data: { id: string; name: string }[] }
 
@@ -60,6 +61,41 @@ it('closes the menu of a small window by keyboard', async () => {
   await page.getByRole('navigation', { name: 'Main' }).waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('navigation', { name: 'Main' }).waitFor({ state: 'hidden' })
+})
+
+it.each([
+  { path: '/monitors', late: /\/trend\?/ },
+  { path: '/buckets', late: /\/(progress\?|count$)/ },
+  { path: '/review', late: /\/progress\?/ },
+  { path: '/agents', late: /\/versions\// },
+])('moves no row of $path when its figures come', async ({ path, late }) => {
+  const { id } = await ask<{ id: string }>('POST', '/v1/monitors', {
+    ...{ name: 'Asked of nothing yet', kind: 'external', definition: {} },
+  })
+  onTestFinished(async () => void (await ask('DELETE', `/v1/monitors/${id}`)))
+  for (const width of [1440, 1024]) {
+    const page = await open('/sign-in', 'member', { viewport: { width, height: 900 } })
+    const { promise: free, resolve: letGo } = Promise.withResolvers<void>()
+    const [underWay, held] = [new Set<Request>(), new Set<Request>()]
+    page.on('request', (request) => underWay.add(request))
+    page.on('requestfinished', (request) => underWay.delete(request))
+    page.on('requestfailed', (request) => underWay.delete(request))
+    await page.route(late, async (route) => {
+      held.add(route.request())
+      await free
+      await route.continue()
+    })
+    await page.goto(`${origin}${path}`)
+    await page.locator('main :is(tr, li) a').first().waitFor()
+    await expect.poll(() => held.size > 0 && underWay.size === held.size).toBe(true)
+    const rows = () =>
+      page.evaluate(`[...document.querySelector('main :is(table, ul):has(a)').querySelectorAll('tr, li')]
+      .map((row) => row.getBoundingClientRect().top)`)
+    const before = await rows()
+    letGo()
+    await page.waitForLoadState('networkidle')
+    expect(await rows()).toEqual(before)
+  }
 })
 
 const long = 'W'.repeat(255)

@@ -53,12 +53,25 @@ const columns: Column<Bucket>[] = [
     ),
   },
   { key: 'type', label: 'Filled', from: 720, cell: ({ type }) => typeWords[type] },
-  { key: 'filter', label: 'With', from: 960, cell: (bucket) => <Selects bucket={bucket} /> },
+  {
+    key: 'filter',
+    label: 'With',
+    from: 960,
+    cell: (bucket) => (
+      <div className={styles.line}>
+        <Selects bucket={bucket} />
+      </div>
+    ),
+  },
   {
     key: 'reviewers',
     label: 'Reviewers',
     from: 960,
-    cell: ({ reviewerUserIds }) => <Reviewers ids={reviewerUserIds} />,
+    cell: ({ reviewerUserIds }) => (
+      <div className={styles.line}>
+        <Reviewers ids={reviewerUserIds} />
+      </div>
+    ),
   },
   { key: 'done', label: 'Reviewed', cell: (bucket) => <Done bucket={bucket} /> },
 ]

@@ -35,11 +35,7 @@ const Rate = ({ monitor: { id } }: { monitor: Monitor }) => {
   if (error) return <span className={styles.soft}>The trend cannot be read.</span>
   if (!data) return null
   const totals = totalsOf(data.data)
-  const estimate = (
-    <span className={styles.rate}>
-      <Estimate {...rateOf(totals)} />
-    </span>
-  )
+  const estimate = <Estimate {...rateOf(totals)} />
   return totals.affected > 0 ? (
     <Link className={styles.number} {...conversationsOf(id, 'affected', { since: data.data[0]?.start })}>
       {estimate}
@@ -97,8 +93,25 @@ const columns: Column<Monitor>[] = [
   },
   { key: 'kind', label: 'Kind', from: 720, cell: ({ kind }) => sentenceCase(kind) },
   { key: 'course', label: `Last ${days} days`, from: 480, cell: (monitor) => <Course monitor={monitor} /> },
-  { key: 'rate', label: 'Affected · 95 % interval · n', cell: (monitor) => <Rate monitor={monitor} /> },
-  { key: 'coverage', label: 'Coverage', from: 960, cell: (monitor) => <Coverage monitor={monitor} /> },
+  {
+    key: 'rate',
+    label: 'Affected · 95 % interval · n',
+    cell: (monitor) => (
+      <div className={styles.rate}>
+        <Rate monitor={monitor} />
+      </div>
+    ),
+  },
+  {
+    key: 'coverage',
+    label: 'Coverage',
+    from: 960,
+    cell: (monitor) => (
+      <div className={styles.coverage}>
+        <Coverage monitor={monitor} />
+      </div>
+    ),
+  },
   { key: 'cost', label: 'Cost', from: 960, numeric: true, cell: (monitor) => <Cost monitor={monitor} /> },
   {
     ...{ key: 'version', label: 'Version', from: 720 as const },
