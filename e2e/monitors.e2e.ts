@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ask, breaches, conversationIds, monitorId, open } from './browser.ts'
+import { ask, breaches, conversationIds, monitorId, open, origin } from './browser.ts'
 
 type Named = { id: string; name: string }
 
@@ -191,6 +191,21 @@ it('marks spikes on the chart, and says what reviews correct', async () => {
   expect(await breaches(page)).toEqual([])
   await page.getByRole('link', { name: 'Spike: From 4 % to 12 %' }).click()
   await page.waitForURL(`**/findings/${finding.id}`)
+})
+
+it('keeps room for its charts, so that nothing moves when they come', async () => {
+  const page = await open('/sign-in', 'viewer')
+  const { promise: free, resolve: letGo } = Promise.withResolvers<void>()
+  await page.route('**/trend?*', async (route) => {
+    await free
+    await route.continue()
+  })
+  await page.goto(`${origin}/monitors/${await monitorId('Tool failed')}`)
+  const tab = page.getByRole('tab', { name: 'Runs' })
+  const before = await tab.boundingBox()
+  letGo()
+  await page.getByRole('group', { name: /Affected rate by day/ }).waitFor()
+  expect((await tab.boundingBox())?.y).toBeCloseTo(before?.y ?? Number.NaN, 0)
 })
 
 it('shows a run on its way, ends it, and goes on with it', async () => {

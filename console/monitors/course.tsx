@@ -202,20 +202,22 @@ export const Course = ({ monitor }: { monitor: Monitor }) => {
           </div>
         )}
       </div>
-      <Await query={query} lines={8}>
-        {(trend) => (
-          <>
-            <Figures monitor={monitor} trend={trend} />
-            {allOf(totalsOf(trend.data)) === 0 ? (
-              <p className={styles.soft}>
-                {version === undefined ? 'It' : `Version ${version}`} has no result of these {days} days.
-              </p>
-            ) : (
-              <Charts monitor={monitor} trend={trend} />
-            )}
-          </>
-        )}
-      </Await>
+      <div className={query.isPending ? styles.pending : undefined}>
+        <Await query={query} lines={8}>
+          {(trend) => (
+            <>
+              <Figures monitor={monitor} trend={trend} />
+              {allOf(totalsOf(trend.data)) === 0 ? (
+                <p className={styles.soft}>
+                  {version === undefined ? 'It' : `Version ${version}`} has no result of these {days} days.
+                </p>
+              ) : (
+                <Charts monitor={monitor} trend={trend} />
+              )}
+            </>
+          )}
+        </Await>
+      </div>
     </section>
   )
 }
