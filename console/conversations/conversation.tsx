@@ -15,7 +15,7 @@ export const Conversation = () => {
   const { id } = useParams({ from: '/app/conversations/$id' })
   const place = useSearch({ from: '/app/conversations/$id' })
   const navigate = useNavigate({ from: '/conversations/$id' })
-  const { data: conversation } = useQuery(conversationOptions(id))
+  const { data: conversation, isPending } = useQuery(conversationOptions(id))
   const { nameOf } = useNames('agents')
   const title = conversation
     ? `${nameOf(conversation.agentId)}${conversation.customerId ? ` with ${conversation.customerId}` : ''}`
@@ -30,7 +30,7 @@ export const Conversation = () => {
         </Link>
       }
       context={
-        conversation && (
+        conversation ? (
           <span className={styles.context}>
             <span>{sentenceCase(conversation.channel)}</span>
             <Time at={conversation.startedAt} />
@@ -38,6 +38,8 @@ export const Conversation = () => {
             {conversation.status === 'failed' && <Badge tone="failed">Failed</Badge>}
             {conversation.status === 'in_progress' && <Badge tone="accent">In progress</Badge>}
           </span>
+        ) : (
+          isPending && '…'
         )
       }
       actions={

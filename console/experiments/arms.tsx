@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { formatCount, formatPercent, plural } from '../lib/format.ts'
 import { Difference } from '../ui/difference.tsx'
+import { Await } from '../ui/states.tsx'
 import styles from './arms.module.css'
 import { type Arm, armName, type Experiment, filterOfArm, versionOptions } from './queries.ts'
 
@@ -43,13 +44,20 @@ const ArmCard = ({ experiment, arm }: { experiment: Experiment; arm: Arm }) => {
 
 /** What B changes of A's prompt, word by word. */
 const PromptChange = ({ experiment: { agentId, armAVersionId, armBVersionId } }: { experiment: Experiment }) => {
-  const { data: a } = useQuery(versionOptions(agentId, armAVersionId))
-  const { data: b } = useQuery(versionOptions(agentId, armBVersionId))
-  if (!a || !b) return null
+  const a = useQuery(versionOptions(agentId, armAVersionId))
+  const b = useQuery(versionOptions(agentId, armBVersionId))
   return (
     <details className={styles.change}>
       <summary>What B changes of the prompt</summary>
-      <Difference label="What B changes of the prompt" before={a.systemPrompt} after={b.systemPrompt} />
+      <Await query={a} lines={2}>
+        {({ systemPrompt: before }) => (
+          <Await query={b} lines={2}>
+            {({ systemPrompt: after }) => (
+              <Difference label="What B changes of the prompt" before={before} after={after} />
+            )}
+          </Await>
+        )}
+      </Await>
     </details>
   )
 }
