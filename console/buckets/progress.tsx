@@ -56,7 +56,7 @@ export const ProgressPart = ({ bucket }: { bucket: Bucket }) => {
   })
   return (
     <Section title="Progress">
-      <Await query={progress}>
+      <Await query={progress} lines={4}>
         {({ conversations: { total, waiting, adjudication, completed }, reviews, reviewers }) => (
           <div className={styles.progress}>
             <dl className={styles.figures}>
