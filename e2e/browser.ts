@@ -1,7 +1,7 @@
 // A real browser on the real service. What no page may do is watched in every test.
 
 import axe, { type AxeResults } from 'axe-core'
-import type { Browser, BrowserContextOptions, Page, Route } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page, Request, Route } from 'playwright-core'
 import { expect, inject, onTestFinished } from 'vitest'
 import { launchChromium } from './chromium.ts'
 import type { Role } from './people.ts'
@@ -64,6 +64,22 @@ export const refuseOnce = (method = 'POST') => {
     isFirst = false
     return route.fulfill({ status: 429, json: { error: 'rate_limited', message: 'Too much at once.' } })
   }
+}
+
+/** What comes late: held back until it is let go. Settled is a page that waits for nothing else. */
+export const holdBack = async (page: Page, late: RegExp) => {
+  const { promise: free, resolve: letGo } = Promise.withResolvers<void>()
+  const [underWay, held] = [new Set<Request>(), new Set<Request>()]
+  page.on('request', (request) => underWay.add(request))
+  page.on('requestfinished', (request) => underWay.delete(request))
+  page.on('requestfailed', (request) => underWay.delete(request))
+  await page.route(late, async (route) => {
+    held.add(route.request())
+    await free
+    await route.continue()
+  })
+  const settled = () => expect.poll(() => held.size > 0 && underWay.size === held.size).toBe(true)
+  return { settled, letGo }
 }
 
 /** Asks the service with the owner's key. */

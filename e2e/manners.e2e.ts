@@ -1,8 +1,7 @@
 // What every page does when something is in its way.
 
-import type { Request } from 'playwright-core'
-import { expect, it, onTestFinished } from 'vitest'
-import { ask, monitorId, open, origin } from './browser.ts'
+import { expect, it } from 'vitest'
+import { ask, holdBack, monitorId, open, origin } from './browser.ts'
 
 type Listed = { data: { id: string; name: string }[] }
 
@@ -69,25 +68,13 @@ it.each([
   { path: '/review', late: /\/progress\?/ },
   { path: '/agents', late: /\/versions\// },
 ])('moves no row of $path when its figures come', async ({ path, late }) => {
-  const { id } = await ask<{ id: string }>('POST', '/v1/monitors', {
-    ...{ name: 'Asked of nothing yet', kind: 'external', definition: {} },
-  })
-  onTestFinished(async () => void (await ask('DELETE', `/v1/monitors/${id}`)))
+  await ask('POST', '/v1/monitors', { name: `Asked of nothing ${path}`, kind: 'external', definition: {} })
   for (const width of [1440, 1024]) {
     const page = await open('/sign-in', 'member', { viewport: { width, height: 900 } })
-    const { promise: free, resolve: letGo } = Promise.withResolvers<void>()
-    const [underWay, held] = [new Set<Request>(), new Set<Request>()]
-    page.on('request', (request) => underWay.add(request))
-    page.on('requestfinished', (request) => underWay.delete(request))
-    page.on('requestfailed', (request) => underWay.delete(request))
-    await page.route(late, async (route) => {
-      held.add(route.request())
-      await free
-      await route.continue()
-    })
+    const { settled, letGo } = await holdBack(page, late)
     await page.goto(`${origin}${path}`)
     await page.locator('main :is(tr, li) a').first().waitFor()
-    await expect.poll(() => held.size > 0 && underWay.size === held.size).toBe(true)
+    await settled()
     const rows = () =>
       page.evaluate(`[...document.querySelector('main :is(table, ul):has(a)').querySelectorAll('tr, li')]
       .map((row) => row.getBoundingClientRect().top)`)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ask, breaches, conversationIds, monitorId, open, origin } from './browser.ts'
+import { ask, breaches, conversationIds, holdBack, monitorId, open, origin } from './browser.ts'
 
 type Named = { id: string; name: string }
 
@@ -174,7 +174,7 @@ it('marks spikes on the chart, and says what reviews correct', async () => {
   const id = await monitorId('Tool failed')
   const finding = await ask<Named>('POST', '/v1/findings', { title: 'From 4 % to 12 %' })
   const page = await open('/monitors', 'viewer')
-  await page.route('**/trend?*', async (route) => {
+  await page.route(`**/monitors/${id}/trend?*`, async (route) => {
     const trend = await (await route.fetch()).json()
     await route.fulfill({
       json: { ...trend, corrected: { reviewed: 60, shareReviewed: 0.04, rate: 0.051, low: 0.03, high: 0.08 } },
@@ -195,13 +195,11 @@ it('marks spikes on the chart, and says what reviews correct', async () => {
 
 it('keeps room for its charts, so that nothing moves when they come', async () => {
   const page = await open('/sign-in', 'viewer')
-  const { promise: free, resolve: letGo } = Promise.withResolvers<void>()
-  await page.route('**/trend?*', async (route) => {
-    await free
-    await route.continue()
-  })
+  const { settled, letGo } = await holdBack(page, /\/trend\?/)
   await page.goto(`${origin}/monitors/${await monitorId('Tool failed')}`)
   const tab = page.getByRole('tab', { name: 'Runs' })
+  await tab.waitFor()
+  await settled()
   const before = await tab.boundingBox()
   letGo()
   await page.getByRole('group', { name: /Affected rate by day/ }).waitFor()

@@ -84,7 +84,7 @@ export const releaseReview = async (id: string, bucketId: string): Promise<void>
 
 /**
  * Also when the page is left: the browser sends it on. It may arrive after the page that is loaded next has taken the
- * review up again, and then gives nothing back.
+ * review up again, and then gives nothing back, unless a write was under way still: until when that holds is not known.
  */
 export const sendRelease = (id: string, bucketId: string): Promise<unknown> => {
   const leaseExpiresAt = writing.get(id)?.size ? undefined : leases.get(id)

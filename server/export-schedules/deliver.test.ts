@@ -35,7 +35,7 @@ const generateFile = async (fields: object = {}) => {
   await runNow(key, id)
   await deps.jobs.drain([generateExport], deps)
   const [{ exportId, objectKey }] = await runsOf(key, id)
-  return { store, key, id, exportId, objectKey }
+  return { destination, store, key, id, exportId, objectKey }
 }
 
 it('delivery is tried again when the store or the worker dies, and writes one object', async () => {
@@ -141,7 +141,7 @@ it.each([
 ])(
   'delivery of what is erased is taken back by the next attempt when one %s (may delete: %s)',
   async (how, mayDelete) => {
-    const { store, key, id, exportId, objectKey } = await generateFile()
+    const { destination, store, key, id, exportId, objectKey } = await generateFile()
     const outbound = sendingThen(async () => {
       await erase(key, exportId)
       if (how === 'is killed') throw new Error('killed')
@@ -150,6 +150,10 @@ it.each([
     await deps.jobs.drain([deliverRun], { ...deps, outbound }, { allowFailures: true })
     expect(await runsOf(key, id)).toMatchObject([{ status: 'delivering', attempts: 1 }])
     expect([...store.objects.keys()]).toEqual([objectKey])
+    store.state.fault = () => undefined
+    // Other files go elsewhere by now; the bucket is the same.
+    const body = { name: 'Refunds by the hour', status: 'paused', destination: { ...destination, prefix: 'later' } }
+    expect((await call('PATCH', `/v1/export-schedules/${id}`, { key, body })).status).toBe(200)
     store.state.fault = (line) => (line.startsWith('DELETE') && !mayDelete ? 'AccessDenied' : undefined)
     await deps.jobs.drain([deliverRun], deps, { delayed: true, allowFailures: true })
     const [run] = await runsOf(key, id)

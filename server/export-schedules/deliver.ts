@@ -11,13 +11,7 @@ import { getSchedule, lockSchedule } from './queries.ts'
 import { findRun, hasDelivered, type StoredRun, updateRun } from './runs/queries.ts'
 import { openSecret } from './secret.ts'
 
-type Task = {
-  org: OrgId
-  run: StoredRun
-  attempt: Attempt
-  /** Earlier attempts may have had another bucket. */
-  isChanged: boolean
-}
+type Task = { org: OrgId; run: StoredRun; attempt: Attempt }
 
 /** Where an attempt may have written it, and ended before it knew or before it could take it back. */
 const mayLie = ({ attempts, objectKey }: StoredRun): string =>
@@ -60,7 +54,7 @@ const upload = async (deps: Deps, bucket: TenantBucket, task: Task): Promise<str
   if (stored?.status !== 'completed' || !stored.blobKey || !stored.sha256) {
     if (run.attempts === 0) return expired
     // What has the name may be another's.
-    const mayBeOther = task.isChanged || (await hasDelivered(db, org, run.scheduleId, run.objectKey))
+    const mayBeOther = run.isMoved || (await hasDelivered(db, org, run.scheduleId, run.objectKey))
     return mayBeOther ? expired + mayLie(run) : takeBack(bucket, run.objectKey)
   }
   const content = await blobs.get(stored.blobKey)
@@ -74,7 +68,7 @@ const upload = async (deps: Deps, bucket: TenantBucket, task: Task): Promise<str
   // A conversation of it may have been erased while it was on its way.
   if ((await findExport(db, org, stored.id))?.status === 'completed') return undefined
   const taken = await takeBack(bucket, run.objectKey)
-  return task.isChanged ? taken + mayLie(run) : taken
+  return run.isMoved ? taken + mayLie(run) : taken
 }
 
 /** Safe to run again: the same object is written with the same bytes, or taken back. */
@@ -90,8 +84,8 @@ export const deliverRun = defineJob({
     const { db } = deps
     const run = await findRun(db, org, runId)
     if (run?.status !== 'delivering') return
-    const { destination, secret, updatedAt } = await getSchedule(db, org, run.scheduleId)
-    const task = { org, run, attempt, isChanged: updatedAt >= run.createdAt }
+    const { destination, secret } = await getSchedule(db, org, run.scheduleId)
+    const task = { org, run, attempt }
     const refusal =
       destination.type === 's3' && secret !== null
         ? await refusalOf(db, org)

@@ -25,6 +25,7 @@ import {
   updateSchedule,
 } from './queries.ts'
 import { plannedAfter } from './recurrence.ts'
+import { markMoved } from './runs/queries.ts'
 import { ExportSchedule, ExportScheduleCreate, ExportScheduleTest, ExportScheduleUpdate } from './schema.ts'
 import { openSecret, sealSecret } from './secret.ts'
 import { show, showAll } from './shown.ts'
@@ -35,8 +36,10 @@ const mostSchedules = 50
 
 const target = (id: string) => ({ type: 'export-schedule', id })
 
-const isSameBucket = (a: Bucket, b: Destination): boolean =>
-  b.type === 's3' && a.bucket === b.bucket && a.endpoint === b.endpoint && a.accessKeyId === b.accessKeyId
+const isSameBucket = (a: Destination, b: Destination): b is Bucket =>
+  a.type === 's3' && b.type === 's3' && a.bucket === b.bucket && a.endpoint === b.endpoint
+
+const hasSameKey = (a: Bucket, b: Destination): boolean => isSameBucket(a, b) && a.accessKeyId === b.accessKeyId
 
 export const exportSchedules = (app: App, deps: Deps): void => {
   const { db, clock, secrets, config: environment } = deps
@@ -145,7 +148,7 @@ export const exportSchedules = (app: App, deps: Deps): void => {
   /** The present secret, when a change of the destination may go on with it. */
   const secretFor = (org: Actor['org'], before: StoredSchedule, destination: Bucket, given: string | undefined) => {
     if (given !== undefined) return given
-    if (before.secret === null || !isSameBucket(destination, before.destination)) {
+    if (before.secret === null || !hasSameKey(destination, before.destination)) {
       throw invalid('destination.secretAccessKey', 'is needed with another bucket, endpoint or access key id')
     }
     return openSecret(secrets, org, before.id, before.secret)
@@ -163,7 +166,7 @@ export const exportSchedules = (app: App, deps: Deps): void => {
   ) => {
     if (destination.type !== 's3') return null
     if (given !== undefined) return sealSecret(secrets, org, before.id, given)
-    if (isSameBucket(destination, before.destination)) return before.secret
+    if (hasSameKey(destination, before.destination)) return before.secret
     throw new ApiError(
       'conflict',
       'Another change gave the schedule another destination meanwhile. Read it, and send yours again with secretAccessKey.',
@@ -207,6 +210,7 @@ export const exportSchedules = (app: App, deps: Deps): void => {
           !isDeepStrictEqual(changed.recurrence, before.recurrence) ||
           config.timezone !== before.config.timezone ||
           isResumed
+        if (destination && !isSameBucket(destination, before.destination)) await markMoved(trx, org, before.id)
         const stored = await updateSchedule(trx, org, before.id, {
           ...parsed,
           ...(destination && { secret: sealedFor(org, before, destination, given) }),

@@ -18,7 +18,10 @@ const nothing = {
 const recurring = { minute: null, at: null, weekday: null, day: null }
 const windowed = { hours: null, days: null }
 
-export const shownRun = ({ scheduleId: _of, isManual: manual, ...run }: StoredRun) => ({ ...run, manual })
+export const shownRun = ({ scheduleId: _of, isMoved: _moved, isManual: manual, ...run }: StoredRun) => ({
+  ...run,
+  manual,
+})
 
 const shownSchedule = (stored: StoredSchedule, lastRun: StoredRun | undefined) => {
   const { secret: _sealed, windowRule, failures, recurrence, destination, nextRunAt, ...schedule } = stored

@@ -138,8 +138,8 @@ describe('a backup', async () => {
         if (how === 'cannot reach') {
           s3.state.fault = () => 'AccessDenied'
           const refused = await runInOne(['restore', rested], { ...restored, ...bucket })
-          expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('its bucket does not answer') })
-          await expect(startEarshot({ ...restored, ...bucket })).rejects.toThrow('its bucket does not answer')
+          expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('its bucket could not be left') })
+          await expect(startEarshot({ ...restored, ...bucket })).rejects.toThrow('its bucket could not be left')
           s3.state.fault = () => undefined
         } else {
           const backup = await makeDataDir()

@@ -22,9 +22,11 @@ export const becomeAnother = async ({ db, blobs, config }: Deps): Promise<void> 
   try {
     await claimStore(blobs, original)
   } catch (cause) {
-    throw new Error('The database is restored, and its bucket does not answer. Start the service when it does.', {
-      cause,
-    })
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(
+      `The database is restored, and its bucket could not be left to the original: ${reason} Start the service when it can be.`,
+      { cause },
+    )
   }
   await renewInstanceId(db)
   await rm(mark)

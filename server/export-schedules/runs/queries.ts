@@ -9,6 +9,7 @@ const runColumns = [
   'schedule_id as scheduleId',
   'planned_for as plannedFor',
   'is_manual as isManual',
+  'is_moved as isMoved',
   'since',
   'until',
   'export_id as exportId',
@@ -121,6 +122,18 @@ export const updateRun = (trx: Db, org: OrgId, id: string, change: RunChange) =>
     .where('id', '=', id)
     .returning(runColumns)
     .executeTakeFirstOrThrow()
+
+/** The schedule has another bucket than what was begun was written to. */
+export const markMoved = async (trx: Db, org: OrgId, scheduleId: string): Promise<void> => {
+  await trx
+    .updateTable('export_schedule_runs')
+    .set({ is_moved: true })
+    .where('organization_id', '=', org)
+    .where('schedule_id', '=', scheduleId)
+    .where('status', '=', 'delivering')
+    .where('attempts', '>', 0)
+    .execute()
+}
 
 /** Whether a run of the schedule has delivered under this name: the file there may be that one's. */
 export const hasDelivered = async (db: Db, org: OrgId, scheduleId: string, objectKey: string): Promise<boolean> => {

@@ -424,6 +424,7 @@ CREATE TABLE export_schedule_runs (
   error text,
   created_at timestamp(3) with time zone NOT NULL,
   finished_at timestamp(3) with time zone,
+  is_moved boolean NOT NULL DEFAULT false,
   CONSTRAINT export_schedule_runs_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT export_schedule_runs_planned_key UNIQUE (organization_id, schedule_id, planned_for),
   CONSTRAINT export_schedule_runs_export_fkey FOREIGN KEY (organization_id, export_id) REFERENCES monitor_exports(organization_id, id),

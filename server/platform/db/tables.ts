@@ -330,6 +330,7 @@ export interface ExportScheduleRuns {
   finished_at: Timestamp | null;
   id: string;
   is_manual: boolean;
+  is_moved: Generated<boolean>;
   object_key: string | null;
   organization_id: string;
   planned_for: Timestamp;
