@@ -13,7 +13,7 @@ import { queueSchemaStep } from '../server/platform/jobs/install.ts'
 import { openLog } from '../server/platform/log.ts'
 import { jobList } from '../server/worker.ts'
 import { testDatabase } from './database.ts'
-import { makeOrganization } from './make.ts'
+import { makeExportSchedule, makeOrganization } from './make.ts'
 import { fillPath, hasId, listOperations } from './operations.ts'
 import { testServer } from './server.ts'
 
@@ -77,6 +77,9 @@ const paths = new Map(
     .map((swept) => [swept.path, swept]),
 )
 for (const swept of paths.values()) if (swept.path.startsWith('/v1/')) await fillPath(server, swept, org)
+const { id: scheduleId } = await makeExportSchedule(server, org.key)
+const run = await server.call('POST', `/v1/export-schedules/${scheduleId}/run`, { key: org.key })
+expect(run.status).toBe(202)
 const { connection: present } = server.deps.database
 const source = await connect(present)
 afterAll(() => source.end())
@@ -145,6 +148,8 @@ const openState = async (last: string) => {
       }),
     }
     if (!made) continue
+    // A migration may have put a row there.
+    await client.query(`DELETE FROM ${name}`)
     await client.query(
       `INSERT INTO ${name} (${list(table.columns)})
        SELECT ${list(table.columns)} FROM jsonb_populate_recordset(NULL::${name}, $1)`,
