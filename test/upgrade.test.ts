@@ -201,3 +201,24 @@ it('deliveries of reviews go whose conversations were erased before that took th
     await close()
   }
 })
+
+it.each(['delivering', 'generating'])(
+  'runs count as moved that were being delivered while their schedules were changed (%s)',
+  async (status) => {
+    for (const isChanged of [true, false]) {
+      const { connection, client, close } = await openState('0023_moved_runs.sql')
+      try {
+        await client.query('UPDATE export_schedule_runs SET status = $1', [status])
+        const { rowCount } = await client.query('UPDATE export_schedules SET updated_at = $1', [
+          isChanged ? new Date() : new Date(0),
+        ])
+        expect(rowCount).toBeGreaterThan(0)
+        await migrate(connection, { log })
+        const { rows } = await client.query('SELECT is_moved FROM export_schedule_runs')
+        expect(rows).toEqual([{ is_moved: isChanged && status === 'delivering' }])
+      } finally {
+        await close()
+      }
+    }
+  },
+)

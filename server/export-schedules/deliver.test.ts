@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { expect, it, onTestFinished } from 'vitest'
 import { makeActiveWebhookEndpoint, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { generateExport } from '../exports/jobs.ts'
@@ -163,15 +164,33 @@ it.each([
   },
 )
 
-it.each(['another bucket', 'a webhook'])(
+it.each(['another bucket', 'another account', 'another region', 'a webhook'])(
   'delivery that goes to %s by now leaves what lies there, and tells what may lie where it went before',
   async (to) => {
-    const { store, key, id, exportId, objectKey } = await generateFile({ fileName: 'latest.{format}' })
+    const {
+      store,
+      destination: before,
+      key,
+      id,
+      exportId,
+      objectKey,
+    } = await generateFile({
+      fileName: 'latest.{format}',
+    })
     const killed = sendingThen(() => Promise.reject(new Error('killed')))
     await deps.jobs.drain([deliverRun], { ...deps, outbound: killed }, { allowFailures: true })
     expect([...store.objects.keys()]).toEqual([objectKey])
 
-    const other = await openTestBucket()
+    const seenBy = (changed: object) => {
+      Object.assign(store.credentials, changed)
+      return { store, destination: { ...before, ...changed } }
+    }
+    const other =
+      to === 'another account'
+        ? seenBy({ accessKeyId: 'AKIAOTHER' })
+        : to === 'another region'
+          ? seenBy({ region: 'eu-central-1' })
+          : await openTestBucket()
     const theirs = { body: Buffer.from('theirs'), contentType: 'text/csv', modifiedAt: new Date() }
     other.store.objects.set(objectKey, theirs)
     const destination =
@@ -186,6 +205,43 @@ it.each(['another bucket', 'a webhook'])(
     expect([...other.store.objects]).toEqual([[objectKey, theirs]])
   },
 )
+
+it('delivery that began while the schedule was given another bucket leaves what lies there', async () => {
+  const { store, key, id, exportId, objectKey } = await generateFile({ fileName: 'latest.{format}' })
+  const other = await openTestBucket()
+  const theirs = { body: Buffer.from('theirs'), contentType: 'text/csv', modifiedAt: new Date() }
+  other.store.objects.set(objectKey, theirs)
+  const slow = await deps.db.startTransaction().execute()
+  onTestFinished(async () => {
+    if (!slow.isCommitted) await slow.rollback().execute()
+  })
+  const expectWaiting = (count: number) =>
+    expect
+      .poll(async () => {
+        const { rows } = await sql<{ count: number }>`SELECT count(*) AS count FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(deps.db)
+        return rows[0]?.count
+      })
+      .toBe(count)
+  // The change is made, and ends only when this lock is gone; the attempt reads the bucket of before.
+  await sql`LOCK TABLE audit_events IN SHARE MODE`.execute(slow)
+  const body = { destination: { ...other.destination, fileName: 'latest.{format}' } }
+  const change = call('PATCH', `/v1/export-schedules/${id}`, { key, body })
+  await expectWaiting(1)
+  const killed = sendingThen(() => Promise.reject(new Error('killed')))
+  const attempt = deps.jobs.drain([deliverRun], { ...deps, outbound: killed }, { allowFailures: true })
+  await expectWaiting(2)
+  await slow.commit().execute()
+  expect((await change).status).toBe(200)
+  await attempt
+  expect([...store.objects.keys()]).toEqual([objectKey])
+
+  await erase(key, exportId)
+  await deps.jobs.drain([deliverRun], deps, { delayed: true })
+  const error = expect.stringContaining(`may have left ${objectKey} in the bucket that it went to`)
+  expect(await runsOf(key, id)).toMatchObject([{ status: 'failed', error }])
+  expect([...other.store.objects]).toEqual([[objectKey, theirs]])
+})
 
 it('delivery is of the export as it was asked for, whatever the schedule says by then', async () => {
   const { destination, store } = await openTestBucket()

@@ -85,15 +85,16 @@ export const deliverRun = defineJob({
     const run = await findRun(db, org, runId)
     if (run?.status !== 'delivering') return
     const { destination, secret } = await getSchedule(db, org, run.scheduleId)
-    const task = { org, run, attempt }
     const refusal =
       destination.type === 's3' && secret !== null
         ? await refusalOf(db, org)
         : 'The schedule has another kind of destination by now.'
     if (refusal !== undefined || destination.type !== 's3' || secret === null) {
-      return attempt.finish((trx) => end(deps, trx, task, `${refusal}${mayLie(run)}`))
+      return attempt.finish((trx) => end(deps, trx, { org, run }, `${refusal}${mayLie(run)}`))
     }
-    await attempt.transaction((trx) => updateRun(trx, org, runId, { attempts: run.attempts + 1 }))
+    // Told after the destination was read: what changes that from here on marks the run for the next attempt.
+    const { isMoved } = await attempt.transaction((trx) => updateRun(trx, org, runId, { attempts: run.attempts + 1 }))
+    const task = { org, run: { ...run, isMoved }, attempt }
     const bucket = await openBucket(deps.outbound, {
       ...destination,
       secretAccessKey: openSecret(deps.secrets, org, run.scheduleId, secret),

@@ -36,10 +36,16 @@ const mostSchedules = 50
 
 const target = (id: string) => ({ type: 'export-schedule', id })
 
-const isSameBucket = (a: Destination, b: Destination): b is Bucket =>
-  a.type === 's3' && b.type === 's3' && a.bucket === b.bucket && a.endpoint === b.endpoint
+const hasSameKey = (a: Destination, b: Destination): b is Bucket =>
+  a.type === 's3' &&
+  b.type === 's3' &&
+  a.bucket === b.bucket &&
+  a.endpoint === b.endpoint &&
+  a.accessKeyId === b.accessKeyId
 
-const hasSameKey = (a: Bucket, b: Destination): boolean => isSameBucket(a, b) && a.accessKeyId === b.accessKeyId
+/** There are stores where a name means another bucket to another account, and in another part of the world. */
+const isSameBucket = (a: Destination, b: Destination): boolean =>
+  a.type === 's3' && hasSameKey(a, b) && a.region === b.region
 
 export const exportSchedules = (app: App, deps: Deps): void => {
   const { db, clock, secrets, config: environment } = deps

@@ -123,7 +123,10 @@ export const updateRun = (trx: Db, org: OrgId, id: string, change: RunChange) =>
     .returning(runColumns)
     .executeTakeFirstOrThrow()
 
-/** The schedule has another bucket than what was begun was written to. */
+/**
+ * The schedule gets another bucket than the one that attempts of its runs may have had. Its caller holds the schedule:
+ * no run begins to be delivered meanwhile. One that has not been tried yet may have read the present bucket already.
+ */
 export const markMoved = async (trx: Db, org: OrgId, scheduleId: string): Promise<void> => {
   await trx
     .updateTable('export_schedule_runs')
@@ -131,7 +134,6 @@ export const markMoved = async (trx: Db, org: OrgId, scheduleId: string): Promis
     .where('organization_id', '=', org)
     .where('schedule_id', '=', scheduleId)
     .where('status', '=', 'delivering')
-    .where('attempts', '>', 0)
     .execute()
 }
 

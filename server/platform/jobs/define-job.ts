@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox'
 import type { Db } from '../db/database.ts'
 import { strict } from '../json-schema.ts'
 
-/** One run of a job. A job is safe to run again: it reads state first, and writes only through its attempt. */
+/** One run of a job. A job is safe to run again: it reads state first, and writes through its attempt what must have its effect once. */
 export type Attempt = {
   jobId: string
   /** 1 for the first run. A run that was given back because its worker was told to stop is not counted. */
