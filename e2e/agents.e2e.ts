@@ -47,7 +47,7 @@ it('adds, groups, edits, archives and brings back an agent', async () => {
   await page.getByRole('combobox', { name: 'Groups' }).fill('Night')
   await page.getByRole('option', { name: 'Night shift' }).click()
   await page.getByRole('button', { name: 'Add the agent' }).click()
-  await page.getByRole('heading', { name: 'Nightingale' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Nightingale' }).waitFor()
   await page.getByRole('link', { name: 'Night shift' }).waitFor()
   await page.getByRole('heading', { name: 'No version yet' }).waitFor()
 

@@ -24,7 +24,7 @@ it('makes a fair sample by the form, shows it in words, changes and deletes it',
   expect(await page.getByLabel('Name').inputValue()).toBe('A tenth of the chats')
   await page.getByLabel('Per cent').fill('10')
   await page.getByRole('button', { name: 'Make the bucket' }).click()
-  await page.getByRole('heading', { name: 'A tenth of the chats' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'A tenth of the chats' }).waitFor()
   await page
     .getByText(/10 % of .*chats/)
     .first()
@@ -46,7 +46,7 @@ it('makes a fair sample by the form, shows it in words, changes and deletes it',
   await page.getByRole('button', { name: 'More about this bucket' }).click()
   await page.getByRole('menuitem', { name: 'Delete…' }).click()
   await page.getByRole('button', { name: 'Delete the bucket' }).click()
-  await page.getByRole('heading', { name: 'Buckets' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Buckets' }).waitFor()
   await page.getByRole('link', { name: 'A tenth of the chats' }).waitFor({ state: 'detached' })
 })
 

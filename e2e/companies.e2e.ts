@@ -18,7 +18,7 @@ it('adds a company, gives it a logo, renames it and deletes it', async () => {
   expect(await page.getByLabel('Name').inputValue()).toBe('<img src=x onerror=alert(1)>')
   await page.getByLabel('Logo address').fill('')
   await page.getByRole('button', { name: 'Add the company' }).click()
-  await page.getByRole('heading', { name: '<img src=x onerror=alert(1)>' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: '<img src=x onerror=alert(1)>' }).waitFor()
 
   await page
     .getByLabel('Image file')
@@ -31,12 +31,12 @@ it('adds a company, gives it a logo, renames it and deletes it', async () => {
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.getByLabel('Name').fill('Tulip & Sons')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByRole('heading', { name: 'Tulip & Sons' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Tulip & Sons' }).waitFor()
   expect(await breaches(page)).toEqual([])
 
   await page.getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('button', { name: 'Delete the company' }).click()
-  await page.getByRole('heading', { name: 'Companies' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Companies' }).waitFor()
   expect(await page.getByText('Tulip & Sons').and(page.getByRole('link')).count()).toBe(0)
 })
 

@@ -27,7 +27,7 @@ it('makes a schedule, runs it by hand, pauses and resumes it, and deletes it', a
   expect(await breaches(page)).toEqual([])
   await page.getByRole('button', { name: 'Make the schedule' }).click()
 
-  await page.getByRole('heading', { name: 'Calls of the day before' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Calls of the day before' }).waitFor()
   await page.getByText('Each Friday at 06:15').waitFor()
   await page.getByText('It has not run yet').waitFor()
   await page.getByRole('button', { name: 'Run now' }).dblclick()
@@ -46,7 +46,7 @@ it('makes a schedule, runs it by hand, pauses and resumes it, and deletes it', a
   const saved = page.waitForRequest((request) => request.method() === 'PATCH')
   await page.getByRole('button', { name: 'Save' }).click()
   expect((await saved).postDataJSON()).toEqual({ name: 'Calls of the year' })
-  await page.getByRole('heading', { name: 'Calls of the year' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Calls of the year' }).waitFor()
 
   await page.goto(new URL('/exports', page.url()).href)
   await page.getByRole('link', { name: 'Calls of the day before' }).click()
@@ -74,7 +74,7 @@ it('keeps what was typed when a bucket does not work, and says why', async () =>
 
 it('shows them to whoever may read, with no way to change them', async () => {
   const page = await open('/exports/schedules', 'viewer', { viewport: { width: 320, height: 640 } })
-  await page.getByRole('heading', { name: 'Export schedules' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Export schedules' }).waitFor()
   await page.getByText('No schedule yet').waitFor()
   expect(await page.getByRole('link', { name: 'New schedule' }).count()).toBe(0)
   expect(await breaches(page)).toEqual([])

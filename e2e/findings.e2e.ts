@@ -297,5 +297,5 @@ it('asks before a comment that was begun is lost', async () => {
     await page.getByRole('heading', { name: title }).first().waitFor()
   }
   await page.getByRole('link', { name: 'Companies' }).click()
-  await page.getByRole('heading', { name: 'Companies' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Companies' }).waitFor()
 })

@@ -15,7 +15,7 @@ it('lists monitors with their rates, each of which leads to its conversations', 
   await page.getByText(/conversations .*“?Tool failed/i).waitFor()
   await page.goBack()
   await page.getByRole('link', { name: 'Tool failed' }).click()
-  await page.getByRole('heading', { name: 'Tool failed' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Tool failed' }).waitFor()
 })
 
 it('shows how often, as a chart by keyboard and as a table, and keeps the period in the address', async () => {
@@ -61,7 +61,7 @@ it('writes a rule with its faults marked and its answers beside it, then runs it
   await rule.fill("turns.by('agent').mentions('hello|hi ')")
   await page.getByText('as of the last definition without a fault').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByRole('heading', { name: 'Says hello' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Says hello' }).waitFor()
 
   await page.getByRole('tab', { name: 'Runs', selected: true }).waitFor()
   await page.getByRole('button', { name: 'Estimate' }).click()
@@ -166,7 +166,7 @@ it('shows results of others as text, how people agree with them, and deletes onl
   expect(await remove.isDisabled()).toBe(true)
   await page.getByRole('dialog').getByRole('textbox').fill(`Mine ${hostile}`)
   await remove.click()
-  await page.getByRole('heading', { name: 'Monitors' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Monitors' }).waitFor()
   expect((await monitorsOf()).some((monitor) => monitor.id === id)).toBe(false)
 })
 

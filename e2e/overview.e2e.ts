@@ -14,7 +14,7 @@ it('says what was yesterday, and leads from each number to its conversations', a
   await page.goBack()
   await volume.getByRole('group', { name: 'Conversations by day' }).waitFor()
   await table.getByRole('link', { name: 'Tool failed' }).click()
-  await page.getByRole('heading', { name: 'Tool failed' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Tool failed' }).waitFor()
 })
 
 it('shows what is urgent among the open findings, and which reviews are left', async () => {
@@ -58,7 +58,7 @@ it('says what failed, where it can be mended', async () => {
     .getByRole('list', { name: /Failed in the last/ })
     .getByRole('link', { name: '1 export failed' })
     .click()
-  await page.getByRole('heading', { name: 'Exports' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Exports' }).waitFor()
 })
 
 it('shows a refusal where it happens, and the rest all the same', async () => {

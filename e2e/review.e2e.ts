@@ -107,7 +107,7 @@ it('hides it also where the same person has just read it in another bucket', asy
   await page.locator('mark').first().waitFor()
   await page.getByRole('link', { name: 'Leave the room' }).click()
   await page.getByRole('link', { name: `Start reviewing ${blind.name}` }).click()
-  await page.getByRole('heading', { name: blind.name }).waitFor()
+  await page.getByRole('heading', { level: 1, name: blind.name }).waitFor()
   await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
   expect(await page.locator('mark').count()).toBe(0)
   expect(await page.getByText('The monitor says').count()).toBe(0)

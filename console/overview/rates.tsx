@@ -13,7 +13,7 @@ import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import styles from './overview.module.css'
 import { enabledMonitorsOptions, openFindingsOptions } from './queries.ts'
-import { type Surprise, surpriseOf, wordOf } from './surprise.ts'
+import { bySurprise, type Surprise, surpriseOf, wordOf } from './surprise.ts'
 
 const days = 30
 const shownAtMost = 8
@@ -89,9 +89,7 @@ const useRates = () => {
     isEmpty: monitors.data?.data.length === 0,
     hasMore: typeof monitors.data?.nextCursor === 'string',
     rates: rates.toSorted(
-      (a, b) =>
-        Number(b.spike !== undefined) - Number(a.spike !== undefined) ||
-        Math.abs(b.surprise.z) - Math.abs(a.surprise.z),
+      (a, b) => Number(b.spike !== undefined) - Number(a.spike !== undefined) || bySurprise(a.surprise, b.surprise),
     ),
   }
 }

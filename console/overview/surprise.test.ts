@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Trend } from '../monitors/queries.ts'
-import { surpriseOf, wordOf } from './surprise.ts'
+import { bySurprise, surpriseOf, wordOf } from './surprise.ts'
 
 const day = (affected: number, notAffected: number): Trend['data'][number] => ({
   ...{ start: '', end: '', affected, notAffected, unscored: 0, failed: 0 },
@@ -41,5 +41,23 @@ describe('the surprise of a day', () => {
     ).toBe(0)
     expect(wordOf(surpriseOf(trendOf(usual, [0, 0])))).toBe('nothing scored yesterday')
     expect(wordOf(surpriseOf(trendOf([], [0, 0])))).toBeNull()
+  })
+
+  it('comes first, before what is as usual, and that before what has found nothing yet', () => {
+    const rates = {
+      'nothing yet': surpriseOf(trendOf([], [0, 0])),
+      'as usual': surpriseOf(trendOf(usual, [5, 95])),
+      'a little more': surpriseOf(trendOf(usual, [6, 94])),
+      'nothing scored yesterday': surpriseOf(trendOf(usual, [0, 0])),
+      'many more': surpriseOf(trendOf(usual, [20, 80])),
+    }
+    const names = Object.entries(rates).toSorted(([, a], [, b]) => bySurprise(a, b))
+    expect(names.map(([name]) => name)).toEqual([
+      'many more',
+      'nothing scored yesterday',
+      'a little more',
+      'as usual',
+      'nothing yet',
+    ])
   })
 })

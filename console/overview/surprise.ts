@@ -26,10 +26,26 @@ export const surpriseOf = ({ data }: Trend): Surprise => {
 
 const notable = 3
 
+/** How many were scored. */
+const scoredOf = ({ yesterday, usual }: Surprise) =>
+  [yesterday.affected + yesterday.notAffected, usual.affected + usual.notAffected] as const
+
 /** Null where it is as usual. */
-export const wordOf = ({ yesterday, usual, z }: Surprise): string | null => {
-  const [now, before] = [yesterday.affected + yesterday.notAffected, usual.affected + usual.notAffected]
+export const wordOf = (surprise: Surprise): string | null => {
+  const { z } = surprise
+  const [now, before] = scoredOf(surprise)
   if (now === 0 && before > 0) return 'nothing scored yesterday'
   if (Math.abs(z) < notable) return null
   return z > 0 ? 'more than usual' : 'less than usual'
+}
+
+const ranksOf = (surprise: Surprise): number[] => {
+  const [now, before] = scoredOf(surprise)
+  return [Number(wordOf(surprise) !== null), Math.abs(surprise.z), Number(now + before > 0)]
+}
+
+/** What is worth a look first, and what has found nothing yet last. */
+export const bySurprise = (a: Surprise, b: Surprise): number => {
+  const [left, right] = [ranksOf(a), ranksOf(b)]
+  return right.map((rank, at) => rank - (left[at] ?? 0)).find((difference) => difference !== 0) ?? 0
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { computeSignals } from '../conversations/signals/compute.ts'
 import { readTranscript } from '../conversations/transcripts/read.ts'
 import { cast } from './cast.ts'
-import { daysFor, type Maker, makeConversation } from './conversation.ts'
+import { daysFor, type Maker, makeConversation, splitSince } from './conversation.ts'
 
 const anchor = new Date('2026-11-21T12:00:00.000Z')
 const maker: Maker = { seed: 1, anchor, days: 30, companies: [{ id: 'c', name: 'Acme Dental' }] }
@@ -25,7 +25,8 @@ it('is spread over agents, prompts, channels and the days before the anchor', ()
   }
   expect(new Set(some.map(({ channel }) => channel))).toEqual(new Set(['call', 'chat', 'voicemail']))
   const times = some.map(({ startedAt }) => startedAt.getTime())
-  expect(Math.max(...times)).toBeLessThan(anchor.getTime())
+  expect(Math.max(...times)).toBeGreaterThan(anchor.getTime() - 2 * 3_600_000)
+  expect(Math.max(...some.map(({ endedAt }) => endedAt?.getTime() ?? 0))).toBeLessThan(anchor.getTime())
   expect(Math.min(...times)).toBeGreaterThan(anchor.getTime() - 32 * 86_400_000)
   expect(daysFor(1_000_000)).toBe(300)
 })
@@ -48,7 +49,7 @@ it('can be read, and measured where it has times', () => {
 it('a customer meets one of two compared prompts, always the same', () => {
   const seen = new Map<string, Set<string>>()
   const many = Array.from({ length: 40_000 }, (_, number) => makeConversation(maker, number))
-  const late = anchor.getTime() - 9 * 86_400_000
+  const late = splitSince(anchor, 1_000).getTime()
   for (const { customerId, version, startedAt } of many) {
     if (!version || !('label' in version) || !version.label?.startsWith('support-')) continue
     if (startedAt.getTime() < late) continue

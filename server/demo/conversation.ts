@@ -23,9 +23,11 @@ const pace = 15
 /** From this part of the days on, prompts that are compared run side by side. */
 const splitFrom = 0.65
 
-/** When that part begins. */
+const midnightBefore = (anchor: Date, days: number): number => (Math.floor(anchor.getTime() / dayMs) - days) * dayMs
+
+/** When that part begins: with the first whole day of it. */
 export const splitSince = (anchor: Date, calls: number): Date =>
-  new Date(Math.floor(anchor.getTime() / dayMs) * dayMs - Math.floor((1 - splitFrom) * daysFor(calls)) * dayMs)
+  new Date(midnightBefore(anchor, Math.floor((1 - splitFrom) * daysFor(calls)) - 1))
 
 export type Turn = {
   role: 'agent' | 'customer' | 'tool'
@@ -55,12 +57,21 @@ const promptAt = ({ prompts, splits }: Cast, when: number, customer: number): Pr
   return prompts[at] ?? prompts[0]
 }
 
-/** Most people call by day; the hours in between come up by trying again. */
-const instantOf = (random: Random, when: number, { anchor, days }: Maker): Date => {
+/** Longer than a conversation is. */
+const longestMs = 3_600_000
+
+/**
+ * Which part of the days has gone by then, and the instant. Most people call by day; the hours in between come up by
+ * trying again. What would not be over by now is of the first day, so that the last one goes as far as now.
+ */
+const drawTime = (random: Random, { anchor, days }: Maker): { when: number; startedAt: Date } => {
+  const when = random.next()
   const day = Math.floor((1 - when) * days)
   const hour = random.chance(0.9) ? 8 + Math.floor(random.next() * 10) : random.int(0, 23)
-  const midnight = Math.floor(anchor.getTime() / dayMs) * dayMs - (day + 1) * dayMs
-  return new Date(midnight + hour * 3_600_000 + random.int(0, 3_599_999))
+  const time = hour * 3_600_000 + random.int(0, 3_599_999)
+  const instant = midnightBefore(anchor, day) + time
+  if (instant + longestMs <= anchor.getTime()) return { when, startedAt: new Date(instant) }
+  return { when: 0, startedAt: new Date(midnightBefore(anchor, day + days) + time) }
 }
 
 const filler = (random: Random, company: string) => {
@@ -133,7 +144,7 @@ const linesOf = (random: Random, { lines, sour }: Script, isSour: boolean): read
 export const makeConversation = (maker: Maker, number: number): Incoming => {
   const random = openRandom(maker.seed, number)
   const who = choose(random)
-  const when = random.next()
+  const { when, startedAt } = drawTime(random, maker)
   const customer = random.int(1, 40_000)
   const { label, systemPrompt, sourShare, latencyMs } = promptAt(who, when, customer)
   const company = maker.companies.length > 0 ? random.pick(maker.companies) : undefined
@@ -146,7 +157,6 @@ export const makeConversation = (maker: Maker, number: number): Incoming => {
   const turns = isVoicemail
     ? voicemailTurns(random, fill)
     : perform(linesOf(random, script, isSour), { random, fill, latencyMs, timed, chat })
-  const startedAt = instantOf(random, when, maker)
   const lastMs = turns.reduce((latest, { startMs = 0, endMs = startMs }) => Math.max(latest, endMs), 0)
   const durationMs = (timed ? lastMs : turns.length * 4_000) + random.int(300, 2_500)
   const broke = random.chance(0.01)

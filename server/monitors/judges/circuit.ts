@@ -8,20 +8,22 @@ const longestRestMs = 300_000
 
 /**
  * Keeps requests from an endpoint that fails each of them. When its rest is over, one request is let through: if that
- * is answered all are, if not the rest is twice as long.
+ * is answered all are, if not the rest is twice as long. A clock that was set back since ends it.
  */
 export const openCircuit = (clock: Clock) => {
   let failures = 0
   let restMs = 0
-  let openUntil = 0
+  let openedAt = 0
   let probing = false
   const now = () => clock.now().getTime()
-  const isOpen = () => openUntil > now()
+  const isOpen = () => {
+    const age = now() - openedAt
+    return age >= 0 && age < restMs
+  }
 
   const close = () => {
     failures = 0
     restMs = 0
-    openUntil = 0
   }
 
   const noteFailure = () => {
@@ -29,13 +31,13 @@ export const openCircuit = (clock: Clock) => {
     // A request that was under way when it opened says nothing new.
     if (isOpen() || failures < failuresToOpen) return
     restMs = Math.min(longestRestMs, restMs === 0 ? firstRestMs : restMs * 2)
-    openUntil = now() + restMs
+    openedAt = now()
   }
 
   const guard = async <T>(send: () => Promise<T>): Promise<T> => {
     const isProbe = restMs > 0
     if (isOpen() || (isProbe && probing)) {
-      const retryAfterMs = Math.max(1_000, openUntil - now())
+      const retryAfterMs = Math.max(1_000, openedAt + restMs - now())
       throw new EndpointError(
         'resting',
         'the endpoint failed several times in a row and is left alone for a while',

@@ -109,6 +109,23 @@ it('no more requests are under way than may be', async () => {
   expect([asked.length, most <= 3]).toEqual([20, true])
 })
 
+it.each([
+  ['pause', new Refusal(429, { 'retry-after': '7' }), 1],
+  ['rest', new Refusal(503), 5],
+])('a clock that is set back ends the %s of an endpoint', async (_, refusal, failures) => {
+  let isUp = false
+  const { judgeOne, asked, pass } = await makeJudge(() => (isUp ? answer() : refusal), {
+    EARSHOT_JUDGE_LIMITS: 'attempts=1',
+  })
+  for (let number = 1; number <= failures; number++) {
+    expect(await judgeOne(polite, turns)).toMatchObject({ status: 'failed' })
+  }
+  pass(-3_600_000)
+  isUp = true
+  expect(await judgeOne(polite, turns)).toMatchObject({ status: 'scored' })
+  expect(asked).toHaveLength(failures + 1)
+})
+
 describe('an endpoint that only fails', () => {
   it('is left alone, tried by one request after its rest, and left alone for twice as long', async () => {
     let isUp = false

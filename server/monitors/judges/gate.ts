@@ -30,8 +30,13 @@ const longestBackoffMs = 30_000
 export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOptions) => {
   const circuit = openCircuit(clock)
   const slots = openSlots(concurrency)
-  let pausedUntil = 0
+  let pause = { from: 0, until: 0 }
   const now = () => clock.now().getTime()
+  /** One that begins later than now is over: the clock was set back. */
+  const isPaused = () => pause.from <= now() && now() < pause.until
+  const extendPause = (until: number) => {
+    if (!isPaused() || until > pause.until) pause = { from: now(), until }
+  }
 
   const waitUntil = async (instant: number, { signal, deadline }: Passage) => {
     if (instant > deadline) {
@@ -43,11 +48,11 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
   /** Sends once, when the endpoint is neither resting nor full. */
   const pass = async <T>(send: (signal: AbortSignal) => Promise<T>, passage: Passage): Promise<T> => {
     for (;;) {
-      while (pausedUntil > now()) await waitUntil(pausedUntil, passage)
+      while (isPaused()) await waitUntil(pause.until, passage)
       const leave = await slots.enter(passage)
       try {
         // While this request stood in line another one may have been told to wait.
-        if (pausedUntil > now()) continue
+        if (isPaused()) continue
         return await circuit.guard(() => send(passage.signal))
       } finally {
         leave()
@@ -66,7 +71,7 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
         if (!(error instanceof EndpointError)) throw error
         // Not from the request alone: it holds for all that go to this endpoint.
         const isPassing = error.kind === 'busy' || error.kind === 'down'
-        if (isPassing) pausedUntil = Math.max(pausedUntil, now() + error.retryAfterMs)
+        if (isPassing) extendPause(now() + error.retryAfterMs)
         const mayHelp = isPassing && !circuit.isOpen()
         const again = now() + Math.max(error.retryAfterMs, backoffMs(attempt))
         if (!mayHelp || attempt >= attempts || again > passage.deadline) throw error

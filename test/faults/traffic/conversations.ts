@@ -87,6 +87,8 @@ export const openConversations = (stage: Stage): Sender => {
     /** Jobs that are done are forgotten after a while. */
     evaluations: number
     results: [string, number][] | null
+    /** Why there is no verdict where there should be one. */
+    reasons: string[] | null
   }
   /** Of all that is stored, but for what other traffic names. */
   const compare = async () => {
@@ -95,6 +97,8 @@ export const openConversations = (stage: Stage): Sender => {
          t.content,
          (SELECT jsonb_agg(jsonb_build_array(r.monitor_id, r.result)) FROM monitor_results r
           WHERE r.organization_id = $1 AND r.conversation_id = c.id AND r.monitor_id = ANY($2::uuid[])) AS results,
+         (SELECT jsonb_agg(r.reasoning) FROM monitor_results r
+          WHERE r.organization_id = $1 AND r.conversation_id = c.id AND r.result IS NULL) AS reasons,
          (SELECT count(*)::int FROM pgboss.job j WHERE j.name = 'conversation.evaluate'
           AND j.data->'conversationIds' ? c.id::text) AS evaluations
        FROM conversations c LEFT JOIN transcripts t ON t.organization_id = $1 AND t.conversation_id = c.id
@@ -111,7 +115,7 @@ export const openConversations = (stage: Stage): Sender => {
       const row = stored.get(externalId)
       if (row?.id !== id) found.push(`${externalId} was acknowledged as ${id} and is stored as ${row?.id ?? 'nothing'}`)
     }
-    for (const { externalId, status, versionId, turns, content, results, evaluations } of rows) {
+    for (const { externalId, status, versionId, turns, content, results, reasons, evaluations } of rows) {
       if (evaluations > 1) found.push(`${externalId} was evaluated ${evaluations} times`)
       const number = tried.get(externalId)
       if (number === undefined) {
@@ -127,7 +131,8 @@ export const openConversations = (stage: Stage): Sender => {
         [monitors.judge, isAngry(number) ? 1 : 0],
       ]
       const [told, right] = [results ?? [], wanted].map((list) => JSON.stringify(list.toSorted()))
-      if (told !== right) found.push(`${externalId} has the results ${told} in place of ${right}`)
+      if (told !== right)
+        found.push(`${externalId} has the results ${told} in place of ${right}: ${reasons?.join('; ')}`)
     }
     return found
   }
