@@ -26,26 +26,18 @@ export const surpriseOf = ({ data }: Trend): Surprise => {
 
 const notable = 3
 
-/** How many were scored. */
-const scoredOf = ({ yesterday, usual }: Surprise) =>
-  [yesterday.affected + yesterday.notAffected, usual.affected + usual.notAffected] as const
-
 /** Null where it is as usual. */
-export const wordOf = (surprise: Surprise): string | null => {
-  const { z } = surprise
-  const [now, before] = scoredOf(surprise)
-  if (now === 0 && before > 0) return 'nothing scored yesterday'
+export const wordOf = ({ yesterday, usual, z }: Surprise): string | null => {
+  if (rateOf(yesterday).n === 0 && rateOf(usual).n > 0) return 'nothing scored yesterday'
   if (Math.abs(z) < notable) return null
   return z > 0 ? 'more than usual' : 'less than usual'
 }
 
-const ranksOf = (surprise: Surprise): number[] => {
-  const [now, before] = scoredOf(surprise)
-  return [Number(wordOf(surprise) !== null), Math.abs(surprise.z), Number(now + before > 0)]
-}
+const isUnusual = (surprise: Surprise) => wordOf(surprise) !== null
+const isScored = ({ yesterday, usual }: Surprise) => rateOf(yesterday).n + rateOf(usual).n > 0
 
 /** What is worth a look first, and what has found nothing yet last. */
-export const bySurprise = (a: Surprise, b: Surprise): number => {
-  const [left, right] = [ranksOf(a), ranksOf(b)]
-  return right.map((rank, at) => rank - (left[at] ?? 0)).find((difference) => difference !== 0) ?? 0
-}
+export const bySurprise = (a: Surprise, b: Surprise): number =>
+  Number(isUnusual(b)) - Number(isUnusual(a)) ||
+  Math.abs(b.z) - Math.abs(a.z) ||
+  Number(isScored(b)) - Number(isScored(a))
