@@ -43,7 +43,7 @@ describe('the surprise of a day', () => {
     expect(wordOf(surpriseOf(trendOf([], [0, 0])))).toBeNull()
   })
 
-  it('comes first, before what is as usual, and that before what has found nothing yet', () => {
+  it('comes first, before what is as usual, and that before what has scored nothing yet', () => {
     const rates = {
       'nothing yet': surpriseOf(trendOf([], [0, 0])),
       'as usual': surpriseOf(trendOf(usual, [5, 95])),

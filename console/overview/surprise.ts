@@ -36,7 +36,7 @@ export const wordOf = ({ yesterday, usual, z }: Surprise): string | null => {
 const isUnusual = (surprise: Surprise) => wordOf(surprise) !== null
 const isScored = ({ yesterday, usual }: Surprise) => rateOf(yesterday).n + rateOf(usual).n > 0
 
-/** What is worth a look first, and what has found nothing yet last. */
+/** What is worth a look first, and what has scored nothing yet last. */
 export const bySurprise = (a: Surprise, b: Surprise): number =>
   Number(isUnusual(b)) - Number(isUnusual(a)) ||
   Math.abs(b.z) - Math.abs(a.z) ||

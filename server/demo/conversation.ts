@@ -62,7 +62,7 @@ const longestMs = 3_600_000
 
 /**
  * Which part of the days has gone by then, and the instant. Most people call by day; the hours in between come up by
- * trying again. What would not be over by now is of the first day, so that the last one goes as far as now.
+ * trying again. What would not be over by now goes in front of the first day, so that the last one goes as far as now.
  */
 const drawTime = (random: Random, { anchor, days }: Maker): { when: number; startedAt: Date } => {
   const when = random.next()

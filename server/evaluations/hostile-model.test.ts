@@ -83,7 +83,11 @@ it('a model that obeys the transcript makes up no result', async () => {
   expect(result).toMatchObject({ status: 'unscored', result: null })
 })
 
-it('an endpoint that asks for patience is asked no sooner', async () => {
+it.each([
+  ['ahead', 2],
+  ['behind', -2],
+])('an endpoint that asks for patience is asked no sooner, by a clock that is hours %s either', async (_, hours) => {
+  server.clock.advance(Date.now() + hours * 3_600_000 - server.clock.now().getTime())
   answerBy((_, number) => (number === 1 ? new Refusal(429, { 'retry-after': '1800' }) : impolite()))
   const { key } = await makeOrganization(server)
   await makeJudge(key)

@@ -78,13 +78,13 @@ export const judge = defineJob({
       }
       await addSpending(trx, org, monthOf(clock.now()), spent)
       if (isLastRound || postponed.monitors.length === 0) return
-      const pauseSeconds = Math.min(longestPauseSeconds, Math.max(postponed.afterSeconds, 30 * 2 ** round))
+      const afterSeconds = Math.min(longestPauseSeconds, Math.max(postponed.afterSeconds, 30 * 2 ** round))
       const again = {
         monitorIds: postponed.monitors.map(({ id }) => id),
         ...(versions && { versions: postponed.monitors.map(({ number }) => number) }),
       }
       const payload = { organizationId, ...waiting, ...again, round: round + 1 }
-      await jobs.enqueue(trx, judge, payload, { startAfter: new Date(clock.now().getTime() + pauseSeconds * 1_000) })
+      await jobs.enqueue(trx, judge, payload, { afterSeconds })
     })
   },
   onFailed: async (deps, { organizationId, ...waiting }, trx) => {

@@ -2,16 +2,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { World } from './world.ts'
 
-const restWithinMs = 60_000
+const restWithinMs = 120_000
 const hurryEveryMs = 1_000
 
 /**
  * What was put off for minutes while nothing worked is due now: waiting for it would prove nothing more. But a model is
- * asked eight times, and left alone for half a minute where it failed: that is not to be all of them.
+ * asked in eight rounds, and left alone for half a minute where it failed: that is not to be all of them.
  */
 const hurrySql = `UPDATE pgboss.job SET start_after = pgboss.job_now()
   WHERE state IN ('created', 'retry') AND start_after > pgboss.job_now() AND name NOT LIKE '\\_\\_pgboss%'
-  AND (name <> 'conversation.judge' OR created_on < pgboss.job_now() - interval '5 seconds')`
+  AND (name <> 'conversation.judge' OR created_on < pgboss.job_now() - interval '8 seconds')`
 
 const unfinishedSql = `
   SELECT 'the job ' || name || ' is ' || state || coalesce(': ' || (output->>'message'), '') AS what FROM pgboss.job

@@ -56,12 +56,11 @@ const goOn = (deps: Deps, attempt: Attempt, org: OrgId, run: Run, afterSeconds =
   attempt.finish(async (trx) => {
     if ((await lockOwnRun(trx, org, run))?.status !== 'running') return
     if (afterSeconds > 0) await updateRun(trx, org, run.id, { waits: run.waits + 1 })
-    const startAfter = new Date(deps.clock.now().getTime() + afterSeconds * 1_000)
     await deps.jobs.enqueue(
       trx,
       evaluateRun,
       { organizationId: org, runId: run.id, resumes: run.resumes },
-      afterSeconds > 0 ? { startAfter } : {},
+      { afterSeconds },
     )
   })
 

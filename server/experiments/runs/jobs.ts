@@ -63,13 +63,12 @@ const end = async (deps: Deps, trx: Db, place: Place, to: RunStatus, failure: st
   await updateRun(trx, org, experimentId, runId, { status: to, failure, total, finishedAt })
 }
 
-const goOn = ({ jobs, clock }: Deps, attempt: Attempt, place: Place, run: StoredRun, afterSeconds = 0) =>
+const goOn = ({ jobs }: Deps, attempt: Attempt, place: Place, run: StoredRun, afterSeconds = 0) =>
   attempt.finish(async (trx) => {
     const { org, experimentId, runId } = place
     if (afterSeconds > 0) await updateRun(trx, org, experimentId, runId, { waits: run.waits + 1 })
     const payload = { organizationId: org, experimentId, runId }
-    const startAfter = new Date(clock.now().getTime() + afterSeconds * 1_000)
-    await jobs.enqueue(trx, retryLacking, payload, afterSeconds > 0 ? { startAfter } : {})
+    await jobs.enqueue(trx, retryLacking, payload, { afterSeconds })
   })
 
 type Lacking = Awaited<ReturnType<typeof listLacking>>

@@ -33,17 +33,21 @@ export const enqueueAssembly = async (
   trx: Db,
   org: OrgId,
   traceIds: string[],
-  now: Date,
 ): Promise<void> => {
   const named = await listConversationKeys(trx, org, traceIds)
   const groups = new Map(named.map(({ key, traceId }) => [key, traceId]))
   const namedTraces = new Set(named.map(({ traceId }) => traceId))
   for (const traceId of traceIds) if (!namedTraces.has(traceId)) groups.set(traceId, traceId)
-  const startAfter = new Date(now.getTime() + quietMs.whole)
+  const afterSeconds = quietMs.whole / 1_000
   // In one order, so that two requests never wait for each other in a circle.
   for (const [key, traceId] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const group = hashOf(org, key)
-    await jobs.enqueue(trx, assembleJob(), { organizationId: org, traceId, group }, { singletonKey: group, startAfter })
+    await jobs.enqueue(
+      trx,
+      assembleJob(),
+      { organizationId: org, traceId, group },
+      { singletonKey: group, afterSeconds },
+    )
   }
 }
 
@@ -57,17 +61,17 @@ const asStored = async (db: Db, org: OrgId, incoming: Incoming): Promise<Incomin
   return { ...incoming, agent: { id: agentId }, startedAt, endedAt: end !== null && end >= startedAt ? end : null }
 }
 
-/** Makes a conversation of what is there, or answers when to look again. */
-const assembleOne = async (deps: Deps, org: OrgId, key: string, traceIds: string[]): Promise<Date | undefined> => {
+/** Makes a conversation of what is there, or answers in how many seconds to look again. */
+const assembleOne = async (deps: Deps, org: OrgId, key: string, traceIds: string[]): Promise<number | undefined> => {
   const { db, clock, config, log } = deps
   const arrivedAt = await findLastArrival(db, org, traceIds)
   if (arrivedAt === null) return undefined
-  const now = clock.now().getTime()
-  const wait = (ms: number) => new Date(arrivedAt.getTime() + ms)
-  if (now < wait(quietMs.whole).getTime()) return wait(quietMs.whole)
+  // The clock of another process, which stored it, may be ahead of this one's.
+  const quietForMs = Math.max(0, clock.now().getTime() - arrivedAt.getTime())
+  if (quietForMs < quietMs.whole) return (quietMs.whole - quietForMs) / 1_000
   const bounds = { count: mostSpans, bytes: config.limits.batchBytes }
   const spans = ownSpans(await listSpans(db, org, traceIds, bounds), key)
-  if (now < wait(quietMs.partial).getTime() && !isWhole(spans)) return wait(quietMs.partial)
+  if (quietForMs < quietMs.partial && !isWhole(spans)) return (quietMs.partial - quietForMs) / 1_000
   const made = conversationOf(key, spans)
   if (!made) return undefined
   await ingestConversations(deps, org, [await asStored(db, org, made)], async (trx, [outcome]) => {
@@ -92,10 +96,10 @@ export const assembleConversations = defineJob({
     // Spans that came since name another one, which has a job of its own.
     if (key === undefined) return
     const traceIds = named.length > 0 ? await listTracesOf(deps.db, org, key) : [payload.traceId]
-    const startAfter = await assembleOne(deps, org, key, traceIds)
-    if (!startAfter) return
+    const afterSeconds = await assembleOne(deps, org, key, traceIds)
+    if (afterSeconds === undefined) return
     await attempt.finish(async (trx) => {
-      await deps.jobs.enqueue(trx, assembleJob(), payload, { singletonKey: payload.group, startAfter })
+      await deps.jobs.enqueue(trx, assembleJob(), payload, { singletonKey: payload.group, afterSeconds })
     })
   },
 })

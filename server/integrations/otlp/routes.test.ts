@@ -50,12 +50,12 @@ const exchange = (asks: string, answers: string) => ({
 const post = (key: string, traces: object, headers: Record<string, string> = {}) =>
   call('POST', '/v1/otlp/v1/traces', { key, body: traces, headers })
 
-/** Lets time pass, and runs what is due then. The queue goes by the database's clock, which stays where it is. */
+/** Lets time pass, and runs what is due then. The queue goes by the database's clock, which is not moved: its jobs are. */
 const assemble = async (afterMs = 60_000) => {
   server.clock.advance(afterMs)
   await sql`
-    UPDATE pgboss.job SET start_after = now()
-    WHERE name = 'otel.assemble' AND state = 'created' AND start_after <= ${server.clock.now()}`.execute(server.deps.db)
+    UPDATE pgboss.job SET start_after = start_after - ${afterMs}::float8 * interval '1 millisecond'
+    WHERE name = 'otel.assemble' AND state = 'created'`.execute(server.deps.db)
   return server.deps.jobs.drain([assembleConversations], server.deps)
 }
 

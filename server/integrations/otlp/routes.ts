@@ -107,7 +107,7 @@ export const traces = (app: App, deps: Deps): void => {
       const ordered = spans.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
       await db.transaction().execute(async (trx) => {
         const grown = ordered.length > 0 ? await insertSpans(trx, actor.org, ordered, clock.now()) : []
-        if (grown.length > 0) await enqueueAssembly(deps, trx, actor.org, grown, clock.now())
+        if (grown.length > 0) await enqueueAssembly(deps, trx, actor.org, grown)
         await recordAudit(trx, actor, 'traces.receive')
       })
       const answer =

@@ -51,8 +51,7 @@ const goOn = (deps: Deps, attempt: Attempt, org: OrgId, runId: string, afterSeco
       return failRun(deps, trx, org, runId, { reason: 'The provider was too busy to answer, time and again.' })
     }
     if (isWait) await updateRun(trx, org, runId, { waits: run.waits + 1 })
-    const startAfter = new Date(deps.clock.now().getTime() + afterSeconds * 1_000)
-    await deps.jobs.enqueue(trx, syncCalls, { organizationId: org, runId }, { startAfter })
+    await deps.jobs.enqueue(trx, syncCalls, { organizationId: org, runId }, { afterSeconds })
   })
 
 /** True when the job is over: the run was ended or put off. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock.ts'
 import { EndpointError } from './endpoint-error.ts'
+import { openRest } from './rest.ts'
 
 /** So many failures in a row open it. */
 const failuresToOpen = 5
@@ -8,18 +9,14 @@ const longestRestMs = 300_000
 
 /**
  * Keeps requests from an endpoint that fails each of them. When its rest is over, one request is let through: if that
- * is answered all are, if not the rest is twice as long. A clock that was set back since ends it.
+ * is answered all are, if not the rest is twice as long.
  */
 export const openCircuit = (clock: Clock) => {
   let failures = 0
   let restMs = 0
-  let openedAt = 0
   let probing = false
-  const now = () => clock.now().getTime()
-  const isOpen = () => {
-    const age = now() - openedAt
-    return age >= 0 && age < restMs
-  }
+  const rest = openRest(clock)
+  const isOpen = () => rest.leftMs() > 0
 
   const close = () => {
     failures = 0
@@ -31,17 +28,16 @@ export const openCircuit = (clock: Clock) => {
     // A request that was under way when it opened says nothing new.
     if (isOpen() || failures < failuresToOpen) return
     restMs = Math.min(longestRestMs, restMs === 0 ? firstRestMs : restMs * 2)
-    openedAt = now()
+    rest.extend(restMs)
   }
 
   const guard = async <T>(send: () => Promise<T>): Promise<T> => {
     const isProbe = restMs > 0
     if (isOpen() || (isProbe && probing)) {
-      const retryAfterMs = Math.max(1_000, openedAt + restMs - now())
       throw new EndpointError(
         'resting',
         'the endpoint failed several times in a row and is left alone for a while',
-        retryAfterMs,
+        Math.max(1_000, rest.leftMs()),
       )
     }
     if (isProbe) probing = true

@@ -114,7 +114,7 @@ it.each([
   ['rest', new Refusal(503), 5],
 ])('a clock that is set back ends the %s of an endpoint', async (_, refusal, failures) => {
   let isUp = false
-  const { judgeOne, asked, pass } = await makeJudge(() => (isUp ? answer() : refusal), {
+  const { judgeOne, waits, pass } = await makeJudge(() => (isUp ? answer() : refusal), {
     EARSHOT_JUDGE_LIMITS: 'attempts=1',
   })
   for (let number = 1; number <= failures; number++) {
@@ -122,8 +122,13 @@ it.each([
   }
   pass(-3_600_000)
   isUp = true
+  const [first, beside] = await Promise.all([judgeOne(polite, turns), judgeOne(polite, turns)])
+  expect(first).toMatchObject({ status: 'scored' })
+  // Not for the whole hour, if the first is to find out whether the endpoint is up.
+  expect(beside.retryAfterSeconds ?? 0).toBeLessThanOrEqual(1)
+  pass(3_600_000)
   expect(await judgeOne(polite, turns)).toMatchObject({ status: 'scored' })
-  expect(asked).toHaveLength(failures + 1)
+  expect(waits).toEqual([])
 })
 
 describe('an endpoint that only fails', () => {

@@ -2,6 +2,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import { openCircuit } from './circuit.ts'
 import { EndpointError } from './endpoint-error.ts'
+import { openRest } from './rest.ts'
 
 export type Timing = {
   clock: Clock
@@ -30,29 +31,24 @@ const longestBackoffMs = 30_000
 export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOptions) => {
   const circuit = openCircuit(clock)
   const slots = openSlots(concurrency)
-  let pause = { from: 0, until: 0 }
-  const now = () => clock.now().getTime()
-  /** One that begins later than now is over: the clock was set back. */
-  const isPaused = () => pause.from <= now() && now() < pause.until
-  const extendPause = (until: number) => {
-    if (!isPaused() || until > pause.until) pause = { from: now(), until }
-  }
+  const pause = openRest(clock)
+  const leftMs = ({ deadline }: Passage) => deadline - clock.now().getTime()
 
-  const waitUntil = async (instant: number, { signal, deadline }: Passage) => {
-    if (instant > deadline) {
-      throw new EndpointError('busy', 'the endpoint asks to wait longer than this request may', instant - now())
+  const sitOut = async (ms: number, passage: Passage) => {
+    if (ms > leftMs(passage)) {
+      throw new EndpointError('busy', 'the endpoint asks to wait longer than this request may', ms)
     }
-    await wait(instant - now(), signal)
+    await wait(ms, passage.signal)
   }
 
   /** Sends once, when the endpoint is neither resting nor full. */
   const pass = async <T>(send: (signal: AbortSignal) => Promise<T>, passage: Passage): Promise<T> => {
     for (;;) {
-      while (isPaused()) await waitUntil(pause.until, passage)
+      while (pause.leftMs() > 0) await sitOut(pause.leftMs(), passage)
       const leave = await slots.enter(passage)
       try {
         // While this request stood in line another one may have been told to wait.
-        if (isPaused()) continue
+        if (pause.leftMs() > 0) continue
         return await circuit.guard(() => send(passage.signal))
       } finally {
         leave()
@@ -71,11 +67,11 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
         if (!(error instanceof EndpointError)) throw error
         // Not from the request alone: it holds for all that go to this endpoint.
         const isPassing = error.kind === 'busy' || error.kind === 'down'
-        if (isPassing) extendPause(now() + error.retryAfterMs)
+        if (isPassing) pause.extend(error.retryAfterMs)
         const mayHelp = isPassing && !circuit.isOpen()
-        const again = now() + Math.max(error.retryAfterMs, backoffMs(attempt))
-        if (!mayHelp || attempt >= attempts || again > passage.deadline) throw error
-        await waitUntil(again, passage)
+        const waitMs = Math.max(error.retryAfterMs, backoffMs(attempt))
+        if (!mayHelp || attempt >= attempts || waitMs > leftMs(passage)) throw error
+        await sitOut(waitMs, passage)
       }
     }
   }

@@ -87,8 +87,7 @@ describe('enqueue', () => {
     const ids = await queue.jobs.enqueueMany(queue.db, noteJob, [{ text: 'a' }, { text: 'b' }])
     expect(new Set(ids).size).toBe(2)
     await queue.jobs.enqueue(queue.db, noteJob, { text: 'first' }, { priority: 9 })
-    const tomorrow = new Date(Date.now() + 86_400_000)
-    await queue.jobs.enqueue(queue.db, noteJob, { text: 'tomorrow' }, { startAfter: tomorrow })
+    await queue.jobs.enqueue(queue.db, noteJob, { text: 'tomorrow' }, { afterSeconds: 86_400 })
     expect(await queue.jobs.drain(jobsOfTest, deps)).toHaveLength(3)
     expect((await notes(queue.db))[0]).toBe('first')
     expect((await queue.jobs.counts()).filter(({ name }) => name === 'test.note')).toEqual([

@@ -24,7 +24,8 @@ import { logOutcome, openWork, type Settled } from './work.ts'
 export type EnqueueOptions = {
   /** While a job of this key waits for its first run, no second one is made. */
   singletonKey?: string
-  startAfter?: Date
+  /** By the clock of the database, which alone says what is due: this process's may be another. */
+  afterSeconds?: number
   priority?: number
 }
 
@@ -113,14 +114,14 @@ export const openJobs = async ({ database, log }: { database: Database; log: Log
       return taken
     })
 
-  const enqueue: Jobs['enqueue'] = async (trx, job, payload, { singletonKey, startAfter, priority } = {}) => {
+  const enqueue: Jobs['enqueue'] = async (trx, job, payload, { singletonKey, afterSeconds = 0, priority } = {}) => {
     const id = newId()
     for (;;) {
       const made = await boss.send(job.name, payload, {
         id,
         singletonKey: singletonKey ?? id,
         priority: priority ?? job.priority,
-        ...(startAfter ? { startAfter } : {}),
+        startAfter: afterSeconds,
         db: fromKysely(trx),
       })
       const waiting = made ?? (await holdWaiting(trx, job.name, singletonKey ?? id))

@@ -74,7 +74,7 @@ const settle = async (
   const nextAttemptAt = new Date(now.getTime() + delayMs)
   await updateDelivery(trx, org, id, { status: 'pending', reason: fault, nextAttemptAt, attemptCount })
   const next = { organizationId: org, endpointId: endpoint.id, deliveryId: id, attempt: attemptCount + 1 }
-  await jobs.enqueue(trx, deliver, next, { startAfter: nextAttemptAt })
+  await jobs.enqueue(trx, deliver, next, { afterSeconds: delayMs / 1_000 })
   return undefined
 }
 
@@ -119,8 +119,8 @@ export const deliver = defineJob({
   run: async (deps: Deps, payload, attempt): Promise<void> => {
     const lane = await takeLane(payload.endpointId)
     if ('pauseMs' in lane) {
-      const startAfter = new Date(deps.clock.now().getTime() + lane.pauseMs)
-      await attempt.finish((trx) => deps.jobs.enqueue(trx, deliver, payload, { startAfter }))
+      const afterSeconds = lane.pauseMs / 1_000
+      await attempt.finish((trx) => deps.jobs.enqueue(trx, deliver, payload, { afterSeconds }))
       return
     }
     try {

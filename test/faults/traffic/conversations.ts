@@ -132,7 +132,9 @@ export const openConversations = (stage: Stage): Sender => {
       ]
       const [told, right] = [results ?? [], wanted].map((list) => JSON.stringify(list.toSorted()))
       if (told !== right)
-        found.push(`${externalId} has the results ${told} in place of ${right}: ${reasons?.join('; ')}`)
+        found.push(
+          `${externalId} has the results ${told} in place of ${right}: ${reasons?.join('; ') ?? 'no reason is stored'}`,
+        )
     }
     return found
   }
