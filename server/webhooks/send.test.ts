@@ -6,6 +6,7 @@ import { testServer } from '../../test/server.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { deliver, sweepWebhooks } from './deliveries/jobs.ts'
 import { lanesPerEndpoint } from './deliveries/lanes.ts'
+import { runDue } from './deliveries/test-run.ts'
 import { publishEvent, sendEvent } from './send.ts'
 import { openReceiver, verify } from './test-receiver.ts'
 
@@ -13,8 +14,6 @@ const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1/
 const { call, clock, deps } = server
 
 const dayMs = 24 * 60 * 60 * 1_000
-// Ahead of the database's clock, by which the queue goes: however slow a test is, no retry is due by itself.
-clock.advance(dayMs)
 
 let org: OrgId
 let key: string
@@ -24,7 +23,6 @@ beforeEach(async () => {
   key = made.key
 })
 
-const runDue = () => deps.jobs.drain([deliver], deps)
 const event = { type: 'monitor_export.completed', data: { id: 'an export' } } as const
 const send = (endpointId: string) =>
   deps.db.transaction().execute((trx) => sendEvent(deps, trx, org, endpointId, event))
@@ -40,7 +38,7 @@ it('an event goes to the active endpoints of the organization that subscribe to 
   const publish = () =>
     deps.db.transaction().execute((trx) => publishEvent(deps, trx, org, event, { exceptEndpointId: excepted.id }))
   await publish()
-  await runDue()
+  await runDue(deps)
   expect(receiver.received).toHaveLength(1)
   const [request] = receiver.received
   if (!request) throw new Error('nothing came')
@@ -58,7 +56,7 @@ it('a transaction that is rolled back sends nothing', async () => {
     throw new Error('the change did not come about')
   })
   await expect(fails).rejects.toThrow('did not come about')
-  expect(await runDue()).toEqual([])
+  expect(await runDue(deps)).toEqual([])
   expect((await call('GET', `/v1/webhook-endpoints/${id}/deliveries`, { key })).body.data).toEqual([])
 })
 
@@ -75,7 +73,7 @@ it('both secrets sign for a day after a rotation, then the new one alone', async
   clock.advance(dayMs - 1)
   const latest = async () => {
     await send(id)
-    await runDue()
+    await runDue(deps)
     const request = receiver.received.at(-1)
     if (!request) throw new Error('nothing came')
     return request

@@ -21,6 +21,7 @@ export const openCircuit = (clock: Clock) => {
   const close = () => {
     failures = 0
     restMs = 0
+    rest.end()
   }
 
   const noteFailure = () => {

@@ -154,6 +154,23 @@ describe('an endpoint that only fails', () => {
     expect(all.map(({ status }) => status)).toEqual(['scored', 'scored'])
   })
 
+  it('for some is asked again by all once one of the others is answered', async () => {
+    const late = Promise.withResolvers<object>()
+    const { judgeOne, asked } = await makeJudge(
+      (_, number) => (number === 1 ? late.promise : number <= 6 ? new Refusal(503) : answer()),
+      {
+        EARSHOT_JUDGE_LIMITS: 'attempts=1,concurrency=2',
+      },
+    )
+    const slow = judgeOne(polite, turns)
+    await expect.poll(() => asked.length).toBe(1)
+    for (let time = 0; time < 5; time++) expect(await judgeOne(polite, turns)).toMatchObject({ status: 'failed' })
+    expect(await judgeOne(polite, turns)).toMatchObject({ reason: expect.stringMatching(/left alone/) })
+    late.resolve(answer())
+    expect(await slow).toMatchObject({ status: 'scored' })
+    expect(await judgeOne(polite, turns)).toMatchObject({ status: 'scored' })
+  })
+
   it('because of its key is left alone too', async () => {
     const { judgeOne, asked } = await makeJudge(() => new Refusal(401))
     for (let time = 0; time < 10; time++) {

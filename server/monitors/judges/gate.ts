@@ -71,7 +71,7 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
         const mayHelp = isPassing && !circuit.isOpen()
         const waitMs = Math.max(error.retryAfterMs, backoffMs(attempt))
         if (!mayHelp || attempt >= attempts || waitMs > leftMs(passage)) throw error
-        await sitOut(waitMs, passage)
+        await wait(waitMs, passage.signal)
       }
     }
   }

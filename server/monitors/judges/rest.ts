@@ -20,5 +20,9 @@ export const openRest = (clock: Clock) => {
     until = from + ms
   }
 
-  return { leftMs, extend }
+  const end = () => {
+    until = 0
+  }
+
+  return { leftMs, extend, end }
 }

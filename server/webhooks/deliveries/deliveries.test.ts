@@ -4,6 +4,7 @@ import { makeActiveWebhookEndpoint, makeOrganization } from '../../../test/make.
 import { testServer } from '../../../test/server.ts'
 import { openReceiver, verify } from '../test-receiver.ts'
 import { deliver, sweepWebhooks } from './jobs.ts'
+import { runDue } from './test-run.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1/32' })
 const { call, clock, deps } = server
@@ -11,9 +12,6 @@ const { call, clock, deps } = server
 const minuteMs = 60 * 1_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
-
-// Ahead of the database's clock, by which the queue goes: however slow a test is, no retry is due by itself.
-clock.advance(dayMs)
 
 let key: string
 beforeEach(async () => {
@@ -26,8 +24,6 @@ const endpointOf = async (id: string) => (await call('GET', `/v1/webhook-endpoin
 const deliveryOf = async (endpointId: string, id: string) =>
   (await call('GET', path(endpointId, `deliveries/${id}`), { key })).body
 
-/** Runs what is due now: the first attempt of each series. */
-const runDue = () => deps.jobs.drain([deliver], deps)
 /** Runs everything to its end, as if the time between attempts had passed. */
 const runAll = () => deps.jobs.drain([deliver], deps, { delayed: true })
 
@@ -44,7 +40,7 @@ describe('an accepted delivery', () => {
     const receiver = await openReceiver(204)
     const { id, name, secret } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
     const deliveryId = await test(id)
-    await runDue()
+    await runDue(deps)
     const [request] = receiver.received
     if (!request) throw new Error('nothing came')
     const now = clock.now()
@@ -96,7 +92,7 @@ describe('an accepted delivery', () => {
     })
     const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
     const deliveryId = await test(id)
-    await runDue()
+    await runDue(deps)
     const [attempt] = (await deliveryOf(id, deliveryId)).attempts
     expect(attempt).toMatchObject({ statusCode: 200, answer: `\ufffd${'x'.repeat(1_022)}` })
     await expect.poll(receiver.open).toBe(0)
@@ -114,7 +110,7 @@ describe('what is not accepted', () => {
     )
     const { id, secret } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
     const deliveryId = await test(id)
-    await runDue()
+    await runDue(deps)
     const waiting = await deliveryOf(id, deliveryId)
     expect(waiting).toMatchObject({ status: 'pending', reason: 'The endpoint answered 500.', attemptCount: 1 })
     const waitMs = Date.parse(waiting.nextAttemptAt) - clock.now().getTime()
@@ -151,7 +147,7 @@ describe('what is not accepted', () => {
     ] as const) {
       const { id } = await makeActiveWebhookEndpoint(server, key, { url: (await ask(value)).url })
       const deliveryId = await test(id)
-      await runDue()
+      await runDue(deps)
       const waitMs = Date.parse((await deliveryOf(id, deliveryId)).nextAttemptAt) - clock.now().getTime()
       expect(waitMs).toBeGreaterThanOrEqual(atLeastMs)
       expect(waitMs).toBeLessThanOrEqual(1.1 * atLeastMs + minuteMs)
@@ -199,7 +195,7 @@ describe('what is not accepted', () => {
   it('reaches no private address, whatever the endpoint was saved as', async () => {
     const { id } = await makeActiveWebhookEndpoint(server, key, { url: 'https://127.0.0.2:1/' })
     const deliveryId = await test(id)
-    await runDue()
+    await runDue(deps)
     expect((await deliveryOf(id, deliveryId)).reason).toContain('127.0.0.2 is not at a public address')
   })
 })
@@ -210,11 +206,11 @@ describe('the list of deliveries', () => {
     const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
     const gone = await test(id)
     expect((await act(id, `deliveries/${gone}/redeliver`)).status).toBe(409)
-    await runDue()
+    await runDue(deps)
     expect((await act(id, `deliveries/${gone}/redeliver`)).status).toBe(409)
     await act(id, 'approve')
     const [second, third] = [await test(id), await test(id)]
-    await runDue()
+    await runDue(deps)
     const list = async (query: string) => (await call('GET', path(id, `deliveries?${query}`), { key })).body
     const idsOf = ({ data }: { data: { id: string }[] }) => data.map((delivery) => delivery.id)
     const page = await list('limit=2')
@@ -227,7 +223,7 @@ describe('the list of deliveries', () => {
     expect(both.map(({ status }) => status).sort()).toEqual([202, 409])
     const anew = both.find(({ status }) => status === 202)
     expect(anew).toMatchObject({ status: 202, body: { id: gone, status: 'pending', reason: null, attemptCount: 1 } })
-    await runDue()
+    await runDue(deps)
     expect(await deliveryOf(id, gone)).toMatchObject({ status: 'succeeded', attemptCount: 2 })
     const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
     expect(ids).toEqual([gone, second, third, gone].map((each) => `msg_${each}`))
@@ -249,9 +245,9 @@ describe('the list of deliveries', () => {
     const receiver = await openReceiver(204, 500)
     const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
     await test(id)
-    await runDue()
+    await runDue(deps)
     const pending = await test(id)
-    await runDue()
+    await runDue(deps)
     clock.advance(30 * dayMs + 1)
     await deps.jobs.enqueue(deps.db, sweepWebhooks, {})
     await deps.jobs.drain([sweepWebhooks], deps)

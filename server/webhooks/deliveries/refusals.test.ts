@@ -6,12 +6,10 @@ import type { EventType } from '../events.ts'
 import { sendEvent } from '../send.ts'
 import { openReceiver } from '../test-receiver.ts'
 import { deliver } from './jobs.ts'
+import { runDue } from './test-run.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1/32' })
-const { call, clock, deps } = server
-
-// Ahead of the database's clock, by which the queue goes: however slow a test is, no retry is due by itself.
-clock.advance(24 * 60 * 60 * 1_000)
+const { call, deps } = server
 
 let org: OrgId
 let key: string
@@ -24,7 +22,6 @@ beforeEach(async () => {
 const act = (id: string, verb: string) => call('POST', `/v1/webhook-endpoints/${id}/${verb}`, { key })
 const deliveryOf = async (endpointId: string, id: string | undefined) =>
   (await call('GET', `/v1/webhook-endpoints/${endpointId}/deliveries/${id}`, { key })).body
-const runDue = () => deps.jobs.drain([deliver], deps)
 const runAll = () => deps.jobs.drain([deliver], deps, { delayed: true })
 
 describe('nothing is sent', () => {
@@ -51,7 +48,7 @@ describe('nothing is sent', () => {
     const receiver = await openReceiver(500, 204)
     const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
     const deliveryId = await deps.db.transaction().execute((trx) => sendEvent(deps, trx, org, id, { type, data: {} }))
-    await runDue()
+    await runDue(deps)
     expect(receiver.received).toHaveLength(1)
     await change(id, receiver.url)
     await runAll()
@@ -66,7 +63,7 @@ describe('nothing is sent', () => {
     const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
     await switchWebhooks(false)
     await act(id, 'test')
-    await runDue()
+    await runDue(deps)
     expect(receiver.received).toHaveLength(1)
   })
 
@@ -75,7 +72,7 @@ describe('nothing is sent', () => {
     const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
     await act(id, 'test')
     await call('DELETE', `/v1/webhook-endpoints/${id}`, { key })
-    expect(await runDue()).toMatchObject([{ result: 'completed' }])
+    expect(await runDue(deps)).toMatchObject([{ result: 'completed' }])
     expect(receiver.received).toHaveLength(0)
     const send = () =>
       deps.db.transaction().execute((trx) => sendEvent(deps, trx, org, id, { type: 'webhook.test', data: {} }))

@@ -1,0 +1,12 @@
+import { sql } from 'kysely'
+import type { Deps } from '../../deps.ts'
+import { deliver } from './jobs.ts'
+
+/** Runs what is due now: the first attempt of each series. However slow a test is, no retry is due by itself. */
+export const runDue = async (deps: Deps) => {
+  const outcomes = await deps.jobs.drain([deliver], deps)
+  await sql`
+    UPDATE pgboss.job SET start_after = start_after + interval '1 day'
+    WHERE name = ${deliver.name} AND state = 'created'`.execute(deps.db)
+  return outcomes
+}
