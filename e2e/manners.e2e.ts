@@ -68,7 +68,11 @@ it.each([
   { path: '/review', late: /\/progress\?/ },
   { path: '/agents', late: /\/versions\// },
 ])('moves no row of $path when its figures come', async ({ path, late }) => {
-  await ask('POST', '/v1/monitors', { name: `Asked of nothing ${path}`, kind: 'external', definition: {} })
+  // Beside a name that takes all the room there is.
+  const name = `Asked of nothing at ${path} ${'and so on '.repeat(20)}`.trim()
+  const { id } = await ask('POST', '/v1/monitors', { name, kind: 'external', definition: {} })
+  if (path === '/buckets') await ask('POST', '/v1/buckets', { name, type: 'static', monitorIds: [id] })
+  if (path === '/agents') await ask('POST', '/v1/agents', { name, channel: 'text' })
   for (const width of [1440, 1024]) {
     const page = await open('/sign-in', 'member', { viewport: { width, height: 900 } })
     const { settled, letGo } = await holdBack(page, late)

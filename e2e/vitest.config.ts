@@ -1,5 +1,15 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { runner } from '../test/runner.ts'
+
+/** Many pages in few lines: begun last, as the small file that it is, it would be waited for alone. */
+class PagesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]) {
+    const isFirst = ({ moduleId }: TestSpecification) => moduleId.endsWith('/pages.e2e.ts')
+    const largestFirst = await super.sort(files)
+    return [...largestFirst.filter(isFirst), ...largestFirst.filter((file) => !isFirst(file))]
+  }
+}
 
 export default defineConfig({
   test: {
@@ -11,6 +21,7 @@ export default defineConfig({
     isolate: false,
     // One more than CI has cores: each waits for its pages now and then.
     maxWorkers: 3,
+    sequence: { sequencer: PagesFirst },
     expect: { poll: { timeout: 15_000 } },
     testTimeout: 60_000,
     hookTimeout: 60_000,

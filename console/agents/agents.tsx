@@ -62,12 +62,15 @@ const useColumns = (): Column<Agent>[] => {
     },
     {
       ...{ key: 'version', label: 'Version' },
-      cell: ({ id, currentVersionId }) =>
-        currentVersionId ? (
-          <CurrentVersion id={id} currentVersionId={currentVersionId} />
-        ) : (
-          <span className={styles.soft}>none yet</span>
-        ),
+      cell: ({ id, currentVersionId }) => (
+        <div className={styles.version}>
+          {currentVersionId ? (
+            <CurrentVersion id={id} currentVersionId={currentVersionId} />
+          ) : (
+            <span className={styles.soft}>none yet</span>
+          )}
+        </div>
+      ),
     },
     {
       ...{ key: 'conversations', label: 'Conversations', numeric: true },

@@ -30,7 +30,7 @@ const Done = ({ bucket: { id, name } }: { bucket: Bucket }) => {
   const { completed, total } = data.conversations
   if (total === 0) return <span className={styles.soft}>nothing in it yet</span>
   return (
-    <Link to="/conversations" search={{ filter: { bucketId: id } }} className={styles.done}>
+    <Link to="/conversations" search={{ filter: { bucketId: id } }} className={styles.progress}>
       <Progress label={`Reviewed of ${name}`} done={completed} total={total} />
     </Link>
   )
@@ -58,7 +58,7 @@ const columns: Column<Bucket>[] = [
     label: 'With',
     from: 960,
     cell: (bucket) => (
-      <div className={styles.line}>
+      <div className={styles.filter}>
         <Selects bucket={bucket} />
       </div>
     ),
@@ -68,12 +68,20 @@ const columns: Column<Bucket>[] = [
     label: 'Reviewers',
     from: 960,
     cell: ({ reviewerUserIds }) => (
-      <div className={styles.line}>
+      <div className={styles.reviewers}>
         <Reviewers ids={reviewerUserIds} />
       </div>
     ),
   },
-  { key: 'done', label: 'Reviewed', cell: (bucket) => <Done bucket={bucket} /> },
+  {
+    key: 'done',
+    label: 'Reviewed',
+    cell: (bucket) => (
+      <div className={styles.done}>
+        <Done bucket={bucket} />
+      </div>
+    ),
+  },
 ]
 
 const Teaching = ({ make }: { make: (() => void) | undefined }) => (

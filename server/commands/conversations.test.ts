@@ -167,24 +167,26 @@ it('goes on after kill -9 and Ctrl-C, and ends with each conversation and each r
     const child = spawn(command, args, { env: { ...inheritedEnvironment(), ...switches() }, stdio: 'ignore' })
     return { child, ended: once(child, 'close') }
   }
-  const isHeld = () => expect.poll(() => countWaiting(server.deps.db, 'select'), { interval: 5 }).toBe(1)
+  const held = (sends: 0 | 1) => expect.poll(() => countWaiting(server.deps.db, 'select'), { interval: 5 }).toBe(sends)
 
   const killed = start()
-  await isHeld()
+  await held(1)
   // How far it is is written down twice a second at most; by the next answer, then.
   const age = async () => Date.now() - (await stat(statePath)).mtimeMs
   await expect.poll(age).toBeGreaterThan(500)
   await early?.release()
   await expect.poll(acknowledged, { interval: 5 }).toBeGreaterThan(0)
-  await isHeld()
+  await held(1)
   killed.child.kill('SIGKILL')
   await killed.ended
   const before = await acknowledged()
   expect(before).toBeLessThanOrEqual(2_000)
   await middle?.release()
+  // What the killed one had sent waited there until now.
+  await held(0)
 
   const stopped = start()
-  await isHeld()
+  await held(1)
   stopped.child.kill('SIGINT')
   await late?.release()
   await stopped.ended

@@ -32,10 +32,10 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
   const circuit = openCircuit(clock)
   const slots = openSlots(concurrency)
   const pause = openRest(clock)
-  const leftMs = ({ deadline }: Passage) => deadline - clock.now().getTime()
+  const patienceMs = ({ deadline }: Passage) => deadline - clock.now().getTime()
 
   const sitOut = async (ms: number, passage: Passage) => {
-    if (ms > leftMs(passage)) {
+    if (ms > patienceMs(passage)) {
       throw new EndpointError('busy', 'the endpoint asks to wait longer than this request may', ms)
     }
     await wait(ms, passage.signal)
@@ -70,7 +70,7 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
         if (isPassing) pause.extend(error.retryAfterMs)
         const mayHelp = isPassing && !circuit.isOpen()
         const waitMs = Math.max(error.retryAfterMs, backoffMs(attempt))
-        if (!mayHelp || attempt >= attempts || waitMs > leftMs(passage)) throw error
+        if (!mayHelp || attempt >= attempts || waitMs > patienceMs(passage)) throw error
         await wait(waitMs, passage.signal)
       }
     }
