@@ -71,19 +71,25 @@ it.each([
   // Beside a name that takes all the room there is.
   const name = `Asked of nothing at ${path} ${'and so on '.repeat(20)}`.trim()
   const { id } = await ask('POST', '/v1/monitors', { name, kind: 'external', definition: {} })
-  if (path === '/buckets') await ask('POST', '/v1/buckets', { name, type: 'static', monitorIds: [id] })
-  if (path === '/agents') await ask('POST', '/v1/agents', { name, channel: 'text' })
+  await ask('POST', '/v1/buckets', { name, type: 'static', monitorIds: [id] })
+  await ask('POST', '/v1/agents', { name, channel: 'text' })
   for (const width of [1440, 1024]) {
     const page = await open('/sign-in', 'member', { viewport: { width, height: 900 } })
     const { settled, letGo } = await holdBack(page, late)
     await page.goto(`${origin}${path}`)
     await page.locator('main :is(tr, li) a').first().waitFor()
     await settled()
+    const list = page.locator('main :is(table, ul):has(a)').first()
     const rows = () =>
-      page.evaluate(`[...document.querySelector('main :is(table, ul):has(a)').querySelectorAll('tr, li')]
-      .map((row) => row.getBoundingClientRect().top)`)
-    const before = await rows()
+      list.evaluate((shown) =>
+        [...shown.querySelectorAll('tr, li')].map((row) => {
+          const { top, bottom } = row.getBoundingClientRect()
+          return { top, bottom }
+        }),
+      )
+    const [before, words] = [await rows(), await list.innerText()]
     letGo()
+    await expect.poll(() => list.innerText()).not.toBe(words)
     await page.waitForLoadState('networkidle')
     expect(await rows()).toEqual(before)
   }

@@ -39,7 +39,12 @@ const Done = ({ bucket: { id, name } }: { bucket: Bucket }) => {
 const Reviewers = ({ ids }: { ids: string[] }) => {
   const { nameOf } = useNames('members')
   if (ids.length === 0) return <span className={styles.soft}>everyone who may</span>
-  return ids.length <= 2 ? ids.map(nameOf).join(', ') : `${nameOf(ids[0] ?? '')} and ${ids.length - 1} others`
+  if (ids.length <= 2) return ids.map(nameOf).join(', ')
+  return (
+    <span className={styles.several}>
+      <span>{nameOf(ids[0] ?? '')}</span> and {ids.length - 1} others
+    </span>
+  )
 }
 
 const columns: Column<Bucket>[] = [
