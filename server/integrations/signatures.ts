@@ -7,8 +7,8 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
 export type Verdict = 'valid' | 'stale' | 'invalid'
 
-export type SignedRequest = {
-  body: Buffer
+/** What is known of a request before its body is read. */
+export type RequestHead = {
   /** Names in lower case. A header that came twice is a list, and signs nothing. */
   headers: Record<string, string | string[] | undefined>
   /** As the sender wrote it: scheme, host, path and query. */
@@ -18,12 +18,14 @@ export type SignedRequest = {
   now: Date
 }
 
+export type SignedRequest = RequestHead & { body: Buffer }
+
 const retellToleranceMs = 5 * 60_000
 const elevenlabsToleranceMs = 30 * 60_000
 /** Between the clocks of two machines. */
 const skewMs = 60_000
 
-export const header = ({ headers }: SignedRequest, name: string): string => {
+export const header = ({ headers }: Pick<RequestHead, 'headers'>, name: string): string => {
   const value = headers[name.toLowerCase()]
   return typeof value === 'string' ? value : ''
 }
@@ -52,23 +54,36 @@ const hmacHex = (secret: string, ...parts: (string | Buffer)[]): string => {
   return hmac.digest('hex')
 }
 
+const retellSignature = /^v=(\d{1,15}),d=([0-9a-f]{64})$/
+
+export const hasRetellSignature = (head: RequestHead): boolean =>
+  retellSignature.test(header(head, 'x-retell-signature'))
+
 /** `x-retell-signature: v=<ms>,d=<hex>`, over the body and then the time. */
 export const verifyRetell = (request: SignedRequest): Verdict => {
-  const [, ms, digest] = /^v=(\d{1,15}),d=([0-9a-f]{64})$/.exec(header(request, 'x-retell-signature')) ?? []
+  const [, ms, digest] = retellSignature.exec(header(request, 'x-retell-signature')) ?? []
   if (ms === undefined || digest === undefined) return 'invalid'
   const isSigned = signedByOne(request.secrets, (secret) => isSame(digest, hmacHex(secret, request.body, ms)))
   return verdict(isSigned, isWithin(request.now, Number(ms), retellToleranceMs))
 }
 
-/** `elevenlabs-signature: t=<s>,v0=<hex>`, over the time, a dot and the body; more than one `v0` during a rotation there. */
-export const verifyElevenlabs = (request: SignedRequest): Verdict => {
-  const parts = header(request, 'elevenlabs-signature')
+const elevenlabsSignature = (head: RequestHead): { seconds: string; digests: string[] } | undefined => {
+  const parts = header(head, 'elevenlabs-signature')
     .split(',')
     .map((part) => part.trim())
   const [time, ...otherTimes] = parts.filter((part) => part.startsWith('t='))
   const seconds = time?.slice(2) ?? ''
-  if (!/^\d{1,12}$/.test(seconds) || otherTimes.length > 0) return 'invalid'
   const digests = parts.filter((part) => part.startsWith('v0=')).slice(0, 5)
+  return /^\d{1,12}$/.test(seconds) && otherTimes.length === 0 && digests.length > 0 ? { seconds, digests } : undefined
+}
+
+export const hasElevenlabsSignature = (head: RequestHead): boolean => elevenlabsSignature(head) !== undefined
+
+/** `elevenlabs-signature: t=<s>,v0=<hex>`, over the time, a dot and the body; more than one `v0` during a rotation there. */
+export const verifyElevenlabs = (request: SignedRequest): Verdict => {
+  const signature = elevenlabsSignature(request)
+  if (!signature) return 'invalid'
+  const { seconds, digests } = signature
   const isSigned = signedByOne(request.secrets, (secret) => {
     const expected = `v0=${hmacHex(secret, `${seconds}.`, request.body)}`
     return digests.filter((digest) => isSame(digest, expected)).length > 0
@@ -87,10 +102,27 @@ const spellingsOf = (url: string): string[] => {
 
 /** Name and value of every field of a form, in the order of names; of one name, each value once. */
 const formText = (body: Buffer): string => {
-  const fields = new URLSearchParams(body.toString('utf8'))
-  const values = (name: string) => [...new Set(fields.getAll(name))].sort().map((value) => name + value)
-  return [...new Set(fields.keys())].sort().flatMap(values).join('')
+  const fields = new Map<string, Set<string>>()
+  for (const [name, value] of new URLSearchParams(body.toString('utf8'))) {
+    const values = fields.get(name)
+    if (values) values.add(value)
+    else fields.set(name, new Set([value]))
+  }
+  return [...fields.keys()]
+    .sort()
+    .flatMap((name) => [...(fields.get(name) ?? [])].sort().map((value) => name + value))
+    .join('')
 }
+
+/** What the query says of the body of a request that is no form. */
+const bodyDigestIn = (url: string): string | null =>
+  URL.canParse(url) ? new URL(url).searchParams.get('bodySHA256') : null
+
+/** Whether the fields of a form are signed, in place of the bytes of the body. */
+export const signsForm = ({ url }: RequestHead): boolean => bodyDigestIn(url) === null
+
+export const hasTwilioSignature = (head: RequestHead): boolean =>
+  /^[A-Za-z0-9+/]{27}=$/.test(header(head, 'x-twilio-signature'))
 
 /**
  * `x-twilio-signature`: over the address and the fields of a form, or over the address alone when its query holds the
@@ -98,7 +130,7 @@ const formText = (body: Buffer): string => {
  */
 export const verifyTwilio = (request: SignedRequest): Verdict => {
   const { body, url, secrets } = request
-  const digest = URL.canParse(url) ? new URL(url).searchParams.get('bodySHA256') : null
+  const digest = bodyDigestIn(url)
   const text = digest === null ? formText(body) : ''
   const given = header(request, 'x-twilio-signature')
   const isSigned = signedByOne(secrets, (secret) => {
@@ -122,8 +154,8 @@ const jsonOfBase64url = (text: string): Record<string, unknown> => {
   }
 }
 
-/** `authorization: <JWT>`, which holds the digest of the body and says until when it counts. */
-export const verifyLivekit = (request: SignedRequest, apiKey?: string): Verdict => {
+/** The claims of the token in `authorization`. */
+const livekitClaims = (request: RequestHead): Record<string, unknown> | undefined => {
   const [head = '', claims = '', signature = '', ...more] = header(request, 'authorization')
     .replace(/^Bearer /i, '')
     .split('.')
@@ -131,8 +163,16 @@ export const verifyLivekit = (request: SignedRequest, apiKey?: string): Verdict 
     isSame(signature, createHmac('sha256', secret).update(`${head}.${claims}`).digest('base64url')),
   )
   // Nothing is read of a token that is not signed: what it says of itself is a stranger's word.
-  if (!isSigned || more.length > 0 || jsonOfBase64url(head).alg !== 'HS256') return 'invalid'
-  const { iss, sha256, exp, nbf = 0 } = jsonOfBase64url(claims)
+  return isSigned && more.length === 0 && jsonOfBase64url(head).alg === 'HS256' ? jsonOfBase64url(claims) : undefined
+}
+
+export const hasLivekitToken = (head: RequestHead): boolean => livekitClaims(head) !== undefined
+
+/** `authorization: <JWT>`, which holds the digest of the body and says until when it counts. */
+export const verifyLivekit = (request: SignedRequest, apiKey?: string): Verdict => {
+  const claims = livekitClaims(request)
+  if (!claims) return 'invalid'
+  const { iss, sha256, exp, nbf = 0 } = claims
   const isBody =
     typeof sha256 === 'string' && isSame(sha256, createHash('sha256').update(request.body).digest('base64'))
   const isIssuer = apiKey === undefined || iss === apiKey

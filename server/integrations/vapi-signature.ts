@@ -1,5 +1,14 @@
 import { createHmac } from 'node:crypto'
-import { header, isSame, isWithin, type SignedRequest, signedByOne, type Verdict, verdict } from './signatures.ts'
+import {
+  header,
+  isSame,
+  isWithin,
+  type RequestHead,
+  type SignedRequest,
+  signedByOne,
+  type Verdict,
+  verdict,
+} from './signatures.ts'
 
 /** How a Vapi credential signs, knob by knob as in their console; what is left out has their default. */
 export type VapiScheme =
@@ -20,6 +29,8 @@ type VapiHmac = {
   secretIsBase64?: boolean
 }
 
+const defaultSignatureHeader = 'x-signature'
+
 /** Vapi states none of its own; five minutes is what others in this trade allow. */
 const toleranceMs = 5 * 60_000
 
@@ -36,7 +47,7 @@ const keyOf = (secret: string, isBase64: boolean): Buffer =>
 const verifyHmac = (request: SignedRequest, knobs: VapiHmac): Verdict => {
   const {
     algorithm = 'sha256',
-    signatureHeader = 'x-signature',
+    signatureHeader = defaultSignatureHeader,
     timestampHeader = 'x-timestamp',
     messageIdHeader = 'svix-id',
     signaturePrefix = '',
@@ -71,16 +82,25 @@ const verifyHmac = (request: SignedRequest, knobs: VapiHmac): Verdict => {
   return verdict(isSigned, isFresh)
 }
 
-const verifySecret = (request: SignedRequest, given: string): Verdict =>
+const verifySecret = (request: RequestHead, given: string): Verdict =>
   verdict(
     signedByOne(request.secrets, (secret) => isSame(given, secret)),
     true,
   )
 
-export const verifyVapi = (request: SignedRequest, scheme: VapiScheme): Verdict => {
-  if (scheme.scheme === 'hmac') return verifyHmac(request, scheme)
+/** The header says it all, for the body is not signed. */
+const verifyPlain = (request: RequestHead, scheme: Exclude<VapiScheme, { scheme: 'hmac' }>): Verdict => {
   if (scheme.scheme === 'secret') return verifySecret(request, header(request, scheme.header ?? 'x-vapi-secret'))
   const given = header(request, scheme.header ?? 'authorization')
   if (scheme.prefix === false) return verifySecret(request, given)
   return /^Bearer /i.test(given) ? verifySecret(request, given.slice('Bearer '.length)) : 'invalid'
 }
+
+/** A secret is checked as such; of an HMAC the body is needed. */
+export const hasVapiSignature = (head: RequestHead, scheme: VapiScheme): boolean =>
+  scheme.scheme === 'hmac'
+    ? header(head, scheme.signatureHeader ?? defaultSignatureHeader) !== ''
+    : verifyPlain(head, scheme) === 'valid'
+
+export const verifyVapi = (request: SignedRequest, scheme: VapiScheme): Verdict =>
+  scheme.scheme === 'hmac' ? verifyHmac(request, scheme) : verifyPlain(request, scheme)

@@ -1,20 +1,53 @@
 import type { Provider } from '../conversations/transcripts/provider-calls/read-call.ts'
 import type { LivekitSettings, Settings, VapiSettings } from './settings.ts'
 import {
+  hasElevenlabsSignature,
+  hasLivekitToken,
+  hasRetellSignature,
+  hasTwilioSignature,
+  type RequestHead,
   type SignedRequest,
+  signsForm,
   type Verdict,
   verifyElevenlabs,
   verifyLivekit,
   verifyRetell,
   verifyTwilio,
 } from './signatures.ts'
-import { type VapiScheme, verifyVapi } from './vapi-signature.ts'
+import { hasVapiSignature, type VapiScheme, verifyVapi } from './vapi-signature.ts'
 
-/** Settings are checked by their provider's schema before they are stored, which the casts below rest on. */
+/** Twilio sends a few dozen short fields. */
+const formBytes = 64 * 1024
+
+/** Settings are checked by their provider's schema before they are stored, which the casts of this file rest on. */
+const vapiScheme = (settings: Settings) => ({ scheme: 'secret', ...(settings as VapiSettings) }) as VapiScheme
+
+/** Whether the headers hold what could be a signature. Without one, nothing of the body is read. */
+export const hasSignature = (provider: Provider, settings: Settings, head: RequestHead): boolean => {
+  switch (provider) {
+    case 'vapi':
+      return hasVapiSignature(head, vapiScheme(settings))
+    case 'retell':
+      return hasRetellSignature(head)
+    case 'elevenlabs':
+      return hasElevenlabsSignature(head)
+    case 'twilio':
+      return hasTwilioSignature(head)
+    case 'livekit':
+      return hasLivekitToken(head)
+  }
+}
+
+/** How long the body may be, where that is less than for other webhooks: a form must be parsed to check its signature. */
+export const webhookBodyLimit = (provider: Provider, head: RequestHead): number => {
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(String(head.headers['content-type']))
+  return isForm || (provider === 'twilio' && signsForm(head)) ? formBytes : Number.POSITIVE_INFINITY
+}
+
 export const verifyWebhook = (provider: Provider, settings: Settings, request: SignedRequest): Verdict => {
   switch (provider) {
     case 'vapi':
-      return verifyVapi(request, { scheme: 'secret', ...(settings as VapiSettings) } as VapiScheme)
+      return verifyVapi(request, vapiScheme(settings))
     case 'retell':
       return verifyRetell(request)
     case 'elevenlabs':

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
-import { ApiError, notFound } from '../../platform/errors.ts'
+import { ApiError, invalid, notFound } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { limitByAddress } from '../../platform/http/rate-limit.ts'
 import { AnyQuery, answers, IdParams, NoBody, NoQuery, Page, RawBody } from '../../platform/http/schemas.ts'
@@ -8,7 +8,8 @@ import { openPayload } from '../payload.ts'
 import { findCalledIntegrationAllOrgs, getSealedIntegration } from '../queries.ts'
 import { receiveDelivery } from '../receive.ts'
 import { openValidSecrets } from '../secret.ts'
-import { verifyWebhook } from '../verify.ts'
+import type { RequestHead } from '../signatures.ts'
+import { hasSignature, verifyWebhook, webhookBodyLimit } from '../verify.ts'
 import { getDelivery, listDeliveries } from './queries.ts'
 import { replayDelivery } from './replay.ts'
 import { Delivery, DeliveryParams, DeliveryQuery, DeliveryWithPayload, Received } from './schema.ts'
@@ -18,7 +19,7 @@ type CalledIntegration = NonNullable<Awaited<ReturnType<typeof findCalledIntegra
 declare module 'fastify' {
   interface FastifyRequest {
     /** Whose webhook a provider calls. */
-    called: CalledIntegration
+    called: CalledIntegration & { head: RequestHead }
   }
 }
 
@@ -43,19 +44,30 @@ export const deliveries = (app: App, deps: Deps): void => {
   )
   const countRefused = limitByAddress({ perSecond: 20, burst: 200 }, 'Too many refused webhooks from this address.')
 
-  /** Nothing of the body is read for an integration that there is not. */
+  const refuse = (request: FastifyRequest, verdict: keyof typeof refusals) => {
+    countRefused(request.ip)
+    return new ApiError('unauthorized', refusals[verdict])
+  }
+
+  /** Nothing of the body is read for an integration that there is not, nor without a signature. */
   const findCalled = async (request: FastifyRequest): Promise<void> => {
     countWebhook(request.ip)
     const { id } = request.params as { id: string }
-    // A malformed one is told with the other faults of the address.
-    if (!uuid.test(id)) return
+    if (!uuid.test(id)) throw invalid('id', 'must be a UUID')
     const found = await findCalledIntegrationAllOrgs(db, id)
     if (!found) {
       countRefused(request.ip)
       throw notFound()
     }
     if (found.suspendedAt) throw new ApiError('forbidden', 'The organization is suspended.')
-    request.called = found
+    const head = {
+      ...{ headers: request.headers, now: clock.now() },
+      url: `${baseUrl()}${request.originalUrl}`,
+      secrets: openValidSecrets(secrets, found, clock.now()),
+    }
+    if (!hasSignature(found.provider, found.settings, head)) throw refuse(request, 'invalid')
+    request.maxBodyBytes = webhookBodyLimit(found.provider, head)
+    request.called = { ...found, head }
   }
 
   app.decorateRequest('called')
@@ -88,15 +100,8 @@ export const deliveries = (app: App, deps: Deps): void => {
       const integration = request.called
       // A request without a body has none, whatever its schema says.
       const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
-      const verdict = verifyWebhook(integration.provider, integration.settings, {
-        ...{ body, headers: request.headers, now: clock.now() },
-        url: `${baseUrl()}${request.originalUrl}`,
-        secrets: openValidSecrets(secrets, integration, clock.now()),
-      })
-      if (verdict !== 'valid') {
-        countRefused(request.ip)
-        throw new ApiError('unauthorized', refusals[verdict])
-      }
+      const verdict = verifyWebhook(integration.provider, integration.settings, { ...integration.head, body })
+      if (verdict !== 'valid') throw refuse(request, verdict)
       const contentType = contentTypeOf(request)
       const { status, conversationId, deliveryId } = await receiveDelivery(deps, integration, { body, contentType })
       const settled = status === 'applied' || status === 'unchanged' || status === 'ignored' || status === 'erased'

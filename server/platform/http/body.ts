@@ -5,6 +5,13 @@ import { ApiError, type Issue } from '../errors.ts'
 import { openGather } from './gather.ts'
 import { maxIssues } from './validation.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of this request's body, where its route's limit is higher. */
+    maxBodyBytes: number
+  }
+}
+
 /** No published body nests deeper than a rich-text document; beyond this, serializers and PostgreSQL recurse. */
 const maxDepth = 64
 
@@ -141,7 +148,7 @@ export const checkUrlText = (request: FastifyRequest): void => {
 
 const readBytes = (request: FastifyRequest, stream: Readable): Promise<Buffer> =>
   new Promise((resolve, reject) => {
-    const limit = request.routeOptions.bodyLimit
+    const limit = Math.min(request.routeOptions.bodyLimit, request.maxBodyBytes)
     const body = openGather()
     const refuse = () => {
       stream.off('data', take)
@@ -157,6 +164,7 @@ const readBytes = (request: FastifyRequest, stream: Readable): Promise<Buffer> =
   })
 
 export const addBodyParser = (app: FastifyInstance): void => {
+  app.decorateRequest('maxBodyBytes', Number.POSITIVE_INFINITY)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', async (request: FastifyRequest, stream: Readable) => {
     const bytes = await readBytes(request, stream)
