@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { agentGroups } from './agent-groups/routes.ts'
 import { agents } from './agents/routes.ts'
 import { apiKeys } from './api-keys/routes.ts'
@@ -36,6 +37,8 @@ import { monitorAgreement } from './monitors/agreement/routes.ts'
 import { monitors } from './monitors/routes.ts'
 import { monitorTrend } from './monitors/trend/routes.ts'
 import { organizations } from './organizations/routes.ts'
+import { checkOwnStore } from './platform/blobs/sweep.ts'
+import { isPassingDatabaseError } from './platform/db/errors.ts'
 import { pendingMigrations } from './platform/db/migrate.ts'
 import { ApiError } from './platform/errors.ts'
 import { addFiles } from './platform/http/files.ts'
@@ -125,6 +128,8 @@ const areas: [name: string, description: string][] = [
   ['Operations', 'Health of the process.'],
 ]
 
+const databasePatienceMs = 2_000
+
 const checksOf = (deps: Deps): ReadinessChecks => ({
   database: async () => {
     await deps.db.selectFrom('organizations').select('id').limit(1).execute()
@@ -133,7 +138,14 @@ const checksOf = (deps: Deps): ReadinessChecks => ({
     const pending = await pendingMigrations(deps.db)
     if (pending.length > 0) throw new ApiError('unavailable', `Not applied yet: ${pending.join(', ')}`)
   },
-  storage: () => deps.blobs.check(),
+  storage: async () => {
+    await deps.blobs.check()
+    // A database that does not answer fails its own check, not this one.
+    const isOwn = checkOwnStore(deps).catch((error: unknown) => {
+      if (!isPassingDatabaseError(error)) throw error
+    })
+    await Promise.race([isOwn, pause(databasePatienceMs, undefined, { ref: false })])
+  },
 })
 
 export const buildApp = (deps: Deps, { overload }: { overload?: Overload } = {}): Promise<App> =>

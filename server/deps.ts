@@ -3,7 +3,8 @@ import { baseUrlOf, type Config, requestPortOf } from './config.ts'
 import { type Judge, openJudge } from './monitors/judges/judge.ts'
 import { openRules, type Rules } from './monitors/rules/rules.ts'
 import { type Blobs, openBlobs } from './platform/blobs/blobs.ts'
-import { type Clock, systemClock } from './platform/clock.ts'
+import type { Clock } from './platform/clock.ts'
+import { openDatabaseClock } from './platform/db/clock.ts'
 import { type Database, type Db, openDatabase } from './platform/db/database.ts'
 import { type Listener, openListener } from './platform/db/listen.ts'
 import { type Metrics, openMetrics } from './platform/http/metrics.ts'
@@ -14,12 +15,14 @@ import type { Log } from './platform/log.ts'
 import { type Outbound, openOutbound } from './platform/outbound/outbound.ts'
 import { loadSecretKey } from './platform/secrets/secret-key.ts'
 import { openSecrets, type Secrets } from './platform/secrets/secrets.ts'
+import { openSweeps, type Sweeps, trust } from './platform/sweeps.ts'
 import { openTelemetry, type Telemetry } from './platform/telemetry/telemetry.ts'
 
 /** Everything with a lifetime that a handler or a job may stand on. */
 export type Deps = {
   config: Config
   clock: Clock
+  sweeps: Sweeps
   log: Log
   database: Database
   db: Db
@@ -47,12 +50,13 @@ export type OpenOptions = {
   /** A migrated database. */
   connection: pg.PoolConfig
   applicationName: string
+  /** In place of the database's clock, also for what deletes by age. */
   clock?: Clock
 }
 
 /** What was opened is closed in the reverse order, and where something cannot be opened, what was before it. */
 export const openDeps = async (options: OpenOptions): Promise<Deps> => {
-  const { config, log, connection, applicationName, clock = systemClock } = options
+  const { config, log, connection, applicationName } = options
   await using opened = new AsyncDisposableStack()
   const closing = <T extends { close: () => unknown }>(one: T): T =>
     opened.adopt(one, async () => {
@@ -69,13 +73,15 @@ export const openDeps = async (options: OpenOptions): Promise<Deps> => {
     }),
   )
   const { db } = database
+  const clock = options.clock ?? closing(await openDatabaseClock(db))
+  const sweeps = options.clock ? trust(options.clock) : openSweeps({ db, log })
   const listener = closing(await openListener({ ...connection, application_name: `${applicationName} notices` }, log))
   const secrets = openSecrets(await loadSecretKey(config))
   const sessionCookie = openSessionCookie({
     key: secrets.derive('sessions'),
     secure: config.baseUrl?.startsWith('https:') ?? false,
   })
-  const blobs = closing(await openBlobs({ config, baseUrl, linkKey: secrets.derive('file links'), clock }))
+  const blobs = closing(await openBlobs({ config, baseUrl, linkKey: secrets.derive('file links'), clock, sweeps }))
   const outbound = closing(openOutbound(config))
   const identity = closing(await openIdentity({ db, listener, clock, log, serviceKey: config.serviceKey }))
   const rules = closing(openRules())
@@ -86,7 +92,23 @@ export const openDeps = async (options: OpenOptions): Promise<Deps> => {
   const telemetry = closing(await openTelemetry({ config, registry: metrics.registry, log }))
   const all = opened.move()
   return {
-    ...{ config, clock, log, database, db, listener, secrets, identity, jobs, blobs, outbound, judge, rules, metrics },
+    ...{
+      config,
+      clock,
+      sweeps,
+      log,
+      database,
+      db,
+      listener,
+      secrets,
+      identity,
+      jobs,
+      blobs,
+      outbound,
+      judge,
+      rules,
+      metrics,
+    },
     ...{ telemetry, sessionCookie, listening, baseUrl, close: () => all.disposeAsync() },
   }
 }

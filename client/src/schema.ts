@@ -526,6 +526,6 @@ export type paths = {
     get: /** Tell that the process runs. */ { parameters: { query?: never; path?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': { "status": "ok" } } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
   '/readyz': {
-    get: /** Tell whether the process serves: database, migrations and storage. */ { parameters: { query?: never; path?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': { "status": "ready" } } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+    get: /** Tell whether the process serves: database, migrations and storage. */ { parameters: { query?: never; path?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': { "status": "ready"; "warnings": string[] } } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
 }

@@ -4,12 +4,15 @@ import { type Deps, openDeps } from '../deps.ts'
 import { type ConnectOptions, connectDatabase } from '../platform/db/connect.ts'
 import type { Embedded } from '../platform/db/embedded.ts'
 import { hasCluster, prepareDataDir, requireCluster } from '../platform/db/embedded-cluster.ts'
+import { writeClaimedStorage } from '../platform/db/instance.ts'
 import { migrate, requireMigrated } from '../platform/db/migrate.ts'
 import { queuePresence, queueSchemaStep } from '../platform/jobs/install.ts'
 import { type Log, openLog } from '../platform/log.ts'
+import { acceptSecretKey, checkSecretKey, claimSecretKey } from '../platform/secrets/key-check.ts'
 import { loadSecretKey, requireSecretKey } from '../platform/secrets/secret-key.ts'
 import { jobList } from '../worker.ts'
 import { becomeAnother } from './backup/restored.ts'
+import { refuseRestoring } from './backup/restoring.ts'
 
 type Options = Pick<ConnectOptions, 'exclusive' | 'onState' | 'patienceMs'> & { command: string; log?: Log }
 
@@ -23,6 +26,7 @@ export type Opened = {
 /** Before the database, so that one without its key is one that has lost it. An external one comes with a switch for it. */
 const prepareKey = async (config: Config): Promise<void> => {
   if (config.databaseUrl !== undefined) return
+  await refuseRestoring(config.dataDir)
   if (await hasCluster(config.dataDir)) await requireSecretKey(config)
   else await loadSecretKey({ ...config, dataDir: await prepareDataDir(config.dataDir) })
 }
@@ -54,6 +58,7 @@ export const connectAndMigrate = async (config: Config, options: Options): Promi
 /** Who looks with a newer version must not thereby upgrade what an older one serves. */
 const connectAsItIs = async (config: Config, options: Options): Promise<Embedded> => {
   if (config.databaseUrl === undefined) {
+    await refuseRestoring(config.dataDir)
     await requireCluster(config.dataDir)
     await requireSecretKey(config)
   }
@@ -71,11 +76,16 @@ const openOver = async (database: Embedded, config: Config, { command, log = ope
   return { deps, alone: config.databaseUrl === undefined && exclusive, close: () => all.disposeAsync() }
 }
 
+/** What an operator accepts although it is not what the database was used with before. */
+export type Accepted = { newSecretKey?: boolean; newStorage?: boolean }
+
 /** For serve and restore alone. */
-export const openAndMigrate = async (options: Options): Promise<Opened> => {
+export const openAndMigrate = async (options: Options, accepted: Accepted = {}): Promise<Opened> => {
   const config = loadConfig()
   const opened = await openOver(await connectAndMigrate(config, options), config, options)
   try {
+    await (accepted.newSecretKey ? acceptSecretKey : claimSecretKey)(opened.deps)
+    if (accepted.newStorage) await writeClaimedStorage(opened.deps.db, null)
     await becomeAnother(opened.deps)
     return opened
   } catch (error) {
@@ -84,9 +94,21 @@ export const openAndMigrate = async (options: Options): Promise<Opened> => {
   }
 }
 
-/** For commands beside a service. */
-export const openAsItIs = async (options: Omit<Options, 'exclusive'>): Promise<Opened> => {
+/** For the doctor, who says what is wrong rather than stop at it. */
+export const openUnchecked = async (options: Omit<Options, 'exclusive'>): Promise<Opened> => {
   const config = loadConfig()
   const beside: Options = { ...options, exclusive: 'preferred' }
   return openOver(await connectAsItIs(config, beside), config, beside)
+}
+
+/** For commands beside a service. */
+export const openAsItIs = async (options: Omit<Options, 'exclusive'>): Promise<Opened> => {
+  const opened = await openUnchecked(options)
+  try {
+    await checkSecretKey(opened.deps)
+    return opened
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
 }

@@ -2,12 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { buildApp, buildHealthApp } from '../app.ts'
 import { baseUrlOf, type Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
+import type { EmbeddedState } from '../platform/db/embedded.ts'
 import type { App } from '../platform/http/http.ts'
 import { openLog } from '../platform/log.ts'
 import { startWorker, type Worker } from '../worker.ts'
 import type { Run } from './call.ts'
 import { firstStart } from './first-start.ts'
-import { openAndMigrate } from './open.ts'
+import { type Accepted, openAndMigrate } from './open.ts'
 
 /** How long running requests and jobs may take to end after a signal; what is left goes back to the queue. */
 const drainTimeoutMs = 25_000
@@ -94,21 +95,18 @@ const end = async ({ app, worker, close }: Running): Promise<void> => {
 
 type ServeOptions = {
   command: string
+  accepted?: Accepted
   /** Done once the service is ready, until it ends. */
   meanwhile?: (deps: Deps, signal: AbortSignal) => Promise<void>
 }
 
-export const serve = async ({ command, meanwhile }: ServeOptions): Promise<number> => {
+export const serve = async ({ command, accepted, meanwhile }: ServeOptions): Promise<number> => {
   const log = openLog()
   const { ended, fail, pauseUntilAskedAgain } = untilEnd()
-  const { deps, alone, close } = await openAndMigrate({
-    command,
-    log,
-    exclusive: 'required',
-    onState: (state, error) => {
-      if (state === 'failed') fail(error ?? new Error('the database is gone'))
-    },
-  })
+  const onState = (state: EmbeddedState, error?: Error) => {
+    if (state === 'failed') fail(error ?? new Error('the database is gone'))
+  }
+  const { deps, alone, close } = await openAndMigrate({ command, log, exclusive: 'required', onState }, accepted)
   const running: Running = { deps, app: undefined, worker: undefined, close }
   try {
     await begin(running, alone)
@@ -133,4 +131,8 @@ export const serve = async ({ command, meanwhile }: ServeOptions): Promise<numbe
   return reason instanceof Error ? 1 : 0
 }
 
-export const run: Run = () => serve({ command: 'serve' })
+export const run: Run = ({ flag }) =>
+  serve({
+    command: 'serve',
+    accepted: { newSecretKey: flag('new-secret-key'), newStorage: flag('new-storage') },
+  })

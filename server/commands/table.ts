@@ -41,6 +41,12 @@ export const callSources = [
 export const commands: Record<string, Spec> = {
   serve: {
     about: 'serve requests and work through jobs',
+    options: {
+      'new-secret-key': {
+        about: 'accept another secret key than before; secrets sealed with the former one stay closed',
+      },
+      'new-storage': { about: 'accept a storage without the files that this database has stored' },
+    },
     notes: 'Switches are set in the environment; docs/configuration.md lists them.',
     load: () => import('./serve.ts'),
   },
@@ -124,16 +130,26 @@ and joins the organization, if they have not yet. The member's former link ends.
     load: () => import('./jobs.ts'),
   },
   backup: {
-    about: 'copy the embedded database, its files and its key into a new folder, while the service runs or not',
+    about: 'copy the embedded database and its files into a new folder, while the service runs or not',
     takes: { name: 'FOLDER', count: 'one' },
-    options: { json },
-    notes: 'The folder holds the secret key: keep it as closed as the service itself.',
+    options: {
+      'encrypt-to': { value: 'RECIPIENT', many: true, about: 'encrypt it to this age recipient, such as age1…' },
+      'passphrase-file': { value: 'FILE', about: 'encrypt it with the passphrase in this file' },
+      'with-secret-key': { about: 'include secret.key, which opens all stored secrets' },
+      json,
+    },
+    notes: 'A restore needs the secret key: keep secret.key, or EARSHOT_SECRET_KEY, apart from the backups.',
     load: () => import('./backup/make.ts'),
   },
   restore: {
-    about: 'make the data directory, which must be empty, what it was when a backup was made',
+    about: 'restore a backup into a data directory, which must be empty but for secret.key',
     takes: { name: 'FOLDER', count: 'one' },
-    options: { json },
+    options: {
+      'identity-file': { value: 'FILE', about: 'the age identity that opens an encrypted backup' },
+      'passphrase-file': { value: 'FILE', about: 'the passphrase that opens an encrypted backup' },
+      json,
+    },
+    notes: 'An interrupted restore leaves a directory that nothing opens; the same command run again starts over.',
     load: () => import('./backup/restore.ts'),
   },
   conversations: {

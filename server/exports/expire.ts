@@ -21,7 +21,9 @@ export const expireExports = defineJob({
   schedule: '* * * * *',
   concurrency: 1,
   run: async (deps: Deps, _payload, attempt) => {
-    const due = eachOfPages(batch, (page) => listExpiredAllOrgs(deps.db, deps.clock.now(), page))
+    const now = await deps.sweeps.time()
+    if (!now) return
+    const due = eachOfPages(batch, (page) => listExpiredAllOrgs(deps.db, now, page))
     await attemptEach(attempt, due, ({ org, id }) => attempt.transaction((trx) => expire(deps, trx, org, id)))
   },
 })

@@ -15,8 +15,9 @@ export const lapseReviews = defineJob({
   payload: Type.Object({}),
   schedule: '*/5 * * * *',
   concurrency: 1,
-  run: async ({ db, clock }: Deps, _payload, attempt) => {
-    const now = clock.now()
+  run: async ({ db, sweeps }: Deps, _payload, attempt) => {
+    const now = await sweeps.time()
+    if (!now) return
     const lapsed = eachOfPages(batchSize, (page) => listLapsedAllOrgs(db, now, page))
     await attemptEach(attempt, lapsed, ({ org, bucketId, conversationId }) =>
       attempt.transaction(async (trx) => {

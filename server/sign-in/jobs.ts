@@ -10,7 +10,9 @@ export const sweepSessions = defineJob({
   name: 'session.sweep',
   payload: Type.Object({}),
   schedule: '20 3 * * *',
-  run: async ({ db, clock }: Deps, _payload, { signal }) => {
-    while ((await deleteExpiredSessionsAllOrgs(db, clock.now(), batch)) === batch) signal.throwIfAborted()
+  run: async ({ db, sweeps }: Deps, _payload, { signal }) => {
+    const now = await sweeps.time()
+    if (!now) return
+    while ((await deleteExpiredSessionsAllOrgs(db, now, batch)) === batch) signal.throwIfAborted()
   },
 })

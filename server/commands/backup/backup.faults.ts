@@ -1,6 +1,7 @@
 import { appendFile, cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
 import { ask, makeDataDir, provision, runEarshot, runInOne, startEarshot } from '../../../test/earshot.ts'
@@ -41,7 +42,9 @@ const rowsOf = async (dataDir: string): Promise<Map<string, string>> => {
     )
     const found = new Map<string, string>()
     for (const { name } of tables) {
-      const { rows } = await client.query<{ text: string }>(`SELECT t::text AS text FROM "${name}" t ORDER BY 1`)
+      const { rows } = await client.query<{ text: string }>(
+        `SELECT ${name === 'instance' ? 'id' : 't'}::text AS text FROM "${name}" t ORDER BY 1`,
+      )
       found.set(name, rows.map(({ text }) => text).join('\n'))
     }
     return found
@@ -76,7 +79,7 @@ const makeServed = async () => {
   try {
     await vi.waitUntil(() => acknowledged.length > 50, { timeout: 10_000 })
     before = [...acknowledged]
-    expect(await runEarshot(['backup', nightly], switches)).toMatchObject({ code: 0, stderr: '' })
+    expect(await runEarshot(['backup', nightly, '--with-secret-key'], switches)).toMatchObject({ code: 0, stderr: '' })
     expect(acknowledged.length).toBeGreaterThan(before.length)
   } finally {
     stopped = true
@@ -86,7 +89,8 @@ const makeServed = async () => {
   child.kill('SIGKILL')
   await ended
   const rested = join(folder, 'rested')
-  expect(await runInOne(['backup', rested, '--json'], switches)).toMatchObject({ code: 0, stderr: '' })
+  const besideKey = ['backup', rested, '--with-secret-key', '--json']
+  expect(await runInOne(besideKey, switches)).toMatchObject({ code: 0, stderr: '' })
   return { switches, folder, key, first, before, nightly, rested, count: acknowledged.length + 1 }
 }
 
@@ -152,10 +156,10 @@ describe('a backup', async () => {
         child.kill('SIGTERM')
         await ended
         const [original, copy] = [await rowsOf(switches.EARSHOT_DATA_DIR), await rowsOf(restored.EARSHOT_DATA_DIR)]
-        expect(copy.get('instance')).toMatch(/^\(.{36}\)$/)
+        expect(copy.get('instance')).toMatch(/^.{36}$/)
         expect(copy.get('instance')).not.toBe(original.get('instance'))
         expect(copy.get('conversations')).toBe(original.get('conversations'))
-        const claimant = original.get('instance')?.slice(1, -1)
+        const claimant = original.get('instance')
         expect([...s3.objects.keys()]).toEqual([`00000000-0000-0000-0000-000000000000/owner/${claimant}`])
       } finally {
         await s3.close()
@@ -212,5 +216,89 @@ describe('a backup', async () => {
     for (const other of others) await mkdir(join(place, other))
     expect(await runInOne(['backup', join(place, 'tuesday')], switches)).toMatchObject({ code: 0, stderr: '' })
     expect((await readdir(place)).sort()).toEqual([...others, 'tuesday'].sort())
+  })
+
+  it('leaves the secret key out, which a restore then asks for and compares', async () => {
+    const keyless = join(folder, 'without-key')
+    const made = await runInOne(['backup', keyless], switches)
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('secret.key is not in it') })
+    expect(await readdir(keyless)).not.toContain('secret.key')
+    const target = await makeDataDir()
+    const refused = await runInOne(['restore', keyless], { EARSHOT_DATA_DIR: target })
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`Put secret.key into ${target}`) })
+    expect(await readdir(target)).toEqual([])
+
+    const wrong = { EARSHOT_DATA_DIR: target, EARSHOT_SECRET_KEY: 'k'.repeat(32) }
+    const mistaken = await runInOne(['restore', keyless], wrong)
+    expect(mistaken).toMatchObject({ code: 1, stderr: expect.stringContaining('not the one that this database') })
+
+    const other = await makeDataDir()
+    await cp(join(switches.EARSHOT_DATA_DIR, 'secret.key'), join(other, 'secret.key'))
+    expect(await runInOne(['restore', keyless], { EARSHOT_DATA_DIR: other })).toMatchObject({ code: 0, stderr: '' })
+    expect((await runInOne(['doctor'], { EARSHOT_DATA_DIR: other })).stdout).not.toContain('FAIL')
+  })
+
+  it('is encrypted with a passphrase or for a recipient, and opens with the key alone', async () => {
+    const secrets = await makeDataDir()
+    const identity = await generateX25519Identity()
+    const files = { passphrase: 'correct horse battery staple\n', wrong: 'another', identity: `# mine\n${identity}\n` }
+    for (const [name, text] of Object.entries(files)) await writeFile(join(secrets, name), text)
+    const encrypted = join(folder, 'encrypted')
+    const recipients = [
+      '--encrypt-to',
+      await identityToRecipient(identity),
+      '--passphrase-file',
+      join(secrets, 'passphrase'),
+    ]
+    const making = ['backup', encrypted, '--with-secret-key', ...recipients]
+    expect(await runInOne(making, switches)).toMatchObject({ code: 0, stderr: '' })
+    const paths = (await readdir(encrypted, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
+    const plain = paths.map(({ name }) => name).filter((name) => !name.endsWith('.age'))
+    expect(plain.sort()).toEqual(['SHA256SUMS', 'backup.json'])
+
+    const target = { EARSHOT_DATA_DIR: join(folder, 'decrypted') }
+    const refusals = [
+      [[], 'The backup is encrypted'],
+      [['--passphrase-file', join(secrets, 'wrong')], 'does not open this backup'],
+      [['--identity-file', join(secrets, 'wrong')], 'does not hold age identities'],
+    ] as const
+    for (const [options, reason] of refusals) {
+      const refused = await runInOne(['restore', encrypted, ...options], target)
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(reason) })
+      await expect(readdir(target.EARSHOT_DATA_DIR)).rejects.toThrow('ENOENT')
+    }
+    const rows = await rowsOf(switches.EARSHOT_DATA_DIR)
+    for (const options of [
+      ['--identity-file', join(secrets, 'identity')],
+      ['--passphrase-file', join(secrets, 'passphrase')],
+    ]) {
+      await rm(target.EARSHOT_DATA_DIR, { recursive: true, force: true })
+      expect(await runInOne(['restore', encrypted, ...options], target)).toMatchObject({ code: 0, stderr: '' })
+      expect((await rowsOf(target.EARSHOT_DATA_DIR)).get('conversations')).toBe(rows.get('conversations'))
+    }
+  })
+
+  it('whose restore was killed opens as nothing, until a second restore is through', async () => {
+    const target = { EARSHOT_DATA_DIR: join(await makeDataDir(), 'data') }
+    const killing = runEarshot(['restore', rested], target)
+    const isBegun = async () =>
+      (await readdir(target.EARSHOT_DATA_DIR).catch(() => [])).find((name) => name.startsWith('postgres.partial-'))
+    const half = await vi.waitUntil(isBegun, { timeout: 20_000, interval: 2 })
+    process.kill(Number(/partial-(\d+)/.exec(half)?.[1]), 'SIGKILL')
+    expect((await killing).code).toBe(null)
+    for (const command of [
+      ['serve'],
+      ['doctor'],
+      ['migrate'],
+      ['keys', 'service'],
+      ['backup', join(folder, 'never')],
+    ]) {
+      const { code, stdout, stderr } = await runEarshot(command, target)
+      expect([code, stdout + stderr]).toEqual([1, expect.stringContaining('was interrupted, so it is not whole')])
+    }
+    expect(await readdir(target.EARSHOT_DATA_DIR)).not.toContain('postgres')
+    expect(await runInOne(['restore', rested], target)).toMatchObject({ code: 0, stderr: '' })
+    expect((await rowsOf(target.EARSHOT_DATA_DIR)).get('conversations')?.split('\n')).toHaveLength(count)
+    expect((await runInOne(['doctor'], target)).stdout).not.toContain('FAIL')
   })
 })

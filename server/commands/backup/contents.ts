@@ -1,32 +1,57 @@
 // What a backup holds: its files as a data directory has them, and beside them what they are, so that a restore can tell.
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { Transform } from 'node:stream'
+import { PassThrough, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { type Cipher, encryptedEnding } from './encryption.ts'
 
 const summaryName = 'backup.json'
 /** In the form of sha256sum, which checks it too. */
 const sumsName = 'SHA256SUMS'
 
-export type Summary = { format: 1; version: string; madeAt: string; files: number; bytes: number; storage: string }
+/** `format`: 1, or 2 for an encrypted one, which versions that cannot decrypt refuse. */
+export type Summary = {
+  format: 1 | 2
+  version: string
+  madeAt: string
+  files: number
+  bytes: number
+  storage: string
+}
 
-/** Copies a file with its mode and makes it durable; answers what its bytes were. */
-export const copyFile = async (from: string, to: string): Promise<{ sha256: string; bytes: number }> => {
-  const { mode } = await stat(from)
-  await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+type Digest = { sha256: string; bytes: number }
+
+/** Hashes and counts what passes through. */
+const openMeter = () => {
   const hash = createHash('sha256')
   let bytes = 0
-  const seen = new Transform({
+  const meter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       hash.update(chunk)
       bytes += chunk.length
       done(null, chunk)
     },
   })
-  await pipeline(createReadStream(from), seen, createWriteStream(to, { mode: mode & 0o777, flush: true }))
-  return { sha256: hash.digest('hex'), bytes }
+  return { meter, result: (): Digest => ({ sha256: hash.digest('hex'), bytes }) }
+}
+
+type Ciphers = { encrypt?: Cipher | undefined; decrypt?: Cipher | undefined }
+
+/** Copies a file with its mode and makes it durable. Returns the digest of the side that a backup holds. */
+export const copyFile = async (from: string, to: string, { encrypt, decrypt }: Ciphers = {}): Promise<Digest> => {
+  const { mode } = await stat(from)
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+  const { meter, result } = openMeter()
+  await pipeline(
+    createReadStream(from),
+    encrypt?.() ?? new PassThrough(),
+    meter,
+    decrypt?.() ?? new PassThrough(),
+    createWriteStream(to, { mode: mode & 0o777, flush: true }),
+  )
+  return result()
 }
 
 const digestOf = async (path: string): Promise<string> => {
@@ -36,23 +61,28 @@ const digestOf = async (path: string): Promise<string> => {
 }
 
 /** Collects what is copied into a backup. */
-export const openContents = (folder: string) => {
+export const openContents = (folder: string, encrypt?: Cipher) => {
   const sums = new Map<string, string>()
   let bytes = 0
+  const copy = async (from: string, path: string): Promise<void> => {
+    const stored = encrypt ? path + encryptedEnding : path
+    const copied = await copyFile(from, join(folder, stored), { encrypt })
+    sums.set(stored, copied.sha256)
+    bytes += copied.bytes
+  }
   return {
-    copy: async (from: string, path: string): Promise<void> => {
-      const copied = await copyFile(from, join(folder, path))
-      sums.set(path, copied.sha256)
-      bytes += copied.bytes
-    },
-    /** Of what was written into the backup rather than copied. */
+    copy,
+    /** Takes in what was written into the backup rather than copied. */
     add: async (path: string): Promise<void> => {
-      sums.set(path, await digestOf(join(folder, path)))
+      const written = join(folder, path)
+      if (!encrypt) return void sums.set(path, await digestOf(written))
+      await copy(written, path)
+      await rm(written)
     },
     seal: async (said: Pick<Summary, 'version' | 'madeAt' | 'storage'>): Promise<Summary> => {
       const lines = [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, sum]) => `${sum}  ${path}\n`)
       await writeFile(join(folder, sumsName), lines.join(''), { mode: 0o600 })
-      const summary: Summary = { format: 1, ...said, files: sums.size, bytes }
+      const summary: Summary = { format: encrypt ? 2 : 1, ...said, files: sums.size, bytes }
       await writeFile(join(folder, summaryName), `${JSON.stringify(summary, null, 2)}\n`, { mode: 0o600, flush: true })
       const handle = await open(folder)
       await handle.sync()
@@ -67,7 +97,8 @@ export const readSummary = async (folder: string): Promise<Summary | undefined> 
   const text = await readFile(join(folder, summaryName), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
   const summary = JSON.parse(text) as Summary
-  if (summary.format !== 1) throw new Error(`The backup in ${folder} is of a form that this version does not know.`)
+  if (summary.format !== 1 && summary.format !== 2)
+    throw new Error(`The backup in ${folder} is of a form that this version does not know.`)
   return summary
 }
 

@@ -11,6 +11,8 @@ import { openLog } from '../../platform/log.ts'
 import type { Run } from '../call.ts'
 import { printJson } from '../columns.ts'
 import { openContents } from './contents.ts'
+import { openEncryption } from './encryption.ts'
+import { refuseRestoring } from './restoring.ts'
 
 type Contents = ReturnType<typeof openContents>
 
@@ -42,9 +44,11 @@ const copyFiles = async (folder: string, contents: Contents): Promise<void> => {
 const storageOf = ({ storage }: Config) =>
   storage.kind === 'file' ? 'file' : `s3://${storage.bucket}${storage.prefix === '' ? '' : `/${storage.prefix}`}`
 
-const fill = async (folder: string, config: Config) => {
+type FillOptions = { withSecretKey: boolean; encryptTo: string[]; passphraseFile: string | undefined }
+
+const fill = async (folder: string, config: Config, { withSecretKey, ...recipients }: FillOptions) => {
   const { dataDir, storage } = config
-  const contents = openContents(folder)
+  const contents = openContents(folder, await openEncryption(folder, recipients))
   const database = await connectDatabase({
     ...{ databaseUrl: undefined, dataDir, applicationName: 'earshot backup', log: openLog(), exclusive: 'preferred' },
   })
@@ -61,8 +65,7 @@ const fill = async (folder: string, config: Config) => {
   const madeAt = new Date()
   if (storage.kind === 'file') await copyFiles(storage.folder ?? join(dataDir, 'blobs'), contents)
   const key = join(dataDir, 'secret.key')
-  // One that lies there beside the switch has sealed nothing that still counts.
-  if (!config.secretKey && (await exists(key))) await contents.copy(key, 'secret.key')
+  if (withSecretKey) await contents.copy(key, 'secret.key')
   return contents.seal({ version: packageFile.version, madeAt: madeAt.toISOString(), storage: storageOf(config) })
 }
 
@@ -79,7 +82,7 @@ const sweepKilled = async (folder: string): Promise<void> => {
   }
 }
 
-export const run: Run = async ({ args, flag }) => {
+export const run: Run = async ({ args, flag, text, list }) => {
   const config = loadConfig()
   if (config.databaseUrl) {
     throw new Error('A backup is of the embedded database. Dump the one that DATABASE_URL names with pg_dump.')
@@ -87,20 +90,31 @@ export const run: Run = async ({ args, flag }) => {
   // One is asked for.
   const target = resolve(args[0] as string)
   if (await exists(target)) throw new Error(`${target} is there already. Name a folder that is not.`)
+  await refuseRestoring(config.dataDir)
   await requireCluster(config.dataDir)
   await mkdir(dirname(target), { recursive: true })
+  const withSecretKey = flag('with-secret-key')
+  if (withSecretKey && config.secretKey) {
+    throw new Error(
+      'The secret key is in EARSHOT_SECRET_KEY, which a backup does not copy. Leave --with-secret-key out.',
+    )
+  }
+  const options = { withSecretKey, encryptTo: list('encrypt-to'), passphraseFile: text('passphrase-file') }
   // Under another name until it is whole, so that what has the name can be restored.
   const partial = join(dirname(target), `.${basename(target)}.partial-${process.pid}-${hostname()}`)
   await sweepKilled(dirname(target))
   await mkdir(partial, { mode: 0o700 })
   try {
-    const summary = await fill(partial, config)
+    const summary = await fill(partial, config, options)
     await rename(partial, target)
     if (flag('json')) printJson({ folder: target, ...summary })
     else {
       process.stdout.write(`${target}: ${summary.files} files, ${(summary.bytes / 1024 / 1024).toFixed(1)} MiB.\n`)
       if (summary.storage !== 'file') process.stdout.write(`Stored files are in ${summary.storage} and not in it.\n`)
-      if (config.secretKey) process.stdout.write('EARSHOT_SECRET_KEY is not in it; keep it beside it.\n')
+      if (!withSecretKey) {
+        const key = config.secretKey ? 'EARSHOT_SECRET_KEY' : join(config.dataDir, 'secret.key')
+        process.stdout.write(`${key} is not in it: keep a copy of it elsewhere, a restore needs it.\n`)
+      }
     }
     return 0
   } catch (error) {

@@ -2,14 +2,18 @@ import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Config, loadConfig } from '../../config.ts'
 import { countStoredAllOrgs } from '../../organizations/queries.ts'
+import { statOrUndefined } from '../../platform/db/embedded-folders.ts'
 import type { Run } from '../call.ts'
 import { printJson } from '../columns.ts'
 import { openAndMigrate } from '../open.ts'
 import { copyFile, readSummary, readSums } from './contents.ts'
+import { type Cipher, encryptedEnding, openDecryption } from './encryption.ts'
 import { markRestored } from './restored.ts'
+import { markRestoring, readRestoring, startOver, unmarkRestoring } from './restoring.ts'
 
+/** Whether there is nothing in a folder but the secret key, which is to be put there beforehand. */
 const isEmpty = async (folder: string): Promise<boolean> =>
-  (await readdir(folder).catch(() => [])).filter((name) => !name.startsWith('.')).length === 0
+  (await readdir(folder).catch(() => [])).every((name) => name.startsWith('.') || name === 'secret.key')
 
 /** Where each part of a backup goes, in this order: with the database there, all else is too. */
 const placesOf = ({ dataDir, storage }: Config) => [
@@ -18,16 +22,18 @@ const placesOf = ({ dataDir, storage }: Config) => [
   { part: 'postgres', place: join(dataDir, 'postgres') },
 ]
 
-type Part = { backup: string; part: string; place: string; sums: Map<string, string> }
+type Part = { backup: string; part: string; place: string; sums: Map<string, string>; decrypt: Cipher | undefined }
 
 /** Copies a part under another name, and gives it its own when all of it fits what the backup says. */
-const restorePart = async ({ backup, part, place, sums }: Part, isBesideBucket: boolean): Promise<void> => {
+const restorePart = async ({ backup, part, place, sums, decrypt }: Part, isBesideBucket: boolean): Promise<void> => {
   const partial = `${place}.partial-${process.pid}-00000000`
-  const paths = [...sums.keys()].filter((path) => path === part || path.startsWith(`${part}/`))
+  const ending = decrypt ? encryptedEnding : ''
+  const paths = [...sums.keys()].filter((path) => path === part + ending || path.startsWith(`${part}/`))
   if (paths.length === 0) return
   try {
     for (const path of paths) {
-      const { sha256 } = await copyFile(join(backup, path), join(partial, path.slice(part.length)))
+      const target = join(partial, path.slice(part.length, path.length - ending.length))
+      const { sha256 } = await copyFile(join(backup, path), target, { decrypt })
       if (sha256 !== sums.get(path)) throw new Error(`${join(backup, path)} is damaged: nothing was restored.`)
     }
     if (part === 'postgres') {
@@ -50,7 +56,16 @@ const copyEmptyFolders = async (from: string, to: string): Promise<void> => {
   await chmod(to, 0o700)
 }
 
-export const run: Run = async ({ args, flag }) => {
+/** The key that the sealed secrets need: in the backup, in the switch, or in the directory already. */
+const requireKey = async (config: Config, sums: Map<string, string>): Promise<void> => {
+  if (config.secretKey || sums.has('secret.key') || sums.has(`secret.key${encryptedEnding}`)) return
+  if (await statOrUndefined(join(config.dataDir, 'secret.key'))) return
+  throw new Error(
+    `The backup does not hold the secret key. Put secret.key into ${config.dataDir}, or set EARSHOT_SECRET_KEY to the same as before.`,
+  )
+}
+
+export const run: Run = async ({ args, flag, text }) => {
   const config = loadConfig()
   if (config.databaseUrl) throw new Error('A backup is restored into an embedded database. Unset DATABASE_URL.')
   // One is asked for.
@@ -58,29 +73,39 @@ export const run: Run = async ({ args, flag }) => {
   const summary = await readSummary(backup)
   if (!summary) throw new Error(`${backup} is no backup: it has no backup.json.`)
   const sums = await readSums(backup)
-  if (!sums.has('secret.key') && !config.secretKey) {
-    throw new Error('The backup is of a service whose key was in EARSHOT_SECRET_KEY. Set it to the same.')
+  const keys = { identityFile: text('identity-file'), passphraseFile: text('passphrase-file') }
+  const decrypt = summary.format === 2 ? await openDecryption(backup, keys) : undefined
+  await requireKey(config, sums)
+  await startOver(config.dataDir)
+  // A key that lies there already is the operator's.
+  const hasKey = (await statOrUndefined(join(config.dataDir, 'secret.key'))) !== undefined
+  const places = placesOf(config).filter(({ part }) => part !== 'secret.key' || !hasKey)
+  const { dataDir } = config
+  for (const folder of [dataDir, ...places.map(({ place }) => place)]) {
+    const isMarked = folder === dataDir && (await readRestoring(dataDir)) !== undefined
+    if (!isMarked && !(await isEmpty(folder))) {
+      throw new Error(`${folder} is not empty. Set EARSHOT_DATA_DIR to a folder that is.`)
+    }
   }
-  for (const folder of [config.dataDir, ...placesOf(config).map(({ place }) => place)]) {
-    if (!(await isEmpty(folder))) throw new Error(`${folder} is not empty. Set EARSHOT_DATA_DIR to a folder that is.`)
-  }
-  await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
-  const places = placesOf(config)
+  await mkdir(dataDir, { recursive: true, mode: 0o711 })
+  await markRestoring(dataDir, { backup, places: places.map(({ place }) => place) })
   try {
     const isBesideBucket = config.storage.kind === 's3' || summary.storage !== 'file'
-    for (const { part, place } of places) await restorePart({ backup, part, place, sums }, isBesideBucket)
+    for (const { part, place } of places) await restorePart({ backup, part, place, sums, decrypt }, isBesideBucket)
   } catch (error) {
-    for (const { place } of places) await rm(place, { recursive: true, force: true })
+    await startOver(dataDir)
+    await unmarkRestoring(dataDir)
     throw error
   }
+  await unmarkRestoring(dataDir)
   // Recovers, and brings the database to the schema of this version.
   const { deps, close } = await openAndMigrate({ command: 'restore', exclusive: 'required' })
   const stored = await countStoredAllOrgs(deps.db).finally(close)
-  if (flag('json')) printJson({ dataDir: config.dataDir, madeAt: summary.madeAt, ...stored })
+  if (flag('json')) printJson({ dataDir, madeAt: summary.madeAt, ...stored })
   else {
     const { organizations, conversations } = stored
     process.stdout.write(
-      `${config.dataDir} is as it was at ${summary.madeAt}: ${organizations} organizations, ${conversations} conversations.\n`,
+      `${dataDir} is as it was at ${summary.madeAt}: ${organizations} organizations, ${conversations} conversations.\n`,
     )
   }
   return 0

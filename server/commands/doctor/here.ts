@@ -2,10 +2,12 @@ import { statfs } from 'node:fs/promises'
 import { availableParallelism, freemem } from 'node:os'
 import { loadConfig } from '../../config.ts'
 import { listOtherOwners } from '../../platform/blobs/owner.ts'
+import { checkOwnStore } from '../../platform/blobs/sweep.ts'
 import { serverVersion } from '../../platform/db/database.ts'
 import { readInstanceId } from '../../platform/db/instance.ts'
 import { openLog } from '../../platform/log.ts'
-import { type Opened, openAsItIs } from '../open.ts'
+import { checkSecretKey } from '../../platform/secrets/key-check.ts'
+import { type Opened, openUnchecked } from '../open.ts'
 import type { Check, Report } from './report.ts'
 
 const mebibytes = (bytes: number) => `${Math.round(bytes / 1024 / 1024)} MiB`
@@ -23,8 +25,8 @@ const checksOf = ({ deps, alone }: Opened): Check[] => [
   {
     name: 'secret key',
     run: async () => {
-      deps.secrets.open(deps.secrets.seal('doctor', 'doctor'), 'doctor')
-      return 'seals and opens'
+      await checkSecretKey(deps)
+      return 'opens what was sealed at the first start'
     },
   },
   {
@@ -32,12 +34,22 @@ const checksOf = ({ deps, alone }: Opened): Check[] => [
     run: async () => {
       const { storage, dataDir } = deps.config
       await deps.blobs.check()
+      await checkOwnStore(deps)
       const [other] = await listOtherOwners(deps.blobs, await readInstanceId(deps.db))
       if (other)
         throw new Error(`another database’s, which left ${other} in it: what nothing names is not cleared away`)
       if (storage.kind === 's3') return `s3://${storage.bucket}, writable`
       const { bavail, bsize } = await statfs(storage.folder ?? dataDir)
       return `local folder, writable, ${mebibytes(bavail * bsize)} free`
+    },
+  },
+  {
+    name: 'clock',
+    run: async () => {
+      await deps.sweeps.time()
+      const warning = deps.sweeps.warning()
+      if (warning) throw new Error(warning)
+      return 'agrees with the clock of the database'
     },
   },
   {
@@ -74,7 +86,7 @@ export const checkHere = async ({ check }: Report): Promise<void> => {
       name: 'database',
       run: async () => {
         const silent = openLog({ write: () => {} })
-        opened.push(await openAsItIs({ command: 'doctor', log: silent, patienceMs: 2_000 }))
+        opened.push(await openUnchecked({ command: 'doctor', log: silent, patienceMs: 2_000 }))
         return 'reached, all migrations applied'
       },
     },

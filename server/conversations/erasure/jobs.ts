@@ -39,9 +39,11 @@ export const eraseByRetention = defineJob({
   timeoutSeconds: 55 * 60,
   concurrency: 1,
   run: async (deps: Deps, _payload, attempt) => {
+    const now = await deps.sweeps.time()
+    if (!now) return
     const retaining = await listRetainingOrganizationsAllOrgs(deps.db)
     await attemptEach(attempt, retaining, async ({ org, retentionDays }) => {
-      const before = new Date(deps.clock.now().getTime() - retentionDays * dayMs)
+      const before = new Date(now.getTime() - retentionDays * dayMs)
       const erased = await eraseOutdated(deps, org, before, attempt)
       if (erased > 0) deps.log.info({ organizationId: org, erased }, 'erased conversations that were kept long enough')
     })

@@ -34,12 +34,14 @@ export const sweepDeliveries = defineJob({
   name: 'integration.sweep-deliveries',
   payload: Type.Object({}),
   schedule: '20 * * * *',
-  run: async ({ db, clock, log }: Deps, _payload, { signal }) => {
-    const before = (count: number) => new Date(clock.now().getTime() - count * dayMs)
+  run: async ({ db, sweeps, log }: Deps, _payload, { signal }) => {
+    const now = await sweeps.time()
+    if (!now) return
+    const before = (count: number) => new Date(now.getTime() - count * dayMs)
     const due = { settledBefore: before(days.settledPayload), openBefore: before(days.openPayload) }
     const payloads = await repeat(signal, () => clearPayloadsAllOrgs(db, due, batch))
     const deliveries = await repeat(signal, () => deleteOldDeliveriesAllOrgs(db, before(days.delivery), batch))
-    await clearPreviousSecretsAllOrgs(db, clock.now())
+    await clearPreviousSecretsAllOrgs(db, now)
     if (payloads + deliveries > 0) log.info({ payloads, deliveries }, 'swept what providers had sent')
   },
 })

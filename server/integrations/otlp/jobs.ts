@@ -112,8 +112,10 @@ export const sweepSpans = defineJob({
   name: 'otel.sweep-spans',
   payload: Type.Object({}),
   schedule: '50 * * * *',
-  run: async ({ db, clock, log }: Deps, _payload, { signal }) => {
-    const hoursAgo = (hours: number) => new Date(clock.now().getTime() - hours * hourMs)
+  run: async ({ db, sweeps, log }: Deps, _payload, { signal }) => {
+    const now = await sweeps.time()
+    if (!now) return
+    const hoursAgo = (hours: number) => new Date(now.getTime() - hours * hourMs)
     const due = { before: hoursAgo(24), longBefore: hoursAgo(7 * 24) }
     let spans = 0
     for (let deleted = sweepBatch; deleted === sweepBatch; spans += deleted) {

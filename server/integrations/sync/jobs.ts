@@ -167,8 +167,10 @@ export const sweepSyncs = defineJob({
   name: 'integration.sweep-syncs',
   payload: Type.Object({}),
   schedule: '35 * * * *',
-  run: async ({ db, clock }: Deps, _payload, { signal }) => {
-    const before = (days: number) => new Date(clock.now().getTime() - days * dayMs)
+  run: async ({ db, sweeps }: Deps, _payload, { signal }) => {
+    const now = await sweeps.time()
+    if (!now) return
+    const before = (days: number) => new Date(now.getTime() - days * dayMs)
     await deleteStoredGapsAllOrgs(db)
     for (const [sweep, days] of [
       [deleteOldRunsAllOrgs, keptDays.run],

@@ -1,9 +1,10 @@
 // Where files are kept: a folder or an S3-compatible store, behind one interface.
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import { ApiError } from '../errors.ts'
 import { readToken, signToken, type TokenReading } from '../secrets/signed-token.ts'
+import type { Sweeps } from '../sweeps.ts'
 import { openLocalStore } from './local.ts'
 import {
   type BlobKey,
@@ -28,6 +29,8 @@ export type FileLink = {
 }
 
 export type Blobs = BlobStore & {
+  /** Where the files are, such as `s3://bucket/prefix` or the path of a folder. */
+  address: string
   /** A link that opens for anyone until it expires. */
   signedUrl: (key: BlobKey, options: LinkOptions) => Promise<string>
   /** A link on this service's own address that never expires and shows the file in place. */
@@ -42,24 +45,40 @@ export type BlobOptions = {
   /** Signs links: a key derived for this purpose alone. */
   linkKey: Buffer
   clock?: Clock
+  sweeps?: Sweeps
 }
 
-/** Without links, for who only stores. */
+const folderOf = ({ folder }: { folder?: string | undefined }, dataDir: string) => folder ?? join(dataDir, 'blobs')
+
+const addressOf = ({ storage, dataDir }: BlobOptions['config']): string =>
+  storage.kind === 'file'
+    ? resolve(folderOf(storage, dataDir))
+    : `s3://${storage.bucket}${storage.prefix === '' ? '' : `/${storage.prefix}`}`
+
+/** Opens the storage without links. Given `sweeps`, it also clears away what killed processes left half-written. */
 export const openStore = async (
   { storage, dataDir, s3Endpoint }: BlobOptions['config'],
   clock: Clock,
+  sweeps?: Sweeps,
 ): Promise<BlobStore | LinkingStore> => {
-  if (storage.kind === 'file') return openLocalStore(storage.folder ?? join(dataDir, 'blobs'))
+  if (storage.kind === 'file') return openLocalStore(folderOf(storage, dataDir), sweeps)
   // The SDK is large: only who uses it loads it.
   const { openS3Store } = await import('./s3.ts')
-  return openS3Store({ ...storage, endpoint: s3Endpoint, clock })
+  return openS3Store({ ...storage, endpoint: s3Endpoint, clock, sweeps })
 }
 
-export const openBlobs = async ({ config, baseUrl, linkKey, clock = systemClock }: BlobOptions): Promise<Blobs> => {
-  const store = await openStore(config, clock)
+export const openBlobs = async ({
+  config,
+  baseUrl,
+  linkKey,
+  clock = systemClock,
+  sweeps,
+}: BlobOptions): Promise<Blobs> => {
+  const store = await openStore(config, clock, sweeps)
   const fileUrl = (link: FileLink) => `${baseUrl()}/files/${signToken(linkKey, link)}`
   return {
     ...store,
+    address: addressOf(config),
     signedUrl: async (key, options) => {
       checkKey(key)
       checkContentType(options.contentType)

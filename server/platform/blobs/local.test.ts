@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { systemClock } from '../clock.ts'
 import { newId } from '../ids.ts'
+import { trust } from '../sweeps.ts'
 import { openLocalStore } from './local.ts'
 import type { BlobStore } from './store.ts'
 
@@ -55,7 +57,7 @@ test('a process killed while it writes leaves the last whole file, whatever the 
   }
   const left = await readdir(join(folder, '.incoming'))
   for (const name of left) await utimes(join(folder, '.incoming', name), new Date(0), new Date(0))
-  await (await openLocalStore(folder)).close()
+  await (await openLocalStore(folder, trust(systemClock))).close()
   expect(await readdir(join(folder, '.incoming'))).toEqual([])
 })
 
@@ -64,7 +66,7 @@ test('opening removes what dead processes left, not what is being written', asyn
   await writeFile(join(incoming, 'old'), 'half')
   await utimes(join(incoming, 'old'), new Date(0), new Date(Date.now() - 3_700_000))
   await writeFile(join(incoming, 'fresh'), 'half')
-  await (await openLocalStore(folder)).close()
+  await (await openLocalStore(folder, trust(systemClock))).close()
   expect(await readdir(incoming)).toEqual(['fresh'])
 })
 

@@ -6,6 +6,7 @@ import { type FileHandle, mkdir, open, opendir, realpath, rename, rm, stat, unli
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { ApiError } from '../errors.ts'
+import type { Sweeps } from '../sweeps.ts'
 import { measure } from './measure.ts'
 import { type BlobStore, checkContentType, checkKey, checkPrefix, isKey, resolveRange } from './store.ts'
 
@@ -63,7 +64,7 @@ const syncFolder = async (folder: string) => {
   await handle.sync().finally(() => handle.close())
 }
 
-export const openLocalStore = async (folder: string): Promise<BlobStore> => {
+export const openLocalStore = async (folder: string, sweeps?: Sweeps): Promise<BlobStore> => {
   await mkdir(join(folder, incoming), { recursive: true })
   const root = await realpath(folder)
 
@@ -121,10 +122,12 @@ export const openLocalStore = async (folder: string): Promise<BlobStore> => {
   }
 
   const sweep = async () => {
+    const now = await sweeps?.time()
+    if (!now) return
     for await (const entry of await opendir(join(root, incoming))) {
       const path = join(root, incoming, entry.name)
       const found = await stat(path).catch(() => undefined)
-      if (found && Date.now() - found.mtimeMs > abandonedAfterMs) await rm(path, { force: true })
+      if (found && now.getTime() - found.mtimeMs > abandonedAfterMs) await rm(path, { force: true })
     }
   }
   await sweep()

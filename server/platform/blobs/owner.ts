@@ -13,6 +13,10 @@ const listOwners = async (store: BlobStore): Promise<string[]> => {
   return owners
 }
 
+/** Whether this database has left its mark in the store. */
+export const hasClaimed = async (store: BlobStore, instanceId: string): Promise<boolean> =>
+  (await store.head(markOf(instanceId))) !== undefined
+
 /** The keys by which other databases have claimed the store. */
 export const listOtherOwners = async (store: BlobStore, instanceId: string): Promise<string[]> =>
   (await listOwners(store)).filter((key) => key !== markOf(instanceId))

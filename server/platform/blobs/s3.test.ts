@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type S3Server, startS3Server, stubEnvironment } from '../../../test/s3-server.ts'
 import { systemClock } from '../clock.ts'
 import { newId } from '../ids.ts'
+import { trust } from '../sweeps.ts'
 import { openS3Store } from './s3.ts'
 import type { LinkingStore } from './store.ts'
 
@@ -15,7 +16,7 @@ let server: S3Server
 let store: LinkingStore
 
 const open = (bucket = server.bucket) =>
-  openS3Store({ bucket, prefix: 'p', endpoint: server.endpoint, clock: systemClock })
+  openS3Store({ bucket, prefix: 'p', endpoint: server.endpoint, clock: systemClock, sweeps: trust(systemClock) })
 
 beforeEach(async () => {
   server = await startS3Server()

@@ -18,6 +18,7 @@ import { Upload } from '@aws-sdk/lib-storage'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import type { Clock } from '../clock.ts'
 import { ApiError } from '../errors.ts'
+import type { Sweeps } from '../sweeps.ts'
 import { contentDisposition } from './content-disposition.ts'
 import { measure } from './measure.ts'
 import {
@@ -31,7 +32,13 @@ import {
   resolveRange,
 } from './store.ts'
 
-export type S3Options = { bucket: string; prefix: string; endpoint: string | undefined; clock: Clock }
+export type S3Options = {
+  bucket: string
+  prefix: string
+  endpoint: string | undefined
+  clock: Clock
+  sweeps?: Sweeps | undefined
+}
 
 /** Two parts are held in memory at a time; 10,000 parts make 80 GiB. */
 const partBytes = 8 * 1024 * 1024
@@ -88,7 +95,7 @@ const ask = async <T>(sent: Promise<T>): Promise<T | undefined> => {
   }
 }
 
-export const openS3Store = async ({ bucket, prefix, endpoint, clock }: S3Options): Promise<LinkingStore> => {
+export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S3Options): Promise<LinkingStore> => {
   const client = await openClient(endpoint)
   const root = prefix === '' ? '' : `${prefix}/`
   const place = (key: string) => ({ Bucket: bucket, Key: root + checkKey(key).join('/') })
@@ -176,9 +183,12 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock }: S3Options
   }
 
   const sweep = async () => {
+    const now = await sweeps?.time()
+    if (!now) return
     const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: root }))
     for (const { Key = '', UploadId, Initiated } of Uploads) {
-      if (!isKey(Key.slice(root.length)) || !Initiated || Date.now() - Initiated.getTime() < abandonedAfterMs) continue
+      if (!isKey(Key.slice(root.length)) || !Initiated || now.getTime() - Initiated.getTime() < abandonedAfterMs)
+        continue
       await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }))
     }
   }

@@ -1,19 +1,32 @@
-import type { Clock } from '../clock.ts'
 import type { Db, OrgId } from '../db/database.ts'
-import { readInstanceId } from '../db/instance.ts'
+import { readClaimedStorage, readInstanceId, writeClaimedStorage } from '../db/instance.ts'
+import { ApiError } from '../errors.ts'
 import type { Log } from '../log.ts'
+import type { Sweeps } from '../sweeps.ts'
 import type { Blobs } from './blobs.ts'
-import { claimStore } from './owner.ts'
+import { claimStore, hasClaimed } from './owner.ts'
 
 const dayMs = 86_400_000
 const batchSize = 500
 
 type Owned = { db: Db; blobs: Blobs; log: Log }
 
+/** Refuses a storage from which the files of this database are gone, such as the empty folder below a missing mount. */
+export const checkOwnStore = async ({ db, blobs }: Pick<Owned, 'db' | 'blobs'>): Promise<void> => {
+  if ((await readClaimedStorage(db)) !== blobs.address) return
+  if (await hasClaimed(blobs, await readInstanceId(db))) return
+  throw new ApiError(
+    'unavailable',
+    `The files of this database are not in ${blobs.address}. Mount or restore them; if they are lost, start once with \`serve --new-storage\`.`,
+  )
+}
+
 /** False, and said in the log, where the storage is another database's: that one's files are no litter. */
 export const claimOwnStore = async ({ db, blobs, log }: Owned): Promise<boolean> => {
+  await checkOwnStore({ db, blobs })
   const owners = await claimStore(blobs, await readInstanceId(db))
   if (owners.length > 0) log.error({ owners }, 'the storage is another database’s: no file is swept')
+  else await writeClaimedStorage(db, blobs.address)
   return owners.length === 0
 }
 
@@ -27,13 +40,15 @@ type Sweep = {
 
 /** A process that dies between storing a file and naming it leaves one that nobody will ever find. */
 export const sweepUnnamed = async (
-  deps: Owned & { clock: Clock },
+  deps: Owned & { sweeps: Sweeps },
   { kind, listNamed, signal }: Sweep,
 ): Promise<void> => {
   if (!(await claimOwnStore(deps))) return
-  const { blobs, clock, log } = deps
+  const { blobs, sweeps, log } = deps
+  const now = await sweeps.time()
+  if (!now) return
   // What is younger may be about to be named.
-  const before = clock.now().getTime() - dayMs
+  const before = now.getTime() - dayMs
   let deleted = 0
   let batch: string[] = []
   let org = '' as OrgId

@@ -43,7 +43,7 @@ export const sweepPartials = async (folder: string): Promise<void> => {
   }
 }
 
-const syncFolder = async (folder: string): Promise<void> => {
+export const syncFolder = async (folder: string): Promise<void> => {
   const handle = await open(folder)
   try {
     await handle.sync()

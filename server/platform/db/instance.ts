@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Db } from './database.ts'
 
 /** Which database this is. A dump and a copy of it are the same one; what `restore` makes beside a bucket is another. */
@@ -5,5 +6,56 @@ export const readInstanceId = async (db: Db): Promise<string> =>
   (await db.selectFrom('instance').select('id').executeTakeFirstOrThrow()).id
 
 export const renewInstanceId = async (db: Db): Promise<void> => {
-  await db.updateTable('instance').set({ id: crypto.randomUUID() }).execute()
+  await db.updateTable('instance').set({ id: crypto.randomUUID(), claimed_storage: null }).execute()
+}
+
+/** Longer than a service is usually off, and shorter than anything is kept for. */
+const longestGap = sql.lit('36 hours')
+/** How long the clock has to run evenly after a jump before anything is deleted by it. */
+const probation = sql.lit('24 hours')
+
+/**
+ * Notes that the database's clock was read, and returns what it says. A clock that jumped since it was last read is not
+ * trusted until it has run evenly for a day: time enough to set it right.
+ */
+export const noteDatabaseTime = async (db: Db): Promise<{ now: Date; trustedAfter: Date }> => {
+  const { rows } = await sql<{ now: Date; trustedAfter: Date }>`
+    UPDATE instance SET
+      seen_at = read.at,
+      trusted_from = CASE
+        WHEN seen_at IS NULL THEN read.at - interval ${probation}
+        WHEN read.at NOT BETWEEN seen_at - interval '1 minute' AND seen_at + interval ${longestGap} THEN read.at
+        ELSE trusted_from
+      END
+    FROM (SELECT clock_timestamp()::timestamptz(3) AS at) AS read
+    RETURNING seen_at AS now, trusted_from + interval ${probation} AS "trustedAfter"
+  `.execute(db)
+  const [row] = rows
+  if (!row) throw new Error('The database has no row that says which one it is.')
+  return row
+}
+
+/** Returns the text that was sealed when the secret key was first used; stores the given one where there is none. */
+export const keepKeyCheck = async (db: Db, sealed: string): Promise<string> => {
+  await db.updateTable('instance').set({ key_check: sealed }).where('key_check', 'is', null).execute()
+  return (await readKeyCheck(db)) ?? sealed
+}
+
+export const readKeyCheck = async (db: Db): Promise<string | null> =>
+  (await db.selectFrom('instance').select('key_check').executeTakeFirstOrThrow()).key_check
+
+export const replaceKeyCheck = async (db: Db, sealed: string): Promise<void> => {
+  await db.updateTable('instance').set({ key_check: sealed }).execute()
+}
+
+/** Returns the address of the storage that this database last claimed for its files. */
+export const readClaimedStorage = async (db: Db): Promise<string | null> =>
+  (await db.selectFrom('instance').select('claimed_storage').executeTakeFirstOrThrow()).claimed_storage
+
+export const writeClaimedStorage = async (db: Db, address: string | null): Promise<void> => {
+  await db
+    .updateTable('instance')
+    .set({ claimed_storage: address })
+    .where('claimed_storage', 'is distinct from', address)
+    .execute()
 }

@@ -544,6 +544,10 @@ CREATE INDEX findings_source_idx ON public.findings USING btree (organization_id
 
 CREATE TABLE instance (
   id uuid NOT NULL,
+  key_check text,
+  seen_at timestamp(3) with time zone,
+  trusted_from timestamp(3) with time zone,
+  claimed_storage text,
   CONSTRAINT instance_pkey PRIMARY KEY (id)
 );
 

@@ -412,7 +412,11 @@ export interface Findings {
 }
 
 export interface Instance {
+  claimed_storage: string | null;
   id: string;
+  key_check: string | null;
+  seen_at: Timestamp | null;
+  trusted_from: Timestamp | null;
 }
 
 export interface IntegrationDeliveries {

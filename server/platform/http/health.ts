@@ -1,8 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import Type from 'typebox'
 import type { Config } from '../../config.ts'
 import { ApiError } from '../errors.ts'
 import { hashKey } from '../identity/keys.ts'
+import type { Sweeps } from '../sweeps.ts'
 import type { App } from './http.ts'
 import type { Metrics } from './metrics.ts'
 import { answers, Closed, NoQuery } from './schemas.ts'
@@ -12,7 +14,13 @@ export type ReadinessChecks = Record<'database' | 'migrations' | 'storage', () =
   jobs?: () => Promise<void>
 }
 
-type Options = { config: Config; metrics: Metrics; checks: ReadinessChecks; listening: { draining: boolean } }
+type Options = {
+  config: Config
+  metrics: Metrics
+  checks: ReadinessChecks
+  sweeps: Sweeps
+  listening: { draining: boolean }
+}
 
 const tags = ['Operations']
 
@@ -20,23 +28,54 @@ const loopback = /^(::1|127\.\d+\.\d+\.\d+|::ffff:127\.\d+\.\d+\.\d+)$/
 
 const relayHeaders = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']
 
+/** A check that takes longer has failed: a frozen database does not answer at all. */
+const checkTimeoutMs = 4_000
+
+/**
+ * Wraps a check so that it fails after a deadline. One that hangs is waited for again rather than asked again: each would
+ * hold a connection.
+ */
+const withDeadline = (check: () => Promise<void>) => {
+  let running: Promise<void> | undefined
+  return async (): Promise<void> => {
+    running ??= check().finally(() => {
+      running = undefined
+    })
+    const late = new AbortController()
+    const deadline = pause(checkTimeoutMs, undefined, { signal: late.signal, ref: false }).then(() => {
+      throw new ApiError('unavailable', `No answer within ${checkTimeoutMs / 1_000} seconds.`)
+    })
+    try {
+      await Promise.race([running, deadline])
+    } finally {
+      late.abort()
+      deadline.catch(() => undefined)
+    }
+  }
+}
+
 /** Readiness is asked by anyone and costs a write to storage, so one answer serves all that ask within a second. */
 const answerMs = 1_000
 
-export const addHealth = (app: App, { config, metrics, checks, listening }: Options): void => {
+export const addHealth = (app: App, { config, metrics, checks, sweeps, listening }: Options): void => {
   // Compared by hashes, whose time tells nothing of the token.
   const metricsHash = config.metricsToken && hashKey(`Bearer ${config.metricsToken}`)
+  const bounded = Object.entries(checks).map(([name, check]) => ({ name, check: withDeadline(check) }))
   let asked: { failed: Promise<string[]>; until: number } | undefined
 
   const findFailures = async (log: FastifyBaseLogger): Promise<string[]> => {
-    const failed: string[] = []
-    for (const [name, check] of Object.entries(checks)) {
-      await check().catch((error: unknown) => {
-        log.warn({ err: error, check: name }, 'not ready')
-        failed.push(name)
-      })
-    }
-    return failed
+    const failed = await Promise.all(
+      bounded.map(async ({ name, check }) => {
+        try {
+          await check()
+          return []
+        } catch (error) {
+          log.warn({ err: error, check: name }, 'not ready')
+          return [name]
+        }
+      }),
+    )
+    return failed.flat()
   }
 
   app.get(
@@ -63,7 +102,7 @@ export const addHealth = (app: App, { config, metrics, checks, listening }: Opti
         operationId: 'getReadiness',
         summary: 'Tell whether the process serves: database, migrations and storage',
         querystring: NoQuery,
-        response: answers({ 200: Closed({ status: Type.Literal('ready') }) }, 503),
+        response: answers({ 200: Closed({ status: Type.Literal('ready'), warnings: Type.Array(Type.String()) }) }, 503),
       },
     },
     async (request) => {
@@ -77,7 +116,8 @@ export const addHealth = (app: App, { config, metrics, checks, listening }: Opti
       if (failed.length > 0) {
         throw new ApiError('unavailable', `Not ready: ${failed.join(', ')}.`, { failed, retryAfterSeconds: 1 })
       }
-      return { status: 'ready' as const }
+      const warning = sweeps.warning()
+      return { status: 'ready' as const, warnings: warning === undefined ? [] : [warning] }
     },
   )
 

@@ -6,6 +6,7 @@ import type { Db, OrgId } from '../db/database.ts'
 import { defineJob } from '../jobs/define-job.ts'
 import type { Log } from '../log.ts'
 import type { Secrets } from '../secrets/secrets.ts'
+import type { Sweeps } from '../sweeps.ts'
 import { deleteOldMailsAllOrgs, endMail, findMail, updateMail } from './queries.ts'
 import type { Sender } from './smtp-url.ts'
 
@@ -76,8 +77,10 @@ export const sweepMails = defineJob({
   name: 'mail.sweep',
   payload: Type.Object({}),
   schedule: '40 3 * * *',
-  run: async ({ db, clock }: Pick<DeliveryDeps, 'db' | 'clock'>, _payload, { signal }) => {
-    const before = new Date(clock.now().getTime() - keptMs)
+  run: async ({ db, sweeps }: { db: Db; sweeps: Sweeps }, _payload, { signal }) => {
+    const now = await sweeps.time()
+    if (!now) return
+    const before = new Date(now.getTime() - keptMs)
     while ((await deleteOldMailsAllOrgs(db, before, batch)) === batch) signal.throwIfAborted()
   },
 })

@@ -142,14 +142,16 @@ export const sweepWebhooks = defineJob({
   name: 'webhook.sweep',
   payload: Type.Object({}),
   schedule: '10 * * * *',
-  run: async ({ db, clock, log }: Deps, _payload, { signal }) => {
-    const before = new Date(clock.now().getTime() - keptDays * dayMs)
+  run: async ({ db, sweeps, log }: Deps, _payload, { signal }) => {
+    const now = await sweeps.time()
+    if (!now) return
+    const before = new Date(now.getTime() - keptDays * dayMs)
     let total = 0
     for (let deleted = batch; deleted === batch; total += deleted) {
       signal.throwIfAborted()
       deleted = await deleteOldDeliveriesAllOrgs(db, before, batch)
     }
-    await clearPreviousSecretsAllOrgs(db, clock.now())
+    await clearPreviousSecretsAllOrgs(db, now)
     if (total > 0) log.info({ deliveries: total }, 'swept deliveries of webhooks')
   },
 })

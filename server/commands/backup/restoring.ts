@@ -1,0 +1,59 @@
+// A restore that was interrupted must not pass for a database: a mark stands in the data directory until all is there.
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { syncFolder } from '../../platform/db/embedded-folders.ts'
+import { isAlive } from '../../platform/db/embedded-process.ts'
+
+const markOf = (dataDir: string) => join(dataDir, 'restoring.json')
+
+type Mark = { backup: string; places: string[]; host: string; pid: number }
+
+/** Returns what an interrupted restore was filling. */
+export const readRestoring = async (dataDir: string): Promise<Mark | undefined> => {
+  const text = await readFile(markOf(dataDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
+    throw error
+  })
+  // An empty one was cut off while it was written, before anything else was.
+  return text === undefined
+    ? undefined
+    : text === ''
+      ? { backup: '', places: [], host: '', pid: 0 }
+      : (JSON.parse(text) as Mark)
+}
+
+export const markRestoring = async (dataDir: string, said: Pick<Mark, 'backup' | 'places'>): Promise<void> => {
+  const mark: Mark = { ...said, host: hostname(), pid: process.pid }
+  await writeFile(markOf(dataDir), JSON.stringify(mark), { mode: 0o600, flush: true })
+  await syncFolder(dataDir)
+}
+
+export const unmarkRestoring = async (dataDir: string): Promise<void> => {
+  await rm(markOf(dataDir), { force: true })
+  await syncFolder(dataDir)
+}
+
+/** Removes what an interrupted restore had filled, and nothing else. */
+export const startOver = async (dataDir: string): Promise<void> => {
+  const mark = await readRestoring(dataDir)
+  if (!mark) return
+  if (mark.pid !== process.pid && mark.host === hostname() && (await isAlive(mark.pid))) {
+    throw new Error(`A restore into ${dataDir} is running (pid ${mark.pid}). Wait until it ends.`)
+  }
+  for (const place of mark.places) {
+    const siblings = await readdir(dirname(place)).catch(() => [])
+    const partials = siblings.filter((name) => name.startsWith(`${basename(place)}.partial-`))
+    for (const path of [place, ...partials.map((name) => join(dirname(place), name))]) {
+      await rm(path, { recursive: true, force: true, maxRetries: 5 })
+    }
+  }
+}
+
+export const refuseRestoring = async (dataDir: string): Promise<void> => {
+  const mark = await readRestoring(dataDir)
+  if (!mark) return
+  throw new Error(
+    `A restore into ${dataDir} was interrupted, so it is not whole. Run \`earshot restore ${mark.backup || 'FOLDER'}\` again; it starts over.`,
+  )
+}

@@ -1,0 +1,41 @@
+import { sql } from 'kysely'
+import type { Clock } from '../clock.ts'
+import type { Db } from './database.ts'
+
+const refreshEveryMs = 10_000
+/** Below it, the way to the database and back explains the difference. */
+const toleranceMs = 100
+/** An answer that took longer says too little about when it was given. */
+const longestAnswerMs = 1_000
+
+export const readDatabaseTime = async (db: Db): Promise<Date> => {
+  const { rows } = await sql<{ at: Date }>`SELECT clock_timestamp()::timestamptz(3) AS at`.execute(db)
+  const [row] = rows
+  if (!row) throw new Error('The database did not answer with its time.')
+  return row.at
+}
+
+/**
+ * Opens the clock that every process of an installation shares: the database's. Between two readings it runs on this
+ * machine's monotonic timer, so that setting the machine's clock changes nothing.
+ */
+export const openDatabaseClock = async (db: Db): Promise<Clock & { close: () => void }> => {
+  let offsetMs: number | undefined
+
+  const refresh = async () => {
+    const askedAt = performance.now()
+    const time = (await readDatabaseTime(db)).getTime()
+    const answeredAt = performance.now()
+    const measured = time - (askedAt + answeredAt) / 2
+    if (offsetMs === undefined) offsetMs = measured
+    if (answeredAt - askedAt < longestAnswerMs && Math.abs(measured - offsetMs) > toleranceMs) offsetMs = measured
+  }
+
+  await refresh()
+  // While the database is away the last reading counts.
+  const refreshing = setInterval(() => void refresh().catch(() => undefined), refreshEveryMs).unref()
+  return {
+    now: () => new Date(Math.round(performance.now() + (offsetMs ?? performance.timeOrigin))),
+    close: () => clearInterval(refreshing),
+  }
+}

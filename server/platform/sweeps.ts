@@ -1,0 +1,63 @@
+import type { Clock } from './clock.ts'
+import type { Db } from './db/database.ts'
+import { noteDatabaseTime } from './db/instance.ts'
+import type { Log } from './log.ts'
+
+/** Two machines whose clocks are synchronized differ by far less. */
+const maxDriftMs = 60_000
+
+/** What deletes by age asks here for the time, and deletes nothing while there is none. */
+export type Sweeps = {
+  /** Returns the database's time, or undefined while the clocks give a reason for doubt. */
+  time: () => Promise<Date | undefined>
+  /** Says why nothing is deleted by age, if so. */
+  warning: () => string | undefined
+}
+
+/** Sweeps by a clock that somebody vouches for. */
+export const trust = (clock: Clock): Sweeps => ({ time: async () => clock.now(), warning: () => undefined })
+
+type Options = {
+  db: Db
+  log: Log
+  /** The clock of this process's machine. */
+  machineTime?: () => number
+}
+
+const spell = (ms: number): string => {
+  const [count, unit] =
+    ms >= 86_400_000 ? [ms / 86_400_000, 'days'] : ms >= 3_600_000 ? [ms / 3_600_000, 'hours'] : [ms / 1_000, 'seconds']
+  return `${Math.round(count * 10) / 10} ${unit}`
+}
+
+export const openSweeps = ({ db, log, machineTime = Date.now }: Options): Sweeps => {
+  let warning: string | undefined
+
+  const pause = (reason: string): undefined => {
+    if (warning !== reason) log.error({ reason }, 'nothing is deleted by age')
+    warning = reason
+  }
+
+  return {
+    time: async () => {
+      const before = machineTime()
+      const { now, trustedAfter } = await noteDatabaseTime(db)
+      const after = machineTime()
+      const drift = Math.max(before - now.getTime(), now.getTime() - after)
+      if (drift > maxDriftMs) {
+        return pause(
+          `The clocks of this machine and of the database differ by ${spell(drift)}. Synchronize both; deleting by age resumes by itself.`,
+        )
+      }
+      if (now < trustedAfter) {
+        return pause(
+          `The clock of the database jumped, or the service was off for more than a day and a half. Check the clock; deleting by age resumes at ${trustedAfter.toISOString()}.`,
+        )
+      }
+      if (warning) log.info('deleting by age resumes')
+      warning = undefined
+      return now
+    },
+    warning: () => warning,
+  }
+}
