@@ -7,7 +7,7 @@ import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } fro
 
 export const encryptedEnding = '.age'
 /** Holds the key of a backup that a passphrase opens; the slow derivation is then done once and not for each file. */
-export const identityName = `identity${encryptedEnding}`
+const identityName = `identity${encryptedEnding}`
 
 /** Made anew for each file. */
 export type Cipher = () => Duplex
