@@ -17,7 +17,7 @@ import { NotFound, PageFault } from './layout/not-found.tsx'
 import { readMonitorSearch, readNewMonitorSearch } from './monitors/search.ts'
 import { readRoomSearch } from './review/search.ts'
 import { readSettingsSearch } from './settings/search.ts'
-import { readSignInSearch } from './sign-in/search.ts'
+import { readInvitationsSearch, readSignInSearch } from './sign-in/search.ts'
 import { Loading } from './ui/states.tsx'
 
 const root = createRootRoute({ notFoundComponent: NotFound })
@@ -39,6 +39,13 @@ const outside = createRoute({
   getParentRoute: () => root,
   path: '/outside',
   component: lazyRouteComponent(() => import('./sign-in/outside.tsx'), 'Outside'),
+})
+
+const invitations = createRoute({
+  getParentRoute: () => root,
+  path: '/invitations',
+  validateSearch: readInvitationsSearch,
+  component: lazyRouteComponent(() => import('./sign-in/invitations.tsx'), 'Invitations'),
 })
 
 const isSignedIn = (): Promise<boolean> =>
@@ -216,7 +223,7 @@ const settingsPart = createRoute({
 const nowhere = createRoute({ getParentRoute: () => app, path: '$', component: NotFound })
 
 const routeTree = root.addChildren([
-  ...[signIn, welcome, outside],
+  ...[signIn, welcome, outside, invitations],
   app.addChildren([
     ...[
       overview,

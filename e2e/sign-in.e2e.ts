@@ -38,7 +38,7 @@ it('says of an invitation that does not open what to do', async () => {
 
 it('says why somebody whom an issuer vouched for is not let in', async () => {
   const page = await open('/sign-in?refused=unknown')
-  await page.getByRole('alert').getByText('no account here has your address').waitFor()
+  await page.getByRole('alert').getByText('No account has your e-mail address').waitFor()
   expect(await page.getByRole('link', { name: /Forgotten/ }).count()).toBe(0)
 })
 
@@ -95,4 +95,25 @@ it('leads to no other host after signing in, however the address is written', as
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
   expect(page.url()).toBe(`${origin}/`)
+})
+
+it('asks a person whom an issuer vouches for before they join anything', async () => {
+  const page = await open('/sign-in', 'viewer')
+  const invitation = { organizationId: crypto.randomUUID(), organization: 'Acme Voice', role: 'admin' }
+  let declined = 0
+  await page.route(/\/auth\/invitations$/, (route) =>
+    route.fulfill({ json: { data: declined === 0 ? [{ ...invitation, invitedAt: '2026-11-20T09:00:00.000Z' }] : [] } }),
+  )
+  await page.route(/\/auth\/invitations\/decline$/, (route) => {
+    declined++
+    return route.fulfill({ status: 204 })
+  })
+  await page.goto(`${origin}/invitations?to=%2Fcompanies`)
+  await page.getByText('Acme Voice').waitFor()
+  await page.getByRole('button', { name: 'Join Acme Voice' }).waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('button', { name: 'Decline the invitation to Acme Voice' }).click()
+  await page.getByText('You have no open invitations.').waitFor()
+  await page.getByRole('link', { name: 'Continue' }).click()
+  await page.waitForURL(`${origin}/companies`)
 })

@@ -52,6 +52,7 @@ import { reviewClaims } from './reviews/claims/routes.ts'
 import { reviews } from './reviews/routes.ts'
 import { savedViews } from './saved-views/routes.ts'
 import { forgottenPassword } from './sign-in/forgotten/routes.ts'
+import { ownInvitations } from './sign-in/invitations/routes.ts'
 import { signInByOidc } from './sign-in/oidc/routes.ts'
 import { signIn } from './sign-in/routes.ts'
 import { webhookDeliveries } from './webhooks/deliveries/routes.ts'
@@ -62,6 +63,7 @@ const resources = [
   members,
   signIn,
   signInByOidc,
+  ownInvitations,
   forgottenPassword,
   apiKeys,
   auditEvents,

@@ -2,12 +2,15 @@ import { roles, type Switch, switches } from './switches.ts'
 
 type Values = { [Name in keyof typeof switches]: (typeof switches)[Name]['fallback'] }
 
-/** The three of them, or none. */
+/** What an issuer needs: all of them, or none. */
+const requiredOfOidc = ['EARSHOT_OIDC_ISSUER', 'EARSHOT_OIDC_CLIENT_ID', 'EARSHOT_OIDC_CLIENT_SECRET']
+
 const oidcOf = ({
   EARSHOT_OIDC_ISSUER: issuer,
   EARSHOT_OIDC_CLIENT_ID: clientId,
   EARSHOT_OIDC_CLIENT_SECRET: clientSecret,
-}: Values) => (issuer && clientId && clientSecret ? { issuer, clientId, clientSecret } : undefined)
+  EARSHOT_OIDC_TRUST_EMAIL: trustEmail,
+}: Values) => (issuer && clientId && clientSecret ? { issuer, clientId, clientSecret, trustEmail } : undefined)
 
 export type Oidc = NonNullable<ReturnType<typeof oidcOf>>
 
@@ -97,9 +100,8 @@ export const loadConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
   if (env.DATABASE_URL && !env.EARSHOT_SECRET_KEY) {
     faults.push('EARSHOT_SECRET_KEY: is required with DATABASE_URL; expected 32 to 200 visible characters')
   }
-  const ofOidc = Object.keys(switches).filter((name) => name.startsWith('EARSHOT_OIDC_'))
-  const unset = ofOidc.filter((name) => !env[name])
-  if (unset.length > 0 && unset.length < ofOidc.length) {
+  const unset = requiredOfOidc.filter((name) => !env[name])
+  if (unset.length > 0 && Object.keys(env).some((name) => name.startsWith('EARSHOT_OIDC_') && env[name])) {
     faults.push(`${unset.join(', ')}: is required with the other switches of EARSHOT_OIDC_…`)
   }
   if (faults.length > 0) throw new ConfigError(faults)

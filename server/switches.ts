@@ -262,8 +262,8 @@ export const switches = {
     about:
       'Issuer of OpenID Connect by which people may sign in beside their passwords, such as `https://login.example.com`. ' +
       'It may have a private address. The address to register with it is EARSHOT_BASE_URL followed by `/auth/oidc/callback`. ' +
-      'Whoever it vouches for, by an address that it has verified, is let in where a member has that address; it makes no ' +
-      'members. Needs the two switches that follow.',
+      'Anyone whose address it has verified (`email_verified` is `true`) signs in as the member with that address. It ' +
+      'creates no members. Needs the two switches that follow.',
     ...url('http:', 'https:'),
     fallback: undefined,
   }),
@@ -277,6 +277,15 @@ export const switches = {
     ...visibleText(1, 500),
     fallback: undefined,
     secret: true,
+  }),
+  EARSHOT_OIDC_TRUST_EMAIL: define({
+    about:
+      'Trusts the e-mail addresses of an issuer that omits the claim `email_verified`, such as Entra ID. Only set it if ' +
+      'all people of the issuer belong to you and cannot choose their own address: whoever has an address there signs in ' +
+      'as the member with that address here. An address that the issuer says is not verified is refused in any case.',
+    expects: '`true` or `false`',
+    read: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+    fallback: false,
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: define<string | undefined>({
     about:

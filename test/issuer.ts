@@ -3,8 +3,8 @@ import { serve } from './outside.ts'
 
 export type Claims = {
   sub: string
-  email: string
-  email_verified: boolean
+  email?: unknown
+  email_verified?: unknown
   name?: string
   iss?: string
   aud?: string
@@ -13,21 +13,30 @@ export type Claims = {
 
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
+type State = {
+  person: Claims | undefined
+  forged: boolean
+  /** What the user info endpoint answers. */
+  userInfo: Claims | undefined
+  /** Whether it takes requests and never answers. */
+  silent: boolean
+}
+
 /** An issuer of OpenID Connect: whoever is sent there comes back as the person that it was told of last. */
 export const openIssuer = async (whenOver?: Parameters<typeof serve>[1]) => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const strange = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
-  const state: { person: Claims | undefined; forged: boolean } = { person: undefined, forged: false }
-  const codes = new Map<string, { nonce: string | null; challenge: string | null }>()
+  const state: State = { person: undefined, forged: false, userInfo: undefined, silent: false }
+  const codes = new Map<string, { nonce: string | null; challenge: string | null; client: string | null }>()
   let issuer = ''
   const client = { id: 'earshot', secret: 'the-secret-of-the-client' }
 
-  const tokenFor = (claims: Claims, nonce: string | null) => {
+  const tokenFor = (claims: Claims, nonce: string | null, audience: string | null) => {
     const now = Math.floor(Date.now() / 1_000)
     const head = base64url({ alg: 'RS256', kid: 'one', typ: 'JWT' })
     const body = base64url({
       iss: issuer,
-      aud: client.id,
+      aud: audience,
       iat: now,
       exp: now + 300,
       ...(nonce && { nonce }),
@@ -38,6 +47,7 @@ export const openIssuer = async (whenOver?: Parameters<typeof serve>[1]) => {
   }
 
   const { url: origin } = await serve(async (request, response) => {
+    if (state.silent) return
     const url = new URL(request.url ?? '/', issuer)
     const send = (value: object, status = 200) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
@@ -45,15 +55,21 @@ export const openIssuer = async (whenOver?: Parameters<typeof serve>[1]) => {
       return send({
         ...{ issuer, jwks_uri: `${issuer}/jwks`, id_token_signing_alg_values_supported: ['RS256'] },
         ...{ authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` },
+        userinfo_endpoint: `${issuer}/userinfo`,
       })
     }
+    if (url.pathname === '/userinfo') return send(state.userInfo ?? state.person ?? {})
     if (url.pathname === '/jwks') {
       return send({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }] })
     }
     if (url.pathname === '/authorize') {
       const code = randomUUID()
       const asked = url.searchParams
-      codes.set(code, { nonce: asked.get('nonce'), challenge: asked.get('code_challenge') })
+      codes.set(code, {
+        nonce: asked.get('nonce'),
+        challenge: asked.get('code_challenge'),
+        client: asked.get('client_id'),
+      })
       const back = new URL(asked.get('redirect_uri') ?? '')
       back.searchParams.set('state', asked.get('state') ?? '')
       if (state.person) back.searchParams.set('code', code)
@@ -73,7 +89,7 @@ export const openIssuer = async (whenOver?: Parameters<typeof serve>[1]) => {
       access_token: randomUUID(),
       token_type: 'Bearer',
       expires_in: 300,
-      id_token: tokenFor(state.person, begun.nonce),
+      id_token: tokenFor(state.person, begun.nonce, begun.client),
     })
   }, whenOver)
   issuer = origin

@@ -33,6 +33,7 @@ import {
   makeMetric,
   makeMonitor,
   makeMonitorGroup,
+  makeOrganization,
   makePerson,
   makeRecording,
   makeRun,
@@ -262,6 +263,15 @@ const withInvitation = async (server: TestServer, { key }: Org) => {
   return acceptance(invitationUrl)
 }
 
+/** A person for whose address an issuer vouches, and whom another organization has invited. */
+const withOwnInvitation = async (server: TestServer, { key }: Org): Promise<Partial<Call>> => {
+  const { email, userId, headers } = await makePerson(server, key)
+  const other = await makeOrganization(server)
+  await server.call('POST', '/v1/members', { key: other.key, body: { email, name: 'Ada', role: 'viewer' } })
+  await server.deps.db.updateTable('users').set({ email_verified: true }).where('id', '=', userId).execute()
+  return { headers, body: { organizationId: other.id } }
+}
+
 /** What operations need that the document cannot tell: someone who is signed in or invited, a monitor of one's own. */
 const preparations: Record<string, (server: TestServer, org: Org) => Promise<Partial<Call>>> = {
   signIn: async (server, { key }) => {
@@ -279,6 +289,9 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
     return { headers: elsewhere(), body: { token } }
   },
   listJoinedOrganizations: bySession,
+  listOwnInvitations: bySession,
+  acceptOwnInvitation: withOwnInvitation,
+  declineOwnInvitation: withOwnInvitation,
   attachConversation: async (server, { key }) => ({
     body: { conversationId: (await makeConversation(server, key)).id },
   }),

@@ -222,3 +222,37 @@ it.each(['delivering', 'generating'])(
     }
   },
 )
+
+it('people whom an issuer vouched for keep their identity, by the issuer that their token names, and no token is kept', async () => {
+  const { connection, client, close } = await openState('0024_runs_before_moves.sql')
+  try {
+    const { rows } = await client.query<{ id: string }>('SELECT id FROM users LIMIT 1')
+    const userId = rows[0]?.id
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const token = (claims: object) => `${part({ alg: 'RS256' })}.${part(claims)}.c2ln`
+    const subjects = ['s-1', 's-2', 's-3']
+    const tokens = [
+      // Of every length that padding is needed for, and with what JSON may contain.
+      token({ iss: 'https://login.example.com', name: 'Zoë \u0000 ÿ?>' }),
+      token({ iss: 'https://login.example.com/' }),
+      null,
+    ]
+    for (const [i, subject] of subjects.entries()) {
+      await client.query(
+        `INSERT INTO accounts (id, user_id, provider_id, account_id, id_token, access_token)
+         VALUES (gen_random_uuid(), $1, 'oidc', $2, $3, 'access')`,
+        [userId, subject, tokens[i]],
+      )
+    }
+    await migrate(connection, { log })
+    const identities = await client.query('SELECT user_id, issuer, subject FROM identities ORDER BY subject')
+    expect(identities.rows).toEqual([
+      { user_id: userId, issuer: 'https://login.example.com', subject: 's-1' },
+      { user_id: userId, issuer: 'https://login.example.com/', subject: 's-2' },
+    ])
+    const left = await client.query(`SELECT 1 FROM accounts WHERE provider_id = 'oidc' OR id_token IS NOT NULL`)
+    expect(left.rows).toEqual([])
+  } finally {
+    await close()
+  }
+})

@@ -7,19 +7,25 @@ import { Form, TextField } from '../ui/form.tsx'
 import styles from './door.module.css'
 import { Door } from './door.tsx'
 import { Forgotten } from './forgotten.tsx'
+import { pageOf } from './search.ts'
 
-/** Where to go once in: a page of this console alone, however the address is written. */
-const pageOf = (to: string | undefined): string => {
-  if (to === undefined || !URL.canParse(to, location.origin)) return '/'
-  const { origin, pathname, search, hash } = new URL(to, location.origin)
-  return origin === location.origin ? pathname + search + hash : '/'
-}
-
+/** Why the issuer's word was not enough, by the reason that the service gives. */
 const refusals: Record<string, string> = {
-  unknown:
-    'You are known there, but no account here has your address. Ask an admin of your organization to invite you.',
-  unverified: 'Your address is not verified there. Verify it, then sign in again.',
-  failed: 'Signing in did not work. Try again; tell your operator if it fails again.',
+  declined: 'You cancelled signing in. Try again, or sign in with your password.',
+  expired: 'Signing in took too long, or was started again in another tab. Try again.',
+  failed: 'Signing in did not work. Try again. If it fails again, ask your operator to look at the log.',
+  no_email: 'Your provider did not share your e-mail address. Ask its administrator to allow the scope “email”.',
+  subject_mismatch: 'Your provider gave details of a different person. Ask its administrator to check its settings.',
+  token_rejected: 'The answer of your provider could not be verified. Ask your operator to check the issuer settings.',
+  unknown: 'No account has your e-mail address. Ask an admin of your organization to invite you.',
+  unreachable: 'Your provider does not answer. Try again in a minute, or sign in with your password.',
+  unverified: 'Your provider says that your e-mail address is not verified. Verify it there, then sign in again.',
+  verification_malformed:
+    'Your provider does not say clearly whether your e-mail address is verified: “email_verified” must be true or false. ' +
+    'Ask its administrator to correct that.',
+  verification_missing:
+    'Your provider does not say whether your e-mail address is verified. Ask its administrator to send “email_verified”, ' +
+    'or your operator to set EARSHOT_OIDC_TRUST_EMAIL.',
 }
 
 const Entering = () => {

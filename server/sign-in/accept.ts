@@ -6,13 +6,13 @@ import { hashKey } from '../platform/identity/keys.ts'
 import { newId } from '../platform/ids.ts'
 import { organizationOfToken } from './invite.ts'
 import type { Library } from './library.ts'
+import { hasIdentity } from './oidc/queries.ts'
 import {
   acceptInvitation,
   deleteSessionsOfUser,
   findInvitation,
   findPasswordHash,
   insertPassword,
-  isUserOfIssuer,
   replacePassword,
   updateJoined,
   updateUserName,
@@ -53,10 +53,10 @@ type Offer = Pick<Awaited<ReturnType<typeof getInvitation>>, 'userId' | 'byOpera
 
 /** An account that lacks a password is not for the first admin who invites its address, and so has the link. */
 const refuseIssuersOwn = async (db: Db, userId: string): Promise<void> => {
-  if (!(await isUserOfIssuer(db, userId))) return
+  if (!(await hasIdentity(db, userId))) return
   throw new ApiError(
     'conflict',
-    'This address signs in by OpenID Connect: sign in that way, and you have joined. A link of the operator sets a password.',
+    'This address signs in by OpenID Connect: sign in that way, then accept the invitation. A link of the operator sets a password.',
   )
 }
 

@@ -4,31 +4,14 @@ import { kyselyAdapter } from '@better-auth/kysely-adapter'
 import type { BetterAuthOptions } from 'better-auth'
 import { isAPIError } from 'better-auth/api'
 import { betterAuth } from 'better-auth/minimal'
-import { genericOAuth } from 'better-auth/plugins/generic-oauth'
-import type { Oidc } from '../config.ts'
 import type { Deps } from '../deps.ts'
+import { sessionSeconds } from '../platform/identity/session-cookie.ts'
 import { newId } from '../platform/ids.ts'
 import { withHashedTokens } from './hashed-tokens.ts'
 
-export type LibraryDeps = Pick<Deps, 'config' | 'db' | 'log' | 'baseUrl' | 'sessionCookie'>
+export type LibraryDeps = Pick<Deps, 'db' | 'log' | 'baseUrl' | 'sessionCookie'>
 
-/** A person signs in anew after this long, whatever they did in between. */
-const sessionSeconds = 14 * 24 * 60 * 60
-
-const providerId = 'oidc'
-
-/** What the issuer says of a person is believed where it has signed it, for an address that it has verified. */
-const providerOf = ({ issuer, clientId, clientSecret }: Oidc, origin: string) => ({
-  ...{ providerId, clientId, clientSecret },
-  discoveryUrl: `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
-  requireIdTokenVerification: true,
-  redirectURI: `${origin}/auth/oidc/callback`,
-  scopes: ['openid', 'email', 'profile'],
-  disableSignUp: true,
-  disableProviderLogout: true,
-})
-
-const configure = ({ config: { oidc }, db, log, baseUrl, sessionCookie }: LibraryDeps) =>
+const configure = ({ db, log, baseUrl, sessionCookie }: LibraryDeps) =>
   betterAuth({
     appName: 'Earshot',
     baseURL: baseUrl(),
@@ -39,7 +22,6 @@ const configure = ({ config: { oidc }, db, log, baseUrl, sessionCookie }: Librar
     database: (options: BetterAuthOptions) =>
       withHashedTokens(kyselyAdapter(db, { type: 'postgres', transaction: true })(options)),
     trustedOrigins: [],
-    plugins: oidc ? [genericOAuth({ config: [providerOf(oidc, baseUrl())] })] : [],
     telemetry: { enabled: false },
     experimental: { instrumentation: { enabled: false } },
     emailAndPassword: {
@@ -56,7 +38,9 @@ const configure = ({ config: { oidc }, db, log, baseUrl, sessionCookie }: Librar
     },
     advanced: {
       cookiePrefix: sessionCookie.prefix,
-      useSecureCookies: sessionCookie.secure,
+      // The library would put `__Secure-` before the prefix.
+      useSecureCookies: false,
+      defaultCookieAttributes: { secure: sessionCookie.secure },
       database: { generateId: newId, validateSchema: false },
     },
     user: {
@@ -79,10 +63,6 @@ const configure = ({ config: { oidc }, db, log, baseUrl, sessionCookie }: Librar
     },
     account: {
       modelName: 'accounts',
-      // Nothing is asked of the issuer later on.
-      updateAccountOnSignIn: false,
-      // An address that the issuer has not verified leads to nobody; ours are what admins say they are.
-      accountLinking: { enabled: true, trustedProviders: [], requireLocalEmailVerified: false },
       fields: {
         userId: 'user_id',
         providerId: 'provider_id',
@@ -127,25 +107,6 @@ export const openLibrary = async (deps: LibraryDeps) => {
     signOut: async (cookie: string) => {
       const { headers } = await auth.api.signOut({ headers: { cookie }, returnHeaders: true })
       return headers.getSetCookie()
-    },
-    /** Where to send a person who wants to sign in by the issuer; undefined while the issuer cannot be reached. */
-    beginOidc: async (to: string) => {
-      const body = { provider: providerId, callbackURL: to, errorCallbackURL: '/sign-in', disableRedirect: true }
-      try {
-        const { response, headers } = await auth.api.signInSocial({ body, returnHeaders: true })
-        return response.url === undefined ? undefined : { url: response.url, cookies: headers.getSetCookie() }
-      } catch (error) {
-        if (isAPIError(error)) return undefined
-        throw error
-      }
-    },
-    /** What comes of a person who returns from the issuer: the cookies of a session, or the reason for none. */
-    endOidc: async (query: Record<string, string>, cookie: string, { address, userAgent }: Sender) => {
-      const answer = await auth.api.callbackOAuth({
-        ...{ params: { id: providerId }, query, method: 'GET', asResponse: true },
-        headers: { cookie, 'x-forwarded-for': address, ...(userAgent && { 'user-agent': userAgent }) },
-      })
-      return { location: answer.headers.get('location') ?? '/sign-in', cookies: answer.headers.getSetCookie() }
     },
     /** Every address that the library would serve. */
     paths: Object.values(auth.api).map(({ path }) => path),

@@ -12,8 +12,3 @@ export const loadLibrary = (deps: Deps): Promise<Library> => {
   loading.catch(() => loaded.delete(deps))
   return loading
 }
-
-/** The next one who needs it loads it anew, and with it what it knows of the issuer. */
-export const forgetLibrary = (deps: Deps): void => {
-  loaded.delete(deps)
-}

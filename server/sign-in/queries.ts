@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
 
-/** How the sign-in library names signing in by password, and by the issuer. */
-const [byPassword, byIssuer] = ['credential', 'oidc']
+/** How the sign-in library names signing in by password. */
+const byPassword = 'credential'
 
 type NewInvitation = {
   id: string
@@ -81,17 +81,6 @@ export const findPasswordHash = async (db: Db, userId: string): Promise<string |
     .where('provider_id', '=', byPassword)
     .executeTakeFirst()
   return account?.password ?? undefined
-}
-
-/** Whether the issuer has vouched for the person. */
-export const isUserOfIssuer = async (db: Db, userId: string): Promise<boolean> => {
-  const account = await db
-    .selectFrom('accounts')
-    .select('id')
-    .where('user_id', '=', userId)
-    .where('provider_id', '=', byIssuer)
-    .executeTakeFirst()
-  return account !== undefined
 }
 
 /** Answers whether the person had no password until now. */
@@ -186,38 +175,8 @@ export const listJoinedAllOrgs = (db: Db, userId: string) =>
     .$narrowType<{ id: OrgId }>()
     .execute()
 
-/** Where a person is invited, and has not joined. */
-export const listInvitedAllOrgs = (db: Db, userId: string) =>
-  db
-    .selectFrom('members')
-    .innerJoin('organizations', 'organizations.id', 'members.organization_id')
-    .select(['members.organization_id as org', 'members.id as memberId', 'members.name'])
-    .where('members.user_id', '=', userId)
-    .where('members.joined_at', 'is', null)
-    .where('organizations.suspended_at', 'is', null)
-    .orderBy('members.id')
-    .$narrowType<{ org: OrgId }>()
-    .execute()
-
-/** Forgets a password that was there before the issuer first vouched for its person. Answers whether there was one. */
-export const deletePasswordBeforeOidc = async (db: Db, userId: string): Promise<boolean> => {
-  const { numDeletedRows } = await db
-    .deleteFrom('accounts')
-    .where('user_id', '=', userId)
-    .where('provider_id', '=', byPassword)
-    .where('updated_at', '<', (select) =>
-      select
-        .selectFrom('accounts')
-        .select('created_at')
-        .where('user_id', '=', userId)
-        .where('provider_id', '=', byIssuer),
-    )
-    .executeTakeFirst()
-  return numDeletedRows > 0n
-}
-
-export const deleteOtherSessionsOfUser = (db: Db, userId: string, id: string) =>
-  db.deleteFrom('sessions').where('user_id', '=', userId).where('id', '<>', id).execute()
+export const deletePassword = (db: Db, userId: string) =>
+  db.deleteFrom('accounts').where('user_id', '=', userId).where('provider_id', '=', byPassword).execute()
 
 /** A member that the person of an address is, in an organization that is in service. */
 export const findJoinedByEmailAllOrgs = (db: Db, email: string) =>

@@ -25,20 +25,11 @@ import {
   Session,
   SignIn,
 } from './schema.ts'
-import { openSession, requireSession, type SessionUser } from './session.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Who sent a request to a route that asks for a session. */
-    session: SessionUser
-  }
-}
+import { openSession, requireSession, shownSession } from './session.ts'
 
 const tags = ['Sign-in']
 
 const wrongPassword = () => new ApiError('unauthorized', 'No account has this address with this password.')
-
-const shown = ({ userId, email, name, org }: SessionUser) => ({ userId, email, name, organizationId: org })
 
 export const signIn = (app: App, deps: Deps): void => {
   const { db, identity } = deps
@@ -61,7 +52,7 @@ export const signIn = (app: App, deps: Deps): void => {
 
   const sendSession = (reply: FastifyReply, opened: Awaited<ReturnType<typeof openSession>>) => {
     if (!opened) throw wrongPassword()
-    return reply.header('set-cookie', opened.cookies).send(shown(opened.session))
+    return reply.header('set-cookie', opened.cookies).send(shownSession(opened.session))
   }
 
   app.post(
@@ -269,7 +260,7 @@ export const signIn = (app: App, deps: Deps): void => {
         const actor = { kind: 'user', org, keyId: null, userId: session.userId, requestId } as const
         await recordAudit(trx, actor, 'session.switch', { type: 'session', id: session.id })
       })
-      return shown({ ...session, org })
+      return shownSession({ ...session, org })
     },
   )
 }

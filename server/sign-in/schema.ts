@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { Closed, Email, Id, Name, Nullable } from '../platform/http/schemas.ts'
+import { Closed, Email, Id, Name, Nullable, Timestamp } from '../platform/http/schemas.ts'
 import { RoleChoice } from '../platform/identity/schema.ts'
 
 const Password = Type.String({
@@ -62,3 +62,10 @@ export const Session = Closed(
 )
 
 export const OrganizationSwitch = Closed({ organizationId: Id })
+
+const OwnInvitation = Closed(
+  { organizationId: Id, organization: OrganizationName, role: RoleChoice, invitedAt: Timestamp },
+  { title: 'OwnInvitation' },
+)
+
+export const OwnInvitations = Closed({ data: Type.Array(OwnInvitation) })

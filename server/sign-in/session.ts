@@ -10,6 +10,13 @@ import { findSessionUser, listJoinedAllOrgs, updateSessionOrganization } from '.
 
 export type SessionUser = NonNullable<Awaited<ReturnType<typeof findSessionUser>>>
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who sent a request to a route that asks for a session. */
+    session: SessionUser
+  }
+}
+
 /** The live session of a request, whose sender must be a page of this origin if it writes. */
 export const requireSession = async (deps: Deps, request: FastifyRequest): Promise<SessionUser> => {
   const token = deps.sessionCookie.read(request.headers.cookie)
@@ -18,6 +25,13 @@ export const requireSession = async (deps: Deps, request: FastifyRequest): Promi
   if (!isReading(request)) checkOrigin(request, deps)
   return session
 }
+
+export const shownSession = ({ userId, email, name, org }: SessionUser) => ({
+  userId,
+  email,
+  name,
+  organizationId: org,
+})
 
 type Opening = {
   /** Where the session begins; the first organization that the person has joined, unless said. */

@@ -289,7 +289,7 @@ it('asks for a cookie over https alone where the address is https', async () => 
   expect(invitationUrl).toMatch(/^https:\/\/earshot\.example\.com\/welcome#/)
   const joined = await callSecure('POST', '/auth/invitation', { body: acceptance(invitationUrl) })
   expect(joined.headers.getSetCookie()).toEqual([
-    expect.stringMatching(/^__Secure-earshot\.session_token=[^;]+; .*HttpOnly; Secure; SameSite=Lax$/),
+    expect.stringMatching(/^__Host-earshot\.session_token=[^;]+; .*HttpOnly; Secure; SameSite=Lax$/),
   ])
   const headers = { cookie: cookieOf(joined), origin: 'https://earshot.example.com' }
   expect((await callSecure('POST', '/auth/sign-out', { headers })).status).toBe(204)

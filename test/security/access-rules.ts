@@ -19,8 +19,11 @@ type Line = [operations: RegExp, rule: Rule]
 const withoutRole: Line[] = [
   [/^GET \/(healthz|readyz|files\/\{token\}|auth\/ways)$/, 'anyone'],
   [/^POST \/auth\/(sign-in\/email|invitation|invitation\/check|forgotten-password)$/, 'visitor'],
-  [/^POST \/auth\/(sign-out|sign-out-everywhere|change-password|organization)$/, 'session'],
-  [/^GET \/auth\/organizations$/, 'session'],
+  [
+    /^POST \/auth\/(sign-out|sign-out-everywhere|change-password|organization|invitations\/(accept|decline))$/,
+    'session',
+  ],
+  [/^GET \/auth\/(organizations|invitations)$/, 'session'],
   [/^POST \/v1\/integrations\/\{id\}\/webhook$/, 'signature'],
   [/^\w+ \/v1\/organizations(\/|$)/, 'service'],
 ]

@@ -7,6 +7,7 @@ export const placement: Record<string, 'distributed' | 'reference' | 'local'> = 
   organizations: 'reference',
   users: 'reference',
   accounts: 'reference',
+  identities: 'reference',
   sessions: 'reference',
   verifications: 'reference',
   api_keys: 'reference',

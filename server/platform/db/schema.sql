@@ -542,6 +542,18 @@ CREATE INDEX findings_merged_idx ON public.findings USING btree (organization_id
 CREATE UNIQUE INDEX findings_monitor_key ON public.findings USING btree (organization_id, source_id) WHERE ((source_kind = 'monitor'::text) AND (status = ANY (ARRAY['open'::text, 'acknowledged'::text])));
 CREATE INDEX findings_source_idx ON public.findings USING btree (organization_id, source_id, id) WHERE (source_id IS NOT NULL);
 
+CREATE TABLE identities (
+  id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  issuer text NOT NULL,
+  subject text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT identities_pkey PRIMARY KEY (id),
+  CONSTRAINT identities_subject_key UNIQUE (issuer, subject),
+  CONSTRAINT identities_user_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE INDEX identities_user_idx ON public.identities USING btree (user_id);
+
 CREATE TABLE instance (
   id uuid NOT NULL,
   key_check text,

@@ -411,6 +411,14 @@ export interface Findings {
   updated_at: Generated<Timestamp>;
 }
 
+export interface Identities {
+  created_at: Generated<Timestamp>;
+  id: string;
+  issuer: string;
+  subject: string;
+  user_id: string;
+}
+
 export interface Instance {
   claimed_storage: string | null;
   id: string;
@@ -847,6 +855,7 @@ export interface DB {
   finding_conversations: FindingConversations;
   finding_moves: FindingMoves;
   findings: Findings;
+  identities: Identities;
   instance: Instance;
   integration_deliveries: IntegrationDeliveries;
   integration_sync_gaps: IntegrationSyncGaps;

@@ -1,5 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
+/** A person signs in anew after this long, whatever they did in between. */
+export const sessionSeconds = 14 * 24 * 60 * 60
+
 export type SessionCookie = {
   /** The prefix that the sign-in library puts before its cookies' names. */
   prefix: string
@@ -9,6 +12,12 @@ export type SessionCookie = {
   secure: boolean
   /** The token of the session that a Cookie header names, if the cookie was signed here. */
   read: (header: string | undefined) => string | undefined
+  /** The Set-Cookie header of a new session, as the library would write it. */
+  write: (token: string) => string
+  /** The value of another cookie of ours, unchecked. */
+  readOther: (header: string | undefined, name: string) => string | undefined
+  /** The Set-Cookie header of another cookie of ours, with the same protection. No value removes it. */
+  writeOther: (name: string, value: string, lifetimeSeconds: number) => string
 }
 
 const namedValue = (header: string, name: string): string | undefined => {
@@ -28,23 +37,30 @@ const decoded = (text: string): string | undefined => {
 }
 
 /**
- * Reads the library's cookie without the library, which is loaded only when someone signs in: `token.signature`,
- * the signature an HMAC-SHA-256 in base64. A cookie that was not made here never reaches the database.
+ * Reads and writes the library's cookie without the library, which is loaded only when someone signs in:
+ * `token.signature`, the signature an HMAC-SHA-256 in base64. A cookie that was not made here never reaches the
+ * database. Over https its name begins with `__Host-`, so that no other host of the domain and no plain HTTP can set it.
  */
 export const openSessionCookie = ({ key, secure }: { key: Buffer; secure: boolean }): SessionCookie => {
-  const prefix = 'earshot'
+  const prefix = secure ? '__Host-earshot' : 'earshot'
   const secret = key.toString('base64url')
-  const name = `${secure ? '__Secure-' : ''}${prefix}.session_token`
+  const sessionName = 'session_token'
+  const sign = (token: string) => createHmac('sha256', secret).update(token).digest('base64')
+  const readOther = (header: string | undefined, name: string) =>
+    header?.includes(`${prefix}.${name}`) ? decoded(namedValue(header, `${prefix}.${name}`) ?? '') : undefined
+  const writeOther = (name: string, value: string, lifetimeSeconds: number) =>
+    `${prefix}.${name}=${encodeURIComponent(value)}; Max-Age=${lifetimeSeconds}; Path=/; HttpOnly; ` +
+    `${secure ? 'Secure; ' : ''}SameSite=Lax`
   return {
-    ...{ prefix, secret, secure },
+    ...{ prefix, secret, secure, readOther, writeOther },
+    write: (token) => writeOther(sessionName, `${token}.${sign(token)}`, sessionSeconds),
     read: (header) => {
-      if (header === undefined || !header.includes(name)) return undefined
-      const value = decoded(namedValue(header, name) ?? '')
+      const value = readOther(header, sessionName)
       const dot = value?.lastIndexOf('.') ?? -1
       if (value === undefined || dot < 1) return undefined
       const token = value.slice(0, dot)
       const given = Buffer.from(value.slice(dot + 1))
-      const expected = Buffer.from(createHmac('sha256', secret).update(token).digest('base64'))
+      const expected = Buffer.from(sign(token))
       return given.length === expected.length && timingSafeEqual(given, expected) ? token : undefined
     },
   }

@@ -1,33 +1,86 @@
+import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
-import type { OrgId } from '../../platform/db/database.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
 import { hashKey } from '../../platform/identity/keys.ts'
+import { sessionSeconds } from '../../platform/identity/session-cookie.ts'
+import { newId } from '../../platform/ids.ts'
+import { listInvitedAllOrgs } from '../invitations/queries.ts'
+import { deletePassword, deleteSessionsOfUser, listJoinedAllOrgs } from '../queries.ts'
+import type { Identity, Refusal } from './issuer.ts'
 import {
-  deleteOtherSessionsOfUser,
-  deletePasswordBeforeOidc,
-  findSessionUser,
-  listInvitedAllOrgs,
-  updateJoined,
-} from '../queries.ts'
-import { enter, type Opened } from '../session.ts'
+  deleteIdentities,
+  findUserOfIdentity,
+  insertIdentity,
+  insertSession,
+  lockUserByEmail,
+  updateEmailVerified,
+} from './queries.ts'
+
+type User = NonNullable<Awaited<ReturnType<typeof lockUserByEmail>>>
+
+const actorIn = (org: OrgId, userId: string, requestId: string) =>
+  ({ kind: 'user', org, keyId: null, userId, requestId }) as const
 
 /**
- * An address that the issuer vouches for needs no link: its person joins wherever they are invited. A password that
- * stands there from before goes with all sessions, since any admin who once invited the address may have chosen it.
+ * Links an identity to the person of its address. If no issuer has vouched for that address before, everything that
+ * opens the account ends: any admin who once invited the address may have chosen the password, and anyone may have
+ * changed their own address to this one.
  */
-export const enterByOidc = async (deps: Deps, request: FastifyRequest, opened: Opened) => {
-  const { db, clock, identity } = deps
-  const session = await findSessionUser(db, hashKey(opened.token), clock.now())
-  if (!session) throw new Error('the sign-in library opened a session that is not stored')
-  const { userId } = session
-  const actorIn = (org: OrgId) => ({ kind: 'user', org, keyId: null, userId, requestId: request.id }) as const
-  await identity.change('', async (trx) => {
-    if (await deletePasswordBeforeOidc(trx, userId)) await deleteOtherSessionsOfUser(trx, userId, session.id)
-    for (const { org, memberId, name } of await listInvitedAllOrgs(trx, userId)) {
-      await updateJoined(trx, org, memberId, name, clock.now())
-      await recordAudit(trx, actorIn(org), 'member.join', { type: 'member', id: memberId })
-    }
+const link = async (trx: Db, identity: Identity, user: User, requestId: string): Promise<boolean> => {
+  if (!user.emailVerified) {
+    await deletePassword(trx, user.id)
+    await deleteSessionsOfUser(trx, user.id)
+    await deleteIdentities(trx, user.id)
+    await updateEmailVerified(trx, user.id)
+  }
+  if (!(await insertIdentity(trx, newId(), user.id, identity))) return false
+  for (const { id } of await listJoinedAllOrgs(trx, user.id)) {
+    await recordAudit(trx, actorIn(id, user.id, requestId), 'user.linkIdentity', { type: 'user', id: user.id })
+  }
+  return true
+}
+
+/** Opens a session, in the first organization that the person has joined. */
+const open = async (deps: Deps, trx: Db, request: FastifyRequest, userId: string) => {
+  const token = randomBytes(24).toString('base64url')
+  const org = (await listJoinedAllOrgs(trx, userId))[0]?.id ?? null
+  const id = newId()
+  await insertSession(trx, {
+    ...{ id, userId, org, tokenHash: hashKey(token), address: request.ip },
+    userAgent: request.headers['user-agent'] ?? null,
+    expiresAt: new Date(deps.clock.now().getTime() + sessionSeconds * 1_000),
   })
-  return enter(deps, request, opened, { action: 'session.create' })
+  if (org) await recordAudit(trx, actorIn(org, userId, request.id), 'session.create', { type: 'session', id })
+  const isInvited = (await listInvitedAllOrgs(trx, userId)).length > 0
+  return { cookie: deps.sessionCookie.write(token), isInvited }
+}
+
+export type Entered = { cookie: string; isInvited: boolean } | { refused: Refusal }
+
+/** Signs in the person whom the issuer vouches for. Either all of it is stored, with the session, or nothing. */
+export const enterByOidc = async (deps: Deps, request: FastifyRequest, identity: Identity): Promise<Entered> => {
+  const { db, identity: callers } = deps
+  const { email } = identity
+  const known = await findUserOfIdentity(db, identity)
+  if (known) {
+    return db.transaction().execute(async (trx) => {
+      const isVouchedFor = 'address' in email && email.address.toLowerCase() === known.email
+      if (isVouchedFor && !known.emailVerified) await updateEmailVerified(trx, known.id)
+      return open(deps, trx, request, known.id)
+    })
+  }
+  if ('refused' in email) return email
+  // Sessions that end may be in any organization.
+  return callers.change('', async (trx) => {
+    const user = await lockUserByEmail(trx, email.address)
+    if (!user) return { refused: 'unknown' as const }
+    if (!(await link(trx, identity, user, request.id))) {
+      // The same person came back twice at once.
+      const other = await findUserOfIdentity(trx, identity)
+      if (other?.id !== user.id) throw new Error('the identity was linked to another person a moment ago')
+    }
+    return open(deps, trx, request, user.id)
+  })
 }

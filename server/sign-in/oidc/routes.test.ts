@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeEach, expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { afterAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { openIssuer } from '../../../test/issuer.ts'
 import { acceptance, elsewhere, makeMember, makeOrganization, makePerson, password } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
+import { buildApp } from '../../app.ts'
+import type { Oidc } from '../../config.ts'
+import type { OrgId } from '../../platform/db/database.ts'
+import { openMetrics } from '../../platform/http/metrics.ts'
+import { invitationUrl, inviteMember } from '../invite.ts'
 
 const { issuer, client, state } = await openIssuer(afterAll)
 const server = await testServer({
@@ -14,7 +20,7 @@ const { call } = server
 let org: Awaited<ReturnType<typeof makeOrganization>>
 beforeEach(async () => {
   org = await makeOrganization(server)
-  Object.assign(state, { person: undefined, forged: false })
+  Object.assign(state, { person: undefined, forged: false, userInfo: undefined, silent: false })
 })
 
 const claimsOf = (email: string, more: object = {}) => ({ sub: randomUUID(), email, email_verified: true, ...more })
@@ -67,13 +73,59 @@ it('lets in whom the issuer vouches for, to the page that they asked for', async
   expect((await me((await goThrough()).answer.headers)).body.member.id).toBe(person.id)
 })
 
-it('lets the invited join without a link', async () => {
+const invitationsOf = async (headers: Record<string, string>) =>
+  (await call('GET', '/auth/invitations', { headers })).body.data
+
+/** The headers of a page of ours, in the session that an answer opened. */
+const inSession = ({ headers }: { headers: Headers }) => ({ origin: server.origin, cookie: cookiesOf(headers) })
+
+it('asks the invited before they join, and opens the organization that they chose', async () => {
   const member = await makeMember(server, org.key, 'viewer')
+  const other = await makeOrganization(server)
+  const invite = { email: member.email, name: 'Max', role: 'admin' }
+  await call('POST', '/v1/members', { key: other.key, body: invite })
   state.person = claimsOf(member.email)
-  const { answer } = await goThrough()
-  expect((await me(answer.headers)).body).toMatchObject({ role: 'viewer', member: { id: member.id, status: 'active' } })
-  const { data } = (await call('GET', '/v1/audit-events', { key: org.key })).body
-  expect(data.map(({ action }: { action: string }) => action)).toContain('member.join')
+  const { answer } = await goThrough({ to: '/findings?layout=list' })
+  expect(answer.headers.get('location')).toBe('/invitations?to=%2Ffindings%3Flayout%3Dlist')
+  const headers = inSession(answer)
+  expect((await call('GET', '/v1/me', { headers })).status).toBe(401)
+  expect((await call('GET', '/auth/organizations', { headers })).body).toEqual({ data: [] })
+  expect(await invitationsOf(headers)).toEqual([
+    { organizationId: org.id, organization: org.organization.name, role: 'viewer', invitedAt: expect.any(String) },
+    { organizationId: other.id, organization: other.organization.name, role: 'admin', invitedAt: expect.any(String) },
+  ])
+
+  const accept = (organizationId: string) =>
+    call('POST', '/auth/invitations/accept', { headers, body: { organizationId } })
+  expect((await accept(other.id)).body).toMatchObject({ organizationId: other.id })
+  expect((await call('GET', '/v1/me', { headers })).body).toMatchObject({
+    organization: { id: other.id },
+    role: 'admin',
+  })
+  expect((await accept(other.id)).status).toBe(404)
+  const { data } = (await call('GET', '/v1/audit-events', { key: other.key })).body
+  expect(data[0]).toMatchObject({ action: 'member.join' })
+
+  // Whoever is still invited elsewhere is asked again, but is let in where they have joined.
+  const again = await goThrough()
+  expect(again.answer.headers.get('location')).toBe('/invitations?to=%2F')
+  expect((await me(again.answer.headers)).body.organization.id).toBe(other.id)
+  const declined = await call('POST', '/auth/invitations/decline', { headers, body: { organizationId: org.id } })
+  expect(declined.status).toBe(204)
+  expect(await invitationsOf(headers)).toEqual([])
+  const members = (await call('GET', '/v1/members', { key: org.key })).body.data
+  expect(members.map(({ email }: { email: string }) => email)).not.toContain(member.email)
+  expect((await goThrough()).answer.headers.get('location')).toBe('/')
+})
+
+it('lists no invitations to a person for whose address no issuer vouches', async () => {
+  const person = await makePerson(server, org.key)
+  const other = await makeOrganization(server)
+  const invite = { email: person.email, name: 'Pia', role: 'viewer' }
+  await call('POST', '/v1/members', { key: other.key, body: invite })
+  expect(await invitationsOf(person.headers)).toEqual([])
+  const body = { organizationId: other.id }
+  expect((await call('POST', '/auth/invitations/accept', { headers: person.headers, body })).status).toBe(404)
 })
 
 it('ends what stood there before the issuer vouched for the address, which anybody may have chosen', async () => {
@@ -92,7 +144,9 @@ it('ends what stood there before the issuer vouched for the address, which anybo
 it('keeps an account without a password from an admin elsewhere who has a link for its address', async () => {
   const { id, email } = await makeMember(server, org.key, 'owner')
   state.person = claimsOf(email)
-  expect((await me((await goThrough()).answer.headers)).body.member.id).toBe(id)
+  const first = inSession((await goThrough()).answer)
+  await call('POST', '/auth/invitations/accept', { headers: first, body: { organizationId: org.id } })
+  expect((await call('GET', '/v1/me', { headers: first })).body.member.id).toBe(id)
 
   const other = await makeOrganization(server)
   const invite = { email, name: 'Taken', role: 'viewer' }
@@ -104,44 +158,209 @@ it('keeps an account without a password from an admin elsewhere who has a link f
   expect((await call('POST', '/auth/sign-in/email', { headers, body: { email, password } })).status).toBe(401)
 
   // The way of joining is the issuer's.
-  const { answer } = await goThrough()
-  const joined = await call('GET', '/auth/organizations', { headers: { cookie: cookiesOf(answer.headers) } })
+  const asked = inSession((await goThrough()).answer)
+  await call('POST', '/auth/invitations/accept', { headers: asked, body: { organizationId: other.id } })
+  const joined = await call('GET', '/auth/organizations', { headers: asked })
   expect(joined.body.data.map((each: { id: string }) => each.id)).toEqual([org.id, other.id])
 })
 
 it.each([
   ['an address that nobody here has', 'unknown', (email: string) => claimsOf(`x${email}`)],
-  [
-    'an address that is not verified',
-    /unverified|unknown/,
-    (email: string) => claimsOf(email, { email_verified: false }),
-  ],
-  ['another service’s token', 'failed', (email: string) => claimsOf(email, { aud: 'another' })],
-  ['another issuer’s token', 'failed', (email: string) => claimsOf(email, { iss: 'https://other.example' })],
-  ['a token for another visit', 'failed', (email: string) => claimsOf(email, { nonce: 'another' })],
-])('refuses %s', async (_, refused, claims) => {
+  ['an address that is not verified', 'unverified', (email: string) => claimsOf(email, { email_verified: false })],
+  ['the word "false"', 'verification_malformed', (email: string) => claimsOf(email, { email_verified: 'false' })],
+  ['the word "true"', 'verification_malformed', (email: string) => claimsOf(email, { email_verified: 'true' })],
+  ['the number 1', 'verification_malformed', (email: string) => claimsOf(email, { email_verified: 1 })],
+  ['no word about it', 'verification_missing', (email: string) => ({ sub: randomUUID(), email })],
+  ['no address', 'no_email', () => ({ sub: randomUUID(), email_verified: true })],
+  ['another service’s token', 'token_rejected', (email: string) => claimsOf(email, { aud: 'another' })],
+  ['another issuer’s token', 'token_rejected', (email: string) => claimsOf(email, { iss: 'https://other.example' })],
+  ['a token for another visit', 'token_rejected', (email: string) => claimsOf(email, { nonce: 'another' })],
+])('refuses %s, and says that it is %s', async (_, refused, claims) => {
   const person = await makePerson(server, org.key)
   state.person = claims(person.email)
   const { answer } = await goThrough()
-  const location = answer.headers.get('location') ?? ''
-  expect(location).toMatch(/^\/sign-in\?refused=/)
-  expect(location.split('=')[1]).toMatch(refused)
+  expect(answer.headers.get('location')).toBe(`/sign-in?refused=${refused}`)
+  expect(answer.headers.getSetCookie()).toEqual([expect.stringMatching(/^earshot\.oidc=; Max-Age=0;/)])
   expect((await me(answer.headers)).status).toBe(401)
+})
+
+it('believes the user info of the same subject only', async () => {
+  const person = await makePerson(server, org.key)
+  const sub = randomUUID()
+  state.person = { sub }
+  state.userInfo = claimsOf(person.email)
+  expect((await goThrough()).answer.headers.get('location')).toBe('/sign-in?refused=subject_mismatch')
+  state.userInfo = claimsOf(person.email, { sub, email_verified: 'true' })
+  expect((await goThrough()).answer.headers.get('location')).toBe('/sign-in?refused=verification_malformed')
+  state.userInfo = claimsOf(person.email, { sub })
+  expect((await me((await goThrough()).answer.headers)).body.member.id).toBe(person.id)
 })
 
 it('refuses what the issuer did not sign, and those who turned back there', async () => {
   const person = await makePerson(server, org.key)
   Object.assign(state, { person: claimsOf(person.email), forged: true })
-  expect((await goThrough()).answer.headers.get('location')).toBe('/sign-in?refused=failed')
+  expect((await goThrough()).answer.headers.get('location')).toBe('/sign-in?refused=token_rejected')
   Object.assign(state, { person: undefined, forged: false })
-  expect((await goThrough()).answer.headers.get('location')).toBe('/sign-in?refused=failed')
+  expect((await goThrough()).answer.headers.get('location')).toBe('/sign-in?refused=declined')
 })
+
+const storedOf = async (userId: string) => {
+  const { rows } = await sql<{ text: string }>`
+    SELECT to_jsonb(t)::text AS text FROM accounts t WHERE user_id = ${userId}
+    UNION ALL SELECT to_jsonb(t)::text FROM identities t WHERE user_id = ${userId}
+    UNION ALL SELECT to_jsonb(t)::text FROM sessions t WHERE user_id = ${userId}
+    UNION ALL SELECT to_jsonb(t)::text FROM verifications t`.execute(server.deps.db)
+  return rows.map(({ text }) => text)
+}
+
+it('stores no token of the issuer', async () => {
+  const person = await makePerson(server, org.key)
+  state.person = claimsOf(person.email)
+  await goThrough()
+  const stored = (await storedOf(person.userId)).join('\n')
+  expect(stored).toContain(state.person.sub)
+  // Every JSON Web Token begins like this.
+  expect(stored).not.toContain('eyJ')
+})
+
+it('knows one person by several names of the issuer', async () => {
+  const person = await makePerson(server, org.key)
+  const first = claimsOf(person.email)
+  const second = claimsOf(person.email)
+  const opened = []
+  for (const claims of [first, second, first, second]) {
+    state.person = claims
+    const { answer } = await goThrough()
+    expect(answer.status).toBe(302)
+    opened.push((await me(answer.headers)).body.member.id)
+  }
+  expect(opened).toEqual(Array.from({ length: 4 }, () => person.id))
+  const { data } = (await call('GET', '/v1/audit-events', { key: org.key })).body
+  const links = data.filter(({ action }: { action: string }) => action === 'user.linkIdentity')
+  expect(links).toHaveLength(2)
+})
+
+it('keeps a password that is set after the issuer vouched for the address, whatever name comes later', async () => {
+  const person = await makePerson(server, org.key)
+  state.person = claimsOf(person.email)
+  await goThrough()
+  const invite = inviteMember(server.deps.db, server.clock, org.id as OrgId, person.id, { byOperator: true })
+  const link = invitationUrl(server.deps.baseUrl(), await invite)
+  const chosen = { ...acceptance(link), password: 'a password set later on' }
+  expect((await call('POST', '/auth/invitation', { headers: elsewhere(), body: chosen })).status).toBe(200)
+  state.person = claimsOf(person.email)
+  await goThrough()
+  const body = { email: person.email, password: chosen.password }
+  expect((await call('POST', '/auth/sign-in/email', { headers: elsewhere(), body })).status).toBe(200)
+})
+
+it('links one person to one identity for two who come back at the same time', async () => {
+  const person = await makePerson(server, org.key)
+  state.person = claimsOf(person.email)
+  const answers = await Promise.all([goThrough(), goThrough()])
+  for (const { answer } of answers) expect((await me(answer.headers)).body.member.id).toBe(person.id)
+  expect((await storedOf(person.userId)).filter((text) => text.includes(state.person?.sub ?? ''))).toHaveLength(1)
+})
+
+/** The same service with another issuer, or another registration with the same one. */
+const withOidc = async (change: Partial<Oidc>) => {
+  const { deps } = server
+  const config = { ...deps.config, oidc: { ...(deps.config.oidc as Oidc), ...change } }
+  const app = await buildApp(
+    { ...deps, config, metrics: openMetrics(deps) },
+    { overload: { check: () => {}, close: () => {} } },
+  )
+  onTestFinished(() => app.close())
+  return async () => {
+    const begun = await app.inject({ url: '/auth/oidc' })
+    const there = await fetch(begun.headers.location ?? '', { redirect: 'manual' })
+    const { pathname, search } = new URL(there.headers.get('location') ?? '')
+    const cookie = String(begun.headers['set-cookie']).split(';', 1)[0] ?? ''
+    const { headers } = await app.inject({ url: pathname + search, headers: { cookie } })
+    const answered = new Headers({ location: headers.location ?? '' })
+    for (const set of [headers['set-cookie'] ?? []].flat()) answered.append('set-cookie', set)
+    return answered
+  }
+}
+
+it('lets people in after a change of the client registration, which gives them other names', async () => {
+  const person = await makePerson(server, org.key)
+  state.person = claimsOf(person.email)
+  await goThrough()
+  const enter = await withOidc({ clientId: 'earshot-again' })
+  state.person = claimsOf(person.email)
+  expect((await me(await enter())).body.member.id).toBe(person.id)
+})
+
+it('takes the same name from another issuer for somebody else', async () => {
+  const [person, stranger] = [await makePerson(server, org.key), await makePerson(server, org.key)]
+  state.person = claimsOf(person.email)
+  await goThrough()
+  const second = await openIssuer(onTestFinished)
+  const enter = await withOidc({ issuer: second.issuer })
+  second.state.person = { ...state.person, email: stranger.email }
+  expect((await me(await enter())).body.member.id).toBe(stranger.id)
+  second.state.person = { ...state.person, email: `${randomUUID()}@example.com` }
+  expect((await me(await enter())).body.member.id).toBe(stranger.id)
+  // The first issuer's people go on with the second.
+  second.state.person = claimsOf(person.email)
+  expect((await me(await enter())).body.member.id).toBe(person.id)
+})
+
+it('trusts an issuer that omits the claim if told to, but not one that denies it', async () => {
+  const person = await makePerson(server, org.key)
+  const enter = await withOidc({ trustEmail: true })
+  for (const denied of [false, 'false', null]) {
+    state.person = claimsOf(person.email, { email_verified: denied })
+    expect((await enter()).get('location')).toMatch(/refused=(unverified|verification_malformed)$/)
+  }
+  state.person = { sub: randomUUID(), email: person.email }
+  expect((await me(await enter())).body.member.id).toBe(person.id)
+})
+
+it('leaves no session behind when something fails on the way', async () => {
+  const person = await makePerson(server, org.key)
+  const before = await storedOf(person.userId)
+  state.person = claimsOf(person.email)
+  await sql`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'`.execute(
+    server.deps.db,
+  )
+  await sql`CREATE TRIGGER fail BEFORE INSERT ON audit_events FOR EACH ROW EXECUTE FUNCTION fail()`.execute(
+    server.deps.db,
+  )
+  const { answer } = await goThrough().finally(() => sql`DROP FUNCTION fail CASCADE`.execute(server.deps.db))
+  expect(answer.status).toBe(500)
+  expect(answer.headers.getSetCookie()).toEqual([])
+  expect(await storedOf(person.userId)).toEqual(before)
+})
+
+it('lets people in by password while the issuer is silent, and says within seconds that it is', async () => {
+  const silent = await openIssuer(onTestFinished)
+  silent.state.silent = true
+  const other = await testServer({
+    ...{ EARSHOT_OIDC_ISSUER: silent.issuer, EARSHOT_OIDC_CLIENT_ID: 'a', EARSHOT_OIDC_CLIENT_SECRET: 'b' },
+    EARSHOT_TRUST_PROXY: '1',
+  })
+  const begun = performance.now()
+  const waiting = other.call('GET', '/auth/oidc')
+  const there = await makeOrganization(other)
+  const { email } = await makePerson(other, there.key)
+  const body = { email, password }
+  const byPassword = await other.call('POST', '/auth/sign-in/email', { headers: elsewhere(), body })
+  expect(byPassword.status).toBe(200)
+  expect((await other.call('GET', '/auth/ways')).body.oidc).toBe(true)
+  expect((await waiting).headers.get('location')).toBe('/sign-in?refused=unreachable')
+  expect(performance.now() - begun).toBeLessThan(15_000)
+  // It is asked again by the next.
+  silent.state.silent = false
+  expect((await other.call('GET', '/auth/oidc')).headers.get('location')).toContain(silent.issuer)
+}, 30_000)
 
 it('refuses a way back that another browser began', async () => {
   const person = await makePerson(server, org.key)
   state.person = claimsOf(person.email)
   const { answer } = await goThrough({ cookie: 'none=1' })
-  expect(answer.headers.get('location')).toBe('/sign-in?refused=failed')
+  expect(answer.headers.get('location')).toBe('/sign-in?refused=expired')
   expect((await me(answer.headers)).status).toBe(401)
 })
 
@@ -167,11 +386,10 @@ it('is not there where no issuer is set', async () => {
   expect((await other.call('GET', '/auth/oidc/callback?code=1')).status).toBe(404)
 })
 
-it('says so while the issuer cannot be reached', async () => {
+it('leads back with the reason while the issuer cannot be reached', async () => {
   const other = await testServer({
     ...{ EARSHOT_OIDC_ISSUER: 'http://127.0.0.1:1', EARSHOT_OIDC_CLIENT_ID: 'a', EARSHOT_OIDC_CLIENT_SECRET: 'b' },
   })
   const answer = await other.call('GET', '/auth/oidc')
-  expect(answer).toMatchObject({ status: 503, body: { error: 'temporarily unavailable' } })
-  expect(answer.headers.get('retry-after')).toBe('5')
+  expect(answer.headers.get('location')).toBe('/sign-in?refused=unreachable')
 })

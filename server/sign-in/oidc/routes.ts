@@ -1,11 +1,11 @@
 import Type from 'typebox'
 import type { Deps } from '../../deps.ts'
-import { ApiError, notFound } from '../../platform/errors.ts'
+import { notFound } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { limitByAddress } from '../../platform/http/rate-limit.ts'
 import { answers, Closed, NoQuery } from '../../platform/http/schemas.ts'
-import { forgetLibrary, loadLibrary } from '../load-library.ts'
 import { enterByOidc } from './enter.ts'
+import { openIssuer, type Refusal, type Visit } from './issuer.ts'
 
 const tags = ['Sign-in']
 
@@ -23,20 +23,39 @@ const BeginQuery = Closed({
 /** What an issuer adds to its answer is its own matter. */
 const EndQuery = Type.Record(Type.String(), Type.String({ maxLength: 4_000 }))
 
-/** Why nobody was let in, in a word that the page of signing in knows. */
-const refusalOf = (location: string): string => {
-  const reason = new URL(location, 'http://here').searchParams.get('error') ?? ''
-  if (/signup|not_linked|not_found|unable_to_link/i.test(reason)) return 'unknown'
-  return /verif/i.test(reason) ? 'unverified' : 'failed'
-}
+const cookieName = 'oidc'
+const visitSeconds = 10 * 60
+
+const refusalPage = (refused: Refusal): string => `/sign-in?refused=${refused}`
 
 /** Signing in by an issuer of OpenID Connect, for whoever has an account. */
 export const signInByOidc = (app: App, deps: Deps): void => {
-  const { config, sessionCookie } = deps
+  const { config, sessionCookie, secrets, clock, log, baseUrl } = deps
   const countAttempt = limitByAddress(
     { perSecond: 0.2, burst: 20 },
     'Too many attempts to sign in from this address; wait a little.',
   )
+  const issuer = config.oidc && openIssuer(config.oidc, (error, message) => log.warn({ err: error }, message))
+  const callbackUrl = () => `${baseUrl()}/auth/oidc/callback`
+
+  const sealVisit = (visit: Visit): string =>
+    sessionCookie.writeOther(
+      cookieName,
+      secrets.seal(JSON.stringify({ ...visit, until: clock.now().getTime() + visitSeconds * 1_000 }), 'oidc visit'),
+      visitSeconds,
+    )
+
+  /** What was kept in this browser, unless it is too old or was altered. */
+  const openVisit = (header: string | undefined): Visit | undefined => {
+    const sealed = sessionCookie.readOther(header, cookieName)
+    if (!sealed) return undefined
+    try {
+      const { until, ...visit } = JSON.parse(secrets.open(sealed, 'oidc visit'))
+      return until > clock.now().getTime() ? visit : undefined
+    } catch {
+      return undefined
+    }
+  }
 
   app.get(
     '/auth/ways',
@@ -57,17 +76,11 @@ export const signInByOidc = (app: App, deps: Deps): void => {
     '/auth/oidc',
     { config: { access: 'public' }, schema: { hide: true, querystring: BeginQuery } },
     async (request, reply) => {
-      if (!config.oidc) throw notFound()
+      if (!issuer) throw notFound()
       countAttempt(request.ip)
-      const library = await loadLibrary(deps)
-      const begun = await library.beginOidc(request.query.to ?? '/')
-      if (!begun) {
-        forgetLibrary(deps)
-        throw new ApiError('unavailable', 'The issuer cannot be reached now; try again shortly.', {
-          retryAfterSeconds: 5,
-        })
-      }
-      return reply.header('set-cookie', begun.cookies).redirect(begun.url)
+      const begun = await issuer.begin(callbackUrl(), request.query.to ?? '/')
+      if ('refused' in begun) return reply.redirect(refusalPage(begun.refused))
+      return reply.header('set-cookie', sealVisit(begun.visit)).redirect(begun.url)
     },
   )
 
@@ -75,16 +88,18 @@ export const signInByOidc = (app: App, deps: Deps): void => {
     '/auth/oidc/callback',
     { config: { access: 'public', foreign: true }, schema: { hide: true, querystring: EndQuery } },
     async (request, reply) => {
-      if (!config.oidc) throw notFound()
+      if (!issuer) throw notFound()
       countAttempt(request.ip)
-      const sender = { address: request.ip, userAgent: request.headers['user-agent'] }
-      const library = await loadLibrary(deps)
-      const { location, cookies } = await library.endOidc(request.query, request.headers.cookie ?? '', sender)
-      reply.header('set-cookie', cookies)
-      const token = sessionCookie.read(cookies.map((cookie) => cookie.split(';', 1)[0]).join('; '))
-      if (token === undefined) return reply.redirect(`/sign-in?refused=${refusalOf(location)}`)
-      await enterByOidc(deps, request, { token, cookies })
-      return reply.redirect(location)
+      const visit = openVisit(request.headers.cookie)
+      if (!visit) return reply.redirect(refusalPage('expired'))
+      const url = new URL(`?${new URLSearchParams(request.query)}`, callbackUrl())
+      const identity = await issuer.end(url, visit)
+      const entered = 'refused' in identity ? identity : await enterByOidc(deps, request, identity)
+      const visitOver = sessionCookie.writeOther(cookieName, '', 0)
+      if ('refused' in entered) return reply.header('set-cookie', visitOver).redirect(refusalPage(entered.refused))
+      const { to } = visit
+      const page = entered.isInvited ? `/invitations?to=${encodeURIComponent(to)}` : to
+      return reply.header('set-cookie', [entered.cookie, visitOver]).redirect(page)
     },
   )
 }

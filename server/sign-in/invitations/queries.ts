@@ -1,0 +1,26 @@
+import type { Db, OrgId } from '../../platform/db/database.ts'
+
+/**
+ * Where a person is invited and has not joined. Nobody else's word than that of an issuer makes an invitation theirs
+ * without its link, so there are none for an address that no issuer has vouched for.
+ */
+export const listInvitedAllOrgs = (db: Db, userId: string) =>
+  db
+    .selectFrom('members')
+    .innerJoin('users', 'users.id', 'members.user_id')
+    .innerJoin('organizations', 'organizations.id', 'members.organization_id')
+    .select([
+      'organizations.id',
+      'organizations.name',
+      'members.id as memberId',
+      'members.name as memberName',
+      'members.role',
+      'members.created_at as invitedAt',
+    ])
+    .where('members.user_id', '=', userId)
+    .where('members.joined_at', 'is', null)
+    .where('organizations.suspended_at', 'is', null)
+    .where('users.email_verified', '=', true)
+    .orderBy('members.id')
+    .$narrowType<{ id: OrgId }>()
+    .execute()

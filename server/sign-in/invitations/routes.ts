@@ -1,0 +1,112 @@
+import type { FastifyRequest } from 'fastify'
+import { revokeApiKeysOfUser } from '../../api-keys/queries.ts'
+import type { Deps } from '../../deps.ts'
+import { deleteMember, lockMember } from '../../members/queries.ts'
+import { recordAudit } from '../../platform/audit/record.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { ApiError, notFound } from '../../platform/errors.ts'
+import type { App } from '../../platform/http/http.ts'
+import { answers, Empty, NoQuery } from '../../platform/http/schemas.ts'
+import { updateJoined, updateSessionOrganization } from '../queries.ts'
+import { OrganizationSwitch, OwnInvitations, Session } from '../schema.ts'
+import { requireSession, type SessionUser, shownSession } from '../session.ts'
+import { listInvitedAllOrgs } from './queries.ts'
+
+const tags = ['Sign-in']
+
+/** The invitations of a person for whose address an issuer vouches: they need no link, and join when they say so. */
+export const ownInvitations = (app: App, deps: Deps): void => {
+  const { db, identity, clock } = deps
+  const asSession = async (request: FastifyRequest) => {
+    request.session = await requireSession(deps, request)
+  }
+
+  const getInvited = async (trx: Db, { userId }: SessionUser, organizationId: string) => {
+    const invited = await listInvitedAllOrgs(trx, userId)
+    const found = invited.find(({ id }) => id === organizationId.toLowerCase())
+    if (!found) throw notFound()
+    const member = await lockMember(trx, found.id, found.memberId)
+    // It may have been accepted since.
+    if (member.joinedAt) throw notFound()
+    return { ...found, isOnlyOwner: member.role === 'owner' && member.owners <= 1 }
+  }
+
+  app.get(
+    '/auth/invitations',
+    {
+      onRequest: asSession,
+      config: { access: 'public' },
+      schema: {
+        tags,
+        operationId: 'listOwnInvitations',
+        summary: 'List the invitations that you can accept',
+        description: 'Lists none unless an OpenID Connect issuer has verified your address: others join by their link.',
+        querystring: NoQuery,
+        response: answers({ 200: OwnInvitations }, 401),
+      },
+    },
+    async ({ session }) => {
+      const invited = await listInvitedAllOrgs(db, session.userId)
+      return {
+        data: invited.map(({ id, name, role, invitedAt }) => ({
+          ...{ organizationId: id, organization: name, role, invitedAt },
+        })),
+      }
+    },
+  )
+
+  app.post(
+    '/auth/invitations/accept',
+    {
+      onRequest: asSession,
+      config: { access: 'public' },
+      schema: {
+        tags,
+        operationId: 'acceptOwnInvitation',
+        summary: 'Join an organization that invited you, and switch to it',
+        querystring: NoQuery,
+        body: OrganizationSwitch,
+        response: answers({ 200: Session }, 400, 401, 403, 404),
+      },
+    },
+    ({ session, body, id: requestId }) =>
+      identity.change('', async (trx) => {
+        const { id: org, memberId, memberName } = await getInvited(trx, session, body.organizationId)
+        await updateJoined(trx, org, memberId, memberName, clock.now())
+        await updateSessionOrganization(trx, session.id, org)
+        const actor = { kind: 'user', org, keyId: null, userId: session.userId, requestId } as const
+        await recordAudit(trx, actor, 'member.join', { type: 'member', id: memberId })
+        return shownSession({ ...session, org })
+      }),
+  )
+
+  app.post(
+    '/auth/invitations/decline',
+    {
+      onRequest: asSession,
+      config: { access: 'public' },
+      schema: {
+        tags,
+        operationId: 'declineOwnInvitation',
+        summary: 'Decline an invitation',
+        querystring: NoQuery,
+        body: OrganizationSwitch,
+        response: answers({ 204: Empty }, 400, 401, 403, 404, 409),
+      },
+    },
+    async ({ session, body, id: requestId }, reply) => {
+      const { userId } = session
+      await identity.change('', async (trx) => {
+        const { id: org, memberId, isOnlyOwner } = await getInvited(trx, session, body.organizationId)
+        if (isOnlyOwner) {
+          throw new ApiError('conflict', 'You are the only owner of this organization, so you cannot decline.')
+        }
+        await revokeApiKeysOfUser(trx, org, userId, clock.now())
+        await deleteMember(trx, org, memberId)
+        const actor = { kind: 'user', org, keyId: null, userId, requestId } as const
+        await recordAudit(trx, actor, 'member.decline', { type: 'member', id: memberId })
+      })
+      return reply.code(204).send(null)
+    },
+  )
+}

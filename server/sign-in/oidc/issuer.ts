@@ -1,0 +1,169 @@
+// The way to the issuer and back, by openid-client. Nothing of it touches the database.
+
+import type { Configuration, ServerMetadata } from 'openid-client'
+import type { Oidc } from '../../config.ts'
+
+/** How long the issuer may take over each answer. */
+const timeoutSeconds = 5
+/** Endpoints of an issuer change rarely; its keys are fetched again whenever a token names an unknown one. */
+const discoveryLifetimeMs = 60 * 60_000
+
+/** Why a person was not let in. The sign-in page has a sentence for each. */
+export type Refusal =
+  | 'declined'
+  | 'expired'
+  | 'failed'
+  | 'no_email'
+  | 'subject_mismatch'
+  | 'token_rejected'
+  | 'unknown'
+  | 'unreachable'
+  | 'unverified'
+  | 'verification_malformed'
+  | 'verification_missing'
+
+/** What the browser keeps while its person is at the issuer. */
+export type Visit = { state: string; nonce: string; verifier: string; to: string }
+
+/** A person as the issuer knows them. `email` is an address that it vouches for, or the reason for having none. */
+export type Identity = {
+  issuer: string
+  subject: string
+  email: { address: string } | { refused: Refusal }
+}
+
+type Claims = { sub: string; email?: unknown; email_verified?: unknown }
+
+const loadLibrary = () => import('openid-client')
+
+const onlyBasic = ({ token_endpoint_auth_methods_supported: methods = [] }: ServerMetadata): boolean =>
+  methods.includes('client_secret_basic') && !methods.includes('client_secret_post')
+
+const discover = async ({ issuer, clientId, clientSecret }: Oidc): Promise<Configuration> => {
+  const { discovery, allowInsecureRequests, enableNonRepudiationChecks, ClientSecretBasic, ClientSecretPost } =
+    await loadLibrary()
+  const [basic, post] = [ClientSecretBasic(clientSecret), ClientSecretPost(clientSecret)]
+  const url = new URL(issuer)
+  return discovery(
+    url,
+    clientId,
+    undefined,
+    (server, client, body, headers) => (onlyBasic(server) ? basic : post)(server, client, body, headers),
+    {
+      timeout: timeoutSeconds,
+      // Signatures of ID tokens are checked although TLS would do.
+      execute: [enableNonRepudiationChecks, ...(url.protocol === 'http:' ? [allowInsecureRequests] : [])],
+    },
+  )
+}
+
+/** An error's own code, or that of what caused it. */
+const codeOf = (error: unknown): string => {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
+  return typeof code === 'string' ? code : cause === undefined ? '' : codeOf(cause)
+}
+
+const refusalOf = (error: unknown): Refusal => {
+  const code = codeOf(error)
+  const { error: said } = error as { error?: unknown }
+  if (said === 'access_denied') return 'declined'
+  if (code === 'OAUTH_TIMEOUT' || (error instanceof TypeError && error.message === 'fetch failed')) return 'unreachable'
+  // Of JSON alone, only the subject is compared once the issuer is discovered.
+  if (code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED') return 'subject_mismatch'
+  return /^OAUTH_(JWT|KEY_SELECTION|INVALID_RESPONSE)/.test(code) ? 'token_rejected' : 'failed'
+}
+
+/** The address that a source vouches for. Only `true` says so: an issuer that writes "false" has said no. */
+const vouchedFor = ({ email, email_verified: verified }: Claims, trustEmail: boolean): Identity['email'] => {
+  if (typeof email !== 'string' || email === '') return { refused: 'no_email' }
+  if (verified === true || (verified === undefined && trustEmail)) return { address: email }
+  if (verified === undefined) return { refused: 'verification_missing' }
+  return { refused: verified === false ? 'unverified' : 'verification_malformed' }
+}
+
+const isComplete = ({ email, email_verified: verified }: Claims) => email !== undefined && verified !== undefined
+
+export type Issuer = ReturnType<typeof openIssuer>
+
+export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string) => void) => {
+  let known: { configuration: Configuration; at: number } | undefined
+  let discovering: Promise<Configuration> | undefined
+
+  const discoverOnce = (): Promise<Configuration> => {
+    discovering ??= discover(oidc)
+      .then((configuration) => {
+        known = { configuration, at: performance.now() }
+        return configuration
+      })
+      .finally(() => {
+        discovering = undefined
+      })
+    return discovering
+  }
+
+  const findConfiguration = async (): Promise<Configuration> => {
+    if (!known) return discoverOnce()
+    // What was known goes on being used while it is renewed, and if that fails.
+    if (performance.now() - known.at > discoveryLifetimeMs) {
+      discoverOnce().catch((error: unknown) => onError(error, 'the issuer could not be discovered again'))
+    }
+    return known.configuration
+  }
+
+  /** The claims about a person, from the user info endpoint if the ID token lacks some and the subject is the same. */
+  const readClaims = async (configuration: Configuration, accessToken: string, claims: Claims): Promise<Claims> => {
+    if (isComplete(claims) || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
+    const { fetchUserInfo } = await loadLibrary()
+    const info = await fetchUserInfo(configuration, accessToken, claims.sub)
+    return info.email === undefined ? claims : info
+  }
+
+  const exchange = async (configuration: Configuration, url: URL, { state, nonce, verifier }: Visit) => {
+    const { authorizationCodeGrant } = await loadLibrary()
+    const tokens = await authorizationCodeGrant(configuration, url, {
+      ...{ expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true },
+    })
+    const token = tokens.claims()
+    if (!token) throw new Error('the issuer sent no ID token')
+    const claims = await readClaims(configuration, tokens.access_token, token)
+    return { issuer: token.iss, subject: token.sub, email: vouchedFor(claims, oidc.trustEmail) }
+  }
+
+  /** Undefined while the issuer does not answer. */
+  const reach = (): Promise<Configuration | undefined> =>
+    findConfiguration().catch((error: unknown) => {
+      onError(error, 'the issuer could not be discovered')
+      return undefined
+    })
+
+  return {
+    /** Where to send a person, and what their browser is to keep until they return. */
+    begin: async (redirectUri: string, to: string): Promise<{ url: string; visit: Visit } | { refused: Refusal }> => {
+      const configuration = await reach()
+      if (!configuration) return { refused: 'unreachable' }
+      const library = await loadLibrary()
+      const verifier = library.randomPKCECodeVerifier()
+      const visit = { state: library.randomState(), nonce: library.randomNonce(), verifier, to }
+      const url = library.buildAuthorizationUrl(configuration, {
+        ...{ redirect_uri: redirectUri, scope: 'openid email profile', state: visit.state, nonce: visit.nonce },
+        ...{ code_challenge: await library.calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256' },
+      })
+      return { url: url.href, visit }
+    },
+
+    /** Who has returned to `url`. */
+    end: async (url: URL, visit: Visit): Promise<Identity | { refused: Refusal }> => {
+      // Another tab, or another site, has begun anew since.
+      if (url.searchParams.get('state') !== visit.state) return { refused: 'expired' }
+      const configuration = await reach()
+      if (!configuration) return { refused: 'unreachable' }
+      try {
+        return await exchange(configuration, url, visit)
+      } catch (error) {
+        const refused = refusalOf(error)
+        if (refused !== 'declined') onError(error, 'a sign-in by the issuer failed')
+        return { refused }
+      }
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import type { Db, OrgId } from '../../platform/db/database.ts'
+
+type Subject = { issuer: string; subject: string }
+
+/** The person whom an issuer knows by this name. */
+export const findUserOfIdentity = (db: Db, { issuer, subject }: Subject) =>
+  db
+    .selectFrom('identities')
+    .innerJoin('users', 'users.id', 'identities.user_id')
+    .select(['users.id', 'users.email', 'users.email_verified as emailVerified'])
+    .where('identities.issuer', '=', issuer)
+    .where('identities.subject', '=', subject)
+    .executeTakeFirst()
+
+/** The person of an address, so that nobody else links an identity to them until the transaction ends. */
+export const lockUserByEmail = (trx: Db, email: string) =>
+  trx
+    .selectFrom('users')
+    .select(['id', 'email', 'email_verified as emailVerified'])
+    .where('email', '=', email.toLowerCase())
+    .forUpdate()
+    .executeTakeFirst()
+
+/** Returns whether nobody had this identity until now. */
+export const insertIdentity = async (trx: Db, id: string, userId: string, { issuer, subject }: Subject) => {
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('identities')
+    .values({ id, user_id: userId, issuer, subject })
+    .onConflict((conflict) => conflict.constraint('identities_subject_key').doNothing())
+    .executeTakeFirstOrThrow()
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n
+}
+
+export const deleteIdentities = (trx: Db, userId: string) =>
+  trx.deleteFrom('identities').where('user_id', '=', userId).execute()
+
+/** Whether an issuer has vouched for the person. */
+export const hasIdentity = async (db: Db, userId: string): Promise<boolean> => {
+  const identity = await db.selectFrom('identities').select('id').where('user_id', '=', userId).executeTakeFirst()
+  return identity !== undefined
+}
+
+/** Notes that an issuer has vouched for the person's address. */
+export const updateEmailVerified = (trx: Db, userId: string) =>
+  trx.updateTable('users').set({ email_verified: true, updated_at: new Date() }).where('id', '=', userId).execute()
+
+type NewSession = {
+  id: string
+  userId: string
+  tokenHash: string
+  org: OrgId | null
+  address: string
+  userAgent: string | null
+  expiresAt: Date
+}
+
+export const insertSession = (trx: Db, { id, userId, tokenHash, org, address, userAgent, expiresAt }: NewSession) =>
+  trx
+    .insertInto('sessions')
+    .values({
+      ...{ id, user_id: userId, token_hash: tokenHash, active_organization_id: org },
+      ...{ ip_address: address, user_agent: userAgent, expires_at: expiresAt },
+    })
+    .execute()
