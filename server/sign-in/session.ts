@@ -40,10 +40,10 @@ type Opening = {
   action?: string
 }
 
-export type Opened = { token: string; cookies: string[] }
+type Opened = { token: string; cookies: string[] }
 
 /** Lets the person of a fresh session look at an organization, and writes down that they came. */
-export const enter = ({ db, clock }: Deps, request: FastifyRequest, { token, cookies }: Opened, opening: Opening) =>
+const enter = ({ db, clock }: Deps, request: FastifyRequest, { token, cookies }: Opened, opening: Opening) =>
   db.transaction().execute(async (trx) => {
     const session = await findSessionUser(trx, hashKey(token), clock.now())
     if (!session) throw new Error('the sign-in library opened a session that is not stored')
