@@ -39,6 +39,7 @@ export type Deps = {
   telemetry: Telemetry
   /** Where requests are answered; known once they are, when the port is chosen by the system. And whether it will soon end. */
   listening: { port: number; draining: boolean }
+  databaseFault: () => string | undefined
   /** The address that links are made from. */
   baseUrl: () => string
   close: () => Promise<void>
@@ -50,6 +51,8 @@ export type OpenOptions = {
   /** A migrated database. */
   connection: pg.PoolConfig
   applicationName: string
+  /** Why the database cannot be reached, where that is known. */
+  databaseFault?: () => string | undefined
   /** In place of the database's clock, also for what deletes by age. */
   clock?: Clock
 }
@@ -109,6 +112,13 @@ export const openDeps = async (options: OpenOptions): Promise<Deps> => {
       rules,
       metrics,
     },
-    ...{ telemetry, sessionCookie, listening, baseUrl, close: () => all.disposeAsync() },
+    ...{
+      telemetry,
+      sessionCookie,
+      listening,
+      baseUrl,
+      databaseFault: options.databaseFault ?? (() => undefined),
+      close: () => all.disposeAsync(),
+    },
   }
 }

@@ -51,9 +51,9 @@ const main = async ([name = 'help', ...args]: string[]): Promise<number> => {
   }
 }
 
-/** Whoever reads may have had enough, as `head` does; the work is done all the same. */
+/** Whoever reads may have had enough, as `head` does, or a disk may be full: the work is done all the same. */
 const ignoreEnd = (error: NodeJS.ErrnoException): void => {
-  if (error.code !== 'EPIPE') throw error
+  if (error.code !== 'EPIPE' && error.code !== 'ENOSPC') throw error
 }
 process.stdout.on('error', ignoreEnd)
 process.stderr.on('error', ignoreEnd)

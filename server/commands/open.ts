@@ -69,8 +69,11 @@ const connectAsItIs = async (config: Config, options: Options): Promise<Embedded
 const openOver = async (database: Embedded, config: Config, { command, log = openLog() }: Options): Promise<Opened> => {
   await using opened = new AsyncDisposableStack()
   opened.defer(database.close)
-  const { connection, exclusive } = database
-  const deps = await openDeps({ config, log, connection, applicationName: `earshot ${command} (pid ${process.pid})` })
+  const { connection, exclusive, fault } = database
+  const deps = await openDeps({
+    ...{ config, log, connection, applicationName: `earshot ${command} (pid ${process.pid})` },
+    ...(fault && { databaseFault: fault }),
+  })
   opened.defer(deps.close)
   const all = opened.move()
   return { deps, alone: config.databaseUrl === undefined && exclusive, close: () => all.disposeAsync() }

@@ -1,12 +1,25 @@
 // The folder that holds PostgreSQL's data, and the folder of its socket.
 
-import { createHash } from 'node:crypto'
-import { access, chmod, chown, constants, lstat, mkdir, readdir, readFile, realpath } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  access,
+  chmod,
+  chown,
+  constants,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Log } from '../log.ts'
 import { giveTree, isRoot, makeFolder, statOrUndefined, sweepPartials } from './embedded-folders.ts'
-import { type Launcher, run } from './embedded-launcher.ts'
+import { type Launcher, nobody, run } from './embedded-launcher.ts'
 import { errorCode } from './embedded-process.ts'
 
 export const superuser = 'earshot'
@@ -59,20 +72,38 @@ export const prepareCluster = async (dataDir: string, launcher: Launcher, log: L
   }
   log.info({ dataDir }, 'creating the database')
   await makeFolder(folder, async (partial) => {
-    await giveTree(partial, launcher.owner)
+    await giveTree(partial, launcher.initializer)
     // The builtin locale sorts alike on every system and never changes with a C library.
     const settings = ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8', '--auth=trust']
     const command = launcher.command('initdb', ['-D', partial, '-U', superuser, '--no-instructions', ...settings])
     const { ok, output } = await run(command, initTimeoutMs)
     if (!ok) throw new Error(`The database could not be created in ${dataDir}:\n${output}`)
+    await giveTree(partial, launcher.owner)
   })
   return folder
 }
 
 /**
- * One name for all processes of a data directory. The folder is closed to others, and that is the access control: the
- * server asks no password.
+ * Names the two files by which the server asks who calls, and writes them: they lie beside the cluster, so that a restored
+ * or older one is guarded too. Where it runs as the user that starts it, the closed folder of its socket is the guard.
  */
+export const writeAccessFiles = async (clusterFolder: string, launcher: Launcher): Promise<Record<string, string>> => {
+  if (!launcher.asksWhoCalls) return {}
+  const files = { hba_file: `${clusterFolder}.hba`, ident_file: `${clusterFolder}.ident` }
+  await replaceFile(files.hba_file, 'local all all peer map=earshot\nlocal replication all peer map=earshot\n')
+  await replaceFile(files.ident_file, `earshot "${userInfo().username}" ${superuser}\n`)
+  return files
+}
+
+const replaceFile = async (path: string, text: string): Promise<void> => {
+  const partial = `${path}.partial-${process.pid}-${randomBytes(4).toString('hex')}`
+  await writeFile(partial, text, { mode: 0o644 })
+  // mkdir and writeFile obey the umask, which may close a file to the user that PostgreSQL runs as.
+  await chmod(partial, 0o644)
+  await rename(partial, path)
+}
+
+/** One name for all processes of a data directory. The folder is closed to others. */
 export const prepareSocketFolder = async (clusterFolder: string, launcher: Launcher): Promise<string> => {
   if (Buffer.byteLength(join(clusterFolder, '.s.PGSQL.5432')) <= maxSocketPathBytes) return clusterFolder
   const shared = await access('/tmp', constants.W_OK).then(
@@ -80,10 +111,13 @@ export const prepareSocketFolder = async (clusterFolder: string, launcher: Launc
     () => tmpdir(),
   )
   const folder = join(shared, `earshot-${createHash('sha256').update(clusterFolder).digest('hex').slice(0, 16)}`)
+  const { uid, gid } = launcher.owner
+  // One that an earlier version made; whoever else runs as nobody may have put something into it.
+  const former = isRoot() && uid !== nobody.uid && (await lstat(folder).catch(() => undefined))
+  if (former && former.uid === nobody.uid) await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { mode: 0o700 }).catch((error) => {
     if (errorCode(error) !== 'EEXIST') throw error
   })
-  const { uid, gid } = launcher.owner
   const found = await lstat(folder)
   const ours = found.isDirectory() && [uid, process.getuid?.()].includes(found.uid)
   if (!ours) throw new Error(`${folder} belongs to another user. Remove it, or set EARSHOT_DATA_DIR to a shorter path.`)

@@ -16,6 +16,10 @@ export type Launcher = {
   way: WayName
   /** Who must own the data for PostgreSQL to accept it. */
   owner: Owner
+  /** Who makes the data, before they are given to the owner: initdb refuses a user without a name. */
+  initializer: Owner
+  /** Whether the server tells its callers apart by their user, and lets nobody in but the one who starts it. */
+  asksWhoCalls: boolean
   command: (program: 'initdb' | 'postgres', args: string[]) => Command
 }
 
@@ -24,12 +28,15 @@ export type WayName = 'plain' | 'user namespace' | 'plain, copied' | 'capability
 type Way = {
   name: WayName
   owner: Owner
+  initializer?: Owner
   /** Where the programs are copied to before they run, if not run in place. */
   copyTo?: string
-  wrap: (file: string, args: string[]) => Command
+  wrap: (file: string, args: string[], as: Owner) => Command
 }
 
-const nobody: Owner = { uid: 65_534, gid: 65_534 }
+export const nobody: Owner = { uid: 65_534, gid: 65_534 }
+/** Runs root's database and nothing else. No system hands it out, and containers that have 65,536 users know it. */
+const dedicated: Owner = { uid: 61_042, gid: 61_042 }
 const rootHome = '/var/lib/earshot'
 const probeTimeoutMs = 10_000
 
@@ -40,8 +47,9 @@ export const programEnvironment = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
 }
 
+const probe = 'cd "$1" && exec "$2" --version'
 /** initdb asks for the user's name, which a container's made-up user has not. */
-const probe = 'cd "$1" && { [ -e postgres/PG_VERSION ] || id -un >/dev/null; } && exec "$2" --version'
+const namedProbe = 'cd "$1" && { [ -e postgres/PG_VERSION ] || id -un >/dev/null; }'
 
 const elsewhere = 'Set DATABASE_URL to a PostgreSQL 16 or newer instead.'
 
@@ -100,24 +108,26 @@ const waysOf = async (dataDir: string): Promise<Way[]> => {
       { name: 'plain, copied', owner, copyTo: dataDir, wrap: bare },
     ]
   }
-  // Data that a normal user once made stays that user's.
+  // Data that a normal user once made stays that user's. What is nobody's is shared with every other program of nobody.
   const existing = await statOrUndefined(join(dataDir, 'postgres'))
-  const owner = existing && existing.uid !== 0 ? { uid: existing.uid, gid: existing.gid } : nobody
-  const dropped = (file: string, args: string[]): Command => ({ file, args, identity: owner })
+  const isTaken = existing && existing.uid !== 0 && existing.uid !== nobody.uid
+  const owner = isTaken ? { uid: existing.uid, gid: existing.gid } : dedicated
+  const dropped = (file: string, args: string[], as: Owner): Command => ({ file, args, identity: as })
   return [
-    { name: 'plain', owner, wrap: dropped },
+    { name: 'plain', owner, initializer: nobody, wrap: dropped },
     { name: 'user namespace', owner: { uid: 0, gid: 0 }, wrap: asNobody },
-    { name: 'plain, copied', owner, copyTo: dataDir, wrap: dropped },
+    { name: 'plain, copied', owner, initializer: nobody, copyTo: dataDir, wrap: dropped },
     {
-      // For containers, which forbid user namespaces: nobody, but let through closed folders. The programs look for
+      // For containers, which forbid user namespaces: another user, but let through closed folders. The programs look for
       // themselves with access(), which ignores capabilities, so they lie where everyone reaches them.
       name: 'capability, copied',
       owner,
+      initializer: nobody,
       copyTo: rootHome,
-      wrap: (file, args) =>
+      wrap: (file, args, as) =>
         bare('setpriv', [
-          `--reuid=${owner.uid}`,
-          `--regid=${owner.gid}`,
+          `--reuid=${as.uid}`,
+          `--regid=${as.gid}`,
           '--clear-groups',
           '--inh-caps=-all,+dac_override',
           '--ambient-caps=-all,+dac_override',
@@ -154,14 +164,22 @@ export const chooseLauncher = async (options: {
   const refusals: string[] = []
   for (const way of await waysOf(options.dataDir)) {
     if (options.only && options.only !== way.name) continue
-    const { name, owner, copyTo, wrap } = way
+    const { name, owner, initializer = owner, copyTo, wrap } = way
     try {
       const native = copyTo ? await copyBinaries(options.native, copyTo) : options.native
       if (!copyTo) await hydrateLinks(native)
       const program = (of: string) => join(native, 'bin', of)
-      const script = ['-c', probe, 'sh', options.dataDir, program('postgres')]
-      const { ok, output } = await run(wrap('/bin/sh', script), probeTimeoutMs)
-      if (ok) return { way: name, owner, command: (of, args) => wrap(program(of), args) }
+      const ask = (script: string, as: Owner) =>
+        run(wrap('/bin/sh', ['-c', script, 'sh', options.dataDir, program('postgres')], as), probeTimeoutMs)
+      const named = await ask(namedProbe, initializer)
+      const { ok, output } = named.ok ? await ask(probe, owner) : named
+      if (ok) {
+        const asOf = (of: string) => (of === 'initdb' ? initializer : owner)
+        return {
+          ...{ way: name, owner, initializer, asksWhoCalls: way.initializer !== undefined },
+          command: (of, args) => wrap(program(of), args, asOf(of)),
+        }
+      }
       refusals.push(`${name}: ${output}`)
     } catch (error) {
       refusals.push(`${name}: ${error instanceof Error ? error.message : error}`)

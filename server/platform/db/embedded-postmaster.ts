@@ -2,12 +2,12 @@
 // or stopping, and starts one where there is none. Safe to run in several processes at once.
 
 import { spawn } from 'node:child_process'
-import { open, readFile, realpath, rename, writeFile } from 'node:fs/promises'
+import { copyFile, open, readFile, realpath, truncate, writeFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Log } from '../log.ts'
-import { superuser } from './embedded-cluster.ts'
+import { superuser, writeAccessFiles } from './embedded-cluster.ts'
 import { giveTree, statOrUndefined } from './embedded-folders.ts'
 import { type Launcher, programEnvironment } from './embedded-launcher.ts'
 import { errorCode, isAlive, isPostmasterOf, pause, signal, waitForEnd } from './embedded-process.ts'
@@ -107,19 +107,26 @@ const ask = async ({ folder, socketFolder, applicationName }: Cluster): Promise<
 
 type Attempt = { pid: number; ended: boolean; killed: boolean; report: () => Promise<string> }
 
-const openLogFile = async (path: string) => {
+const logFileOf = (folder: string): string => `${folder}.log`
+
+/** Keeps one earlier file. The server writes on to the same one, at its end, so it can be emptied under it. */
+export const rotateLog = async (folder: string, maxBytes = maxLogBytes): Promise<void> => {
+  const path = logFileOf(folder)
   const found = await statOrUndefined(path)
-  if (found && found.size > maxLogBytes) await rename(path, `${path}.1`)
-  return open(path, 'a', 0o600)
+  if (!found || found.size <= maxBytes) return
+  await copyFile(path, `${path}.1`)
+  await truncate(path)
 }
 
 const start = async ({ folder, socketFolder, launcher, settings }: Cluster): Promise<Attempt> => {
   await giveTree(folder, launcher.owner)
-  const path = `${folder}.log`
-  const output = await openLogFile(path)
+  const path = logFileOf(folder)
+  await rotateLog(folder)
+  const output = await open(path, 'a', 0o600)
   try {
     const from = (await output.stat()).size
-    const flags = Object.entries({ ...serverSettings(socketFolder), ...settings })
+    const access = await writeAccessFiles(folder, launcher)
+    const flags = Object.entries({ ...serverSettings(socketFolder), ...access, ...settings })
     const args = ['-D', folder, ...flags.flatMap(([name, value]) => ['-c', `${name}=${value}`])]
     const command = launcher.command('postgres', args)
     const options = { ...command.identity, cwd: '/', env: programEnvironment }

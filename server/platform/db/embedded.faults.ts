@@ -10,6 +10,7 @@ import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Embedded, type EmbeddedOptions, type EmbeddedState, openEmbedded } from './embedded.ts'
 import { findBinaries } from './embedded-launcher.ts'
+import { rotateLog } from './embedded-postmaster.ts'
 import { isAlive, pause, signal, waitForEnd } from './embedded-process.ts'
 
 const log = pino({ level: 'silent' })
@@ -148,7 +149,8 @@ describe('start and stop', () => {
     await first.close()
     expect(await isAlive(pid)).toBe(false)
     // Half-made folders of living processes stay.
-    const left = ['postgres', 'postgres.log', `postgres.partial-${process.ppid}-0123abcd`]
+    const access = (await stat(join(dataDir, 'postgres'))).uid === 61_042 ? ['postgres.hba', 'postgres.ident'] : []
+    const left = ['postgres', ...access, 'postgres.log', `postgres.partial-${process.ppid}-0123abcd`]
     expect((await readdir(dataDir)).sort()).toEqual(left)
 
     const second = await open()
@@ -310,6 +312,21 @@ describe('recovery', () => {
   })
 })
 
+test('the log of the server is cut while it writes, and one former file is kept', async () => {
+  await prepare()
+  const embedded = await open({ settings: { log_min_messages: 'notice' } })
+  const path = join(dataDir, 'postgres.log')
+  const say = (text: string) => query(embedded, `DO $$ BEGIN RAISE LOG '${text}'; END $$`)
+  const logged = () => readFile(path, 'utf8')
+  await say('first')
+  expect(await logged()).toContain('first')
+  await rotateLog(join(dataDir, 'postgres'), 1)
+  expect(await logged()).toBe('')
+  expect(await readFile(`${path}.1`, 'utf8')).toContain('first')
+  await say('second')
+  expect(await logged()).toMatch(/^[^\0]*second/)
+})
+
 describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
   const copied: string[] = []
 
@@ -345,7 +362,7 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
     copied.push('/var/lib/earshot/binaries-0.0.0-test')
     const made = await open({ native, dataDir: join(parent, '.earshot-copied'), way: 'capability, copied' })
     await query(made, 'CREATE TABLE kept AS SELECT 7 AS seven')
-    expect((await stat(join(parent, '.earshot-copied/postgres'))).uid).toBe(65_534)
+    expect((await stat(join(parent, '.earshot-copied/postgres'))).uid).toBe(61_042)
     const pid = await postmasterPid(join(parent, '.earshot-copied'))
     expect(await readFile(`/proc/${pid}/status`, 'utf8')).toMatch(/^CapEff:\t0{15}2$/m)
   })
@@ -353,12 +370,38 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
   test('programs alone: a copy beside the data runs, and is used again', async () => {
     const first = await open({ native, way: 'plain, copied' })
     await query(first, 'CREATE TABLE kept AS SELECT 7 AS seven')
-    expect((await stat(join(dataDir, 'postgres'))).uid).toBe(65_534)
+    expect((await stat(join(dataDir, 'postgres'))).uid).toBe(61_042)
     await first.close()
     const made = (await stat(join(dataDir, 'binaries-0.0.0-test/native'))).ctimeMs
     const second = await open({ native, way: 'plain, copied' })
     expect(await query(second, 'SELECT seven FROM kept')).toBe(7)
     expect((await stat(join(dataDir, 'binaries-0.0.0-test/native'))).ctimeMs).toBe(made)
+  })
+
+  test('another program of the same user, and one of nobody, get no connection', async () => {
+    await prepare()
+    const embedded = await open({ way: 'plain' })
+    for (const [uid, refusal] of [
+      [61_042, /Peer authentication failed/],
+      [65_534, /EACCES/],
+    ] as const) {
+      process.seteuid?.(uid)
+      try {
+        await expect(query(embedded, 'SELECT 1')).rejects.toThrow(refusal)
+      } finally {
+        process.seteuid?.(0)
+      }
+    }
+    expect(await query(embedded, 'SELECT 1')).toBe(1)
+  })
+
+  test('data that an earlier version gave to nobody open, and are nobody’s no longer', async () => {
+    await prepare()
+    const paths = await readdir(join(dataDir, 'postgres'), { recursive: true })
+    for (const path of ['.', ...paths]) await chown(join(dataDir, 'postgres', path), 65_534, 65_534)
+    const embedded = await open({ way: 'plain' })
+    expect(await query(embedded, 'SELECT 1')).toBe(1)
+    expect((await stat(join(dataDir, 'postgres/base'))).uid).toBe(61_042)
   })
 
   test('data that another way left to root opens', async () => {
@@ -370,7 +413,7 @@ describe.runIf(asRoot)('as root, under folders of mode 0700', () => {
     for (const path of ['.', ...paths]) await chown(join(dataDir, 'postgres', path), 0, 0)
     const second = await open({ way: 'plain' })
     expect(await query(second, 'SELECT seven FROM kept')).toBe(7)
-    expect((await stat(join(dataDir, 'postgres/base'))).uid).toBe(65_534)
+    expect((await stat(join(dataDir, 'postgres/base'))).uid).toBe(61_042)
   })
 
   test('a server that cannot be run says which ways were tried', async () => {

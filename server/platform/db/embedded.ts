@@ -1,11 +1,11 @@
 // The embedded PostgreSQL of a data directory: started or adopted, held by one process, started again when it dies.
 
-import { rmdir } from 'node:fs/promises'
+import { rmdir, statfs } from 'node:fs/promises'
 import pg from 'pg'
 import type { Log } from '../log.ts'
 import { prepareCluster, prepareDataDir, prepareSocketFolder } from './embedded-cluster.ts'
 import { chooseLauncher, findBinaries, type WayName } from './embedded-launcher.ts'
-import { bringUp, type Cluster, clientConfig, type Running, stopPostmaster } from './embedded-postmaster.ts'
+import { bringUp, type Cluster, clientConfig, type Running, rotateLog, stopPostmaster } from './embedded-postmaster.ts'
 import { isAlive, pause } from './embedded-process.ts'
 
 export type EmbeddedState = 'lost' | 'restored' | 'failed'
@@ -29,6 +29,8 @@ export type Embedded = {
   connection: pg.PoolConfig
   /** Whether this process holds the data directory. One that does not may work on it, and never stops it. */
   exclusive: boolean
+  /** Why it cannot be reached, where that is known. */
+  fault?: () => string | undefined
   /** The process that holds it otherwise, such as `earshot serve (pid 4711)`. */
   holder?: string
   close: () => Promise<void>
@@ -42,6 +44,16 @@ const maxOpenTries = 20
 /** With a pause that doubles after each, given up after some 3 seconds. */
 const maxFailures = 5
 const minLifeMs = 500
+const rotateEveryMs = 5 * 60_000
+
+/** Less than PostgreSQL needs to start, which writes a segment of its log of 16 MiB. */
+const leastFreeBytes = 32 * 1024 * 1024
+const fullPauseMs = 1_000
+
+const isFull = async (folder: string): Promise<boolean> => {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize < leastFreeBytes
+}
 
 /** Undefined when the lock was taken, otherwise the name of the process that has it. */
 const takeHold = async (client: pg.Client): Promise<string | undefined> => {
@@ -120,6 +132,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
   let held = true
   let recovery: Promise<void> | undefined
   let restoredAt = Date.now()
+  let fault: string | undefined
 
   const restore = async (): Promise<void> => {
     const again = await open()
@@ -143,6 +156,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
       try {
         await restore()
         restoredAt = Date.now()
+        fault = undefined
         watch()
         log.info({ pid: running.pid }, 'the database is back')
         options.onState?.('restored')
@@ -150,6 +164,12 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
       } catch (caught) {
         if (closing.signal.aborted) return
         const error = caught instanceof Error ? caught : new Error(String(caught))
+        if (held && (await isFull(dataDir))) {
+          if (!fault) log.error({ err: error }, 'the disk of the database is full; waiting for space')
+          fault = 'The disk of the database is full; the operator has to free some space.'
+          await pause(fullPauseMs)
+          continue
+        }
         failures++
         if (!held || failures === maxFailures) {
           log.fatal({ err: error }, 'the database cannot be brought back')
@@ -168,9 +188,11 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
     })
   }
   watch()
+  const rotating = setInterval(() => void rotateLog(folder).catch(() => undefined), rotateEveryMs).unref()
 
   const stop = async (): Promise<void> => {
     closing.abort()
+    clearInterval(rotating)
     await recovery
     if (held) await stopPostmaster(running.pid)
     await running.client.end().catch(() => {})
@@ -182,5 +204,5 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
     stopped ??= stop()
     return stopped
   }
-  return { connection, exclusive: true, close }
+  return { connection, exclusive: true, fault: () => fault, close }
 }

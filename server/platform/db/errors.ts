@@ -21,6 +21,9 @@ export const isPassingDatabaseError = (error: unknown): boolean => {
   return passingStates.test(code) || fromSocket || passingMessages.test(error.message)
 }
 
+/** Whether a statement found no room on the server's disk. */
+export const isFullDisk = (error: unknown): boolean => codeOf(error) === '53100'
+
 /**
  * The named constraint that a statement violated. A database distributed over shards appends their number, which
  * is cut off.

@@ -1,7 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isPassingDatabaseError } from '../db/errors.ts'
+import { isFullDisk, isPassingDatabaseError } from '../db/errors.ts'
 import { ApiError, type ErrorKind } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Methods } from './methods.ts'
@@ -18,11 +18,14 @@ const foreign: Record<number, [ErrorKind, string]> = {
   415: ['unsupportedMediaType', 'Send the body as application/json.'],
 }
 
+const fullDisk = 'The disk of the database is full; the operator has to free some space.'
+
 const toApiError = (error: FastifyError | ApiError, request: FastifyRequest): ApiError => {
   if (error instanceof ApiError) return error
   if (error.validation) return validationError(request, error)
   if (isPassingDatabaseError(error)) {
-    return new ApiError('unavailable', 'The database cannot be reached now; try again shortly.', {
+    const reason = isFullDisk(error) ? fullDisk : request.server.databaseFault()
+    return new ApiError('unavailable', reason ?? 'The database cannot be reached now; try again shortly.', {
       retryAfterSeconds: 2,
     })
   }

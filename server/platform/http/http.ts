@@ -33,6 +33,8 @@ export type App = FastifyInstance<
 declare module 'fastify' {
   interface FastifyInstance {
     paging: Paging
+    /** Why the database cannot be reached, where that is known. */
+    databaseFault: () => string | undefined
   }
 }
 
@@ -47,6 +49,7 @@ export type HttpOptions = {
   areas?: [name: string, description: string][]
   sessionCookie: SessionCookie
   baseUrl: () => string
+  databaseFault: () => string | undefined
   /** In place of watching this process. */
   overload?: Overload
 }
@@ -89,6 +92,7 @@ export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => vo
   addSecurityHeaders(app, config)
   addBodyParser(app)
   addValidation(app)
+  app.decorate('databaseFault', options.databaseFault)
   addFailures(app, methods)
   if (config.telemetry.endpoint) addTracing(app)
   addRequestMetrics(app, metrics)
