@@ -16,6 +16,9 @@ export const listAgentGroups = (db: Db, org: OrgId, { limit, after }: Page) =>
     .limit(limit + 1)
     .execute()
 
+export const findAgentGroup = (db: Db, org: OrgId, id: string) =>
+  selectGroups(db, org).where('id', '=', id).executeTakeFirst()
+
 export const getAgentGroup = (db: Db, org: OrgId, id: string) =>
   selectGroups(db, org).where('id', '=', id).executeTakeFirstOrThrow(notFound)
 

@@ -54,6 +54,9 @@ export const listAgents = (db: Db, org: OrgId, filter: AgentFilter, { limit, aft
     .execute()
 }
 
+export const findAgent = (db: Db, org: OrgId, id: string) =>
+  selectAgents(db, org).where('agents.id', '=', id).executeTakeFirst()
+
 export const getAgent = (db: Db, org: OrgId, id: string) =>
   selectAgents(db, org).where('agents.id', '=', id).executeTakeFirstOrThrow(notFound)
 

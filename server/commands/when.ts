@@ -1,4 +1,4 @@
-import { isTimeZone, openZone } from '../platform/time-zone.ts'
+import { findTimeZone, openZone } from '../platform/time-zone.ts'
 import { type Called, WronglyCalled } from './call.ts'
 
 const unitMs = { h: 3_600_000, d: 86_400_000 }
@@ -20,7 +20,7 @@ export const readWhen = (name: string, given: string, timeZone: string, now: Dat
 /** The window of time that was asked for. */
 export const periodOf = ({ text }: Called, now: Date) => {
   const timezone = text('timezone') ?? new Intl.DateTimeFormat().resolvedOptions().timeZone
-  if (!isTimeZone(timezone)) throw new WronglyCalled('--timezone is an IANA name such as Europe/Berlin.')
+  if (findTimeZone(timezone) === undefined) throw new WronglyCalled('--timezone is an IANA name such as Europe/Berlin.')
   const until = text('until')
   return {
     since: readWhen('since', text('since') ?? '30d', timezone, now),

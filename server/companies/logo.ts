@@ -1,13 +1,24 @@
+import { domainToUnicode } from 'node:url'
 import { invalid } from '../platform/errors.ts'
 import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
+
+/**
+ * Programs read an address differently that is not written plainly: a browser takes `https:host`, and a backslash for a
+ * slash, where another one sees no host or a user.
+ */
+const isPlain = (address: string, { hostname, port }: URL): boolean => {
+  const written = /^https:\/\/([^/\\@?#\s]+)(?:[/?#][^\\\s]*)?$/i.exec(address)?.[1]?.toLowerCase().replace(/:443$/, '')
+  const read = port === '' ? '' : `:${port}`
+  return written === hostname + read || written === domainToUnicode(hostname) + read
+}
 
 /** Refuses an address that a viewer's browser should not be sent to. By its form alone: nothing is looked up. */
 export const checkLogoUrl = (logoUrl: string | null | undefined): void => {
   if (logoUrl === null || logoUrl === undefined) return
-  const url = URL.canParse(logoUrl) ? new URL(logoUrl) : undefined
+  const url = URL.parse(logoUrl)
   const sound = url?.protocol === 'https:' && url.username === '' && url.password === ''
-  if (!url || !sound || /\s/.test(logoUrl) || !isPublicHostByForm(url.hostname)) {
-    throw invalid('logoUrl', 'must be a public https URL without credentials')
+  if (!url || !sound || !isPlain(logoUrl, url) || !isPublicHostByForm(url.hostname)) {
+    throw invalid('logoUrl', 'must be a public https URL, written as https://host/path and without credentials')
   }
 }
 

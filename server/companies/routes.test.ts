@@ -75,6 +75,31 @@ describe('a company', () => {
     expect((await call('GET', `/v1/companies/${company.id}`, { key })).body).toEqual(company)
   })
 
+  it.each([
+    'https:example.com/a',
+    'https:/example.com/a',
+    'https:////example.com/a',
+    'https:\\\\example.com\\a',
+    'https://example.com\\@evil.com/',
+    'https://example.com/a\\b',
+    'https://ex\u00adample.com/a',
+    'https://ｅxample.com/a',
+    'https://0x08080808/a',
+  ])('refuses the logo address %j, which programs read differently', async (logoUrl) => {
+    const company = await makeCompany(server, key)
+    const answer = await call('PATCH', `/v1/companies/${company.id}`, { key, body: { logoUrl } })
+    expect([answer.status, answer.body.details?.issues?.[0]?.path]).toEqual([400, 'logoUrl'])
+  })
+
+  it.each(['https://bücher.example.com/a.png', 'https://xn--bcher-kva.example.com', 'HTTPS://example.com:8443?logo'])(
+    'takes the logo address %s as given',
+    async (logoUrl) => {
+      const company = await makeCompany(server, key)
+      const answer = await call('PATCH', `/v1/companies/${company.id}`, { key, body: { logoUrl } })
+      expect(answer.body.logoUrl).toBe(logoUrl)
+    },
+  )
+
   it('takes a logo address of 2,048 characters', async () => {
     const { id } = await makeCompany(server, key)
     const start = 'https://cdn.example.com/'

@@ -7,6 +7,7 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
+import { isSameTimeZone } from '../platform/time-zone.ts'
 import { endExport, startNext } from './jobs.ts'
 import { pathOf } from './manifest.ts'
 import {
@@ -29,9 +30,19 @@ export const auditedKind = ({ experimentId }: Pick<ExportKey, 'experimentId'>) =
 /** `config` in one spelling and with its defaults: that of a replay is the very same. */
 type Asked = Pick<NewExport, 'experimentId' | 'operationId' | 'config' | 'since' | 'until' | 'notificationEndpointId'>
 
+type Zoned = { timezone?: unknown }
+
+/** Two names of one time zone ask for the same. */
+const asSame = (config: Asked['config'], stored: StoredExport['config']): unknown => {
+  // Both are configurations that were checked: objects.
+  const [{ timezone: given }, { timezone: former }] = [config, stored] as [Zoned, Zoned]
+  const isSame = typeof given === 'string' && typeof former === 'string' && isSameTimeZone(given, former)
+  return isSame ? { ...config, timezone: former } : config
+}
+
 /** The same request again, whatever its spelling was. The order of monitors is that of columns, so it counts. */
 const replayOf = (stored: StoredExport, { experimentId, config }: Asked) => {
-  if (stored.experimentId !== experimentId || !isDeepStrictEqual(stored.config, config)) {
+  if (stored.experimentId !== experimentId || !isDeepStrictEqual(stored.config, asSame(config, stored.config))) {
     throw new ApiError('conflict', 'This operationId belongs to an export of another configuration; make a new one.')
   }
   return { stored, isReplay: true }

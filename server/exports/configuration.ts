@@ -2,7 +2,7 @@ import { explainFilter } from '../filters/explain.ts'
 import { faultsOf as filterFaultsOf, parseFilter } from '../filters/filter.ts'
 import type { Selection } from '../filters/queries.ts'
 import { type Issue, invalidAll } from '../platform/errors.ts'
-import { isTimeZone } from '../platform/time-zone.ts'
+import { findTimeZone, timeZoneFault } from '../platform/time-zone.ts'
 import type { MonitorExportConfig } from './schema.ts'
 
 type Given = 'versionScope' | 'format' | 'reasoning' | 'match' | 'metadata'
@@ -25,7 +25,7 @@ export const callsOf = (config: Configuration): Selection =>
 
 const faultsOf = ({ monitors, since, until, timezone, metadata = [] }: MonitorExportConfig): Issue[] => {
   const faults = filterFaultsOf({ monitors, since, until, metadata })
-  if (!isTimeZone(timezone)) faults.push({ path: 'timezone', message: 'must be an IANA name such as Europe/Berlin' })
+  if (findTimeZone(timezone) === undefined) faults.push({ path: 'timezone', message: timeZoneFault })
   return faults
 }
 
@@ -39,7 +39,7 @@ export const parseConfiguration = (given: MonitorExportConfig, path: string): Co
     monitors: given.monitors.map(({ id, result = 'all' }) => ({ id: id.toLowerCase(), result })),
     since: new Date(given.since).toISOString(),
     until: new Date(given.until).toISOString(),
-    timezone: given.timezone,
+    timezone: findTimeZone(given.timezone) ?? given.timezone,
     versionScope: given.versionScope ?? 'historical',
     format: given.format ?? 'csv',
     reasoning: given.reasoning ?? false,

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { makeAgentGroup, makeCompany, makeKey, makeMonitor, makeOrganization } from '../../test/make.ts'
-import { serviceKey, testServer } from '../../test/server.ts'
+import { type Answer, serviceKey, testServer } from '../../test/server.ts'
 import { exportsOf } from './test-exports.ts'
 
 const server = await testServer()
 const { call, clock } = server
 const { makeCalls, ask, read } = exportsOf(server)
+
+type Refusal = { details: { issues: { path: string }[] } }
 
 const issuesOf = ({ status, body }: { status: number; body: { details?: { issues?: { path: string }[] } } }) => {
   expect(status).toBe(400)
@@ -121,7 +123,7 @@ describe('asking for an export', () => {
     const stranger = await makeCalls(0)
     const group = await makeAgentGroup(server, stranger.key)
     const company = await makeCompany(server, stranger.key)
-    const answers = []
+    const answers: Answer<Refusal>[] = []
     for (const id of [randomUUID(), stranger.config.monitors[0]?.id]) {
       answers.push(await ask(key, { ...config, monitors: [...config.monitors, { id }] }))
     }
@@ -133,7 +135,26 @@ describe('asking for an export', () => {
     await call('DELETE', `/v1/monitors/${deleted.id}`, { key })
     answers.push(await ask(key, { ...config, monitors: [{ id: deleted.id }] }))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]))
-    expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+    const pathsOf = ({ body }: Answer<Refusal>) => body.details.issues.map(({ path }) => path).join()
+    const selectors = ['companyId', 'companyId', 'groupId', 'groupId', 'agentId', 'notificationEndpointId']
+    expect(answers.map(pathsOf)).toEqual([
+      ...['config.monitors[1].id', 'config.monitors[1].id'],
+      ...selectors.map((name) => `config.${name}`),
+      'config.monitors[0].id',
+    ])
+    const [unknown, foreign] = answers
+    expect(foreign?.text).toBe(unknown?.text)
+  })
+
+  it('names everything that is not there at once', async () => {
+    const { key, config } = await makeCalls(0)
+    const ids = { companyId: randomUUID(), agentId: randomUUID(), groupId: randomUUID() }
+    const monitors = [{ id: randomUUID() }, ...config.monitors, { id: randomUUID() }]
+    const { status, body } = await ask(key, { ...config, ...ids, monitors })
+    const message = 'names nothing that your organization has'
+    const paths = ['monitors[0].id', 'monitors[2].id', 'companyId', 'agentId', 'groupId']
+    const issues = paths.map((path) => ({ path: `config.${path}`, message }))
+    expect([status, body.details.issues]).toEqual([404, issues])
   })
 
   it('needs the entitlement, then the feature, before anything else is looked at', async () => {
@@ -196,7 +217,7 @@ describe('asking again', () => {
         { value: 'gold', op: 'eq', key: 'plan' },
         { op: 'is_true', key: 'vip', value: 'ignored' },
       ],
-      ...{ match: 'all', reasoning: false, format: 'csv', versionScope: 'historical', timezone: 'Europe/Berlin' },
+      ...{ match: 'all', reasoning: false, format: 'csv', versionScope: 'historical', timezone: 'EUROPE/berlin' },
       until: '2026-12-01T01:00:00.0000+01:00',
       since: '2026-10-31T16:00:00-08:00',
       monitors: [

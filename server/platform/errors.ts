@@ -49,6 +49,12 @@ export class ApiError extends Error {
 export const notFound = () =>
   new ApiError('notFound', 'Nothing is stored under this address for your organization. Check the id.')
 
+/** The same, of what a request names in its body: each place of it. */
+export const notFoundAt = (paths: string[]) => {
+  const issues = paths.map((path) => ({ path, message: 'names nothing that your organization has' }))
+  return new ApiError('notFound', invalidAll(issues).message, { issues })
+}
+
 /** A fault that only the handler can see, told in the form of all validation faults. */
 export const invalid = (path: string, message: string) =>
   new ApiError('invalid', `${path} ${message}`, { issues: [{ path, message }] })

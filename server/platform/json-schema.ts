@@ -1,28 +1,53 @@
 import { Ajv, type Schema, type ValidateFunction } from 'ajv'
+import type { DataValidationCxt } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
 
 /** The one validator of the product: of requests, and of whatever else is checked by a schema. */
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const instant =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
+  /^(\d{4})-(\d\d)-(\d\d)[Tt](?:([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(\.\d{1,9})?)?|24:00(?::00(?:\.0{1,9})?)?)(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)$/
+const hourMs = 3_600_000
+const minuteMs = 60_000
 
-/** RFC 3339 without leap seconds, for a day that exists, in years that PostgreSQL and JavaScript agree on. */
-const isInstant = (text: string): boolean => {
-  const parts = instant.exec(text)
-  if (!parts) return false
-  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])]
-  const date = new Date(Date.UTC(year, month - 1, day))
+/**
+ * Reads RFC 3339 and what ISO 8601 allows beside it: no seconds, `+0530`, `+05`, and 24:00. The day has to exist, and
+ * the year to be one that PostgreSQL and JavaScript agree on.
+ */
+const readInstant = (text: string): Date | undefined => {
+  const [, year, month, day, hour = '24', minute = '0', second = '0', fraction = '', sign, hours = '0', minutes = '0'] =
+    instant.exec(text) ?? []
+  if (year === undefined) return undefined
+  // Date.UTC takes the years up to 99 for those of the last century.
+  const dayMs = Date.parse(`${year}-${month}-${day}T00:00:00Z`)
+  const date = new Date(dayMs)
+  if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return undefined
+  const timeMs = Number(hour) * hourMs + Number(minute) * minuteMs + Number(second) * 1_000
+  const offsetMs = (Number(hours) * hourMs + Number(minutes) * minuteMs) * (sign === '-' ? -1 : 1)
+  const read = new Date(dayMs + timeMs + Math.floor(Number(`0${fraction}`) * 1_000) - offsetMs)
   // An offset can carry the instant into the year before or after the one that is written.
-  const utcYear = new Date(text).getUTCFullYear()
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day && utcYear >= 1 && utcYear <= 9_999
+  return Number(year) >= 1 && read.getUTCFullYear() >= 1 && read.getUTCFullYear() <= 9_999 ? read : undefined
 }
+
+/** The form that `Date` reads everywhere. */
+const plainInstant = /^\d{4}-\d\d-\d\d[Tt](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
+
+/** Marks an instant in a request: one in an unusual form is handed on in the usual one. */
+export const instantKeyword = 'x-instant'
 
 const build = (coerceTypes: boolean, allErrors = true): Ajv => {
   const ajv = new Ajv({ allErrors, coerceTypes, useDefaults: true, strict: false, multipleOfPrecision: 9 })
   addFormats.default(ajv, ['email', 'uri'])
   ajv.addFormat('uuid', uuid)
-  ajv.addFormat('date-time', isInstant)
+  ajv.addFormat('date-time', (text) => readInstant(text) !== undefined)
+  ajv.addKeyword({
+    ...{ keyword: instantKeyword, type: 'string', schemaType: 'boolean', modifying: true, errors: false },
+    validate: (_isInstant: boolean, text: string, _schema?: unknown, at?: DataValidationCxt) => {
+      const read = plainInstant.test(text) ? undefined : readInstant(text)
+      if (read && at) at.parentData[at.parentDataProperty] = read.toISOString()
+      return true
+    },
+  })
   return ajv
 }
 

@@ -1,16 +1,35 @@
+import { invalid } from './errors.ts'
+import { timeZoneNames } from './time-zone-names.ts'
+
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
-/** What a tenant may call a time zone: a name of the IANA database, in which an offset is none. */
-export const isTimeZone = (name: string): boolean => {
-  if (!/^[A-Za-z]/.test(name)) return false
+const canonicalOf = (timeZone: string): string => new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone
+
+/** Returns a zone or link of the IANA database in its own spelling, whatever letter case it was written in. */
+export const findTimeZone = (written: string): string | undefined => {
+  const name = timeZoneNames.get(written.toLowerCase())
+  if (name === undefined) return undefined
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
+    canonicalOf(name)
+    return name
   } catch {
-    return false
+    // The database is newer than the runtime.
+    return undefined
   }
 }
+
+/** Like `findTimeZone`; refuses what it does not find, naming where in the request it stands. */
+export const readTimeZone = (written: string, path: string): string => {
+  const name = findTimeZone(written)
+  if (name === undefined) throw invalid(path, timeZoneFault)
+  return name
+}
+
+export const timeZoneFault = 'must be an IANA name such as Europe/Berlin'
+
+/** Whether two names are those of one zone, as UTC and Etc/UTC are. */
+export const isSameTimeZone = (a: string, b: string): boolean => a === b || canonicalOf(a) === canonicalOf(b)
 
 /** A time on the wall of a zone, written as if it were UTC: its UTC fields are what the clock on the wall shows. */
 export type WallTime = Date

@@ -1,8 +1,7 @@
 import type { Deps } from '../../deps.ts'
-import { invalid } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, IdParams } from '../../platform/http/schemas.ts'
-import { isTimeZone } from '../../platform/time-zone.ts'
+import { readTimeZone } from '../../platform/time-zone.ts'
 import { getBucket } from '../queries.ts'
 import { countItems, countReviews } from './queries.ts'
 import { Progress, ProgressQuery } from './schema.ts'
@@ -23,8 +22,8 @@ export const bucketProgress = (app: App, { db, clock }: Deps): void => {
         response: answers({ 200: Progress }, 400, 401, 404),
       },
     },
-    async ({ actor, params, query: { timezone } }) => {
-      if (!isTimeZone(timezone)) throw invalid('timezone', 'must be an IANA name such as Europe/Berlin')
+    async ({ actor, params, query }) => {
+      const timezone = readTimeZone(query.timezone, 'timezone')
       const { id: bucketId } = await getBucket(db, actor.org, params.id)
       const asked = { bucketId, now: clock.now(), timezone }
       const { wanted, ...conversations } = await countItems(db, actor.org, asked)

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
-import { ApiError, notFound } from '../../platform/errors.ts'
+import { ApiError, notFound, notFoundAt } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../../platform/http/schemas.ts'
 import { holdFinding } from '../hold.ts'
@@ -59,7 +59,9 @@ export const findingConversations = (app: App, { db, clock }: Deps): void => {
     },
     async ({ actor, params, body: { conversationId } }, reply) => {
       const attachment = await db.transaction().execute(async (trx) => {
-        const { id } = await holdFinding(trx, actor.org, params.id)
+        const { id } = await holdFinding(trx, actor.org, params.id).catch((error: unknown) => {
+          throw error instanceof ApiError && error.kind === 'notFound' ? notFoundAt(['id']) : error
+        })
         const before = await findAttached(trx, actor.org, id, conversationId)
         if (!before) {
           if ((await countAttached(trx, actor.org, id)) >= mostAttached) {
@@ -68,7 +70,7 @@ export const findingConversations = (app: App, { db, clock }: Deps): void => {
           await attachConversations(trx, actor.org, id, [conversationId], clock.now())
         }
         const attached = before ?? (await findAttached(trx, actor.org, id, conversationId))
-        if (!attached) throw notFound()
+        if (!attached) throw notFoundAt(['conversationId'])
         await recordAudit(trx, actor, 'finding.attach', ...targetsOf(id, attached.conversationId))
         return { ...attached, alreadyExisted: before !== undefined }
       })

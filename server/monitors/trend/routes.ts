@@ -2,7 +2,7 @@ import type { Deps } from '../../deps.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, IdParams } from '../../platform/http/schemas.ts'
-import { isTimeZone } from '../../platform/time-zone.ts'
+import { readTimeZone } from '../../platform/time-zone.ts'
 import { share } from '../agreement/statistics.ts'
 import { getMonitor } from '../queries.ts'
 import { correctedRate } from './corrected.ts'
@@ -28,11 +28,11 @@ export const monitorTrend = (app: App, { db, clock }: Deps): void => {
         response: answers({ 200: Trend }, 400, 401, 403, 404),
       },
     },
-    async ({ actor, params, query: { interval, timezone, version, ...window } }) => {
-      if (!isTimeZone(timezone)) throw invalid('timezone', 'must be an IANA name such as Europe/Berlin')
+    async ({ actor, params, query: { interval, version, ...window } }) => {
       const since = window.since === undefined ? undefined : new Date(window.since)
       const until = window.until === undefined ? clock.now() : new Date(window.until)
       if (since && until <= since) throw invalid(window.until ? 'until' : 'since', 'must leave time between the two')
+      const timezone = readTimeZone(window.timezone, 'timezone')
       const { id, number, kind } = await getMonitor(db, actor.org, params.id)
       // Of a monitor that has one version it is the newest of each call, which then need not be looked for.
       const asked = {

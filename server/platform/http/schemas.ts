@@ -1,4 +1,5 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
+import { instantKeyword } from '../json-schema.ts'
 
 /** The shared pieces that every resource's schemas are made of. */
 
@@ -31,7 +32,11 @@ export const Timestamp = Type.Unsafe<Date>({
 })
 
 /** An instant in a request, with any offset. */
-export const TimestampInput = Type.String({ format: 'date-time', examples: ['2026-11-21T10:30:00+01:00'] })
+export const TimestampInput = Type.String({
+  format: 'date-time',
+  [instantKeyword]: true,
+  examples: ['2026-11-21T10:30:00+01:00'],
+})
 
 /** The name of a thing, as people write it. */
 export const Name = Type.String({ minLength: 1, maxLength: 255, pattern: '\\S' })
