@@ -12,8 +12,9 @@ import {
   type TranscriptRow,
   upsertTranscripts,
 } from '../server/conversations/ingest/queries.ts'
-import { giveTranscript, searchableText } from '../server/conversations/ingest/transcript.ts'
-import { computeSignals } from '../server/conversations/signals/compute.ts'
+import { giveTranscript } from '../server/conversations/ingest/transcript.ts'
+import { signalsOf } from '../server/conversations/signals/compute.ts'
+import { noSignals } from '../server/conversations/signals/signals.ts'
 import { type Maker, makeConversation } from '../server/demo/conversation.ts'
 import { enqueueEvaluation } from '../server/evaluations/jobs.ts'
 import { type Database, type OrgId, openDatabase } from '../server/platform/db/database.ts'
@@ -63,8 +64,8 @@ const rowsOf = (items: Incoming[], agentId: string, agentVersionId: string): Row
   const transcripts: TranscriptRow[] = []
   for (const { transcript, agent, version, metrics, recordingUrl, status, externalId, ...item } of items) {
     const id = newId()
-    const { turns, ...read } = giveTranscript(transcript, { startedAt: item.startedAt }).read()
-    const signals = computeSignals(turns, null)
+    const { measured, ...read } = giveTranscript(transcript, { startedAt: item.startedAt }).read()
+    const signals = measured ? signalsOf(measured, null) : noSignals
     const row = {
       ...item,
       id,
@@ -75,7 +76,7 @@ const rowsOf = (items: Incoming[], agentId: string, agentVersionId: string): Row
       signals,
     }
     conversations.push(row)
-    transcripts.push({ conversationId: id, ...read, turnCount: turns.length, text: searchableText(turns) })
+    transcripts.push({ conversationId: id, ...read })
   }
   return { conversations, transcripts }
 }

@@ -17,6 +17,7 @@ import { loadSecretKey } from './platform/secrets/secret-key.ts'
 import { openSecrets, type Secrets } from './platform/secrets/secrets.ts'
 import { openSweeps, type Sweeps, trust } from './platform/sweeps.ts'
 import { openTelemetry, type Telemetry } from './platform/telemetry/telemetry.ts'
+import { openThreads, type Threads } from './platform/threads/threads.ts'
 
 /** Everything with a lifetime that a handler or a job may stand on. */
 export type Deps = {
@@ -35,6 +36,7 @@ export type Deps = {
   outbound: Outbound
   judge: Judge
   rules: Rules
+  threads: Threads
   metrics: Metrics
   telemetry: Telemetry
   /** Where requests are answered; known once they are, when the port is chosen by the system. And whether it will soon end. */
@@ -88,6 +90,7 @@ export const openDeps = async (options: OpenOptions): Promise<Deps> => {
   const outbound = closing(openOutbound(config))
   const identity = closing(await openIdentity({ db, listener, clock, log, serviceKey: config.serviceKey }))
   const rules = closing(openRules())
+  const threads = closing(openThreads(new URL('./thread.ts', import.meta.url)))
   const judge = closing(openJudge(config.judge, { clock }))
   const jobs = closing(await openJobs({ database, log }))
   const metrics = openMetrics({ database, countJobs: jobs.counts })
@@ -113,6 +116,7 @@ export const openDeps = async (options: OpenOptions): Promise<Deps> => {
       metrics,
     },
     ...{
+      threads,
       telemetry,
       sessionCookie,
       listening,

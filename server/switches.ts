@@ -52,6 +52,7 @@ const readStorage = (text: string): Storage | undefined => {
 const mebibytes = 1024 * 1024
 const defaultLimits = {
   bodyBytes: 1 * mebibytes,
+  documentBytes: 8 * mebibytes,
   batchBytes: 32 * mebibytes,
   logoBytes: 2 * mebibytes,
   recordingBytes: 512 * mebibytes,

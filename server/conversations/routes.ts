@@ -9,6 +9,7 @@ import { erasedError, ingestList, ingestStream, metricsRefusal } from './ingest/
 import { readBody } from './ingest/from-body.ts'
 import { ingestConversations } from './ingest/ingest.ts'
 import { changeConversation } from './ingest/patch.ts'
+import { turnsOfLongContent } from './ingest/tasks.ts'
 import { getConversation, getTranscript } from './queries.ts'
 import { recordingUrlOf } from './recordings/address.ts'
 import { findRecording } from './recordings/queries.ts'
@@ -24,7 +25,7 @@ export const conversations = (app: App, deps: Deps): void => {
   app.post(
     '/v1/conversations',
     {
-      config: { access: { role: 'member' } },
+      config: { access: { role: 'member' }, apart: 'transcript' },
       schema: {
         tags,
         operationId: 'createConversation',
@@ -59,7 +60,7 @@ export const conversations = (app: App, deps: Deps): void => {
   app.post(
     '/v1/conversations/batch',
     {
-      config: { access: { role: 'member' }, takes: 'batch' },
+      config: { access: { role: 'member' }, takes: 'batch', list: 'conversations', apart: 'transcript' },
       bodyLimit: limits.batchBytes,
       schema: {
         tags,
@@ -107,7 +108,7 @@ export const conversations = (app: App, deps: Deps): void => {
   app.patch(
     '/v1/conversations/:id',
     {
-      config: { access: { role: 'member' } },
+      config: { access: { role: 'member' }, apart: 'transcript' },
       schema: {
         tags,
         operationId: 'updateConversation',
@@ -140,7 +141,7 @@ export const conversations = (app: App, deps: Deps): void => {
         response: answers({ 200: Transcript }, 401, 404),
       },
     },
-    async ({ actor, params }) => {
+    async ({ actor, params }, reply) => {
       const { content, format, startedAt, conversationCreatedAt, ...found } = await getTranscript(
         db,
         actor.org,
@@ -148,9 +149,11 @@ export const conversations = (app: App, deps: Deps): void => {
       )
       const recording = await findRecording(db, actor.org, params.id)
       const recordingUrl = recordingUrlOf(deps, actor.features, found.conversationId, recording)
-      const given: unknown = content === null ? null : JSON.parse(content)
-      const reading = format === null ? undefined : readTranscript(given, { provider: format, startedAt })
-      return {
+      const hints = { ...(format !== null && { provider: format }), startedAt }
+      const long = content === null ? undefined : await turnsOfLongContent(deps.threads, content, hints)
+      const given: unknown = content === null || long !== undefined ? null : JSON.parse(content)
+      const reading = format === null || long !== undefined ? undefined : readTranscript(given, hints)
+      const answer = {
         conversationId: found.conversationId,
         createdAt: found.createdAt ?? conversationCreatedAt,
         ...(recordingUrl !== undefined && { recordingUrl }),
@@ -160,6 +163,12 @@ export const conversations = (app: App, deps: Deps): void => {
         turns: reading && 'turns' in reading ? reading.turns : [],
         unreadable: found.unreadable,
       }
+      if (long === undefined) return answer
+      const { content: _content, turns: _turns, ...others } = answer
+      const turns = format === null ? '[]' : long
+      const text = `${JSON.stringify(others).slice(0, -1)},"content":${content},"turns":${turns}}`
+      // The text of such an answer: text is sent as it is.
+      return reply.type('application/json; charset=utf-8').send(text as unknown as typeof answer)
     },
   )
 }

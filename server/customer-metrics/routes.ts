@@ -92,8 +92,8 @@ export const customerMetrics = (app: App, deps: Deps): void => {
   app.post(
     '/v1/customer-metrics',
     {
-      bodyLimit: config.limits.batchBytes,
-      config: { access: { role: 'member', entitlement: 'metrics' } },
+      bodyLimit: config.limits.documentBytes,
+      config: { access: { role: 'member', entitlement: 'metrics' }, list: 'metrics' },
       schema: {
         tags,
         operationId: 'createCustomerMetrics',

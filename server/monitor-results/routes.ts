@@ -30,8 +30,8 @@ export const monitorResults = (app: App, deps: Deps): void => {
   app.post(
     '/v1/monitor-results',
     {
-      bodyLimit: config.limits.batchBytes,
-      config: { access: { role: 'member', entitlement } },
+      bodyLimit: config.limits.documentBytes,
+      config: { access: { role: 'member', entitlement }, list: 'results' },
       schema: {
         tags,
         operationId: 'createMonitorResults',

@@ -49,6 +49,8 @@ export const signIn = (app: App, deps: Deps): void => {
   const asVisitor = async (request: FastifyRequest) => {
     if (request.headers.origin !== undefined) checkOrigin(request, deps)
   }
+  /** Before the body is read: a guess costs the service next to nothing. */
+  const asAttempt = async (request: FastifyRequest) => countAttempt(request.ip)
 
   const sendSession = (reply: FastifyReply, opened: Awaited<ReturnType<typeof openSession>>) => {
     if (!opened) throw wrongPassword()
@@ -58,7 +60,7 @@ export const signIn = (app: App, deps: Deps): void => {
   app.post(
     '/auth/sign-in/email',
     {
-      onRequest: asVisitor,
+      onRequest: [asVisitor, asAttempt],
       config: { access: 'public' },
       schema: {
         tags,
@@ -71,7 +73,6 @@ export const signIn = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      countAttempt(request.ip)
       return sendSession(
         reply,
         await openSession(deps, await library(), request, request.body, { action: 'session.create' }),
@@ -131,7 +132,7 @@ export const signIn = (app: App, deps: Deps): void => {
   app.post(
     '/auth/change-password',
     {
-      onRequest: asSession,
+      onRequest: [asSession, asAttempt],
       config: { access: 'public' },
       schema: {
         tags,
@@ -144,7 +145,6 @@ export const signIn = (app: App, deps: Deps): void => {
     },
     async (request, reply) => {
       const { session, body } = request
-      countAttempt(request.ip)
       const { hashPassword, verifyPassword } = await library()
       const present = await findPasswordHash(db, session.userId)
       if (present === undefined || !(await verifyPassword(body.currentPassword, present))) {
@@ -173,7 +173,7 @@ export const signIn = (app: App, deps: Deps): void => {
   app.post(
     '/auth/invitation/check',
     {
-      onRequest: asVisitor,
+      onRequest: [asVisitor, asAttempt],
       config: { access: 'public', unaudited: 'It changes nothing; the token is in the body to stay out of logs.' },
       schema: {
         tags,
@@ -185,7 +185,6 @@ export const signIn = (app: App, deps: Deps): void => {
       },
     },
     async (request) => {
-      countAttempt(request.ip)
       const invitation = await getInvitation(deps, request.body.token)
       const newAccount = (await findPasswordAsked(db, invitation)) === undefined
       return { email: invitation.email, organization: invitation.organizationName, newAccount }
@@ -195,7 +194,7 @@ export const signIn = (app: App, deps: Deps): void => {
   app.post(
     '/auth/invitation',
     {
-      onRequest: asVisitor,
+      onRequest: [asVisitor, asAttempt],
       config: { access: 'public' },
       schema: {
         tags,
@@ -211,7 +210,6 @@ export const signIn = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      countAttempt(request.ip)
       const { org, email } = await accept(deps, await library(), request.id, request.body)
       const credentials = { email, password: request.body.password }
       return sendSession(reply, await openSession(deps, await library(), request, credentials, { org }))

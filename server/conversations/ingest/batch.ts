@@ -16,7 +16,7 @@ import type { IngestDeps } from './store.ts'
 /** Conversations of one transaction. More gain nothing, and hold their locks longer. */
 const chunkItems = 500
 /** Of a stream, in bytes: what one transaction may hold of it in memory. */
-const chunkBytes = 8 * 1024 * 1024
+const chunkBytes = 4 * 1024 * 1024
 
 type Answer = Static<typeof BatchAnswer>['data'][number]
 
@@ -82,7 +82,7 @@ export const ingestStream = async (deps: IngestDeps, actor: Actor, lines: Readab
   const spool = openSpool()
   try {
     let separator = ''
-    const limits = { items: chunkItems, bytes: chunkBytes, lineBytes: deps.config.limits.batchBytes }
+    const limits = { items: chunkItems, bytes: chunkBytes, lineBytes: deps.config.limits.documentBytes }
     for await (const chunk of chunksOfLines(lines, limits)) {
       const answers = await store(chunk)
       await spool.add(separator + answers.map((answer) => JSON.stringify(answer)).join(','))

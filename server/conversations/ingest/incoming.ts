@@ -30,7 +30,7 @@ export type Incoming = {
   endReason: string | null
   customerId: string | null
   metadata: Record<string, unknown>
-  /** Any JSON, kept as it is. */
+  /** Any JSON, kept as it is; a long one as a `JsonText`. */
   transcript: unknown
   /** The format to try first when the transcript is read. */
   provider?: string

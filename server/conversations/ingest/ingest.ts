@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { maxKeys } from '../../customer-metrics/metric.ts'
 import { listMetricKeys } from '../../customer-metrics/queries.ts'
@@ -6,7 +7,6 @@ import { ApiError, invalid } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { mapWithPauses } from '../../platform/map-with-pauses.ts'
 import { tombstoneHash } from '../erasure/tombstone.ts'
-import { redact } from '../redaction.ts'
 import { tryTransaction } from './attempts.ts'
 import { metadataIssues } from './from-body.ts'
 import type { Incoming, Outcome } from './incoming.ts'
@@ -14,15 +14,38 @@ import { begin, contradiction, contradictionOf, isSame, merge, type Part, type S
 import { findTombstones, getIngestSettings, listTranscriptStates, lockConversationsByExternalId } from './queries.ts'
 import { type References, resolveReferences } from './references.ts'
 import { type IngestDeps, type Slot, storeSlots } from './store.ts'
-import { giveTranscript } from './transcript.ts'
+import { type Prepared, prepare } from './tasks.ts'
 
-const redactIncoming = (item: Incoming): Incoming => ({
-  ...item,
-  // Redaction keeps the shape of what it is given.
-  metadata: redact(item.metadata) as Incoming['metadata'],
-  transcript: redact(item.transcript),
-  metrics: redact(item.metrics) as Incoming['metrics'],
-})
+/** A conversation whose transcript is read, or why it cannot be stored. */
+type PreparedItem = Omit<Incoming, 'transcript'> & Pick<Prepared, 'transcript'> & { fault?: ApiError }
+
+/** How many are read at once: each is in memory several times. */
+const lanes = 8
+
+const prepareAll = async ({ threads }: IngestDeps, given: Incoming[], redacts: boolean): Promise<PreparedItem[]> => {
+  const items: PreparedItem[] = new Array(given.length)
+  const prepareOne = async (item: Incoming): Promise<PreparedItem> => {
+    try {
+      return { ...item, ...(await prepare(threads, item, redacts)) }
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.kind === 'unavailable') throw error
+      return { ...item, transcript: null, fault: error }
+    }
+  }
+  let next = 0
+  const work = async () => {
+    let since = performance.now()
+    while (next < given.length) {
+      const index = next++
+      items[index] = await prepareOne(given[index] as Incoming) // next is within the list
+      if (performance.now() - since < 10) continue
+      await setImmediate()
+      since = performance.now()
+    }
+  }
+  await Promise.all(Array.from({ length: lanes }, work))
+  return items
+}
 
 /** What the batch meets: conversations that are stored already, locked, and external ids that were erased. */
 const findPresent = async (trx: Db, org: OrgId, externalIds: string[]) => {
@@ -44,9 +67,7 @@ const findPresent = async (trx: Db, org: OrgId, externalIds: string[]) => {
   return { slots, erased: new Set(found.flatMap(({ hash }) => hashes.get(hash) ?? [])) }
 }
 
-const partOf = (item: Incoming, references: References): Part => {
-  const { transcript, provider, startedAt } = item
-  const hints = { startedAt, ...(provider !== undefined && { provider }) }
+const partOf = (item: PreparedItem, references: References): Part => {
   return {
     ...references,
     externalId: item.externalId,
@@ -54,13 +75,13 @@ const partOf = (item: Incoming, references: References): Part => {
     channel: item.channel,
     direction: item.direction,
     status: item.status,
-    startedAt,
+    startedAt: item.startedAt,
     endedAt: item.endedAt,
     durationSeconds: item.durationSeconds,
     endReason: item.endReason,
     customerId: item.customerId,
     metadata: item.metadata,
-    transcript: transcript === null || transcript === undefined ? null : giveTranscript(transcript, hints),
+    transcript: item.transcript,
   }
 }
 
@@ -78,7 +99,11 @@ const applyPart = (slot: Slot | undefined, part: Part, metadataBytes: number): S
 }
 
 /** A conversation has so many metrics at most, whatever parts they come in. */
-const tooManyMetrics = (slot: Slot | undefined, { metrics }: Incoming, stored: MetricKeys): ApiError | undefined => {
+const tooManyMetrics = (
+  slot: Slot | undefined,
+  { metrics }: Pick<Incoming, 'metrics'>,
+  stored: MetricKeys,
+): ApiError | undefined => {
   if (metrics.length === 0) return undefined
   const known = slot ? [...(stored.get(slot.state.id) ?? []), ...slot.metrics.map(({ key }) => key)] : []
   const keys = new Set([...known, ...metrics.map(({ key }) => key)])
@@ -91,7 +116,7 @@ type MetricKeys = Map<string, string[]>
 const findMetricKeys = async (
   trx: Db,
   org: OrgId,
-  items: Incoming[],
+  items: PreparedItem[],
   slots: Map<string, Slot>,
 ): Promise<MetricKeys> => {
   const ids = items.flatMap(
@@ -102,13 +127,13 @@ const findMetricKeys = async (
 }
 
 /** The agent that is not there would have been made, had the conversation not been stored with another one. */
-const anotherAgent = ({ state }: Slot, { agent }: Incoming, error: ApiError): ApiError | undefined =>
+const anotherAgent = ({ state }: Slot, { agent }: PreparedItem, error: ApiError): ApiError | undefined =>
   'make' in agent && error.details?.issues?.[0]?.path === 'agentExternalId'
     ? contradictionOf(state, ['agent'])
     : undefined
 
 /** Whether it brings metrics or a recording that no item before it did. What of it was stored is known only later. */
-const bringsMore = (slot: Slot, { metrics, recordingUrl }: Incoming): boolean =>
+const bringsMore = (slot: Slot, { metrics, recordingUrl }: PreparedItem): boolean =>
   (recordingUrl !== null && recordingUrl !== slot.recordingUrl) ||
   metrics.some((metric) => !slot.metrics.some((known) => isDeepStrictEqual(known, metric)))
 
@@ -122,12 +147,12 @@ const ingestOnce = async (
   also?: Also,
 ): Promise<Outcome[]> => {
   const settings = await getIngestSettings(trx, org)
-  const items = settings.redacts ? await mapWithPauses(given, redactIncoming) : given
+  const items = await prepareAll(deps, given, settings.redacts)
   const externalIds = [...new Set(items.flatMap(({ externalId }) => externalId ?? []))]
   const { slots, erased } = await findPresent(trx, org, externalIds)
 
-  const isErased = ({ externalId }: Incoming) => externalId !== null && erased.has(externalId)
-  const kept = items.filter((item) => !isErased(item))
+  const isErased = ({ externalId }: PreparedItem) => externalId !== null && erased.has(externalId)
+  const kept = items.filter((item) => !item.fault && !isErased(item))
   // For a conversation that is stored, an agent that would have to be made is another one: none is made.
   const asked = kept.map((item) => {
     if ('id' in item.agent || item.externalId === null || !slots.has(item.externalId)) return item
@@ -139,7 +164,8 @@ const ingestOnce = async (
   const metricKeys = await findMetricKeys(trx, org, kept, slots)
   const touched = new Set<Slot>()
   const mayBeNews = new Set<Outcome>()
-  const take = (item: Incoming): Outcome => {
+  const take = (item: PreparedItem): Outcome => {
+    if (item.fault) return { status: 'rejected', error: item.fault }
     const found = references.get(item)
     if (found === undefined) return { status: 'erased' }
     const slot = item.externalId === null ? undefined : slots.get(item.externalId)

@@ -1,6 +1,6 @@
 import { ApiError } from '../../platform/errors.ts'
-import { parseJson } from '../../platform/http/body.ts'
 import { openGather } from '../../platform/http/gather.ts'
+import { readJson } from '../../platform/http/json/read.ts'
 
 /** Newline-delimited JSON as it arrives, read with memory for one chunk. */
 
@@ -36,9 +36,9 @@ async function* linesOf(source: AsyncIterable<Buffer>, maxBytes: number): AsyncG
 
 const isBlank = (line: Buffer): boolean => line.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09)
 
-const parseLine = (line: Buffer): unknown => {
+const parseLine = async (line: Buffer): Promise<unknown> => {
   try {
-    return parseJson(line)
+    return await readJson(line, { apart: 'transcript' })
   } catch (error) {
     if (error instanceof ApiError) return error
     throw error
@@ -54,7 +54,7 @@ export async function* chunksOfLines(source: AsyncIterable<Buffer>, limits: Chun
   for await (const line of linesOf(source, limits.lineBytes)) {
     if (line instanceof ApiError) chunk.push(line)
     else if (!isBlank(line)) {
-      chunk.push(parseLine(line))
+      chunk.push(await parseLine(line))
       bytes += line.length
     }
     if (chunk.length >= limits.items || bytes >= limits.bytes) {

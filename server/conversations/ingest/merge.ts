@@ -10,8 +10,7 @@ import type { GivenTranscript, ReadTranscript } from './transcript.ts'
  */
 
 /** A transcript as it is stored, or as it was just read and will be. */
-export type TranscriptState = Omit<ReadTranscript, 'content' | 'turns'> & {
-  turnCount: number
+export type TranscriptState = Omit<ReadTranscript, 'content' | 'text' | 'measured'> & {
   /** Of one that is not stored yet. */
   fresh?: ReadTranscript
 }
@@ -47,8 +46,8 @@ export const secondsBetween = (startedAt: Date, endedAt: Date | null): number | 
 
 export const readState = (given: GivenTranscript): TranscriptState => {
   const fresh = given.read()
-  const { hash, length, format, unreadable, turns } = fresh
-  return { hash, length, format, unreadable, turnCount: turns.length, fresh }
+  const { hash, length, format, unreadable, turnCount } = fresh
+  return { hash, length, format, unreadable, turnCount, fresh }
 }
 
 /** The row that the first part makes. */

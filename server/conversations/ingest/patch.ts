@@ -1,14 +1,14 @@
 import type { Static } from 'typebox'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { type ApiError, invalidAll, notFound } from '../../platform/errors.ts'
-import { redact } from '../redaction.ts'
 import type { ConversationUpdate } from '../schema.ts'
 import { metadataIssues, recordingUrlIssue, timeIssues } from './from-body.ts'
 import { readState, type State, secondsBetween } from './merge.ts'
 import { getIngestSettings, listTranscriptStates, lockConversation } from './queries.ts'
 import { resolveReferences } from './references.ts'
 import { type IngestDeps, type Slot, storeSlots } from './store.ts'
-import { giveTranscript } from './transcript.ts'
+import { prepare } from './tasks.ts'
+import type { GivenTranscript } from './transcript.ts'
 
 type Change = Static<typeof ConversationUpdate>
 
@@ -30,8 +30,8 @@ const durationOf = (state: State, change: Change, endedAt: Date | null): number 
   return change.endedAt === undefined ? state.durationSeconds : secondsBetween(state.startedAt, endedAt)
 }
 
-const changed = (state: State, change: Change): State => {
-  const { agentVersionId, companyId, channel, direction, status, endReason, customerId, transcript } = change
+const changed = (state: State, change: Change, transcript: GivenTranscript | null): State => {
+  const { agentVersionId, companyId, channel, direction, status, endReason, customerId } = change
   const endedAt = instantOr(change.endedAt, state.endedAt)
   return {
     ...state,
@@ -45,14 +45,9 @@ const changed = (state: State, change: Change): State => {
     endedAt,
     durationSeconds: durationOf(state, change, endedAt),
     metadata: metadataOf(state.metadata, change.metadata),
-    ...(transcript !== undefined && { transcript: replaced(state, transcript) }),
+    // What is given takes the place of what is stored, whichever is fuller.
+    ...(transcript && transcript.hash !== state.transcript?.hash && { transcript: readState(transcript) }),
   }
-}
-
-/** What is given takes the place of what is stored, whichever is fuller. */
-const replaced = (state: State, value: unknown): State['transcript'] => {
-  const given = giveTranscript(value, { startedAt: state.startedAt })
-  return given.hash === state.transcript?.hash ? state.transcript : readState(given)
 }
 
 /** Changes one conversation, and sets off what the change sets off. */
@@ -64,12 +59,15 @@ export const changeConversation = async (
   given: Change,
 ): Promise<void> => {
   const { redacts } = await getIngestSettings(trx, org)
-  const change: Change = redacts
-    ? // Redaction keeps the shape of what it is given.
-      { ...given, ...(redact({ metadata: given.metadata, transcript: given.transcript }) as Partial<Change>) }
-    : given
   const before = await load(trx, org, id)
-  const state = changed(before, change)
+  const { transcript, metadata, ...rest } = given
+  const prepared = await prepare(
+    deps.threads,
+    { transcript: transcript ?? null, metadata: metadata ?? {}, metrics: [], startedAt: before.startedAt },
+    redacts,
+  )
+  const change: Change = { ...rest, ...(metadata && { metadata: prepared.metadata }) }
+  const state = changed(before, change, prepared.transcript)
   const { agentVersionId, companyId, recordingUrl } = change
   const issues = [
     ...timeIssues(state.startedAt, state.endedAt),

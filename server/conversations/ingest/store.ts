@@ -4,14 +4,11 @@ import type { Deps } from '../../deps.ts'
 import { enqueueEvaluation, enqueueMetricRules, enqueuePinned } from '../../evaluations/jobs.ts'
 import { noteChanges } from '../../experiments/observations/changes.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
-import { mapWithPauses } from '../../platform/map-with-pauses.ts'
 import { tombstoneHash } from '../erasure/tombstone.ts'
 import { fetchRecording } from '../recordings/jobs.ts'
 import { insertPendingRecordings } from '../recordings/queries.ts'
-import { computeSignals } from '../signals/compute.ts'
+import { type Measured, signalsOf } from '../signals/compute.ts'
 import { noSignals } from '../signals/signals.ts'
-import { readTranscript } from '../transcripts/read.ts'
-import type { Turn } from '../transcripts/turn.ts'
 import { Overtaken } from './attempts.ts'
 import type { Incoming } from './incoming.ts'
 import { isSame, type State } from './merge.ts'
@@ -24,9 +21,9 @@ import {
   updateConversations,
   upsertTranscripts,
 } from './queries.ts'
-import { searchableText } from './transcript.ts'
+import { measureContent } from './tasks.ts'
 
-export type IngestDeps = Pick<Deps, 'db' | 'jobs' | 'clock' | 'config'>
+export type IngestDeps = Pick<Deps, 'db' | 'jobs' | 'clock' | 'config' | 'threads'>
 
 /** A conversation as it stood before, locked, and as it is to be. */
 export type Slot = {
@@ -42,44 +39,43 @@ const isTranscriptNew = ({ before, state }: Slot): boolean =>
 const needsSignals = (slot: Slot): boolean =>
   slot.before === null || isTranscriptNew(slot) || slot.before.durationSeconds !== slot.state.durationSeconds
 
-/** The turns of the transcripts that are stored already, read again. */
-const readStored = async (trx: Db, org: OrgId, slots: Slot[]): Promise<Map<string, Turn[]>> => {
+/** What is measured of the transcripts that are stored already, which are read again. */
+const measureStored = async ({ threads }: IngestDeps, trx: Db, org: OrgId, slots: Slot[]) => {
+  const measured = new Map<string, Measured | null>()
   const stored = slots.filter(({ state }) => state.transcript?.format && !state.transcript.fresh)
-  if (stored.length === 0) return new Map()
+  if (stored.length === 0) return measured
   const startedAt = new Map(stored.map(({ state }) => [state.id, state.startedAt]))
   const rows = await listTranscriptContents(trx, org, [...startedAt.keys()])
-  return new Map(
-    rows.map(({ conversationId, content, format }) => {
-      const began = startedAt.get(conversationId)
-      const hints = { ...(format && { provider: format }), ...(began && { startedAt: began }) }
-      const reading = readTranscript(JSON.parse(content), hints)
-      return [conversationId, 'turns' in reading ? reading.turns : []]
-    }),
-  )
+  for (const { conversationId, content, format } of rows) {
+    const began = startedAt.get(conversationId)
+    const hints = { ...(format && { provider: format }), ...(began && { startedAt: began }) }
+    measured.set(conversationId, await measureContent(threads, content, hints))
+  }
+  return measured
 }
 
 /** Signals stand on the turns and on the duration: when either changes, they are computed anew. */
-const rowsOf = async (trx: Db, org: OrgId, slots: Slot[]): Promise<ConversationRow[]> => {
-  const stored = await readStored(trx, org, slots.filter(needsSignals))
-  return mapWithPauses(slots, (slot): ConversationRow => {
+const rowsOf = async (deps: IngestDeps, trx: Db, org: OrgId, slots: Slot[]): Promise<ConversationRow[]> => {
+  const stored = await measureStored(deps, trx, org, slots.filter(needsSignals))
+  return slots.map((slot): ConversationRow => {
     const { transcript, signals, ...row } = slot.state
     if (!needsSignals(slot)) return { ...row, signals: signals ?? noSignals }
-    const turns = transcript?.fresh?.turns ?? stored.get(row.id) ?? []
-    if (turns.length === 0) return { ...row, signals: noSignals }
+    const measured = transcript?.fresh ? transcript.fresh.measured : stored.get(row.id)
+    if (!measured) return { ...row, signals: noSignals }
     const durationMs = row.durationSeconds === null ? null : row.durationSeconds * 1_000
-    return { ...row, signals: computeSignals(turns, durationMs) }
+    return { ...row, signals: signalsOf(measured, durationMs) }
   })
 }
 
 const transcriptRow = ({ state }: Slot): TranscriptRow[] => {
   const fresh = state.transcript?.fresh
   if (!fresh) return []
-  const { turns, ...transcript } = fresh
-  return [{ conversationId: state.id, ...transcript, turnCount: turns.length, text: searchableText(turns) }]
+  const { measured: _, ...transcript } = fresh
+  return [{ conversationId: state.id, ...transcript }]
 }
 
 /** Of transcripts, in characters: the words of more than this much take a statement seconds to index. */
-const statementLength = 8 * 1024 * 1024
+const statementLength = 2 * 1024 * 1024
 
 const statementsOf = (rows: TranscriptRow[]): TranscriptRow[][] => {
   const statements: TranscriptRow[][] = []
@@ -98,8 +94,8 @@ const statementsOf = (rows: TranscriptRow[]): TranscriptRow[][] => {
 const byExternalId = (a: ConversationRow, b: ConversationRow): number =>
   (a.externalId ?? '') < (b.externalId ?? '') ? -1 : 1
 
-const storeConversations = async (trx: Db, org: OrgId, slots: Slot[]): Promise<void> => {
-  const rows = await rowsOf(trx, org, slots)
+const storeConversations = async (deps: IngestDeps, trx: Db, org: OrgId, slots: Slot[]): Promise<void> => {
+  const rows = await rowsOf(deps, trx, org, slots)
   const isNew = new Set(slots.filter(({ before }) => before === null).map(({ state }) => state.id))
   const inserts = rows.filter(({ id }) => isNew.has(id)).sort(byExternalId)
   const updates = rows.filter(({ id }) => !isNew.has(id))
@@ -143,7 +139,7 @@ const isToEvaluate = (slot: Slot): boolean =>
 /** Writes what changed, and what the change sets off. Tells the conversations with news in metrics or recording. */
 export const storeSlots = async (deps: IngestDeps, trx: Db, org: OrgId, slots: Slot[]): Promise<Set<string>> => {
   const changed = slots.filter(({ before, state }) => before === null || !isSame(before, state))
-  if (changed.length > 0) await storeConversations(trx, org, changed)
+  if (changed.length > 0) await storeConversations(deps, trx, org, changed)
   const measured = await storeMetrics(trx, org, slots)
   const recorded = await storeRecordings(deps, trx, org, slots)
   const idsOf = (some: Slot[]) => some.map(({ state }) => state.id)

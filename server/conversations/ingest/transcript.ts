@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { type Measured, measure } from '../signals/compute.ts'
 import { readTranscript } from '../transcripts/read.ts'
 import type { Turn } from '../transcripts/turn.ts'
 
@@ -10,13 +11,17 @@ export type ReadTranscript = {
   length: number
   format: string | null
   unreadable: string | null
-  turns: Turn[]
+  turnCount: number
+  /** What can be searched. */
+  text: string
+  /** Null without turns. */
+  measured: Measured | null
 }
 
 /** Read only when it turns out to be news: repeating what is stored costs no reading. */
 export type GivenTranscript = Pick<ReadTranscript, 'content' | 'hash' | 'length'> & { read: () => ReadTranscript }
 
-type Hints = { provider?: string; startedAt: Date }
+export type Hints = { provider?: string; startedAt: Date }
 
 export const giveTranscript = (value: unknown, hints: Hints): GivenTranscript => {
   const content = JSON.stringify(value)
@@ -25,8 +30,12 @@ export const giveTranscript = (value: unknown, hints: Hints): GivenTranscript =>
     ...given,
     read: () => {
       const reading = readTranscript(value, hints)
-      if ('unreadable' in reading) return { ...given, format: null, unreadable: reading.unreadable, turns: [] }
-      return { ...given, format: reading.format, unreadable: null, turns: reading.turns }
+      if ('unreadable' in reading) {
+        return { ...given, format: null, unreadable: reading.unreadable, turnCount: 0, text: '', measured: null }
+      }
+      const { format, turns } = reading
+      const read = { turnCount: turns.length, text: searchableText(turns), measured: measure(turns) }
+      return { ...given, format, unreadable: null, ...read }
     },
   }
 }

@@ -52,30 +52,26 @@ const silencesMs = (spoken: Span[], endMs: number): number[] => {
   return starts.map((startMs, index) => Math.max(0, startMs - (spoken[index - 1]?.endMs ?? 0)))
 }
 
-type TimedSignals = Pick<
-  Signals,
-  'talkRatio' | 'wordsPerMinute' | 'responseLatencyMs' | 'overlapMs' | 'longestSilenceMs' | 'deadAirShare'
->
+type TimedSignals = Pick<Signals, 'talkRatio' | 'wordsPerMinute' | 'responseLatencyMs' | 'overlapMs'>
 
 const unknown: TimedSignals = {
   talkRatio: null,
   wordsPerMinute: { agent: null, customer: null },
   responseLatencyMs: { p50: null, p95: null, max: null },
   overlapMs: null,
-  longestSilenceMs: null,
-  deadAirShare: null,
 }
+
+/** What the silence of a conversation follows from, however long it is said to have lasted. */
+type Sound = { spokenMs: number; lastEndMs: number; longestSilenceMs: number }
+
+/** What is measured of turns alone. */
+export type Measured = Omit<Signals, 'longestSilenceMs' | 'deadAirShare'> & { sound: Sound | null }
 
 /**
  * Talk time of a side is the time in which at least one of its utterances sounds: speaking over oneself counts once,
- * and when both sides speak at once, it counts for both. The conversation lasts until its stated end, or until the
- * last utterance ends, whichever is later.
+ * and when both sides speak at once, it counts for both.
  */
-const timedSignals = (
-  utterances: Utterance[],
-  words: Signals['words'],
-  durationMs: number | null | undefined,
-): TimedSignals => {
+const timedSignals = (utterances: Utterance[], words: Signals['words']): TimedSignals => {
   const speech = perSide((side) => union(utterances.filter(({ by }) => by === side)))
   const talkMs = perSide((side) => totalMs(speech[side]))
   const bothMs = talkMs.agent + talkMs.customer
@@ -84,8 +80,6 @@ const timedSignals = (
     return count === null || talkMs[side] === 0 ? null : round((count * 60_000) / talkMs[side], 1)
   }
   const latencies = responseLatencies(utterances).sort((a, b) => a - b)
-  const spoken = union(utterances)
-  const endMs = Math.max(durationMs ?? 0, spoken.at(-1)?.endMs ?? 0)
   return {
     talkRatio: bothMs === 0 ? null : round(talkMs.agent / bothMs, 4),
     wordsPerMinute: perSide(pace),
@@ -95,13 +89,18 @@ const timedSignals = (
       max: latencies.at(-1) ?? null,
     },
     overlapMs: commonMs(speech.agent, speech.customer),
-    longestSilenceMs: silencesMs(spoken, endMs).reduce((longest, ms) => Math.max(longest, ms), 0),
-    deadAirShare: endMs === 0 ? null : round((endMs - totalMs(spoken)) / endMs, 4),
   }
 }
 
-/** Measures a conversation. A human agent is neither side: heard, so not silence, and otherwise not measured. */
-export const computeSignals = (turns: Turn[], durationMs?: number | null): Signals => {
+const soundOf = (utterances: Utterance[]): Sound => {
+  const spoken = union(utterances)
+  const lastEndMs = spoken.at(-1)?.endMs ?? 0
+  const longestSilenceMs = silencesMs(spoken, lastEndMs).reduce((longest, ms) => Math.max(longest, ms), 0)
+  return { spokenMs: totalMs(spoken), lastEndMs, longestSilenceMs }
+}
+
+/** Measures turns. A human agent is neither side: heard, so not silence, and otherwise not measured. */
+export const measure = (turns: Turn[]): Measured => {
   const words = perSide((side) => countWords(turns, side))
   const utterances = utterancesOf(turns)
   return {
@@ -111,6 +110,22 @@ export const computeSignals = (turns: Turn[], durationMs?: number | null): Signa
     interruptions: interruptionsIn(turns),
     toolCalls: turns.filter(({ kind }) => kind === 'tool_call').length,
     toolFailures: countToolFailures(turns),
-    ...(utterances ? timedSignals(utterances, words, durationMs) : unknown),
+    ...(utterances ? timedSignals(utterances, words) : unknown),
+    sound: utterances && soundOf(utterances),
   }
 }
+
+/** The conversation lasts until its stated end, or until the last utterance ends, whichever is later. */
+export const signalsOf = ({ sound, ...signals }: Measured, durationMs?: number | null): Signals => {
+  if (!sound) return { ...signals, longestSilenceMs: null, deadAirShare: null }
+  const { spokenMs, lastEndMs, longestSilenceMs } = sound
+  const endMs = Math.max(durationMs ?? 0, lastEndMs)
+  return {
+    ...signals,
+    longestSilenceMs: Math.max(longestSilenceMs, endMs - lastEndMs),
+    deadAirShare: endMs === 0 ? null : round((endMs - spokenMs) / endMs, 4),
+  }
+}
+
+export const computeSignals = (turns: Turn[], durationMs?: number | null): Signals =>
+  signalsOf(measure(turns), durationMs)

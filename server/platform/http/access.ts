@@ -22,6 +22,10 @@ declare module 'fastify' {
     access?: Access
     /** The kind of body that the route takes; JSON unless said. */
     takes?: BodyKind
+    /** The property of a JSON body whose list is long, and read item by item. */
+    list?: string
+    /** The property of a JSON body, or of each item, that is handed on as text when it is long. */
+    apart?: string
     /** A header that the key may stand in besides `Authorization`: that of a client which was made for another service. */
     keyHeader?: string
     /** A foreign sender's route: its senders add properties at will, so its body is not strict. */

@@ -1,9 +1,8 @@
-import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { ApiError, type Issue } from '../errors.ts'
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
+import { ApiError } from '../errors.ts'
 import { openGather } from './gather.ts'
-import { maxIssues } from './validation.ts'
+import { readJson, readJsonList, unsoundParts } from './json/read.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -12,83 +11,7 @@ declare module 'fastify' {
   }
 }
 
-/** No published body nests deeper than a rich-text document; beyond this, serializers and PostgreSQL recurse. */
-const maxDepth = 64
-
 const refused = (message: string) => new ApiError('invalid', message, { issues: [{ path: '', message }] })
-
-/** How deep the brackets of a JSON text nest. */
-const depthOf = (text: string): number => {
-  let depth = 0
-  let deepest = 0
-  let inString = false
-  for (let i = 0; i < text.length; i++) {
-    const char = text.charCodeAt(i)
-    if (inString) {
-      if (char === 0x5c) i++
-      else if (char === 0x22) inString = false
-    } else if (char === 0x22) inString = true
-    else if (char === 0x7b || char === 0x5b) deepest = Math.max(deepest, ++depth)
-    else if (char === 0x7d || char === 0x5d) depth--
-  }
-  return deepest
-}
-
-const isSound = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
-
-/**
- * Every string and property name that PostgreSQL could not hold, with NUL or with half of a surrogate pair, and every
- * number that is none here.
- */
-const unsoundParts = (value: unknown, path = ''): Issue[] => {
-  const issues: Issue[] = []
-  const visit = (part: unknown, at: string): void => {
-    if (issues.length >= maxIssues) return
-    if (typeof part === 'number') {
-      if (!Number.isFinite(part)) issues.push({ path: at, message: 'must be a number below 1.8e308' })
-    } else if (typeof part === 'string') {
-      if (!isSound(part)) issues.push({ path: at, message: 'must not hold NUL or a lone surrogate' })
-    } else if (Array.isArray(part)) {
-      part.forEach((item, index) => {
-        visit(item, `${at}[${index}]`)
-      })
-    } else if (typeof part === 'object' && part !== null) {
-      for (const [name, item] of Object.entries(part)) {
-        const inside = at === '' ? name : `${at}.${name}`
-        if (!isSound(name))
-          issues.push({ path: inside.toWellFormed(), message: 'is a name with NUL or a lone surrogate' })
-        visit(item, inside)
-      }
-    }
-  }
-  visit(value, path)
-  return issues
-}
-
-// Only these escapes can bring such text into JSON of valid UTF-8, and only such digits a number beyond all.
-const suspicious = /\\u(?:0000|d[89a-f])|\d[eE]\+?\d{3}|(?<!\d)\d{309}/i
-/** Zero as nobody stores it: told again it would pass for a change. */
-const negativeZero = /[[:,]\s*-0/
-
-/** Reads a JSON body, refusing what cannot be stored or would exhaust a stack, before any schema sees it. */
-export const parseJson = (bytes: Buffer): unknown => {
-  if (!isUtf8(bytes)) throw refused('The body is not valid UTF-8.')
-  const text = bytes.toString('utf8')
-  if (text.length > maxDepth * 2 && depthOf(text) > maxDepth) {
-    throw refused(`The body nests deeper than ${maxDepth} levels.`)
-  }
-  let value: unknown
-  try {
-    value = negativeZero.test(text) ? JSON.parse(text, (_name, part) => (part === 0 ? 0 : part)) : JSON.parse(text)
-  } catch (error) {
-    throw refused(`The body is not valid JSON: ${(error as Error).message}.`)
-  }
-  if (suspicious.test(text)) {
-    const issues = unsoundParts(value)
-    if (issues.length > 0) throw new ApiError('invalid', 'Something in the body cannot be stored.', { issues })
-  }
-  return value
-}
 
 /** `stream`: handed to the handler as it arrives, so that its size is bounded by the handler alone. */
 const mediaTypes = {
@@ -146,6 +69,13 @@ export const checkUrlText = (request: FastifyRequest): void => {
   if (issues.length > 0) throw new ApiError('invalid', 'Text in the address cannot be stored.', { issues })
 }
 
+/** Anyone may call these, with an address, a password or a token. */
+const signInBytes = 8 * 1024
+
+export const limitSignIn = (route: RouteOptions): void => {
+  if (route.url.startsWith('/auth/')) route.bodyLimit = signInBytes
+}
+
 const readBytes = (request: FastifyRequest, stream: Readable): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const limit = Math.min(request.routeOptions.bodyLimit, request.maxBodyBytes)
@@ -163,6 +93,15 @@ const readBytes = (request: FastifyRequest, stream: Readable): Promise<Buffer> =
     stream.once('error', () => reject(refused('The body did not arrive whole.')))
   })
 
+const readDocument = ({ routeOptions: { config } }: FastifyRequest, bytes: Buffer): Promise<unknown> => {
+  const { list, apart, foreign } = config
+  const reading = { apart, isForeign: foreign }
+  return list ? readJsonList(bytes, { ...reading, list, mostItems: mostListItems }) : readJson(bytes, reading)
+}
+
+/** What the JSON form of every batch takes. */
+const mostListItems = 1_000
+
 export const addBodyParser = (app: FastifyInstance): void => {
   app.decorateRequest('maxBodyBytes', Number.POSITIVE_INFINITY)
   app.removeAllContentTypeParsers()
@@ -170,7 +109,7 @@ export const addBodyParser = (app: FastifyInstance): void => {
     const bytes = await readBytes(request, stream)
     if (mediaTypes[mediaTypeOf(request) ?? 'json'].as === 'bytes') return bytes
     if (bytes.length === 0) return undefined
-    const value = parseJson(bytes)
+    const value = await readDocument(request, bytes)
     // What Fastify would hand on as if no body had been sent.
     if (value === null) throw refused('The body must be a JSON object.')
     return value

@@ -9,7 +9,7 @@ import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { assertDeclared } from './access.ts'
-import { addBodyParser } from './body.ts'
+import { addBodyParser, limitSignIn } from './body.ts'
 import { addFailures, answerBrokenRequest, answerMalformedUrl } from './failures.ts'
 import { addGate } from './gate.ts'
 import { watchMethods } from './methods.ts'
@@ -88,6 +88,7 @@ export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => vo
 
   app.decorate('paging', openPaging(secrets.derive('cursor')))
   app.addHook('onRoute', assertDeclared)
+  app.addHook('onRoute', limitSignIn)
   const methods = watchMethods(app)
   addSecurityHeaders(app, config)
   addBodyParser(app)

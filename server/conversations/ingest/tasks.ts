@@ -1,0 +1,104 @@
+import { ApiError } from '../../platform/errors.ts'
+import { type Counts, JsonText, parseCounted } from '../../platform/http/json/read.ts'
+import { defineTask } from '../../platform/threads/define-task.ts'
+import type { Threads } from '../../platform/threads/threads.ts'
+import { redact } from '../redaction.ts'
+import { type Measured, measure } from '../signals/compute.ts'
+import { readTranscript } from '../transcripts/read.ts'
+import type { Incoming } from './incoming.ts'
+import { type GivenTranscript, giveTranscript, type Hints, type ReadTranscript } from './transcript.ts'
+
+/** The reading of what conversations bring: at once where it is short, and in a thread where it is long. */
+
+/** In characters. Reading the worst text of this length takes a few milliseconds. */
+const shortLength = 16 * 1024
+/** Of what is redacted, which takes longer. */
+const shortRedacted = 2 * 1024
+
+type Given = Pick<Incoming, 'transcript' | 'metadata' | 'metrics' | 'startedAt' | 'provider'>
+export type Prepared = Pick<Incoming, 'metadata' | 'metrics'> & { transcript: GivenTranscript | null }
+
+type Text = { json: string | Uint8Array<ArrayBuffer>; counts: Counts | undefined }
+
+const parseText = ({ json, counts }: Text): unknown => {
+  const text = typeof json === 'string' ? json : Buffer.from(json).toString('utf8')
+  if (!counts) return JSON.parse(text)
+  try {
+    return parseCounted(text, counts, { isForeign: true })
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const issues = (error.details?.issues ?? []).map(({ path, message }) => ({
+      path: path === '' ? 'transcript' : path.startsWith('[') ? `transcript${path}` : `transcript.${path}`,
+      message,
+    }))
+    throw new ApiError(error.kind, error.message, { issues })
+  }
+}
+
+const readLong = defineTask({
+  name: 'conversations.read',
+  run: ({ text, hints, redacts }: { text: Text; hints: Hints; redacts: boolean }): ReadTranscript => {
+    const value = parseText(text)
+    return giveTranscript(redacts ? redact(value) : value, hints).read()
+  },
+})
+
+const redactLong = defineTask({
+  name: 'conversations.redact',
+  run: (json: string): string => JSON.stringify(redact(JSON.parse(json))),
+})
+
+const measureLong = defineTask({
+  name: 'conversations.measure',
+  run: ({ content, hints }: { content: string; hints: Partial<Hints> }) => measureNow(content, hints),
+})
+
+const turnsOfLong = defineTask({
+  name: 'conversations.turns',
+  run: ({ content, hints }: { content: string; hints: Partial<Hints> }): string => {
+    const reading = readTranscript(JSON.parse(content), hints)
+    return JSON.stringify('turns' in reading ? reading.turns : [])
+  },
+})
+
+export const conversationTasks = [readLong, redactLong, measureLong, turnsOfLong]
+
+const measureNow = (content: string, hints: Partial<Hints>): Measured | null => {
+  const reading = readTranscript(JSON.parse(content), hints)
+  return 'turns' in reading ? measure(reading.turns) : null
+}
+
+/** What is measured of a stored transcript; null where it has no turns. */
+export const measureContent = (threads: Threads, content: string, hints: Partial<Hints>) =>
+  content.length <= shortLength ? measureNow(content, hints) : threads.run(measureLong, { content, hints })
+
+/** The turns of a long stored transcript as JSON; undefined where it is short enough to be read at once. */
+export const turnsOfLongContent = (threads: Threads, content: string, hints: Partial<Hints>) =>
+  content.length <= shortLength ? undefined : threads.run(turnsOfLong, { content, hints })
+
+/** Redacts a JSON value, which keeps its shape. */
+export const redactValue = async <T>(threads: Threads, value: T): Promise<T> => {
+  const json = JSON.stringify(value)
+  return (json.length <= shortRedacted ? redact(value) : JSON.parse(await threads.run(redactLong, json))) as T
+}
+
+const readGiven = (threads: Threads, value: unknown, hints: Hints, redacts: boolean) => {
+  const short = redacts ? shortRedacted : shortLength
+  const long = async (text: Text): Promise<GivenTranscript> => {
+    const read = await threads.run(readLong, { text, hints, redacts })
+    return { ...read, read: () => read }
+  }
+  if (value instanceof JsonText) return long({ json: value.bytes, counts: value.counts })
+  const given = giveTranscript(value, hints)
+  if (given.length > short) return long({ json: given.content, counts: undefined })
+  return redacts ? giveTranscript(redact(value), hints) : given
+}
+
+/** Redacts what an organization has redacted, and reads the transcript. Throws on a transcript that cannot be stored. */
+export const prepare = async (threads: Threads, given: Given, redacts: boolean): Promise<Prepared> => {
+  const { transcript, startedAt, provider, metadata, metrics } = given
+  const hints = { startedAt, ...(provider !== undefined && { provider }) }
+  const read =
+    transcript === null || transcript === undefined ? null : await readGiven(threads, transcript, hints, redacts)
+  return { ...(redacts ? await redactValue(threads, { metadata, metrics }) : { metadata, metrics }), transcript: read }
+}

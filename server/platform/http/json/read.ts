@@ -1,0 +1,190 @@
+import { isUtf8 } from 'node:buffer'
+import { setImmediate } from 'node:timers/promises'
+import { ApiError, type Issue } from '../../errors.ts'
+import { maxIssues } from '../validation.ts'
+import { findFaults } from './faults.ts'
+import { type Counts, type Found, openScan, type Wanted } from './scan.ts'
+
+export type { Counts }
+
+/** No published body nests deeper than a rich-text document; beyond this, serializers and PostgreSQL recurse. */
+const maxDepth = 64
+/** Names and values of a document: reading more would keep others waiting. */
+const maxParts = 100_000
+/** Of a value that is read apart, and of all items of a list together. */
+const maxPartsTogether = 1_000_000
+/** A shorter value is not worth reading apart. */
+const apartBytes = 16 * 1024
+/** What is done in one turn of the event loop. */
+const turnBytes = 1024 * 1024
+const turnMs = 25
+
+/** A long value that is still text: it is parsed by whoever reads it, away from the event loop. */
+export class JsonText {
+  // Private, so that nobody looks through the bytes as if they were properties.
+  readonly #bytes: Uint8Array<ArrayBuffer>
+  readonly #counts: Counts
+  constructor(bytes: Uint8Array<ArrayBuffer>, counts: Counts) {
+    this.#bytes = bytes
+    this.#counts = counts
+  }
+  get bytes() {
+    return this.#bytes
+  }
+  get counts() {
+    return this.#counts
+  }
+}
+
+const refused = (message: string) => new ApiError('invalid', message, { issues: [{ path: '', message }] })
+
+const isSound = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
+
+/**
+ * Every string and property name that PostgreSQL could not hold, with NUL or with half of a surrogate pair, and every
+ * number that is none here.
+ */
+export const unsoundParts = (value: unknown, path = ''): Issue[] => {
+  const issues: Issue[] = []
+  const visit = (part: unknown, at: string): void => {
+    if (issues.length >= maxIssues) return
+    if (typeof part === 'number') {
+      if (!Number.isFinite(part)) issues.push({ path: at, message: 'must be a number below 1.8e308' })
+    } else if (typeof part === 'string') {
+      if (!isSound(part)) issues.push({ path: at, message: 'must not hold NUL or a lone surrogate' })
+    } else if (Array.isArray(part)) {
+      part.forEach((item, index) => {
+        visit(item, `${at}[${index}]`)
+      })
+    } else if (typeof part === 'object' && part !== null) {
+      for (const [name, item] of Object.entries(part)) {
+        const inside = at === '' ? name : `${at}.${name}`
+        if (!isSound(name))
+          issues.push({ path: inside.toWellFormed(), message: 'is a name with NUL or a lone surrogate' })
+        visit(item, inside)
+      }
+    }
+  }
+  visit(value, path)
+  return issues
+}
+
+const countNames = (value: unknown): number => {
+  if (typeof value !== 'object' || value === null) return 0
+  let count = 0
+  if (Array.isArray(value)) for (const item of value) count += countNames(item)
+  else {
+    const items = Object.values(value)
+    count += items.length
+    for (const item of items) count += countNames(item)
+  }
+  return count
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw refused(`The body is not valid JSON: ${(error as Error).message}.`)
+  }
+}
+
+type Reading = {
+  apart?: string | undefined
+  /** Whether whole numbers beyond 2^53 are let through, as others send them. */
+  isForeign?: boolean | undefined
+}
+
+/** Parses a text of known size, and refuses what cannot be stored as it was sent. */
+export const parseCounted = (text: string, counts: Counts, { apart, isForeign = false }: Reading = {}): unknown => {
+  const value = parse(text)
+  if (counts.isSuspicious) {
+    const issues = unsoundParts(value)
+    if (issues.length > 0) throw new ApiError('invalid', 'Something in the body cannot be stored.', { issues })
+  }
+  const isRepetitive = countNames(value) !== counts.names
+  if (!isRepetitive && (isForeign || !counts.hasLongInteger)) return value
+  // What others wrote into a transcript is not ours to refuse.
+  const inApart = new RegExp(`^(?:\\w+\\[\\d+\\]\\.)?${apart}(?:$|[.[])`)
+  const keepsIntegers = (path: string) => !isForeign && (apart === undefined || !inApart.test(path))
+  const [first, ...others] = findFaults(text, { most: maxIssues, keepsIntegers })
+  if (first) throw new ApiError('invalid', `${first.path} ${first.message}`, { issues: [first, ...others] })
+  return value
+}
+
+const tooMany = (most: number) =>
+  new ApiError('tooLarge', `A body may hold ${most.toLocaleString('en')} names and values; send less at once.`)
+
+const scan = async (bytes: Buffer, wanted: Wanted): Promise<Found> => {
+  if (!isUtf8(bytes)) throw refused('The body is not valid UTF-8.')
+  const scanning = openScan(bytes, wanted)
+  while (!scanning.run(turnBytes)) {
+    if (scanning.parts() > maxPartsTogether) throw tooMany(maxPartsTogether)
+    await setImmediate()
+  }
+  const found = scanning.found()
+  if (found.deepest > maxDepth) throw refused(`The body nests deeper than ${maxDepth} levels.`)
+  if (found.isRepeated) throw refused(`${wanted.apart ?? wanted.list} is repeated.`)
+  return found
+}
+
+/** Reads a JSON document without keeping others waiting, refusing what cannot be stored or would take too long. */
+export const readJson = async (bytes: Buffer, reading: Reading = {}): Promise<unknown> => {
+  const found = await scan(bytes, { apart: reading.apart })
+  const { apart } = found
+  const isApart = apart !== undefined && apart.end - apart.start > apartBytes
+  const inApart = apart && !isApart ? apart : undefined
+  const counts: Counts = {
+    parts: found.parts + (inApart?.parts ?? 0),
+    names: found.names + (inApart?.names ?? 0),
+    isSuspicious: found.isSuspicious || inApart?.isSuspicious === true,
+    hasLongInteger: found.hasLongInteger,
+  }
+  if (counts.parts > maxParts) throw tooMany(maxParts)
+  if (!isApart) return parseCounted(bytes.toString('utf8'), counts, reading)
+  if (apart.parts > maxPartsTogether) throw tooMany(maxPartsTogether)
+  const { start, end, parts, names, isSuspicious, hasLongInteger } = apart
+  const text = `${bytes.toString('utf8', 0, start)}null${bytes.toString('utf8', end)}`
+  const value = parseCounted(text, counts, reading) as Record<string, unknown> // the scan found a property in it
+  const copied = new Uint8Array(end - start)
+  copied.set(bytes.subarray(start, end))
+  value[reading.apart ?? ''] = new JsonText(copied, { parts, names, isSuspicious, hasLongInteger })
+  return value
+}
+
+const within = (error: unknown, at: string): unknown => {
+  if (!(error instanceof ApiError) || error.kind !== 'invalid') return error
+  const issues = (error.details?.issues ?? []).map(({ path, message }) => ({
+    path: path === '' ? at : `${at}.${path}`,
+    message,
+  }))
+  return new ApiError('invalid', `${at}: ${error.message}`, { issues })
+}
+
+/** Reads a document whose list may be long, item by item. One more than may be is enough to be told so. */
+export const readJsonList = async (
+  bytes: Buffer,
+  { list, mostItems, ...reading }: Reading & { list: string; mostItems: number },
+): Promise<unknown> => {
+  if (bytes.length <= apartBytes) return readJson(bytes, reading)
+  const found = await scan(bytes, { list })
+  if (!found.list) return readJson(bytes, reading)
+  if (found.parts > maxPartsTogether) throw tooMany(maxPartsTogether)
+  const { start, end, items } = found.list
+  const rest = Buffer.concat([bytes.subarray(0, start), bytes.subarray(end)])
+  const value = (await readJson(rest, { isForeign: reading.isForeign })) as Record<string, unknown> // the scan found a property in it
+  const read: unknown[] = []
+  let since = performance.now()
+  for (const [index, item] of items.slice(0, mostItems + 1).entries()) {
+    read.push(
+      await readJson(bytes.subarray(item.start, item.end), reading).catch((error: unknown) => {
+        throw within(error, `${list}[${index}]`)
+      }),
+    )
+    if (performance.now() - since < turnMs) continue
+    await setImmediate()
+    since = performance.now()
+  }
+  value[list] = read
+  return value
+}

@@ -1,0 +1,208 @@
+/**
+ * Looks through the bytes of a JSON text before it is parsed: how much is in it, how deep it nests, and where the parts
+ * are that are read apart from the rest. It checks no syntax; whatever it finds in a malformed text is never used,
+ * because the parser refuses that text.
+ */
+
+const codes = {
+  quote: 0x22,
+  plus: 0x2b,
+  comma: 0x2c,
+  minus: 0x2d,
+  dot: 0x2e,
+  zero: 0x30,
+  nine: 0x39,
+  colon: 0x3a,
+  openList: 0x5b,
+  backslash: 0x5c,
+  closeList: 0x5d,
+  e: 0x65,
+  E: 0x45,
+  u: 0x75,
+  openObject: 0x7b,
+  closeObject: 0x7d,
+} as const
+
+type Span = { start: number; end: number }
+
+export type Counts = {
+  /** Names and values. */
+  parts: number
+  /** Names, which are as many as the properties of all objects unless one is repeated. */
+  names: number
+  /** Whether an escape may be NUL or half of a surrogate pair, or a number may be beyond all numbers. */
+  isSuspicious: boolean
+  /** Whether a whole number has so many digits that it may be beyond 2^53. */
+  hasLongInteger: boolean
+}
+
+/** The value of a property that is read apart. */
+export type Apart = Span & Counts
+
+export type Found = Counts & {
+  deepest: number
+  apart: Apart | undefined
+  /** The list that is read item by item, without its brackets. */
+  list: (Span & { items: Span[] }) | undefined
+  /** A property that is read apart came twice. */
+  isRepeated: boolean
+}
+
+export type Wanted = {
+  /** A property of the outermost object whose value is read apart. */
+  apart?: string | undefined
+  /** A property of the outermost object whose list is read item by item. */
+  list?: string | undefined
+}
+
+const noCounts = (): Counts => ({ parts: 0, names: 0, isSuspicious: false, hasLongInteger: false })
+
+const isHighHex = (code: number | undefined): boolean =>
+  code !== undefined &&
+  (code === 0x38 || code === 0x39 || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66))
+
+/** Whether `\u` at this place writes NUL or half of a surrogate pair. */
+const isSuspiciousEscape = (bytes: Buffer, at: number): boolean => {
+  const first = bytes[at + 2]
+  if (first === 0x64 || first === 0x44) return isHighHex(bytes[at + 3])
+  return first === codes.zero && bytes.readUInt16BE(at + 3) === 0x3030 && bytes[at + 5] === codes.zero
+}
+
+/** Fewer digits are always a number. */
+const mostDigits = 308
+/** Fewer digits are always below 2^53. */
+const safeDigits = 15
+
+export const openScan = (bytes: Buffer, { apart, list }: Wanted = {}) => {
+  const end = bytes.length
+  const isSplit = apart !== undefined || list !== undefined
+  const rest = noCounts()
+  let counts = rest
+  let at = 0
+  let depth = 0
+  let name: Span = { start: 0, end: 0 }
+  let begunItem = 0
+  let inList = false
+  const found: Pick<Found, 'deepest' | 'apart' | 'list' | 'isRepeated'> = {
+    deepest: 0,
+    apart: undefined,
+    list: undefined,
+    isRepeated: false,
+  }
+
+  const readString = (): void => {
+    const start = at + 1
+    at = start
+    for (let code = bytes[at]; at < end && code !== codes.quote; code = bytes[++at]) {
+      if (code !== codes.backslash) continue
+      if (bytes[at + 1] === codes.u && at + 6 <= end && isSuspiciousEscape(bytes, at)) counts.isSuspicious = true
+      at++
+    }
+    if (depth === 1) name = { start, end: at }
+    at++
+  }
+
+  /** Zero is written without a minus from here on: told again it would pass for a change. */
+  const readNumber = (): void => {
+    const start = at
+    let digits = 0
+    let exponentAt = -1
+    let isWhole = true
+    let isZero = true
+    for (let code = bytes[at]; at < end; code = bytes[++at]) {
+      if (code === undefined) break
+      if (code >= codes.zero && code <= codes.nine) {
+        digits++
+        if (code !== codes.zero && exponentAt < 0) isZero = false
+      } else if (code === codes.e || code === codes.E) {
+        exponentAt = at
+        isWhole = false
+      } else if (code === codes.dot) isWhole = false
+      else if (code !== codes.minus && code !== codes.plus) break
+    }
+    if (isZero && digits > 0 && bytes[start] === codes.minus) bytes[start] = 0x20
+    if (isWhole && digits > safeDigits) counts.hasLongInteger = true
+    if (digits > mostDigits || (exponentAt >= 0 && at - exponentAt > 3)) counts.isSuspicious = true
+  }
+
+  const begin = (): void => {
+    const key = bytes.toString('latin1', name.start, name.end)
+    if (key === apart) {
+      if (found.apart) found.isRepeated = true
+      counts = noCounts()
+      found.apart = Object.assign(counts, { start: at + 1, end })
+    } else if (key === list) {
+      if (found.list) found.isRepeated = true
+      found.list = { start: end, end, items: [] }
+      inList = true
+    }
+  }
+
+  const endItem = (): void => {
+    const items = found.list?.items
+    const isBlank =
+      items?.length === 0 && bytes[at] === codes.closeList && bytes.toString('latin1', begunItem, at).trim() === ''
+    if (!isBlank) items?.push({ start: begunItem, end: at })
+    begunItem = at + 1
+  }
+
+  const endValue = (): void => {
+    if (counts !== rest && found.apart) {
+      found.apart.end = at
+      counts = rest
+    }
+  }
+
+  const open = (code: number): void => {
+    counts.parts++
+    depth++
+    if (depth > found.deepest) found.deepest = depth
+    if (inList && depth === 2 && found.list) {
+      if (code === codes.openList) {
+        begunItem = at + 1
+        found.list.start = begunItem
+      } else inList = false
+    }
+  }
+
+  const close = (): void => {
+    if (inList && depth === 2 && found.list) {
+      endItem()
+      found.list.end = at
+      inList = false
+    }
+    if (depth === 1) endValue()
+    depth--
+  }
+
+  /** Looks through so many bytes, or to the end of a text that they end in. Tells whether that was all. */
+  const run = (length: number): boolean => {
+    const until = Math.min(end, at + length)
+    while (at < until) {
+      const code = bytes[at] as number
+      if (code === codes.quote) {
+        counts.parts++
+        readString()
+        continue
+      }
+      if (code === codes.minus || (code >= codes.zero && code <= codes.nine)) {
+        counts.parts++
+        readNumber()
+        continue
+      }
+      if (code === codes.comma) {
+        if (depth === 1) endValue()
+        else if (inList && depth === 2) endItem()
+      } else if (code === codes.colon) {
+        counts.names++
+        if (depth === 1 && isSplit) begin()
+      } else if (code === codes.openObject || code === codes.openList) open(code)
+      else if (code === codes.closeObject || code === codes.closeList) close()
+      else if (code === 0x74 || code === 0x66 || code === 0x6e) counts.parts++
+      at++
+    }
+    return at >= end
+  }
+
+  return { run, parts: () => rest.parts + (found.apart?.parts ?? 0), found: (): Found => ({ ...rest, ...found }) }
+}

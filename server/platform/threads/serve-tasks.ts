@@ -1,0 +1,26 @@
+import { parentPort } from 'node:worker_threads'
+import { ApiError, type ErrorDetails, type ErrorKind } from '../errors.ts'
+import type { AnyTask } from './define-task.ts'
+
+/** What a thread is given, and what it answers. */
+export type Order = { name: string; input: unknown }
+export type Done =
+  | { output: unknown }
+  | { refused: { kind: ErrorKind; message: string; details?: ErrorDetails | undefined } }
+
+/** Runs tasks by their names, in a thread. */
+export const serveTasks = (tasks: AnyTask[]): void => {
+  const byName = new Map(tasks.map((task) => [task.name, task]))
+  const run = ({ name, input }: Order): Done => {
+    try {
+      const task = byName.get(name)
+      if (!task) throw new Error(`No thread knows the task ${name}`)
+      return { output: task.run(input) }
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      const { kind, message, details } = error
+      return { refused: { kind, message, details } }
+    }
+  }
+  parentPort?.on('message', (order: Order) => parentPort?.postMessage(run(order)))
+}
