@@ -107,7 +107,7 @@ export const customerMetrics = (app: App, deps: Deps): void => {
     },
     async ({ actor, body }) =>
       db.transaction().execute(async (trx) => {
-        const { data, changed } = await writeBatch(trx, actor.org, body.metrics)
+        const { data, changed } = await writeBatch(deps, trx, actor.org, body.metrics)
         await enqueueMetricRules(deps, trx, actor.org, changed)
         await recordAudit(trx, actor, 'conversation.metrics')
         return { data }

@@ -1,10 +1,13 @@
 import type { Static } from 'typebox'
+import { redactValue } from '../conversations/ingest/tasks.ts'
 import { faultOfNames, idsOfNamed } from '../conversations/named.ts'
 import { lockNamedConversations } from '../conversations/queries.ts'
 import { redact } from '../conversations/redaction.ts'
+import type { Deps } from '../deps.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import { itemReader } from '../platform/http/items.ts'
+import { mapWithPauses } from '../platform/map-with-pauses.ts'
 import { maxKeys } from './metric.ts'
 import { listMetricKeys, type MetricRow, redactsMetrics, writeMetrics } from './queries.ts'
 import { MetricItem } from './schema.ts'
@@ -38,11 +41,18 @@ const countKeys = async (trx: Db, org: OrgId, ids: string[]): Promise<Map<string
  * Writes what fits of a batch and tells what became of each item. Of several for one key the last wins, and all of them
  * tell what became of the key.
  */
-export const writeBatch = async (trx: Db, org: OrgId, given: unknown[]): Promise<Written> => {
-  const read = given.map(readItem)
+export const writeBatch = async (
+  { threads }: Pick<Deps, 'threads'>,
+  trx: Db,
+  org: OrgId,
+  given: unknown[],
+): Promise<Written> => {
+  const read = await mapWithPauses(given, readItem)
   const items = read.flatMap((item) => (item instanceof ApiError ? [] : item))
   const idOf = await idsOfNamed(items, (names) => lockNamedConversations(trx, org, names))
-  const redacts = await redactsMetrics(trx, org)
+  const told = items.map(({ value, comment = null }) => ({ value, comment }))
+  const stored = (await redactsMetrics(trx, org)) ? await redactValue(threads, told) : told
+  const storable = new Map(stored.map((each, at) => [items[at], each]))
   const found = items.flatMap((item) => idOf(item) ?? [])
   const keys = found.length === 0 ? new Map<string, Set<string>>() : await countKeys(trx, org, found)
 
@@ -51,7 +61,7 @@ export const writeBatch = async (trx: Db, org: OrgId, given: unknown[]): Promise
     const conversationId = idOf(item)
     if (conversationId === undefined) return notFound()
     const { key, value, comment = null } = item
-    const row: MetricRow = { conversationId, key, ...storable(redacts, { value, comment }) }
+    const row: MetricRow = { conversationId, key, ...(storable.get(item) ?? { value, comment }) }
     const known = keys.get(conversationId) ?? new Set()
     if (known.size >= maxKeys && !known.has(key)) return tooManyKeys()
     keys.set(conversationId, known.add(key))

@@ -1,13 +1,14 @@
 import type { Static } from 'typebox'
+import { redactValue } from '../conversations/ingest/tasks.ts'
 import { faultOfNames, idsOfNamed } from '../conversations/named.ts'
 import { findNamedConversations } from '../conversations/queries.ts'
-import { redact } from '../conversations/redaction.ts'
 import { redactsMetrics } from '../customer-metrics/queries.ts'
 import type { Deps } from '../deps.ts'
 import { findMonitors } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import { itemReader } from '../platform/http/items.ts'
+import { mapWithPauses } from '../platform/map-with-pauses.ts'
 import { type ResultRow, upsertResults } from './queries.ts'
 import { longestReasoning, ResultItem } from './schema.ts'
 import { tellOfResults } from './tell.ts'
@@ -28,11 +29,17 @@ const readItem = (given: unknown): Item | ApiError => {
 
 type Told = Pick<ResultRow, 'reasoning' | 'evidence'>
 
+const toldOf = ({ reasoning = null, evidence = [] }: Item): Told => ({ reasoning, evidence })
+
 /** What stands for an address may be longer than it. */
-const redacted = (told: Told): Told => {
-  const { reasoning, evidence } = redact(told) as Told
+const cut = ({ reasoning, evidence }: Told): Told => {
   const isLong = reasoning !== null && reasoning.length > longestReasoning
   return { reasoning: isLong ? [...reasoning].slice(0, longestReasoning).join('') : reasoning, evidence }
+}
+
+const redactAll = async ({ threads }: Pick<Deps, 'threads'>, items: Item[]): Promise<Map<Item, Told>> => {
+  const told = await redactValue(threads, items.map(toldOf))
+  return new Map(told.map((each, at) => [items[at] as Item, cut(each)])) // redaction keeps the length of a list
 }
 
 /**
@@ -40,17 +47,17 @@ const redacted = (told: Told): Told => {
  * wins, and all of them tell what became of it.
  */
 export const writeBatch = async (
-  deps: Pick<Deps, 'clock' | 'jobs'>,
+  deps: Pick<Deps, 'clock' | 'jobs' | 'threads'>,
   trx: Db,
   org: OrgId,
   given: unknown[],
 ): Promise<ResultOutcome[]> => {
-  const read = given.map(readItem)
+  const read = await mapWithPauses(given, readItem)
   const items = read.flatMap((item) => (item instanceof ApiError ? [] : item))
   const conversationOf = await idsOfNamed(items, (names) => findNamedConversations(trx, org, names))
   const found = await findMonitors(trx, org, [...new Set(items.map(({ monitorId }) => monitorId.toLowerCase()))])
   const monitors = new Map(found.map((monitor) => [monitor.id, monitor]))
-  const redacts = await redactsMetrics(trx, org)
+  const redacted = (await redactsMetrics(trx, org)) ? await redactAll(deps, items) : undefined
 
   const rowOf = (item: Item | ApiError): ResultRow | ApiError => {
     if (item instanceof ApiError) return item
@@ -60,8 +67,7 @@ export const writeBatch = async (
     if (monitor.kind !== 'external') {
       return new ApiError('conflict', `Results of a ${monitor.kind} monitor are its own; name one of kind external.`)
     }
-    const { result, score = null, reasoning = null, evidence = [], evaluatedAt } = item
-    const told = { reasoning, evidence }
+    const { result, score = null, evaluatedAt } = item
     return {
       conversationId,
       monitorId: monitor.id,
@@ -70,7 +76,7 @@ export const writeBatch = async (
         ? { status: 'unscored' as const, result: null }
         : { status: 'scored' as const, result }),
       score,
-      ...(redacts ? redacted(told) : told),
+      ...(redacted?.get(item) ?? toldOf(item)),
       evaluatedAt: evaluatedAt === undefined ? null : new Date(evaluatedAt),
       evaluator: 'external',
       tokens: null,

@@ -32,16 +32,16 @@ const mebibyte = 1024 * 1024
 const fields =
   '"agent":{"externalId":"leo","name":"Leo","channel":"voice"},"channel":"call","startedAt":"2026-11-20T09:00:00Z"'
 const names = Object.keys(worstValues)
-const valueOf = (name: string, bytes: number): string => worstValues[name]?.(bytes) ?? ''
+const write = (name: string, bytes: number): string => worstValues[name]?.(bytes) ?? ''
 
 it.each(names)('1 MiB of %s does not block the event loop, as a body or as a transcript', async (name) => {
-  const plain = await blockOf('POST', '/v1/companies', valueOf(name, mebibyte - 10))
+  const plain = await blockOf('POST', '/v1/companies', write(name, mebibyte - 10))
   expect(plain.status).toBeGreaterThanOrEqual(400)
   expect(plain.ms).toBeLessThan(boundMs)
   const transcript = await blockOf(
     'POST',
     '/v1/conversations',
-    `{${fields},"transcript":${valueOf(name, mebibyte - 300)}}`,
+    `{${fields},"transcript":${write(name, mebibyte - 300)}}`,
   )
   expect(transcript.status).toBeLessThan(500)
   expect(transcript.ms).toBeLessThan(boundMs)
@@ -50,7 +50,7 @@ it.each(names)('1 MiB of %s does not block the event loop, as a body or as a tra
 it.each(['negative zeros', 'empty objects', 'properties', 'turns of digits'])(
   'a batch of 32 MiB of %s does not block the event loop',
   async (name) => {
-    const value = valueOf(name, 32 * mebibyte - 50)
+    const value = write(name, 32 * mebibyte - 50)
     const list = await blockOf('POST', '/v1/conversations/batch', `{"conversations":${value}}`)
     expect([200, 400, 413]).toContain(list.status)
     expect(list.ms).toBeLessThan(boundMs)

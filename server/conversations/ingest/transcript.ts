@@ -47,7 +47,7 @@ export const giveTranscript = (value: unknown, hints: Hints): GivenTranscript =>
 const searchableBytes = 200_000
 
 /** What was said, as far as it can be searched. */
-export const searchableText = (turns: Turn[]): string => {
+const searchableText = (turns: Turn[]): string => {
   const said: string[] = []
   let room = searchableBytes
   for (const { text } of turns) {
