@@ -36,6 +36,7 @@ import { monitorResults } from './monitor-results/routes.ts'
 import { monitorAgreement } from './monitors/agreement/routes.ts'
 import { monitors } from './monitors/routes.ts'
 import { monitorTrend } from './monitors/trend/routes.ts'
+import { isSuspended } from './organizations/queries.ts'
 import { organizations } from './organizations/routes.ts'
 import { checkOwnStore } from './platform/blobs/sweep.ts'
 import { isPassingDatabaseError } from './platform/db/errors.ts'
@@ -153,7 +154,7 @@ const checksOf = (deps: Deps): ReadinessChecks => ({
 export const buildApp = (deps: Deps, { overload }: { overload?: Overload } = {}): Promise<App> =>
   openHttp({ ...deps, areas, ...(overload && { overload }) }, (app) => {
     for (const addRoutes of resources) addRoutes(app, deps)
-    addFiles(app, deps.blobs)
+    addFiles(app, { blobs: deps.blobs, isOpen: async (org) => !(await isSuspended(deps.db, org)) })
     addPages(app, deps)
     addGuide(app)
     addHealth(app, { ...deps, checks: checksOf(deps) })

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef } from 'react'
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef, useState } from 'react'
 import { leadsNowhere } from '../api/fault.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import { FaultNote, Loading } from '../ui/states.tsx'
@@ -57,6 +57,18 @@ const roundly = (seconds: number) => Math.round(seconds * 10) / 10
 
 const none: Result[] = []
 
+/** A link to a recording works for most of a day, and a newer one would interrupt who listens. */
+const linkKeptMs = 12 * 60 * 60 * 1_000
+
+/** Returns the first address that it was given for a conversation, until that is old. */
+const useKept = (id: string, address: string | undefined): string | undefined => {
+  const [kept, setKept] = useState({ id, address, at: Date.now() })
+  const isOld = kept.id !== id || Date.now() - kept.at > linkKeptMs
+  const isOver = isOld || kept.address === undefined || address === undefined
+  if (isOver && (kept.id !== id || kept.address !== address)) setKept({ id, address, at: Date.now() })
+  return isOver ? address : kept.address
+}
+
 const Loaded = ({
   conversation,
   transcript,
@@ -69,7 +81,7 @@ const Loaded = ({
   narrow = false,
 }: Omit<StageProps, 'id'> & { conversation: Conversation; transcript: Read }) => {
   const { turns, unreadable, content } = transcript
-  const src = pathOf(transcript.recordingUrl)
+  const src = useKept(conversation.id, pathOf(transcript.recordingUrl))
   const bands = useMemo(() => bandsOf(turns), [turns])
   const marks = useMemo(() => marksOf(results, turns), [results, turns])
   const { shown, led, move } = usePlace(place, onPlace)

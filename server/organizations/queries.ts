@@ -132,6 +132,11 @@ export const updateSuspension = (db: Db, org: OrgId, suspended: boolean) =>
     .returning(columns)
     .executeTakeFirstOrThrow(notFound)
 
+export const isSuspended = async (db: Db, org: OrgId): Promise<boolean> => {
+  const found = await db.selectFrom('organizations').select('suspended_at').where('id', '=', org).executeTakeFirst()
+  return found === undefined || found.suspended_at !== null
+}
+
 /** Of all tenants, as an operator looks at an instance. */
 export const countStoredAllOrgs = async (db: Db): Promise<{ organizations: number; conversations: number }> => {
   const { rows } = await sql<{ organizations: number; conversations: number }>`

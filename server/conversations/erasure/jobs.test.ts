@@ -73,10 +73,14 @@ describe('retention', () => {
     const { id } = await makeRecording(server, key)
     const url = (await call('GET', `/v1/conversations/${id}/recording`, { key })).headers.get('location') ?? ''
     expect((await fetch(url)).status).toBe(200)
+    const keys = async () =>
+      Array.fromAsync(server.deps.blobs.list(`${org.id}/recordings/`), ({ key: blobKey }) => blobKey)
+    expect(await keys()).toHaveLength(1)
     server.clock.advance(400 * dayMs)
     await run()
     expect(await count('conversations')).toBe(0)
-    expect((await fetch(url)).status).toBe(404)
+    expect(await keys()).toEqual([])
+    expect((await fetch(url)).status).toBe(410)
   })
 
   it('goes on where it was interrupted', async () => {

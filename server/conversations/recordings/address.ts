@@ -2,17 +2,25 @@ import type { Deps } from '../../deps.ts'
 
 type Recording = { status: string; blobKey: string | null }
 
+const hourMs = 3_600_000
+
 /**
- * Where a player finds the recording; undefined while there is none. Outside PHI mode an address that nobody guesses
- * and that works until the recording is erased; in PHI mode one that needs a key.
+ * When a link that is given out now expires: within 24 hours. Links given out in the same hour are the same, so that a
+ * player that is told one anew plays on.
+ */
+export const linkExpiry = (now: Date): Date => new Date((Math.floor(now.getTime() / hourMs) + 24) * hourMs)
+
+/**
+ * Returns where a player finds the recording; undefined while there is none. Outside PHI mode it is a signed link, in
+ * PHI mode an address that needs a key.
  */
 export const recordingUrlOf = (
-  { blobs, baseUrl }: Pick<Deps, 'blobs' | 'baseUrl'>,
+  { blobs, baseUrl, clock }: Pick<Deps, 'blobs' | 'baseUrl' | 'clock'>,
   { phiMode }: { phiMode: boolean },
   conversationId: string,
   recording: Recording | undefined,
 ): string | undefined => {
   if (recording?.status !== 'stored' || recording.blobKey === null) return undefined
   if (phiMode) return `${baseUrl()}/v1/conversations/${conversationId}/recording`
-  return blobs.permanentUrl(recording.blobKey, { erasable: true })
+  return blobs.passingUrl(recording.blobKey, linkExpiry(clock.now()))
 }

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
@@ -160,17 +161,61 @@ describe('in PHI mode', () => {
 })
 
 describe('the address for players', () => {
-  it('is permanent outside PHI mode, asks for a key in it, and is none before the recording is stored', async () => {
+  it('lives for a day at most outside PHI mode, asks for a key in it, and is none before the recording is stored', async () => {
     const { id } = await makeRecording(server, key)
     const recording = await findRecording(db, org.organization.id, id)
     const open = recordingUrlOf(server.deps, { phiMode: false }, id, recording)
     expect(open).toMatch(new RegExp(`^${server.origin}/files/`))
-    server.clock.advance(400 * 24 * 60 * 60 * 1_000)
+    expect(open).not.toContain('.wav')
+    const hourMs = 60 * 60 * 1_000
+    server.clock.advance(22 * hourMs)
     expect((await fetch(open ?? '')).status).toBe(200)
+    server.clock.advance(2 * hourMs)
+    expect((await fetch(open ?? '')).status).toBe(410)
+    const fresh = (await call('GET', `/v1/conversations/${id}/transcript`, { key })).body.recordingUrl
+    expect((await fetch(fresh)).status).toBe(200)
     expect(recordingUrlOf(server.deps, { phiMode: true }, id, recording)).toBe(`${server.origin}${pathOf(id)}`)
     expect(recordingUrlOf(server.deps, { phiMode: false }, id, undefined)).toBeUndefined()
     const pending = { status: 'pending', blobKey: null }
     expect(recordingUrlOf(server.deps, { phiMode: true }, id, pending)).toBeUndefined()
+  })
+
+  it('is dead at once while the organization is suspended, and when the conversation is erased', async () => {
+    const { id } = await makeRecording(server, key)
+    const { recordingUrl } = (await call('GET', `/v1/conversations/${id}/transcript`, { key })).body
+    const status = async () => (await fetch(recordingUrl)).status
+    expect(await status()).toBe(200)
+    await call('POST', `/v1/organizations/${org.id}/suspend`, { key: serviceKey })
+    expect(await status()).toBe(403)
+    await call('POST', `/v1/organizations/${org.id}/reactivate`, { key: serviceKey })
+    expect(await status()).toBe(200)
+    expect((await call('DELETE', `/v1/conversations/${id}`, { key })).status).toBe(204)
+    await server.drain()
+    expect(await status()).toBe(404)
+  })
+
+  it('that an earlier version gave out for good is over', async () => {
+    const { id } = await makeRecording(server, key)
+    const recording = await findRecording(db, org.organization.id, id)
+    const link = { key: recording?.blobKey, expiresAt: null, disposition: 'inline', erasable: true }
+    const text = Buffer.from(JSON.stringify(link)).toString('base64url')
+    const linkKey = server.deps.secrets.derive('file links')
+    const token = `${text}.${createHmac('sha256', linkKey).update(text).digest('base64url')}`
+    expect((await fetch(`${server.origin}/files/${token}`)).status).toBe(410)
+  })
+
+  it('tells its file by a tag, so that a player goes on only in the same one', async () => {
+    const { id } = await makeRecording(server, key)
+    const { recordingUrl } = (await call('GET', `/v1/conversations/${id}/transcript`, { key })).body
+    const whole = await fetch(recordingUrl)
+    const etag = whole.headers.get('etag') ?? ''
+    expect(etag).toMatch(/^"[\w-]{22}"$/)
+    const bytes = Buffer.from(await whole.arrayBuffer()).length
+    const part = (tag: string) => fetch(recordingUrl, { headers: { range: 'bytes=0-3', 'if-range': tag } })
+    expect((await part(etag)).status).toBe(206)
+    const other = await part('"another"')
+    expect([other.status, (await other.arrayBuffer()).byteLength]).toEqual([200, bytes])
+    expect((await fetch(recordingUrl, { headers: { 'if-none-match': etag } })).status).toBe(304)
   })
 })
 

@@ -6,6 +6,7 @@ import { ApiError, invalid, notFound } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, RawBody } from '../../platform/http/schemas.ts'
 import { newId } from '../../platform/ids.ts'
+import { linkExpiry } from './address.ts'
 import { extensionOf, recognize } from './audio.ts'
 import { deleteRecording, recordingKind } from './jobs.ts'
 import {
@@ -100,9 +101,9 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): 
         operationId: 'getRecording',
         summary: 'Get the recording of a conversation',
         description:
-          'Answers with the address of the file, which takes byte ranges. In PHI mode the address works for five ' +
-          'minutes; otherwise until the recording is replaced or erased. 404 when there is no recording, 409 while it ' +
-          'is being fetched and when that failed.',
+          'Redirects to a signed link to the file, which takes byte ranges. The link works for five minutes in PHI mode ' +
+          'and for up to 24 hours otherwise, and ends at once when the recording is erased or the organization is ' +
+          'suspended. 404 when there is no recording, 409 while it is being fetched and when that failed.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 302: Empty }, 401, 404, 409),
@@ -121,7 +122,7 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): 
             contentType,
             disposition: 'inline',
           })
-        : blobs.permanentUrl(blobKey, { erasable: true })
+        : blobs.passingUrl(blobKey, linkExpiry(clock.now()))
       return reply.code(302).header('location', url).header('cache-control', 'no-store').send(null)
     },
   )

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import { ApiError } from '../errors.ts'
-import { readToken, signToken, type TokenReading } from '../secrets/signed-token.ts'
+import { readToken, sealToken, type TokenReading } from '../secrets/sealed-token.ts'
 import type { Sweeps } from '../sweeps.ts'
 import { openLocalStore } from './local.ts'
 import {
@@ -34,7 +34,9 @@ export type Blobs = BlobStore & {
   /** A link that opens for anyone until it expires. */
   signedUrl: (key: BlobKey, options: LinkOptions) => Promise<string>
   /** A link on this service's own address that never expires and shows the file in place. */
-  permanentUrl: (key: BlobKey, options?: { erasable: true }) => string
+  permanentUrl: (key: BlobKey) => string
+  /** A link on this service's own address that shows the file in place until it expires or the file is erased. */
+  passingUrl: (key: BlobKey, expiresAt: Date) => string
   readLink: (token: string) => TokenReading<FileLink>
 }
 
@@ -75,7 +77,7 @@ export const openBlobs = async ({
   sweeps,
 }: BlobOptions): Promise<Blobs> => {
   const store = await openStore(config, clock, sweeps)
-  const fileUrl = (link: FileLink) => `${baseUrl()}/files/${signToken(linkKey, link)}`
+  const fileUrl = (link: FileLink) => `${baseUrl()}/files/${sealToken(linkKey, link)}`
   return {
     ...store,
     address: addressOf(config),
@@ -86,8 +88,16 @@ export const openBlobs = async ({
       if ('signedUrl' in store) return store.signedUrl(key, options)
       return fileUrl({ key, ...options, expiresAt: options.expiresAt.toISOString() })
     },
-    permanentUrl: (key, options) =>
-      fileUrl({ key: checkKey(key).join('/'), expiresAt: null, disposition: 'inline', ...options }),
-    readLink: (token) => readToken<FileLink>(linkKey, token, clock.now()),
+    permanentUrl: (key) => fileUrl({ key: checkKey(key).join('/'), expiresAt: null, disposition: 'inline' }),
+    passingUrl: (key, expiresAt) =>
+      fileUrl({
+        ...{ key: checkKey(key).join('/'), expiresAt: expiresAt.toISOString(), disposition: 'inline', erasable: true },
+      }),
+    readLink: (token) => {
+      const reading = readToken<FileLink>(linkKey, token, clock.now())
+      // Earlier versions gave out links to recordings that never expired.
+      const isUnending = reading.state === 'valid' && reading.payload.erasable && reading.payload.expiresAt === null
+      return isUnending ? { state: 'expired' } : reading
+    },
   }
 }

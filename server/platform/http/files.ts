@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import parseRange from 'range-parser'
 import Type from 'typebox'
 import type { Blobs } from '../blobs/blobs.ts'
 import { contentDisposition } from '../blobs/content-disposition.ts'
+import type { OrgId } from '../db/database.ts'
 import { ApiError, notFound } from '../errors.ts'
 import type { App } from './http.ts'
 import { answers, Closed, NoQuery } from './schemas.ts'
@@ -19,8 +21,17 @@ const readSpan = (header: string | undefined, totalBytes: number): Span | 'unsat
   return ranges !== -2 && ranges.type === 'bytes' && ranges.length === 1 ? ranges[0] : undefined
 }
 
-/** Stored files behind signed links. The link is the credential: no key is read here, and none is logged. */
-export const addFiles = (app: App, blobs: Blobs): void => {
+/** Stored files never change under their key, so the key tells them apart. Hashed, since it names the organization. */
+const tagOf = (key: string): string => `"${createHash('sha256').update(key).digest('base64url').slice(0, 22)}"`
+
+type FileOptions = {
+  blobs: Blobs
+  /** Whether the organization's files may be read now. */
+  isOpen: (org: OrgId) => Promise<boolean>
+}
+
+/** Stored files behind sealed links. The link is the credential: no key is read here, and none is logged. */
+export const addFiles = (app: App, { blobs, isOpen }: FileOptions): void => {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/files/:token',
@@ -39,6 +50,10 @@ export const addFiles = (app: App, blobs: Blobs): void => {
       if (link.state === 'expired') throw new ApiError('gone', 'This link has expired; ask for a new one.')
       const { key, expiresAt, erasable, disposition, fileName, contentType, sha256 } = link.payload
       const keeps = expiresAt === null && !erasable
+      // A key begins with the organization that has the file.
+      if (!keeps && !(await isOpen(key.split('/')[0] as OrgId))) {
+        throw new ApiError('forbidden', 'The organization is suspended.')
+      }
       const head = await blobs.head(key)
       if (!head) throw notFound()
       const type = contentType ?? head.contentType
@@ -50,7 +65,12 @@ export const addFiles = (app: App, blobs: Blobs): void => {
         .header('cross-origin-resource-policy', 'cross-origin')
         .header('cache-control', keeps ? 'public, max-age=31536000, immutable' : 'no-store')
         .header('content-disposition', contentDisposition(inPlace ? 'inline' : 'attachment', fileName))
-      const span = readSpan(request.headers.range, head.bytes)
+      const tag = tagOf(key)
+      reply.header('etag', tag)
+      if (request.headers['if-none-match'] === tag) return reply.code(304).send()
+      const ifRange = request.headers['if-range']
+      const range = ifRange === undefined || ifRange === tag ? request.headers.range : undefined
+      const span = readSpan(range, head.bytes)
       if (span === 'unsatisfiable') {
         reply.header('content-range', `bytes */${head.bytes}`)
         throw new ApiError('rangeNotSatisfiable', `The file has ${head.bytes} bytes; ask for a range within it.`)
