@@ -73,8 +73,11 @@ describe('retention', () => {
     const { id } = await makeRecording(server, key)
     const url = (await call('GET', `/v1/conversations/${id}/recording`, { key })).headers.get('location') ?? ''
     expect((await fetch(url)).status).toBe(200)
-    const keys = async () =>
-      Array.fromAsync(server.deps.blobs.list(`${org.id}/recordings/`), ({ key: blobKey }) => blobKey)
+    const keys = async () => {
+      const found: string[] = []
+      for await (const file of server.deps.blobs.list(`${org.id}/recordings/`)) found.push(file.key)
+      return found
+    }
     expect(await keys()).toHaveLength(1)
     server.clock.advance(400 * dayMs)
     await run()
