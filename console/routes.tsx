@@ -48,6 +48,12 @@ const invitations = createRoute({
   component: lazyRouteComponent(() => import('./sign-in/invitations.tsx'), 'Invitations'),
 })
 
+const confirmAddress = createRoute({
+  getParentRoute: () => root,
+  path: '/confirm-address',
+  component: lazyRouteComponent(() => import('./sign-in/confirm-address.tsx'), 'ConfirmAddress'),
+})
+
 const isSignedIn = (): Promise<boolean> =>
   api.GET('/auth/organizations').then(
     () => true,
@@ -223,7 +229,7 @@ const settingsPart = createRoute({
 const nowhere = createRoute({ getParentRoute: () => app, path: '$', component: NotFound })
 
 const routeTree = root.addChildren([
-  ...[signIn, welcome, outside, invitations],
+  ...[signIn, welcome, outside, invitations, confirmAddress],
   app.addChildren([
     ...[
       overview,

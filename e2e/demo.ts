@@ -9,7 +9,7 @@ export type Demo = { child: ChildProcess; origin: string; invitation: string; ke
 
 /** The service with demo data, once all of it is stored. */
 export const startDemo = (dataDir: string, calls: number, switches: Record<string, string> = {}) => {
-  const child = spawn(join(root, 'bin/earshot'), ['demo', '--calls', String(calls)], {
+  const child = spawn(join(root, 'bin/earshot'), ['demo', '--print-credentials', '--calls', String(calls)], {
     cwd: tmpdir(),
     env: { ...inheritedEnvironment(), PORT: '0', EARSHOT_DATA_DIR: dataDir, ...switches },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -52,6 +52,7 @@ import { reviewAdjudication } from './reviews/adjudication/routes.ts'
 import { reviewClaims } from './reviews/claims/routes.ts'
 import { reviews } from './reviews/routes.ts'
 import { savedViews } from './saved-views/routes.ts'
+import { changeAddress } from './sign-in/address/routes.ts'
 import { forgottenPassword } from './sign-in/forgotten/routes.ts'
 import { ownInvitations } from './sign-in/invitations/routes.ts'
 import { signInByOidc } from './sign-in/oidc/routes.ts'
@@ -65,6 +66,7 @@ const resources = [
   signIn,
   signInByOidc,
   ownInvitations,
+  changeAddress,
   forgottenPassword,
   apiKeys,
   auditEvents,

@@ -18,6 +18,7 @@ import { openSecrets, type Secrets } from './platform/secrets/secrets.ts'
 import { openSweeps, type Sweeps, trust } from './platform/sweeps.ts'
 import { openTelemetry, type Telemetry } from './platform/telemetry/telemetry.ts'
 import { openThreads, type Threads } from './platform/threads/threads.ts'
+import { type Attempts, openAttempts } from './sign-in/attempts/attempts.ts'
 
 /** Everything with a lifetime that a handler or a job may stand on. */
 export type Deps = {
@@ -31,6 +32,7 @@ export type Deps = {
   secrets: Secrets
   identity: Identity
   sessionCookie: SessionCookie
+  attempts: Attempts
   jobs: Jobs
   blobs: Blobs
   outbound: Outbound
@@ -94,6 +96,7 @@ export const openDeps = async (options: OpenOptions): Promise<Deps> => {
   const judge = closing(openJudge(config.judge, { clock }))
   const jobs = closing(await openJobs({ database, log }))
   const metrics = openMetrics({ database, countJobs: jobs.counts })
+  const attempts = openAttempts({ db, secrets, sessionCookie, identity, metrics })
   // Its last metrics ask the database.
   const telemetry = closing(await openTelemetry({ config, registry: metrics.registry, log }))
   const all = opened.move()
@@ -101,6 +104,7 @@ export const openDeps = async (options: OpenOptions): Promise<Deps> => {
     ...{
       config,
       clock,
+      attempts,
       sweeps,
       log,
       database,

@@ -168,9 +168,9 @@ describe('the console', () => {
 })
 
 describe('queries', () => {
-  /** Of people, organizations themselves and the operator's keys: tables that belong to no organization. */
+  /** Of people and how they sign in, organizations themselves and the operator’s keys: tables that belong to no organization. */
   const withoutTenant =
-    /User|Identit|EmailVerified|Password|Session|ServiceKey|^(insertOrganization|findOrganizationBySlug|organizationExists)$/
+    /User|Password|Session|Identit(y|ies)|Attempt|AddressChange|ServiceKey|^(insertOrganization|findOrganizationBySlug|organizationExists)$/
 
   it('take the organization right after the database, or say AllOrgs', () => {
     const wrong: string[] = []

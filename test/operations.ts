@@ -4,6 +4,8 @@ import { generateExport } from '../server/exports/jobs.ts'
 import type { Access } from '../server/platform/http/access.ts'
 import { exampleOf } from '../server/platform/http/examples.ts'
 import { type Operation, openApiDocument } from '../server/platform/http/openapi.ts'
+import { hashKey } from '../server/platform/identity/keys.ts'
+import { replaceAddressChange } from '../server/sign-in/address/queries.ts'
 import { deliver } from '../server/webhooks/deliveries/jobs.ts'
 import {
   acceptance,
@@ -283,6 +285,15 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
   forgetPassword: async () => ({ headers: elsewhere(), body: { email: 'ada@example.com' } }),
   changePassword: (server, org) =>
     bySession(server, org, { currentPassword: password, newPassword: 'another one of them' }),
+  changeEmail: (server, org) => bySession(server, org, { email: `${unique()}@example.com`, currentPassword: password }),
+  confirmEmail: async (server, { key }) => {
+    const { userId } = await makePerson(server, key)
+    const token = unique()
+    const change = { userId, email: `${unique()}@example.com`, tokenHash: hashKey(token) }
+    const [createdAt, expiresAt] = [server.clock.now(), new Date(server.clock.now().getTime() + 60_000)]
+    await replaceAddressChange(server.deps.db, { ...change, createdAt, expiresAt })
+    return { headers: elsewhere(), body: { token } }
+  },
   acceptInvitation: async (server, org) => ({ headers: elsewhere(), body: await withInvitation(server, org) }),
   checkInvitation: async (server, org) => {
     const { token } = await withInvitation(server, org)

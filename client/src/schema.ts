@@ -55,6 +55,7 @@ export type Schemas = {
   IntegrationSync: { "enabled": boolean; "state": "off" | "waiting" | "running" | "paused"; "pausedReason": string | null; "apiBaseUrl": string | null; "intervalMinutes": number; "lookbackDays": number; "completeUntil": string; "nextRunAt": string | null; "openGaps": number; "lastRun": { "id": string; "status": "running" | "completed" | "failed" | "cancelled"; "reason": string | null; "listed": number; "stored": number; "filled": number; "failed": number; "erased": number; "unfinished": number; "startedAt": string; "endedAt": string | null } | null; "last30Days": { "listed": number; "stored": number; "filled": number; "failed": number; "erased": number } }
   IntegrationSyncGap: { "id": string; "externalId": string; "state": "unfinished" | "failed"; "reason": string | null; "beganAt": string | null; "attempts": number; "foundAt": string; "triedAt": string; "nextTryAt": string }
   IntegrationSyncRun: { "id": string; "status": "running" | "completed" | "failed" | "cancelled"; "reason": string | null; "listed": number; "stored": number; "filled": number; "failed": number; "erased": number; "unfinished": number; "startedAt": string; "endedAt": string | null }
+  InvitationOffer: { "email": string; "organization": string; "setsPassword": boolean; "setsEmail": boolean }
   InvitedMember: { "id": string; "userId": string; "email": string; "name": string; "role": "viewer" | "member" | "admin" | "owner"; "status": "invited" | "active"; "createdAt": string; "updatedAt": string; "invitationUrl": string }
   Lift: { "estimate": number | null; "fixed": { "low": number; "high": number } | null; "anytime": { "low": number; "high": number } | null; "reason": "baseline_is_zero" | "baseline_not_distinguishable_from_zero" | "difference_unknown" | null }
   Me: { "organization": { "id": string; "name": string; "slug": string }; "member": Schemas['Member']; "keyId": string | null; "role": "viewer" | "member" | "admin" | "owner"; "entitlements": { "monitors": boolean; "observability": boolean; "metrics": boolean }; "features": { "monitorExports": boolean; "exportWebhooks": boolean; "experimentsV2": boolean; "phiMode": boolean } }
@@ -139,10 +140,10 @@ export type paths = {
     post: /** Change the password, which ends all sessions and begins a new one. */ { parameters: { query?: never; path?: never }; requestBody: { content: { 'application/json': { "currentPassword": string; "newPassword": string } } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Session'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
   '/auth/invitation/check': {
-    post: /** Tell whom an invitation is for. */ { parameters: { query?: never; path?: never }; requestBody: { content: { 'application/json': { "token": string } } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': { "email": string; "organization": string; "newAccount": boolean } } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+    post: /** Tell whom an invitation is for. */ { parameters: { query?: never; path?: never }; requestBody: { content: { 'application/json': { "token": string } } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['InvitationOffer'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
   '/auth/invitation': {
-    post: /** Join an organization by an invitation, and sign in. */ { parameters: { query?: never; path?: never }; requestBody: { content: { 'application/json': { "token": string; "name": string; "password": string } } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Session'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+    post: /** Join an organization by an invitation, and sign in. */ { parameters: { query?: never; path?: never }; requestBody: { content: { 'application/json': { "token": string; "name": string; "password": string; "email"?: string } } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Session'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
   '/auth/organizations': {
     get: /** List the organizations that the person signed in has joined. */ { parameters: { query?: never; path?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': { "data": ({ "id": string; "name": string; "slug": string; "role": "viewer" | "member" | "admin" | "owner"; "suspended": boolean })[] } } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
@@ -161,6 +162,12 @@ export type paths = {
   }
   '/auth/invitations/decline': {
     post: /** Decline an invitation. */ { parameters: { query?: never; path?: never }; requestBody: { content: { 'application/json': { "organizationId": string } } }; responses: { 204: { headers: Record<string, unknown>; content?: never }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+  }
+  '/auth/address': {
+    post: /** Change your e-mail address. */ { parameters: { query?: never; path?: never }; requestBody: { content: { 'application/json': { "email": string; "currentPassword": string } } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': { "email": string; "confirmationSent": boolean } } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+  }
+  '/auth/address/confirm': {
+    post: /** Confirm a new e-mail address. */ { parameters: { query?: never; path?: never }; requestBody: { content: { 'application/json': { "token": string } } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': { "email": string } } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
   '/auth/forgotten-password': {
     post: /** Ask for a link to a new password, by mail. */ { parameters: { query?: never; path?: never }; requestBody: { content: { 'application/json': { "email": string } } }; responses: { 202: { headers: Record<string, unknown>; content?: never }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }

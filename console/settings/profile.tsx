@@ -10,6 +10,7 @@ import { announce } from '../ui/announce.tsx'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Choice, Form, TextField } from '../ui/form.tsx'
+import { NewPasswordField, shortPasswordFault } from '../ui/new-password.tsx'
 import { Facts, Section } from '../ui/page.tsx'
 import { refresh } from './queries.ts'
 import styles from './settings.module.css'
@@ -29,16 +30,64 @@ const NameForm = () => {
   )
 }
 
-const leastLength = 12
+const EmailForm = () => {
+  const { member } = useMe()
+  const form = useForm({ defaultValues: { email: '', password: '' } })
+  const [sentTo, setSentTo] = useState<string>()
+  const send = async ({ email, password }: { email: string; password: string }) => {
+    const body = { email: email.trim(), currentPassword: password }
+    const { confirmationSent } = await answer(api.POST('/auth/address', { body }))
+    form.reset()
+    if (confirmationSent) {
+      setSentTo(body.email)
+      return
+    }
+    await Promise.all([refresh('me'), refresh('members')])
+    announce('E-mail address changed', `You sign in with ${body.email} from now on.`)
+  }
+  return (
+    <div className={styles.stack}>
+      <p className={styles.soft}>You sign in with {member.email}.</p>
+      {sentTo !== undefined && (
+        <p role="status">
+          Open the link that was sent to <strong>{sentTo}</strong> to confirm it. The link works for an hour.
+        </p>
+      )}
+      <Form
+        form={form}
+        send={send}
+        submit="Change address"
+        fieldOf={(path) => (path === 'currentPassword' ? 'password' : path)}
+      >
+        <TextField
+          name="email"
+          label="New e-mail address"
+          type="email"
+          required
+          autoComplete="email"
+          autoCapitalize="none"
+          spellCheck={false}
+        />
+        <TextField
+          name="password"
+          label="Your password"
+          type="password"
+          autoComplete="current-password"
+          required
+          maxLength={256}
+        />
+      </Form>
+    </div>
+  )
+}
 
 const PasswordForm = () => {
   const { member } = useMe()
   const form = useForm({ defaultValues: { currentPassword: '', newPassword: '' } })
   const send = async (body: { currentPassword: string; newPassword: string }) => {
-    const length = [...body.newPassword].length
-    if (length < leastLength) {
-      form.setError('newPassword', { message: `Use at least ${leastLength} characters; this has ${length}.` })
-      form.setFocus('newPassword')
+    const short = shortPasswordFault(body.newPassword)
+    if (short !== undefined) {
+      form.setError('newPassword', { message: short }, { shouldFocus: true })
       return
     }
     await answer(api.POST('/auth/change-password', { body }))
@@ -50,21 +99,13 @@ const PasswordForm = () => {
       <input type="email" value={member.email} autoComplete="username" readOnly hidden />
       <TextField
         name="currentPassword"
-        label="Present password"
+        label="Current password"
         type="password"
         autoComplete="current-password"
         required
         maxLength={256}
       />
-      <TextField
-        name="newPassword"
-        label="New password"
-        type="password"
-        autoComplete="new-password"
-        required
-        maxLength={256}
-        hint={`At least ${leastLength} characters; a few unrelated words do well.`}
-      />
+      <NewPasswordField name="newPassword" label="New password" known={[member.email, member.name]} />
     </Form>
   )
 }
@@ -110,7 +151,6 @@ export const Profile = () => {
           <Facts
             facts={[
               ...(isAdmin ? [] : ([['Name', member.name]] as [string, string][])),
-              ['E-mail address', member.email],
               ['Organization', organization.name],
               ['Role', sentenceCase(role)],
             ]}
@@ -129,6 +169,9 @@ export const Profile = () => {
             applyTheme(value as Theme)
           }}
         />
+      </Section>
+      <Section title="E-mail address">
+        <EmailForm />
       </Section>
       <Section title="Password">
         <div className={styles.stack}>

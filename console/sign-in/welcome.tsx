@@ -6,61 +6,95 @@ import { answer, api } from '../api/client.ts'
 import { asFault } from '../api/fault.ts'
 import { queryClient } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
-import { Field, Form, Input, TextField } from '../ui/form.tsx'
+import { Choice, Form, TextField } from '../ui/form.tsx'
+import { NewPasswordField, shortPasswordFault } from '../ui/new-password.tsx'
 import { Loading } from '../ui/states.tsx'
 import { Door } from './door.tsx'
 
-type Offer = { email: string; organization: string; newAccount: boolean }
+type Offer = Schemas['InvitationOffer']
+type Given = { name: string; email: string; password: string }
 
-const leastLength = 12
+const accounts = [
+  { value: 'new', label: 'I am new to Earshot' },
+  { value: 'existing', label: 'I have an account' },
+]
 
-const Joining = ({ token, offer: { email, organization, newAccount } }: { token: string; offer: Offer }) => {
-  const form = useForm({ defaultValues: { name: '', password: '' } })
+const ExistingPassword = () => (
+  <TextField
+    name="password"
+    label="Password"
+    type="password"
+    required={true}
+    maxLength={256}
+    autoComplete="current-password"
+    hint="The password that you sign in with."
+  />
+)
+
+const EmailField = ({ email, setsEmail }: Pick<Offer, 'email' | 'setsEmail'>) =>
+  setsEmail ? (
+    <TextField
+      name="email"
+      label="E-mail address"
+      type="email"
+      required={true}
+      autoComplete="username"
+      autoCapitalize="none"
+      spellCheck={false}
+      hint="You sign in with this address."
+    />
+  ) : (
+    <>
+      <p>
+        You sign in with <strong>{email}</strong>.
+      </p>
+      <input type="email" value={email} autoComplete="username" readOnly hidden />
+    </>
+  )
+
+const Joining = ({
+  token,
+  offer: { email, organization, setsPassword, setsEmail },
+}: {
+  token: string
+  offer: Offer
+}) => {
+  const form = useForm<Given>({ defaultValues: { name: '', email: '', password: '' } })
+  const [account, setAccount] = useState('new')
   const navigate = useNavigate()
-  const send = async ({ name, password }: { name: string; password: string }) => {
-    if (newAccount && [...password].length < leastLength) {
-      form.setError('password', {
-        message: `Use at least ${leastLength} characters; this has ${[...password].length}.`,
-      })
-      form.setFocus('password')
+  const choosesPassword = setsPassword || setsEmail || account === 'new'
+  const send = async ({ name, email: given, password }: Given) => {
+    const short = choosesPassword ? shortPasswordFault(password) : undefined
+    if (short !== undefined) {
+      form.setError('password', { message: short }, { shouldFocus: true })
       return
     }
+    const body = { token, name: name.trim(), password, ...(setsEmail && { email: given.trim() }) }
     try {
-      await answer<Schemas['Session']>(api.POST('/auth/invitation', { body: { token, name: name.trim(), password } }))
+      await answer<Schemas['Session']>(api.POST('/auth/invitation', { body }))
     } catch (error) {
-      if (asFault(error).status !== 401) throw error
-      form.setError('password', { message: asFault(error).message }, { shouldFocus: true })
+      const { status, message } = asFault(error)
+      if (status !== 401 && !(status === 409 && setsEmail)) throw error
+      form.setError(status === 401 ? 'password' : 'email', { message }, { shouldFocus: true })
       return
     }
     queryClient.clear()
     // The token is spent, and goes from the history too.
-    await navigate({ to: newAccount ? '/start' : '/', replace: true })
+    await navigate({ to: choosesPassword ? '/start' : '/', replace: true })
   }
   return (
     <Door title={`Welcome to ${organization}`}>
-      <p>
-        {newAccount
-          ? 'Choose how you are called and how you sign in.'
-          : 'You have an account already: give its password to join.'}
-      </p>
+      {setsPassword || setsEmail ? null : (
+        <Choice label="Your account" value={account} options={accounts} onChange={setAccount} />
+      )}
       <Form form={form} send={send} submit="Join">
-        <Field label="E-mail address" hint="You will sign in with this address.">
-          {(ids) => <Input {...ids} value={email} type="email" autoComplete="username" readOnly />}
-        </Field>
+        <EmailField email={email} setsEmail={setsEmail} />
         <TextField name="name" label="Your name" autoComplete="name" required={true} maxLength={255} />
-        <TextField
-          name="password"
-          label="Password"
-          type="password"
-          required={true}
-          maxLength={256}
-          autoComplete={newAccount ? 'new-password' : 'current-password'}
-          hint={
-            newAccount
-              ? `At least ${leastLength} characters; a few unrelated words do well.`
-              : 'The one that you sign in with.'
-          }
-        />
+        {choosesPassword ? (
+          <NewPasswordField name="password" label="Password" known={[email, organization]} />
+        ) : (
+          <ExistingPassword />
+        )}
       </Form>
     </Door>
   )

@@ -1,7 +1,7 @@
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
-import type { Role } from '../platform/identity/actor.ts'
+import { lowerRole, type Role } from '../platform/identity/actor.ts'
 import { hashKey, keyPrefix } from '../platform/identity/keys.ts'
 
 const columns = [
@@ -50,6 +50,23 @@ export const insertApiKey = (db: Db, org: OrgId, { id, key, name, role, createdB
     })
     .returning(columns)
     .executeTakeFirstOrThrow()
+
+/** A key that is to be revoked, with the role that it acts with: the lower of its own and its person's. */
+export const getApiKeyReach = async (db: Db, org: OrgId, id: string): Promise<Role> => {
+  const { role, memberRole } = await db
+    .selectFrom('api_keys')
+    .leftJoin('members', (join) =>
+      join
+        .onRef('members.organization_id', '=', 'api_keys.organization_id')
+        .onRef('members.user_id', '=', 'api_keys.created_by_user_id'),
+    )
+    .select(['api_keys.role', 'members.role as memberRole'])
+    .where('api_keys.organization_id', '=', org)
+    .where('api_keys.id', '=', id)
+    .executeTakeFirstOrThrow(notFound)
+  // Nobody's key any more acts for nobody.
+  return memberRole ? lowerRole(role, memberRole) : 'viewer'
+}
 
 /** Revoking a revoked key keeps the first moment. */
 export const revokeApiKey = (db: Db, org: OrgId, id: string, revokedAt: Date) =>

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { makeKey, makeMember, makeOrganization } from '../../test/make.ts'
+import { makeKey, makeMember, makeOrganization, makePerson } from '../../test/make.ts'
 import { serviceKey, testServer } from '../../test/server.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { type Role, roles } from '../platform/identity/actor.ts'
@@ -178,6 +178,21 @@ describe('revocation', () => {
     await expect
       .poll(refusals)
       .toMatchObject([{ actor: { kind: 'key', keyId: id }, targets: [{ type: 'apiKey', id }] }])
+  })
+
+  it('of a key that acts as owner is for owners, also where an admin acts by a session', async () => {
+    const admin = await makeKey(server, org.key, 'admin')
+    const person = await makePerson(server, org.key, 'admin')
+    const owners = await makeKey(server, org.key, 'owner')
+    for (const caller of [{ key: admin.key }, { headers: person.headers }]) {
+      const answer = await call('DELETE', `/v1/api-keys/${owners.id}`, caller)
+      expect(answer).toMatchObject({ status: 403, body: { error: 'forbidden' } })
+    }
+    expect(await statusOf(owners.key)).toBe(200)
+    // An owner's key that acts as less is not out of reach.
+    const lesser = await makeKey(server, org.key, 'admin')
+    expect((await call('DELETE', `/v1/api-keys/${lesser.id}`, { key: admin.key })).status).toBe(204)
+    expect((await call('DELETE', `/v1/api-keys/${owners.id}`, { key: org.key })).status).toBe(204)
   })
 
   it('a key may revoke itself', async () => {

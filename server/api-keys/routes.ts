@@ -8,7 +8,7 @@ import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/
 import { hasRole } from '../platform/identity/actor.ts'
 import { ApiKey, CreatedApiKey } from '../platform/identity/schema.ts'
 import { createApiKey } from './create.ts'
-import { listApiKeys, revokeApiKey } from './queries.ts'
+import { getApiKeyReach, listApiKeys, revokeApiKey } from './queries.ts'
 import { ApiKeyCreate } from './schema.ts'
 
 const tags = ['API Keys']
@@ -76,6 +76,9 @@ export const apiKeys = (app: App, { db, identity, clock }: Deps): void => {
     },
     async ({ actor, params }, reply) => {
       await identity.change(actor.org, async (trx) => {
+        if (!hasRole(actor.role, await getApiKeyReach(trx, actor.org, params.id))) {
+          throw new ApiError('forbidden', 'Only an owner may revoke a key that acts as owner.')
+        }
         const { id } = await revokeApiKey(trx, actor.org, params.id, clock.now())
         await recordAudit(trx, actor, 'apiKey.revoke', { type: 'apiKey', id })
       })

@@ -4,7 +4,7 @@ import { ask, listProcesses, startEarshot, switchesOnTestDatabase } from '../../
 type Call = { id: string; recording: object | null }
 
 const demo = async (switches: Record<string, string>, calls: number) => {
-  const running = await startEarshot(switches, { args: ['demo', '--calls', String(calls)] })
+  const running = await startEarshot(switches, { args: ['demo', '--print-credentials', '--calls', String(calls)] })
   await expect.poll(running.stdout, { timeout: 20_000 }).toContain('The demo is loaded')
   const key = /^Demo$[\s\S]*?Owner key +(\S+)/m.exec(running.stdout())?.[1] ?? ''
   const { body } = await ask(running.origin, 'POST', '/v1/conversations/count', key, { filter: {} })

@@ -6,8 +6,10 @@ import { makeMonitors } from '../demo/monitors.ts'
 import type { Deps } from '../deps.ts'
 import { provisionOrganization } from '../organizations/provision.ts'
 import { findOrganizationBySlug, getOrganization } from '../organizations/queries.ts'
+import { placeholderAddress } from '../sign-in/address/placeholder.ts'
 import { invitationUrl } from '../sign-in/invite.ts'
 import { type Run, WronglyCalled } from './call.ts'
+import { handOver } from './credentials.ts'
 import { makeOwnerKey } from './owner-key.ts'
 import { serve } from './serve.ts'
 
@@ -16,6 +18,7 @@ const defaultCalls = '3000'
 const mostCalls = 10_000_000
 
 type Amount = { calls: number; seed: number }
+type Filling = Amount & { printCredentials: boolean }
 
 const readAmount = ({ calls, seed }: { calls: string; seed: string }): Amount => {
   const whole = (text: string, least: number, most: number) =>
@@ -35,7 +38,7 @@ const prepare = async (deps: Deps) => {
     const { key } = await makeOwnerKey(deps, present.org, 'Demo')
     return { org: present.org, key, signIn: `bin/earshot link ${slug} makes a link to sign in by` }
   }
-  const owner = { email: 'demo@localhost.localdomain', name: 'Demo owner' }
+  const owner = { email: placeholderAddress('demo'), name: 'Demo owner' }
   const made = await db.transaction().execute((trx) => provisionOrganization(trx, clock, { name: 'Demo', slug, owner }))
   return { org: made.org, key: made.apiKey.key, signIn: invitationUrl(baseUrl(), made.invitation) }
 }
@@ -52,15 +55,21 @@ const progressOf = (calls: number) => {
   }
 }
 
-const fill = async (deps: Deps, signal: AbortSignal, { calls, seed }: Amount): Promise<void> => {
+const fill = async (deps: Deps, signal: AbortSignal, { calls, seed, printCredentials }: Filling): Promise<void> => {
   const { org, key, signIn } = await prepare(deps)
   const { createdAt } = await getOrganization(deps.db, org)
-  print(`
+  const { dataDir } = deps.config
+  print(
+    await handOver(
+      { dataDir, printCredentials },
+      `
 Demo
   Sign in    ${signIn}
   Owner key  ${key}
   Try it     curl -H "Authorization: Bearer ${key}" "${deps.baseUrl()}/v1/conversations?limit=3"
-`)
+`,
+    ),
+  )
   const startedAt = performance.now()
   await makeMonitors(deps.db, org)
   await makeBuckets(deps.db, org)
@@ -71,7 +80,11 @@ Demo
   print(`The demo is loaded (${seconds.toFixed(1)} s). Ctrl-C ends it; the data stays.\n`)
 }
 
-export const run: Run = async ({ text }) => {
+export const run: Run = async ({ text, flag }) => {
   const amount = readAmount({ calls: text('calls') ?? defaultCalls, seed: text('seed') ?? '1' })
-  return serve({ command: 'demo', meanwhile: (deps, signal) => fill(deps, signal, amount) })
+  const printCredentials = flag('print-credentials')
+  return serve({
+    ...{ command: 'demo', printCredentials },
+    meanwhile: (deps, signal) => fill(deps, signal, { ...amount, printCredentials }),
+  })
 }

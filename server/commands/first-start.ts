@@ -1,26 +1,31 @@
 import type { Deps } from '../deps.ts'
 import { provisionOrganization } from '../organizations/provision.ts'
 import { organizationExists } from '../organizations/queries.ts'
+import { placeholderAddress } from '../sign-in/address/placeholder.ts'
 import { invitationUrl } from '../sign-in/invite.ts'
+import { handOver } from './credentials.ts'
 
 const slug = 'my-organization'
 
-/** Makes the first organization of a fresh embedded instance. What it answers is shown once and kept nowhere. */
-export const firstStart = async ({ db, clock, baseUrl }: Deps): Promise<string> => {
+/** Creates the first organization of a fresh embedded instance. Returns what to print about it. */
+export const firstStart = async (deps: Deps, printCredentials: boolean): Promise<string> => {
+  const { db, clock, config, baseUrl } = deps
   if (await organizationExists(db)) return ''
-  const { apiKey, invitation } = await db.transaction().execute((trx) =>
-    provisionOrganization(trx, clock, {
+  return db.transaction().execute(async (trx) => {
+    const { apiKey, invitation } = await provisionOrganization(trx, clock, {
       name: 'My organization',
       slug,
-      owner: { email: 'owner@localhost.localdomain', name: 'Owner' },
-    }),
-  )
-  return `
-First start: an organization was made for you.
+      owner: { email: placeholderAddress('owner'), name: 'Owner' },
+    })
+    const text = `
+First start: an organization was created for you.
   Sign in    ${invitationUrl(baseUrl(), invitation)}
   Owner key  ${apiKey.key}
   Try it     curl -H "Authorization: Bearer ${apiKey.key}" ${baseUrl()}/v1/me
 The link works once, within seven days; bin/earshot link ${slug} makes another.
 The key is shown this once; bin/earshot keys owner ${slug} makes another.
 `
+    // Before the organization is stored, so that no end of the process leaves one without a way in.
+    return handOver({ dataDir: config.dataDir, printCredentials }, text)
+  })
 }

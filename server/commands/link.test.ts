@@ -1,3 +1,5 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { makeDataDir, runEarshot, runInOne, startEarshot, takeFreePort } from '../../test/earshot.ts'
 import { acceptance, cookieOf, password } from '../../test/make.ts'
@@ -5,7 +7,7 @@ import { acceptance, cookieOf, password } from '../../test/make.ts'
 it('the first start’s link lets the owner in once; one of the operator takes its place, or that of a password', async () => {
   const port = String(await takeFreePort())
   const switches = { PORT: port, EARSHOT_DATA_DIR: await makeDataDir() }
-  const { origin, stdout } = await startEarshot(switches)
+  const { origin, stdout } = await startEarshot(switches, { args: ['serve', '--print-credentials'] })
   const post = (path: string, body: object) =>
     fetch(new URL(path, origin), {
       method: 'POST',
@@ -46,4 +48,27 @@ it('the first start’s link lets the owner in once; one of the operator takes i
     const answer = await runInOne(['link', ...wrong], switches)
     expect(answer).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Usage') })
   }
+}, 60_000)
+
+it('a first start without a terminal keeps its link and key out of the output, in a file for its user only', async () => {
+  const dataDir = await makeDataDir()
+  const { origin, stdout, stderr } = await startEarshot({ EARSHOT_DATA_DIR: dataDir })
+  const path = join(dataDir, 'credentials.txt')
+  await expect.poll(stdout).toContain(path)
+  for (const text of [stdout(), stderr()]) {
+    expect(text).not.toMatch(/ear_[0-9A-Za-z]{38}/)
+    expect(text).not.toContain('/welcome#')
+  }
+  expect((await stat(path)).mode & 0o777).toBe(0o600)
+  const written = await readFile(path, 'utf8')
+  const [, key = ''] = /Owner key +(\S+)/.exec(written) ?? []
+  const [, link = ''] = /Sign in +(\S+)/.exec(written) ?? []
+  const me = await fetch(new URL('/v1/me', origin), { headers: { authorization: `Bearer ${key}` } })
+  expect(me.status).toBe(200)
+  const check = await fetch(new URL('/auth/invitation/check', origin), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token: acceptance(link).token }),
+  })
+  expect(await check.json()).toMatchObject({ setsEmail: true })
 }, 60_000)

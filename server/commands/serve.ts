@@ -54,7 +54,7 @@ const worksText = ({ host }: Config, port: number | undefined): string =>
     ? 'Earshot works through jobs.\n'
     : `Earshot works through jobs; its health is at ${baseUrlOf({ host, baseUrl: undefined }, port)}/readyz\n`
 
-const begin = async (running: Running, alone: boolean): Promise<void> => {
+const begin = async (running: Running, alone: boolean, printCredentials: boolean): Promise<void> => {
   const { deps } = running
   const { config, listening, baseUrl } = deps
   const answersRequests = config.roles.includes('http')
@@ -66,7 +66,7 @@ const begin = async (running: Running, alone: boolean): Promise<void> => {
   }
   if (config.roles.includes('worker')) running.worker = await startWorker(deps, { alone })
   // Whoever only works does not show the way in.
-  const welcome = alone && answersRequests ? await firstStart(deps) : ''
+  const welcome = alone && answersRequests ? await firstStart(deps, printCredentials) : ''
   process.stdout.write(answersRequests ? `Earshot is ready at ${baseUrl()}\n${welcome}` : worksText(config, port))
 }
 
@@ -95,12 +95,14 @@ const end = async ({ app, worker, close }: Running): Promise<void> => {
 
 type ServeOptions = {
   command: string
+  /** Prints the link and the key of a first start even where no terminal is. */
+  printCredentials: boolean
   accepted?: Accepted
   /** Done once the service is ready, until it ends. */
   meanwhile?: (deps: Deps, signal: AbortSignal) => Promise<void>
 }
 
-export const serve = async ({ command, accepted, meanwhile }: ServeOptions): Promise<number> => {
+export const serve = async ({ command, printCredentials, accepted, meanwhile }: ServeOptions): Promise<number> => {
   const log = openLog()
   const { ended, fail, pauseUntilAskedAgain } = untilEnd()
   const onState = (state: EmbeddedState, error?: Error) => {
@@ -109,7 +111,7 @@ export const serve = async ({ command, accepted, meanwhile }: ServeOptions): Pro
   const { deps, alone, close } = await openAndMigrate({ command, log, exclusive: 'required', onState }, accepted)
   const running: Running = { deps, app: undefined, worker: undefined, close }
   try {
-    await begin(running, alone)
+    await begin(running, alone, printCredentials)
   } catch (error) {
     // Nothing is left behind by a start that failed: no database, no job, no open port.
     await end(running)
@@ -134,5 +136,6 @@ export const serve = async ({ command, accepted, meanwhile }: ServeOptions): Pro
 export const run: Run = ({ flag }) =>
   serve({
     command: 'serve',
+    printCredentials: flag('print-credentials'),
     accepted: { newSecretKey: flag('new-secret-key'), newStorage: flag('new-storage') },
   })

@@ -11,6 +11,9 @@ const service = {
   json,
 } satisfies Record<string, Option>
 
+const printCredentials: Option = {
+  about: 'print the link to sign in and the key of a first start even if the output is not a terminal',
+}
 const quiet: Option = { about: 'no progress' }
 const period = {
   since: {
@@ -46,6 +49,7 @@ export const commands: Record<string, Spec> = {
         about: 'accept another secret key than before; secrets sealed with the former one stay closed',
       },
       'new-storage': { about: 'accept a storage without the files that this database has stored' },
+      'print-credentials': printCredentials,
     },
     notes: 'Switches are set in the environment; docs/configuration.md lists them.',
     load: () => import('./serve.ts'),
@@ -55,6 +59,7 @@ export const commands: Record<string, Spec> = {
     options: {
       calls: { value: 'NUMBER', about: 'how many conversations; 3,000 unless said' },
       seed: { value: 'NUMBER', about: 'the same conversations for the same number; 1 unless said' },
+      'print-credentials': printCredentials,
     },
     notes: 'Run again, it keeps what is there and adds what is missing.',
     load: () => import('./demo.ts'),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { violatedConstraint } from '../platform/db/errors.ts'
@@ -8,7 +9,8 @@ import type { Role } from '../platform/identity/actor.ts'
 const columns = [
   'members.id',
   'members.user_id as userId',
-  'users.email',
+  // A person who has not joined shows the address that they were invited by, whatever theirs is now.
+  sql<string>`coalesce(case when members.joined_at is null then members.invited_email end, users.email)`.as('email'),
   'members.name',
   'members.role',
   sql<'invited' | 'active'>`case when members.joined_at is null then 'invited' else 'active' end`.as('status'),
@@ -39,11 +41,14 @@ export const getMemberOfUser = (db: Db, org: OrgId, userId: string) =>
 export const findMemberByEmail = (db: Db, org: OrgId, email: string) =>
   selectMembers(db, org).where('users.email', '=', email.toLowerCase()).executeTakeFirst()
 
-/** The person of this address, who may be known from another organization. Answers their id. */
-export const insertUserIfNew = async (db: Db, user: { id: string; email: string; name: string }): Promise<string> => {
+/**
+ * The person of this address, who may be known from another organization. Answers their id, which unlike others does not
+ * begin with the time: it would tell whoever invites them whether they were known before.
+ */
+export const insertUserIfNew = async (db: Db, user: { email: string; name: string }): Promise<string> => {
   const { id } = await db
     .insertInto('users')
-    .values({ id: user.id, email: user.email.toLowerCase(), name: user.name })
+    .values({ id: randomUUID(), email: user.email.toLowerCase(), name: user.name })
     // An update that changes nothing, since only a written row is returned.
     .onConflict((conflict) => conflict.column('email').doUpdateSet({ email: user.email.toLowerCase() }))
     .returning('id')
@@ -51,12 +56,12 @@ export const insertUserIfNew = async (db: Db, user: { id: string; email: string;
   return id
 }
 
-type NewMember = { id: string; userId: string; name: string; role: Role }
+type NewMember = { id: string; userId: string; email: string; name: string; role: Role }
 
-export const insertMember = (db: Db, org: OrgId, { id, userId, name, role }: NewMember) =>
+export const insertMember = (db: Db, org: OrgId, { id, userId, email, name, role }: NewMember) =>
   db
     .insertInto('members')
-    .values({ organization_id: org, id, user_id: userId, name, role })
+    .values({ organization_id: org, id, user_id: userId, invited_email: email.toLowerCase(), name, role })
     .returning('id')
     .executeTakeFirstOrThrow()
     .catch((error: unknown) => {

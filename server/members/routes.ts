@@ -99,8 +99,8 @@ export const members = (app: App, deps: Deps): void => {
       checkReach(actor, body.role)
       const { member, invitation } = await db.transaction().execute(async (trx) => {
         const { email, name, role } = body
-        const userId = await insertUserIfNew(trx, { id: newId(), email, name })
-        const { id } = await insertMember(trx, actor.org, { id: newId(), userId, name, role })
+        const userId = await insertUserIfNew(trx, { email, name })
+        const { id } = await insertMember(trx, actor.org, { id: newId(), userId, email, name, role })
         const invitation = await inviteMember(trx, clock, actor.org, id)
         await mailInvitation(deps, trx, actor.org, { email, invitation })
         await recordAudit(trx, actor, 'member.invite', { type: 'member', id })

@@ -12,8 +12,8 @@ type Provision = { name: string; slug: string; owner: { email: string; name: str
 export const provisionOrganization = async (trx: Db, clock: Clock, { owner, ...organization }: Provision) => {
   const org = newId() as OrgId
   const created = await insertOrganization(trx, { id: org, ...organization })
-  const userId = await insertUserIfNew(trx, { id: newId(), ...owner })
-  const member = await insertMember(trx, org, { id: newId(), userId, name: owner.name, role: 'owner' })
+  const userId = await insertUserIfNew(trx, owner)
+  const member = await insertMember(trx, org, { id: newId(), userId, ...owner, role: 'owner' })
   const apiKey = await createApiKey(trx, clock, org, userId, { name: 'First key', role: 'owner' })
   const invitation = await inviteMember(trx, clock, org, member.id)
   return { org, organization: created, apiKey, invitation }

@@ -1,9 +1,12 @@
+import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError, invalid } from '../platform/errors.ts'
 import { hashKey } from '../platform/identity/keys.ts'
 import { newId } from '../platform/ids.ts'
+import { isPlaceholder } from './address/placeholder.ts'
+import { updateUserEmail } from './address/queries.ts'
 import { organizationOfToken } from './invite.ts'
 import type { Library } from './library.ts'
 import { hasIdentity } from './oidc/queries.ts'
@@ -18,6 +21,7 @@ import {
   updateUserName,
 } from './queries.ts'
 import type { InvitationAcceptance } from './schema.ts'
+import { isLongEnough, isStrong, requireStrong, tooShort } from './strength/strength.ts'
 
 const usedUp = () => new ApiError('gone', 'This link was used already. Sign in, or ask an admin for a fresh link.')
 
@@ -36,70 +40,105 @@ export const getInvitation = async ({ db, clock }: Deps, token: string) => {
   return { ...invitation, org: org as OrgId }
 }
 
+type Invited = Awaited<ReturnType<typeof getInvitation>>
+
 /**
- * What is to be stored for the password given: nothing where the present one is asked for, and given. Hashing is slow
- * on purpose, so it is done before the transaction.
+ * One answer for the address of an account and for a new one, since whoever made the invitation has its link, and is not
+ * told which it is.
  */
-const checkPassword = async (library: Library, present: string | undefined, password: string) => {
-  if (present === undefined) {
-    if ([...password].length < 12) throw invalid('password', 'must have at least 12 characters')
+const weak = () =>
+  invalid(
+    'password',
+    'is not the one of an existing account with this address, and too easy to guess for a new account: use four or more ' +
+      'unrelated words, or let a password manager choose one',
+  )
+
+const wrongPassword = () =>
+  new ApiError(
+    'unauthorized',
+    'This is not the password of the account with this address. If you usually sign in with your organization’s account, ' +
+      'sign in that way and accept the invitation there.',
+  )
+
+/** An account without a password that signs in by an issuer is not for the first admin who invites its address. */
+const isOfIssuer = async (db: Db, userId: string): Promise<boolean> =>
+  (await findPasswordHash(db, userId)) === undefined && (await hasIdentity(db, userId))
+
+/** What nobody's password has as its hash; comparing with it takes as long as with another. */
+const nobodysHash = `${'0'.repeat(32)}:${'0'.repeat(128)}`
+
+type Body = Pick<InvitationAcceptance, 'password' | 'name'>
+
+/**
+ * What is to be stored for the password given: nothing if it is that of the account. Hashing is slow on purpose, so it
+ * is done before the transaction.
+ */
+const checkPassword = async (deps: Deps, library: Library, invited: Invited, { password, name }: Body) => {
+  const { userId, email, byOperator, organizationName } = invited
+  const known = [email, name, organizationName]
+  if (byOperator) {
+    await requireStrong('password', password, known)
     return library.hashPassword(password)
   }
-  if (await library.verifyPassword(password, present)) return undefined
-  throw new ApiError('unauthorized', 'This address has a password already, and it is another one.')
+  if (!isLongEnough(password)) throw invalid('password', tooShort)
+  const present = await findPasswordHash(deps.db, userId)
+  const [isPresent, strong] = await Promise.all([
+    library.verifyPassword(password, present ?? nobodysHash),
+    isStrong(password, known),
+  ])
+  if (present !== undefined && isPresent) return undefined
+  if (!strong) throw weak()
+  if (present !== undefined || (await isOfIssuer(deps.db, userId))) throw wrongPassword()
+  return library.hashPassword(password)
 }
 
-type Offer = Pick<Awaited<ReturnType<typeof getInvitation>>, 'userId' | 'byOperator'>
-
-/** An account that lacks a password is not for the first admin who invites its address, and so has the link. */
-const refuseIssuersOwn = async (db: Db, userId: string): Promise<void> => {
-  if (!(await hasIdentity(db, userId))) return
-  throw new ApiError(
-    'conflict',
-    'This address signs in by OpenID Connect: sign in that way, then accept the invitation. A link of the operator sets a password.',
-  )
-}
-
-/** The password that accepting asks for; none where a new one is to be chosen. */
-export const findPasswordAsked = async (db: Db, { userId, byOperator }: Offer): Promise<string | undefined> => {
-  if (byOperator) return undefined
-  const present = await findPasswordHash(db, userId)
-  if (present === undefined) await refuseIssuersOwn(db, userId)
-  return present
-}
-
-/** Stores a chosen password and answers whether it replaced one. Only a new account is named here. */
-const setPassword = async (trx: Db, { userId, byOperator }: Offer, hash: string, name: string): Promise<boolean> => {
+/** Stores a chosen password and returns whether it replaced one. Only a new account is named here. */
+const setPassword = async (trx: Db, { userId, byOperator }: Invited, hash: string, name: string): Promise<boolean> => {
   // The issuer may have vouched for them since the password was asked for.
-  if (!byOperator) await refuseIssuersOwn(trx, userId)
+  if (!byOperator && (await isOfIssuer(trx, userId))) throw wrongPassword()
   if (await insertPassword(trx, newId(), userId, hash)) {
     await updateUserName(trx, userId, name)
     return false
   }
   // Another organization's invitation may have been accepted meanwhile, with another password.
-  if (!byOperator) throw new ApiError('conflict', 'A password was set for this address a moment ago; use that one.')
+  if (!byOperator) throw wrongPassword()
   await replacePassword(trx, userId, hash)
   await deleteSessionsOfUser(trx, userId)
   return true
 }
 
-/** Makes a member of the invited, once, and answers where and with which address to sign in. */
-export const accept = async (deps: Deps, library: Library, requestId: string, body: InvitationAcceptance) => {
-  const { token, name, password } = body
-  const invitation = await getInvitation(deps, token)
-  const { id, org, userId, memberId, email, joinedAt, byOperator } = invitation
-  const newHash = await checkPassword(library, await findPasswordAsked(deps.db, invitation), password)
+/** The address that the first person of an instance gives in place of the one that it was made with. */
+const chosenEmail = ({ email: present }: Invited, { email }: InvitationAcceptance): string | undefined => {
+  if (email === undefined) return undefined
+  if (!isPlaceholder(present)) throw invalid('email', 'is set already; change it in your profile once you have joined')
+  return email.toLowerCase()
+}
+
+/** Makes a member of the invited, once, and returns where and with which address to sign in. */
+export const accept = async (deps: Deps, library: Library, request: FastifyRequest, body: InvitationAcceptance) => {
+  const { token, name } = body
+  const invited = await getInvitation(deps, token)
+  const { id, org, userId, memberId, joinedAt, byOperator } = invited
+  const email = chosenEmail(invited, body)
+  const attempt = byOperator ? undefined : await deps.attempts.begin(request, invited.email)
+  const newHash = await checkPassword(deps, library, invited, body).catch((error: unknown) => {
+    attempt?.fail(request.id)
+    throw error
+  })
   // A person whose password is replaced may have sessions in any of several organizations, so all is forgotten.
   await deps.identity.change(byOperator ? '' : org, async (trx) => {
     const now = deps.clock.now()
     // The member before the invitation, in the order in which a fresh link locks them.
     await updateJoined(trx, org, memberId, name, now)
     if (!(await acceptInvitation(trx, org, id, now))) throw usedUp()
-    const actor = { kind: 'user', org, keyId: null, userId, requestId } as const
-    if (newHash !== undefined && (await setPassword(trx, invitation, newHash, name))) {
+    const actor = { kind: 'user', org, keyId: null, userId, requestId: request.id } as const
+    if (email !== undefined) await updateUserEmail(trx, userId, email)
+    if (newHash !== undefined && (await setPassword(trx, invited, newHash, name))) {
       await recordAudit(trx, actor, 'user.resetPassword', { type: 'user', id: userId })
     }
     if (!joinedAt) await recordAudit(trx, actor, 'member.join', { type: 'member', id: memberId })
   })
-  return { org, email }
+  const signsInWith = email ?? invited.email
+  await attempt?.succeed()
+  return { org, email: signsInWith, device: await deps.attempts.succeed(request, signsInWith) }
 }

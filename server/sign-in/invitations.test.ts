@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -32,7 +33,10 @@ describe('an invitation', () => {
     expect(member.status).toBe('invited')
     expect(member.invitationUrl).toMatch(new RegExp(`^${server.origin}/welcome#[\\w-]{54}$`))
     const offer = await check(member.invitationUrl)
-    expect(offer.body).toEqual({ email: member.email, organization: org.organization.name, newAccount: true })
+    expect(offer.body).toEqual({
+      ...{ email: member.email, organization: org.organization.name },
+      ...{ setsPassword: false, setsEmail: false },
+    })
 
     const joined = await accept(member.invitationUrl, { name: 'Ada Lovelace' })
     expect(joined.status).toBe(200)
@@ -149,6 +153,10 @@ describe('an invitation', () => {
     { name: ' ' },
     { token: undefined },
     { email: 'eve@example.com' },
+    { password: 'aaaaaaaaaaaa' },
+    { password: 'Password1234' },
+    { password: 'qwertyuiop123' },
+    { password: 'iloveyou2024' },
   ])('is refused with %j and stays open', async (change) => {
     const { invitationUrl } = await makeMember(server, org.key, 'member')
     const answer = await accept(invitationUrl, change)
@@ -166,7 +174,7 @@ describe('a person who belongs to an organization already', () => {
     const { email } = await makePerson(server, org.key)
     const other = await makeOrganization(server)
     const { invitationUrl } = (await inviteTo(other.key, email.toUpperCase())).body
-    expect((await check(invitationUrl)).body).toMatchObject({ email, newAccount: false })
+    expect((await check(invitationUrl)).body).toMatchObject({ email, setsPassword: false })
 
     const wrong = await accept(invitationUrl, { password: 'not the one that is known' })
     expect(wrong).toMatchObject({ status: 401, body: { error: 'unauthorized' } })
@@ -174,6 +182,30 @@ describe('a person who belongs to an organization already', () => {
 
     const joined = await accept(invitationUrl)
     expect(joined.body).toMatchObject({ email, organizationId: other.id })
+  })
+
+  it('is told from a new one by nothing that whoever invites can see', async () => {
+    const { email } = await makePerson(server, org.key)
+    const issuers = await makeMember(server, org.key, 'member')
+    await server.deps.db
+      .insertInto('identities')
+      .values({ id: randomUUID(), user_id: issuers.userId, issuer: 'https://login.example.com', subject: randomUUID() })
+      .execute()
+    const other = await makeOrganization(server)
+    const fresh = `${randomUUID()}@example.com`
+    const seen = []
+    for (const address of [email, issuers.email, fresh]) {
+      const invited = (await inviteTo(other.key, address)).body
+      // Version 4 holds no time.
+      expect(invited.userId[14]).toBe('4')
+      const offer = await check(invited.invitationUrl)
+      const weak = await accept(invited.invitationUrl, { password: 'Password1234' })
+      const short = await accept(invited.invitationUrl, { password: 'elevenchars' })
+      const shown = { ...offer.body, email: undefined }
+      seen.push([offer.status, shown, weak.status, weak.text, short.status, short.text].map((part) => part))
+    }
+    expect(seen[1]).toEqual(seen[0])
+    expect(seen[2]).toEqual(seen[0])
   })
 
   it('turns the session to either of them, and to no other', async () => {

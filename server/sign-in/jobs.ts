@@ -1,11 +1,13 @@
 import Type from 'typebox'
 import type { Deps } from '../deps.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
+import { deleteExpiredAddressChanges } from './address/queries.ts'
+import { deleteOldAttempts } from './attempts/queries.ts'
 import { deleteExpiredSessionsAllOrgs } from './queries.ts'
 
 const batch = 1_000
 
-/** Nobody can use an expired session; this only keeps the table small. */
+/** Nobody can use an expired session, and old attempts count no more; this only keeps the tables small. */
 export const sweepSessions = defineJob({
   name: 'session.sweep',
   payload: Type.Object({}),
@@ -14,5 +16,7 @@ export const sweepSessions = defineJob({
     const now = await sweeps.time()
     if (!now) return
     while ((await deleteExpiredSessionsAllOrgs(db, now, batch)) === batch) signal.throwIfAborted()
+    while ((await deleteOldAttempts(db, batch)) === batch) signal.throwIfAborted()
+    await deleteExpiredAddressChanges(db, now)
   },
 })

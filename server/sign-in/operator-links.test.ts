@@ -35,7 +35,7 @@ describe('a link of the operator', () => {
     for (const headers of sessions) expect(await statusOfMe(headers)).toBe(200)
 
     const link = await linkByOperator(person.id)
-    expect((await check(link)).body).toMatchObject({ email: person.email, newAccount: true })
+    expect((await check(link)).body).toMatchObject({ email: person.email, setsPassword: true })
     expect((await accept(link, { password: 'elevenchars' })).body.details.issues[0].path).toBe('password')
     const accepted = await accept(link, { password: newPassword })
     expect(accepted).toMatchObject({ status: 200, body: { userId: person.userId, organizationId: org.id } })
@@ -107,7 +107,7 @@ describe('an invitation by an organization', () => {
     expect((await accept(first)).status).toBe(400)
     const fresh = (await call('POST', `/v1/members/${id}/invitation`, { key: org.key })).body.invitationUrl
     expect((await accept(byOperator, { password: newPassword })).status).toBe(400)
-    expect((await check(fresh)).body.newAccount).toBe(false)
+    expect((await check(fresh)).body.setsPassword).toBe(false)
     expect((await accept(fresh, { password: newPassword })).status).toBe(401)
     expect(await signIn(email, newPassword)).toBe(401)
     expect((await accept(fresh)).status).toBe(200)

@@ -44,6 +44,7 @@ export const findInvitation = (db: Db, org: OrgId, tokenHash: string) =>
       'members.joined_at as joinedAt',
       'users.id as userId',
       'users.email',
+      'members.invited_email as invitedEmail',
       'organizations.name as organizationName',
       'organizations.suspended_at as suspendedAt',
     ])

@@ -6,7 +6,8 @@ import type { App } from '../platform/http/http.ts'
 import { checkOrigin } from '../platform/http/origin.ts'
 import { limitByAddress } from '../platform/http/rate-limit.ts'
 import { answers, Empty, NoBody, NoQuery } from '../platform/http/schemas.ts'
-import { accept, findPasswordAsked, getInvitation } from './accept.ts'
+import { accept, getInvitation } from './accept.ts'
+import { isPlaceholder } from './address/placeholder.ts'
 import { loadLibrary } from './load-library.ts'
 import {
   deleteSessionsOfUser,
@@ -26,13 +27,14 @@ import {
   SignIn,
 } from './schema.ts'
 import { openSession, requireSession, shownSession } from './session.ts'
+import { requireStrong } from './strength/strength.ts'
 
 const tags = ['Sign-in']
 
 const wrongPassword = () => new ApiError('unauthorized', 'No account has this address with this password.')
 
 export const signIn = (app: App, deps: Deps): void => {
-  const { db, identity } = deps
+  const { db, identity, attempts } = deps
   // Enough for an office behind one address, too little for guessing.
   const countAttempt = limitByAddress(
     { perSecond: 0.2, burst: 20 },
@@ -52,9 +54,9 @@ export const signIn = (app: App, deps: Deps): void => {
   /** Before the body is read: a guess costs the service next to nothing. */
   const asAttempt = async (request: FastifyRequest) => countAttempt(request.ip)
 
-  const sendSession = (reply: FastifyReply, opened: Awaited<ReturnType<typeof openSession>>) => {
+  const sendSession = (reply: FastifyReply, opened: Awaited<ReturnType<typeof openSession>>, device: string) => {
     if (!opened) throw wrongPassword()
-    return reply.header('set-cookie', opened.cookies).send(shownSession(opened.session))
+    return reply.header('set-cookie', [...opened.cookies, device]).send(shownSession(opened.session))
   }
 
   app.post(
@@ -73,10 +75,11 @@ export const signIn = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      return sendSession(
-        reply,
-        await openSession(deps, await library(), request, request.body, { action: 'session.create' }),
-      )
+      const attempt = await attempts.begin(request, request.body.email)
+      const opened = await openSession(deps, await library(), request, request.body, { action: 'session.create' })
+      if (opened) return sendSession(reply, opened, await attempt.succeed())
+      attempt.fail(request.id)
+      throw wrongPassword()
     },
   )
 
@@ -146,10 +149,14 @@ export const signIn = (app: App, deps: Deps): void => {
     async (request, reply) => {
       const { session, body } = request
       const { hashPassword, verifyPassword } = await library()
+      const attempt = await attempts.begin(request, session.email)
       const present = await findPasswordHash(db, session.userId)
       if (present === undefined || !(await verifyPassword(body.currentPassword, present))) {
-        throw invalid('currentPassword', 'is not your present password')
+        attempt.fail(request.id)
+        throw invalid('currentPassword', 'is not your current password')
       }
+      const device = await attempt.succeed()
+      await requireStrong('newPassword', body.newPassword, [session.email, session.name])
       const hash = await hashPassword(body.newPassword)
       // The person's sessions may look at any of several organizations, so all is forgotten.
       const org = await identity.change('', async (trx) => {
@@ -166,7 +173,11 @@ export const signIn = (app: App, deps: Deps): void => {
         return org
       })
       const credentials = { email: session.email, password: body.newPassword }
-      return sendSession(reply, await openSession(deps, await library(), request, credentials, org ? { org } : {}))
+      return sendSession(
+        reply,
+        await openSession(deps, await library(), request, credentials, org ? { org } : {}),
+        device,
+      )
     },
   )
 
@@ -181,13 +192,15 @@ export const signIn = (app: App, deps: Deps): void => {
         summary: 'Tell whom an invitation is for',
         querystring: NoQuery,
         body: InvitationCheck,
-        response: answers({ 200: InvitationOffer }, 400, 403, 409, 410),
+        response: answers({ 200: InvitationOffer }, 400, 403, 410),
       },
     },
     async (request) => {
       const invitation = await getInvitation(deps, request.body.token)
-      const newAccount = (await findPasswordAsked(db, invitation)) === undefined
-      return { email: invitation.email, organization: invitation.organizationName, newAccount }
+      const { email, invitedEmail, organizationName: organization, byOperator } = invitation
+      // The first person of an instance gives an address of their own.
+      const setsEmail = isPlaceholder(email)
+      return { email: invitedEmail ?? email, organization, setsPassword: byOperator, setsEmail }
     },
   )
 
@@ -201,18 +214,18 @@ export const signIn = (app: App, deps: Deps): void => {
         operationId: 'acceptInvitation',
         summary: 'Join an organization by an invitation, and sign in',
         description:
-          'Works once. A person who has a password already, as a member elsewhere, gives that one, and one who signs in by ' +
-          'OpenID Connect joins by doing so: 409. A link that the operator made sets a new password for either, and ends ' +
-          'all other sessions.',
+          'Works once. A person who has a password already, as a member elsewhere, gives that one: 401. One who signs in by ' +
+          'OpenID Connect accepts the invitation there. A link that the operator made sets a new password for either, and ' +
+          'ends all other sessions.',
         querystring: NoQuery,
         body: InvitationAcceptance,
         response: answers({ 200: Session }, 400, 401, 403, 409, 410),
       },
     },
     async (request, reply) => {
-      const { org, email } = await accept(deps, await library(), request.id, request.body)
+      const { org, email, device } = await accept(deps, await library(), request, request.body)
       const credentials = { email, password: request.body.password }
-      return sendSession(reply, await openSession(deps, await library(), request, credentials, { org }))
+      return sendSession(reply, await openSession(deps, await library(), request, credentials, { org }), device)
     },
   )
 

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { Closed, Email, Id, Name, Nullable, Timestamp } from '../platform/http/schemas.ts'
 import { RoleChoice } from '../platform/identity/schema.ts'
 
-const Password = Type.String({
+export const Password = Type.String({
   minLength: 1,
   maxLength: 256,
   description: 'At least 12 characters where it is chosen.',
@@ -25,18 +25,25 @@ export const PasswordChange = Closed({ currentPassword: Password, newPassword: N
 
 export const InvitationCheck = Closed({ token: Token })
 
-export const InvitationOffer = Closed({
-  email: Email,
-  organization: OrganizationName,
-  newAccount: Type.Boolean({
-    description: 'Whether a password is to be chosen; otherwise the present one is asked for.',
-  }),
-})
+export const InvitationOffer = Closed(
+  {
+    email: Email,
+    organization: OrganizationName,
+    setsPassword: Type.Boolean({
+      description:
+        'Whether the link sets a new password. Otherwise an existing account with the address gives its password, and a new ' +
+        'one chooses it; which of them it is, is not told.',
+    }),
+    setsEmail: Type.Boolean({ description: 'Whether `email` stands for an address that is given when joining.' }),
+  },
+  { title: 'InvitationOffer' },
+)
 
 export const InvitationAcceptance = Closed({
   token: Token,
   name: { ...Name, examples: ['Ada Lovelace'] },
   password: { ...Password, description: 'A new one of at least 12 characters, or the one that the person has.' },
+  email: Type.Optional({ ...Email, description: 'The address to sign in with, for the first person of an instance.' }),
 })
 export type InvitationAcceptance = Static<typeof InvitationAcceptance>
 

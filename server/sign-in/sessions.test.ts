@@ -44,7 +44,9 @@ describe('signing in', () => {
       organizationId: org.id,
     })
     const [cookie, ...others] = opened.headers.getSetCookie()
-    expect(others).toEqual([])
+    expect(others).toEqual([
+      expect.stringMatching(/^earshot\.device=[^;]+; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax$/),
+    ])
     expect(cookie).toMatch(/^earshot\.session_token=[^;]+; Max-Age=1209600; Path=\/; HttpOnly; SameSite=Lax$/)
     expect(await statusOfMe({ cookie: cookieOf(opened) })).toBe(200)
     const { data } = (await call('GET', '/v1/audit-events', { key: org.key })).body
@@ -289,7 +291,10 @@ it('asks for a cookie over https alone where the address is https', async () => 
   expect(invitationUrl).toMatch(/^https:\/\/earshot\.example\.com\/welcome#/)
   const joined = await callSecure('POST', '/auth/invitation', { body: acceptance(invitationUrl) })
   expect(joined.headers.getSetCookie()).toEqual([
-    expect.stringMatching(/^__Host-earshot\.session_token=[^;]+; .*HttpOnly; Secure; SameSite=Lax$/),
+    expect.stringMatching(
+      /^__Host-earshot\.session_token=[^;]+; Max-Age=\d+; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    ),
+    expect.stringMatching(/^__Host-earshot\.device=[^;]+; Max-Age=\d+; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
   ])
   const headers = { cookie: cookieOf(joined), origin: 'https://earshot.example.com' }
   expect((await callSecure('POST', '/auth/sign-out', { headers })).status).toBe(204)

@@ -77,12 +77,12 @@ it('no more is left to be run by hand than what starts or stops a service, or ne
       if (byHand(block)) left.push(`${page}: ${block.text.split('\n')[0]}`)
   }
   expect(left).toEqual([
-    'README.md: npm install',
+    'README.md: npm install && npm start',
     expect.stringMatching(/^mcp\.md: claude mcp add/),
     expect.stringMatching(/^operating\.md: \[ -e \.env \]/),
     'operating.md: bin/earshot backup /backups/2026-11-22',
     'operating.md: npm run faults -- --rounds 100',
-    'start.md: npm install',
+    'start.md: npm install && npm start',
     expect.stringMatching(/^webhooks\.md: openssl req/),
   ])
 })

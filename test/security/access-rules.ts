@@ -18,9 +18,9 @@ type Line = [operations: RegExp, rule: Rule]
 
 const withoutRole: Line[] = [
   [/^GET \/(healthz|readyz|files\/\{token\}|auth\/ways)$/, 'anyone'],
-  [/^POST \/auth\/(sign-in\/email|invitation|invitation\/check|forgotten-password)$/, 'visitor'],
+  [/^POST \/auth\/(sign-in\/email|invitation|invitation\/check|forgotten-password|address\/confirm)$/, 'visitor'],
   [
-    /^POST \/auth\/(sign-out|sign-out-everywhere|change-password|organization|invitations\/(accept|decline))$/,
+    /^POST \/auth\/(sign-out|sign-out-everywhere|change-password|address|organization|invitations\/(accept|decline))$/,
     'session',
   ],
   [/^GET \/auth\/(organizations|invitations)$/, 'session'],

@@ -175,7 +175,7 @@ const openers: Record<string, () => Promise<Opener>> = {
   'the cookie of a session': async () => {
     const cookieValue = async () => {
       const { headers } = await makePerson(server, key)
-      const [name = '', value = ''] = (headers.cookie ?? '').split('=')
+      const [name = '', value = ''] = (headers.cookie ?? '').split(';')[0]?.split('=') ?? []
       return { name, value: decodeURIComponent(value) }
     }
     const [mine, other] = [await cookieValue(), await cookieValue()]

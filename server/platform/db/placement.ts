@@ -8,6 +8,8 @@ export const placement: Record<string, 'distributed' | 'reference' | 'local'> = 
   users: 'reference',
   accounts: 'reference',
   identities: 'reference',
+  address_changes: 'reference',
+  sign_in_attempts: 'local',
   sessions: 'reference',
   verifications: 'reference',
   api_keys: 'reference',

@@ -22,6 +22,17 @@ CREATE TABLE accounts (
 );
 CREATE INDEX accounts_user_idx ON public.accounts USING btree (user_id);
 
+CREATE TABLE address_changes (
+  user_id uuid NOT NULL,
+  email text NOT NULL,
+  token_hash text NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT address_changes_pkey PRIMARY KEY (user_id),
+  CONSTRAINT address_changes_token_hash_key UNIQUE (token_hash),
+  CONSTRAINT address_changes_user_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+
 CREATE TABLE agent_group_members (
   organization_id uuid NOT NULL,
   group_id uuid NOT NULL,
@@ -733,6 +744,7 @@ CREATE TABLE members (
   joined_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  invited_email text,
   CONSTRAINT members_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT members_user_key UNIQUE (organization_id, user_id),
   CONSTRAINT members_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
@@ -989,6 +1001,15 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_expires_idx ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_user_idx ON public.sessions USING btree (user_id);
+
+CREATE TABLE sign_in_attempts (
+  key_hash text NOT NULL,
+  attempts integer NOT NULL,
+  blocked_until timestamp(3) with time zone NOT NULL,
+  last_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT sign_in_attempts_pkey PRIMARY KEY (key_hash)
+);
+CREATE INDEX sign_in_attempts_last_idx ON public.sign_in_attempts USING btree (last_at);
 
 CREATE TABLE transcripts (
   organization_id uuid NOT NULL,

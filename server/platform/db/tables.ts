@@ -45,6 +45,14 @@ export interface Accounts {
   user_id: string;
 }
 
+export interface AddressChanges {
+  created_at: Timestamp;
+  email: string;
+  expires_at: Timestamp;
+  token_hash: string;
+  user_id: string;
+}
+
 export interface AgentGroupMembers {
   agent_id: string;
   group_id: string;
@@ -551,6 +559,7 @@ export interface Mails {
 export interface Members {
   created_at: Generated<Timestamp>;
   id: string;
+  invited_email: string | null;
   joined_at: Timestamp | null;
   name: string;
   organization_id: string;
@@ -748,6 +757,13 @@ export interface Sessions {
   user_id: string;
 }
 
+export interface SignInAttempts {
+  attempts: number;
+  blocked_until: Timestamp;
+  key_hash: string;
+  last_at: Timestamp;
+}
+
 export interface Transcripts {
   content: string;
   content_hash: string;
@@ -829,6 +845,7 @@ export interface WebhookEndpoints {
 
 export interface DB {
   accounts: Accounts;
+  address_changes: AddressChanges;
   agent_group_members: AgentGroupMembers;
   agent_groups: AgentGroups;
   agent_versions: AgentVersions;
@@ -882,6 +899,7 @@ export interface DB {
   saved_views: SavedViews;
   service_keys: ServiceKeys;
   sessions: Sessions;
+  sign_in_attempts: SignInAttempts;
   transcripts: Transcripts;
   users: Users;
   verifications: Verifications;

@@ -25,6 +25,7 @@ const policyOf = (storage: Storage) =>
 /** The first part of the address of each page; what comes after it is read in the browser. */
 const places = [
   ...['agents', 'buckets', 'companies', 'conversations', 'experiments', 'exports', 'findings', 'monitors', 'outside'],
+  ...['confirm-address', 'invitations'],
   ...['review', 'settings', 'sign-in', 'start', 'welcome'],
 ]
 

@@ -44,6 +44,8 @@ export type Identity = {
    * before the promise resolves.
    */
   change: <T>(org: OrgId | '', fn: (trx: Db) => Promise<T>) => Promise<T>
+  /** Takes care of what is written beside a request, which does not wait for it. */
+  beside: (write: Promise<unknown>, failure: string) => void
   close: () => Promise<void>
 }
 
@@ -111,8 +113,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
   }
   await listener.on(channel, forget, () => forget(''))
 
-  /** What is written beside a request, which does not wait for it. */
-  const keep = (write: Promise<unknown>, failure: string): void => {
+  const beside = (write: Promise<unknown>, failure: string): void => {
     const kept = write.catch((error: unknown) => log.warn({ err: error }, failure)).finally(() => writes.delete(kept))
     writes.add(kept)
   }
@@ -121,7 +122,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
     if (now.getTime() - known.lastUsedAt < lastUseIntervalMs) return
     known.lastUsedAt = now.getTime()
     const { org, keyId } = known.actor
-    keep(updateKeyLastUsed(db, org, keyId as string, now), 'the last use of a key could not be written')
+    beside(updateKeyLastUsed(db, org, keyId as string, now), 'the last use of a key could not be written')
   }
 
   const notedAt = new Map<string, number>()
@@ -134,7 +135,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
     if (notedAt.size >= maxNoted) notedAt.clear()
     notedAt.set(keyId, now)
     const actor = { kind: 'key', org, keyId, userId, requestId } as const
-    keep(recordAudit(db, actor, 'apiKey.refused', { type: 'apiKey', id: keyId }), 'a refused key could not be noted')
+    beside(recordAudit(db, actor, 'apiKey.refused', { type: 'apiKey', id: keyId }), 'a refused key could not be noted')
   }
 
   const atPresent = (known: KnownKey): KnownKey => {
@@ -173,6 +174,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
       forget(org)
       return result
     },
+    beside,
     close: async () => {
       await Promise.all(writes)
     },

@@ -15,7 +15,7 @@ import {
   insertIdentity,
   insertSession,
   lockUserByEmail,
-  updateEmailVerified,
+  updateUserEmailVerified,
 } from './queries.ts'
 
 type User = NonNullable<Awaited<ReturnType<typeof lockUserByEmail>>>
@@ -33,7 +33,7 @@ const link = async (trx: Db, identity: Identity, user: User, requestId: string):
     await deletePassword(trx, user.id)
     await deleteSessionsOfUser(trx, user.id)
     await deleteIdentities(trx, user.id)
-    await updateEmailVerified(trx, user.id)
+    await updateUserEmailVerified(trx, user.id)
   }
   if (!(await insertIdentity(trx, newId(), user.id, identity))) return false
   for (const { id } of await listJoinedAllOrgs(trx, user.id)) {
@@ -43,7 +43,12 @@ const link = async (trx: Db, identity: Identity, user: User, requestId: string):
 }
 
 /** Opens a session, in the first organization that the person has joined. */
-const open = async (deps: Deps, trx: Db, request: FastifyRequest, userId: string) => {
+const open = async (
+  deps: Deps,
+  trx: Db,
+  request: FastifyRequest,
+  { id: userId, email }: Pick<User, 'id' | 'email'>,
+) => {
   const token = randomBytes(24).toString('base64url')
   const org = (await listJoinedAllOrgs(trx, userId))[0]?.id ?? null
   const id = newId()
@@ -54,21 +59,27 @@ const open = async (deps: Deps, trx: Db, request: FastifyRequest, userId: string
   })
   if (org) await recordAudit(trx, actorIn(org, userId, request.id), 'session.create', { type: 'session', id })
   const isInvited = (await listInvitedAllOrgs(trx, userId)).length > 0
-  return { cookie: deps.sessionCookie.write(token), isInvited }
+  return { cookie: deps.sessionCookie.write(token), isInvited, email }
 }
 
-export type Entered = { cookie: string; isInvited: boolean } | { refused: Refusal }
+type Opened = Awaited<ReturnType<typeof open>>
 
-/** Signs in the person whom the issuer vouches for. Either all of it is stored, with the session, or nothing. */
-export const enterByOidc = async (deps: Deps, request: FastifyRequest, identity: Identity): Promise<Entered> => {
+export type Entered = { cookies: string[]; isInvited: boolean } | { refused: Refusal }
+
+/** Either all of it is stored, with the session, or nothing. */
+const enter = async (
+  deps: Deps,
+  request: FastifyRequest,
+  identity: Identity,
+): Promise<Opened | { refused: Refusal }> => {
   const { db, identity: callers } = deps
   const { email } = identity
   const known = await findUserOfIdentity(db, identity)
   if (known) {
     return db.transaction().execute(async (trx) => {
       const isVouchedFor = 'address' in email && email.address.toLowerCase() === known.email
-      if (isVouchedFor && !known.emailVerified) await updateEmailVerified(trx, known.id)
-      return open(deps, trx, request, known.id)
+      if (isVouchedFor && !known.emailVerified) await updateUserEmailVerified(trx, known.id)
+      return open(deps, trx, request, known)
     })
   }
   if ('refused' in email) return email
@@ -81,6 +92,14 @@ export const enterByOidc = async (deps: Deps, request: FastifyRequest, identity:
       const other = await findUserOfIdentity(trx, identity)
       if (other?.id !== user.id) throw new Error('the identity was linked to another person a moment ago')
     }
-    return open(deps, trx, request, user.id)
+    return open(deps, trx, request, user)
   })
+}
+
+/** Signs in the person whom the issuer vouches for. */
+export const enterByOidc = async (deps: Deps, request: FastifyRequest, identity: Identity): Promise<Entered> => {
+  const entered = await enter(deps, request, identity)
+  if ('refused' in entered) return entered
+  const device = await deps.attempts.succeed(request, entered.email)
+  return { cookies: [entered.cookie, device], isInvited: entered.isInvited }
 }

@@ -41,7 +41,7 @@ export const hasIdentity = async (db: Db, userId: string): Promise<boolean> => {
 }
 
 /** Notes that an issuer has vouched for the person's address. */
-export const updateEmailVerified = (trx: Db, userId: string) =>
+export const updateUserEmailVerified = (trx: Db, userId: string) =>
   trx.updateTable('users').set({ email_verified: true, updated_at: new Date() }).where('id', '=', userId).execute()
 
 type NewSession = {

@@ -99,7 +99,7 @@ export const signInByOidc = (app: App, deps: Deps): void => {
       if ('refused' in entered) return reply.header('set-cookie', visitOver).redirect(refusalPage(entered.refused))
       const { to } = visit
       const page = entered.isInvited ? `/invitations?to=${encodeURIComponent(to)}` : to
-      return reply.header('set-cookie', [entered.cookie, visitOver]).redirect(page)
+      return reply.header('set-cookie', [...entered.cookies, visitOver]).redirect(page)
     },
   )
 }

@@ -1,0 +1,41 @@
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answer, api } from '../api/client.ts'
+import { queryClient } from '../api/queries.ts'
+import { Button } from '../ui/button.tsx'
+import { FaultNote } from '../ui/states.tsx'
+import { Door } from './door.tsx'
+
+/** Where the link in a mail to a new address leads. A click confirms it, since scanners of mail open links too. */
+export const ConfirmAddress = () => {
+  const [token] = useState(() => location.hash.slice(1))
+  const confirm = useMutation({
+    mutationFn: () => answer(api.POST('/auth/address/confirm', { body: { token } })),
+    onSuccess: () => queryClient.clear(),
+  })
+  return (
+    <Door title="Confirm your e-mail address">
+      {confirm.data ? (
+        <>
+          <p role="status">
+            You sign in with <strong>{confirm.data.email}</strong> from now on.
+          </p>
+          <p>
+            <Link to="/">Continue</Link>
+          </p>
+        </>
+      ) : (
+        <>
+          <p>Confirm that you want to sign in to Earshot with this address.</p>
+          {confirm.error && <FaultNote error={confirm.error} />}
+          <div>
+            <Button look="primary" busy={confirm.isPending} disabled={token === ''} onClick={() => confirm.mutate()}>
+              Confirm address
+            </Button>
+          </div>
+        </>
+      )}
+    </Door>
+  )
+}

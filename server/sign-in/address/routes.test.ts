@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import {
+  acceptance,
+  cookieOf,
+  elsewhere,
+  makeMember,
+  makeOrganization,
+  makePerson,
+  password,
+} from '../../../test/make.ts'
+import { serviceKey, testServer } from '../../../test/server.ts'
+import { readSmtpUrl } from '../../platform/mail/smtp-url.ts'
+import { openMailServer } from '../../platform/mail/test-smtp.ts'
+
+const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
+const { call, deps, clock } = server
+
+const withMail = async () => {
+  const mailServer = await openMailServer()
+  deps.config.smtp = readSmtpUrl(`smtp://127.0.0.1:${mailServer.port}`)
+  onTestFinished(() => {
+    deps.config.smtp = undefined
+  })
+  return mailServer
+}
+
+let org: Awaited<ReturnType<typeof makeOrganization>>
+let person: Awaited<ReturnType<typeof makePerson>>
+let email: string
+beforeEach(async () => {
+  org = await makeOrganization(server)
+  person = await makePerson(server, org.key)
+  email = `${randomUUID()}@example.com`
+})
+
+const change = (to: string, currentPassword = password) =>
+  call('POST', '/auth/address', { headers: person.headers, body: { email: to, currentPassword } })
+const confirm = (token: string) => call('POST', '/auth/address/confirm', { headers: elsewhere(), body: { token } })
+const signIn = async (address: string) =>
+  (await call('POST', '/auth/sign-in/email', { headers: elsewhere(), body: { email: address, password } })).status
+const tokenIn = (text: string | undefined) => /confirm-address#(\S+)/.exec(text ?? '')?.[1] ?? ''
+const actions = async () =>
+  (await call('GET', '/v1/audit-events', { key: org.key })).body.data.map(({ action }: { action: string }) => action)
+
+it('changes the address at once where no mail can be sent', async () => {
+  const changed = await change(email.toUpperCase())
+  expect(changed).toMatchObject({ status: 200, body: { email, confirmationSent: false } })
+  expect([await signIn(person.email), await signIn(email)]).toEqual([401, 200])
+  expect((await call('GET', '/v1/me', { headers: person.headers })).body.member.email).toBe(email)
+  expect((await actions()).filter((action: string) => action === 'user.changeEmail')).toHaveLength(1)
+})
+
+it('asks for the current password', async () => {
+  const refused = await change(email, 'not the one that is known')
+  expect(refused.body.details.issues).toEqual([{ path: 'currentPassword', message: expect.any(String) }])
+  expect(await signIn(person.email)).toBe(200)
+})
+
+it('changes the address once the link that was mailed to it is opened, and tells the former one', async () => {
+  const { received } = await withMail()
+  const before = received.length
+  expect((await change(email)).body).toEqual({ email: person.email, confirmationSent: true })
+  await server.drain()
+  const [asked, ...others] = received.slice(before)
+  expect(others).toEqual([])
+  expect(asked?.recipients).toEqual([email])
+  expect([await signIn(person.email), await signIn(email)]).toEqual([200, 401])
+  const token = tokenIn(asked?.text)
+  expect((await confirm(`${token}x`)).status).toBe(400)
+  expect((await confirm(token)).body).toEqual({ email })
+  expect([await signIn(person.email), await signIn(email)]).toEqual([401, 200])
+  await server.drain()
+  expect(received.slice(before + 1).map(({ recipients }) => recipients)).toEqual([[person.email]])
+  expect((await confirm(token)).status).toBe(400)
+  expect(await actions()).toContain('user.changeEmail')
+})
+
+it('takes the last link only, for an hour', async () => {
+  const { received } = await withMail()
+  await change(email)
+  await server.drain()
+  const first = tokenIn(received.at(-1)?.text)
+  await change(`x${email}`)
+  await server.drain()
+  expect((await confirm(first)).status).toBe(400)
+  clock.advance(61 * 60_000)
+  expect((await confirm(tokenIn(received.at(-1)?.text))).status).toBe(400)
+  clock.advance(-61 * 60_000)
+  expect(await signIn(person.email)).toBe(200)
+})
+
+it('does not tell whether another account has an address where mail is sent, and never gives it away', async () => {
+  const taken = await makePerson(server, org.key)
+  expect((await change(taken.email)).status).toBe(409)
+  const { received } = await withMail()
+  await server.drain()
+  const before = received.length
+  expect((await change(taken.email)).body).toEqual({ email: person.email, confirmationSent: true })
+  // Somebody else may take it while the link is on its way.
+  await change(email)
+  await server.drain()
+  expect(received.slice(before).map(({ recipients }) => recipients)).toEqual([[email]])
+  await call('POST', '/v1/members', { key: org.key, body: { email, name: 'Quick', role: 'viewer' } })
+  expect((await confirm(tokenIn(received[before]?.text))).status).toBe(409)
+})
+
+it('ends links to a new password that were mailed to the former address', async () => {
+  const { received } = await withMail()
+  await call('POST', '/auth/forgotten-password', { headers: elsewhere(), body: { email: person.email } })
+  await server.drain()
+  const link = /^http:\S+$/m.exec(received.at(-1)?.text ?? '')?.[0] ?? ''
+  await change(email)
+  await server.drain()
+  await confirm(tokenIn(received.at(-1)?.text))
+  const body = { ...acceptance(link), password: 'another one of them all' }
+  expect((await call('POST', '/auth/invitation', { headers: elsewhere(), body })).status).toBe(400)
+})
+
+it('shows nothing of it to an organization that has invited the former address', async () => {
+  const other = await makeOrganization(server)
+  const { id } = (
+    await call('POST', '/v1/members', { key: other.key, body: { email: person.email, name: 'Pia', role: 'viewer' } })
+  ).body
+  await change(email)
+  expect((await call('GET', `/v1/members`, { key: other.key })).body.data[0]).toMatchObject({ id, email: person.email })
+  const { invitationUrl } = (await call('POST', `/v1/members/${id}/invitation`, { key: other.key })).body
+  const { token } = acceptance(invitationUrl)
+  const offer = await call('POST', '/auth/invitation/check', { headers: elsewhere(), body: { token } })
+  expect(offer.body.email).toBe(person.email)
+})
+
+it('lets the first person of an instance give their address as they join, and nobody else', async () => {
+  const owner = { email: `${randomUUID()}@localhost.localdomain`, name: 'Owner' }
+  const body = { name: 'Acme', slug: `o-${randomUUID()}`, owner }
+  const { invitationUrl, apiKey } = (await call('POST', '/v1/organizations', { key: serviceKey, body })).body
+  const accept = (link: string, more: object) =>
+    call('POST', '/auth/invitation', { headers: elsewhere(), body: { ...acceptance(link), ...more } })
+  const { token } = acceptance(invitationUrl)
+  const offer = await call('POST', '/auth/invitation/check', { headers: elsewhere(), body: { token } })
+  expect(offer.body).toMatchObject({ email: owner.email, setsEmail: true })
+  expect((await accept(invitationUrl, { email: person.email })).status).toBe(409)
+  const joined = await accept(invitationUrl, { email: email.toUpperCase() })
+  expect(joined).toMatchObject({ status: 200, body: { email } })
+  expect((await call('GET', '/v1/me', { headers: { cookie: cookieOf(joined) } })).body.member.email).toBe(email)
+  expect((await call('GET', '/v1/me', { key: apiKey.key })).body.member.email).toBe(email)
+  expect(await signIn(email)).toBe(200)
+
+  const invited = await makeMember(server, org.key, 'member')
+  expect((await accept(invited.invitationUrl, { email: `y${email}` })).body.details.issues[0].path).toBe('email')
+})

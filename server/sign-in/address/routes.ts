@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import type { Deps } from '../../deps.ts'
+import { recordAudit } from '../../platform/audit/record.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { ApiError, invalid } from '../../platform/errors.ts'
+import type { App } from '../../platform/http/http.ts'
+import { checkOrigin } from '../../platform/http/origin.ts'
+import { limitByAddress } from '../../platform/http/rate-limit.ts'
+import { answers, Closed, Email, NoQuery } from '../../platform/http/schemas.ts'
+import { hashKey } from '../../platform/identity/keys.ts'
+import { sendMail } from '../../platform/mail/mail.ts'
+import { findUserIdByEmail } from '../attempts/queries.ts'
+import { loadLibrary } from '../load-library.ts'
+import { findPasswordHash, listJoinedAllOrgs } from '../queries.ts'
+import { Password } from '../schema.ts'
+import { requireSession } from '../session.ts'
+import { isPlaceholder } from './placeholder.ts'
+import {
+  deleteOpenLinksAllOrgs,
+  getUserEmail,
+  replaceAddressChange,
+  takeAddressChange,
+  updateUserEmail,
+} from './queries.ts'
+
+const tags = ['Sign-in']
+const hourMs = 3_600_000
+
+const AddressChange = Closed({
+  email: { ...Email, description: 'The new address.' },
+  currentPassword: Password,
+})
+
+const AddressChangeState = Closed({
+  email: { ...Email, description: 'The address that the account has now.' },
+  confirmationSent: Type.Boolean({
+    description: 'Whether the new address counts once the link that was mailed to it is opened, within an hour.',
+  }),
+})
+
+const Confirmation = Closed({
+  token: Type.String({ minLength: 1, maxLength: 200, description: 'The part of the link after the #.' }),
+})
+
+const confirmationText = (url: string) => `Somebody asked to use this address for their account on Earshot.
+
+${url}
+
+Open the link to confirm it, within an hour. If this was not you, ignore this message.
+`
+
+const noticeText = (email: string) => `The e-mail address of your account on Earshot is now ${email}.
+
+If this was not you, ask an admin of your organization or the operator of Earshot at once.
+`
+
+/** Changing the address that a person signs in with. */
+export const changeAddress = (app: App, deps: Deps): void => {
+  const { db, clock, config, identity, attempts, baseUrl, secrets } = deps
+  const countAttempt = limitByAddress(
+    { perSecond: 0.2, burst: 20 },
+    'Too many attempts from this address; wait a little.',
+  )
+
+  /** Changes the address, and tells the former one and every organization of the person. */
+  const change = async (trx: Db, userId: string, email: string, requestId: string): Promise<void> => {
+    const former = await getUserEmail(trx, userId)
+    await updateUserEmail(trx, userId, email)
+    await deleteOpenLinksAllOrgs(trx, userId)
+    const joined = await listJoinedAllOrgs(trx, userId)
+    for (const { id: org } of joined) {
+      const actor = { kind: 'user', org, keyId: null, userId, requestId } as const
+      await recordAudit(trx, actor, 'user.changeEmail', { type: 'user', id: userId })
+    }
+    const [first] = joined
+    if (!config.smtp || !first || isPlaceholder(former)) return
+    const mail = { to: [former], subject: 'Your e-mail address for Earshot was changed', text: noticeText(email) }
+    await sendMail(deps, trx, first.id, mail)
+  }
+
+  /** Mails a link to the new address. Whether another account has it is not answered. */
+  const askToConfirm = async (org: OrgId, userId: string, email: string): Promise<void> => {
+    if ((await findUserIdByEmail(db, email)) !== undefined) return
+    const token = randomBytes(32).toString('base64url')
+    const now = clock.now()
+    const expiresAt = new Date(now.getTime() + hourMs)
+    const url = `${baseUrl()}/confirm-address#${token}`
+    await db.transaction().execute(async (trx) => {
+      await replaceAddressChange(trx, { userId, email, tokenHash: hashKey(token), expiresAt, createdAt: now })
+      const mail = { to: [email], subject: 'Confirm your e-mail address for Earshot', text: confirmationText(url) }
+      await sendMail(deps, trx, org, mail, { sealWith: secrets })
+    })
+  }
+
+  const checkPassword = async (request: FastifyRequest, email: string, userId: string, given: string) => {
+    const present = await findPasswordHash(db, userId)
+    if (present === undefined) {
+      throw new ApiError(
+        'conflict',
+        'Your account has no password. Ask the operator for a link that sets one, then change your address.',
+      )
+    }
+    const attempt = await attempts.begin(request, email)
+    const { verifyPassword } = await loadLibrary(deps)
+    if (await verifyPassword(given, present)) return attempt.succeed()
+    attempt.fail(request.id)
+    throw invalid('currentPassword', 'is not your current password')
+  }
+
+  app.post(
+    '/auth/address',
+    {
+      onRequest: async (request) => {
+        countAttempt(request.ip)
+        request.session = await requireSession(deps, request)
+      },
+      config: { access: 'public', unaudited: 'It is written down once the new address is confirmed.' },
+      schema: {
+        tags,
+        operationId: 'changeEmail',
+        summary: 'Change your e-mail address',
+        description:
+          'With a mail server, the new address counts once the link that is mailed to it is opened. Otherwise it counts at once.',
+        querystring: NoQuery,
+        body: AddressChange,
+        response: answers({ 200: AddressChangeState }, 400, 401, 403, 409),
+      },
+    },
+    async (request, reply) => {
+      const { session, body, id } = request
+      const { userId } = session
+      reply.header('set-cookie', await checkPassword(request, session.email, userId, body.currentPassword))
+      const email = body.email.toLowerCase()
+      if (email === session.email) throw invalid('email', 'is your address already')
+      const org = session.org ?? (await listJoinedAllOrgs(db, userId))[0]?.id
+      if (config.smtp && org) {
+        await askToConfirm(org, userId, email)
+        return { email: session.email, confirmationSent: true }
+      }
+      await identity.change('', (trx) => change(trx, userId, email, id))
+      return { email, confirmationSent: false }
+    },
+  )
+
+  app.post(
+    '/auth/address/confirm',
+    {
+      onRequest: async (request) => {
+        countAttempt(request.ip)
+        if (request.headers.origin !== undefined) checkOrigin(request, deps)
+      },
+      config: { access: 'public' },
+      schema: {
+        tags,
+        operationId: 'confirmEmail',
+        summary: 'Confirm a new e-mail address',
+        querystring: NoQuery,
+        body: Confirmation,
+        response: answers({ 200: Closed({ email: Email }) }, 400, 403, 409),
+      },
+    },
+    async ({ body, id }) => {
+      return identity.change('', async (trx) => {
+        const taken = await takeAddressChange(trx, hashKey(body.token), clock.now())
+        if (!taken)
+          throw invalid(
+            'token',
+            'is not one of an open change: it was used, is older than an hour, or a newer link replaced it',
+          )
+        await change(trx, taken.userId, taken.email, id)
+        return { email: taken.email }
+      })
+    },
+  )
+}

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { acceptance, cookieOf, elsewhere, makeOrganization, makePerson, password } from '../../../test/make.ts'
+import { testServer } from '../../../test/server.ts'
+import type { OrgId } from '../../platform/db/database.ts'
+import { invitationUrl, inviteMember } from '../invite.ts'
+import { sweepSessions } from '../jobs.ts'
+
+const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
+const { call, deps } = server
+
+let org: Awaited<ReturnType<typeof makeOrganization>>
+let person: Awaited<ReturnType<typeof makePerson>>
+beforeEach(async () => {
+  org = await makeOrganization(server)
+  person = await makePerson(server, org.key)
+})
+
+const wrong = 'not the one that is known'
+const signIn = (email: string, given: string, cookie?: string) =>
+  call('POST', '/auth/sign-in/email', {
+    headers: { ...elsewhere(), ...(cookie && { cookie }) },
+    body: { email, password: given },
+  })
+
+/** Sixty guesses at once, each from another address. */
+const guess = async (email: string) => {
+  const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => signIn(email, `${wrong} ${i}`)))
+  return answers.map(({ status }) => status)
+}
+
+/** Puts the attempts of everybody so far back. */
+const goBack = (interval: string) =>
+  sql`UPDATE sign_in_attempts SET blocked_until = blocked_until - ${interval}::interval,
+    last_at = last_at - ${interval}::interval`.execute(deps.db)
+
+const deviceOf = (headers: Record<string, string>) =>
+  (headers.cookie ?? '').split('; ').find((cookie) => cookie.startsWith('earshot.device=')) ?? ''
+
+describe('guessing at one account', () => {
+  it('is slowed down however many addresses the guesses come from', async () => {
+    const statuses = await guess(person.email)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(50)
+    const refused = await signIn(person.email, password)
+    expect(refused).toMatchObject({ status: 429, body: { error: 'rate limited' } })
+    expect(Number(refused.headers.get('retry-after'))).toBe(1)
+  })
+
+  it('looks the same at an address that nobody has', async () => {
+    const nobody = `${randomUUID()}@example.com`
+    const statuses = await guess(nobody)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10)
+    expect((await signIn(nobody, password)).text).toBe(
+      (await guess(person.email)) && (await signIn(person.email, password)).text,
+    )
+  })
+
+  it('doubles the pause, up to a quarter of an hour, and is forgotten after a day', async () => {
+    await guess(person.email)
+    const pauses = []
+    for (let i = 0; i < 12; i++) {
+      await goBack('15 minutes')
+      expect((await signIn(person.email, wrong)).status).toBe(401)
+      pauses.push(Number((await signIn(person.email, wrong)).headers.get('retry-after')))
+    }
+    expect(pauses).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900])
+    await goBack('15 minutes')
+    expect((await signIn(person.email, password)).status).toBe(200)
+    expect((await guess(person.email)).filter((status) => status === 401)).toHaveLength(10)
+    await goBack('25 hours')
+    expect((await guess(person.email)).filter((status) => status === 401)).toHaveLength(10)
+  })
+
+  it('does not keep its person out on a device that has signed in before, which has a count of its own', async () => {
+    await guess(person.email)
+    const device = deviceOf(person.headers)
+    expect((await signIn(person.email, password, device)).status).toBe(200)
+    const failures = await Promise.all(Array.from({ length: 20 }, () => signIn(person.email, wrong, device)))
+    expect(failures.filter(({ status }) => status === 401)).toHaveLength(10)
+    expect((await signIn(person.email, password, device)).status).toBe(429)
+  })
+
+  it('is not helped by the device of another account, or by one that is made up', async () => {
+    const other = await makePerson(server, org.key)
+    await guess(person.email)
+    for (const cookie of [deviceOf(other.headers), 'earshot.device=v1.AAAA', 'earshot.device=%']) {
+      expect((await signIn(person.email, password, cookie)).status).toBe(429)
+    }
+  })
+
+  it('ends with a link to a new password', async () => {
+    await guess(person.email)
+    const invite = inviteMember(deps.db, server.clock, org.id as OrgId, person.id, { byOperator: true })
+    const link = invitationUrl(deps.baseUrl(), await invite)
+    const body = { ...acceptance(link), password: 'another one of them all' }
+    const set = await call('POST', '/auth/invitation', { headers: elsewhere(), body })
+    expect(set.status).toBe(200)
+    expect(deviceOf({ cookie: cookieOf(set) })).not.toBe('')
+    expect((await signIn(person.email, body.password)).status).toBe(200)
+  })
+
+  it('counts guesses by other ways, too', async () => {
+    const stranger = await makeOrganization(server)
+    const invite = { email: person.email, name: 'Pia', role: 'viewer' }
+    const { invitationUrl: link } = (await call('POST', '/v1/members', { key: stranger.key, body: invite })).body
+    const accept = () =>
+      call('POST', '/auth/invitation', { headers: elsewhere(), body: { ...acceptance(link), password: wrong } })
+    const change = () =>
+      call('POST', '/auth/change-password', {
+        headers: { ...person.headers, ...elsewhere() },
+        body: { currentPassword: wrong, newPassword: 'another one of them all' },
+      })
+    for (const [attempt, refused] of [
+      [accept, 401],
+      [change, 400],
+    ] as const) {
+      const statuses = (await Promise.all(Array.from({ length: 12 }, attempt))).map(({ status }) => status)
+      expect(statuses.filter((status) => status === refused)).toHaveLength(10)
+      expect(statuses.filter((status) => status === 429)).toHaveLength(2)
+    }
+  })
+})
+
+it('writes a refused sign-in into the trail of every organization of the person', async () => {
+  const other = await makeOrganization(server)
+  const invite = { email: person.email, name: 'Pia', role: 'viewer' }
+  const { invitationUrl: link } = (await call('POST', '/v1/members', { key: other.key, body: invite })).body
+  await call('POST', '/auth/invitation', { headers: elsewhere(), body: acceptance(link) })
+  const refused = await signIn(person.email, wrong)
+  for (const { key } of [org, other]) {
+    await expect
+      .poll(async () => (await call('GET', '/v1/audit-events', { key })).body.data[0])
+      .toMatchObject({
+        ...{ action: 'session.refused', actor: { kind: 'user', userId: person.userId } },
+        ...{ targets: [{ type: 'user', id: person.userId }], requestId: refused.headers.get('x-request-id') },
+      })
+  }
+  const { rows } = await sql<{ text: string }>`SELECT to_jsonb(t)::text AS text FROM sign_in_attempts t`.execute(
+    deps.db,
+  )
+  expect(JSON.stringify(rows)).not.toContain(person.email)
+})
+
+it('counts refused sign-ins by their reason, in numbers only', async () => {
+  const count = async (reason: string) => {
+    const text = await deps.metrics.registry.getSingleMetricAsString('earshot_sign_in_failures_total')
+    return Number(new RegExp(`reason="${reason}"} (\\d+)`).exec(text)?.[1] ?? 0)
+  }
+  const before = await count('unknown_address')
+  const email = `${randomUUID()}@example.com`
+  await signIn(email, wrong)
+  await expect.poll(() => count('unknown_address')).toBe(before + 1)
+  expect(await deps.metrics.registry.metrics()).not.toContain(email)
+})
+
+it('clears old attempts away', async () => {
+  const count = async () => (await deps.db.selectFrom('sign_in_attempts').select('key_hash').execute()).length
+  await signIn(person.email, wrong)
+  await goBack('25 hours')
+  await signIn(`${randomUUID()}@example.com`, wrong)
+  await deps.jobs.enqueue(deps.db, sweepSessions, {})
+  await server.drain()
+  expect(await count()).toBe(1)
+})

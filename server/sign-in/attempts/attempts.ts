@@ -1,0 +1,104 @@
+// How often a password may be guessed, whatever addresses the guesses come from.
+
+import { createHmac, randomBytes } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { Counter } from 'prom-client'
+import type { Deps } from '../../deps.ts'
+import { recordAudit } from '../../platform/audit/record.ts'
+import { ApiError } from '../../platform/errors.ts'
+import { listJoinedAllOrgs } from '../queries.ts'
+import { findUserIdByEmail, forgetAttempts, takeAttempt } from './queries.ts'
+
+const cookieName = 'device'
+const deviceSeconds = 365 * 24 * 60 * 60
+
+export type Attempt = {
+  /** Writes down that the password was wrong, or that nobody has the address. */
+  fail: (requestId: string) => void
+  /** Forgets the failures. Returns the cookie by which this device is known from now on. */
+  succeed: () => Promise<string>
+}
+
+type Request = Pick<FastifyRequest, 'headers'>
+
+export type Attempts = {
+  /**
+   * Counts an attempt at the password of an address, and refuses it if there were too many. A device that has signed in
+   * to the account before is counted by itself: what strangers do does not keep its person out.
+   */
+  begin: (request: Request, email: string) => Promise<Attempt>
+  /** A person who proved who they are without a password: by the issuer, or by a link to a new one. */
+  succeed: (request: Request, email: string) => Promise<string>
+}
+
+type AttemptsDeps = Pick<Deps, 'db' | 'secrets' | 'sessionCookie' | 'identity' | 'metrics'>
+
+export const openAttempts = ({ db, secrets, sessionCookie, identity, metrics }: AttemptsDeps): Attempts => {
+  const key = secrets.derive('sign-in attempts')
+  const hash = (kind: string, text: string) => createHmac('sha256', key).update(`${kind}/${text}`).digest('base64')
+  const failures = new Counter({
+    name: 'earshot_sign_in_failures_total',
+    help: 'Refused passwords by reason: wrong, of an address that nobody has, or too many for one account.',
+    labelNames: ['reason'],
+    registers: [metrics.registry],
+  })
+
+  /** The device that a cookie names, if it has signed in to this account before. */
+  const readDevice = (header: string | undefined, account: string): string | undefined => {
+    const sealed = sessionCookie.readOther(header, cookieName)
+    if (!sealed) return undefined
+    try {
+      return secrets.open(sealed, `device/${account}`)
+    } catch {
+      return undefined
+    }
+  }
+
+  const writeDevice = (account: string, device: string): string =>
+    sessionCookie.writeOther(cookieName, secrets.seal(device, `device/${account}`), deviceSeconds)
+
+  const take = async (keyHash: string): Promise<void> => {
+    const retryAfterSeconds = await takeAttempt(db, keyHash)
+    if (retryAfterSeconds === 0) return
+    failures.inc({ reason: 'throttled' })
+    throw new ApiError(
+      'rateLimited',
+      `Too many failed attempts for this account. Try again in ${retryAfterSeconds} seconds.`,
+      { retryAfterSeconds },
+    )
+  }
+
+  /** In the trail of every organization of the person. Of an address that nobody has, only the number is kept. */
+  const recordFailure = async (email: string, requestId: string): Promise<void> => {
+    const userId = await findUserIdByEmail(db, email)
+    failures.inc({ reason: userId === undefined ? 'unknown_address' : 'wrong_password' })
+    if (userId === undefined) return
+    for (const { id: org } of await listJoinedAllOrgs(db, userId)) {
+      const actor = { kind: 'user', org, keyId: null, userId, requestId } as const
+      await recordAudit(db, actor, 'session.refused', { type: 'user', id: userId })
+    }
+  }
+
+  return {
+    begin: async ({ headers }, email) => {
+      const account = hash('account', email.toLowerCase())
+      const known = readDevice(headers.cookie, account)
+      const counted = known === undefined ? account : hash('device', known)
+      await take(counted)
+      return {
+        // The answer does not wait, so that it takes as long for an address that nobody has.
+        fail: (requestId) => identity.beside(recordFailure(email, requestId), 'a refused sign-in could not be noted'),
+        succeed: async () => {
+          await forgetAttempts(db, [counted])
+          return writeDevice(account, known ?? randomBytes(18).toString('base64url'))
+        },
+      }
+    },
+
+    succeed: async ({ headers }, email) => {
+      const account = hash('account', email.toLowerCase())
+      await forgetAttempts(db, [account])
+      return writeDevice(account, readDevice(headers.cookie, account) ?? randomBytes(18).toString('base64url'))
+    },
+  }
+}

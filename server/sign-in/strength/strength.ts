@@ -1,0 +1,69 @@
+import { Worker } from 'node:worker_threads'
+import { invalid } from '../../platform/errors.ts'
+import type { Question, Verdict } from './thread.ts'
+
+/** Of 4. Guessing one of 3 takes ten billion tries or so, offline, against a slow hash. */
+const leastScore = 3
+const leastLength = 12
+/** People who choose passwords come seldom, and then several at once. */
+const idleMs = 10_000
+
+type Thread = { ask: (password: string, known: string[]) => Promise<number> }
+
+let running: Thread | undefined
+
+const start = (): Thread => {
+  const worker = new Worker(new URL('./thread.ts', import.meta.url), {
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: 256 },
+  })
+  worker.unref()
+  const waiting = new Map<number, { resolve: (score: number) => void; reject: (error: unknown) => void }>()
+  let lastId = 0
+  let idle: NodeJS.Timeout | undefined
+  const end = (error: unknown) => {
+    if (running === thread) running = undefined
+    clearTimeout(idle)
+    for (const { reject } of waiting.values()) reject(error)
+    waiting.clear()
+  }
+  const thread: Thread = {
+    ask: (password, known) =>
+      new Promise((resolve, reject) => {
+        clearTimeout(idle)
+        const id = ++lastId
+        waiting.set(id, { resolve, reject })
+        worker.postMessage({ id, password, known } satisfies Question)
+      }),
+  }
+  worker.on('message', ({ id, score }: Verdict) => {
+    waiting.get(id)?.resolve(score)
+    waiting.delete(id)
+    if (waiting.size > 0) return
+    idle = setTimeout(() => {
+      end(undefined)
+      void worker.terminate()
+    }, idleMs).unref()
+  })
+  worker.on('error', end)
+  worker.on('exit', () => end(new Error('the thread that rates passwords has ended')))
+  return thread
+}
+
+export const isLongEnough = (password: string): boolean => [...password].length >= leastLength
+
+export const tooShort = `must have at least ${leastLength} characters`
+
+/** Whether a password is hard to guess, also for those who know this about its person. */
+export const isStrong = async (password: string, known: string[]): Promise<boolean> => {
+  running ??= start()
+  const words = known.flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)]).filter((word) => word.length > 2)
+  return (await running.ask(password, ['earshot', ...words])) >= leastScore
+}
+
+/** Refuses a new password that is short or easily guessed. `field` is its name in the request. */
+export const requireStrong = async (field: string, password: string, known: string[]): Promise<void> => {
+  if (!isLongEnough(password)) throw invalid(field, tooShort)
+  if (await isStrong(password, known)) return
+  throw invalid(field, 'is too easy to guess: use four or more unrelated words, or let a password manager choose one')
+}
