@@ -54,6 +54,8 @@ const defaultLimits = {
   bodyBytes: 1 * mebibytes,
   documentBytes: 8 * mebibytes,
   batchBytes: 32 * mebibytes,
+  heldBytes: 256 * mebibytes,
+  bodiesPerAddress: 200,
   logoBytes: 2 * mebibytes,
   recordingBytes: 512 * mebibytes,
   metadataBytes: 64 * 1024,

@@ -5,6 +5,7 @@ const kinds = {
   forbidden: { status: 403, error: 'forbidden' },
   notFound: { status: 404, error: 'not found' },
   methodNotAllowed: { status: 405, error: 'method not allowed' },
+  tooSlow: { status: 408, error: 'request timeout' },
   conflict: { status: 409, error: 'conflict' },
   gone: { status: 410, error: 'gone' },
   tooLarge: { status: 413, error: 'payload too large' },

@@ -37,7 +37,7 @@ const contentTypeOf = ({ headers }: FastifyRequest): string | null => headers['c
 
 export const deliveries = (app: App, deps: Deps): void => {
   const { db, clock, secrets, config, baseUrl } = deps
-  const { ratePerSecond, rateBurst, batchBytes } = config.limits
+  const { ratePerSecond, rateBurst, documentBytes } = config.limits
   const countWebhook = limitByAddress(
     { perSecond: ratePerSecond, burst: rateBurst },
     'Too many webhooks from this address; send them more slowly.',
@@ -76,7 +76,7 @@ export const deliveries = (app: App, deps: Deps): void => {
     '/v1/integrations/:id/webhook',
     {
       onRequest: findCalled,
-      bodyLimit: batchBytes,
+      bodyLimit: documentBytes,
       config: {
         access: 'public',
         takes: 'bytes',

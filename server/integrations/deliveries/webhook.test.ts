@@ -320,11 +320,11 @@ describe('the address', () => {
     expect(await countRows('integration_deliveries', id)).toBe(0)
   })
 
-  it('takes bodies up to the limit of batches, and no more', async () => {
+  it('takes bodies up to the limit of documents, and no more', async () => {
     const { integration } = await makeCalled(server, 'retell')
-    const large = retellCall({ transcript: 'User: x\n'.repeat(300_000), padding: 'x'.repeat(28_000_000) })
+    const large = retellCall({ transcript: 'User: x\n'.repeat(300_000), padding: 'x'.repeat(5_000_000) })
     expect((await post(server, integration, large)).status).toBe(200)
-    const tooLarge = retellCall({ padding: 'x'.repeat(33 * 1024 * 1024) })
+    const tooLarge = retellCall({ padding: 'x'.repeat(9 * 1024 * 1024) })
     expect((await post(server, integration, tooLarge)).status).toBe(413)
   })
 

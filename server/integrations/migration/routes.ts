@@ -36,7 +36,7 @@ const config = (keyHeader?: string) => ({
 const located = (reply: FastifyReply, id: string) => reply.header('location', `/v1/conversations/${id}`)
 
 export const migrationIntakes = (app: App, deps: Deps): void => {
-  const bodyLimit = deps.config.limits.batchBytes
+  const bodyLimit = deps.config.limits.documentBytes
 
   app.post(
     `${base}/roark/v1/call`,

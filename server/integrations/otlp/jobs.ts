@@ -69,7 +69,7 @@ const assembleOne = async (deps: Deps, org: OrgId, key: string, traceIds: string
   // The clock of another process, which stored it, may be ahead of this one's.
   const quietForMs = Math.max(0, clock.now().getTime() - arrivedAt.getTime())
   if (quietForMs < quietMs.whole) return (quietMs.whole - quietForMs) / 1_000
-  const bounds = { count: mostSpans, bytes: config.limits.batchBytes }
+  const bounds = { count: mostSpans, bytes: config.limits.documentBytes }
   const spans = ownSpans(await listSpans(db, org, traceIds, bounds), key)
   if (quietForMs < quietMs.partial && !isWhole(spans)) return (quietMs.partial - quietForMs) / 1_000
   const made = conversationOf(key, spans)

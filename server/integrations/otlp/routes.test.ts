@@ -8,7 +8,7 @@ import { serviceKey, testServer } from '../../../test/server.ts'
 import { assembleConversations, sweepSpans } from './jobs.ts'
 import { wireOf } from './test-wire.ts'
 
-const server = await testServer({ EARSHOT_LIMITS: 'batchBytes=1000000' })
+const server = await testServer({ EARSHOT_LIMITS: 'documentBytes=1000000' })
 const { call } = server
 
 const id = (bytes: number) => randomBytes(bytes).toString('hex').replace(/^0/, '1')

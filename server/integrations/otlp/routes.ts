@@ -1,6 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { getIngestSettings } from '../../conversations/ingest/queries.ts'
@@ -32,18 +30,6 @@ const Received = Closed(
 
 const refused = (message: string) => new ApiError('invalid', message, { issues: [{ path: '', message }] })
 
-const unpack = async (body: Buffer, encoding: string | undefined, maxBytes: number): Promise<Buffer> => {
-  if (encoding === undefined || encoding === 'identity') return body
-  if (encoding !== 'gzip')
-    throw new ApiError('unsupportedMediaType', 'Send the body plain, or with Content-Encoding: gzip.')
-  try {
-    return await promisify(gunzip)(body, { maxOutputLength: maxBytes })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') throw refused('The body is not gzip.')
-    throw new ApiError('tooLarge', `The body unpacks to more than ${maxBytes} bytes.`)
-  }
-}
-
 const parseJson = (bytes: Buffer): unknown => {
   if (!isUtf8(bytes)) throw refused('The body is not valid UTF-8.')
   try {
@@ -74,7 +60,7 @@ export const traces = (app: App, deps: Deps): void => {
   app.post(
     '/v1/otlp/v1/traces',
     {
-      bodyLimit: config.limits.batchBytes,
+      bodyLimit: config.limits.documentBytes,
       onRequest: async (request) => {
         encodingOf(request)
       },
@@ -93,11 +79,10 @@ export const traces = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      const { actor, headers } = request
+      const { actor } = request
       const encoding = encodingOf(request)
       // A request without a body has none, whatever its schema says.
-      const sent = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
-      const bytes = await unpack(sent, headers['content-encoding']?.toLowerCase(), config.limits.batchBytes)
+      const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
       const given = encoding === 'json' ? parseJson(bytes) : parseProtobuf(bytes)
       if (isDeeperThan(given, deepest)) throw refused(`The body nests deeper than ${deepest} levels.`)
       const { redacts } = await getIngestSettings(db, actor.org)

@@ -37,7 +37,7 @@ export const findState = async (deps: Deps, org: OrgId, runId: string): Promise<
 }
 
 const ask = (deps: Deps, { account }: State, asked: Parameters<typeof askProvider>[2]) =>
-  askProvider(deps.outbound, account, asked, { maxBytes: deps.config.limits.batchBytes, now: deps.clock.now() })
+  askProvider(deps.outbound, account, asked, { maxBytes: deps.config.limits.documentBytes, now: deps.clock.now() })
 
 /** Notes what the provider has, and what of it is to be fetched, together with the place of the next page. */
 const notePage = async (deps: Deps, trx: Db, { org, run, sync }: State, page: ListedPage): Promise<void> => {

@@ -48,7 +48,7 @@ export const pullTranscript = defineJob({
     // Checked by the provider's schema before they were stored.
     const { accountSid, apiBaseUrl = twilioApi } = integration.settings as TwilioSettings
     const account = { accountSid, token: openSecret(secrets, integration), baseUrl: apiBaseUrl }
-    const bundle = await fetchTranscript(outbound, account, transcriptSid, { maxBytes: config.limits.batchBytes })
+    const bundle = await fetchTranscript(outbound, account, transcriptSid, { maxBytes: config.limits.documentBytes })
     attempt.signal.throwIfAborted()
     const bytes = Buffer.from(JSON.stringify(bundle))
     const parsed = parsePayload(bytes, 'application/json')

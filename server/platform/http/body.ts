@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import { ApiError } from '../errors.ts'
 import { openGather } from './gather.ts'
@@ -54,12 +55,30 @@ export const checkMediaType = (request: FastifyRequest): void => {
   if (mediaTypeOf(request) === undefined) {
     throw new ApiError('unsupportedMediaType', `Send the body with Content-Type: ${mediaTypeNames(kind).join(' or ')}.`)
   }
-  // Bytes are read by their handler, which knows what may be packed.
-  if (kind === 'bytes') return
-  const encoding = headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity') {
-    throw new ApiError('unsupportedMediaType', 'Send the body without Content-Encoding.')
-  }
+  const encoding = encodingOf(request)
+  if (encoding === 'identity' || (encoding === 'gzip' && mayBePacked(request)) || signsBytes(request)) return
+  const allowed = mayBePacked(request) ? 'plain, or with Content-Encoding: gzip' : 'without Content-Encoding'
+  throw new ApiError('unsupportedMediaType', `Send the body ${allowed}.`)
+}
+
+const encodingOf = ({ headers }: FastifyRequest): string =>
+  headers['content-encoding']?.trim().toLowerCase() || 'identity'
+
+/** Signatures of foreign senders are of the bytes as they came. */
+const signsBytes = ({ routeOptions: { config } }: FastifyRequest): boolean =>
+  config.takes === 'bytes' && config.access === 'public'
+
+/** Images and recordings are packed as they are. */
+const mayBePacked = (request: FastifyRequest): boolean => {
+  const { takes = 'json' } = request.routeOptions.config
+  return takes !== 'image' && takes !== 'audio' && !signsBytes(request)
+}
+
+/** What is inflated counts against the limits of the body, piece by piece. */
+const inflate = (payload: Readable): Readable => {
+  const inflated = createGunzip()
+  payload.once('error', (error) => inflated.destroy(error))
+  return payload.pipe(inflated)
 }
 
 /** Path and query string hold such text only when it is percent-encoded. */
@@ -76,21 +95,39 @@ export const limitSignIn = (route: RouteOptions): void => {
   if (route.url.startsWith('/auth/')) route.bodyLimit = signInBytes
 }
 
+/** What Node has not read of a body that is refused is read and dropped, so that the connection can be used again. */
+const drop = (request: FastifyRequest, stream: Readable): void => {
+  if (stream !== request.raw) stream.destroy()
+  request.raw.resume()
+}
+
 const readBytes = (request: FastifyRequest, stream: Readable): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const limit = Math.min(request.routeOptions.bodyLimit, request.maxBodyBytes)
     const body = openGather()
-    const refuse = () => {
+    const { arriving } = request
+    const refuse = (error: ApiError) => {
       stream.off('data', take)
-      reject(new ApiError('tooLarge', 'The body is larger than this operation takes.'))
+      body.take()
+      drop(request, stream)
+      reject(error)
     }
+    const tooLarge = () => new ApiError('tooLarge', 'The body is larger than this operation takes.')
     const take = (piece: Buffer) => {
-      if (body.add(piece) > limit) refuse()
+      if (body.add(piece) > limit) return refuse(tooLarge())
+      try {
+        arriving?.hold(piece.length)
+      } catch (error) {
+        refuse(error as ApiError) // nothing else is thrown there
+      }
     }
-    if (Number(request.headers['content-length']) > limit) return refuse()
+    if (Number(request.headers['content-length']) > limit) return refuse(tooLarge())
+    if (arriving) arriving.onTooSlow = refuse
     stream.on('data', take)
     stream.once('end', () => resolve(body.take()))
-    stream.once('error', () => reject(refused('The body did not arrive whole.')))
+    stream.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code?.startsWith('Z_') ? error : refused('The body did not arrive whole.')),
+    )
   })
 
 const readDocument = ({ routeOptions: { config } }: FastifyRequest, bytes: Buffer): Promise<unknown> => {
@@ -104,6 +141,10 @@ const mostListItems = 1_000
 
 export const addBodyParser = (app: FastifyInstance): void => {
   app.decorateRequest('maxBodyBytes', Number.POSITIVE_INFINITY)
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    const isPacked = encodingOf(request) === 'gzip' && mayBePacked(request)
+    done(null, isPacked ? inflate(payload as Readable) : payload)
+  })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', async (request: FastifyRequest, stream: Readable) => {
     const bytes = await readBytes(request, stream)

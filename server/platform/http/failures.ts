@@ -29,6 +29,8 @@ const toApiError = (error: FastifyError | ApiError, request: FastifyRequest): Ap
       retryAfterSeconds: 2,
     })
   }
+  // The body of a stream is inflated while it is handled.
+  if (error.code?.startsWith('Z_')) return new ApiError('invalid', 'The body is not gzip, or not all of it.')
   const status = error.statusCode ?? 500
   if (status >= 500) {
     return new ApiError('internal', 'Something went wrong here; tell the operator the request id.', {
@@ -94,8 +96,8 @@ const brokenRequest = (code: string | undefined): ApiError => {
   if (code === 'HPE_HEADER_OVERFLOW') {
     return new ApiError('headersTooLarge', 'The request headers are larger than 16 KiB.')
   }
-  const late = code === 'ERR_HTTP_REQUEST_TIMEOUT'
-  return new ApiError('invalid', late ? 'The request did not arrive in time.' : 'This is not a valid HTTP/1.1 request.')
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new ApiError('tooSlow', 'The request did not arrive in time.')
+  return new ApiError('invalid', 'This is not a valid HTTP/1.1 request.')
 }
 
 const writeAnswer = (failure: ApiError): string => {

@@ -15,6 +15,9 @@ type Options = OwnAddress & {
   sessionCookie: SessionCookie
 }
 
+/** Whoever watches the process must hear of it most of all while it cannot keep up. */
+const alwaysAnswered = new Set(['/healthz', '/readyz', '/metrics'])
+
 /** Who sent a request, once it is known that anyone did. */
 type Caller = Exclude<KnownKey | KnownSession, { kind: 'unknown' }>
 
@@ -103,8 +106,9 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
   const enter = (request: FastifyRequest, reply: FastifyReply): undefined | Promise<void> => {
     const access = request.routeOptions.config.access
     // An unknown address has no route and no access; its handler answers 404.
-    if (access === undefined || access === 'public') return undefined
-    overload.check()
+    if (access === undefined) return undefined
+    if (!alwaysAnswered.has(request.routeOptions.url ?? '')) overload.check()
+    if (access === 'public') return undefined
     const caller = identify(request)
     if (caller instanceof Promise) return caller.then((found) => admit(request, reply, access, found))
     admit(request, reply, access, caller)

@@ -9,6 +9,7 @@ import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { assertDeclared } from './access.ts'
+import { watchBodies } from './bodies.ts'
 import { addBodyParser, limitSignIn } from './body.ts'
 import { addFailures, answerBrokenRequest, answerMalformedUrl } from './failures.ts'
 import { addGate } from './gate.ts'
@@ -91,6 +92,7 @@ export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => vo
   app.addHook('onRoute', limitSignIn)
   const methods = watchMethods(app)
   addSecurityHeaders(app, config)
+  watchBodies(app, limits)
   addBodyParser(app)
   addValidation(app)
   app.decorate('databaseFault', options.databaseFault)

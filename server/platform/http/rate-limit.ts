@@ -47,7 +47,7 @@ export const tokenBuckets = ({ perSecond, burst }: Rate, now: () => number = () 
 const tooMany = (message: string, retryAfterSeconds = 1) => new ApiError('rateLimited', message, { retryAfterSeconds })
 
 /** One network of IPv6 is one customer's: it is counted as one address. */
-const neighbourhood = (address: string): string => {
+export const neighbourhood = (address: string): string => {
   if (!ipaddr.IPv6.isValid(address)) return address
   const parsed = ipaddr.IPv6.parse(address)
   return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : parsed.parts.slice(0, 4).join(':')

@@ -112,7 +112,7 @@ describe('what is refused', () => {
     ['no content type', { 'content-type': '' }, '{}'],
     ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'name=Acme'],
     ['another charset', { 'content-type': 'application/json; charset=utf-16' }, '{}'],
-    ['an encoding', { 'content-encoding': 'gzip' }, '{}'],
+    ['an encoding other than gzip', { 'content-encoding': 'br' }, '{}'],
   ])('%s is answered 415', async (_what, headers, raw) => {
     const answer = await create(raw, headers)
     expect(answer).toMatchObject({ status: 415, body: { error: 'unsupported media type' } })
@@ -250,7 +250,6 @@ describe('instants', () => {
     '2100-02-29T00:00:00Z',
     '2099-02-30T00:00:00Z',
     '2099-13-01T00:00:00Z',
-    '2099-01-01T24:00:00Z',
     '2099-12-31T23:59:60Z',
     '2099-01-01T00:00:00',
     '2099-01-01',

@@ -1,0 +1,123 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError } from '../errors.ts'
+import { neighbourhood } from './rate-limit.ts'
+
+/** The bodies that are arriving or in memory: how much they hold, and whether they come fast enough. */
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body of this request, where it has one. */
+    arriving: Arriving | undefined
+  }
+}
+
+type Limits = { heldBytes: number; bodiesPerAddress: number }
+
+/** A sender has this long whatever it sends, and longer for what has arrived. */
+const patience = { graceMs: 30_000, leastBytesPerSecond: 16 * 1024, tickMs: 1_000 }
+
+export type Arriving = {
+  /** Counts bytes that stay in memory until the request is answered. */
+  hold: (bytes: number) => void
+  /** Called instead of answering when the body comes too slowly. */
+  onTooSlow: ((error: ApiError) => void) | undefined
+}
+
+type Entry = Arriving & {
+  request: FastifyRequest
+  reply: FastifyReply
+  address: string
+  heldBytes: number
+  startedAt: number
+  readBefore: number
+}
+
+export const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+const tooSlow = () => new ApiError('tooSlow', 'The body came too slowly; send it again over a faster line.')
+
+const add = (counts: Map<string, number>, address: string, change: number): number => {
+  const count = (counts.get(address) ?? 0) + change
+  if (count === 0) counts.delete(address)
+  else counts.set(address, count)
+  return count
+}
+
+export const watchBodies = (
+  app: FastifyInstance,
+  { heldBytes, bodiesPerAddress }: Limits,
+  { graceMs, leastBytesPerSecond, tickMs } = patience,
+): void => {
+  const arriving = new Set<Entry>()
+  const unfinishedOf = new Map<string, number>()
+  const heldOf = new Map<string, number>()
+  let held = 0
+
+  const hold = (entry: Entry, bytes: number): void => {
+    held += bytes
+    entry.heldBytes += bytes
+    // One sender leaves room for others.
+    if (add(heldOf, entry.address, bytes) <= heldBytes / 2 && held <= heldBytes) return
+    throw new ApiError('unavailable', 'The service holds as many bodies as it can; try again shortly.', {
+      retryAfterSeconds: 2,
+    })
+  }
+
+  /** What the service itself was too slow to read is not the sender's fault. */
+  const isHeldUp = ({ request: { raw } }: Entry): boolean => raw.readableLength >= raw.readableHighWaterMark
+
+  const check = (entry: Entry, now: number): void => {
+    const { request, reply, onTooSlow } = entry
+    if (isHeldUp(entry)) entry.startedAt += tickMs
+    const received = (request.raw.socket.bytesRead ?? 0) - entry.readBefore
+    if (now - entry.startedAt <= graceMs + (received / leastBytesPerSecond) * 1_000) return
+    finish(entry)
+    reply.header('connection', 'close')
+    if (onTooSlow) onTooSlow(tooSlow())
+    else if (!reply.sent) reply.send(tooSlow())
+  }
+
+  const finish = (entry: Entry): void => {
+    if (arriving.delete(entry)) add(unfinishedOf, entry.address, -1)
+  }
+
+  const release = (entry: Entry): void => {
+    finish(entry)
+    held -= entry.heldBytes
+    add(heldOf, entry.address, -entry.heldBytes)
+    entry.heldBytes = 0
+  }
+
+  const timer = setInterval(() => {
+    const now = performance.now()
+    for (const entry of arriving) check(entry, now)
+  }, tickMs)
+  timer.unref()
+  app.addHook('onClose', async () => clearInterval(timer))
+
+  app.decorateRequest('arriving', undefined)
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    if (!hasBody(request)) return done(null, payload)
+    const address = neighbourhood(request.ip)
+    if ((unfinishedOf.get(address) ?? 0) >= bodiesPerAddress) {
+      return done(
+        new ApiError('rateLimited', 'Too many unfinished bodies from this address; send fewer at once.', {
+          retryAfterSeconds: 2,
+        }),
+      )
+    }
+    const entry: Entry = {
+      ...{ request, reply, address, heldBytes: 0, startedAt: performance.now(), onTooSlow: undefined },
+      // What the service sends to itself comes over no socket.
+      readBefore: request.raw.socket.bytesRead ?? 0,
+      hold: (bytes) => hold(entry, bytes),
+    }
+    request.arriving = entry
+    arriving.add(entry)
+    add(unfinishedOf, address, 1)
+    request.raw.once('end', () => finish(entry))
+    reply.raw.once('close', () => release(entry))
+    done(null, payload)
+  })
+}
