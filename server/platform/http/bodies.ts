@@ -32,7 +32,7 @@ type Entry = Arriving & {
   readBefore: number
 }
 
-export const hasBody = ({ headers }: FastifyRequest): boolean =>
+const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 const tooSlow = () => new ApiError('tooSlow', 'The body came too slowly; send it again over a faster line.')
