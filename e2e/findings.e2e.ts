@@ -299,3 +299,28 @@ it('asks before a comment that was begun is lost', async () => {
   await page.getByRole('link', { name: 'Companies' }).click()
   await page.getByRole('heading', { level: 1, name: 'Companies' }).waitFor()
 })
+
+it('shows what other programs put into a text, and does not let the editor drop it', async () => {
+  const cell = (text: string) => ({ type: 'tableCell', content: [paragraph(text)] })
+  const image = { type: 'image', attrs: { src: 'https://cdn.example.com/chart.png', alt: 'Calls by day' } }
+  const content = [
+    paragraph('Before'),
+    image,
+    { type: 'table', content: [{ type: 'tableRow', content: [cell('Monday'), cell('12')] }] },
+    { type: 'callout', attrs: { kind: 'note' }, content: [paragraph('Ask the carrier')] },
+  ]
+  const description = { type: 'doc', content }
+  const { id } = await ask<{ id: string }>('POST', '/v1/findings', { title: 'Made elsewhere', description })
+  const page = await open(`/findings/${id}`, 'member')
+  const link = page.getByRole('figure').getByRole('link', { name: 'Image: Calls by day' })
+  expect(await link.getAttribute('href')).toBe(image.attrs.src)
+  await page.getByRole('cell', { name: 'Monday' }).waitFor()
+  await page.getByRole('figure').filter({ hasText: 'callout' }).getByText('Ask the carrier').waitFor()
+  expect(await breaches(page)).toEqual([])
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await page.getByText('formatting that can’t be edited here').waitFor()
+  await page.getByLabel('Title').fill('Renamed here')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByRole('heading', { name: 'Renamed here' }).first().waitFor()
+  expect((await ask<{ description: object }>('GET', `/v1/findings/${id}`)).description).toEqual(description)
+})

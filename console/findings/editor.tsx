@@ -1,11 +1,11 @@
-import { EditorContent, mergeAttributes, Node, useEditor, useEditorState } from '@tiptap/react'
+import { EditorContent, getSchema, mergeAttributes, Node, useEditor, useEditorState } from '@tiptap/react'
 import StarterKit from '@tiptap/starter-kit'
 import { Bold, Code, Italic, Link as LinkIcon, List, ListOrdered, Quote } from 'lucide-react'
 import { useState } from 'react'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Input } from '../ui/form.tsx'
 import styles from './rich-text.module.css'
-import type { EditorProps } from './rich-text.tsx'
+import { type Document, type EditorProps, RichText, type Node as StoredNode } from './rich-text.tsx'
 
 // Kinds that others may have written; kept here as they are, so that editing beside them loses nothing.
 
@@ -50,6 +50,26 @@ const extensions = [
   }),
   ...[TaskList, TaskItem, Mention],
 ]
+
+const schema = getSchema(extensions)
+
+const losesAttributes = (attrs: object | undefined, kept: object | null | undefined): boolean =>
+  Object.entries(attrs ?? {}).some(([name, value]) => value !== null && !Object.hasOwn(kept ?? {}, name))
+
+const losesPart = ({ type, attrs, marks = [], content = [] }: StoredNode): boolean =>
+  losesAttributes(attrs, schema.nodes[String(type)]?.spec.attrs) ||
+  marks.some((mark) => losesAttributes(mark.attrs, schema.marks[String(mark.type)]?.spec.attrs)) ||
+  content.some(losesPart)
+
+/** Whether the editor can hold a document without dropping anything that another program put there. */
+const canHold = (document: Document): boolean => {
+  try {
+    schema.nodeFromJSON(document).check()
+    return !losesPart(document as StoredNode)
+  } catch {
+    return false
+  }
+}
 
 const LinkLine = ({ href, onSet, onClose }: { href: string; onSet: (href: string) => void; onClose: () => void }) => {
   const [address, setAddress] = useState(href)
@@ -146,4 +166,16 @@ const Editor = ({ label, id, value, onChange, onSend, focus = false }: EditorPro
   )
 }
 
-export default Editor
+const EditorOrText = (props: EditorProps) => {
+  const { value } = props
+  const [isHeld] = useState(() => value === null || canHold(value))
+  if (isHeld || value === null) return <Editor {...props} />
+  return (
+    <section className={styles.editor} aria-label={props.label}>
+      <p className={styles.note}>This text has formatting that can’t be edited here. Change it through the API.</p>
+      <RichText document={value} />
+    </section>
+  )
+}
+
+export default EditorOrText

@@ -23,6 +23,12 @@ const marked = (text: ReactNode, { type, attrs }: Node): ReactNode => {
       return <u>{text}</u>
     case 'code':
       return <code>{text}</code>
+    case 'highlight':
+      return <mark>{text}</mark>
+    case 'subscript':
+      return <sub>{text}</sub>
+    case 'superscript':
+      return <sup>{text}</sup>
     case 'link':
       return isLink(attrs?.href) ? (
         <a href={attrs.href} target="_blank" rel="noopener noreferrer nofollow">
@@ -41,7 +47,20 @@ const tags = new Map([
   ['bulletList', 'ul'],
   ['listItem', 'li'],
   ['blockquote', 'blockquote'],
+  ['tableRow', 'tr'],
 ])
+
+/** What an extension made that is not known here: its name, and whatever is in it. */
+const Unknown = ({ name, href, children }: { name: string; href?: unknown; children?: ReactNode }) => (
+  <figure className={styles.unknown}>
+    <figcaption className={styles.kind}>
+      {isLink(href) ? marked(name, { type: 'link', attrs: { href } }) : name}
+    </figcaption>
+    {children}
+  </figure>
+)
+
+const spanOf = (span: unknown): number => (Number.isInteger(span) && Number(span) > 0 ? Number(span) : 1)
 
 const draw = (node: Node, key: number): ReactNode => {
   const { type, text, attrs, content = [], marks = [] } = node
@@ -90,8 +109,28 @@ const draw = (node: Node, key: number): ReactNode => {
           {`${attrs?.mentionSuggestionChar ?? '@'}${attrs?.label ?? attrs?.id ?? ''}`}
         </span>
       )
+    case 'table':
+      return (
+        <table key={key} className={styles.table}>
+          <tbody>{inside}</tbody>
+        </table>
+      )
+    case 'tableHeader':
+    case 'tableCell':
+      return createElement(
+        type === 'tableCell' ? 'td' : 'th',
+        { key, colSpan: spanOf(attrs?.colspan), rowSpan: spanOf(attrs?.rowspan) },
+        ...inside,
+      )
+    case 'image':
+      // Nothing is loaded from elsewhere by looking at a finding.
+      return <Unknown key={key} name={`Image: ${attrs?.alt || attrs?.title || 'no description'}`} href={attrs?.src} />
     default:
-      return <Fragment key={key}>{inside}</Fragment>
+      return (
+        <Unknown key={key} name={String(type)} href={attrs?.src ?? attrs?.href}>
+          {inside}
+        </Unknown>
+      )
   }
 }
 

@@ -205,7 +205,7 @@ describe('a finding that a person files', () => {
     [{ assigneeUserId: 'ada' }, 'assigneeUserId'],
     [{ description: 'words' }, 'description'],
     [{ description: {} }, 'description.type'],
-    [{ description: { type: 'doc', content: [{ type: 'image' }] } }, 'description.content[0].type'],
+    [{ description: { type: 'doc', content: [{ type: 'an image' }] } }, 'description.content[0].type'],
   ])('is not changed by %j', async (body, path) => {
     const { key } = await makeOrganization(server)
     const finding = (await call('POST', '/v1/findings', { key, body: { title: 'A' } })).body

@@ -2,23 +2,22 @@
 // no document is too deep for it.
 
 import { type Issue, invalidAll } from '../../platform/errors.ts'
-import { markKinds, nodeKinds } from './kinds.ts'
+import { type Kind, markKinds, nodeKinds } from './kinds.ts'
 
 export type RichText = { type: 'doc'; content?: RichNode[] }
 export type RichNode = { type: string; text?: string; attrs?: Record<string, unknown>; content?: RichNode[] }
 
 const deepest = 20
 const mostNodes = 10_000
+const mostMarks = 20
 const mostBytes = 256 * 1_024
 /** Whoever sends more wrong than this is told of the first ones. */
 const mostIssues = 20
+const deepestValue = 5
 
 type Part = Record<string, unknown>
 
 const isObject = (value: unknown): value is Part => typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** What the sender wrote, shortened. Other than text could be an object that is none. */
-const quoted = (type: unknown): string => (typeof type === 'string' ? `“${type.slice(0, 50)}”` : 'this')
 
 type Tell = (path: string, message: string) => void
 
@@ -28,36 +27,64 @@ const checkNames = (part: Part, known: readonly string[], path: string, tell: Te
   }
 }
 
-type Kind = { attributes?: Record<string, (value: unknown) => string | undefined>; required?: string }
+/** Of nodes, marks and attributes, whichever extension they belong to. */
+const isName = (name: unknown): name is string => typeof name === 'string' && /^[A-Za-z][\w-]{0,49}$/.test(name)
 
-const checkAttributes = (part: Part, { attributes = {}, required }: Kind, path: string, tell: Tell): void => {
+/** Names under which a page that made markup of them would run something. */
+const isActive = (name: string): boolean => /^(?:on|style$|srcdoc$)/i.test(name)
+
+// Browsers drop what cannot be seen from an address.
+const unseen = /[\s\p{C}\p{Z}]/gu
+const runs = /^(?:javascript|vbscript|file|blob|data(?!:image\/(?:png|jpe?g|gif|webp)[;,])):/i
+
+const valueFault = (value: unknown, depth = 1): string | undefined => {
+  if (typeof value === 'string') {
+    return runs.test(value.replace(unseen, '')) ? 'must not be an address that runs or opens something' : undefined
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  if (depth > deepestValue) return `must be of at most ${deepestValue} levels`
+  for (const inside of Object.values(value)) {
+    const fault = valueFault(inside, depth + 1)
+    if (fault) return fault
+  }
+  return undefined
+}
+
+const attributeFault = (name: string, value: unknown, { attributes = {} }: Kind): string | undefined => {
+  if (!isName(name) || isActive(name)) return 'is not allowed in rich text'
+  const known = Object.hasOwn(attributes, name) ? attributes[name] : undefined
+  return known ? known(value) : valueFault(value)
+}
+
+const checkAttributes = (part: Part, kind: Kind, path: string, tell: Tell): void => {
   const given = part.attrs ?? {}
   if (!isObject(given)) {
     tell(path, 'must be an object')
     return
   }
-  checkNames(given, Object.keys(attributes), path, tell)
-  for (const [name, faultOf] of Object.entries(attributes)) {
-    const fault = Object.hasOwn(given, name) || name === required ? faultOf(given[name]) : undefined
-    if (fault) tell(`${path}.${name}`, fault)
+  const { required } = kind
+  if (required !== undefined && !Object.hasOwn(given, required)) tell(`${path}.${required}`, 'is required')
+  for (const [name, value] of Object.entries(given)) {
+    const fault = attributeFault(name, value, kind)
+    if (fault) tell(`${path}.${name.slice(0, 50)}`, fault)
   }
 }
 
 const checkMark = (mark: unknown, path: string, tell: Tell): void => {
-  const kind = isObject(mark) && typeof mark.type === 'string' ? markKinds.get(mark.type) : undefined
-  if (isObject(mark) && kind) {
-    checkNames(mark, ['type', 'attrs'], path, tell)
-    checkAttributes(mark, kind, `${path}.attrs`, tell)
-  } else tell(`${path}.type`, `must be one of ${[...markKinds.keys()].join(', ')}`)
+  if (!isObject(mark) || !isName(mark.type)) {
+    tell(`${path}.type`, 'must be the name of a mark')
+    return
+  }
+  checkNames(mark, ['type', 'attrs'], path, tell)
+  checkAttributes(mark, markKinds.get(mark.type) ?? {}, `${path}.attrs`, tell)
 }
 
-/** There being more than there are kinds, they need not be looked at. */
 const isRepeated = (marks: unknown[]): boolean =>
-  marks.length > markKinds.size || new Set(marks.map((mark) => (isObject(mark) ? mark.type : mark))).size < marks.length
+  new Set(marks.map((mark) => (isObject(mark) ? mark.type : mark))).size < marks.length
 
-const checkMarks = (marks: unknown, mayHave: boolean, path: string, tell: Tell): void => {
+const checkMarks = (marks: unknown, path: string, tell: Tell): void => {
   if (!Array.isArray(marks)) tell(path, 'must be an array')
-  else if (marks.length > 0 && !mayHave) tell(path, 'must not be here')
+  else if (marks.length > mostMarks) tell(path, `must hold at most ${mostMarks} marks`)
   else if (isRepeated(marks)) tell(path, 'must hold each mark once')
   else for (const [index, mark] of marks.entries()) checkMark(mark, `${path}[${index}]`, tell)
 }
@@ -67,45 +94,36 @@ const checkText = (text: unknown, isText: boolean, path: string, tell: Tell): vo
   if (!isText && text !== undefined) tell(path, 'must not be here')
 }
 
-type Place = { node: unknown; path: string; depth: number; allowed: readonly string[]; isMarked: boolean }
+type Place = { node: unknown; path: string; depth: number }
 
-/** Tells what is wrong with a node itself, and gives what stands in it. */
-const checkNode = ({ node, path, depth, allowed, isMarked }: Place, tell: Tell): Place[] => {
+/** Tells what is wrong with a node itself, and returns what is in it. */
+const checkNode = ({ node, path, depth }: Place, tell: Tell): Place[] => {
   if (!isObject(node)) {
     tell(path, 'must be an object')
     return []
   }
   const { type, content = [] } = node
-  const kind = typeof type === 'string' ? nodeKinds.get(type) : undefined
-  if (typeof type !== 'string' || !kind || !allowed.includes(type)) {
-    tell(`${path}.type`, `${quoted(type)} cannot be here; one of ${allowed.join(', ')} can`)
+  if (!isName(type) || (type === 'doc') !== (depth === 1)) {
+    tell(`${path}.type`, depth === 1 ? 'must be doc' : 'must be the name of a node, and doc only at the top')
     return []
   }
   checkNames(node, ['type', 'attrs', 'content', 'marks', 'text'], path, tell)
-  checkAttributes(node, kind, `${path}.attrs`, tell)
+  checkAttributes(node, nodeKinds.get(type) ?? {}, `${path}.attrs`, tell)
   checkText(node.text, type === 'text', `${path}.text`, tell)
-  if (node.marks !== undefined) checkMarks(node.marks, isMarked && kind.isMarked === true, `${path}.marks`, tell)
+  if (node.marks !== undefined) checkMarks(node.marks, `${path}.marks`, tell)
   if (!Array.isArray(content)) {
     tell(`${path}.content`, 'must be an array')
     return []
   }
-  if (!kind.content) {
-    if (content.length > 0) tell(`${path}.content`, 'must not be here')
+  if (content.length > 0 && type === 'text') {
+    tell(`${path}.content`, 'must not be here')
     return []
   }
-  if (content.length === 0 && !kind.mayBeEmpty) tell(`${path}.content`, 'must not be empty')
   if (content.length > 0 && depth === deepest) {
     tell(`${path}.content`, `must not be here: at most ${deepest} levels`)
     return []
   }
-  const inside = kind.content
-  return content.map((child, index) => ({
-    node: child,
-    path: `${path}.content[${index}]`,
-    depth: depth + 1,
-    allowed: index === 0 && kind.first ? [kind.first] : inside,
-    isMarked: type !== 'codeBlock',
-  }))
+  return content.map((child, index) => ({ node: child, path: `${path}.content[${index}]`, depth: depth + 1 }))
 }
 
 /** The document, if there is nothing wrong with it: 400 with each fault and where it is. */
@@ -114,7 +132,7 @@ export const checkRichText = (value: unknown, path: string): RichText => {
   const tell: Tell = (at, message) => {
     if (issues.length < mostIssues) issues.push({ path: at, message })
   }
-  const places: Place[] = [{ node: value, path, depth: 1, allowed: ['doc'], isMarked: false }]
+  const places: Place[] = [{ node: value, path, depth: 1 }]
   let nodes = 1
   for (let place = places.pop(); place && issues.length < mostIssues; place = places.pop()) {
     const { content } = isObject(place.node) ? place.node : {}

@@ -1,9 +1,9 @@
-// The nodes and marks that TipTap's editor makes with its StarterKit, links, task lists and mentions.
+// The attributes that the nodes and marks of TipTap's StarterKit have. Those of other extensions are only checked for safety.
 
 import { linkFault } from './link.ts'
 
-/** What is wrong with the value of an attribute. */
-type Attribute = (value: unknown) => string | undefined
+/** Returns what is wrong with the value of an attribute. */
+export type Attribute = (value: unknown) => string | undefined
 
 type Attributes = Record<string, Attribute>
 
@@ -23,66 +23,29 @@ const whole = (value: unknown, least: number, most: number): boolean =>
 
 const mostItems = 1_000_000_000
 
-type NodeKind = {
-  /** What may stand in it. */
-  content?: readonly string[]
-  /** What its content begins with. */
-  first?: string
-  /** Nothing need stand in it. */
-  mayBeEmpty?: true
-  attributes?: Attributes
-  /** Its text is bold and so on. */
-  isMarked?: true
-}
-
-const inline = ['text', 'hardBreak', 'mention']
-const blocks = [
-  ...['paragraph', 'heading', 'bulletList', 'orderedList', 'taskList', 'blockquote', 'codeBlock'],
-  'horizontalRule',
-]
+/** Rules for attributes, and the one that has to be there. */
+export type Kind = { attributes?: Attributes; required?: string }
 
 // Maps, since in an object every name of JavaScript's own (`constructor`) would be found.
-export const nodeKinds = new Map<string, NodeKind>(
+export const nodeKinds = new Map<string, Kind>(
   Object.entries({
-    doc: { content: blocks, mayBeEmpty: true },
-    paragraph: { content: inline, mayBeEmpty: true },
-    heading: {
-      content: inline,
-      mayBeEmpty: true,
-      attributes: { level: rule((level) => whole(level, 1, 6), 'must be a whole number from 1 to 6') },
-    },
-    bulletList: { content: ['listItem'] },
+    heading: { attributes: { level: rule((level) => whole(level, 1, 6), 'must be a whole number from 1 to 6') } },
     orderedList: {
-      content: ['listItem'],
       attributes: {
         start: rule((at) => at === null || whole(at, -mostItems, mostItems), 'must be null or a whole number'),
         type: textOrNull(50),
       },
     },
-    listItem: { content: blocks, first: 'paragraph' },
-    taskList: { content: ['taskItem'] },
     taskItem: {
-      content: blocks,
-      first: 'paragraph',
       attributes: { checked: rule((checked) => typeof checked === 'boolean', 'must be true or false') },
     },
-    blockquote: { content: blocks },
-    codeBlock: { content: ['text'], mayBeEmpty: true, attributes: { language: textOrNull(100) } },
-    horizontalRule: {},
-    hardBreak: { isMarked: true },
-    mention: {
-      isMarked: true,
-      attributes: { id: textOrNull(255), label: textOrNull(255), mentionSuggestionChar: textOrNull(10) },
-    },
-    text: { isMarked: true },
-  } satisfies Record<string, NodeKind>),
+    codeBlock: { attributes: { language: textOrNull(100) } },
+    mention: { attributes: { id: textOrNull(255), label: textOrNull(255), mentionSuggestionChar: textOrNull(10) } },
+  } satisfies Record<string, Kind>),
 )
 
-type MarkKind = { attributes?: Attributes; required?: string }
-
-export const markKinds = new Map<string, MarkKind>(
+export const markKinds = new Map<string, Kind>(
   Object.entries({
-    ...{ bold: {}, italic: {}, strike: {}, underline: {}, code: {} },
     link: {
       required: 'href',
       attributes: {
@@ -98,5 +61,5 @@ export const markKinds = new Map<string, MarkKind>(
         title: textOrNull(1_000),
       },
     },
-  } satisfies Record<string, MarkKind>),
+  } satisfies Record<string, Kind>),
 )

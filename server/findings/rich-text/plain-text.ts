@@ -2,6 +2,10 @@ import type { RichNode, RichText } from './check.ts'
 
 const lineEnds = new Set(['paragraph', 'heading', 'codeBlock', 'hardBreak'])
 
+/** Of an extension that is not known here, such as a cell with text right in it. */
+const isLine = ({ type, content = [] }: RichNode): boolean =>
+  lineEnds.has(type) || content.some((inside) => inside.type === 'text')
+
 /** What a document says, a line for each paragraph. */
 export const plainText = (document: RichText): string => {
   let text = ''
@@ -13,7 +17,8 @@ export const plainText = (document: RichText): string => {
     }
     if (part.type === 'text') text += part.text
     if (part.type === 'mention') text += `@${part.attrs?.label ?? part.attrs?.id ?? ''}`
-    if (lineEnds.has(part.type)) parts.push('\n')
+    if (typeof part.attrs?.alt === 'string') text += part.attrs.alt
+    if (isLine(part)) parts.push('\n')
     for (const inside of [...(part.content ?? [])].reverse()) parts.push(inside)
   }
   return text.trim()
