@@ -87,7 +87,7 @@ it.each<[object, string]>([
   [{ body: { type: 'doc' } }, 'body'],
   [{ body: richText(' ') }, 'body'],
   [{ body: { type: 'doc', content: [{ type: 'horizontalRule' }] } }, 'body'],
-  [{ body: { type: 'doc', content: [{ type: "a b" }] } }, 'body.content[0].type'],
+  [{ body: { type: 'doc', content: [{ type: 'a b' }] } }, 'body.content[0].type'],
   [{ body: richText('a'.repeat(256 * 1_024)) }, 'body'],
 ])('a comment of %j is refused', async (body, at) => {
   const id = await makeComment(server, key, findingId)
