@@ -2,18 +2,29 @@
 
 export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+/** Making one takes far longer than using it, and a chart asks for thousands of times. */
+const formatOf = (timeZone: string): Intl.DateTimeFormat => {
+  const made =
+    formats.get(timeZone) ??
+    new Intl.DateTimeFormat('en', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+  formats.set(timeZone, made)
+  return made
+}
+
 /** How far the zone's clocks are ahead of UTC at this instant, in milliseconds. */
 const offsetAt = (instant: number, timeZone: string): number => {
-  const parts = new Intl.DateTimeFormat('en', {
-    timeZone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  }).formatToParts(instant)
+  const parts = formatOf(timeZone).formatToParts(instant)
   const part = (type: Intl.DateTimeFormatPartTypes) => Number(parts.find((item) => item.type === type)?.value)
   const shown = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'))
   return shown - Math.floor(instant / 1_000) * 1_000

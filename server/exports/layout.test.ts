@@ -11,10 +11,19 @@ const layoutOf = (names: string[], cells = cellsOfCalls) => {
 describe('the slugs of monitors', () => {
   it.each([
     [['Refund asked?'], ['refund_asked']],
-    [['  Größe — naïve Ⅳ ﬁne  '], ['gro_e_naive_iv_fine']],
+    [['  Größe — naïve Ⅳ ﬁne  '], ['große_naive_iv_fine']],
     [
-      ['返金', '!', ''],
+      ['返金を求めた？', 'हिन्दी में', '한국어', 'Жалоба', 'Tiếng Việt'],
+      ['返金を求めた', 'हिन्दी_में', '한국어', 'жалоба', 'tieng_viet'],
+    ],
+    [
+      ['!', '', '…'],
       ['monitor', 'monitor_2', 'monitor_3'],
+    ],
+    [['𠮷'.repeat(70)], ['𠮷'.repeat(60)]],
+    [
+      ['返金', '返金！'],
+      ['返金', '返金_2'],
     ],
     [
       ['a', 'A', 'a!'],
@@ -41,7 +50,7 @@ describe('the slugs of monitors', () => {
     expect(slugsOf(names)).toEqual(slugs)
   })
 
-  it('name every column once, in 60 characters of ASCII at most', () => {
+  it('name every column once, in letters, digits and 60 characters at most', () => {
     const name = fc.oneof(
       fc.constantFrom(
         'a',
@@ -65,7 +74,10 @@ describe('the slugs of monitors', () => {
           const columns = columnNames(layoutOf(names, cells))
           expect(new Set(columns).size).toBe(columns.length)
         }
-        for (const slug of slugsOf(names)) expect(slug).toMatch(/^[a-z0-9](?:[a-z0-9_]{0,59})$/)
+        for (const slug of slugsOf(names)) {
+          expect(slug).toMatch(/^[\p{L}\p{N}\p{M}][\p{L}\p{N}\p{M}_]*$/u)
+          expect([...slug].length).toBeLessThanOrEqual(60)
+        }
       }),
     )
   })

@@ -64,11 +64,16 @@ export const columnNames = ({ columns, monitorColumns, monitors, reasoning }: La
 export const tupleTypes = ({ columns, monitorColumns, monitors }: Layout): CallType[] =>
   [...columns, ...monitors.flatMap(() => monitorColumns)].map(({ type }) => type)
 
+/** Letters of every script stay; accents go where a letter reads without them, which is in Latin alone. */
 const slugOf = (name: string): string => {
-  const letters = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
-  const words = letters.replace(/[^a-z0-9]+/g, '_').replace(/^_/, '')
-  return words.slice(0, maxSlugLength).replace(/_$/, '') || 'monitor'
+  const plain = name.normalize('NFKD').replace(/(?<=\p{Script=Latin}\p{M}*)\p{M}/gu, '')
+  const letters = plain.normalize('NFKC').toLowerCase()
+  const words = letters.replace(/[^\p{L}\p{N}\p{M}]+/gu, '_').replace(/^_/, '')
+  return cut(words, maxSlugLength).replace(/_$/, '') || 'monitor'
 }
+
+/** Never within a character. */
+const cut = (text: string, length: number): string => [...text].slice(0, length).join('')
 
 const columnsOfCalls = new Set<string>(callColumns.map(({ name }) => name))
 
@@ -76,7 +81,7 @@ const columnsOfCalls = new Set<string>(callColumns.map(({ name }) => name))
 const isFree = (slug: string): boolean => !columnsOf(slug).some((column) => columnsOfCalls.has(column))
 
 /**
- * Lower case ASCII of each name, so that no two are alike. The first of a name keeps it; others are numbered past the
+ * Letters and digits of each name in lower case, so that no two are alike. The first of a name keeps it; others are numbered past the
  * names that exist by themselves.
  */
 export const slugsOf = (names: string[]): string[] => {
@@ -86,7 +91,7 @@ export const slugsOf = (names: string[]): string[] => {
     if (isFree(slug) && plain.indexOf(slug) === index) return slug
     for (let number = 2; ; number++) {
       const suffix = `_${number}`
-      const numbered = slug.slice(0, maxSlugLength - suffix.length) + suffix
+      const numbered = cut(slug, maxSlugLength - suffix.length) + suffix
       if (taken.has(numbered)) continue
       taken.add(numbered)
       return numbered

@@ -30,6 +30,14 @@ describe('/metrics', () => {
     }
   })
 
+  it('follows the naming rules of Prometheus: of all types, counters alone end in _total', async () => {
+    const { text } = await plain.call('GET', '/metrics')
+    const typed = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name = '', type = '']) => ({ name, type }))
+    expect(typed.length).toBeGreaterThan(20)
+    expect(typed.filter(({ name, type }) => name.endsWith('_total') !== (type === 'counter'))).toEqual([])
+    for (const { name } of typed) expect(text).toContain(`# HELP ${name} `)
+  })
+
   it.each([{ 'x-forwarded-for': '127.0.0.1' }, { 'x-forwarded-for': '203.0.113.9' }, { forwarded: 'for=203.0.113.9' }])(
     'is closed to who comes by a proxy on this machine: %j',
     async (headers: Record<string, string>) => {

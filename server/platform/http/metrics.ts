@@ -18,6 +18,8 @@ export const openMetrics = ({ database, countJobs }: Sources): Metrics => {
   const registry = new Registry()
   // Event loop delay, garbage collection, memory and CPU of the process.
   collectDefaultMetrics({ register: registry })
+  // Gauges by the name of a counter, which Prometheus' own check refuses; each is there by type as well.
+  for (const kind of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${kind}_total`)
   new Gauge({
     name: 'earshot_database_connections',
     help: 'Connections of the pool by state; waiting counts the requests in front of it.',
