@@ -18,7 +18,6 @@ import { batchesOf } from '../server/platform/batches.ts'
 import type { OrgId } from '../server/platform/db/database.ts'
 import { migrate } from '../server/platform/db/migrate.ts'
 import { newId } from '../server/platform/ids.ts'
-import { queueSchemaStep } from '../server/platform/jobs/install.ts'
 import { openLog } from '../server/platform/log.ts'
 import { jobList } from '../server/worker.ts'
 import { rules } from './rules.ts'
@@ -109,7 +108,7 @@ const connection = { connectionString: database.url }
 let deps: Deps | undefined
 const client = new pg.Client(connection)
 try {
-  await migrate(connection, { log, steps: [queueSchemaStep(connection, jobList)] })
+  await migrate(connection, { log })
   const config = loadConfig({ EARSHOT_DATA_DIR: join(database.folder, 'files') })
   deps = await openDeps({ config, log, connection, applicationName: 'bench' })
   await client.connect()
@@ -125,7 +124,7 @@ try {
     signal: new AbortController().signal,
     onProgress: () => {},
   })
-  await client.query(`DELETE FROM pgboss.job WHERE name = '${evaluateConversations.name}'`)
+  await client.query(`DELETE FROM jobs WHERE name = '${evaluateConversations.name}'`)
   await makeMonitors(deps, org)
   await client.query('VACUUM ANALYZE')
   const { rows } = await client.query('SELECT id FROM conversations ORDER BY created_at, id')

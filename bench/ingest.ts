@@ -199,7 +199,7 @@ try {
   const prompt = JSON.stringify({ systemPrompt: 'You are Leo.' })
   const version = JSON.parse(await send(server.origin, `/v1/agents/${agent.id}/versions`, key, prompt))
   const pool = openDatabase({ connection: { connectionString: database.url }, applicationName: 'bench' })
-  const jobs = await openJobs({ database: pool, log: openLog({ write: () => {} }) })
+  const jobs = openJobs({ database: pool, log: openLog({ write: () => {} }) })
   opened = { pool, jobs }
 
   let number = 0

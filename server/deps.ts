@@ -94,7 +94,7 @@ export const openDeps = async (options: OpenOptions): Promise<Deps> => {
   const rules = closing(openRules())
   const threads = closing(openThreads(new URL('./thread.ts', import.meta.url)))
   const judge = closing(openJudge(config.judge, { clock }))
-  const jobs = closing(await openJobs({ database, log }))
+  const jobs = closing(openJobs({ database, log }))
   const metrics = openMetrics({ database, countJobs: jobs.counts })
   const attempts = openAttempts({ db, secrets, sessionCookie, identity, metrics })
   // Its last metrics ask the database.

@@ -98,7 +98,7 @@ describe('imports', () => {
     expectNone(
       imports.filter(({ from, what, typeOnly }) => /^(kysely|pg)$/.test(what) && !typeOnly && !touchesSql(from)),
     )
-    expectNone(imports.filter(({ from, what }) => /^pg-boss/.test(what) && !from.startsWith('server/platform/jobs/')))
+    expectNone(imports.filter(({ from, what }) => /^croner/.test(what) && !from.startsWith('server/platform/jobs/')))
   })
 
   it('of what opens connections to given addresses stand in outbound/ alone', () => {

@@ -205,7 +205,7 @@ export const openQueue = async (dataDir: string) => {
   const log = openLog({ write: () => {} })
   const embedded = await openEmbedded({ dataDir, log, applicationName: 'test' })
   const database = openDatabase({ connection: embedded.connection, applicationName: 'test' })
-  const jobs = await openJobs({ database, log })
+  const jobs = openJobs({ database, log })
   onTestFinished(async () => {
     await jobs.close()
     await database.close()

@@ -9,8 +9,6 @@ import type { TestProject } from 'vitest/node'
 import { openEmbedded } from '../server/platform/db/embedded.ts'
 import { isAlive, isPostmasterOf, signal, waitForEnd } from '../server/platform/db/embedded-process.ts'
 import { migrate } from '../server/platform/db/migrate.ts'
-import { queueSchemaStep } from '../server/platform/jobs/install.ts'
-import { jobList } from '../server/worker.ts'
 import { noteSegments, sharedMemory } from './shared-memory.ts'
 
 /** A server, and the database on it that `testDatabase()` clones. */
@@ -108,7 +106,7 @@ export default async (project: TestProject) => {
   try {
     await withMaintenance(connection, (client) => client.query(`CREATE DATABASE ${template} TEMPLATE template0`))
     const target = inDatabase(connection, template)
-    await migrate(target, { log, steps: [queueSchemaStep(target, jobList)] })
+    await migrate(target, { log })
   } catch (error) {
     await close()
     throw error

@@ -52,7 +52,7 @@ import type { Call, TestServer } from './server.ts'
 
 /** What other operations asked for, and nobody of theirs waits for: files take time, and addresses that lead nowhere. */
 const forget = ({ deps }: TestServer, { name }: { name: string }) =>
-  sql`DELETE FROM pgboss.job WHERE name = ${name} AND state < 'active'`.execute(deps.db)
+  sql`DELETE FROM jobs WHERE name = ${name} AND state IN ('delayed', 'waiting')`.execute(deps.db)
 
 /** The operations of the interface, and what a call of each needs: what the contract sweep goes by. */
 

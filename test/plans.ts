@@ -44,5 +44,5 @@ export const openPlans = async (settings = '') => {
     return { answer, statements: plans.length, pages, nodes: plans.flatMap(nodesOf) }
   }
 
-  return { pool, db, explain }
+  return { connection, pool, db, explain }
 }

@@ -2,18 +2,17 @@
 import { sql } from 'kysely'
 import type { TestServer } from './server.ts'
 
-const tablesOf = async ({ deps: { db } }: TestServer, schema: string) => {
+const tablesOf = async ({ deps: { db } }: TestServer) => {
   const { rows } = await sql<{ name: string }>`
     SELECT c.relname AS name FROM pg_class c
-    WHERE c.relnamespace = ${schema}::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
     ORDER BY 1`.execute(db)
-  return rows.map(({ name }) => `${schema}.${name}`)
+  return rows.map(({ name }) => `public.${name}`)
 }
 
-/** Each row of each table as `schema.table {…}`, those of the queue included. */
+/** Each row of each table as `schema.table {…}`. */
 export const storedRows = async (server: TestServer): Promise<string[]> => {
-  const tables = [...(await tablesOf(server, 'public')), ...(await tablesOf(server, 'pgboss'))]
-  const ofEach = tables.map(
+  const ofEach = (await tablesOf(server)).map(
     (name) => sql`SELECT ${`${name} `}::text || to_jsonb(t)::text AS row FROM ${sql.table(name)} t`,
   )
   const { rows } = await sql<{ row: string }>`

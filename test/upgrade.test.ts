@@ -3,15 +3,17 @@ import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { Type } from 'typebox'
 import { afterAll, expect, it } from 'vitest'
 import { buildApp } from '../server/app.ts'
 import { loadConfig } from '../server/config.ts'
 import { openDeps } from '../server/deps.ts'
+import { openDatabase } from '../server/platform/db/database.ts'
 import { dumpSchema } from '../server/platform/db/dump.ts'
 import { migrate } from '../server/platform/db/migrate.ts'
-import { queueSchemaStep } from '../server/platform/jobs/install.ts'
+import { type Attempt, defineJob } from '../server/platform/jobs/define-job.ts'
+import { openJobs } from '../server/platform/jobs/queue.ts'
 import { openLog } from '../server/platform/log.ts'
-import { jobList } from '../server/worker.ts'
 import { testDatabase } from './database.ts'
 import { makeExportSchedule, makeOrganization } from './make.ts'
 import { fillPath, hasId, listOperations } from './operations.ts'
@@ -114,7 +116,7 @@ it('has data in every table that a migration alters, and in most others', async 
 const unwritten: Record<string, string> = { 'reviews.lease_expires_at': '0017_buckets.sql' }
 
 const expectService = async (connection: pg.ClientConfig): Promise<void> => {
-  await migrate(connection, { log, steps: [queueSchemaStep(connection, jobList)] })
+  await migrate(connection, { log })
   const config = loadConfig({ EARSHOT_DATA_DIR: join(folder, 'data') })
   const deps = await openDeps({ config, log, connection, applicationName: 'test' })
   const app = await buildApp(deps, { overload: { check: () => {}, close: () => {} } })
@@ -253,6 +255,89 @@ it('people whom an issuer vouched for keep their identity, by the issuer that th
     const left = await client.query(`SELECT 1 FROM accounts WHERE provider_id = 'oidc' OR id_token IS NOT NULL`)
     expect(left.rows).toEqual([])
   } finally {
+    await close()
+  }
+})
+
+/** The columns of pg-boss 12 that its jobs were told by, and the rest of its schema in so far as it stands in the way. */
+const oldQueue = `
+  CREATE SCHEMA pgboss;
+  CREATE TYPE pgboss.job_state AS ENUM ('created', 'retry', 'active', 'completed', 'cancelled', 'failed');
+  CREATE TABLE pgboss.queue (name text PRIMARY KEY);
+  CREATE TABLE pgboss.job (
+    id uuid NOT NULL, name text NOT NULL REFERENCES pgboss.queue, priority integer NOT NULL DEFAULT 0, data jsonb,
+    state pgboss.job_state NOT NULL DEFAULT 'created', retry_limit integer NOT NULL DEFAULT 1000000,
+    retry_count integer NOT NULL DEFAULT 0, singleton_key text, start_after timestamptz NOT NULL DEFAULT now(),
+    created_on timestamptz NOT NULL DEFAULT now(), started_on timestamptz, completed_on timestamptz, output jsonb
+  ) PARTITION BY LIST (name);
+  CREATE TABLE pgboss.job_common PARTITION OF pgboss.job DEFAULT;
+  CREATE FUNCTION pgboss.job_now() RETURNS timestamptz LANGUAGE sql AS 'SELECT now()';
+  INSERT INTO pgboss.queue SELECT unnest(ARRAY['__pgboss__send-it', 'company.delete-logo', 'mail.deliver', 'mail.sweep'])`
+
+it('jobs of pg-boss are taken along, each with its organization', async () => {
+  const { connection, client, close } = await openState('0024_runs_before_moves.sql')
+  const database = openDatabase({ connection, applicationName: 'test' })
+  const jobs = openJobs({ database, log })
+  try {
+    await client.query(oldQueue)
+    const own = randomUUID()
+    const system = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+    const insert = async (values: Record<string, unknown>) => {
+      const id = randomUUID()
+      const row = { id, singleton_key: id, name: 'mail.deliver', data: { organizationId: own, mailId: 'm' }, ...values }
+      await client.query(
+        `INSERT INTO pgboss.job (${Object.keys(row).join(', ')})
+         VALUES (${Object.keys(row).map((_, at) => `$${at + 1}`)})`,
+        Object.values(row),
+      )
+      return id
+    }
+    const past = new Date(Date.now() - 60_000)
+    const future = new Date(Date.now() + 3_600_000)
+    const waiting = await insert({ priority: 7 })
+    const single = await insert({ name: 'mail.sweep', data: {}, singleton_key: 'one' })
+    const delayed = await insert({ start_after: future })
+    const ofFile = await insert({ name: 'company.delete-logo', data: { key: `${own}/logos/x` } })
+    const retrying = await insert({ state: 'retry', retry_count: 2, started_on: past, output: { message: 'no' } })
+    const returned = { retry_count: 3, retry_limit: 1_000_001 }
+    const active = await insert({ state: 'active', started_on: past, start_after: past, ...returned })
+    const dead = await insert({ state: 'failed', retry_count: 4, started_on: past, completed_on: past })
+    await insert({ state: 'completed', started_on: past, completed_on: past })
+    await insert({ name: '__pgboss__send-it' })
+
+    await migrate(connection, { log })
+    const { rows } = await client.query(
+      `SELECT id, organization_id AS org, state, attempt, uncounted, priority, singleton_key AS key, error FROM jobs`,
+    )
+    const rowOf = (id: string) => rows.find((row) => row.id === id)
+    expect(rows).toHaveLength(7)
+    const fresh = { org: own, attempt: 0, uncounted: 0, key: null, error: null }
+    expect(rowOf(waiting)).toMatchObject({ ...fresh, state: 'waiting', priority: 7 })
+    expect(rowOf(single)).toMatchObject({ ...fresh, org: system, state: 'waiting', key: 'one' })
+    expect(rowOf(delayed)).toMatchObject({ ...fresh, state: 'delayed' })
+    expect(rowOf(ofFile)).toMatchObject({ ...fresh, state: 'waiting' })
+    expect(rowOf(retrying)).toMatchObject({ org: own, state: 'waiting', attempt: 3, uncounted: 0, error: 'no' })
+    expect(rowOf(active)).toMatchObject({ org: own, state: 'waiting', attempt: 4, uncounted: 1 })
+    expect(rowOf(dead)).toMatchObject({ org: own, state: 'dead', attempt: 5 })
+    const left = await client.query(`SELECT to_regnamespace('pgboss') AS pgboss, to_regclass('job_holders') AS holders`)
+    expect(left.rows).toEqual([{ pgboss: null, holders: null }])
+
+    // Attempts that were made count, and one that was given back is not.
+    const numbers = new Map<string, number>()
+    const note = {
+      run: async (_deps: object, _payload: unknown, { jobId, number }: Attempt) => void numbers.set(jobId, number),
+    }
+    const known = ['mail.deliver', 'mail.sweep', 'company.delete-logo'].map((name) =>
+      defineJob({ name, payload: Type.Object({}, { additionalProperties: true }), retryLimit: 9, ...note }),
+    )
+    expect(await jobs.drain(known, {})).toHaveLength(5)
+    expect([waiting, single, ofFile, retrying, active].map((id) => numbers.get(id))).toEqual([1, 1, 1, 4, 4])
+    expect(await jobs.retryDead([dead])).toEqual([dead])
+    expect(await jobs.drain(known, {})).toMatchObject([{ jobId: dead, number: 1, result: 'completed' }])
+    expect(await jobs.counts()).toEqual([{ name: 'mail.deliver', state: 'delayed', count: 1 }])
+  } finally {
+    await jobs.close()
+    await database.close()
     await close()
   }
 })

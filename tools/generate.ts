@@ -12,10 +12,8 @@ import { dumpSchema } from '../server/platform/db/dump.ts'
 import { openEmbedded } from '../server/platform/db/embedded.ts'
 import { migrate } from '../server/platform/db/migrate.ts'
 import { openApiDocument } from '../server/platform/http/openapi.ts'
-import { queueSchemaStep } from '../server/platform/jobs/install.ts'
 import { openLog } from '../server/platform/log.ts'
 import { switches } from '../server/switches.ts'
-import { jobList } from '../server/worker.ts'
 import { clientOfOpenApi } from './client-of-openapi.ts'
 import { type OpenApi, typesOfOpenApi } from './types-of-openapi.ts'
 
@@ -56,7 +54,7 @@ const generate = async (): Promise<Map<string, string>> => {
   const embedded = await openEmbedded({ dataDir: join(folder, 'data'), log, applicationName: 'generate' })
   try {
     const { connection } = embedded
-    await migrate(connection, { log, steps: [queueSchemaStep(connection, jobList)] })
+    await migrate(connection, { log })
     const config = loadConfig({ EARSHOT_DATA_DIR: join(folder, 'data') })
     const deps = await openDeps({ config, log, connection, applicationName: 'generate' })
     const app = await buildApp(deps)

@@ -38,7 +38,7 @@ export const openStored = async () => {
     })
   // It alone counts nothing: that is measured in this process.
   const server = await startService('http')
-  const jobs = await openJobs({ database: opened, log })
+  const jobs = openJobs({ database: opened, log })
   const config = loadConfig({ EARSHOT_DATA_DIR: folder })
   const deps = { config, clock: systemClock, db: opened.db, jobs, log, baseUrl: () => 'http://localhost' }
   const close = async () => {

@@ -7,9 +7,7 @@ import { databaseUrl, testDatabase } from '../../test/database.ts'
 import { makeDataDir, runEarshot, runInOne } from '../../test/earshot.ts'
 import { openDatabase } from '../platform/db/database.ts'
 import { migrate, pendingMigrations } from '../platform/db/migrate.ts'
-import { queueSchemaStep } from '../platform/jobs/install.ts'
 import { openLog } from '../platform/log.ts'
-import { jobList } from '../worker.ts'
 
 /** What works on a database that is there makes none, and leaves it at its version. */
 
@@ -66,7 +64,7 @@ describe('on a database of another version', () => {
     const older = await mkdtemp(join(tmpdir(), 'earshot-older-'))
     onTestFinished(() => rm(older, { recursive: true, force: true }))
     for (const name of files.slice(0, -1)) await cp(join(root, name), join(older, name))
-    await migrate(connection, { log, folder: older, steps: [queueSchemaStep(connection, jobList)] })
+    await migrate(connection, { log, folder: older })
     const { db, close } = openDatabase({ connection, applicationName: 'test' })
     onTestFinished(close)
 
@@ -94,15 +92,6 @@ describe('on a database of another version', () => {
     expect(key).toEqual({ code: 1, stdout: '', stderr: `earshot: ${told}\n` })
     const { rows } = await client.query(`SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace`)
     expect(rows).toEqual([])
-  })
-
-  it('one without the queue lacks that', async () => {
-    const { connection, switches, client } = await prepare({ empty: true })
-    await migrate(connection, { log })
-    const answer = await runInOne(['jobs', 'list'], switches)
-    expect(answer).toEqual({ code: 1, stdout: '', stderr: `earshot: job queue is not applied yet. ${first}\n` })
-    const { rows } = await client.query(`SELECT to_regnamespace('pgboss') AS queue`)
-    expect(rows).toEqual([{ queue: null }])
   })
 
   it('one of a newer version is told by its newest file', async () => {

@@ -6,11 +6,9 @@ import type { Embedded } from '../platform/db/embedded.ts'
 import { hasCluster, prepareDataDir, requireCluster } from '../platform/db/embedded-cluster.ts'
 import { writeClaimedStorage } from '../platform/db/instance.ts'
 import { migrate, requireMigrated } from '../platform/db/migrate.ts'
-import { queuePresence, queueSchemaStep } from '../platform/jobs/install.ts'
 import { type Log, openLog } from '../platform/log.ts'
 import { acceptSecretKey, checkSecretKey, claimSecretKey } from '../platform/secrets/key-check.ts'
 import { loadSecretKey, requireSecretKey } from '../platform/secrets/secret-key.ts'
-import { jobList } from '../worker.ts'
 import { becomeAnother } from './backup/restored.ts'
 import { refuseRestoring } from './backup/restoring.ts'
 
@@ -50,9 +48,7 @@ const connect = async (config: Config, options: Options, prepare: Prepare): Prom
 /** Makes the database where there is none, and brings it to the schema of this version. */
 export const connectAndMigrate = async (config: Config, options: Options): Promise<Embedded> => {
   await prepareKey(config)
-  return connect(config, options, (connection, log) =>
-    migrate(connection, { log, steps: [queueSchemaStep(connection, jobList)] }),
-  )
+  return connect(config, options, (connection, log) => migrate(connection, { log }))
 }
 
 /** Who looks with a newer version must not thereby upgrade what an older one serves. */
@@ -62,7 +58,7 @@ const connectAsItIs = async (config: Config, options: Options): Promise<Embedded
     await requireCluster(config.dataDir)
     await requireSecretKey(config)
   }
-  return connect(config, options, (connection) => requireMigrated(connection, { steps: [queuePresence] }))
+  return connect(config, options, (connection) => requireMigrated(connection))
 }
 
 /** All that stands on the database, which is closed with it. */

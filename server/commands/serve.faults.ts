@@ -50,7 +50,7 @@ it('SIGTERM turns callers away, lets a request and a job in flight end, stops th
   // A job that waits for a lock of ours: the sweep asks which companies show an old logo.
   const embedded = await openEmbedded({ dataDir, log: silent, applicationName: 'test' })
   const database = openDatabase({ connection: embedded.connection, applicationName: 'test' })
-  const jobs = await openJobs({ database, log: silent })
+  const jobs = openJobs({ database, log: silent })
   const logoUrl = await uploadLogo(earshot.origin, key, id)
   const logoKey = await askDatabase(embedded.connection, 'SELECT logo_key AS value FROM companies WHERE id = $1', id)
   const longAgo = new Date(Date.now() - 48 * 60 * 60 * 1_000)
@@ -121,7 +121,7 @@ it('SIGTERM turns callers away, lets a request and a job in flight end, stops th
   expect(again.stdout()).not.toContain('First start')
   expect((await ask(again.origin, 'GET', `/v1/companies/${id}`, key)).body.logoUrl).toBe(logoUrl)
   expect((await ask(again.origin, 'GET', '/v1/api-keys', key)).body.data[0].name).toBe('Late')
-  expect(await askDatabase(embedded.connection, 'SELECT state AS value FROM pgboss.job WHERE id = $1', jobId)).toBe(
+  expect(await askDatabase(embedded.connection, 'SELECT state AS value FROM jobs WHERE id = $1', jobId)).toBe(
     'completed',
   )
   again.child.kill('SIGTERM')

@@ -97,7 +97,7 @@ export const companies = (app: App, { db, jobs, blobs, config }: Deps): void => 
           ...body,
           ...(replacesLogo && { logoKey: null }),
         })
-        if (replacesLogo && logoKey) await jobs.enqueue(trx, deleteLogo, { key: logoKey })
+        if (replacesLogo && logoKey) await jobs.enqueue(trx, deleteLogo, { key: logoKey }, { org: actor.org })
         await recordAudit(trx, actor, 'company.update', { type: 'company', id: params.id })
         return company
       }),
@@ -120,7 +120,7 @@ export const companies = (app: App, { db, jobs, blobs, config }: Deps): void => 
       await db.transaction().execute(async (trx) => {
         const { logoKey } = await lockCompany(trx, actor.org, params.id)
         await deleteCompany(trx, actor.org, params.id)
-        if (logoKey) await jobs.enqueue(trx, deleteLogo, { key: logoKey })
+        if (logoKey) await jobs.enqueue(trx, deleteLogo, { key: logoKey }, { org: actor.org })
         await recordAudit(trx, actor, 'company.delete', { type: 'company', id: params.id })
       })
       return reply.code(204).send(null)
@@ -153,7 +153,7 @@ export const companies = (app: App, { db, jobs, blobs, config }: Deps): void => 
       return db.transaction().execute(async (trx) => {
         const { logoKey } = await lockCompany(trx, actor.org, params.id)
         const company = await updateCompany(trx, actor.org, params.id, { logoUrl, logoKey: key })
-        if (logoKey) await jobs.enqueue(trx, deleteLogo, { key: logoKey })
+        if (logoKey) await jobs.enqueue(trx, deleteLogo, { key: logoKey }, { org: actor.org })
         await recordAudit(trx, actor, 'company.logo', { type: 'company', id: params.id })
         return company
       })

@@ -56,7 +56,7 @@ export const judge = defineJob({
     round: Type.Integer(),
   }),
   // They stand in line at the endpoint, which takes as many at once as the operator says.
-  concurrency: 64,
+  concurrency: 128,
   // Longer than a judging takes at worst: twenty windows, each asked about twice, two minutes a request, and its waits.
   // The answers of one that runs out of time are lost, and paid for.
   timeoutSeconds: 2 * 60 * 60,
@@ -149,7 +149,7 @@ export const evaluateConversations = defineJob({
     /** Only what experiments pinned and has no answer. */
     lacks: Type.Optional(Type.Literal('pinned')),
   }),
-  concurrency: 2,
+  concurrency: 4,
   run: async (deps: Deps, batch, attempt) => {
     const { organizationId } = batch
     const org = organizationId as OrgId

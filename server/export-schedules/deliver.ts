@@ -79,7 +79,6 @@ export const deliverRun = defineJob({
   retryLimit: 7,
   retryDelaySeconds: 30,
   timeoutSeconds: 30 * 60,
-  concurrency: 4,
   run: async (deps: Deps, { organizationId: org, runId }, attempt): Promise<void> => {
     const { db } = deps
     const run = await findRun(db, org, runId)

@@ -65,7 +65,7 @@ export const endExport = async (deps: Deps, trx: Db, org: OrgId, held: StoredExp
   if (!canMove(held.status, end.status)) return false
   const now = deps.clock.now()
   const ended = await updateExport(trx, org, held.id, changeOf(end, held, now))
-  if (end.status !== 'completed') await deleteLater(deps, trx, held.blobKey)
+  if (end.status !== 'completed') await deleteLater(deps, trx, org, held.blobKey)
   await tell(deps, trx, org, ended)
   await followExport(deps, trx, org, ended)
   if (end.status !== 'expired') await startNext(deps, trx, org)
@@ -83,8 +83,8 @@ const tell = async (deps: Deps, trx: Db, org: OrgId, ended: StoredExport): Promi
   await publishEvent(deps, trx, org, event, named ? { exceptEndpointId: named } : {})
 }
 
-const deleteLater = async ({ jobs }: Pick<Deps, 'jobs'>, trx: Db, key: string | null): Promise<void> => {
-  if (key) await jobs.enqueue(trx, deleteFile, { key })
+const deleteLater = async ({ jobs }: Pick<Deps, 'jobs'>, trx: Db, org: OrgId, key: string | null): Promise<void> => {
+  if (key) await jobs.enqueue(trx, deleteFile, { key }, { org })
 }
 
 type Task = { org: OrgId; id: string; attempt: Attempt }
@@ -94,7 +94,7 @@ const begin = async (deps: Deps, trx: Db, { org, id }: Task): Promise<StoredExpo
   const held = await lockExport(trx, org, id)
   if (!held || !canMove(held.status, 'processing')) return undefined
   // What an attempt that died left behind.
-  await deleteLater(deps, trx, held.blobKey)
+  await deleteLater(deps, trx, org, held.blobKey)
   const blobKey = `${org}/exports/${newId()}.${held.config.format}`
   const begun = { status: 'processing', startedAt: deps.clock.now(), isOutdated: false, rowCount: 0, blobKey } as const
   return updateExport(trx, org, id, begun)
@@ -120,7 +120,7 @@ const finish = (deps: Deps, { org, id, attempt }: Task, blobKey: string, end: En
   attempt.finish(async (trx) => {
     await lockLine(trx, org)
     const held = await lockExport(trx, org, id)
-    if (held?.status !== 'processing' || held.blobKey !== blobKey) return deleteLater(deps, trx, blobKey)
+    if (held?.status !== 'processing' || held.blobKey !== blobKey) return deleteLater(deps, trx, org, blobKey)
     if (end.status === 'completed' && held.isOutdated) throw new Outdated()
     // It may have changed since the export began.
     const refusal = end.status === 'completed' ? await refusalOf(trx, org, held) : undefined
@@ -167,7 +167,7 @@ const generateOnce = async (deps: Deps, task: Task, late: AbortSignal): Promise<
     // It is no fault, and may happen often where conversations are erased all the time.
     if (error instanceof Outdated) return false
     // Once more, now that nothing writes it any longer.
-    if (ended.signal.aborted) await attempt.finish((trx) => deleteLater(deps, trx, blobKey))
+    if (ended.signal.aborted) await attempt.finish((trx) => deleteLater(deps, trx, task.org, blobKey))
     else if (late.aborted) await finish(deps, task, blobKey, { status: 'failed', errorCode: 'timed_out' })
     else if (isOfStorage(error)) throw new StorageFailed(error.message, { cause: error })
     else if (error instanceof TooManyCalls) {

@@ -14,7 +14,7 @@ export const deleteMonitorResults = defineJob({
   name: 'monitor.delete-results',
   payload: Type.Object({ organizationId: Type.String(), monitorId: Type.String() }),
   timeoutSeconds: 60 * 60,
-  concurrency: 1,
+  concurrency: 2,
   run: async (_deps: Deps, { organizationId, monitorId }, attempt) => {
     // The one who enqueued it wrote the id of an organization.
     const org = organizationId as OrgId

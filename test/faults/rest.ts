@@ -9,15 +9,14 @@ const hurryEveryMs = 1_000
  * What was put off for minutes while nothing worked is due now: waiting for it would prove nothing more. But a model is
  * asked in eight rounds, and left alone for half a minute where it failed: that is not to be all of them.
  */
-const hurrySql = `UPDATE pgboss.job SET start_after = pgboss.job_now()
-  WHERE state IN ('created', 'retry') AND start_after > pgboss.job_now() AND name NOT LIKE '\\_\\_pgboss%'
-  AND (name <> 'conversation.judge' OR created_on < pgboss.job_now() - interval '8 seconds')`
+const hurrySql = `UPDATE jobs SET due_at = now()
+  WHERE state = 'delayed' AND due_at > now()
+  AND (name <> 'conversation.judge' OR created_at < now() - interval '8 seconds')`
 
 const unfinishedSql = `
-  SELECT 'the job ' || name || ' is ' || state || coalesce(': ' || (output->>'message'), '') AS what FROM pgboss.job
-  WHERE state IN ('created', 'retry', 'active', 'failed') AND name NOT LIKE '\\_\\_pgboss%'
-  UNION ALL SELECT 'a job has a holder and does not run' FROM job_holders h WHERE NOT EXISTS (
-    SELECT FROM pgboss.job j WHERE j.id = h.job_id AND j.state = 'active')
+  SELECT 'the job ' || name || ' is ' || state || coalesce(': ' || error, '') AS what FROM jobs
+  WHERE state <> 'completed'
+  UNION ALL SELECT 'a job has a worker and does not run' FROM jobs WHERE state <> 'active' AND worker_key IS NOT NULL
   UNION ALL SELECT 'an export is ' || status FROM monitor_exports WHERE status IN ('pending', 'processing')
   UNION ALL SELECT 'a run is ' || status FROM evaluation_runs WHERE status IN ('queued', 'running')
   UNION ALL SELECT 'a webhook is ' || status || coalesce(': ' || reason, '') FROM webhook_deliveries WHERE status <> 'succeeded'

@@ -34,6 +34,7 @@ export const eraseConversations = async (deps: Deps, trx: Db, org: OrgId, ids: s
     trx,
     deleteRecording,
     files.map((key) => ({ key })),
+    { org },
   )
   await noteChanges(deps, trx, org, erasedIds)
   await deleteDeliveriesOf(trx, org, erasedIds)

@@ -58,7 +58,7 @@ export const eraseMentions = defineJob({
     hashes: Type.Array(Type.String()),
   }),
   timeoutSeconds: 60 * 60,
-  concurrency: 1,
+  concurrency: 2,
   run: async ({ db, secrets }: Deps, { organizationId: org, hashes }, attempt) => {
     const erased = new Set(hashes)
     for (let after: string | undefined; ; ) {

@@ -15,8 +15,8 @@ const { json, stream, countIn } = batchesOf(() => server)
 /** The conversations that were handed to evaluation, in the order of their jobs. */
 const handedOver = async (org: string) => {
   const { rows } = await sql<{ id: string }>`
-    SELECT jsonb_array_elements_text(data->'conversationIds') AS id FROM pgboss.job
-    WHERE name = 'conversation.evaluate' AND data->>'organizationId' = ${org}`.execute(server.deps.db)
+    SELECT jsonb_array_elements_text(payload->'conversationIds') AS id FROM jobs
+    WHERE name = 'conversation.evaluate' AND organization_id = ${org}`.execute(server.deps.db)
   return rows.map(({ id }) => id)
 }
 

@@ -101,7 +101,7 @@ export const fetchRecording = defineJob({
       // An erasure that has listed the files already would not see this one.
       const isThere = await lockRecordedConversation(trx, organizationId, conversationId)
       const stored = isThere && (await storeFetched(trx, organizationId, conversationId, url, file))
-      if (!stored) await deps.jobs.enqueue(trx, deleteRecording, { key: file.blobKey })
+      if (!stored) await deps.jobs.enqueue(trx, deleteRecording, { key: file.blobKey }, { org: organizationId })
     })
   },
   onFailed: async (_deps, { organizationId, conversationId }, trx, error) => {

@@ -79,13 +79,14 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): 
           if (!(await lockRecordedConversation(trx, actor.org, params.id))) throw notFound()
           const replaced = await lockRecording(trx, actor.org, params.id)
           const recording = await storeUploaded(trx, actor.org, params.id, file)
-          if (replaced?.blobKey) await jobs.enqueue(trx, deleteRecording, { key: replaced.blobKey })
+          if (replaced?.blobKey) await jobs.enqueue(trx, deleteRecording, { key: replaced.blobKey }, { org: actor.org })
           await recordAudit(trx, actor, 'conversation.recording', { type: 'conversation', id: params.id })
           return recording
         })
         .catch(async (error: unknown) => {
           // Erased meanwhile. After any other failure it is not known whether the recording was committed.
-          if (error instanceof ApiError) await jobs.enqueue(db, deleteRecording, { key: file.blobKey })
+          if (error instanceof ApiError)
+            await jobs.enqueue(db, deleteRecording, { key: file.blobKey }, { org: actor.org })
           throw error
         })
       return { conversationId, status: 'stored' as const, contentType: file.contentType, bytes: file.bytes, createdAt }

@@ -119,7 +119,6 @@ const countAnswers = async (trx: Db, org: OrgId, asked: Asked[]) => {
 export const retryLacking = defineJob({
   name: 'experiment.retry',
   payload: Type.Object({ organizationId: Type.String(), experimentId: Type.String(), runId: Type.String() }),
-  concurrency: 4,
   retryLimit: 20,
   retryDelaySeconds: 2,
   timeoutSeconds: 60 * 60,

@@ -85,9 +85,7 @@ it('fifty at once make one conversation and set off one evaluation', async () =>
   expect(await findConversations(key)).toHaveLength(1)
   expect(await countRows('integration_deliveries', id)).toBe(50)
   const { rows } = await sql`
-    SELECT FROM pgboss.job WHERE name = 'conversation.evaluate' AND data->>'organizationId' = ${id}`.execute(
-    server.deps.db,
-  )
+    SELECT FROM jobs WHERE name = 'conversation.evaluate' AND organization_id = ${id}`.execute(server.deps.db)
   expect(rows).toHaveLength(1)
 })
 

@@ -32,8 +32,8 @@ const post = (key: string, spans: object[], resource: Record<string, string> = {
 const assemble = async (org: string, jobs = 1_000) => {
   clock.advance(120_000)
   await sql`
-    UPDATE pgboss.job SET start_after = now() WHERE id IN (
-      SELECT id FROM pgboss.job WHERE name = 'otel.assemble' AND state = 'created' AND data->>'organizationId' = ${org}
+    UPDATE jobs SET due_at = now() WHERE id IN (
+      SELECT id FROM jobs WHERE name = 'otel.assemble' AND state = 'delayed' AND organization_id = ${org}
       ORDER BY id LIMIT ${jobs})`.execute(server.deps.db)
   return server.deps.jobs.drain([assembleConversations], server.deps)
 }

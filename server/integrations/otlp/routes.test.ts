@@ -54,8 +54,8 @@ const post = (key: string, traces: object, headers: Record<string, string> = {})
 const assemble = async (afterMs = 60_000) => {
   server.clock.advance(afterMs)
   await sql`
-    UPDATE pgboss.job SET start_after = start_after - ${afterMs}::float8 * interval '1 millisecond'
-    WHERE name = 'otel.assemble' AND state = 'created'`.execute(server.deps.db)
+    UPDATE jobs SET due_at = due_at - ${afterMs}::float8 * interval '1 millisecond'
+    WHERE name = 'otel.assemble' AND state = 'delayed'`.execute(server.deps.db)
   return server.deps.jobs.drain([assembleConversations], server.deps)
 }
 
@@ -190,9 +190,7 @@ describe('a conversation', () => {
     await post(key, tracesOf(spans))
     expect(await assemble()).toEqual([])
     const { rows } = await sql`
-      SELECT FROM pgboss.job WHERE name = 'conversation.evaluate' AND data->>'organizationId' = ${org}`.execute(
-      server.deps.db,
-    )
+      SELECT FROM jobs WHERE name = 'conversation.evaluate' AND organization_id = ${org}`.execute(server.deps.db)
     expect(rows).toHaveLength(1)
   })
 

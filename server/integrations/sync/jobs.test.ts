@@ -257,8 +257,8 @@ it('waits as long as a busy provider says', async () => {
   expect(await deps.jobs.drain([syncCalls], deps)).toHaveLength(1)
   expect(there.asked).toHaveLength(1)
   const { rows } = await sql<{ seconds: number }>`
-    SELECT extract(epoch FROM start_after - created_on)::float8 AS seconds FROM pgboss.job
-    WHERE name = ${syncCalls.name} AND state = 'created'`.execute(deps.db)
+    SELECT extract(epoch FROM due_at - created_at)::float8 AS seconds FROM jobs
+    WHERE name = ${syncCalls.name} AND state = 'delayed'`.execute(deps.db)
   expect(rows).toEqual([{ seconds: 40 }])
   await drain()
   expect(await ids()).toHaveLength(1)

@@ -113,7 +113,7 @@ it('a transcript that is not finished is asked for again, later', async () => {
 it('the id of the conversation stands in no job, since jobs outlive it', async () => {
   const twilio = await serveTwilio()
   await announce(twilio.url)
-  const { rows } = await sql`SELECT data FROM pgboss.job WHERE name = ${pullTranscript.name}`.execute(server.deps.db)
+  const { rows } = await sql`SELECT payload FROM jobs WHERE name = ${pullTranscript.name}`.execute(server.deps.db)
   expect(rows.length).toBeGreaterThan(0)
   expect(JSON.stringify(rows)).not.toContain(bundle.transcript.sid)
   expect(await pull()).toMatchObject([{ result: 'completed' }])

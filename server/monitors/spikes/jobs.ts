@@ -41,7 +41,7 @@ export const detectSpikes = defineJob({
   payload: Type.Object({ organizationId: Type.Optional(Type.String()) }),
   schedule: '5 * * * *',
   timeoutSeconds: 55 * 60,
-  concurrency: 2,
+  concurrency: 4,
   run: (deps: Deps, { organizationId }, attempt) =>
     organizationId === undefined
       ? askEach(deps, attempt)

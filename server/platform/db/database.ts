@@ -20,6 +20,8 @@ export type DatabaseOptions = {
   answerTimeoutMs?: number
   /** Told of a pooled connection's loss; pg would otherwise end the process. */
   onConnectionLost?: (error: Error) => void
+  /** Settings of its sessions, as the command line of the server takes them. */
+  settings?: string
   /** Statements become spans of what asked them. */
   traced?: boolean
 }
@@ -64,7 +66,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     query_timeout: options.answerTimeoutMs ?? statementTimeoutMs + answerMarginMs,
     idle_in_transaction_session_timeout: 60_000,
     // Every session speaks UTC, whatever the server's or the operating system's zone.
-    options: '-c TimeZone=UTC',
+    options: `-c TimeZone=UTC ${options.settings ?? ''}`.trim(),
   })
   // The pool says that it has ended before its last connections are gone, which the server may cut then.
   let closing = false

@@ -8,21 +8,8 @@ import pg from 'pg'
 import type { Log } from '../log.ts'
 import type { Db } from './database.ts'
 
-/** What must be there, of the schema of some library. */
-export type RequiredStep = {
-  name: string
-  isPending: (client: pg.ClientBase) => Promise<boolean>
-}
-
-/** What else belongs to the schema and is not a file, such as the tables of a library. */
-export type MigrationStep = RequiredStep & {
-  /** May be run again after a failure or a kill. */
-  run: (client: pg.ClientBase) => Promise<void>
-}
-
 type MigrateOptions = {
   log: Log
-  steps?: MigrationStep[]
   folder?: string
 }
 
@@ -112,7 +99,7 @@ const apply = async (client: pg.ClientBase, { name, text, checksum }: Migration)
   }
 }
 
-const migrateLocked = async (client: pg.ClientBase, migrations: Migration[], steps: MigrationStep[], log: Log) => {
+const migrateLocked = async (client: pg.ClientBase, migrations: Migration[], log: Log) => {
   await client.query(
     `CREATE TABLE IF NOT EXISTS public.migrations (
        name text CONSTRAINT migrations_pkey PRIMARY KEY,
@@ -125,12 +112,6 @@ const migrateLocked = async (client: pg.ClientBase, migrations: Migration[], ste
     await apply(client, migration)
     done.push(migration.name)
     log.info({ migration: migration.name }, 'migrated')
-  }
-  for (const step of steps) {
-    if (!(await step.isPending(client))) continue
-    await step.run(client)
-    done.push(step.name)
-    log.info({ migration: step.name }, 'migrated')
   }
   return done
 }
@@ -154,37 +135,23 @@ const withClient = async <T>(connection: pg.ClientConfig, use: (client: pg.Clien
   }
 }
 
-const listPending = async (
-  client: pg.ClientBase,
-  migrations: Migration[],
-  applied: Applied[],
-  steps: RequiredStep[],
-): Promise<string[]> => {
-  const names = findPending(migrations, applied).map(({ name }) => name)
-  for (const step of steps) if (await step.isPending(client)) names.push(step.name)
-  return names
-}
-
 /** Returns what was applied. Processes that race wait for each other, and each file is applied once. */
 export const migrate = async (connection: pg.ClientConfig, options: MigrateOptions): Promise<string[]> => {
-  const { log, steps = [], folder = ownFolder } = options
+  const { log, folder = ownFolder } = options
   const migrations = await readMigrations(folder)
   return withClient(connection, async (client) => {
-    if ((await listPending(client, migrations, await readApplied(client), steps)).length === 0) return []
+    if (findPending(migrations, await readApplied(client)).length === 0) return []
     await client.query('SELECT pg_advisory_lock($1)', [lock])
-    return migrateLocked(client, migrations, steps, log)
+    return migrateLocked(client, migrations, log)
   })
 }
 
-/** Throws where `migrate` would have something to do for these steps, or would refuse to. Changes nothing. */
-export const requireMigrated = async (
-  connection: pg.ClientConfig,
-  { steps = [], folder = ownFolder }: { steps?: RequiredStep[]; folder?: string } = {},
-): Promise<void> => {
+/** Throws where `migrate` would have something to do, or would refuse to. Changes nothing. */
+export const requireMigrated = async (connection: pg.ClientConfig, folder = ownFolder): Promise<void> => {
   const migrations = await readMigrations(folder)
   await withClient(connection, async (client) => {
     const applied = await readApplied(client)
-    const pending = await listPending(client, migrations, applied, steps)
+    const pending = findPending(migrations, applied).map(({ name }) => name)
     if (pending.length === 0) return
     const lack =
       applied.length === 0

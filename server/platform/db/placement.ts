@@ -64,6 +64,8 @@ export const placement: Record<string, 'distributed' | 'reference' | 'local'> = 
   webhook_attempts: 'distributed',
   mails: 'distributed',
   instance: 'local',
-  job_holders: 'local',
+  // Their keys begin with the organization, so that they can be distributed; until then, workers take them from here.
+  jobs: 'local',
+  job_schedules: 'local',
   migrations: 'local',
 }

@@ -697,13 +697,36 @@ CREATE TABLE invitations (
   CONSTRAINT invitations_member_fkey FOREIGN KEY (organization_id, member_id) REFERENCES members(organization_id, id) ON DELETE CASCADE
 );
 
-CREATE TABLE job_holders (
-  job_id uuid NOT NULL,
-  attempt integer NOT NULL,
-  job_name text NOT NULL,
-  worker_key integer,
-  CONSTRAINT job_holders_pkey PRIMARY KEY (job_id, attempt)
+CREATE TABLE job_schedules (
+  name text NOT NULL,
+  next_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT job_schedules_pkey PRIMARY KEY (name)
 );
+
+CREATE TABLE jobs (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  name text NOT NULL,
+  payload jsonb NOT NULL,
+  state text NOT NULL,
+  priority integer NOT NULL,
+  singleton_key text,
+  due_at timestamp(3) with time zone NOT NULL,
+  attempt integer NOT NULL DEFAULT 0,
+  uncounted integer NOT NULL DEFAULT 0,
+  worker_key integer,
+  lease_until timestamp(3) with time zone,
+  error text,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  ended_at timestamp(3) with time zone,
+  CONSTRAINT jobs_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT jobs_state_check CHECK ((state = ANY (ARRAY['delayed'::text, 'waiting'::text, 'active'::text, 'completed'::text, 'dead'::text])))
+) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_insert_scale_factor=0, autovacuum_vacuum_insert_threshold=20000, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=20000, autovacuum_vacuum_cost_delay=0);
+CREATE INDEX jobs_active_idx ON public.jobs USING btree (worker_key) WHERE (state = 'active'::text);
+CREATE INDEX jobs_delayed_idx ON public.jobs USING btree (due_at) WHERE (state = 'delayed'::text);
+CREATE INDEX jobs_ended_idx ON public.jobs USING btree (state, ended_at, id) WHERE (state = ANY (ARRAY['completed'::text, 'dead'::text]));
+CREATE UNIQUE INDEX jobs_singleton_key ON public.jobs USING btree (organization_id, name, singleton_key) WHERE ((attempt = 0) AND (singleton_key IS NOT NULL));
+CREATE INDEX jobs_waiting_idx ON public.jobs USING btree (name, organization_id, priority DESC, due_at, id) WHERE (state = 'waiting'::text);
 
 CREATE TABLE judge_spending (
   organization_id uuid NOT NULL,

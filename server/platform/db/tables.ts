@@ -526,11 +526,27 @@ export interface Invitations {
   token_hash: string;
 }
 
-export interface JobHolders {
-  attempt: number;
-  job_id: string;
-  job_name: string;
+export interface Jobs {
+  attempt: Generated<number>;
+  created_at: Generated<Timestamp>;
+  due_at: Timestamp;
+  ended_at: Timestamp | null;
+  error: string | null;
+  id: string;
+  lease_until: Timestamp | null;
+  name: string;
+  organization_id: string;
+  payload: Json;
+  priority: number;
+  singleton_key: string | null;
+  state: string;
+  uncounted: Generated<number>;
   worker_key: number | null;
+}
+
+export interface JobSchedules {
+  name: string;
+  next_at: Timestamp;
 }
 
 export interface JudgeSpending {
@@ -880,7 +896,8 @@ export interface DB {
   integration_syncs: IntegrationSyncs;
   integrations: Integrations;
   invitations: Invitations;
-  job_holders: JobHolders;
+  job_schedules: JobSchedules;
+  jobs: Jobs;
   judge_spending: JudgeSpending;
   mails: Mails;
   members: Members;

@@ -17,7 +17,7 @@ const eachJob = defineJob({
 
 let queue: Awaited<ReturnType<typeof openTestQueue>>
 beforeAll(async () => {
-  queue = await openTestQueue([eachJob])
+  queue = await openTestQueue()
 })
 afterAll(() => queue.close())
 
@@ -47,7 +47,7 @@ test('what fails holds up no other, and the first failure is that of the job', a
 
 test('an attempt that was taken over goes on with nothing', async () => {
   const { outcome, begun } = await run(async (_item, attempt) => {
-    await sql`UPDATE pgboss.job SET retry_count = retry_count + 1 WHERE id = ${attempt.jobId}`.execute(queue.db)
+    await sql`UPDATE jobs SET attempt = attempt + 1 WHERE id = ${attempt.jobId}`.execute(queue.db)
     await attempt.transaction(async () => {})
   })
   expect(begun).toEqual(['a'])

@@ -24,11 +24,10 @@ const job = defineJob({
 let queue: Awaited<ReturnType<typeof openTestQueue>>
 
 beforeAll(async () => {
-  queue = await openTestQueue([job])
+  queue = await openTestQueue()
 })
 beforeEach(async () => {
-  await sql`TRUNCATE effects, job_holders`.execute(queue.db)
-  await sql`DELETE FROM pgboss.job`.execute(queue.db)
+  await sql`TRUNCATE effects, jobs`.execute(queue.db)
 })
 afterAll(() => queue.close())
 
@@ -36,7 +35,7 @@ afterAll(() => queue.close())
 const overPassage = async () => {
   const { passage, connection } = await behindPassage(queue.connection)
   const database = openDatabase({ connection, applicationName: 'jobs test' })
-  const jobs = await openJobs({ database, log: quietLog() })
+  const jobs = openJobs({ database, log: quietLog() })
   onTestFinished(async () => {
     await jobs.close()
     await database.close()

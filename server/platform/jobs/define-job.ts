@@ -34,7 +34,7 @@ export type Job<D = unknown, P = unknown> = {
 }
 
 export type JobDefinition<D, P extends TSchema> = {
-  /** Such as `company.delete-logo`. It names the queue, so it is never changed while jobs may be waiting. */
+  /** Such as `company.delete-logo`. It is stored with each job, so it is never changed. */
   name: string
   /** Ids only: a payload outlives the code and the rows that it was written for, and is checked when taken. */
   payload: P
@@ -44,9 +44,12 @@ export type JobDefinition<D, P extends TSchema> = {
   retryDelaySeconds?: number
   /** Time for one attempt. */
   timeoutSeconds?: number
-  /** How many run at once in one process. Those that are due are taken together, in one statement. */
+  /**
+   * How many run at once in one process, at most half of them for one organization: an organization takes no place
+   * unless, before it does, more are free than it holds.
+   */
   concurrency?: number
-  /** Higher is taken first, within this queue. */
+  /** Higher is taken first, among the jobs of this name that an organization has. */
   priority?: number
   /** Cron, in UTC. Runs missed while no worker lived are made up for by one. The payload must allow `{}`. */
   schedule?: string
@@ -67,7 +70,7 @@ export const defineJob = <D, P extends TSchema>(definition: JobDefinition<D, P>)
     retryLimit: 5,
     retryDelaySeconds: 5,
     timeoutSeconds: 300,
-    concurrency: 4,
+    concurrency: 8,
     priority: 0,
     schedule: undefined,
     ...definition,

@@ -1,11 +1,10 @@
 // A worker's presence in the database: one connection of its own, which holds a session advisory lock (free at
-// once when the process dies), listens for new jobs, keeps the heartbeats of running ones, and looks each second
-// for work that is due and for jobs whose worker is gone.
+// once when the process dies), listens for new jobs, renews the leases of running ones, and looks each second for what
+// is due and for jobs whose worker is gone.
 import { randomInt } from 'node:crypto'
 import pg from 'pg'
-import { notifyChannelSql } from 'pg-boss/dist/plans.js'
 import type { Log } from '../log.ts'
-import type { Claim } from './queries.ts'
+import { type Claim, leaseSeconds, noticeChannel } from './queries.ts'
 
 const lockClass = 0x4541_5253
 const lookEveryMs = 1_000
@@ -15,65 +14,65 @@ const queryTimeoutMs = 5_000
 
 const lockSql = `SELECT pg_try_advisory_lock(${lockClass}, $1) AS held`
 
-// A row locked by its own attempt's last transaction is owned, and not waited for.
-const heartbeatSql = `
-  WITH running AS (SELECT * FROM unnest($1::text[], $2::uuid[], $3::integer[]) AS r (name, id, attempt)),
-  free AS (
-    SELECT j.name, j.id FROM pgboss.job j JOIN running r ON j.name = r.name AND j.id = r.id
-    WHERE j.state = 'active' AND j.retry_count = r.attempt FOR NO KEY UPDATE OF j SKIP LOCKED
-  ),
-  beaten AS (
-    UPDATE pgboss.job j SET heartbeat_on = pgboss.job_now() FROM free WHERE j.name = free.name AND j.id = free.id
-  )
-  SELECT r.id, r.attempt FROM pgboss.job j JOIN running r ON j.name = r.name AND j.id = r.id
-  WHERE j.state = 'active' AND j.retry_count = r.attempt`
+/** Well before they end, and not at each look: most jobs are done before the first time. */
+const renewBelowSeconds = leaseSeconds - 3
 
-// The due jobs of a queue are found by pg-boss's index for taking them (job_i11).
+// A row locked by its own attempt's last transaction is owned, and not waited for.
+const renewSql = `
+  WITH running AS (
+    SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::integer[]) AS r (organization_id, id, attempt)
+  ),
+  free AS (
+    SELECT j.organization_id, j.id FROM jobs j JOIN running r ON j.organization_id = r.organization_id AND j.id = r.id
+    WHERE j.state = 'active' AND j.attempt = r.attempt AND j.lease_until < now() + interval '${renewBelowSeconds} seconds'
+    FOR NO KEY UPDATE OF j SKIP LOCKED
+  ),
+  renewed AS (
+    UPDATE jobs j SET lease_until = now() + interval '${leaseSeconds} seconds'
+    FROM free WHERE j.organization_id = free.organization_id AND j.id = free.id
+  )
+  SELECT r.id, r.attempt FROM jobs j JOIN running r ON j.organization_id = r.organization_id AND j.id = r.id
+  WHERE j.state = 'active' AND j.attempt = r.attempt`
+
+// Those that an enqueuing transaction holds may wait all the same.
+const releaseSql = `
+  WITH due AS (
+    SELECT organization_id, id FROM jobs WHERE state = 'delayed' AND due_at <= now()
+    ORDER BY due_at LIMIT 5000 FOR NO KEY UPDATE SKIP LOCKED
+  )
+  UPDATE jobs SET state = 'waiting'
+  FROM due WHERE jobs.organization_id = due.organization_id AND jobs.id = due.id`
+
 const lookSql = `
   SELECT
     ARRAY(
-      SELECT name FROM unnest($1::text[]) AS queue (name) WHERE EXISTS (
-        SELECT FROM pgboss.job j WHERE j.name = queue.name AND j.state < 'active' AND NOT j.blocked
-          AND j.start_after <= pgboss.job_now())
-    ) AS due,
+      SELECT name FROM unnest($1::text[]) AS kind (name)
+      WHERE EXISTS (SELECT FROM jobs j WHERE j.name = kind.name AND j.state = 'waiting')
+    ) AS waiting,
     ARRAY(
-      SELECT DISTINCT worker_key FROM job_holders WHERE worker_key <> $2 AND NOT EXISTS (
+      SELECT DISTINCT worker_key FROM jobs WHERE state = 'active' AND worker_key <> $2 AND NOT EXISTS (
         SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = ${lockClass} AND objsubid = 2
           AND objid = worker_key::bigint::oid
           AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
-    ) AS silent,
-    EXISTS (SELECT FROM job_holders) AS held`
+    ) AS silent`
 
 // An attempt in the middle of its own transaction is skipped: it may still commit, and is looked at again.
 const takeOverSql = `
   WITH lost AS (
-    SELECT j.name, j.id, j.retry_count FROM job_holders h
-    JOIN pgboss.job j ON j.name = h.job_name AND j.id = h.job_id AND j.retry_count = h.attempt
-    WHERE j.state = 'active' AND (
-      h.worker_key = ANY($1::integer[])
-      OR j.heartbeat_on + j.heartbeat_seconds * interval '1 second' < pgboss.job_now())
-    FOR UPDATE OF j SKIP LOCKED
-  ),
-  returned AS (
-    UPDATE pgboss.job j SET state = 'retry', heartbeat_on = NULL, start_after = pgboss.job_now(),
-      output = jsonb_build_object('message', 'its worker died')
-    FROM lost WHERE j.name = lost.name AND j.id = lost.id RETURNING j.name, j.id, j.retry_count
-  ),
-  freed AS (
-    DELETE FROM job_holders h WHERE NOT EXISTS (
-      SELECT FROM pgboss.job j WHERE j.name = h.job_name AND j.id = h.job_id AND j.retry_count = h.attempt
-        AND j.state = 'active')
-      OR (job_id, attempt) IN (SELECT id, retry_count FROM returned)
+    SELECT organization_id, id FROM jobs
+    WHERE state = 'active' AND (worker_key = ANY($1::integer[]) OR lease_until < now()) FOR UPDATE SKIP LOCKED
   )
-  SELECT name, id, retry_count + 1 AS attempts FROM returned`
+  UPDATE jobs SET state = 'waiting', due_at = now(), worker_key = NULL, lease_until = NULL, error = 'its worker died'
+  FROM lost WHERE jobs.organization_id = lost.organization_id AND jobs.id = lost.id
+  RETURNING jobs.name, jobs.id, attempt`
 
 export type PresenceOptions = {
   connection: pg.PoolConfig
   applicationName: string
   log: Log
-  queues: string[]
-  /** Jobs of this queue are due. */
-  onDue: (queue: string) => void
+  names: string[]
+  /** Jobs of this name wait. */
+  onWaiting: (name: string) => void
   running: () => Claim[]
   /** This worker no longer owns the attempt. */
   onLost: (claim: Claim) => void
@@ -124,11 +123,10 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
       drop(next)
       schedule(reconnectAfterMs)
     })
-    next.on('notification', ({ payload }) => payload && options.onDue(payload))
+    next.on('notification', ({ payload }) => payload && options.onWaiting(payload))
     try {
       await next.connect()
-      const { rows } = await next.query<{ channel: string }>(`SELECT ${notifyChannelSql('pgboss')} AS channel`)
-      await next.query(`LISTEN ${next.escapeIdentifier(rows[0]?.channel ?? '')}`)
+      await next.query(`LISTEN ${next.escapeIdentifier(noticeChannel)}`)
     } catch (error) {
       drop(next)
       throw error
@@ -137,11 +135,11 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
     return next
   }
 
-  const beat = async (current: pg.Client) => {
+  const renew = async (current: pg.Client) => {
     const running = options.running()
     if (running.length === 0) return
-    const { rows } = await current.query<{ id: string; attempt: number }>(heartbeatSql, [
-      running.map((claim) => claim.name),
+    const { rows } = await current.query<{ id: string; attempt: number }>(renewSql, [
+      running.map((claim) => claim.org),
       running.map((claim) => claim.id),
       running.map((claim) => claim.attempt),
     ])
@@ -162,21 +160,18 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
 
   const look = async () => {
     const current = await attach()
-    await beat(current)
-    const { rows } = await current.query<{ due: string[]; silent: number[]; held: boolean }>(lookSql, [
-      options.queues,
-      workerKey,
-    ])
-    const { due = [], silent = [], held = false } = rows[0] ?? {}
+    await renew(current)
+    await current.query(releaseSql)
+    const { rows } = await current.query<{ waiting: string[]; silent: number[] }>(lookSql, [options.names, workerKey])
+    const { waiting = [], silent = [] } = rows[0] ?? {}
     // Silent in two looks, so that a worker whose connection broke has the time to come back.
     const dead = silent.filter((key) => silentBefore.includes(key))
     silentBefore = silent
-    for (const queue of due) options.onDue(queue)
-    if (!held) return
-    const lost = await current.query<{ name: string; id: string; attempts: number }>(takeOverSql, [dead])
-    for (const { name, id, attempts } of lost.rows) {
-      log.warn({ job: name, jobId: id, attempts }, 'took over the job of a worker that is gone')
-      options.onDue(name)
+    for (const name of waiting) options.onWaiting(name)
+    const lost = await current.query<{ name: string; id: string; attempt: number }>(takeOverSql, [dead])
+    for (const { name, id, attempt } of lost.rows) {
+      log.warn({ job: name, jobId: id, attempt }, 'took over the job of a worker that is gone')
+      options.onWaiting(name)
     }
   }
 

@@ -1,109 +1,213 @@
-// Every statement on the tables of the queue. The columns are those of the pinned pg-boss 12.35.
+// Every statement on the queue's tables.
 //
-// An attempt is named by (id, retry_count): each time that a job is taken, retry_count rises. A statement that
-// ends an attempt locks the row FOR UPDATE first, a transaction of the attempt holds it FOR KEY SHARE: so
-// an attempt cannot be taken away in the middle of its own transaction, and heartbeats pass both.
+// An attempt is named by (organization, id, attempt): each time that a job is taken, `attempt` rises. A statement that
+// ends an attempt locks the row FOR UPDATE first, a transaction of the attempt holds it FOR KEY SHARE: so an attempt
+// cannot be taken away in the middle of its own transaction, and the renewal of a lease passes both.
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../db/database.ts'
+import type { Db, OrgId } from '../db/database.ts'
+
+/** Owns what belongs to no organization: the highest UUID, which no organization has. */
+export const systemOrganization = 'ffffffff-ffff-ffff-ffff-ffffffffffff' as OrgId
+
+/** A notice whose payload is the name of a job says that some wait. */
+export const noticeChannel = 'earshot_jobs'
+
+/** A worker that renews nothing for so long has lost its jobs. */
+export const leaseSeconds = 10
+
+const retention = { completed: '15 minutes', dead: '90 days' }
+
+export type Claim = { org: OrgId; name: string; id: string; attempt: number }
+
+type NewJob = {
+  org: OrgId
+  id: string
+  payload: object
+}
+
+type Enqueuing = { name: string; priority: number; singletonKey?: string | undefined; afterSeconds?: number }
+
+/** Undefined when a job of the same singleton key waits already. */
+export const insertJob = async (
+  trx: Db,
+  { org, id, payload }: NewJob,
+  { name, priority, singletonKey, afterSeconds = 0 }: Enqueuing,
+): Promise<string | undefined> => {
+  const state = afterSeconds > 0 ? 'delayed' : 'waiting'
+  const { rows } = await sql<{ id: string }>`
+    WITH made AS (
+      INSERT INTO jobs (organization_id, id, name, payload, state, priority, singleton_key, due_at)
+      VALUES (${org}, ${id}, ${name}, ${JSON.stringify(payload)}, ${state}, ${priority}, ${singletonKey ?? null},
+        now() + ${afterSeconds}::float8 * interval '1 second')
+      ON CONFLICT (organization_id, name, singleton_key) WHERE attempt = 0 AND singleton_key IS NOT NULL DO NOTHING
+      RETURNING id, state
+    )
+    SELECT id, CASE WHEN state = 'waiting' THEN pg_notify(${noticeChannel}, ${name}) END FROM made
+  `.execute(trx)
+  return rows[0]?.id
+}
+
+export const insertJobs = async (trx: Db, jobs: NewJob[], { name, priority }: Enqueuing): Promise<void> => {
+  const [orgs, ids, payloads] = [
+    jobs.map(({ org }) => org),
+    jobs.map(({ id }) => id),
+    jobs.map(({ payload }) => JSON.stringify(payload)),
+  ]
+  await sql`
+    WITH made AS (
+      INSERT INTO jobs (organization_id, id, name, payload, state, priority, due_at)
+      SELECT organization_id, id, ${name}, payload::jsonb, 'waiting', ${priority}, now()
+      FROM unnest(${orgs}::uuid[], ${ids}::uuid[], ${payloads}::text[]) AS job (organization_id, id, payload)
+      RETURNING 1
+    )
+    SELECT pg_notify(${noticeChannel}, ${name}) WHERE EXISTS (SELECT FROM made)
+  `.execute(trx)
+}
 
 /**
- * pg-boss must never give up on a job by itself, since only a worker can tell the product of it. So it is
- * given this limit, and a worker counts. What stands above it in a row are the runs that do not count.
+ * Holds a job that waits for its first attempt until the transaction ends: workers pass it over, so it will see what this
+ * transaction writes. Undefined when it was taken meanwhile.
  */
-export const uncountedFrom = 1_000_000
+export const holdWaiting = async (
+  trx: Db,
+  org: OrgId,
+  name: string,
+  singletonKey: string,
+): Promise<string | undefined> => {
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM jobs WHERE organization_id = ${org} AND name = ${name} AND singleton_key = ${singletonKey}
+      AND attempt = 0 FOR KEY SHARE
+  `.execute(trx)
+  return rows[0]?.id
+}
 
-export const retentionSeconds = { completed: 15 * 60, dead: 90 * 24 * 3600 }
+/** Of one kind of job. `waiting` is counted up to a number. */
+export type Backlog = { org: OrgId; waiting: number }
 
-export type Claim = { name: string; id: string; attempt: number }
+type Turn = { after: string; organizations: number; jobsEach: number }
 
-const isOwned = (claim: Claim) =>
-  sql`name = ${claim.name} AND id = ${claim.id} AND state = 'active' AND retry_count = ${claim.attempt}`
+/**
+ * The organizations that have jobs of that name waiting, those that follow `after`: so many of them, and so many jobs of
+ * each are looked at, however many wait.
+ */
+export const listBacklogs = async (
+  db: Db,
+  name: string,
+  { after, organizations, jobsEach }: Turn,
+): Promise<Backlog[]> => {
+  const next = (last: RawBuilder<unknown>) => sql`
+    SELECT j.organization_id FROM jobs j WHERE j.name = ${name} AND j.state = 'waiting' AND j.organization_id > ${last}
+    ORDER BY j.organization_id LIMIT 1`
+  const { rows } = await sql<Backlog>`
+    WITH RECURSIVE turn AS (
+      SELECT (${next(sql`${after}::uuid`)}) AS organization_id, 1 AS number
+      UNION ALL
+      SELECT (${next(sql`turn.organization_id`)}), number + 1 FROM turn
+      WHERE organization_id IS NOT NULL AND number < ${organizations}
+    )
+    SELECT organization_id AS org, (
+      SELECT count(*) FROM (
+        -- In this order, because there is an index of it: statistics never tell how few one organization may have.
+        SELECT FROM jobs j WHERE j.name = ${name} AND j.state = 'waiting' AND j.organization_id = turn.organization_id
+        ORDER BY j.priority DESC, j.due_at, j.id LIMIT ${jobsEach}) first_ones
+    ) AS waiting
+    FROM turn WHERE organization_id IS NOT NULL
+  `.execute(db)
+  return rows
+}
+
+export type Taken = Claim & { payload: unknown; uncounted: number; priority: number; dueAt: Date }
+
+/** Takes up to so many jobs of each organization, those of the highest priority and then the oldest. */
+export const takeJobs = async (
+  db: Db,
+  name: string,
+  shares: ReadonlyMap<OrgId, number>,
+  workerKey: number | null,
+): Promise<Taken[]> => {
+  const { rows } = await sql<Taken>`
+    WITH chosen AS (
+      SELECT j.organization_id, j.id
+      FROM unnest(${[...shares.keys()]}::uuid[], ${[...shares.values()]}::integer[]) AS share (organization_id, count)
+      CROSS JOIN LATERAL (
+        SELECT w.organization_id, w.id FROM jobs w
+        WHERE w.name = ${name} AND w.state = 'waiting' AND w.organization_id = share.organization_id
+        ORDER BY w.priority DESC, w.due_at, w.id LIMIT share.count FOR UPDATE SKIP LOCKED
+      ) j
+    )
+    UPDATE jobs SET state = 'active', attempt = attempt + 1, worker_key = ${workerKey}::integer,
+      lease_until = now() + ${leaseSeconds}::integer * interval '1 second'
+    FROM chosen WHERE jobs.organization_id = chosen.organization_id AND jobs.id = chosen.id
+    RETURNING jobs.organization_id AS org, name, jobs.id, attempt, payload, uncounted, priority, due_at AS "dueAt"
+  `.execute(db)
+  // In any order, and the statement chose by another.
+  return rows.sort(
+    (a, b) => b.priority - a.priority || Number(a.dueAt) - Number(b.dueAt) || (a.id < b.id ? -1 : Number(a.id > b.id)),
+  )
+}
+
+const isOwned = ({ org, id, attempt }: Claim) =>
+  sql`organization_id = ${org} AND id = ${id} AND state = 'active' AND attempt = ${attempt}`
 
 /** Whether the attempt still owns its job, which then stays so until the transaction ends. */
 export const holdAttempt = async (trx: Db, claim: Claim): Promise<boolean> => {
-  const { rows } = await sql`SELECT 1 FROM pgboss.job WHERE ${isOwned(claim)} FOR KEY SHARE`.execute(trx)
+  const { rows } = await sql`SELECT 1 FROM jobs WHERE ${isOwned(claim)} FOR KEY SHARE`.execute(trx)
   return rows.length === 1
 }
 
-/** Ends an attempt; false when it had lost its job. The job is locked before its holder, here as in a takeover. */
+/** Ends an attempt; false when it had lost its job. */
 const endAttempt = async (db: Db, claim: Claim, change: RawBuilder<unknown>): Promise<boolean> => {
   const { rows } = await sql`
-    WITH owned AS (SELECT name, id FROM pgboss.job WHERE ${isOwned(claim)} FOR UPDATE),
-    freed AS (DELETE FROM job_holders h USING owned WHERE h.job_id = owned.id AND h.attempt = ${claim.attempt})
-    UPDATE pgboss.job j SET ${change} FROM owned WHERE j.name = owned.name AND j.id = owned.id RETURNING 1
+    WITH owned AS (SELECT organization_id, id FROM jobs WHERE ${isOwned(claim)} FOR UPDATE)
+    UPDATE jobs SET ${change}, worker_key = NULL, lease_until = NULL
+    FROM owned WHERE jobs.organization_id = owned.organization_id AND jobs.id = owned.id RETURNING 1
   `.execute(db)
   return rows.length === 1
 }
 
 export const completeAttempt = (db: Db, claim: Claim) =>
-  endAttempt(db, claim, sql`state = 'completed', completed_on = pgboss.job_now(), output = NULL`)
+  endAttempt(db, claim, sql`state = 'completed', ended_at = now(), error = NULL`)
 
 /** Whether it was this attempt that completed the job: each later one would have another number. */
-export const isCompleted = async (db: Db, { name, id, attempt }: Claim): Promise<boolean> => {
+export const isCompleted = async (db: Db, { org, id, attempt }: Claim): Promise<boolean> => {
   const { rows } = await sql`
-    SELECT 1 FROM pgboss.job WHERE name = ${name} AND id = ${id} AND state = 'completed' AND retry_count = ${attempt}
-  `.execute(db)
+    SELECT 1 FROM jobs
+    WHERE organization_id = ${org} AND id = ${id} AND state = 'completed' AND attempt = ${attempt}`.execute(db)
   return rows.length === 1
 }
-
-const outputOf = (message: string) => sql`jsonb_build_object('message', ${message}::text)`
 
 export const retryAttempt = (db: Db, claim: Claim, delaySeconds: number, message: string) =>
   endAttempt(
     db,
     claim,
-    sql`state = 'retry', heartbeat_on = NULL, output = ${outputOf(message)},
-      start_after = pgboss.job_now() + ${delaySeconds}::float8 * interval '1 second'`,
+    sql`state = 'delayed', error = ${message}, due_at = now() + ${delaySeconds}::float8 * interval '1 second'`,
   )
 
+/** It is waiting again, and nothing counts against it. */
 export const returnAttempt = (db: Db, claim: Claim) =>
-  endAttempt(
-    db,
-    claim,
-    sql`state = 'retry', heartbeat_on = NULL, start_after = pgboss.job_now(), retry_limit = retry_limit + 1`,
-  )
+  endAttempt(db, claim, sql`state = 'waiting', due_at = now(), uncounted = uncounted + 1`)
 
 export const buryAttempt = (trx: Db, claim: Claim, message: string) =>
-  endAttempt(
-    trx,
-    claim,
-    sql`state = 'failed', completed_on = pgboss.job_now(), output = ${outputOf(message)},
-      deletion_seconds = ${retentionSeconds.dead}`,
-  )
-
-export const insertHolders = async (trx: Db, claims: Claim[], workerKey: number | null): Promise<void> => {
-  const rows = claims.map((claim) => sql`(${claim.id}, ${claim.attempt}, ${claim.name}, ${workerKey}::integer)`)
-  await sql`INSERT INTO job_holders (job_id, attempt, job_name, worker_key) VALUES ${sql.join(rows)}`.execute(trx)
-}
-
-/**
- * Holds a waiting job until the transaction ends: workers pass it over, so it will see what this transaction
- * writes. Undefined when it was taken meanwhile.
- */
-export const holdWaiting = async (trx: Db, name: string, singletonKey: string): Promise<string | undefined> => {
-  const { rows } = await sql<{ id: string }>`
-    SELECT id FROM pgboss.job WHERE name = ${name} AND singleton_key = ${singletonKey} AND state = 'created'
-    FOR KEY SHARE
-  `.execute(trx)
-  return rows[0]?.id
-}
+  endAttempt(trx, claim, sql`state = 'dead', ended_at = now(), error = ${message}`)
 
 /** For a process that knows to be the only worker: whatever is active was left behind. */
 export const returnAllActive = async (db: Db): Promise<number> => {
   const { rows } = await sql`
-    WITH freed AS (DELETE FROM job_holders)
-    UPDATE pgboss.job SET state = 'retry', heartbeat_on = NULL, start_after = pgboss.job_now(),
-      output = ${outputOf('its worker died')}
+    UPDATE jobs SET state = 'waiting', due_at = now(), worker_key = NULL, lease_until = NULL, error = 'its worker died'
     WHERE state = 'active' RETURNING 1
   `.execute(db)
   return rows.length
 }
 
-/** The names of jobs that can be taken, or that can with their time ignored. */
-export const listDueNames = async (db: Db, ignoreStartAfter: boolean): Promise<Set<string>> => {
-  const { rows } = await sql<{ name: string }>`
-    SELECT DISTINCT name FROM pgboss.job WHERE state < 'active'
-      ${ignoreStartAfter ? sql`` : sql`AND start_after <= pgboss.job_now()`}`.execute(db)
+/** Lets jobs wait that were delayed until now; or, of these names, all that are delayed. */
+export const releaseDelayed = async (db: Db, all?: string[]): Promise<void> => {
+  await sql`
+    UPDATE jobs SET state = 'waiting'
+    WHERE state = 'delayed' AND ${all ? sql`name = ANY(${all}::text[])` : sql`due_at <= now()`}`.execute(db)
+}
+
+export const listWaitingNames = async (db: Db): Promise<Set<string>> => {
+  const { rows } = await sql<{ name: string }>`SELECT DISTINCT name FROM jobs WHERE state = 'waiting'`.execute(db)
   return new Set(rows.map(({ name }) => name))
 }
 
@@ -116,12 +220,10 @@ export const listDead = async (
   after: { diedAt: Date; id: string } | undefined,
 ): Promise<DeadJob[]> => {
   const { rows } = await sql<DeadJob>`
-    SELECT id, name, data AS payload, retry_count + 1 - (retry_limit - ${uncountedFrom}) AS attempts,
-      COALESCE(output->>'message', '') AS error, date_trunc('milliseconds', completed_on) AS "diedAt"
-    FROM pgboss.job
-    WHERE state = 'failed'
-      ${after ? sql`AND (date_trunc('milliseconds', completed_on), id) < (${after.diedAt}, ${after.id}::uuid)` : sql``}
-    ORDER BY date_trunc('milliseconds', completed_on) DESC, id DESC LIMIT ${limit}
+    SELECT id, name, payload, attempt - uncounted AS attempts, coalesce(error, '') AS error, ended_at AS "diedAt"
+    FROM jobs
+    WHERE state = 'dead' ${after ? sql`AND (ended_at, id) < (${after.diedAt}, ${after.id}::uuid)` : sql``}
+    ORDER BY ended_at DESC, id DESC LIMIT ${limit}
   `.execute(db)
   return rows
 }
@@ -129,22 +231,38 @@ export const listDead = async (
 /** Gives dead jobs all their attempts again. */
 export const retryDead = async (db: Db, ids: string[] | undefined): Promise<string[]> => {
   const { rows } = await sql<{ id: string }>`
-    UPDATE pgboss.job SET state = 'retry', completed_on = NULL, start_after = pgboss.job_now(),
-      retry_limit = ${uncountedFrom} + retry_count + 1, deletion_seconds = ${retentionSeconds.completed}
-    WHERE state = 'failed' ${ids ? sql`AND id = ANY(${ids}::uuid[])` : sql``}
+    UPDATE jobs SET state = 'waiting', ended_at = NULL, due_at = now(), uncounted = attempt
+    WHERE state = 'dead' ${ids ? sql`AND id = ANY(${ids}::uuid[])` : sql``}
     RETURNING id
   `.execute(db)
   return rows.map((row) => row.id)
+}
+
+/** Deletes ended jobs whose time is over, up to a number of each state. */
+export const deleteEnded = async (db: Db, limit: number): Promise<number> => {
+  let deleted = 0
+  for (const [state, kept] of Object.entries(retention)) {
+    const { rows } = await sql<{ count: number }>`
+      WITH old AS (
+        SELECT organization_id, id FROM jobs WHERE state = ${state} AND ended_at < now() - ${kept}::interval
+        ORDER BY ended_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
+      ),
+      gone AS (
+        DELETE FROM jobs USING old WHERE jobs.organization_id = old.organization_id AND jobs.id = old.id RETURNING 1
+      )
+      SELECT count(*) AS count FROM gone`.execute(db)
+    deleted = Math.max(deleted, rows[0]?.count ?? 0)
+  }
+  return deleted
 }
 
 export type JobState = 'waiting' | 'delayed' | 'active' | 'dead'
 
 export const countJobs = async (db: Db): Promise<{ name: string; state: JobState; count: number }[]> => {
   const { rows } = await sql<{ name: string; state: JobState; count: number }>`
-    SELECT name, CASE WHEN state = 'failed' THEN 'dead' WHEN state = 'active' THEN 'active'
-      WHEN start_after > pgboss.job_now() THEN 'delayed' ELSE 'waiting' END AS state, count(*) AS count
-    FROM pgboss.job WHERE state IN ('created', 'retry', 'active', 'failed') AND name NOT LIKE '\_\_pgboss\_\_%'
-    GROUP BY 1, 2 ORDER BY 1, 2
+    SELECT name, CASE WHEN state = 'delayed' AND due_at <= now() THEN 'waiting' ELSE state END AS state,
+      count(*) AS count
+    FROM jobs WHERE state <> 'completed' GROUP BY 1, 2 ORDER BY 1, 2
   `.execute(db)
   return rows
 }

@@ -1,14 +1,9 @@
-import { once } from 'node:events'
 import { sql } from 'kysely'
-import pg from 'pg'
 import { Type } from 'typebox'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Db } from '../db/database.ts'
 import { ApiError } from '../errors.ts'
-import { openLog } from '../log.ts'
 import { defineJob } from './define-job.ts'
-import { installSchema } from './install.ts'
-import { openJobs } from './queue.ts'
 import { note, notes } from './test-notes.ts'
 import { openTestQueue } from './test-queue.ts'
 
@@ -45,14 +40,13 @@ let queue: Awaited<ReturnType<typeof openTestQueue>>
 let deps: Deps
 
 beforeAll(async () => {
-  queue = await openTestQueue(jobsOfTest)
+  queue = await openTestQueue()
   deps = { db: queue.db, fail: () => {} }
 })
 afterAll(() => queue.close())
 
 const clear = async () => {
-  await sql`TRUNCATE effects, job_holders`.execute(queue.db)
-  await sql`DELETE FROM pgboss.job`.execute(queue.db)
+  await sql`TRUNCATE effects, jobs`.execute(queue.db)
 }
 const failing = (reason: (number: number) => Error | undefined): Deps => ({
   db: queue.db,
@@ -61,7 +55,6 @@ const failing = (reason: (number: number) => Error | undefined): Deps => ({
     if (error) throw error
   },
 })
-const holders = async () => (await sql`SELECT 1 FROM job_holders`.execute(queue.db)).rows.length
 
 describe('enqueue', () => {
   test('belongs to the caller’s transaction', async () => {
@@ -79,7 +72,6 @@ describe('enqueue', () => {
     ])
     expect(await queue.jobs.drain(jobsOfTest, deps)).toEqual([])
     expect(await notes(queue.db)).toEqual(['once'])
-    expect(await holders()).toBe(0)
   })
 
   test('many at once, higher priorities first, later ones later', async () => {
@@ -122,7 +114,7 @@ describe('failure', () => {
     expect(first.map(({ result }) => result)).toEqual(['retried'])
     const delayOf = async () => {
       const { rows } = await sql<{ seconds: number }>`
-        SELECT extract(epoch FROM start_after - now())::float8 AS seconds FROM pgboss.job WHERE state = 'retry'
+        SELECT extract(epoch FROM due_at - now())::float8 AS seconds FROM jobs WHERE state = 'delayed'
       `.execute(queue.db)
       return rows[0]?.seconds ?? 0
     }
@@ -189,7 +181,7 @@ describe('failure', () => {
   test('a payload that does not fit is final, and the job’s own code never sees it', async () => {
     await clear()
     const jobId = await queue.jobs.enqueue(queue.db, noteJob, { text: 'fits' })
-    await sql`UPDATE pgboss.job SET data = '{"words": 1}' WHERE id = ${jobId}`.execute(queue.db)
+    await sql`UPDATE jobs SET payload = '{"words": 1}' WHERE id = ${jobId}`.execute(queue.db)
     const [outcome] = await queue.jobs.drain(jobsOfTest, deps, { allowFailures: true })
     expect(outcome).toMatchObject({ result: 'dead', jobId })
     expect(await notes(queue.db)).toEqual([])
@@ -226,32 +218,4 @@ test('a job whose payload must hold something cannot have a schedule', () => {
       run: async () => {},
     })
   expect(define).toThrow('must allow {}')
-})
-
-test('the installation may be raced and repeated', async () => {
-  const more = [...jobsOfTest, defineJob({ name: 'test.more', payload: Type.Object({}), run: async () => {} })]
-  await Promise.all([1, 2, 3, 4].map(() => installSchema(queue.connection, more)))
-  const { rows } = await sql<{
-    name: string
-  }>`SELECT name FROM pgboss.queue WHERE name LIKE 'test.%' ORDER BY 1`.execute(queue.db)
-  expect(rows.map(({ name }) => name)).toEqual(['test.more', 'test.note', 'test.sulking'])
-})
-
-test('connections that the server cuts while the queue closes are nothing to tell of', async () => {
-  const logged: string[] = []
-  const log = openLog({ write: (line) => logged.push(line) })
-  const jobs = await openJobs({ database: queue.database, log })
-  const lost: Promise<unknown>[] = []
-  const end = vi.spyOn(pg.Client.prototype, 'end').mockImplementation(function (this: pg.Client) {
-    lost.push(once(this, 'error'))
-    sql`SELECT pg_terminate_backend(${Reflect.get(this, 'processID')})`.execute(queue.db)
-  })
-  try {
-    await jobs.close()
-    expect(lost).not.toEqual([])
-    await Promise.all(lost)
-  } finally {
-    end.mockRestore()
-  }
-  expect(logged).toEqual([])
 })

@@ -1,28 +1,36 @@
-// The queue is pg-boss on the same database, so that a job is enqueued in the transaction that asks for it.
-import { fromKysely, PgBoss } from 'pg-boss'
-import type { Database, Db } from '../db/database.ts'
+// The queue is a table of the database, so that a job is enqueued in the transaction that asks for it.
+import type { Database, Db, OrgId } from '../db/database.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
-import { type Outcome, runAttempt, type TakenJob } from './attempt.ts'
-import { queueConnection } from './connection.ts'
+import { type Outcome, runAttempt } from './attempt.ts'
 import type { Job } from './define-job.ts'
 import { openPresence } from './presence.ts'
 import {
   countJobs,
   type DeadJob,
   holdWaiting,
-  insertHolders,
+  insertJob,
+  insertJobs,
   type JobState,
   listDead,
-  listDueNames,
+  listWaitingNames,
+  releaseDelayed,
   retryDead,
   returnAllActive,
-  uncountedFrom,
+  systemOrganization,
 } from './queries.ts'
+import { openSchedules } from './schedules.ts'
+import { openTaker } from './take.ts'
 import { logOutcome, openWork, type Settled } from './work.ts'
 
-export type EnqueueOptions = {
-  /** While a job of this key waits for its first run, no second one is made. */
+/**
+ * Whose job it is: workers take turns between organizations. Where it is not given, it is the payload's `organizationId`;
+ * and of a payload without one, the job is the service's own.
+ */
+type Owner = { org?: OrgId }
+
+export type EnqueueOptions = Owner & {
+  /** While a job of this key waits for its first run, its organization gets no second one. */
   singletonKey?: string
   /** By the clock of the database, which alone says what is due: this process's may be another. */
   afterSeconds?: number
@@ -51,7 +59,12 @@ export type Jobs = {
     payload: NoInfer<P>,
     options?: EnqueueOptions,
   ) => Promise<string>
-  enqueueMany: <P extends object>(trx: Db, job: Job<never, P>, payloads: NoInfer<P>[]) => Promise<string[]>
+  enqueueMany: <P extends object>(
+    trx: Db,
+    job: Job<never, P>,
+    payloads: NoInfer<P>[],
+    options?: Owner,
+  ) => Promise<string[]>
   start: <D>(jobs: Job<D>[], deps: D, options: WorkerOptions) => Promise<void>
   /** Waits for running jobs, then returns the rest to the queue. */
   stop: (options: { timeoutMs: number }) => Promise<void>
@@ -67,64 +80,20 @@ export type Jobs = {
 
 const drainLimit = 10_000
 
-export const openJobs = async ({ database, log }: { database: Database; log: Log }): Promise<Jobs> => {
+const ownerOf = (payload: object, { org }: Owner): OrgId =>
+  org ?? ('organizationId' in payload ? (payload.organizationId as OrgId | undefined) : undefined) ?? systemOrganization
+
+export const openJobs = ({ database, log }: { database: Database; log: Log }): Jobs => {
   const { db } = database
-  // Its pool, too, says that it has ended before its last connections are gone, which the server may cut then.
-  let closing = false
-  const report = (boss: PgBoss) => {
-    boss.on('error', (error) => !closing && log.warn({ err: error }, 'the queue met an error and goes on'))
-    boss.on('warning', ({ message }) => log.warn({ warning: message }, 'the queue warns'))
-    return boss
-  }
-  const boss = report(
-    new PgBoss({
-      ...queueConnection(database.connection),
-      max: 2,
-      supervise: false,
-      schedule: false,
-      migrate: false,
-      queueCacheIntervalSeconds: 60,
-    }),
-  )
-  await boss.start()
+  const taker = openTaker(database)
 
-  const take = async (
-    name: string,
-    limit: number,
-    workerKey: number | null,
-    ignoreStartAfter = false,
-  ): Promise<TakenJob[]> =>
-    db.transaction().execute(async (trx) => {
-      const rows = await boss.fetch(name, {
-        batchSize: limit,
-        includeMetadata: true,
-        ignoreStartAfter,
-        db: fromKysely(trx),
-      })
-      // pg-boss chooses by priority and age, and gives what it chose in any order.
-      rows.sort((a, b) => b.priority - a.priority || Number(a.createdOn) - Number(b.createdOn))
-      const taken = rows.map((row) => ({
-        name,
-        id: row.id,
-        attempt: row.retryCount,
-        number: row.retryCount + 1 - (row.retryLimit - uncountedFrom),
-        payload: row.data,
-      }))
-      if (taken.length > 0) await insertHolders(trx, taken, workerKey)
-      return taken
-    })
-
-  const enqueue: Jobs['enqueue'] = async (trx, job, payload, { singletonKey, afterSeconds = 0, priority } = {}) => {
-    const id = newId()
+  const enqueue: Jobs['enqueue'] = async (trx, job, payload, options = {}) => {
+    const { name, priority } = job
+    const org = ownerOf(payload, options)
+    const { singletonKey } = options
     for (;;) {
-      const made = await boss.send(job.name, payload, {
-        id,
-        singletonKey: singletonKey ?? id,
-        priority: priority ?? job.priority,
-        startAfter: afterSeconds,
-        db: fromKysely(trx),
-      })
-      const waiting = made ?? (await holdWaiting(trx, job.name, singletonKey ?? id))
+      const made = await insertJob(trx, { org, id: newId(), payload }, { name, priority, ...options })
+      const waiting = made ?? (singletonKey && (await holdWaiting(trx, org, name, singletonKey)))
       if (waiting) return waiting
     }
   }
@@ -138,46 +107,33 @@ export const openJobs = async ({ database, log }: { database: Database; log: Log
       const returned = await returnAllActive(db)
       if (returned > 0) log.warn({ jobs: returned }, 'returned the jobs of a process that died')
     }
-    // Keeps what needs no worker of ours: schedules, the deletion of old jobs, and expiry as a last resort.
-    const keeper = report(
-      new PgBoss({
-        db: boss.getDb(),
-        schema: 'pgboss',
-        supervise: true,
-        superviseIntervalSeconds: 30,
-        monitorIntervalSeconds: 30,
-        maintenanceIntervalSeconds: 60,
-        schedule: true,
-        cronMonitorIntervalSeconds: 15,
-        cronWorkerIntervalSeconds: 5,
-        flowIntervalSeconds: 3600,
-        migrate: true,
-      }),
-    )
     const work = openWork({
       db,
       log,
       jobs,
       deps,
       onSettled,
-      take: async (name, limit) => (presence.isConnected() ? await take(name, limit, presence.workerKey) : []),
+      take: async (name, room) => (presence.isConnected() ? await taker.take(name, room, presence.workerKey) : []),
     })
     const names = jobs.map((job) => job.name)
     const presence = await openPresence({
       connection: database.connection,
       applicationName: `earshot worker ${workerId}`.slice(0, 63),
       log,
-      queues: names,
-      onDue: (name) => work.wake(name),
+      names,
+      onWaiting: work.wake,
       running: work.running,
       onLost: work.lose,
     })
+    const schedules = openSchedules({
+      ...{ db, log, jobs },
+      enqueue: (trx, job) => enqueue(trx, job as Job<never, object>, {}, { singletonKey: 'schedule' }),
+    })
     stopWorker = async (timeoutMs) => {
-      await keeper.stop({ graceful: false, close: false })
+      await schedules.close()
       await work.stop(timeoutMs)
       await presence.close()
     }
-    await keeper.start()
     isConnected = presence.isConnected
     for (const name of names) work.wake(name)
   }
@@ -191,12 +147,21 @@ export const openJobs = async ({ database, log }: { database: Database; log: Log
 
   const drain: Jobs['drain'] = async (jobs, deps, { delayed = false, allowFailures = false } = {}) => {
     const outcomes: Outcome[] = []
+    const listWaiting = async () => {
+      await releaseDelayed(db)
+      if (delayed)
+        await releaseDelayed(
+          db,
+          jobs.map(({ name }) => name),
+        )
+      return listWaitingNames(db)
+    }
     for (let again = true; again; ) {
       again = false
-      let due = await listDueNames(db, delayed)
+      let waiting = await listWaiting()
       for (const job of jobs) {
-        if (!due.has(job.name)) continue
-        for (const taken of await take(job.name, 1, null, delayed)) {
+        if (!waiting.has(job.name)) continue
+        for (const taken of await taker.take(job.name, { free: 1, running: new Map() }, null)) {
           again = true
           const outcome = await runAttempt(db, job, deps, taken, new AbortController())
           logOutcome(log, outcome)
@@ -206,7 +171,7 @@ export const openJobs = async ({ database, log }: { database: Database; log: Log
           }
           if (outcomes.length > drainLimit) throw new Error(`drain: no end after ${drainLimit} attempts`)
         }
-        due = await listDueNames(db, delayed)
+        waiting = await listWaiting()
       }
     }
     return outcomes
@@ -214,14 +179,11 @@ export const openJobs = async ({ database, log }: { database: Database; log: Log
 
   return {
     enqueue,
-    enqueueMany: async (trx, job, payloads) => {
+    enqueueMany: async (trx, job, payloads, options = {}) => {
       if (payloads.length === 0) return []
-      const rows = payloads.map((payload) => {
-        const id = newId()
-        return { id, singletonKey: id, data: payload, priority: job.priority }
-      })
-      await boss.insert(job.name, rows, { db: fromKysely(trx) })
-      return rows.map((row) => row.id)
+      const rows = payloads.map((payload) => ({ org: ownerOf(payload, options), id: newId(), payload }))
+      await insertJobs(trx, rows, job)
+      return rows.map(({ id }) => id)
     },
     start,
     stop,
@@ -232,8 +194,7 @@ export const openJobs = async ({ database, log }: { database: Database; log: Log
     counts: () => countJobs(db),
     close: async () => {
       await stop({ timeoutMs: 10_000 })
-      closing = true
-      await boss.stop({ graceful: false })
+      await taker.close()
     },
   }
 }

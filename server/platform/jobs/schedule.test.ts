@@ -1,48 +1,94 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { defineJob } from './define-job.ts'
-import { installSchema } from './install.ts'
+import { systemOrganization } from './queries.ts'
+import { openSchedules } from './schedules.ts'
+import { quietLog } from './test-log.ts'
 import { note, notes } from './test-notes.ts'
 import { eventually, openTestQueue } from './test-queue.ts'
 
-const leftOfMinute = () => 60_000 - (Date.now() % 60_000)
-// What fell due more than a minute ago is sent no more: the minute must not end before the processes have begun. A timer
-// may end a moment early.
-while (leftOfMinute() < 10_000) await sleep(leftOfMinute())
-const now = new Date()
-
-/** This minute of the day: due once, at once. */
-const dailyJob = defineJob({
-  name: 'schedule.daily',
+const job = defineJob({
+  name: 'schedule.yearly',
   payload: Type.Object({}),
-  schedule: `${now.getUTCMinutes()} ${now.getUTCHours()} * * *`,
-  run: async (_deps: object, _payload, attempt) => attempt.finish((trx) => note(trx, 'daily')),
+  schedule: '0 0 1 1 *',
+  run: async (_deps: object, _payload, attempt) => attempt.finish((trx) => note(trx, 'yearly')),
 })
 
 let queue: Awaited<ReturnType<typeof openTestQueue>>
 
 beforeAll(async () => {
-  queue = await openTestQueue([dailyJob])
+  queue = await openTestQueue()
+})
+beforeEach(async () => {
+  await sql`TRUNCATE effects, jobs, job_schedules`.execute(queue.db)
 })
 afterAll(() => queue.close())
 
-test('a schedule fires once, however many processes keep it', async () => {
-  const workers = await Promise.all(['a', 'b', 'c'].map(() => queue.open()))
-  await Promise.all(workers.map((jobs, index) => jobs.start([dailyJob], {}, { workerId: `${index}` })))
-  // Clocks are looked at every 15 seconds, and by the database's own time; what is due is sent within five more.
-  await eventually('the run', async () => (await notes(queue.db)).length > 0, 40_000)
-  // What was sent and what was run: a second firing would be a row more.
-  const { rows } = await sql`SELECT 1 FROM pgboss.job`.execute(queue.db)
-  expect(rows).toHaveLength(2)
-  expect(await notes(queue.db)).toEqual(['daily'])
+const setNext = (when: string) =>
+  sql`INSERT INTO job_schedules VALUES (${job.name}, now() + ${when}::interval)
+      ON CONFLICT (name) DO UPDATE SET next_at = excluded.next_at`.execute(queue.db)
+
+const nextAt = async () => {
+  const { rows } = await sql<{ next: Date; isNewYear: boolean; isSoon: boolean }>`
+    SELECT next_at = date_trunc('year', next_at) AS "isNewYear",
+      next_at BETWEEN now() AND now() + interval '1 year' AS "isSoon" FROM job_schedules`.execute(queue.db)
+  return rows
+}
+
+/** Looks at the schedules once. */
+const look = async () => {
+  const schedules = openSchedules({
+    ...{ db: queue.db, log: quietLog(), jobs: [job] },
+    enqueue: (trx) => queue.jobs.enqueue(trx, job, {}, { singletonKey: 'schedule' }),
+  })
+  await schedules.close()
+}
+
+const countWaiting = async () => (await sql`SELECT 1 FROM jobs WHERE state = 'waiting'`.execute(queue.db)).rows.length
+
+test('a schedule that is seen for the first time runs at its next time', async () => {
+  await look()
+  expect(await nextAt()).toEqual([{ isNewYear: true, isSoon: true }])
+  expect(await countWaiting()).toBe(0)
 })
 
-test('a schedule that the code no longer has is removed', async () => {
-  const { rows: before } = await sql`SELECT 1 FROM pgboss.schedule`.execute(queue.db)
-  expect(before).toHaveLength(1)
-  await installSchema(queue.connection, [{ ...dailyJob, schedule: undefined }])
-  const { rows: after } = await sql`SELECT 1 FROM pgboss.schedule`.execute(queue.db)
-  expect(after).toHaveLength(0)
+test('what was missed is made up for by one run, however many processes look', async () => {
+  await setNext('-3 years')
+  await Promise.all([1, 2, 3, 4].map(look))
+  await look()
+  expect(await countWaiting()).toBe(1)
+  expect(await nextAt()).toEqual([{ isNewYear: true, isSoon: true }])
+  const { rows } = await sql`SELECT organization_id AS org FROM jobs`.execute(queue.db)
+  expect(rows).toEqual([{ org: systemOrganization }])
+})
+
+test('a run that waits still is not joined by the next', async () => {
+  for (let times = 0; times < 3; times++) {
+    await setNext('-1 second')
+    await look()
+  }
+  expect(await countWaiting()).toBe(1)
+})
+
+test('a clock that was years ahead does not silence a schedule', async () => {
+  await setNext('5 years')
+  await look()
+  expect(await nextAt()).toEqual([{ isNewYear: true, isSoon: true }])
+  expect(await countWaiting()).toBe(0)
+})
+
+test('workers run what is due', async () => {
+  await setNext('-1 second')
+  const workers = await Promise.all(['a', 'b', 'c'].map(() => queue.open()))
+  await Promise.all(workers.map((jobs, index) => jobs.start([job], {}, { workerId: `${index}` })))
+  await eventually('the run', async () => (await notes(queue.db)).length > 0)
+  await Promise.all(workers.map((jobs) => jobs.stop({ timeoutMs: 1_000 })))
+  expect(await notes(queue.db)).toEqual(['yearly'])
+})
+
+test('a schedule that cannot be read stops the start', () => {
+  const wrong = { ...job, schedule: 'at times' }
+  const open = () => openSchedules({ db: queue.db, log: quietLog(), jobs: [wrong], enqueue: async () => {} })
+  expect(open).toThrow()
 })

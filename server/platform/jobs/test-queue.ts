@@ -1,10 +1,8 @@
-// What the tests of this folder share: a database of their own with an installed queue, and waiting for a condition.
+// What the tests of this folder share: a database of their own, and waiting for a condition.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { testDatabase } from '../../../test/database.ts'
 import { openDatabase } from '../db/database.ts'
-import type { Job } from './define-job.ts'
-import { installSchema } from './install.ts'
 import { type Jobs, openJobs } from './queue.ts'
 import { quietLog } from './test-log.ts'
 
@@ -19,13 +17,12 @@ export const eventually = async <T>(what: string, read: () => Promise<T | undefi
   }
 }
 
-export const openTestQueue = async (jobs: Job<never>[]) => {
+export const openTestQueue = async () => {
   const { connection, drop } = await testDatabase()
-  await installSchema(connection, jobs)
   const database = openDatabase({ connection, applicationName: 'jobs test' })
   const opened: Jobs[] = []
   const open = async () => {
-    const another = await openJobs({ database, log: quietLog() })
+    const another = openJobs({ database, log: quietLog() })
     opened.push(another)
     return another
   }

@@ -6,7 +6,7 @@ import { quietLog } from './test-log.ts'
 
 const { connection, name } = JSON.parse(process.argv[2] ?? '')
 const database = openDatabase({ connection, applicationName: 'jobs test child' })
-const opened = await openJobs({ database, log: quietLog() })
+const opened = openJobs({ database, log: quietLog() })
 const chosen = Object.values(jobs).filter((job) => job.name === name)
 const gate = new Promise<void>((open) => process.on('message', () => open()))
 await opened.start(chosen, { db: database.db, worker: 'child', gate }, { workerId: 'child' })

@@ -1,10 +1,11 @@
 // The loops of one worker: as many attempts of each job at once as it allows, started when jobs are due.
-import type { Db } from '../db/database.ts'
+import type { Db, OrgId } from '../db/database.ts'
 import type { Log } from '../log.ts'
 import { beginSpan, endSpan, within } from '../telemetry/span.ts'
 import { AttemptEnded, type Outcome, runAttempt, type TakenJob } from './attempt.ts'
 import type { Job } from './define-job.ts'
 import type { Claim } from './queries.ts'
+import type { Room } from './take.ts'
 
 export type Settled = Outcome & { durationSeconds: number }
 
@@ -13,7 +14,7 @@ export type WorkOptions<D> = {
   log: Log
   jobs: Job<D>[]
   deps: D
-  take: (name: string, limit: number) => Promise<TakenJob[]>
+  take: (name: string, room: Room) => Promise<TakenJob[]>
   onSettled: (settled: Settled) => void
 }
 
@@ -24,6 +25,12 @@ export type Work = {
   running: () => Claim[]
   lose: (claim: Claim) => void
   stop: (timeoutMs: number) => Promise<void>
+}
+
+const countByOrganization = (runs: Iterable<Run>): Map<OrgId, number> => {
+  const counts = new Map<OrgId, number>()
+  for (const { claim } of runs) counts.set(claim.org, (counts.get(claim.org) ?? 0) + 1)
+  return counts
 }
 
 export const logOutcome = (log: Log, { name, jobId, number, result, error }: Outcome) => {
@@ -55,7 +62,7 @@ export const openWork = <D>({ db, log, jobs, deps, take, onSettled }: WorkOption
       onSettled({ ...outcome, durationSeconds: (performance.now() - startedAt) / 1000 })
     } catch (error) {
       endSpan(span, error)
-      // Its end could not be written. Without a heartbeat it is taken over, by this worker or another.
+      // Its end could not be written. Its lease is not renewed, so it is taken over, by this worker or another.
       log.error({ ...fields, err: error }, 'the end of an attempt could not be written')
     }
   }
@@ -75,9 +82,9 @@ export const openWork = <D>({ db, log, jobs, deps, take, onSettled }: WorkOption
     try {
       do {
         queue.again = false
-        const room = queue.job.concurrency - queue.runs.size
-        if (room <= 0 || stopping) break
-        const claims = await take(queue.job.name, room)
+        const free = queue.job.concurrency - queue.runs.size
+        if (free <= 0 || stopping) break
+        const claims = await take(queue.job.name, { free, running: countByOrganization(queue.runs) })
         for (const claim of claims) start(queue, claim)
       } while (queue.again)
     } catch (error) {

@@ -9,13 +9,12 @@ import { notes } from './test-notes.ts'
 import { eventually, openTestQueue } from './test-queue.ts'
 import type { Settled } from './work.ts'
 
-const all = [quickJob, heedlessJob, lastingJob, deadlyJob]
 let queue: Awaited<ReturnType<typeof openTestQueue>>
 const started: Jobs[] = []
 const children: ChildProcess[] = []
 
 beforeAll(async () => {
-  queue = await openTestQueue(all)
+  queue = await openTestQueue()
 })
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL')
@@ -125,7 +124,7 @@ test.each([
   const jobId = await queue.jobs.enqueue(queue.db, heedlessJob, { text: 'x' })
   await running.promise
   // As if its worker had died: the lock of this key is held by nobody.
-  await sql`UPDATE job_holders SET worker_key = 7 WHERE job_id = ${jobId}`.execute(queue.db)
+  await sql`UPDATE jobs SET worker_key = 7 WHERE id = ${jobId}`.execute(queue.db)
   for (const other of others) await startWorker(other, [heedlessJob])
   await eventually('a lost it', async () => a.settled.some(({ result }) => result === 'stale'))
   await eventually('somebody took it', async () => (await notes(queue.db)).some((line) => line.endsWith('as 2')))
@@ -141,7 +140,7 @@ test('an attempt out of time is ended and buried', async () => {
   await queue.jobs.enqueue(queue.db, lastingJob, { text: 'x' })
   await noted('x failed: AttemptEnded: The attempt was ended: out of time')
   await eventually('counted', async () => settled.some(({ result }) => result === 'dead'))
-  await sql`DELETE FROM pgboss.job WHERE state = 'failed'`.execute(queue.db)
+  await sql`DELETE FROM jobs WHERE state = 'dead'`.execute(queue.db)
 })
 
 test('the jobs of a killed worker are taken over at once', async () => {
@@ -181,7 +180,7 @@ test('a job that kills its worker each time ends as a dead one, and the product 
   await eventually('counted', async () => settled.some(({ result }) => result === 'dead'))
   expect(await notes(queue.db)).toHaveLength(2)
   expect(await queue.jobs.listDead({ limit: 5 })).toMatchObject([{ name: 'worker.deadly' }])
-  await sql`DELETE FROM pgboss.job WHERE state = 'failed'`.execute(queue.db)
+  await sql`DELETE FROM jobs WHERE state = 'dead'`.execute(queue.db)
 })
 
 test('a frozen worker, whose lock is still held, loses its jobs by its heartbeat; awake again, it changes nothing', async () => {

@@ -115,7 +115,7 @@ export const deliver = defineJob({
   retryLimit: 10,
   timeoutSeconds: 60,
   // They do little but wait.
-  concurrency: 32,
+  concurrency: 64,
   run: async (deps: Deps, payload, attempt): Promise<void> => {
     const lane = await takeLane(payload.endpointId)
     if ('pauseMs' in lane) {

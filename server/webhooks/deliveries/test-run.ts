@@ -6,7 +6,7 @@ import { deliver } from './jobs.ts'
 export const runDue = async (deps: Deps) => {
   const outcomes = await deps.jobs.drain([deliver], deps)
   await sql`
-    UPDATE pgboss.job SET start_after = start_after + interval '1 day'
-    WHERE name = ${deliver.name} AND state = 'created'`.execute(deps.db)
+    UPDATE jobs SET due_at = due_at + interval '1 day'
+    WHERE name = ${deliver.name} AND state = 'delayed' AND attempt = 0`.execute(deps.db)
   return outcomes
 }

@@ -99,8 +99,8 @@ export const openConversations = (stage: Stage): Sender => {
           WHERE r.organization_id = $1 AND r.conversation_id = c.id AND r.monitor_id = ANY($2::uuid[])) AS results,
          (SELECT jsonb_agg(r.reasoning) FROM monitor_results r
           WHERE r.organization_id = $1 AND r.conversation_id = c.id AND r.result IS NULL) AS reasons,
-         (SELECT count(*)::int FROM pgboss.job j WHERE j.name = 'conversation.evaluate'
-          AND j.data->'conversationIds' ? c.id::text) AS evaluations
+         (SELECT count(*)::int FROM jobs j WHERE j.organization_id = $1 AND j.name = 'conversation.evaluate'
+          AND j.payload->'conversationIds' ? c.id::text) AS evaluations
        FROM conversations c LEFT JOIN transcripts t ON t.organization_id = $1 AND t.conversation_id = c.id
        WHERE c.organization_id = $1 AND (c.external_id ~ '^(erased|reviewed|vapi|retell)-') IS NOT TRUE`,
       [org, [monitors.rule, monitors.judge]],

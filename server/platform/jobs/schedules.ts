@@ -1,0 +1,94 @@
+// What the queue needs beside workers: jobs that are due by the clock, and the deletion of old ones. Every worker's
+// process does it; each run is enqueued once.
+import { Cron } from 'croner'
+import { sql } from 'kysely'
+import type { Db } from '../db/database.ts'
+import type { Log } from '../log.ts'
+import type { Job } from './define-job.ts'
+import { deleteEnded } from './queries.ts'
+
+const lookEveryMs = 5_000
+const deleteEveryMs = 60_000
+const deletedAtOnce = 5_000
+
+type Schedule = { name: string; nextAt: Date | null; now: Date }
+
+const listSchedules = async (db: Db, names: string[]): Promise<Schedule[]> => {
+  const { rows } = await sql<Schedule>`
+    SELECT kind.name, next_at AS "nextAt", date_trunc('milliseconds', now()) AS now
+    FROM unnest(${names}::text[]) AS kind (name) LEFT JOIN job_schedules USING (name)`.execute(db)
+  return rows
+}
+
+/** False when another process was faster. */
+const moveSchedule = async (trx: Db, { name, nextAt }: Schedule, next: Date): Promise<boolean> => {
+  const { rows } = await (nextAt === null
+    ? sql`INSERT INTO job_schedules (name, next_at) VALUES (${name}, ${next}) ON CONFLICT DO NOTHING RETURNING 1`
+    : sql`UPDATE job_schedules SET next_at = ${next} WHERE name = ${name} AND next_at = ${nextAt} RETURNING 1`
+  ).execute(trx)
+  return rows.length === 1
+}
+
+export type SchedulesOptions<D> = {
+  db: Db
+  log: Log
+  jobs: Job<D>[]
+  enqueue: (trx: Db, job: Job<D>) => Promise<unknown>
+}
+
+/**
+ * Enqueues what is due by the clock of the database, and notes when it is next. What was missed while no process lived is
+ * made up for by one run. Throws when a job's schedule cannot be read.
+ */
+export const openSchedules = <D>({ db, log, jobs, enqueue }: SchedulesOptions<D>) => {
+  const scheduled = new Map(
+    jobs.flatMap((job) =>
+      job.schedule ? [[job.name, { job, cron: new Cron(job.schedule, { timezone: 'UTC' }) }]] : [],
+    ),
+  )
+  let timer: NodeJS.Timeout | undefined
+  let working = Promise.resolve()
+  let closed = false
+  let deletedAt = Number.NEGATIVE_INFINITY
+
+  const enqueueDue = async () => {
+    for (const schedule of await listSchedules(db, [...scheduled.keys()])) {
+      const { job, cron } = scheduled.get(schedule.name) ?? {}
+      const next = cron?.nextRun(schedule.now)
+      if (!job || !next) continue
+      const { nextAt, now } = schedule
+      const isDue = nextAt !== null && nextAt <= now
+      // Later than the next run by the clock: it was set back, or the schedule was changed.
+      if (nextAt !== null && !isDue && nextAt <= next) continue
+      await db.transaction().execute(async (trx) => {
+        if ((await moveSchedule(trx, schedule, next)) && isDue) await enqueue(trx, job)
+      })
+    }
+  }
+
+  const look = async () => {
+    try {
+      await enqueueDue()
+      if (performance.now() - deletedAt < deleteEveryMs) return
+      while (!closed && (await deleteEnded(db, deletedAtOnce)) === deletedAtOnce);
+      deletedAt = performance.now()
+    } catch (error) {
+      if (!closed) log.warn({ err: error }, 'schedules could not be looked at; tried again in seconds')
+    }
+  }
+
+  const goOn = () => {
+    working = look().then(() => {
+      if (!closed) timer = setTimeout(goOn, lookEveryMs)
+    })
+  }
+  goOn()
+
+  return {
+    close: async () => {
+      closed = true
+      clearTimeout(timer)
+      await working
+    },
+  }
+}

@@ -1,0 +1,65 @@
+// Taking jobs, in turns between organizations.
+import { type Database, type OrgId, openDatabase } from '../db/database.ts'
+import type { TakenJob } from './attempt.ts'
+import { type Backlog, listBacklogs, takeJobs } from './queries.ts'
+import { shareOut } from './share-out.ts'
+
+const beforeAll = '00000000-0000-0000-0000-000000000000'
+
+export type Room = {
+  /** How many may be taken. */
+  free: number
+  /** Attempts under way in this process. */
+  running: ReadonlyMap<OrgId, number>
+}
+
+export type Taker = {
+  take: (name: string, room: Room, workerKey: number | null) => Promise<TakenJob[]>
+  close: () => Promise<void>
+}
+
+/**
+ * Jobs are taken on connections of their own, which keep their plans. How many jobs there are changes within seconds, so
+ * that statistics never fit: a plan must read few rows through an index, whatever they say.
+ */
+export const sessionSettings = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin']
+  .map((way) => `-c enable_${way}=off`)
+  .join(' ')
+
+export const openTaker = ({ connection }: Pick<Database, 'connection'>): Taker => {
+  const { db, close } = openDatabase({
+    connection,
+    applicationName: `${connection.application_name ?? 'earshot'} jobs`.slice(0, 63),
+    poolSize: 2,
+    settings: sessionSettings,
+  })
+  /** Of each kind of job, whose turn it was last. */
+  const lastTurns = new Map<string, string>()
+
+  /** Enough organizations that those which hold their share already cannot hide others; the next in turn first. */
+  const listInTurn = async (name: string, { free, running }: Room): Promise<Backlog[]> => {
+    const places = free + [...running.values()].reduce((sum, count) => sum + count, 0)
+    const last = lastTurns.get(name) ?? beforeAll
+    const list = (after: string, organizations: number) =>
+      listBacklogs(db, name, { after, organizations, jobsEach: free })
+    const following = await list(last, places)
+    if (following.length === places || last === beforeAll) return following
+    const fromTheFirst = await list(beforeAll, places - following.length)
+    return [...following, ...fromTheFirst.filter(({ org }) => org <= last)]
+  }
+
+  const take: Taker['take'] = async (name, room, workerKey) => {
+    const backlogs = await listInTurn(name, room)
+    const shares = shareOut(backlogs, room.running, room.free)
+    const served = backlogs.findLast(({ org }) => shares.has(org))
+    if (!served) return []
+    lastTurns.set(name, served.org)
+    const taken = await takeJobs(db, name, shares, workerKey)
+    return taken.map(({ org, id, attempt, uncounted, payload }) => ({
+      ...{ org, name, id, attempt, payload },
+      number: attempt - uncounted,
+    }))
+  }
+
+  return { take, close }
+}
