@@ -26,7 +26,7 @@ export type JudgeTask = {
   subject: JudgeSubject
   /** When the subject was read. */
   readAt: Date
-  /** Lets live work go first. */
+  /** Lets live work of the organization go first. */
   background?: boolean
   signal?: AbortSignal
 }
@@ -111,7 +111,8 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
       return withoutAsking(group, 'failed', outOfBudget)
     }
     const definitions = group.map(({ definition }) => definition as JudgeDefinition)
-    const results = await deps.judge.evaluate({ definitions, turns, background, onLost, ...(signal && { signal }) })
+    const request = { definitions, turns, owner: org, background, onLost }
+    const results = await deps.judge.evaluate({ ...request, ...(signal && { signal }) })
     for (const [at, result] of results.entries()) {
       const monitor = group[at]
       if (!monitor) continue

@@ -101,6 +101,7 @@ export const evaluateRules = async ({ db, rules }: RuleDeps, org: OrgId, task: R
     }
     const answers = await rules.evaluate(
       {
+        owner: org,
         rules: monitors.map(definitionOf),
         subjects: subjects.map(({ id, facts, format, unreadable }): RuleSubject => {
           const content = contents.get(id)

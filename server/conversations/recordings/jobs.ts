@@ -53,6 +53,8 @@ const failureOf = (error: unknown): string =>
     : 'The recording could not be fetched and stored.'
 
 const fetchTimeoutMs = 10 * 60_000
+/** What is slower would hold a place for minutes, which others of the organization wait for. */
+const minimumRate = { bytesPerSecond: 8 * 1024, firstWaitMs: 30_000 }
 const maxRedirects = 5
 
 type FetchDeps = Pick<Deps, 'outbound' | 'blobs' | 'config'>
@@ -62,6 +64,7 @@ const fetchFile = async ({ outbound, blobs, config }: FetchDeps, org: OrgId, url
     method: 'GET',
     maxBytes: config.limits.recordingBytes,
     timeoutMs: fetchTimeoutMs,
+    minimumRate,
     maxRedirects,
   })
   const stop = () => body.destroy()

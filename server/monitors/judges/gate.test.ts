@@ -26,7 +26,7 @@ describe('Retry-After', () => {
       random: () => 1,
       wait: (ms) => new Promise<void>((wake) => sleeping.push({ until: now + ms, wake })),
     })
-    const passage = { signal: new AbortController().signal, deadline: 100_000 }
+    const passage = { signal: new AbortController().signal, deadline: 100_000, owner: '' }
     const sent: string[] = []
     const first = gate.run(async () => {
       sent.push('first')
@@ -81,7 +81,7 @@ it('what is in the background is sent after all others, and gives up its place i
         sent.push(name)
         if (name === 'first') await held.promise
       },
-      { signal, deadline: 1, background },
+      { signal, deadline: 1, owner: '', background },
     )
   const first = pass('first')
   const given = pass('given up', true, ended.signal)

@@ -1,5 +1,6 @@
 // What all requests to one endpoint share: how many at once, when to wait, when to stop asking.
 import type { Clock } from '../../platform/clock.ts'
+import { openTurns } from '../../platform/turns.ts'
 import { openCircuit } from './circuit.ts'
 import { EndpointError } from './endpoint-error.ts'
 import { openRest } from './rest.ts'
@@ -21,7 +22,9 @@ export type Passage = {
   signal: AbortSignal
   /** In the time of the clock; a wait that would go beyond is not begun. */
   deadline: number
-  /** Lets all others go first. */
+  /** Whose request it is: requests take turns between owners. */
+  owner: string
+  /** Lets all others of its owner go first. */
   background?: boolean
 }
 
@@ -30,7 +33,7 @@ const longestBackoffMs = 30_000
 
 export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOptions) => {
   const circuit = openCircuit(clock)
-  const slots = openSlots(concurrency)
+  const turns = openTurns(concurrency)
   const pause = openRest(clock)
   const patienceMs = ({ deadline }: Passage) => deadline - clock.now().getTime()
 
@@ -45,7 +48,7 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
   const pass = async <T>(send: (signal: AbortSignal) => Promise<T>, passage: Passage): Promise<T> => {
     for (;;) {
       while (pause.leftMs() > 0) await sitOut(pause.leftMs(), passage)
-      const leave = await slots.enter(passage)
+      const leave = await turns.enter(passage.owner, passage)
       try {
         // While this request stood in line another one may have been told to wait.
         if (pause.leftMs() > 0) continue
@@ -80,43 +83,3 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
 }
 
 export type Gate = ReturnType<typeof openGate>
-
-/** In the order of arrival, but those in the background last; at most so many at once. */
-const openSlots = (count: number) => {
-  let free = count
-  const line = new Set<() => void>()
-  const background = new Set<() => void>()
-
-  const leave = () => {
-    const waiting = line.size > 0 ? line : background
-    const [next] = waiting
-    if (next) {
-      waiting.delete(next)
-      next()
-    } else free++
-  }
-
-  /** Resolves with what gives the slot back. */
-  const enter = async ({ signal, background: isLast = false }: Passage): Promise<() => void> => {
-    signal.throwIfAborted()
-    if (free > 0) free--
-    else {
-      const waiting = isLast ? background : line
-      await new Promise<void>((resolve, reject) => {
-        const give = () => {
-          signal.removeEventListener('abort', giveUp)
-          resolve()
-        }
-        const giveUp = () => {
-          waiting.delete(give)
-          reject(signal.reason)
-        }
-        waiting.add(give)
-        signal.addEventListener('abort', giveUp, { once: true })
-      })
-    }
-    return leave
-  }
-
-  return { enter }
-}

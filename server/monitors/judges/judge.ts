@@ -19,7 +19,9 @@ export type JudgeRequest = {
   /** As `groups` puts them together: of one model. */
   definitions: readonly JudgeDefinition[]
   turns: readonly Turn[]
-  /** Not asked before what others ask. */
+  /** The organization: requests to an endpoint take turns between them. */
+  owner?: string
+  /** Asked after everything else of the same organization. */
   background?: boolean
   /** Ends the judging: it rejects with the reason, and there is no result. */
   signal?: AbortSignal
@@ -113,7 +115,14 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
     return windows
   }
 
-  const evaluate: Judge['evaluate'] = async ({ definitions, turns, signal, onLost, background = false }) => {
+  const evaluate: Judge['evaluate'] = async ({
+    definitions,
+    turns,
+    owner = '',
+    signal,
+    onLost,
+    background = false,
+  }) => {
     const [first] = definitions
     if (!first) return []
     const model = modelOf(first)
@@ -129,7 +138,7 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
     }
 
     const ended = AbortSignal.any([closing.signal, ...(signal ? [signal] : [])])
-    const passage = { signal: ended, deadline: clock.now().getTime() + patienceMs, background }
+    const passage = { signal: ended, deadline: clock.now().getTime() + patienceMs, owner, background }
     const ask: Ask = (prompt) => gate.run((signal) => endpoint.ask(model, prompt, signal), passage)
     for (const [at, text] of windows.entries()) {
       const open = judged.filter((one) => !isSettled(one))

@@ -300,3 +300,31 @@ describe('a batch', () => {
     ])
   })
 })
+
+describe('several organizations', () => {
+  // Many milliseconds for each conversation.
+  const heavy = {
+    expression: 'turns.all(a, turns.all(b, turns.all(c, a.text + b.text + c.text != "x")))',
+  }
+  const subjects = (count: number) =>
+    Array.from({ length: count }, () => subjectOf({ turns: Array(40).fill('agent: Hello') }))
+
+  it('take turns at a thread, within a part, and lose nothing by it', async () => {
+    const one = openRules({ threads: 1, turnMs: 10, deadlineMs: 60_000 })
+    const ended: string[] = []
+    const ask = async (owner: string, count: number) => {
+      const batch = { rules: [heavy, { expression: 'turns.size() == 40' }], subjects: subjects(count), owner }
+      const answers = answersOf(await one.evaluate(batch))
+      ended.push(owner)
+      return answers
+    }
+    const first = ask('a', 40)
+    const others = ['b', 'c'].map((owner) => ask(owner, 1))
+    for (const answers of await Promise.all(others)) expect(answers).toHaveLength(2)
+    expect(ended.toSorted()).toEqual(['b', 'c'])
+    const answers = await first
+    expect(answers).toHaveLength(80)
+    expect(answers.every(({ is }) => is === 'affected')).toBe(true)
+    await one.close()
+  })
+})

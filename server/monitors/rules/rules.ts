@@ -17,6 +17,8 @@ export type RuleSubject = {
 export type RuleBatch = {
   rules: { expression: string; score?: string | undefined }[]
   subjects: RuleSubject[]
+  /** The organization: the threads are shared in turns between them. */
+  owner?: string
   /** 1 where a rule is asked of a subject, at [subject * rules.length + rule]; all of them when left out. */
   asked?: Uint8Array
 }
@@ -49,7 +51,8 @@ export const openRules = ({
   deadlineMs = 1_000,
   idleMs = 30_000,
   memoryMb = 1_024,
-}: Partial<PoolOptions> = {}): Rules => {
+  turnMs = 200,
+}: Partial<PoolOptions & { turnMs: number }> = {}): Rules => {
   const pool = openPool({ threads, deadlineMs, idleMs, memoryMb })
 
   const evaluateAll = async (batch: RuleBatch, signal: AbortSignal | undefined): Promise<RuleAnswers> => {
@@ -62,7 +65,14 @@ export const openRules = ({
     const ends: Ends = batch.rules.map(() => 0)
     await Promise.all(
       partsOf(batch, threads).map(async (part) => {
-        const { results, scores, notes } = await evaluatePart(part, { pool, deadlineMs, ends, signal })
+        const { results, scores, notes } = await evaluatePart(part, {
+          pool,
+          deadlineMs,
+          turnMs,
+          ends,
+          signal,
+          owner: batch.owner ?? '',
+        })
         const first = part.from * batch.rules.length
         answers.results.set(results, first)
         answers.scores.set(scores, first)

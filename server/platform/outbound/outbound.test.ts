@@ -256,6 +256,31 @@ describe('time', () => {
     await expect.poll(server.open).toBe(0)
   })
 
+  test('is short for a body that comes more slowly than it must, and for an answer that does not begin', async () => {
+    const server = await serve((request, response) => {
+      if (request.url === '/silent') return
+      const dripping = setInterval(() => response.write('x'), 10)
+      response.once('close', () => clearInterval(dripping))
+    })
+    const request = { ...get, timeoutMs: 60_000, minimumRate: { bytesPerSecond: 1_000_000, firstWaitMs: 50 } }
+    const tooSlow = { reason: 'timed_out', message: 'The answer came too slowly.' }
+    await expect(open().request(`${server.url}/dripping`, request)).rejects.toMatchObject(tooSlow)
+    await expect(open().request(`${server.url}/silent`, request)).rejects.toMatchObject(tooSlow)
+    await expect.poll(server.open).toBe(0)
+  })
+
+  test('that the reader takes counts against nobody', async () => {
+    const server = await serve((_, response) => response.end(Buffer.alloc(500_000)))
+    const minimumRate = { bytesPerSecond: 1, firstWaitMs: 2_000 }
+    const { body } = await open().stream(`${server.url}/`, { ...get, maxBytes: 1_000_000, minimumRate })
+    let bytes = 0
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      bytes += chunk.length
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    expect(bytes).toBe(500_000)
+  })
+
   test('covers a body that drips', async () => {
     const server = await serve((_, response) => {
       const dripping = setInterval(() => response.write('x'), 10)

@@ -119,7 +119,9 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
       return release()
     }
 
-    const { maxRedirects = 0, httpsOnly = false, maxBytes } = request
+    const { maxRedirects = 0, httpsOnly = false, maxBytes, minimumRate } = request
+    const tooSlow = () => controller.abort(new OutboundError('timed_out', 'The answer came too slowly.'))
+    const patience = minimumRate && openPatience(minimumRate, tooSlow)
     try {
       let hop = firstHop(given, request)
       for (let followed = 0; ; followed++) {
@@ -127,14 +129,17 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
         release = opened.release
         const { url, method, headers, body = null } = hop
         const path = url.pathname + url.search
-        const response = await inRequestSpan(method, url, () => opened.client.request({ path, method, headers, body }))
+        const send = () => opened.client.request({ path, method, headers, body })
+        const answer = inRequestSpan(method, url, send)
+        const response = await (patience ? patience.wait(answer) : answer)
         // A body that fails before anyone reads it must not end the process.
         response.body.on('error', () => {})
         const next = maxRedirects > 0 ? hopAfter(hop, response, httpsOnly) : undefined
         if (!next) {
           const length = hop.method === 'HEAD' ? 0 : Number(response.headers['content-length'] ?? 0)
           if (length > maxBytes) throw tooLarge(maxBytes)
-          const body = cap(response.body, maxBytes, signal, finish)
+          const chunks = patience ? patience.watch(response.body) : response.body
+          const body = cap(chunks, maxBytes, signal, finish)
           return { status: response.statusCode, headers: response.headers, body }
         }
         if (followed === maxRedirects) {
@@ -161,12 +166,49 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
   return { request, stream, close }
 }
 
+/** Waits only so long in all as the bytes that came have earned. What reads them may take its time. */
+const openPatience = (
+  { bytesPerSecond, firstWaitMs }: NonNullable<OutboundRequest['minimumRate']>,
+  giveUp: () => void,
+) => {
+  let leftMs = firstWaitMs
+  const wait = async <T>(next: Promise<T>): Promise<T> => {
+    const startedAt = performance.now()
+    const timer = setTimeout(giveUp, leftMs)
+    try {
+      return await next
+    } finally {
+      clearTimeout(timer)
+      leftMs -= performance.now() - startedAt
+    }
+  }
+  const watch = async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    const chunks = source[Symbol.asyncIterator]()
+    try {
+      for (;;) {
+        const { value, done } = await wait(chunks.next())
+        if (done) return
+        leftMs += (value.length / bytesPerSecond) * 1_000
+        yield value
+      }
+    } finally {
+      await chunks.return?.()
+    }
+  }
+  return { wait, watch }
+}
+
 /** The bytes as they come: nothing is decompressed, so nothing can unfold beyond the cap. */
-const cap = (source: Readable, maxBytes: number, signal: AbortSignal, finish: () => Promise<void>): Readable => {
+const cap = (
+  source: AsyncIterable<Buffer>,
+  maxBytes: number,
+  signal: AbortSignal,
+  finish: () => Promise<void>,
+): Readable => {
   const capped = async function* (): AsyncGenerator<Buffer> {
     let bytes = 0
     try {
-      for await (const chunk of source as AsyncIterable<Buffer>) {
+      for await (const chunk of source) {
         bytes += chunk.length
         if (bytes > maxBytes) throw tooLarge(maxBytes)
         yield chunk

@@ -9,6 +9,11 @@ export type OutboundRequest = {
   maxBytes: number
   /** From the look-up of the name to the last byte of the body, redirects included. */
   timeoutMs: number
+  /**
+   * The least that the body brings, on average, while it is waited for, once the first wait is over. What is slower
+   * fails, so that a trickle holds no place for long.
+   */
+  minimumRate?: { bytesPerSecond: number; firstWaitMs: number }
   /** 0 (the default) hands a redirect back as it is; more follows that many, and one further is an error. */
   maxRedirects?: number
   httpsOnly?: boolean

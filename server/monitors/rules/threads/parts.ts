@@ -41,7 +41,15 @@ type Failures = Map<number, string>
 /** How often each rule of a batch ended a thread. */
 export type Ends = number[]
 
-export type PartOptions = { pool: Pool; deadlineMs: number; ends: Ends; signal: AbortSignal | undefined }
+export type PartOptions = {
+  pool: Pool
+  owner: string
+  deadlineMs: number
+  /** After so long, a part makes way for another owner's. */
+  turnMs: number
+  ends: Ends
+  signal: AbortSignal | undefined
+}
 
 const elsewhere = 'this takes too long, or too much memory, in other conversations'
 
@@ -74,51 +82,96 @@ const learn = (part: Part, end: End, failures: Failures, { deadlineMs, ends }: P
   ends[rule] = (ends[rule] ?? 0) + 1
 }
 
-type PartAnswers = Omit<Answers, 'notes'> & { notes: [number, Note][] }
+type PartAnswers = Omit<Answers, 'notes' | 'next'> & { notes: [number, Note][] }
 
-const withFailures = (
-  { results, scores, notes: text }: Answers,
-  failures: Failures,
-  asked: Uint8Array,
-): PartAnswers => {
+/** Adds what a thread found of the pairs from `base` on. */
+const add = (known: PartAnswers, { results, scores, notes }: Answers, base: number): void => {
+  for (const [at, result] of results.entries()) {
+    if (result === outcomes.notAsked) continue
+    known.results[base + at] = result
+    known.scores[base + at] = scores[at] ?? Number.NaN
+  }
   // The thread wrote it.
-  const notes = JSON.parse(text) as PartAnswers['notes']
+  for (const [at, note] of JSON.parse(notes) as PartAnswers['notes']) known.notes.push([base + at, note])
+}
+
+const addFailures = (known: PartAnswers, failures: Failures, asked: Uint8Array): PartAnswers => {
   for (const [at, reason] of failures) {
     if (asked[at] !== 1) continue
-    results[at] = outcomes.failed
-    notes.push([at, { reason }])
+    known.results[at] = outcomes.failed
+    known.notes.push([at, { reason }])
   }
-  return { results, scores, notes }
+  return known
+}
+
+/** What is left to do of a part, and what is known of it. */
+type Progress = {
+  /** The first pair that was not evaluated. */
+  from: number
+  /** Where a thread was ended last. */
+  reached: number
+  failures: Failures
+  /** What fills a thread may be what was left by others before. Only in a fresh one is it this pair. */
+  triedAgain: Set<number>
+  known: PartAnswers
+}
+
+/** Takes in what came of a turn that began with the pair `base`. */
+const advance = (
+  part: Part,
+  progress: Progress,
+  ended: Answers | End,
+  { base, options }: { base: number; options: PartOptions },
+): void => {
+  const { failures, triedAgain, known } = progress
+  if (!('why' in ended)) {
+    add(known, ended, base)
+    progress.from = base + ended.next
+    return
+  }
+  if (!ended.hasBegun) throw ended.error
+  const pair = base + ended.pair
+  progress.reached = pair
+  if (ended.why === 'memory' && !triedAgain.has(pair)) triedAgain.add(pair)
+  else learn(part, { ...ended, pair }, failures, options)
+}
+
+/** One turn at a thread. When others wait for theirs, it ends before all is done. */
+const takeTurn = async (part: Part, progress: Progress, options: PartOptions): Promise<void> => {
+  const { pool, owner, turnMs, ends, signal } = options
+  const thread = await pool.take(owner, signal)
+  const giveUp = () => thread.giveUp()
+  signal?.addEventListener('abort', giveUp)
+  const timer = setInterval(() => pool.isWanted(owner) && giveUp(), turnMs)
+  let ended: Answers | End | undefined
+  try {
+    signal?.throwIfAborted()
+    const { from, reached, failures } = progress
+    // Other parts of the batch end threads too.
+    ends.forEach((count, rule) => {
+      if (count >= mostEnds) failAfter(failures, part, rule, reached)
+    })
+    const row = Math.floor(from / part.rules.length)
+    const base = row * part.rules.length
+    const asked = part.asked.map((one, at) => (at < from || failures.has(at) ? 0 : one)).slice(base)
+    ended = await thread.run({ rules: part.rules, subjects: part.subjects.slice(row), asked })
+    signal?.throwIfAborted()
+    advance(part, progress, ended, { base, options })
+  } finally {
+    clearInterval(timer)
+    signal?.removeEventListener('abort', giveUp)
+    await pool.giveBack(thread, ended === undefined || !('why' in ended))
+  }
 }
 
 export const evaluatePart = async (part: Part, options: PartOptions): Promise<PartAnswers> => {
-  const { pool, ends, signal } = options
-  const failures: Failures = new Map()
-  // What fills a thread may be what was left by others before. Only in a fresh one is it this pair.
-  const triedAgain = new Set<number>()
-  let reached = -1
-  for (;;) {
-    const thread = await pool.take()
-    const giveUp = () => thread.giveUp()
-    signal?.addEventListener('abort', giveUp)
-    let ended: Answers | End | undefined
-    try {
-      signal?.throwIfAborted()
-      // Other parts of the batch end threads too.
-      ends.forEach((count, rule) => {
-        if (count >= mostEnds) failAfter(failures, part, rule, reached)
-      })
-      const asked = part.asked.map((one, at) => (failures.has(at) ? 0 : one))
-      ended = await thread.run({ rules: part.rules, subjects: part.subjects, asked })
-      signal?.throwIfAborted()
-      if (!('why' in ended)) return withFailures(ended, failures, part.asked)
-      if (!ended.hasBegun) throw ended.error
-      reached = ended.pair
-      if (ended.why === 'memory' && !triedAgain.has(ended.pair)) triedAgain.add(ended.pair)
-      else learn(part, ended, failures, options)
-    } finally {
-      signal?.removeEventListener('abort', giveUp)
-      await pool.giveBack(thread, ended === undefined || !('why' in ended))
-    }
+  const count = part.asked.length
+  const known: PartAnswers = {
+    results: new Int8Array(count).fill(outcomes.notAsked),
+    scores: new Float64Array(count).fill(Number.NaN),
+    notes: [],
   }
+  const progress: Progress = { from: 0, reached: -1, failures: new Map(), triedAgain: new Set(), known }
+  while (progress.from < count) await takeTurn(part, progress, options)
+  return addFailures(known, progress.failures, part.asked)
 }

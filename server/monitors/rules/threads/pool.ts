@@ -1,10 +1,16 @@
+import { openTurns } from '../../../platform/turns.ts'
 import { type Limits, startThread, type Thread } from './start-thread.ts'
 
-/** As many threads as are needed, up to a number; each ends when it was not needed for a while. */
+/**
+ * As many threads as are needed, up to a number; each ends when it was not needed for a while. Owners of work take turns
+ * at them.
+ */
 
 export type Pool = {
-  /** Waits until there is one. */
-  take: () => Promise<Thread>
+  /** Waits until it is the owner's turn. */
+  take: (owner: string, signal?: AbortSignal) => Promise<Thread>
+  /** Whether another owner waits for a turn. */
+  isWanted: (owner: string) => boolean
   /** One that came to its end does not come back. */
   giveBack: (thread: Thread, isSound: boolean) => Promise<void>
   close: () => Promise<void>
@@ -13,9 +19,11 @@ export type Pool = {
 export type PoolOptions = Limits & { threads: number; idleMs: number }
 
 export const openPool = ({ threads, idleMs, ...limits }: PoolOptions): Pool => {
+  const turns = openTurns(threads)
   const open = new Set<Thread>()
   const idle = new Map<Thread, NodeJS.Timeout>()
-  const waiting: { resolve: (thread: Thread) => void; reject: (error: Error) => void }[] = []
+  /** Of each thread that works. */
+  const leaves = new Map<Thread, () => void>()
   let isClosed = false
 
   const start = (): Thread => {
@@ -32,28 +40,29 @@ export const openPool = ({ threads, idleMs, ...limits }: PoolOptions): Pool => {
   const closed = () => new Error('rules are evaluated no more')
 
   return {
-    take: async () => {
+    take: async (owner, signal) => {
       if (isClosed) throw closed()
-      const [thread] = idle.keys()
-      if (thread) {
-        clearTimeout(idle.get(thread))
-        idle.delete(thread)
-        return thread
-      }
-      if (open.size < threads) return start()
-      return new Promise((resolve, reject) => waiting.push({ resolve, reject }))
+      const leave = await turns.enter(owner, { signal })
+      if (isClosed) throw closed()
+      const [waiting] = idle.keys()
+      const thread = waiting ?? start()
+      clearTimeout(idle.get(thread))
+      idle.delete(thread)
+      leaves.set(thread, leave)
+      return thread
     },
+    isWanted: turns.isWanted,
     giveBack: async (thread, isSound) => {
       if (isClosed) return
       const ended = isSound ? undefined : end(thread)
-      const next = waiting.shift()
-      if (next) next.resolve(isSound ? thread : start())
-      else if (isSound) idle.set(thread, setTimeout(() => void end(thread), idleMs).unref())
+      if (isSound) idle.set(thread, setTimeout(() => void end(thread), idleMs).unref())
+      leaves.get(thread)?.()
+      leaves.delete(thread)
       await ended
     },
     close: async () => {
       isClosed = true
-      for (const { reject } of waiting.splice(0)) reject(closed())
+      turns.close(closed())
       await Promise.all([...open].map(end))
     },
   }

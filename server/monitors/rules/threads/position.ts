@@ -7,7 +7,7 @@ export const cells = {
   pair: 1,
   /** 1 while a transcript is read. */
   isReading: 2,
-  /** Set to 1 by the watcher, when nobody waits for the answers any more. */
+  /** Set to 1 by the watcher, when the thread is to stop after the pair in hand. */
   isGivenUp: 3,
 } as const
 

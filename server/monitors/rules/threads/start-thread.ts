@@ -16,7 +16,7 @@ export type End = {
 export type Thread = {
   /** A thread that came to its end takes no other work. */
   run: (work: Work) => Promise<Answers | End>
-  /** Nobody waits for the answers any more: they come soon, and are not whole. */
+  /** The answers come soon, and are not whole: others wait for the thread, or nobody for the answers. */
   giveUp: () => void
   close: () => Promise<void>
 }

@@ -20,6 +20,8 @@ export type Answers = {
   scores: Float64Array<ArrayBuffer>
   /** JSON text of [at, note] pairs: many small objects go faster so. */
   notes: string
+  /** The first pair that was not evaluated, because the thread was given up; the number of pairs when all were. */
+  next: number
 }
 
 // Errors are how the language says that something is not known; where they come from is not asked.
@@ -49,20 +51,32 @@ const evaluate = ({ rules, subjects, asked }: Work): Answers => {
     if (note) notes.push([at, note])
   }
   const asking = rules.map(keyed)
-  subjects.forEach((subject, row) => {
-    if (Atomics.load(position, cells.isGivenUp) === 1) return
+  let next = asked.length
+  let hasEvaluated = false
+  // Whoever is given up again and again must come to an end all the same.
+  const stops = (at: number) => {
+    if (hasEvaluated && Atomics.load(position, cells.isGivenUp) === 1) next = at
+    return next < asked.length
+  }
+  const evaluateRow = (subject: RuleSubject, row: number): void => {
     const context = openSubject(subject, reading)
-    asking.forEach((rule, column) => {
+    for (const [column, rule] of asking.entries()) {
       const at = row * rules.length + column
-      if (asked[at] !== 1) return
+      if (asked[at] !== 1) continue
+      if (stops(at)) return
+      hasEvaluated = true
       if (subject.unreadable === null) evaluatePair(rule, at, context)
       else {
         results[at] = outcomes.unscored
         notes.push([at, { reason: subject.unreadable }])
       }
-    })
-  })
-  return { results, scores, notes: JSON.stringify(notes) }
+    }
+  }
+  for (const [row, subject] of subjects.entries()) {
+    if (next < asked.length) break
+    evaluateRow(subject, row)
+  }
+  return { results, scores, notes: JSON.stringify(notes), next }
 }
 
 parentPort?.on('message', (work: Work) => {

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { openTurns } from './turns.ts'
+
+/** Lets everyone in line enter once, and tells in which order. */
+const orderOf = async (places: number, owners: string, background = '') => {
+  const turns = openTurns(places)
+  const order: string[] = []
+  const held = await Promise.all(Array.from({ length: places }, () => turns.enter('holder')))
+  const entering = [...owners].map(async (owner, at) => {
+    const leave = await turns.enter(owner, { background: background[at] === 'b' })
+    order.push(background[at] === 'b' ? owner.toUpperCase() : owner)
+    leave()
+  })
+  for (const leave of held) leave()
+  await Promise.all(entering)
+  return order.join('')
+}
+
+describe('turns', () => {
+  it('go round, however many one owner has in line', async () => {
+    expect(await orderOf(1, 'aaaabbc')).toBe('abcabaa')
+  })
+
+  it('let what is in the background wait for the rest of its owner, and for nobody else', async () => {
+    expect(await orderOf(1, 'aaab', 'b--b')).toBe('aBaA')
+  })
+
+  it('give one owner all places, and the next free one to whoever comes', async () => {
+    const turns = openTurns(2)
+    const first = await turns.enter('a')
+    await turns.enter('a')
+    const order: string[] = []
+    const enter = (owner: string) => turns.enter(owner).then(() => order.push(owner))
+    const waiting = [enter('a'), enter('a'), enter('b')]
+    expect(turns.isWanted('a')).toBe(true)
+    expect(turns.isWanted('b')).toBe(false)
+    first()
+    await waiting[2]
+    expect(order).toEqual(['b'])
+    expect(turns.isWanted('a')).toBe(false)
+  })
+
+  it('are given up with a signal, and a place is given back once', async () => {
+    const turns = openTurns(1)
+    const leave = await turns.enter('a')
+    const ended = new AbortController()
+    const given = turns.enter('b', { signal: ended.signal })
+    ended.abort(new Error('ended'))
+    await expect(given).rejects.toThrow('ended')
+    await expect(turns.enter('b', { signal: ended.signal })).rejects.toThrow('ended')
+    leave()
+    leave()
+    await turns.enter('c')
+    expect(turns.isWanted('c')).toBe(false)
+    const closed = turns.enter('d')
+    turns.close(new Error('closed'))
+    await expect(closed).rejects.toThrow('closed')
+  })
+})

@@ -1,0 +1,104 @@
+// Places for so many at once, in turns between those who want one.
+
+export type Wish = {
+  /** Gives up the place in line: `enter` rejects with its reason. */
+  signal?: AbortSignal | undefined
+  /** After everything else of the same owner. */
+  background?: boolean | undefined
+}
+
+export type Turns = {
+  /** Resolves with what gives the place back. */
+  enter: (owner: string, wish?: Wish) => Promise<() => void>
+  /** Whether another owner stands in line who has fewer places. */
+  isWanted: (owner: string) => boolean
+  /** Everyone in line is rejected with this. */
+  close: (reason: Error) => void
+}
+
+type Waiting = { give: () => void; reject: (reason: unknown) => void }
+type Line = { first: Set<Waiting>; last: Set<Waiting> }
+
+/**
+ * The next place is for the owner who has the fewest, and among equals for the one who was served longest ago. One alone
+ * may have them all.
+ */
+export const openTurns = (places: number): Turns => {
+  let free = places
+  const held = new Map<string, number>()
+  /** In the order of turns: who is served goes to the end. */
+  const lines = new Map<string, Line>()
+  const heldBy = (owner: string) => held.get(owner) ?? 0
+
+  const change = (owner: string, by: 1 | -1) => {
+    free -= by
+    const count = heldBy(owner) + by
+    if (count === 0) held.delete(owner)
+    else held.set(owner, count)
+  }
+
+  const takeOut = (owner: string, waiting: Waiting) => {
+    const line = lines.get(owner)
+    if (!line) return
+    line.first.delete(waiting)
+    line.last.delete(waiting)
+    if (line.first.size + line.last.size === 0) lines.delete(owner)
+  }
+
+  const serve = () => {
+    while (free > 0) {
+      let next: string | undefined
+      for (const owner of lines.keys()) if (next === undefined || heldBy(owner) < heldBy(next)) next = owner
+      const line = next === undefined ? undefined : lines.get(next)
+      const [waiting] = line?.first.size ? line.first : (line?.last ?? [])
+      if (next === undefined || !line || !waiting) return
+      takeOut(next, waiting)
+      if (lines.delete(next)) lines.set(next, line)
+      change(next, 1)
+      waiting.give()
+    }
+  }
+
+  const leaveOnce = (owner: string) => {
+    let isIn = true
+    return () => {
+      if (!isIn) return
+      isIn = false
+      change(owner, -1)
+      serve()
+    }
+  }
+
+  const standInLine = (owner: string, { signal, background }: Wish) =>
+    new Promise<void>((resolve, reject) => {
+      const line = lines.get(owner) ?? { first: new Set(), last: new Set() }
+      lines.set(owner, line)
+      const giveUp = () => {
+        takeOut(owner, waiting)
+        reject(signal?.reason)
+      }
+      const waiting: Waiting = {
+        give: () => {
+          signal?.removeEventListener('abort', giveUp)
+          resolve()
+        },
+        reject,
+      }
+      line[background ? 'last' : 'first'].add(waiting)
+      signal?.addEventListener('abort', giveUp, { once: true })
+    })
+
+  return {
+    enter: async (owner, wish = {}) => {
+      wish.signal?.throwIfAborted()
+      if (free > 0) change(owner, 1)
+      else await standInLine(owner, wish)
+      return leaveOnce(owner)
+    },
+    isWanted: (owner) => [...lines.keys()].some((other) => other !== owner && heldBy(other) < heldBy(owner)),
+    close: (reason) => {
+      for (const { first, last } of lines.values()) for (const { reject } of [...first, ...last]) reject(reason)
+      lines.clear()
+    },
+  }
+}
