@@ -38,6 +38,9 @@ const mentionsTurns = ({ expression, score = '' }: Work['rules'][number]) => /\b
 /** Which pairs are not asked any more, and why. */
 type Failures = Map<number, string>
 
+/** Whoever comes while a long turn goes on waits no longer than until the next look. */
+const looksInTurn = 5
+
 /** How often each rule of a batch ended a thread. */
 export type Ends = number[]
 
@@ -142,7 +145,10 @@ const takeTurn = async (part: Part, progress: Progress, options: PartOptions): P
   const thread = await pool.take(owner, signal)
   const giveUp = () => thread.giveUp()
   signal?.addEventListener('abort', giveUp)
-  const timer = setInterval(() => pool.isWanted(owner) && giveUp(), turnMs)
+  const endsAt = performance.now() + turnMs
+  const timer = setInterval(() => {
+    if (performance.now() >= endsAt && pool.isWanted(owner)) giveUp()
+  }, turnMs / looksInTurn)
   let ended: Answers | End | undefined
   try {
     signal?.throwIfAborted()
