@@ -130,10 +130,10 @@ export const csvBytes = () => {
       bytes[length - 1] = carriageReturn
       bytes[length++] = lineFeed
     },
-    /** ASCII that needs no quotes. */
-    ascii: (text: string) => {
-      makeRoom(text.length + roomOfCell)
-      ascii(text)
+    /** Text that needs no quotes. */
+    plain: (text: string) => {
+      makeRoom(Buffer.byteLength(text) + roomOfCell)
+      length += bytes.write(text, length)
     },
     shortWord: ({ words, bytes: count }: ShortWord) => {
       makeRoom(roomOfCell)

@@ -8,7 +8,7 @@ const blockBytes = 192 * 1024
 
 const writeHeader = (out: CsvBytes, layout: Layout): void => {
   for (const name of columnNames(layout)) {
-    out.ascii(name)
+    out.plain(name)
     out.comma()
   }
   out.endRow()

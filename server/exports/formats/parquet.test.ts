@@ -72,7 +72,7 @@ describe('Parquet', () => {
       ['2', '1', 'ZSTD'],
     ])
     const encodings = `SELECT encodings FROM parquet_metadata(FILE)
-      WHERE row_group_id = 0 AND path_in_schema IN ('monitor_result', 'monitor_2_result')`
+      WHERE row_group_id = 0 AND path_in_schema IN ('monitor_result', '監視_2_result')`
     expect((await duckdb(file, encodings)).rows).toEqual([['PLAIN, RLE_DICTIONARY'], ['PLAIN']])
   })
 

@@ -150,7 +150,7 @@ export const layoutOf = (monitors: number, reasoning: boolean, cells = cellsOfCa
   monitors: Array.from({ length: monitors }, (_, i) => ({
     id: `0198f000-0000-7000-8000-${String(i).padStart(12, '0')}`,
     name: `Monitor "${i}" <&>`,
-    slug: i === 0 ? 'monitor' : `monitor_${i + 1}`,
+    slug: i === 0 ? 'monitor' : `監視_${i + 1}`,
     version: i + 1,
   })),
   versions: 'current',

@@ -113,7 +113,7 @@ describe('XLSX', () => {
     expect(lines.slice(-3)).toEqual([
       ['Monitor', 'Name', 'Columns begin with', 'Current version'],
       [layout.monitors[0]?.id, 'Monitor "0" <&>', 'monitor_', 1],
-      [layout.monitors[1]?.id, 'Monitor "1" <&>', 'monitor_2_', 2],
+      [layout.monitors[1]?.id, 'Monitor "1" <&>', '監視_2_', 2],
     ])
   })
 
