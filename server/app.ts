@@ -28,6 +28,7 @@ import { findings } from './findings/routes.ts'
 import { deliveries } from './integrations/deliveries/routes.ts'
 import { migrationIntakes } from './integrations/migration/routes.ts'
 import { traces } from './integrations/otlp/routes.ts'
+import { unreadTraces } from './integrations/otlp/unread.ts'
 import { integrations } from './integrations/routes.ts'
 import { integrationSyncs } from './integrations/sync/routes.ts'
 import { mcp } from './mcp/routes.ts'
@@ -105,6 +106,7 @@ const resources = [
   integrationSyncs,
   deliveries,
   traces,
+  unreadTraces,
   migrationIntakes,
   webhookEndpoints,
   webhookDeliveries,

@@ -500,6 +500,12 @@ const otlp = (send: Send) => ({
   /** Receive OpenTelemetry traces of conversations (OTLP/HTTP). */
   receiveTraces: (body: Blob, options?: RequestOptions): Promise<Answer<'/v1/otlp/v1/traces', 'post'>> =>
     send.json('POST', '/v1/otlp/v1/traces', { body }, options),
+  /** List OpenTelemetry traces without a readable conversation, newest first. */
+  listUnreadTraces: (query?: Query<'/v1/otlp/unread-traces', 'get'>, options?: RequestOptions): Paged<Item<'/v1/otlp/unread-traces', 'get'>> =>
+    send.list('GET', '/v1/otlp/unread-traces', { query }, options),
+  /** Get the spans of unread traces. */
+  getUnreadSpans: (query: Query<'/v1/otlp/unread-traces/spans', 'get'>, options?: RequestOptions): Promise<Answer<'/v1/otlp/unread-traces/spans', 'get'>> =>
+    send.json('GET', '/v1/otlp/unread-traces/spans', { query }, options),
 })
 
 const reviews = (send: Send) => ({

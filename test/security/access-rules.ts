@@ -36,6 +36,7 @@ const roleOf: [operations: RegExp, role: Role][] = [
   [/^(POST|PUT|PATCH|DELETE) \/v1\/integrations(\/\{id\}.*)?$/, 'admin'],
   // What a provider sent, word by word.
   [/^GET \/v1\/integrations\/\{id\}\/deliveries\/\{deliveryId\}$/, 'admin'],
+  [/^GET \/v1\/otlp\/unread-traces\/spans$/, 'admin'],
   // Where data leaves the organization by itself, an admin has said so.
   [/^DELETE \/v1\/webhook-endpoints\/\{id\}$/, 'admin'],
   [/^POST \/v1\/webhook-endpoints\/\{id\}\/(approve|disable|rotate-secret)$/, 'admin'],
@@ -45,7 +46,7 @@ const roleOf: [operations: RegExp, role: Role][] = [
   [/^POST \/v1\/experiments(\/\{id\}\/finish)?$/, 'admin'],
   [/^(PATCH|DELETE) \/v1\/experiments\/monitor-groups\//, 'admin'],
   // How the organization is connected is nothing for viewers.
-  [/^GET \/v1\/integrations/, 'member'],
+  [/^GET \/v1\/(integrations|otlp)/, 'member'],
   [/^GET \/v1\/webhook-endpoints\/\{id\}\/deliveries/, 'member'],
   // Reading: also what asks by POST, and exports, which only read.
   [/^GET \/v1\//, 'viewer'],

@@ -4,6 +4,7 @@ import { instructionsOf } from '../../conversations/transcripts/formats/otel-mes
 import { attributesOf, type Span, spanOf } from '../../conversations/transcripts/formats/otel-spans.ts'
 import { idOf, isObject, type JsonObject, textOf } from '../../conversations/transcripts/json.ts'
 import { metricsOf } from '../../conversations/transcripts/provider-calls/call.ts'
+import { readTranscript } from '../../conversations/transcripts/read.ts'
 import { cut, cutMetrics } from '../limits.ts'
 import type { StoredSpan } from './spans.ts'
 
@@ -19,7 +20,7 @@ const readAll = (spans: OwnedSpan[]): Read[] =>
   spans
     .map(({ text }): Read => {
       const stored = parse(text)
-      return { stored, span: spanOf(stored.span), resource: attributesOf(stored.resource.attributes) }
+      return { stored, span: spanOf(stored.span, stored.scope), resource: attributesOf(stored.resource.attributes) }
     })
     // The same order however they arrived, so that the same spans are the same transcript.
     .sort((a, b) => a.span.startMs - b.span.startMs || (a.span.id < b.span.id ? -1 : 1))
@@ -67,15 +68,11 @@ export const isWhole = (spans: OwnedSpan[]): boolean => {
   return spans.every(({ traceId }) => rooted.has(traceId))
 }
 
-const talk = /^(gen_ai|conversation|lk|langfuse)\./
+const talk =
+  /^(gen_ai|conversation|lk|langfuse|llm|ai|openinference|traceloop|input|output)\.|prompt|completion|transcript|messages/i
 
 /** Traces of web servers and databases come along, and are of no conversation. */
 const isOfConversation = ({ span }: Read): boolean => Object.keys(span.attributes).some((name) => talk.test(name))
-
-const isVoice = ({ stored, span }: Read): boolean =>
-  span.attributes['conversation.type'] === 'voice' ||
-  /^(pipecat|livekit)/i.test(textOf(stored.scope.name) ?? '') ||
-  Object.keys(span.attributes).some((name) => name.startsWith('lk.'))
 
 const first = <T>(reads: Read[], find: (read: Read) => T | null): T | null => {
   for (const read of reads) {
@@ -91,7 +88,7 @@ const attribute = (reads: Read[], ...names: string[]): string | null =>
 const agentOf = (reads: Read[], channel: 'voice' | 'text'): AgentReference => {
   const told = first(reads, ({ span: { attributes } }) => {
     const id = idOf(attributes['gen_ai.agent.id'])
-    const name = textOf(attributes['gen_ai.agent.name'])
+    const name = textOf(attributes['gen_ai.agent.name']) ?? textOf(attributes['agent.name'])
     return id !== null || name !== null ? { id: id ?? name, name: name ?? id } : null
   })
   const service = first(reads, ({ resource }) => textOf(resource['service.name'])) ?? 'opentelemetry'
@@ -163,14 +160,36 @@ const contentOf = (reads: Read[]): JsonObject => {
   }
 }
 
-/** Null when nothing of it tells of a conversation. */
-export const conversationOf = (key: string, spans: OwnedSpan[]): Incoming | null => {
+/** Why nothing of it can be read; undefined for a conversation in which somebody speaks. */
+const unreadReasonOf = (transcript: JsonObject): string | undefined => {
+  const reading = readTranscript(transcript, { provider: 'otel' })
+  if ('unreadable' in reading) return reading.unreadable
+  return reading.turns.some(({ role }) => role !== 'system') ? undefined : 'the transcript holds instructions only'
+}
+
+const mostNames = 30
+
+/** The names of attributes that tell which convention the spans follow. */
+const namesIn = (reads: Read[]): string => {
+  const names = [...new Set(reads.flatMap(({ span }) => Object.keys(span.attributes)))].sort()
+  return names
+    .slice(0, mostNames)
+    .map((name) => cut(name, 60))
+    .join(', ')
+}
+
+export type Assembled = { conversation: Incoming; unread?: string }
+
+/** Null when nothing of it tells of a conversation. `unread` tells why it would be one without turns. */
+export const conversationOf = (key: string, spans: OwnedSpan[]): Assembled | null => {
   const reads = readAll(spans)
   const [earliest] = reads
   if (!earliest || !reads.some(isOfConversation)) return null
-  const isCall = reads.some(isVoice)
-  const customerId = attribute(reads, 'user.id', 'enduser.id', 'langfuse.user.id')
-  return {
+  const isCall = reads.some(({ span }) => span.isVoice)
+  const customerId = attribute(reads, 'user.id', 'enduser.id', 'langfuse.user.id', 'ai.telemetry.metadata.userId')
+  const transcript = contentOf(reads)
+  const reason = unreadReasonOf(transcript)
+  const conversation: Incoming = {
     externalId: key,
     agent: agentOf(reads, isCall ? 'voice' : 'text'),
     version: versionOf(reads),
@@ -184,9 +203,16 @@ export const conversationOf = (key: string, spans: OwnedSpan[]): Incoming | null
     endReason: null,
     customerId: customerId === null ? null : cut(customerId),
     metadata: metadataOf(reads),
-    transcript: contentOf(reads),
+    transcript: reason === undefined ? transcript : null,
     provider: 'otel',
     recordingUrl: null,
     metrics: metricsIn(reads),
   }
+  if (reason === undefined) return { conversation }
+  const told = `No messages of a known convention: ${reason}. Attributes: ${namesIn(reads)}`
+  return { conversation, unread: cut(told, 1_000) }
 }
+
+/** The traces of some spans as OTLP writes them. */
+export const tracesOf = (spans: { text: string }[]): JsonObject =>
+  contentOf(readAll(spans.map(({ text }) => ({ traceId: '', spanId: '', conversationKey: null, text }))))

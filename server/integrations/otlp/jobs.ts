@@ -15,6 +15,7 @@ import {
   listSpans,
   listTracesOf,
 } from './queries.ts'
+import { clearUnread, markUnread } from './unread.ts'
 
 /** Nothing came for so long: it is over. Where a trace lacks its beginning, which ends last, more is to be expected. */
 const quietMs = { whole: 60_000, partial: 10 * 60_000 }
@@ -52,8 +53,7 @@ export const enqueueAssembly = async (
 }
 
 /** What came first stays: a late span may begin earlier, or be the first to name the agent. */
-const asStored = async (db: Db, org: OrgId, incoming: Incoming): Promise<Incoming> => {
-  const stored = incoming.externalId === null ? undefined : await findStoredFacts(db, org, incoming.externalId)
+const asStored = (incoming: Incoming, stored: Awaited<ReturnType<typeof findStoredFacts>>): Incoming => {
   if (!stored) return incoming
   const { agentId, startedAt, endedAt } = stored
   const isLater = endedAt !== null && incoming.endedAt !== null && endedAt > incoming.endedAt
@@ -72,9 +72,15 @@ const assembleOne = async (deps: Deps, org: OrgId, key: string, traceIds: string
   const bounds = { count: mostSpans, bytes: config.limits.documentBytes }
   const spans = ownSpans(await listSpans(db, org, traceIds, bounds), key)
   if (quietForMs < quietMs.partial && !isWhole(spans)) return (quietMs.partial - quietForMs) / 1_000
-  const made = conversationOf(key, spans)
-  if (!made) return undefined
-  await ingestConversations(deps, org, [await asStored(db, org, made)], async (trx, [outcome]) => {
+  const assembled = conversationOf(key, spans)
+  if (!assembled) return undefined
+  const { conversation, unread } = assembled
+  if (unread !== undefined) await markUnread(db, org, key, unread, spans)
+  const stored = await findStoredFacts(db, org, key)
+  // Without turns there is nothing to store, except beside what another source stored.
+  if (unread !== undefined && !stored) return undefined
+  await ingestConversations(deps, org, [asStored(conversation, stored)], async (trx, [outcome]) => {
+    if (unread === undefined) await clearUnread(trx, org, key)
     if (outcome?.status === 'erased') await deleteSpans(trx, org, spans)
     if (outcome?.status === 'rejected') {
       log.warn({ organizationId: org, reason: outcome.error.message }, 'a conversation of traces was not taken in')

@@ -15,11 +15,13 @@ const [trace, startMs] = [hex(1, 32), clock.now().getTime() - 60 * 60_000]
 const attributesOf = (attributes: Record<string, string>) =>
   Object.entries(attributes).map(([key, stringValue]) => ({ key, value: { stringValue } }))
 
+const said = JSON.stringify([{ role: 'assistant', parts: [{ type: 'text', content: 'Hi' }] }])
+
 const span = (number: number, conversation: string, more: object = {}) => ({
   ...{ traceId: trace, spanId: hex(number, 16), name: 'chat' },
   startTimeUnixNano: `${startMs + number}000000`,
   endTimeUnixNano: `${startMs + number + 500}000000`,
-  attributes: attributesOf({ 'gen_ai.conversation.id': conversation }),
+  attributes: attributesOf({ 'gen_ai.conversation.id': conversation, 'gen_ai.output.messages': said }),
   ...more,
 })
 

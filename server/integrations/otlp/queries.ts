@@ -78,7 +78,7 @@ export const findStoredFacts = (db: Db, org: OrgId, externalId: string) =>
 
 /**
  * Deletes whole traces of which no span came since `before`, nor any of a conversation that they name; and whatever came
- * before `longBefore`, for a conversation that never ends. Answers how many spans.
+ * before `longBefore`, for a conversation that never ends and for spans that could not be read. Answers how many spans.
  */
 export const deleteOldSpansAllOrgs = async (
   db: Db,
@@ -89,7 +89,8 @@ export const deleteOldSpansAllOrgs = async (
     WITH due AS (
       SELECT organization_id, trace_id, span_id FROM otel_spans s
       WHERE received_at < ${before} AND (received_at < ${longBefore} OR NOT (
-        EXISTS (SELECT FROM otel_spans t WHERE t.organization_id = s.organization_id AND t.trace_id = s.trace_id
+        unread_key IS NOT NULL
+        OR EXISTS (SELECT FROM otel_spans t WHERE t.organization_id = s.organization_id AND t.trace_id = s.trace_id
           AND t.received_at >= ${before})
         OR EXISTS (SELECT FROM otel_spans k JOIN otel_spans n ON n.organization_id = k.organization_id
           AND n.conversation_key = k.conversation_key AND n.received_at >= ${before}

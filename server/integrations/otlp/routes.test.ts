@@ -231,6 +231,61 @@ describe('a conversation', () => {
     expect(await findConversations(key)).toEqual([])
   })
 
+  it('of text takes its times from its spans, a call does not', async () => {
+    const { key } = await makeOrganization(server)
+    const startsOf = async (externalId: string) => {
+      const found = (await findConversations(key)).find((one: { externalId: string }) => one.externalId === externalId)
+      const { turns } = (await call('GET', `/v1/conversations/${found.id}/transcript`, { key })).body
+      return turns.map(({ startMs: ms }: { startMs: number | null }) => ms)
+    }
+    const [text, voice] = [id(16), id(16)]
+    const spans = (trace: string) => [
+      span(trace, 0, exchange('Hello', 'Hi')),
+      span(trace, 4_000, exchange('Bye', 'See you')),
+    ]
+    await post(key, tracesOf(spans(text)))
+    await post(key, tracesOf(spans(voice), 'pipecat'))
+    await assemble()
+    expect(await startsOf(text)).toEqual([0, 500, 4_000, 4_500])
+    expect(await startsOf(voice)).toEqual([null, null, null, null])
+  })
+
+  it('of an unknown convention is not made empty: its spans are kept with the reason', async () => {
+    const { key } = await makeOrganization(server)
+    const { key: stranger } = await makeOrganization(server)
+    const [trace, name] = [id(16), `chat-${randomUUID()}`]
+    const list = async (asker = key) => (await call('GET', '/v1/otlp/unread-traces', { key: asker })).body.data
+    const sent = span(trace, 0, { 'session.id': name, 'my.prompt': 'Hello', 'gen_ai.request.model': 'x' })
+    await post(key, tracesOf([sent]))
+    await assemble()
+    expect(await findConversations(key)).toEqual([])
+    expect(await list()).toMatchObject([
+      { key: name, spans: 1, traceIds: [trace], reason: expect.stringMatching(/holds no turns.*my\.prompt/) },
+    ])
+    expect(await list(stranger)).toEqual([])
+    const path = `/v1/otlp/unread-traces/spans?key=${name}`
+    const { resourceSpans } = (await call('GET', path, { key })).body
+    expect(resourceSpans[0].scopeSpans[0].spans).toMatchObject([{ traceId: trace, attributes: sent.attributes }])
+    expect((await call('GET', path, { key: stranger })).body).toEqual({ resourceSpans: [] })
+    const second = `chat-${randomUUID()}`
+    await post(key, tracesOf([span(id(16), 0, { 'session.id': second, 'llm.foo': 'Hello' })]))
+    await assemble()
+    const first = (await call('GET', '/v1/otlp/unread-traces?limit=1', { key })).body
+    expect(first.data).toMatchObject([{ key: second }])
+    const next = (await call('GET', `/v1/otlp/unread-traces?limit=1&cursor=${first.nextCursor}`, { key })).body
+    expect(next).toMatchObject({ data: [{ key: name }], nextCursor: null })
+
+    // Kept for longer than spans of conversations are, and gone once something can be read.
+    server.clock.advance(3 * 24 * 60 * 60_000)
+    await server.deps.jobs.enqueue(server.deps.db, sweepSpans, {})
+    await server.deps.jobs.drain([sweepSpans], server.deps)
+    expect(await list()).toHaveLength(2)
+    await post(key, tracesOf([span(trace, 1_000, { ...exchange('Hello', 'Hi'), 'session.id': name })]))
+    await assemble()
+    expect(await findConversations(key)).toMatchObject([{ externalId: name }])
+    expect(await list()).toMatchObject([{ key: second }])
+  })
+
   it('does not come back once it was erased', async () => {
     const { id: org, key } = await makeOrganization(server)
     const trace = id(16)

@@ -23,7 +23,13 @@ const longestKey = 255
 /** The clocks of senders go ahead. */
 const aheadMs = 5 * 60_000
 
-const keyNames = ['gen_ai.conversation.id', 'session.id', 'conversation.id', 'langfuse.session.id']
+const keyNames = [
+  'gen_ai.conversation.id',
+  'session.id',
+  'conversation.id',
+  'langfuse.session.id',
+  'ai.telemetry.metadata.sessionId',
+]
 
 const keyOf = ({ attributes }: Span): string | null => {
   const named = keyNames.map((name) => idOf(attributes[name])).find((key) => key !== null)

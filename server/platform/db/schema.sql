@@ -916,11 +916,14 @@ CREATE TABLE otel_spans (
   conversation_key text,
   span text NOT NULL,
   received_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  unread_key text,
+  unread_reason text,
   CONSTRAINT otel_spans_pkey PRIMARY KEY (organization_id, trace_id, span_id),
   CONSTRAINT otel_spans_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
 CREATE INDEX otel_spans_conversation_idx ON public.otel_spans USING btree (organization_id, conversation_key, received_at) WHERE (conversation_key IS NOT NULL);
 CREATE INDEX otel_spans_received_idx ON public.otel_spans USING btree (received_at);
+CREATE INDEX otel_spans_unread_idx ON public.otel_spans USING btree (organization_id, unread_key, received_at) WHERE (unread_key IS NOT NULL);
 
 CREATE TABLE recordings (
   organization_id uuid NOT NULL,

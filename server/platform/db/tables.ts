@@ -701,6 +701,8 @@ export interface OtelSpans {
   span: string;
   span_id: string;
   trace_id: string;
+  unread_key: string | null;
+  unread_reason: string | null;
 }
 
 export interface Recordings {

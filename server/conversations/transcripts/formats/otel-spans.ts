@@ -1,4 +1,4 @@
-import { entriesOf, idOf, isObject, type JsonObject, numberOf, objectOf } from '../json.ts'
+import { entriesOf, idOf, isObject, type JsonObject, numberOf, objectOf, textOf } from '../json.ts'
 
 /** Spans of OTLP in JSON, their attributes as plain values. */
 
@@ -10,6 +10,8 @@ export type Span = {
   endMs: number
   /** Null when the span does not say how it ended. */
   failed: boolean | null
+  /** Of a conversation that was spoken. */
+  isVoice: boolean
   attributes: JsonObject
 }
 
@@ -44,7 +46,12 @@ const failedOf = (status: unknown, attributes: JsonObject): boolean | null => {
   return code === 1 || code === 'STATUS_CODE_OK' ? false : null
 }
 
-export const spanOf = (span: JsonObject): Span => {
+const isVoice = (scope: unknown, attributes: JsonObject): boolean =>
+  attributes['conversation.type'] === 'voice' ||
+  /^(pipecat|livekit)/i.test(textOf(objectOf(scope).name) ?? '') ||
+  Object.keys(attributes).some((name) => name.startsWith('lk.'))
+
+export const spanOf = (span: JsonObject, scope?: unknown): Span => {
   const attributes = attributesOf(span.attributes)
   const startMs = nanosecondsToMs(span.startTimeUnixNano)
   const endMs = nanosecondsToMs(span.endTimeUnixNano)
@@ -54,6 +61,7 @@ export const spanOf = (span: JsonObject): Span => {
     startMs,
     endMs: Number.isFinite(endMs) ? Math.max(startMs, endMs) : startMs,
     failed: failedOf(span.status, attributes),
+    isVoice: isVoice(scope, attributes),
     attributes,
   }
 }
@@ -62,7 +70,7 @@ export const spansOf = (resourceSpans: unknown[]): Span[] => {
   const spans: Span[] = []
   for (const resource of entriesOf(resourceSpans, 'resourceSpans')) {
     for (const scope of entriesOf(listOf(resource.scopeSpans), 'scopeSpans')) {
-      for (const span of entriesOf(listOf(scope.spans), 'span')) spans.push(spanOf(span))
+      for (const span of entriesOf(listOf(scope.spans), 'span')) spans.push(spanOf(span, scope.scope))
     }
   }
   return spans

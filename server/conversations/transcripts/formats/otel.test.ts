@@ -158,3 +158,130 @@ describe('OpenTelemetry GenAI', () => {
     expectUnreadable(operation([user('a'), 'b'], []), 'entry 1 is not an object')
   })
 })
+
+describe('spans of other conventions', () => {
+  const startMs = Date.UTC(2026, 1, 28, 12)
+  const span = (spanId: string, from: number, to: number, attributes: Record<string, unknown>, more: object = {}) => ({
+    ...{ spanId, ...more },
+    startTimeUnixNano: `${startMs + from}000000`,
+    endTimeUnixNano: `${startMs + to}000000`,
+    attributes: Object.entries(attributes).map(([key, value]) => ({ key, value: { stringValue: value } })),
+  })
+  const tracesOf = (...spans: object[]) => ({ resourceSpans: [{ scopeSpans: [{ spans }] }] })
+  const told: Said[] = [
+    { role: 'system', text: 'Sell seats.' },
+    { role: 'customer', text: 'Is 14A free?', startMs: 100 },
+    { role: 'agent', text: 'I look.', startMs: 900 },
+    {
+      ...{ role: 'agent', kind: 'tool_call', startMs: 1_000 },
+      tool: tool({ callId: 'c1', name: 'seat_map', arguments: { seat: '14A' } }),
+    },
+    {
+      ...{ role: 'tool', kind: 'tool_result', startMs: 1_500 },
+      tool: tool({ callId: 'c1', name: 'seat_map', result: { free: true } }),
+    },
+    { role: 'agent', text: 'It is free.', startMs: 2_400 },
+    { role: 'customer', text: 'Take it.', startMs: 9_000 },
+    { role: 'agent', text: 'Done.', startMs: 9_500 },
+  ]
+
+  test('OpenInference', () => {
+    const message = (side: string, index: number, fields: Record<string, string>) =>
+      Object.fromEntries(
+        Object.entries(fields).map(([name, value]) => [`llm.${side}_messages.${index}.message.${name}`, value]),
+      )
+    const called = {
+      'tool_calls.0.tool_call.id': 'c1',
+      'tool_calls.0.tool_call.function.name': 'seat_map',
+      'tool_calls.0.tool_call.function.arguments': '{"seat":"14A"}',
+    }
+    const system = message('input', 0, { role: 'system', content: 'Sell seats.' })
+    const asks = message('input', 1, {
+      ...{ role: 'user', 'contents.0.message_content.type': 'text' },
+      'contents.0.message_content.text': 'Is 14A free?',
+    })
+    const looks = { role: 'assistant', content: 'I look.', ...called }
+    const answered = message('input', 3, { role: 'tool', tool_call_id: 'c1', content: '{"free":true}' })
+    const llm = { 'openinference.span.kind': 'LLM' }
+    const history = { ...llm, ...system, ...asks, ...message('input', 2, looks), ...answered }
+    const spans = [
+      span('a', 0, 2_500, { 'openinference.span.kind': 'AGENT', 'input.value': 'Is 14A free?' }),
+      span('b', 100, 900, { ...llm, ...system, ...asks, ...message('output', 0, looks) }),
+      span('c', 1_000, 1_500, {
+        ...{ 'openinference.span.kind': 'TOOL', 'tool.name': 'seat_map' },
+        ...{ 'input.value': '{"seat":"14A"}', 'output.value': '{"free":true}' },
+      }),
+      span('d', 1_600, 2_400, { ...history, ...message('output', 0, { role: 'assistant', content: 'It is free.' }) }),
+      span('e', 9_000, 9_500, {
+        ...{ ...history, ...message('input', 4, { role: 'assistant', content: 'It is free.' }) },
+        ...message('input', 5, { role: 'user', content: 'Take it.' }),
+        ...message('output', 0, { role: 'assistant', content: 'Done.' }),
+      }),
+    ]
+    expectTurns(tracesOf(...spans), {}, 'otel', told)
+  })
+
+  test('the AI SDK, of whose two spans for one answer the inner one counts', () => {
+    const call = { type: 'tool-call', toolCallId: 'c1', toolName: 'seat_map', input: { seat: '14A' } }
+    const system = { role: 'system', content: 'Sell seats.' }
+    const asks = { role: 'user', content: [{ type: 'text', text: 'Is 14A free?' }] }
+    const output = { type: 'json', value: { free: true } }
+    const history = [
+      system,
+      asks,
+      { role: 'assistant', content: [{ type: 'text', text: 'I look.' }, call] },
+      { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c1', toolName: 'seat_map', output }] },
+    ]
+    const [outer, inner] = [{ parentSpanId: '' }, { parentSpanId: 'a' }]
+    const spans = [
+      span('a', 0, 2_500, {
+        'ai.prompt': JSON.stringify({ prompt: 'Is 14A free?' }),
+        'ai.response.text': 'It is free.',
+      }),
+      span(
+        ...(['b', 100, 900] as const),
+        {
+          ...{ 'ai.prompt.messages': JSON.stringify([system, asks]), 'ai.response.text': 'I look.' },
+          ...{ 'ai.response.toolCalls': JSON.stringify([call]), 'gen_ai.request.model': 'gpt-4.1' },
+        },
+        inner,
+      ),
+      span(
+        ...(['c', 1_000, 1_500] as const),
+        {
+          ...{ 'ai.toolCall.name': 'seat_map', 'ai.toolCall.id': 'c1' },
+          ...{ 'ai.toolCall.args': '{"seat":"14A"}', 'ai.toolCall.result': '{"free":true}' },
+        },
+        inner,
+      ),
+      span(
+        ...(['d', 1_600, 2_400] as const),
+        { 'ai.prompt.messages': JSON.stringify(history), 'ai.response.text': 'It is free.' },
+        inner,
+      ),
+      // Without its inner span, the outer one counts.
+      span(
+        ...(['e', 9_000, 9_500] as const),
+        {
+          'ai.prompt': JSON.stringify({
+            system: 'Sell seats.',
+            messages: [
+              ...history.slice(1),
+              { role: 'assistant', content: 'It is free.' },
+              { role: 'user', content: 'Take it.' },
+            ],
+          }),
+          'ai.response.text': 'Done.',
+        },
+        outer,
+      ),
+    ]
+    expectTurns(tracesOf(...spans), {}, 'otel', told)
+  })
+
+  test('names that would change a prototype are only names', () => {
+    const attributes = { 'llm.input_messages.0.message.__proto__.polluted': 'yes' }
+    readTranscript(tracesOf(span('a', 0, 1, attributes)))
+    expect(({} as { polluted?: string }).polluted).toBeUndefined()
+  })
+})

@@ -1,13 +1,17 @@
 import { type Draft, type Hints, type Reader, Unreadable } from '../draft.ts'
 import { at, idOf, isObject, type JsonObject, listAt, secondsToMs, someEntry, textOf } from '../json.ts'
+import { asGenAi } from './otel-conventions.ts'
 import { conversation } from './otel-history.ts'
 import { draftsOfMessages, instructionsOf } from './otel-messages.ts'
 import { type Span, spansOf } from './otel-spans.ts'
 
 /**
  * OpenTelemetry GenAI: a list of messages, the attributes of one operation, or the traces of a whole conversation.
- * Spans say when a model or a tool was at work, not when anybody spoke: only tools get times.
+ * Spans say when a model or a tool was at work. In a chat that is when a message was sent; in a call it is not when
+ * anybody spoke, so that only tools get times there.
  */
+
+type Since = (time: number) => number | null
 
 const operationOf = (span: Span) => textOf(span.attributes['gen_ai.operation.name'])
 
@@ -16,10 +20,11 @@ const latencyOf = ({ attributes }: Span, turn: Span | undefined): NonNullable<Dr
   totalMs: secondsToMs(turn?.attributes['turn.user_bot_latency_seconds']),
 })
 
-const outputOf = (span: Span, turn: Span | undefined): Draft[] => {
+const outputOf = (span: Span, turn: Span | undefined, since: Since): Draft[] => {
   const interrupted = turn?.attributes['turn.was_interrupted'] === true
   return draftsOfMessages(span.attributes['gen_ai.output.messages']).map((draft, index) => ({
     ...draft,
+    ...(draft.kind === 'message' && { startMs: since(span.endMs) }),
     ...(index === 0 && { latency: latencyOf(span, turn) }),
     interrupted: interrupted && draft.kind === 'message',
   }))
@@ -27,8 +32,6 @@ const outputOf = (span: Span, turn: Span | undefined): Draft[] => {
 
 /** The moments at which a span adds to the conversation: what goes in when it starts, what comes out when it ends. */
 type Moment = { time: number; rank: number; drafts: () => Draft[] }
-
-type Since = (time: number) => number | null
 
 const toolMoments = (span: Span, since: Since): Moment[] => {
   const { attributes } = span
@@ -53,25 +56,31 @@ const toolMoments = (span: Span, since: Since): Moment[] => {
   ]
 }
 
-const messageMoments = (span: Span, turn: Span | undefined): Moment[] => [
+/** Only what follows the last answer is sent when the span starts; the rest is history. */
+const inputOf = (span: Span, since: Since): Draft[] => {
+  const drafts = draftsOfMessages(span.attributes['gen_ai.input.messages'])
+  const answered = drafts.findLastIndex(({ role }) => role !== 'customer')
+  return drafts.map((draft, index) => (index > answered ? { ...draft, startMs: since(span.startMs) } : draft))
+}
+
+const messageMoments = (span: Span, turn: Span | undefined, since: Since): Moment[] => [
   {
     time: span.startMs,
     rank: 1,
-    drafts: () => [
-      ...instructionsOf(span.attributes['gen_ai.system_instructions']),
-      ...draftsOfMessages(span.attributes['gen_ai.input.messages']),
-    ],
+    drafts: () => [...instructionsOf(span.attributes['gen_ai.system_instructions']), ...inputOf(span, since)],
   },
   // What ends at an instant precedes what starts at it, unless one and the same span does both.
-  { time: span.endMs, rank: span.endMs > span.startMs ? 0 : 2, drafts: () => outputOf(span, turn) },
+  { time: span.endMs, rank: span.endMs > span.startMs ? 0 : 2, drafts: () => outputOf(span, turn, since) },
 ]
 
-const readSpans = (spans: Span[], since: Since): Draft[] => {
+const readSpans = (given: Span[], since: Since): Draft[] => {
+  const spans = asGenAi(given)
+  const sinceMessage: Since = spans.some(({ isVoice }) => isVoice) ? () => null : since
   const byId = new Map(spans.map((span) => [span.id, span]))
   const moments = spans.flatMap((span) =>
     operationOf(span) === 'execute_tool'
       ? toolMoments(span, since)
-      : messageMoments(span, span.parentId === null ? undefined : byId.get(span.parentId)),
+      : messageMoments(span, span.parentId === null ? undefined : byId.get(span.parentId), sinceMessage),
   )
   const ordered = moments.toSorted((a, b) => a.time - b.time || a.rank - b.rank)
   const { add, drafts } = conversation()
@@ -92,7 +101,7 @@ const readOperations = (operations: unknown[]): Draft[] => {
   const spans = operations.map((operation, index): Span => {
     if (!isObject(operation)) throw new Unreadable(`operation ${index} is not an object`)
     const times = { startMs: index, endMs: index + 0.5 }
-    return { id: String(index), parentId: null, ...times, failed: null, attributes: operation }
+    return { id: String(index), parentId: null, ...times, failed: null, isVoice: false, attributes: operation }
   })
   return readSpans(spans, () => null)
 }

@@ -1,0 +1,183 @@
+import { idOf, isObject, type JsonObject, nestedJson, objectOf, textOf } from '../json.ts'
+
+/**
+ * Spans of OpenInference and of the AI SDK, rewritten as those of the GenAI conventions. What the GenAI conventions
+ * themselves say stays.
+ */
+
+type Attributes = JsonObject
+
+const messagePath = /^llm\.(input|output)_messages\.(\d{1,6})\.message\.(.+)$/
+
+/** `a.0.b` as `{a: {0: {b}}}`, without a prototype: the names are the sender's. */
+const nest = (into: JsonObject, path: string[], value: unknown): void => {
+  const [name = '', ...rest] = path
+  if (rest.length === 0) {
+    into[name] = value
+    return
+  }
+  const inner = isObject(into[name]) ? into[name] : Object.create(null)
+  into[name] = inner
+  nest(inner, rest, value)
+}
+
+/** The entries of an object with numbers for names, in their order. */
+const numbered = (value: unknown): JsonObject[] =>
+  Object.entries(objectOf(value))
+    .filter(([name, entry]) => /^\d{1,6}$/.test(name) && isObject(entry))
+    .sort(([a], [b]) => Number(a) - Number(b))
+    .map(([, entry]) => objectOf(entry))
+
+const textPart = (content: unknown) => (textOf(content) === null ? [] : [{ type: 'text', content }])
+
+const openInferenceParts = (message: JsonObject): JsonObject[] => {
+  const content = textOf(message.content)
+  const spoken = content ?? numbered(message.contents).map(({ message_content }) => objectOf(message_content).text)
+  const calls = numbered(message.tool_calls).map(({ tool_call }) => {
+    const { id, function: called } = objectOf(tool_call)
+    const { name, arguments: given } = objectOf(called)
+    return { type: 'tool_call', id, name, arguments: given }
+  })
+  const { function_call_name: name, function_call_arguments_json: given } = message
+  const legacy = textOf(name) === null ? [] : [{ type: 'tool_call', name, arguments: given }]
+  return [...[spoken].flat().flatMap(textPart), ...calls, ...legacy]
+}
+
+const openInferenceMessage = (message: JsonObject): JsonObject => {
+  const role = textOf(message.role) ?? 'other'
+  const parts = openInferenceParts(message)
+  if (role !== 'tool' && role !== 'function') return { role, parts }
+  const response = parts.map(({ content }) => content).join('\n')
+  return { role: 'tool', parts: [{ type: 'tool_call_response', id: message.tool_call_id, response }] }
+}
+
+/** Null when the span has none of its attributes. */
+const ofOpenInference = (attributes: Attributes): Attributes | null => {
+  if (attributes['openinference.span.kind'] === 'TOOL') {
+    return {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': attributes['tool.name'],
+      'gen_ai.tool.call.id': attributes['tool_call.id'] ?? attributes['tool.id'],
+      'gen_ai.tool.call.arguments': attributes['tool.parameters'] ?? attributes['input.value'],
+      'gen_ai.tool.call.result': attributes['output.value'],
+    }
+  }
+  const messages: Record<string, JsonObject> = { input: Object.create(null), output: Object.create(null) }
+  for (const [name, value] of Object.entries(attributes)) {
+    const [, side = '', index = '', path = ''] = messagePath.exec(name) ?? []
+    const into = messages[side]
+    if (into) nest(into, [index, ...path.split('.', 12)], value)
+  }
+  const [input, output] = [messages.input, messages.output].map((side) => numbered(side).map(openInferenceMessage))
+  if (!input?.length && !output?.length) return null
+  return { 'gen_ai.input.messages': input, 'gen_ai.output.messages': output }
+}
+
+const jsonOf = (value: unknown): unknown => (typeof value === 'string' ? nestedJson(value) : value)
+
+const listOf = (value: unknown): JsonObject[] => {
+  const list = jsonOf(value)
+  return Array.isArray(list) ? list.filter(isObject) : []
+}
+
+const sdkCall = ({ toolCallId, toolName, input, args }: JsonObject): JsonObject => {
+  return { type: 'tool_call', id: toolCallId, name: toolName, arguments: input ?? args }
+}
+
+/** Version 5 wraps results as `{type: 'json', value}`. */
+const sdkResult = (output: unknown): unknown =>
+  isObject(output) && typeof output.type === 'string' && 'value' in output ? output.value : output
+
+const sdkPart = (part: JsonObject): JsonObject[] => {
+  if (part.type === 'text') return textPart(part.text)
+  if (part.type === 'tool-call') return [sdkCall(part)]
+  if (part.type !== 'tool-result') return []
+  return [{ type: 'tool_call_response', id: part.toolCallId, response: sdkResult(part.output ?? part.result) }]
+}
+
+const sdkMessage = ({ role, content }: JsonObject): JsonObject => ({
+  role: textOf(role) ?? 'other',
+  parts: typeof content === 'string' ? textPart(content) : listOf(content).flatMap(sdkPart),
+})
+
+const sdkAnswer = (attributes: Attributes): JsonObject[] => {
+  const text = textOf(attributes['ai.response.text']) ?? textOf(attributes['ai.response.object'])
+  const calls = listOf(attributes['ai.response.toolCalls']).map(sdkCall)
+  const parts = [...textPart(text), ...calls]
+  return parts.length > 0 ? [{ role: 'assistant', parts }] : []
+}
+
+/** Null when the span has none of its attributes, or when spans inside it say the same in more detail. */
+const ofAiSdk = (attributes: Attributes, isDetailed: boolean): Attributes | null => {
+  if (textOf(attributes['ai.toolCall.name']) !== null) {
+    return {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': attributes['ai.toolCall.name'],
+      'gen_ai.tool.call.id': idOf(attributes['ai.toolCall.id']),
+      'gen_ai.tool.call.arguments': attributes['ai.toolCall.args'],
+      'gen_ai.tool.call.result': attributes['ai.toolCall.result'],
+    }
+  }
+  const output = sdkAnswer(attributes)
+  if (attributes['ai.prompt.messages'] !== undefined) {
+    const input = listOf(attributes['ai.prompt.messages']).map(sdkMessage)
+    return { 'gen_ai.input.messages': input, 'gen_ai.output.messages': output }
+  }
+  const prompt = jsonOf(attributes['ai.prompt'])
+  if (!isObject(prompt) || isDetailed) return null
+  const asked = textOf(prompt.prompt) === null ? [] : [{ role: 'user', content: prompt.prompt }]
+  return {
+    'gen_ai.system_instructions': textPart(prompt.system),
+    'gen_ai.input.messages': [...asked, ...listOf(prompt.messages)].map(sdkMessage),
+    'gen_ai.output.messages': output,
+  }
+}
+
+const holdsGenAi = (attributes: Attributes): boolean =>
+  'gen_ai.input.messages' in attributes ||
+  'gen_ai.output.messages' in attributes ||
+  attributes['gen_ai.operation.name'] === 'execute_tool'
+
+type Told = { id: string; parentId: string | null; startMs: number; endMs: number; attributes: Attributes }
+
+/** Tools of OpenInference run without the id of their call: each takes the first call of its name that none ran yet. */
+const giveCallIds = (spans: Told[]): void => {
+  const calls = new Map<string, { id: string; endMs: number }[]>()
+  const inOrder = spans.toSorted((a, b) => a.startMs - b.startMs)
+  for (const { endMs, attributes } of inOrder) {
+    for (const { parts } of listOf(attributes['gen_ai.output.messages'])) {
+      for (const { type, id, name } of listOf(parts)) {
+        const [callId, tool] = [idOf(id), textOf(name)]
+        if (type !== 'tool_call' || callId === null || tool === null) continue
+        const ofTool = calls.get(tool)
+        if (ofTool) ofTool.push({ id: callId, endMs })
+        else calls.set(tool, [{ id: callId, endMs }])
+      }
+    }
+  }
+  const used = new Map<string, number>()
+  for (const { startMs, attributes } of inOrder) {
+    if (attributes['openinference.span.kind'] !== 'TOOL' || idOf(attributes['gen_ai.tool.call.id']) !== null) continue
+    const tool = textOf(attributes['gen_ai.tool.name']) ?? ''
+    const next = used.get(tool) ?? 0
+    const call = calls.get(tool)?.[next]
+    if (!call || call.endMs > startMs) continue
+    used.set(tool, next + 1)
+    attributes['gen_ai.tool.call.id'] = call.id
+  }
+}
+
+/** The same spans in the words of the GenAI conventions. */
+export const asGenAi = <S extends Told>(spans: S[]): S[] => {
+  const detailed = new Set(
+    spans.filter(({ attributes }) => 'ai.prompt.messages' in attributes).map(({ parentId }) => parentId),
+  )
+  const told = spans.map((span) => {
+    const { id, attributes } = span
+    if (holdsGenAi(attributes)) return span
+    const rewritten = ofOpenInference(attributes) ?? ofAiSdk(attributes, detailed.has(id))
+    return rewritten ? { ...span, attributes: { ...attributes, ...rewritten } } : span
+  })
+  if (told.some(({ attributes }) => attributes['openinference.span.kind'] === 'TOOL')) giveCallIds(told)
+  return told
+}
