@@ -18,7 +18,8 @@ const org = newId()
 const emptyJob = defineJob({
   name: 'bench.empty',
   payload: Type.Object({ organizationId: Type.String(), number: Type.Integer() }),
-  concurrency: 64,
+  // Half of them for the one organization that there is.
+  concurrency: 128,
   run: async (_deps: object, _payload, attempt) => attempt.finish(async () => {}),
 })
 const payload = (number: number) => ({ organizationId: org, number })
