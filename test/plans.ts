@@ -1,4 +1,6 @@
 // How PostgreSQL carries statements out, on a database of a test's own.
+// Says how numbers and instants of the database are read.
+import '../server/platform/db/database.ts'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { afterAll } from 'vitest'

@@ -158,6 +158,9 @@ const conversations = (send: Send) => ({
   /** List the metrics of a conversation, by key. */
   listCustomerMetrics: (id: string, query?: Query<'/v1/conversations/{id}/metrics', 'get'>, options?: RequestOptions): Paged<Item<'/v1/conversations/{id}/metrics', 'get'>> =>
     send.list('GET', path`/v1/conversations/${id}/metrics`, { query }, options),
+  /** Get a metric of a conversation. */
+  getCustomerMetric: (id: string, key: string, options?: RequestOptions): Promise<Answer<'/v1/conversations/{id}/metrics/{key}', 'get'>> =>
+    send.json('GET', path`/v1/conversations/${id}/metrics/${key}`, {  }, options),
   /** Set a metric of a conversation. */
   putCustomerMetric: (id: string, key: string, body: Body<'/v1/conversations/{id}/metrics/{key}', 'put'>, options?: RequestOptions): Promise<Answer<'/v1/conversations/{id}/metrics/{key}', 'put'>> =>
     send.json('PUT', path`/v1/conversations/${id}/metrics/${key}`, { body }, options),
@@ -305,6 +308,9 @@ const findings = (send: Send) => ({
   /** Attach a conversation to a finding. */
   attachConversation: (id: string, body: Body<'/v1/findings/{id}/conversations', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/findings/{id}/conversations', 'post'>> =>
     send.json('POST', path`/v1/findings/${id}/conversations`, { body, repeat: 'always' }, options),
+  /** Get the attachment of a conversation to a finding. */
+  getConversation: (id: string, conversationId: string, options?: RequestOptions): Promise<Answer<'/v1/findings/{id}/conversations/{conversationId}', 'get'>> =>
+    send.json('GET', path`/v1/findings/${id}/conversations/${conversationId}`, {  }, options),
   /** Take a conversation off a finding. */
   detachConversation: (id: string, conversationId: string, options?: RequestOptions): Promise<Answer<'/v1/findings/{id}/conversations/{conversationId}', 'delete'>> =>
     send.json('DELETE', path`/v1/findings/${id}/conversations/${conversationId}`, {  }, options),
@@ -314,6 +320,9 @@ const findings = (send: Send) => ({
   /** Comment on a finding. */
   createComment: (id: string, body: Body<'/v1/findings/{id}/comments', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/findings/{id}/comments', 'post'>> =>
     send.json('POST', path`/v1/findings/${id}/comments`, { body }, options),
+  /** Get a comment on a finding. */
+  getComment: (id: string, commentId: string, options?: RequestOptions): Promise<Answer<'/v1/findings/{id}/comments/{commentId}', 'get'>> =>
+    send.json('GET', path`/v1/findings/${id}/comments/${commentId}`, {  }, options),
   /** Edit a comment of one’s own. */
   updateComment: (id: string, commentId: string, body: Body<'/v1/findings/{id}/comments/{commentId}', 'patch'>, options?: RequestOptions): Promise<Answer<'/v1/findings/{id}/comments/{commentId}', 'patch'>> =>
     send.json('PATCH', path`/v1/findings/${id}/comments/${commentId}`, { body }, options),
@@ -395,15 +404,18 @@ const members = (send: Send) => ({
   /** Invite a person. */
   invite: (body: Body<'/v1/members', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/members', 'post'>> =>
     send.json('POST', '/v1/members', { body }, options),
-  /** Make a fresh invitation link, which ends the former one. */
-  renewInvitation: (id: string, options?: RequestOptions): Promise<Answer<'/v1/members/{id}/invitation', 'post'>> =>
-    send.json('POST', path`/v1/members/${id}/invitation`, {  }, options),
+  /** Get a member. */
+  get: (id: string, options?: RequestOptions): Promise<Answer<'/v1/members/{id}', 'get'>> =>
+    send.json('GET', path`/v1/members/${id}`, {  }, options),
   /** Rename a member or change the role. */
   update: (id: string, body: Body<'/v1/members/{id}', 'patch'>, options?: RequestOptions): Promise<Answer<'/v1/members/{id}', 'patch'>> =>
     send.json('PATCH', path`/v1/members/${id}`, { body }, options),
   /** Remove a member and revoke the keys that act for them. */
   remove: (id: string, options?: RequestOptions): Promise<Answer<'/v1/members/{id}', 'delete'>> =>
     send.json('DELETE', path`/v1/members/${id}`, {  }, options),
+  /** Make a fresh invitation link, which ends the former one. */
+  renewInvitation: (id: string, options?: RequestOptions): Promise<Answer<'/v1/members/{id}/invitation', 'post'>> =>
+    send.json('POST', path`/v1/members/${id}/invitation`, {  }, options),
 })
 
 const monitorResults = (send: Send) => ({
@@ -539,6 +551,9 @@ const savedViews = (send: Send) => ({
   /** Save a filter under a name. */
   create: (body: Body<'/v1/saved-views', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/saved-views', 'post'>> =>
     send.json('POST', '/v1/saved-views', { body }, options),
+  /** Get a saved view. */
+  get: (id: string, options?: RequestOptions): Promise<Answer<'/v1/saved-views/{id}', 'get'>> =>
+    send.json('GET', path`/v1/saved-views/${id}`, {  }, options),
   /** Rename a saved view, or give it another filter. */
   update: (id: string, body: Body<'/v1/saved-views/{id}', 'patch'>, options?: RequestOptions): Promise<Answer<'/v1/saved-views/{id}', 'patch'>> =>
     send.json('PATCH', path`/v1/saved-views/${id}`, { body }, options),

@@ -121,12 +121,13 @@ export type paths = {
     get: /** List the members, newest first. */ { parameters: { query?: { "limit"?: number; "cursor"?: string }; path?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': { "data": Schemas['Member'][]; "nextCursor": string | null } } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
     post: /** Invite a person. */ { parameters: { query?: never; path?: never }; requestBody: { content: { 'application/json': { "email": string; "name": string; "role": "viewer" | "member" | "admin" | "owner" } } }; responses: { 201: { headers: Record<string, unknown>; content: { 'application/json': Schemas['InvitedMember'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
-  '/v1/members/{id}/invitation': {
-    post: /** Make a fresh invitation link, which ends the former one. */ { parameters: { query?: never; path: { "id": string } }; requestBody: { content: { 'application/json': Record<string, never> | null } }; responses: { 201: { headers: Record<string, unknown>; content: { 'application/json': Schemas['FreshInvitation'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
-  }
   '/v1/members/{id}': {
+    get: /** Get a member. */ { parameters: { query?: never; path: { "id": string } }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Member'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
     patch: /** Rename a member or change the role. */ { parameters: { query?: never; path: { "id": string } }; requestBody: { content: { 'application/json': { "name"?: string; "role"?: "viewer" | "member" | "admin" | "owner" } } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Member'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
     delete: /** Remove a member and revoke the keys that act for them. */ { parameters: { query?: never; path: { "id": string } }; requestBody?: never; responses: { 204: { headers: Record<string, unknown>; content?: never }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+  }
+  '/v1/members/{id}/invitation': {
+    post: /** Make a fresh invitation link, which ends the former one. */ { parameters: { query?: never; path: { "id": string } }; requestBody: { content: { 'application/json': Record<string, never> | null } }; responses: { 201: { headers: Record<string, unknown>; content: { 'application/json': Schemas['FreshInvitation'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
   '/auth/sign-in/email': {
     post: /** Sign in by e-mail address and password. */ { parameters: { query?: never; path?: never }; requestBody: { content: { 'application/json': { "email": string; "password": string } } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Session'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
@@ -249,6 +250,7 @@ export type paths = {
     post: /** Save a filter under a name. */ { parameters: { query?: never; path?: never }; requestBody: { content: { 'application/json': { "name": string; "filter": Schemas['Filter'] } } }; responses: { 201: { headers: Record<string, unknown>; content: { 'application/json': Schemas['SavedView'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
   '/v1/saved-views/{id}': {
+    get: /** Get a saved view. */ { parameters: { query?: never; path: { "id": string } }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['SavedView'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
     patch: /** Rename a saved view, or give it another filter. */ { parameters: { query?: never; path: { "id": string } }; requestBody: { content: { 'application/json': { "name"?: string; "filter"?: Schemas['Filter'] } } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['SavedView'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
     delete: /** Delete a saved view. */ { parameters: { query?: never; path: { "id": string } }; requestBody?: never; responses: { 204: { headers: Record<string, unknown>; content?: never }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
@@ -260,6 +262,7 @@ export type paths = {
     get: /** List the metrics of a conversation, by key. */ { parameters: { query?: { "limit"?: number; "cursor"?: string }; path: { "id": string } }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': { "data": Schemas['CustomerMetric'][]; "nextCursor": string | null } } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
   '/v1/conversations/{id}/metrics/{key}': {
+    get: /** Get a metric of a conversation. */ { parameters: { query?: never; path: { "id": string; "key": string } }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['CustomerMetric'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
     put: /** Set a metric of a conversation. */ { parameters: { query?: never; path: { "id": string; "key": string } }; requestBody: { content: { 'application/json': { "value": number | boolean | string; "comment"?: string | null } } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['CustomerMetric'] } }; 201: { headers: Record<string, unknown>; content: { 'application/json': Schemas['CustomerMetric'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
     delete: /** Delete a metric of a conversation. */ { parameters: { query?: never; path: { "id": string; "key": string } }; requestBody?: never; responses: { 204: { headers: Record<string, unknown>; content?: never }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
@@ -396,6 +399,7 @@ export type paths = {
     post: /** Attach a conversation to a finding. */ { parameters: { query?: never; path: { "id": string } }; requestBody: { content: { 'application/json': { "conversationId": string } } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['FindingConversation'] } }; 201: { headers: Record<string, unknown>; content: { 'application/json': Schemas['FindingConversation'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
   '/v1/findings/{id}/conversations/{conversationId}': {
+    get: /** Get the attachment of a conversation to a finding. */ { parameters: { query?: never; path: { "id": string; "conversationId": string } }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['FindingConversation'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
     delete: /** Take a conversation off a finding. */ { parameters: { query?: never; path: { "id": string; "conversationId": string } }; requestBody?: never; responses: { 204: { headers: Record<string, unknown>; content?: never }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
   '/v1/findings/{id}/comments': {
@@ -403,6 +407,7 @@ export type paths = {
     post: /** Comment on a finding. */ { parameters: { query?: never; path: { "id": string } }; requestBody: { content: { 'application/json': { "body": Record<string, unknown> } } }; responses: { 201: { headers: Record<string, unknown>; content: { 'application/json': Schemas['FindingComment'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
   '/v1/findings/{id}/comments/{commentId}': {
+    get: /** Get a comment on a finding. */ { parameters: { query?: never; path: { "id": string; "commentId": string } }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['FindingComment'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
     patch: /** Edit a comment of one’s own. */ { parameters: { query?: never; path: { "id": string; "commentId": string } }; requestBody: { content: { 'application/json': { "body": Record<string, unknown> } } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['FindingComment'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
     delete: /** Delete a comment of one’s own, or as an admin any. */ { parameters: { query?: never; path: { "id": string; "commentId": string } }; requestBody?: never; responses: { 204: { headers: Record<string, unknown>; content?: never }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }

@@ -1,5 +1,5 @@
 import { domainToUnicode } from 'node:url'
-import { invalid } from '../platform/errors.ts'
+import { type ApiError, invalid } from '../platform/errors.ts'
 import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
 
 /**
@@ -12,14 +12,15 @@ const isPlain = (address: string, { hostname, port }: URL): boolean => {
   return written === hostname + read || written === domainToUnicode(hostname) + read
 }
 
-/** Refuses an address that a viewer's browser should not be sent to. By its form alone: nothing is looked up. */
-export const checkLogoUrl = (logoUrl: string | null | undefined): void => {
-  if (logoUrl === null || logoUrl === undefined) return
+/** Returns why a viewer's browser should not be sent to an address. By its form alone: nothing is looked up. */
+export const logoUrlFault = (logoUrl: string | null | undefined): ApiError | undefined => {
+  if (logoUrl === null || logoUrl === undefined) return undefined
   const url = URL.parse(logoUrl)
   const sound = url?.protocol === 'https:' && url.username === '' && url.password === ''
   if (!url || !sound || !isPlain(logoUrl, url) || !isPublicHostByForm(url.hostname)) {
-    throw invalid('logoUrl', 'must be a public https URL, written as https://host/path and without credentials')
+    return invalid('logoUrl', 'must be a public https URL, written as https://host/path and without credentials')
   }
+  return undefined
 }
 
 const kinds = [

@@ -5,7 +5,7 @@ import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery, RawBody } from '../platform/http/schemas.ts'
 import { newId } from '../platform/ids.ts'
 import { deleteLogo } from './jobs.ts'
-import { checkLogoUrl, imageKind } from './logo.ts'
+import { imageKind, logoUrlFault } from './logo.ts'
 import { deleteCompany, getCompany, insertCompany, listCompanies, lockCompany, updateCompany } from './queries.ts'
 import { Company, CompanyCreate, CompanyUpdate } from './schema.ts'
 
@@ -47,7 +47,8 @@ export const companies = (app: App, { db, jobs, blobs, config }: Deps): void => 
       },
     },
     async ({ actor, body }, reply) => {
-      checkLogoUrl(body.logoUrl)
+      const fault = logoUrlFault(body.logoUrl)
+      if (fault) throw fault
       const company = await db.transaction().execute(async (trx) => {
         const created = await insertCompany(trx, actor.org, { id: newId(), ...body })
         await recordAudit(trx, actor, 'company.create', { type: 'company', id: created.id })
@@ -89,10 +90,13 @@ export const companies = (app: App, { db, jobs, blobs, config }: Deps): void => 
     },
     ({ actor, params, body }) =>
       db.transaction().execute(async (trx) => {
-        const { logoKey, logoUrl } = await lockCompany(trx, actor.org, params.id)
+        const fault = logoUrlFault(body.logoUrl)
+        const { logoKey, logoUrl } = await lockCompany(trx, actor.org, params.id).catch((error: unknown) => {
+          throw fault ?? error
+        })
         // Sending back what GET answered changes nothing, the address of an uploaded logo included.
         const replacesLogo = body.logoUrl !== undefined && body.logoUrl !== logoUrl
-        if (replacesLogo) checkLogoUrl(body.logoUrl)
+        if (replacesLogo && fault) throw fault
         const company = await updateCompany(trx, actor.org, params.id, {
           ...body,
           ...(replacesLogo && { logoKey: null }),

@@ -37,6 +37,23 @@ export const customerMetrics = (app: App, deps: Deps): void => {
     },
   )
 
+  app.get(
+    '/v1/conversations/:id/metrics/:key',
+    {
+      config: { access: { role: 'viewer', entitlement: 'metrics' } },
+      schema: {
+        tags,
+        operationId: 'getCustomerMetric',
+        summary: 'Get a metric of a conversation',
+        description: 'The value and comment that were last set.',
+        params: MetricParams,
+        querystring: NoQuery,
+        response: answers({ 200: Metric }, 401, 403, 404),
+      },
+    },
+    ({ actor, params }) => getMetric(db, actor.org, params.id, params.key),
+  )
+
   app.put(
     '/v1/conversations/:id/metrics/:key',
     {

@@ -173,7 +173,8 @@ describe('a launch', () => {
   it('is one of at most twenty that run at a time for an agent', async () => {
     const first = await own.launch()
     for (let count = 1; count < 20; count++) await own.launch()
-    expect((await own.tryLaunch()).status).toBe(409)
+    const more = await own.tryLaunch()
+    expect([more.status, pathsOf(more)]).toEqual([400, ['agentId']])
     await own.finish(first)
     expect((await own.tryLaunch()).status).toBe(201)
   })
@@ -205,7 +206,8 @@ describe('monitor groups', () => {
     expect([more.status, pathsOf(more)]).toEqual([400, ['outcomeMetricIds']])
     const unknown = await own.tryLaunch({ ...outcomes(ids), monitorGroupId: randomUUID() })
     expect([unknown.status, pathsOf(unknown)]).toEqual([400, ['monitorGroupId']])
-    expect((await own.tryLaunch({ ...outcomes(ids), newMonitorGroupName: 'Refunds' })).status).toBe(409)
+    const taken = await own.tryLaunch({ ...outcomes(ids), newMonitorGroupName: 'REFUNDS' })
+    expect([taken.status, pathsOf(taken)]).toEqual([400, ['newMonitorGroupName']])
     expect(await list()).toHaveLength(1)
   })
 

@@ -5,7 +5,7 @@ import type { Selection } from '../filters/queries.ts'
 import type { JudgeDefinition } from '../monitors/judges/definition.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Db } from '../platform/db/database.ts'
-import { ApiError } from '../platform/errors.ts'
+import { ApiError, invalid } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
 import { insertGroup } from './groups/queries.ts'
@@ -75,13 +75,16 @@ export const launch = async (
   const agentId = given.agentId.toLowerCase()
   await holdArrivals(trx, org, agentId)
   if ((await countRunning(trx, org, agentId)) >= mostRunning) {
-    throw new ApiError('conflict', `${mostRunning} experiments of this agent are running; finish one of them first.`)
+    throw invalid('agentId', `has ${mostRunning} running experiments; finish one of them first`)
   }
   const [id, now] = [newId(), deps.clock.now()]
   const newGroupId = newMonitorGroupName === undefined ? undefined : newId()
   if (newMonitorGroupName !== undefined && newGroupId !== undefined) {
     const metricIds = monitors.map((monitor) => monitor.id)
-    await insertGroup(trx, org, { id: newGroupId, name: newMonitorGroupName, metricIds })
+    await insertGroup(trx, org, { id: newGroupId, name: newMonitorGroupName, metricIds }).catch((error: unknown) => {
+      // The operation is published without a 409.
+      throw error instanceof ApiError ? invalid('newMonitorGroupName', 'is the name of another monitor group') : error
+    })
   }
   await insertExperiment(trx, org, {
     id,

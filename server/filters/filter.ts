@@ -28,7 +28,7 @@ export const Condition = Closed(
       '`eq` and `neq` compare text; `contains` and `not_contains` look for a part of it, upper and lower case alike.',
       '`gt`, `gte`, `lt` and `lte` compare numbers when both sides are decimal numbers such as `-12.5`, instants when',
       'both are ISO timestamps with an offset or `Z` or dates such as `2026-11-21` (midnight UTC), and match nothing',
-      'otherwise. `is_true` and `is_false` take the booleans and the words `true` and `false`.',
+      'otherwise. `is_true` and `is_false` take the booleans and the words `true` and `false` in any letter case.',
     ].join(' '),
   },
 )

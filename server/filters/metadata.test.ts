@@ -87,8 +87,8 @@ const satisfies = (document: Document, { key, op, value = '' }: Condition): bool
   if (op === 'neq') return text !== value
   if (op === 'contains') return text.toLowerCase().includes(value.toLowerCase())
   if (op === 'not_contains') return !text.toLowerCase().includes(value.toLowerCase())
-  if (op === 'is_true') return text === 'true'
-  if (op === 'is_false') return text === 'false'
+  if (op === 'is_true') return text.toLowerCase() === 'true'
+  if (op === 'is_false') return text.toLowerCase() === 'false'
   const instants = text.length > 500 ? [] : [asInstant(text), asInstant(value)]
   const [x, y] = asNumbers(text, value) ?? instants
   if (x === undefined || y === undefined) return false

@@ -86,9 +86,18 @@ const ordering = (text: RawBuilder<string>, op: Ordering, value: string): Clause
   return sql`false`
 }
 
+/** A word in every mixture of upper and lower case, the plain one first: the index knows no other way to ask. */
+const spellingsOf = (word: string): [string, ...string[]] => {
+  const spellings = [...word].reduce(
+    (begun, letter) => begun.flatMap((start) => [start + letter, start + letter.toUpperCase()]),
+    [''],
+  )
+  return [word, ...spellings.slice(1)]
+}
+
 /** What the metadata holds where the key has this text, as the index can look it up. */
-const holding = (key: string, text: string): Clause => {
-  const typed: unknown[] = [text]
+const holding = (key: string, text: string, ...others: string[]): Clause => {
+  const typed: unknown[] = [text, ...others]
   if (text === 'true' || text === 'false') typed.push(text === 'true')
   const documents = typed.map((value) => JSON.stringify({ [key]: value }))
   // Written by hand, because JavaScript would round a number of many digits.
@@ -117,9 +126,9 @@ const metadataClause = ({ key, op, value = '' }: MetadataCondition): Clause => {
     case 'is_not_set':
       return sql`coalesce(${held}, 'null') = 'null'`
     case 'is_true':
-      return sql`(${holding(key, 'true')} AND ${text} = 'true')`
+      return sql`(${holding(key, ...spellingsOf('true'))} AND lower(${text}) = 'true')`
     case 'is_false':
-      return sql`(${holding(key, 'false')} AND ${text} = 'false')`
+      return sql`(${holding(key, ...spellingsOf('false'))} AND lower(${text}) = 'false')`
     default:
       return ordering(text, op, value)
   }

@@ -174,7 +174,11 @@ export const findings = (app: App, deps: Deps): void => {
       if (body.description) checkRichText(body.description, 'description')
       const change = { ...body, ...(body.tags && { tags: tidyTags(body.tags) }), now: clock.now() }
       return db.transaction().execute(async (trx) => {
-        const { id, assigneeUserId } = await holdFinding(trx, actor.org, params.id)
+        const { id, assigneeUserId } = await holdFinding(trx, actor.org, params.id).catch(async (error: unknown) => {
+          // A fault of the request comes before what is not there.
+          if (body.assigneeUserId) await checkAssignee(trx, actor.org, body.assigneeUserId)
+          throw error
+        })
         // Whoever sends back what GET answered changes nothing, also when that member has left.
         const isNew = body.assigneeUserId?.toLowerCase() !== assigneeUserId
         if (body.assigneeUserId && isNew) await checkAssignee(trx, actor.org, body.assigneeUserId)

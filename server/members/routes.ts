@@ -82,6 +82,23 @@ export const members = (app: App, deps: Deps): void => {
       ),
   )
 
+  app.get(
+    '/v1/members/:id',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'getMember',
+        summary: 'Get a member',
+        description: 'A member who has not joined yet has the status `invited`.',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 200: Member }, 401, 404),
+      },
+    },
+    ({ actor, params }) => getMember(db, actor.org, params.id),
+  )
+
   app.post(
     '/v1/members',
     {

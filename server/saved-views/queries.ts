@@ -24,6 +24,14 @@ export const listSavedViews = (db: Db, org: OrgId, { limit, after }: Page) =>
     .limit(limit + 1)
     .execute()
 
+export const getSavedView = (db: Db, org: OrgId, id: string) =>
+  db
+    .selectFrom('saved_views')
+    .select(columns)
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow(notFound)
+
 const nameTaken = (error: unknown): never => {
   if (violatedConstraint(error) === 'saved_views_name_key') {
     throw new ApiError('conflict', 'Another saved view has this name.')

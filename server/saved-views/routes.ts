@@ -8,7 +8,7 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { newId } from '../platform/ids.ts'
-import { deleteSavedView, insertSavedView, listSavedViews, updateSavedView } from './queries.ts'
+import { deleteSavedView, getSavedView, insertSavedView, listSavedViews, updateSavedView } from './queries.ts'
 import { SavedView, SavedViewCreate, SavedViewUpdate } from './schema.ts'
 
 const tags = ['Conversations']
@@ -45,6 +45,26 @@ export const savedViews = (app: App, { db }: Deps): void => {
         data.map(({ filter }) => filter),
       )
       return { data: data.map((view) => ({ ...view, explanation: explainFilter(view.filter, names) })), nextCursor }
+    },
+  )
+
+  app.get(
+    '/v1/saved-views/:id',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'getSavedView',
+        summary: 'Get a saved view',
+        description: 'With its filter in words.',
+        params: IdParams,
+        querystring: NoQuery,
+        response: answers({ 200: SavedView }, 401, 404),
+      },
+    },
+    async ({ actor, params }) => {
+      const view = await getSavedView(db, actor.org, params.id)
+      return { ...view, explanation: explainFilter(view.filter, await findNames(db, actor.org, [view.filter])) }
     },
   )
 

@@ -80,6 +80,27 @@ export const findingConversations = (app: App, { db, clock }: Deps): void => {
     },
   )
 
+  app.get(
+    '/v1/findings/:id/conversations/:conversationId',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'getFindingConversation',
+        summary: 'Get the attachment of a conversation to a finding',
+        description: 'Answers 404 when the conversation is not attached.',
+        params: AttachmentParams,
+        querystring: NoQuery,
+        response: answers({ 200: FindingConversation }, 401, 404),
+      },
+    },
+    async ({ actor, params }) => {
+      const attached = await findAttached(db, actor.org, params.id, params.conversationId)
+      if (!attached) throw notFound()
+      return { ...attached, alreadyExisted: true }
+    },
+  )
+
   app.delete(
     '/v1/findings/:id/conversations/:conversationId',
     {

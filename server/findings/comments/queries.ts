@@ -24,6 +24,15 @@ export const listComments = (db: Db, org: OrgId, findingIds: string[], { limit, 
     .limit(limit + 1)
     .execute()
 
+export const getComment = (db: Db, org: OrgId, findingId: string, id: string) =>
+  db
+    .selectFrom('finding_comments')
+    .select(columns)
+    .where('organization_id', '=', org)
+    .where('finding_id', '=', findingId)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow(notFound)
+
 export const countComments = async (db: Db, org: OrgId, findingId: string): Promise<number> => {
   const { count } = await db
     .selectFrom('finding_comments')

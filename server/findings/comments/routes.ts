@@ -10,7 +10,15 @@ import { mostComments } from '../limits.ts'
 import { getFinding, listIdsWithMerged } from '../queries.ts'
 import { checkRichText } from '../rich-text/check.ts'
 import { plainText } from '../rich-text/plain-text.ts'
-import { countComments, deleteComment, insertComment, listComments, lockComment, updateComment } from './queries.ts'
+import {
+  countComments,
+  deleteComment,
+  getComment,
+  insertComment,
+  listComments,
+  lockComment,
+  updateComment,
+} from './queries.ts'
 import { CommentParams, FindingComment, FindingCommentWrite } from './schema.ts'
 
 const tags = ['Findings']
@@ -88,6 +96,23 @@ export const findingComments = (app: App, { db, clock }: Deps): void => {
         .header('location', `/v1/findings/${comment.findingId}/comments/${comment.id}`)
         .send(comment)
     },
+  )
+
+  app.get(
+    '/v1/findings/:id/comments/:commentId',
+    {
+      config: { access: { role: 'viewer' } },
+      schema: {
+        tags,
+        operationId: 'getFindingComment',
+        summary: 'Get a comment on a finding',
+        description: 'The finding is the one that the comment was written on.',
+        params: CommentParams,
+        querystring: NoQuery,
+        response: answers({ 200: FindingComment }, 401, 404),
+      },
+    },
+    ({ actor, params }) => getComment(db, actor.org, params.id, params.commentId),
   )
 
   app.patch(

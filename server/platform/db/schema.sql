@@ -50,9 +50,9 @@ CREATE TABLE agent_groups (
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   CONSTRAINT agent_groups_pkey PRIMARY KEY (organization_id, id),
-  CONSTRAINT agent_groups_name_key UNIQUE (organization_id, name),
   CONSTRAINT agent_groups_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
+CREATE UNIQUE INDEX agent_groups_name_key ON public.agent_groups USING btree (organization_id, lower(name));
 
 CREATE TABLE agent_versions (
   organization_id uuid NOT NULL,
@@ -818,9 +818,9 @@ CREATE TABLE monitor_groups (
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   CONSTRAINT monitor_groups_pkey PRIMARY KEY (organization_id, id),
-  CONSTRAINT monitor_groups_name_key UNIQUE (organization_id, name),
   CONSTRAINT monitor_groups_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
+CREATE UNIQUE INDEX monitor_groups_name_key ON public.monitor_groups USING btree (organization_id, lower(name));
 
 CREATE TABLE monitor_results (
   organization_id uuid NOT NULL,

@@ -65,7 +65,9 @@ export const addFailures = (app: FastifyInstance, methods: Methods): void => {
   app.setNotFoundHandler(answerNoRoute)
   app.addHook('onRequest', (request, reply, done) => {
     const byParameter = request.routeOptions.url?.includes(':')
-    if (byParameter && methods.isMistaken(request.method, pathOf(request))) answerNoRoute(request, reply)
+    // The router takes an address that ends with a slash for one with an empty id.
+    const isEmpty = byParameter && pathOf(request).endsWith('/')
+    if (isEmpty || (byParameter && methods.isMistaken(request.method, pathOf(request)))) answerNoRoute(request, reply)
     else done()
   })
   // Node would answer an expectation that it does not know with a bare 417; HTTP allows to pass over it.

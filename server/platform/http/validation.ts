@@ -27,6 +27,12 @@ const describe = ({ keyword, instancePath, params, message = 'does not fit' }: E
       return { path: readablePath(instancePath), message: `must be one of ${params.allowedValues.join(', ')}` }
     case 'type':
       return { path: readablePath(instancePath), message: `must be ${[params.type].flat().join(' or ')}` }
+    case 'pattern':
+      // The form of a text is told by its description in the reference, never as an expression.
+      return {
+        path: readablePath(instancePath),
+        message: params.pattern === '\\S' ? 'must not be blank' : 'does not have the form that the reference describes',
+      }
     case 'format':
       return {
         path: readablePath(instancePath),
