@@ -1,13 +1,11 @@
 import type { Outcome } from '../conversations/ingest/incoming.ts'
 import { ingestConversations } from '../conversations/ingest/ingest.ts'
-import { isCall } from '../conversations/transcripts/provider-calls/call.ts'
-import { type Provider, readCall } from '../conversations/transcripts/provider-calls/read-call.ts'
+import type { Provider } from '../conversations/transcripts/provider-calls/read-call.ts'
 import type { Deps } from '../deps.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { Settled } from './deliveries/status.ts'
-import { toIncoming } from './incoming.ts'
-import type { Parsed } from './payload.ts'
+import type { PayloadReading } from './read-payload.ts'
 import type { Settings } from './settings.ts'
 
 export type Integration = { org: OrgId; id: string; provider: Provider; name: string; settings: Settings }
@@ -40,7 +38,7 @@ const settledOf = (outcome: Outcome | undefined): Settled => {
   }
 }
 
-/** A fault of the content or of this code: the very same payload would fail again. */
+/** PostgreSQL says of the content that it cannot hold it: the very same payload would fail again. */
 const isLasting = (error: unknown): boolean => {
   if (error instanceof ApiError || !(error instanceof Error)) return false
   const code = 'code' in error ? String(error.code) : ''
@@ -51,34 +49,31 @@ const isLasting = (error: unknown): boolean => {
 export const applyPayload = async (
   deps: Deps,
   integration: Integration,
-  parsed: Parsed,
+  reading: PayloadReading,
   settle: Settle,
 ): Promise<Settled> => {
   const finish = async (settled: Settled): Promise<Settled> => {
     await deps.db.transaction().execute((trx) => settle(trx, settled))
     return settled
   }
-  if ('unreadable' in parsed) return finish(settledAs('unreadable', parsed.unreadable))
+  // Kept for a replay by a version that knows better, where an error would make the provider give up.
+  const giveUp = (error: unknown) => {
+    deps.log.error({ integrationId: integration.id, err: error }, 'a payload could not be applied')
+    return finish(settledAs('rejected', 'The service failed on it; the log says why. It can be replayed later.'))
+  }
+  if ('unreadable' in reading) return finish(settledAs('unreadable', reading.unreadable))
+  if ('ignored' in reading) return finish(settledAs('ignored', reading.ignored))
+  if ('rejected' in reading) return finish(settledAs('rejected', reading.rejected))
+  if ('broken' in reading) return giveUp(reading.broken)
   try {
-    const reading = readCall(integration.provider, parsed.value)
-    if (!isCall(reading)) {
-      return await finish(
-        'ignored' in reading ? settledAs('ignored', reading.ignored) : settledAs('unreadable', reading.unreadable),
-      )
-    }
-    const { metadataBytes } = deps.config.limits
-    const incoming = toIncoming(reading, integration, { now: deps.clock.now(), metadataBytes })
-    if ('rejected' in incoming) return await finish(settledAs('rejected', incoming.rejected))
     let settled = settledAs('erased')
-    await ingestConversations(deps, integration.org, [incoming], async (trx, [outcome]) => {
+    await ingestConversations(deps, integration.org, [reading.incoming], async (trx, [outcome]) => {
       settled = settledOf(outcome)
       await settle(trx, settled)
     })
     return settled
   } catch (error) {
     if (!isLasting(error)) throw error
-    // Kept for a replay by a version that knows better, where an error would make the provider give up.
-    deps.log.error({ integrationId: integration.id, err: error }, 'a payload could not be applied')
-    return finish(settledAs('rejected', 'The service failed on it; the log says why. It can be replayed later.'))
+    return giveUp(error)
   }
 }

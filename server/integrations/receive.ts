@@ -1,27 +1,11 @@
-import { at, textOf } from '../conversations/transcripts/json.ts'
-import type { Provider } from '../conversations/transcripts/provider-calls/read-call.ts'
 import type { Deps } from '../deps.ts'
 import { newId } from '../platform/ids.ts'
 import { applyPayload, type Integration, type Settle } from './apply.ts'
 import { insertDelivery } from './deliveries/queries.ts'
 import type { Settled } from './deliveries/status.ts'
-import { keepable } from './keepable.ts'
-import { type Parsed, parsePayload, sealPayload } from './payload.ts'
-import { announcedIn } from './twilio/announced.ts'
+import { sealPayload } from './payload.ts'
+import { readPayload } from './read-payload.ts'
 import { pullTranscript } from './twilio/jobs.ts'
-
-const eventPaths: Record<Provider, string[]> = {
-  vapi: ['message', 'type'],
-  retell: ['event'],
-  elevenlabs: ['type'],
-  twilio: ['event_type'],
-  livekit: ['event'],
-}
-
-const eventOf = (provider: Provider, parsed: Parsed): string | null => {
-  const event = 'value' in parsed ? textOf(at(parsed.value, ...eventPaths[provider])) : null
-  return event?.slice(0, 120).toWellFormed() ?? null
-}
 
 /** What is of no finished call has nothing to replay; and what is of an erased one must not stay. */
 const isWorthKeeping = (status: Settled['status']): boolean => status !== 'erased' && status !== 'ignored'
@@ -34,23 +18,23 @@ export const receiveDelivery = async (
   integration: Integration,
   { body, contentType }: Received,
 ): Promise<Settled & { deliveryId: string }> => {
-  const { org, provider } = integration
-  const parsed = parsePayload(body, contentType)
+  const { org } = integration
+  const { event, announced, redacted, reading } = await readPayload(deps, integration, body, contentType)
   const id = newId()
-  const kept = await keepable(deps, integration, body, parsed)
+  const kept = typeof redacted === 'string' ? Buffer.from(redacted) : redacted === null ? null : body
   const payload = kept && (await sealPayload(deps.secrets, org, id, kept))
   const settle: Settle = (trx, { status, reason, conversationId }) =>
     insertDelivery(trx, org, {
       ...{ id, integrationId: integration.id, status, reason, conversationId },
-      event: status === 'erased' ? null : eventOf(provider, parsed),
+      event: status === 'erased' ? null : event,
       bytes: body.length,
       // What is redacted is written anew, as JSON.
-      contentType: kept === null || kept === body ? contentType : 'application/json',
+      contentType: typeof redacted !== 'string' ? contentType : 'application/json',
       payload: isWorthKeeping(status) ? payload : null,
       receivedAt: deps.clock.now(),
     })
-  if (announcedIn(provider, parsed) === undefined) {
-    return { ...(await applyPayload(deps, integration, parsed, settle)), deliveryId: id }
+  if (announced === undefined) {
+    return { ...(await applyPayload(deps, integration, reading, settle)), deliveryId: id }
   }
   const pending: Settled = { status: 'pending', reason: null, conversationId: null }
   await deps.db.transaction().execute(async (trx) => {

@@ -1,1 +1,4 @@
-export const integrationTasks = []
+import { readLongTraces } from './otlp/read-traces.ts'
+import { readLongPayload } from './read-payload.ts'
+
+export const integrationTasks = [readLongPayload, readLongTraces]

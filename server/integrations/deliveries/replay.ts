@@ -3,8 +3,8 @@ import { recordAudit } from '../../platform/audit/record.ts'
 import { ApiError } from '../../platform/errors.ts'
 import type { Actor } from '../../platform/identity/actor.ts'
 import { applyPayload, type Integration, type Settle } from '../apply.ts'
-import { openPayload, parsePayload } from '../payload.ts'
-import { announcedIn } from '../twilio/announced.ts'
+import { openPayload } from '../payload.ts'
+import { readPayload } from '../read-payload.ts'
 import { pullTranscript } from '../twilio/jobs.ts'
 import { type getDelivery, updateDelivery } from './queries.ts'
 
@@ -23,9 +23,10 @@ export const replayDelivery = async (
     await updateDelivery(trx, actor.org, id, { ...settled, ...(settled.status === 'erased' && { payload: null }) })
     await recordAudit(trx, actor, 'integration.replay', { type: 'integrationDelivery', id })
   }
-  const parsed = parsePayload(await openPayload(deps.secrets, actor.org, id, payload), contentType)
-  if (announcedIn(integration.provider, parsed) === undefined) {
-    await applyPayload(deps, integration, parsed, settle)
+  const bytes = await openPayload(deps.secrets, actor.org, id, payload)
+  const { announced, reading } = await readPayload(deps, integration, bytes, contentType)
+  if (announced === undefined) {
+    await applyPayload(deps, integration, reading, settle)
     return
   }
   await deps.db.transaction().execute(async (trx) => {

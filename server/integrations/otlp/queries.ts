@@ -3,8 +3,24 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 
 type NewSpan = { traceId: string; spanId: string; conversationKey: string | null; text: string }
 
-/** In the order given, which is the same for all. Answers the traces that are new or grew. */
-export const insertSpans = async (db: Db, org: OrgId, spans: NewSpan[], receivedAt: Date): Promise<string[]> => {
+/** In characters. Writing more of them as an array would keep others waiting. */
+const statementLength = 1024 * 1024
+
+const statementsOf = (spans: NewSpan[]): NewSpan[][] => {
+  const statements: NewSpan[][] = []
+  let room = 0
+  for (const span of spans) {
+    if (room <= 0) {
+      statements.push([])
+      room = statementLength
+    }
+    statements.at(-1)?.push(span)
+    room -= span.text.length
+  }
+  return statements
+}
+
+const insertSome = async (db: Db, org: OrgId, spans: NewSpan[], receivedAt: Date): Promise<string[]> => {
   const { rows } = await sql<{ traceId: string }>`
     WITH inserted AS (
       INSERT INTO otel_spans (organization_id, trace_id, span_id, conversation_key, span, received_at)
@@ -15,6 +31,15 @@ export const insertSpans = async (db: Db, org: OrgId, spans: NewSpan[], received
       RETURNING trace_id)
     SELECT DISTINCT trace_id AS "traceId" FROM inserted`.execute(db)
   return rows.map(({ traceId }) => traceId)
+}
+
+/** In the order given, which is the same for all. Answers the traces that are new or grew. */
+export const insertSpans = async (db: Db, org: OrgId, spans: NewSpan[], receivedAt: Date): Promise<string[]> => {
+  const grown = new Set<string>()
+  for (const some of statementsOf(spans)) {
+    for (const traceId of await insertSome(db, org, some, receivedAt)) grown.add(traceId)
+  }
+  return [...grown]
 }
 
 /** Which conversations the spans of these traces name. */

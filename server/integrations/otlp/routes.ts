@@ -1,20 +1,15 @@
-import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { getIngestSettings } from '../../conversations/ingest/queries.ts'
-import { isDeeperThan } from '../../conversations/transcripts/json.ts'
 import type { Deps } from '../../deps.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
 import { ApiError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { AnyQuery, answers, Closed, RawBody } from '../../platform/http/schemas.ts'
 import { enqueueAssembly } from './jobs.ts'
-import { decodeTraces, encodeResponse, TooManyMessages } from './proto.ts'
+import { encodeResponse } from './proto.ts'
 import { insertSpans } from './queries.ts'
-import { readSpans } from './spans.ts'
-
-/** Each nesting of a value takes four levels of JSON. */
-const deepest = 200
+import { readTraces } from './read-traces.ts'
 
 const Received = Closed(
   {
@@ -27,26 +22,6 @@ const Received = Closed(
   },
   { description: 'Without `partialSuccess`, every span was taken.', examples: [{}] },
 )
-
-const refused = (message: string) => new ApiError('invalid', message, { issues: [{ path: '', message }] })
-
-const parseJson = (bytes: Buffer): unknown => {
-  if (!isUtf8(bytes)) throw refused('The body is not valid UTF-8.')
-  try {
-    return JSON.parse(bytes.toString('utf8'))
-  } catch (error) {
-    throw refused(`The body is not valid JSON: ${(error as Error).message}.`)
-  }
-}
-
-const parseProtobuf = (bytes: Buffer): unknown => {
-  try {
-    return decodeTraces(bytes)
-  } catch (error) {
-    if (error instanceof TooManyMessages) throw new ApiError('tooLarge', `${error.message}; send smaller batches.`)
-    throw refused('The body is not an ExportTraceServiceRequest in protobuf.')
-  }
-}
 
 const encodingOf = ({ headers }: FastifyRequest): 'json' | 'protobuf' => {
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase()
@@ -83,15 +58,11 @@ export const traces = (app: App, deps: Deps): void => {
       const encoding = encodingOf(request)
       // A request without a body has none, whatever its schema says.
       const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
-      const given = encoding === 'json' ? parseJson(bytes) : parseProtobuf(bytes)
-      if (isDeeperThan(given, deepest)) throw refused(`The body nests deeper than ${deepest} levels.`)
       const { redacts } = await getIngestSettings(db, actor.org)
-      const { spans, rejected, reason } = readSpans(given, { redacts, now: clock.now() })
-      const placeOf = ({ traceId, spanId }: { traceId: string; spanId: string }) => traceId + spanId
-      // In one order, so that two requests never wait for each other in a circle.
-      const ordered = spans.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
+      const order = { bytes, encoding, redacts, now: clock.now() }
+      const { spans, rejected, reason } = await readTraces(deps.threads, order)
       await db.transaction().execute(async (trx) => {
-        const grown = ordered.length > 0 ? await insertSpans(trx, actor.org, ordered, clock.now()) : []
+        const grown = await insertSpans(trx, actor.org, spans, clock.now())
         if (grown.length > 0) await enqueueAssembly(deps, trx, actor.org, grown)
         await recordAudit(trx, actor, 'traces.receive')
       })

@@ -18,7 +18,7 @@ export type Reading = { spans: NewSpan[]; rejected: number; reason: string | und
 const mostSpans = 10_000
 const mostTraces = 1_000
 /** Each span is stored with its resource, so that a small request may be much to store. */
-const mostCharacters = 64 * 1024 * 1024
+const mostCharacters = 16 * 1024 * 1024
 const longestKey = 255
 /** The clocks of senders go ahead. */
 const aheadMs = 5 * 60_000

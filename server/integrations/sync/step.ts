@@ -7,6 +7,7 @@ import { newId } from '../../platform/ids.ts'
 import type { Attempt } from '../../platform/jobs/define-job.ts'
 import { applyPayload } from '../apply.ts'
 import { holdsUnsoundText, type Parsed, parsePayload } from '../payload.ts'
+import { readingOf } from '../read-payload.ts'
 import { type Account, type Answer, askProvider, parseAnswer } from './ask.ts'
 import { countGaps, upsertGap } from './gaps/queries.ts'
 import { openKey } from './key.ts'
@@ -128,8 +129,9 @@ export const fetchCall = async (
     await fail('The provider answered with another call.')
     return 'done'
   }
-  const { id, ...integration } = { ...run, org }
-  await applyPayload(deps, { ...integration, id: run.integrationId }, payload, (trx, settled) =>
+  const integration = { ...run, org, id: run.integrationId }
+  const bounds = { now: call.now, metadataBytes: deps.config.limits.metadataBytes }
+  await applyPayload(deps, integration, readingOf(payload, integration, bounds), (trx, settled) =>
     settleFetched(trx, org, call, settled),
   )
   return 'done'

@@ -6,9 +6,9 @@ import { defineJob } from '../../platform/jobs/define-job.ts'
 import { OutboundError } from '../../platform/outbound/errors.ts'
 import { applyPayload } from '../apply.ts'
 import { findDelivery, updateDelivery } from '../deliveries/queries.ts'
-import { keepable } from '../keepable.ts'
 import { openPayload, parsePayload, sealPayload } from '../payload.ts'
 import { findSealedIntegration } from '../queries.ts'
+import { readPayload } from '../read-payload.ts'
 import { openSecret } from '../secret.ts'
 import type { TwilioSettings } from '../settings.ts'
 import { announcedIn } from './announced.ts'
@@ -51,10 +51,10 @@ export const pullTranscript = defineJob({
     const bundle = await fetchTranscript(outbound, account, transcriptSid, { maxBytes: config.limits.documentBytes })
     attempt.signal.throwIfAborted()
     const bytes = Buffer.from(JSON.stringify(bundle))
-    const parsed = parsePayload(bytes, 'application/json')
-    const kept = await keepable(deps, integration, bytes, parsed)
-    const payload = kept && (await sealPayload(secrets, org, deliveryId, kept))
-    await applyPayload(deps, integration, parsed, (trx, settled) => {
+    const { redacted, reading } = await readPayload(deps, integration, bytes, 'application/json')
+    const kept = redacted === undefined ? bytes : redacted
+    const payload = kept === null ? null : await sealPayload(secrets, org, deliveryId, Buffer.from(kept))
+    await applyPayload(deps, integration, reading, (trx, settled) => {
       const change = {
         ...settled,
         payload: settled.status === 'erased' ? null : payload,

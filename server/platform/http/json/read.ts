@@ -23,8 +23,9 @@ const turnMs = 25
 export class JsonText {
   // Private, so that nobody looks through the bytes as if they were properties.
   readonly #bytes: Uint8Array<ArrayBuffer>
-  readonly #counts: Counts
-  constructor(bytes: Uint8Array<ArrayBuffer>, counts: Counts) {
+  /** Of a text that was not looked through closely. */
+  readonly #counts: Counts | undefined
+  constructor(bytes: Uint8Array<ArrayBuffer>, counts?: Counts) {
     this.#bytes = bytes
     this.#counts = counts
   }

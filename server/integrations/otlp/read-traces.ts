@@ -1,0 +1,51 @@
+import { isUtf8 } from 'node:buffer'
+import { isDeeperThan } from '../../conversations/transcripts/json.ts'
+import { ApiError } from '../../platform/errors.ts'
+import { defineTask } from '../../platform/threads/define-task.ts'
+import type { Threads } from '../../platform/threads/threads.ts'
+import { decodeTraces, TooManyMessages } from './proto.ts'
+import { type Reading, readSpans } from './spans.ts'
+
+/** The reading of a request of traces: at once where it is short, and in a thread where it is long. */
+
+/** In bytes. */
+const shortLength = 16 * 1024
+/** Each nesting of a value takes four levels of JSON. */
+const deepest = 200
+
+const refused = (message: string) => new ApiError('invalid', message, { issues: [{ path: '', message }] })
+
+const parseJson = (bytes: Buffer): unknown => {
+  if (!isUtf8(bytes)) throw refused('The body is not valid UTF-8.')
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch (error) {
+    throw refused(`The body is not valid JSON: ${(error as Error).message}.`)
+  }
+}
+
+const parseProtobuf = (bytes: Buffer): unknown => {
+  try {
+    return decodeTraces(bytes)
+  } catch (error) {
+    if (error instanceof TooManyMessages) throw new ApiError('tooLarge', `${error.message}; send smaller batches.`)
+    throw refused('The body is not an ExportTraceServiceRequest in protobuf.')
+  }
+}
+
+type Order = { bytes: Uint8Array; encoding: 'json' | 'protobuf'; redacts: boolean; now: Date }
+
+const readNow = ({ bytes, encoding, redacts, now }: Order): Reading => {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const given = encoding === 'json' ? parseJson(buffer) : parseProtobuf(buffer)
+  if (isDeeperThan(given, deepest)) throw refused(`The body nests deeper than ${deepest} levels.`)
+  const reading = readSpans(given, { redacts, now })
+  const placeOf = ({ traceId, spanId }: { traceId: string; spanId: string }) => traceId + spanId
+  // In one order, so that two requests never wait for each other in a circle.
+  return { ...reading, spans: reading.spans.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)) }
+}
+
+export const readLongTraces = defineTask({ name: 'integrations.read-traces', run: readNow })
+
+export const readTraces = async (threads: Threads, order: Order): Promise<Reading> =>
+  order.bytes.length <= shortLength ? readNow(order) : threads.run(readLongTraces, order)

@@ -1,0 +1,134 @@
+import type { Incoming } from '../conversations/ingest/incoming.ts'
+import { getIngestSettings } from '../conversations/ingest/queries.ts'
+import { redact } from '../conversations/redaction.ts'
+import { at, textOf } from '../conversations/transcripts/json.ts'
+import { isCall } from '../conversations/transcripts/provider-calls/call.ts'
+import { type Provider, readCall } from '../conversations/transcripts/provider-calls/read-call.ts'
+import type { Deps } from '../deps.ts'
+import { JsonText } from '../platform/http/json/read.ts'
+import { defineTask } from '../platform/threads/define-task.ts'
+import { toIncoming } from './incoming.ts'
+import { type Parsed, parsePayload } from './payload.ts'
+import type { Settings } from './settings.ts'
+import { announcedIn } from './twilio/announced.ts'
+
+/** What the payload of a provider's call tells: read at once where it is short, and in a thread where it is long. */
+
+/** In bytes. */
+const shortLength = 16 * 1024
+const longTranscript = 16 * 1024
+
+type Source = { provider: Provider; id: string; name: string; settings: Settings }
+type Bounds = { now: Date; metadataBytes: number }
+
+/** `broken`: this code failed on it. */
+export type PayloadReading =
+  | { incoming: Incoming }
+  | { ignored: string }
+  | { unreadable: string }
+  | { rejected: string }
+  | { broken: string }
+
+/** A fault of the content or of this code: the very same payload would fail again. */
+const isLasting = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError
+
+export const readingOf = (parsed: Parsed, source: Source, bounds: Bounds): PayloadReading => {
+  if ('unreadable' in parsed) return parsed
+  try {
+    const reading = readCall(source.provider, parsed.value)
+    if (!isCall(reading)) return reading
+    const incoming = toIncoming(reading, source, bounds)
+    return 'rejected' in incoming ? incoming : { incoming }
+  } catch (error) {
+    if (!isLasting(error)) throw error
+    return { broken: (error as Error).stack ?? String(error) } // an Error, as was just found
+  }
+}
+
+const eventPaths: Record<Provider, string[]> = {
+  vapi: ['message', 'type'],
+  retell: ['event'],
+  elevenlabs: ['type'],
+  twilio: ['event_type'],
+  livekit: ['event'],
+}
+
+const eventOf = (provider: Provider, parsed: Parsed): string | null => {
+  const event = 'value' in parsed ? textOf(at(parsed.value, ...eventPaths[provider])) : null
+  return event?.slice(0, 120).toWellFormed() ?? null
+}
+
+/** Whether a replay of the redacted payload would reach the same conversation. */
+const isSameCall = (provider: Provider, value: unknown, redacted: unknown): boolean => {
+  const [told, tells] = [readCall(provider, value), readCall(provider, redacted)]
+  if (!isCall(told) || !isCall(tells)) return isCall(told) === isCall(tells)
+  return told.externalId === tells.externalId && told.agentExternalId === tells.agentExternalId
+}
+
+/** Without what the organization has redacted; null where that cannot be told. */
+const redactedPayload = (provider: Provider, parsed: Parsed): string | null => {
+  if ('unreadable' in parsed) return null
+  const redacted = redact(parsed.value)
+  return isSameCall(provider, parsed.value, redacted) ? JSON.stringify(redacted) : null
+}
+
+type Order = { bytes: Uint8Array; contentType: string | null; source: Source; bounds: Bounds; redacts: boolean }
+
+type Read = {
+  event: string | null
+  /** The transcript that is to be pulled, where the payload does no more than announce one. */
+  announced: string | undefined
+  /** What is kept in place of the bytes that came; undefined where those are kept. */
+  redacted: string | null | undefined
+  reading: PayloadReading
+  /** That of the reading, where it is long. */
+  transcript: Uint8Array<ArrayBuffer> | undefined
+}
+
+const readNow = ({ bytes, contentType, source, bounds, redacts }: Order): Read => {
+  const { provider } = source
+  const parsed = parsePayload(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), contentType)
+  return {
+    event: eventOf(provider, parsed),
+    announced: announcedIn(provider, parsed),
+    redacted: redacts ? redactedPayload(provider, parsed) : undefined,
+    reading: readingOf(parsed, source, bounds),
+    transcript: undefined,
+  }
+}
+
+/** A long transcript leaves the thread as text: it is read in a thread again, once it is known to be news. */
+const cutTranscript = (read: Read): Read => {
+  if (!('incoming' in read.reading)) return read
+  const { transcript, ...rest } = read.reading.incoming
+  if (transcript === null || transcript === undefined) return read
+  const json = JSON.stringify(transcript)
+  if (json.length <= longTranscript) return read
+  return { ...read, reading: { incoming: { ...rest, transcript: null } }, transcript: new TextEncoder().encode(json) }
+}
+
+export const readLongPayload = defineTask({
+  name: 'integrations.read-payload',
+  run: (order: Order): Read => cutTranscript(readNow(order)),
+})
+
+const pasteTranscript = ({ reading, transcript, ...read }: Read): Omit<Read, 'transcript'> => {
+  if (!transcript || !('incoming' in reading)) return { ...read, reading }
+  return { ...read, reading: { incoming: { ...reading.incoming, transcript: new JsonText(transcript) } } }
+}
+
+/** Reads what a provider sent, and makes of it what is kept. */
+export const readPayload = async (
+  deps: Pick<Deps, 'db' | 'clock' | 'config' | 'threads'>,
+  { org, provider, id, name, settings }: Source & { org: Parameters<typeof getIngestSettings>[1] },
+  bytes: Buffer,
+  contentType: string | null,
+): Promise<Omit<Read, 'transcript'>> => {
+  const { redacts } = await getIngestSettings(deps.db, org)
+  const order = {
+    ...{ bytes, contentType, redacts, source: { provider, id, name, settings } },
+    bounds: { now: deps.clock.now(), metadataBytes: deps.config.limits.metadataBytes },
+  }
+  const read = bytes.length <= shortLength ? readNow(order) : await deps.threads.run(readLongPayload, order)
+  return pasteTranscript(read)
+}
