@@ -27,7 +27,7 @@ it('nothing set is a whole configuration: everything in one process, on this mac
     allowedPrivateAddresses: [],
     limits: {
       bodyBytes: 1_048_576,
-      documentBytes: 8_388_608,
+      documentBytes: 4_194_304,
       batchBytes: 33_554_432,
       heldBytes: 268_435_456,
       bodiesPerAddress: 200,

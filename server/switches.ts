@@ -52,7 +52,7 @@ const readStorage = (text: string): Storage | undefined => {
 const mebibytes = 1024 * 1024
 const defaultLimits = {
   bodyBytes: 1 * mebibytes,
-  documentBytes: 8 * mebibytes,
+  documentBytes: 4 * mebibytes,
   batchBytes: 32 * mebibytes,
   heldBytes: 256 * mebibytes,
   bodiesPerAddress: 200,

@@ -5,7 +5,15 @@ import type { Page } from '../platform/http/paging.ts'
 export const listAuditEvents = (db: Db, org: OrgId, { limit, after }: Page) =>
   db
     .selectFrom('audit_events')
-    .select(['id', 'action', 'actor', 'targets', 'request_id as requestId', 'created_at as createdAt'])
+    .select([
+      'id',
+      'action',
+      'actor',
+      'targets',
+      'request_id as requestId',
+      'caller_request_id as callerRequestId',
+      'created_at as createdAt',
+    ])
     .where('organization_id', '=', org)
     .$if(after !== undefined, (query) => query.where('id', '<', after as string))
     .orderBy('id', 'desc')

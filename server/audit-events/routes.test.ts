@@ -11,6 +11,7 @@ type Event = {
   actor: { kind: string; keyId: string | null; userId: string | null }
   targets: { type: string; id: string }[]
   requestId: string
+  callerRequestId: string | null
 }
 const listEvents = async (key: string, query = ''): Promise<Event[]> =>
   (await call('GET', `/v1/audit-events${query}`, { key })).body.data
@@ -27,7 +28,12 @@ it('an event says who did what to which things by which request, and never what 
   const [changed, made] = await listEvents(org.key)
   const target = { type: 'company', id: created.body.id }
   const actor = { kind: 'key', keyId: org.keyId, userId: member.userId }
-  expect(made).toMatchObject({ action: 'company.create', actor, targets: [target], requestId: 'trace-4711' })
+  expect(created.headers.get('x-request-id')).toBe('trace-4711')
+  expect(made).toMatchObject({ action: 'company.create', actor, targets: [target], callerRequestId: 'trace-4711' })
+  // Another caller may send the same, so the service has an id of its own, which its log knows beside the other.
+  expect(made?.requestId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/)
+  expect(server.logged.find((line) => line.includes('trace-4711'))).toContain(made?.requestId)
+  expect(changed?.callerRequestId).toBeNull()
   expect(changed).toMatchObject({ action: 'company.update', actor, targets: [target] })
   const { text } = await call('GET', '/v1/audit-events', { key: org.key })
   for (const content of ['Sesame', 'secret.png', org.key, member.email]) expect(text).not.toContain(content)

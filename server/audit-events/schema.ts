@@ -11,7 +11,11 @@ export const AuditEvent = Closed(
       userId: { ...Nullable(Id), description: 'The person, or for whom the key acted; null for the operator.' },
     }),
     targets: Type.Array(Closed({ type: Type.String({ examples: ['company'] }), id: Type.String() })),
-    requestId: Type.String(),
+    requestId: Type.String({ description: 'As the service named the request. It stands in its log too.' }),
+    callerRequestId: {
+      ...Nullable(Type.String()),
+      description: 'As the caller named it by `x-request-id`; nobody checks that it is not used again.',
+    },
     createdAt: Timestamp,
   },
   { title: 'AuditEvent' },

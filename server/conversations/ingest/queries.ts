@@ -149,10 +149,19 @@ const transcriptColumns: Column<TranscriptRow>[] = [
 
 const namesOf = (columns: Column<never>[], prefix = '') => sql.raw(columns.map(([name]) => prefix + name).join(', '))
 
+/** In characters. As one array they would have to be escaped, which takes several times as long as sending them. */
+const longArray = 256 * 1024
+
+const arrayOf = (values: (string | number | null)[], type: string): RawBuilder<unknown> => {
+  const length = values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
+  const isLong = length > longArray && length / values.length > 4_096
+  return isLong ? sql`ARRAY[${sql.join(values)}]::${sql.raw(type)}[]` : sql`${values}::${sql.raw(type)}[]`
+}
+
 /** `unnest($1::uuid[], $2::text[], …) AS given(id, external_id, …)` */
 const givenRows = <Row>(columns: Column<Row>[], rows: Row[], more: Column<Row>[] = []): RawBuilder<unknown> => {
   const all = [...columns, ...more]
-  const arrays = all.map(([, type, read]) => sql`${rows.map(read)}::${sql.raw(type)}[]`)
+  const arrays = all.map(([, type, read]) => arrayOf(rows.map(read), type))
   return sql`unnest(${sql.join(arrays)}) AS given(${namesOf(all)})`
 }
 

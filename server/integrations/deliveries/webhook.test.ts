@@ -320,9 +320,9 @@ describe('the address', () => {
 
   it('takes bodies up to the limit of documents, and no more', async () => {
     const { integration } = await makeCalled(server, 'retell')
-    const large = retellCall({ transcript: 'User: x\n'.repeat(300_000), padding: 'x'.repeat(5_000_000) })
+    const large = retellCall({ transcript: 'User: x\n'.repeat(200_000), padding: 'x'.repeat(2_000_000) })
     expect((await post(server, integration, large)).status).toBe(200)
-    const tooLarge = retellCall({ padding: 'x'.repeat(9 * 1024 * 1024) })
+    const tooLarge = retellCall({ padding: 'x'.repeat(5 * 1024 * 1024) })
     expect((await post(server, integration, tooLarge)).status).toBe(413)
   })
 

@@ -7,6 +7,8 @@ export type AuditEventRow = {
   actor: { kind: 'key' | 'user' | 'service'; keyId: string | null; userId: string | null }
   targets: { type: string; id: string }[]
   requestId: string
+  /** As the caller sent it. */
+  callerRequestId: string | null
 }
 
 export const insertAuditEvent = (db: Db, org: OrgId, event: AuditEventRow) =>
@@ -20,5 +22,6 @@ export const insertAuditEvent = (db: Db, org: OrgId, event: AuditEventRow) =>
       // pg would write an array as a PostgreSQL array, not as JSON.
       targets: JSON.stringify(event.targets),
       request_id: event.requestId,
+      caller_request_id: event.callerRequestId,
     })
     .execute()

@@ -4,7 +4,7 @@ import { newId } from '../ids.ts'
 import { insertAuditEvent } from './queries.ts'
 
 /** A caller, or whom the sign-in library has just let in. */
-type AuditActor = Pick<Actor, 'kind' | 'org' | 'keyId' | 'userId' | 'requestId'>
+type AuditActor = Pick<Actor, 'kind' | 'org' | 'keyId' | 'userId' | 'requestId' | 'callerRequestId'>
 
 export type AuditTarget = { type: string; id: string }
 
@@ -19,6 +19,7 @@ export const recordAudit = (trx: Db, actor: AuditActor, action: string, ...targe
     actor: { kind: actor.kind, keyId: actor.keyId, userId: actor.userId },
     targets,
     requestId: actor.requestId,
+    callerRequestId: actor.callerRequestId ?? null,
   })
 
 /** The same for what the operator does to an organization. */
@@ -35,4 +36,5 @@ export const recordServiceAudit = (
     actor: { kind: 'service', keyId: service.keyId, userId: null },
     targets,
     requestId: service.requestId,
+    callerRequestId: service.callerRequestId ?? null,
   })

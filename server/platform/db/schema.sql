@@ -116,6 +116,7 @@ CREATE TABLE audit_events (
   targets jsonb NOT NULL,
   request_id text NOT NULL,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  caller_request_id text,
   CONSTRAINT audit_events_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT audit_events_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );

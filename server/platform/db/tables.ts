@@ -109,6 +109,7 @@ export interface ApiKeys {
 export interface AuditEvents {
   action: string;
   actor: Json;
+  caller_request_id: string | null;
   created_at: Generated<Timestamp>;
   id: string;
   organization_id: string;

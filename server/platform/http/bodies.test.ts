@@ -67,7 +67,7 @@ it('a body that comes too slowly is answered 408, and its connection ends', asyn
   afterAll(() => app.close())
   const methods = watchMethods(app)
   watchBodies(app, { heldBytes: 1_000, bodiesPerAddress: 10 }, { graceMs: 100, leastBytesPerSecond: 1_000, tickMs: 20 })
-  addBodyParser(app)
+  addBodyParser(app, { documentBytes: 1_000 })
   addFailures(app, methods)
   app.post('/', { config: { access: 'public' } }, async () => ({}))
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })

@@ -130,16 +130,22 @@ const readBytes = (request: FastifyRequest, stream: Readable): Promise<Buffer> =
     )
   })
 
-const readDocument = ({ routeOptions: { config } }: FastifyRequest, bytes: Buffer): Promise<unknown> => {
+const readDocument = (
+  { routeOptions: { config } }: FastifyRequest,
+  bytes: Buffer,
+  itemBytes: number,
+): Promise<unknown> => {
   const { list, apart, foreign } = config
   const reading = { apart, isForeign: foreign }
-  return list ? readJsonList(bytes, { ...reading, list, mostItems: mostListItems }) : readJson(bytes, reading)
+  return list
+    ? readJsonList(bytes, { ...reading, list, mostItems: mostListItems, itemBytes })
+    : readJson(bytes, reading)
 }
 
 /** What the JSON form of every batch takes. */
 const mostListItems = 1_000
 
-export const addBodyParser = (app: FastifyInstance): void => {
+export const addBodyParser = (app: FastifyInstance, { documentBytes }: { documentBytes: number }): void => {
   app.decorateRequest('maxBodyBytes', Number.POSITIVE_INFINITY)
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const isPacked = encodingOf(request) === 'gzip' && mayBePacked(request)
@@ -150,7 +156,7 @@ export const addBodyParser = (app: FastifyInstance): void => {
     const bytes = await readBytes(request, stream)
     if (mediaTypes[mediaTypeOf(request) ?? 'json'].as === 'bytes') return bytes
     if (bytes.length === 0) return undefined
-    const value = await readDocument(request, bytes)
+    const value = await readDocument(request, bytes, documentBytes)
     // What Fastify would hand on as if no body had been sent.
     if (value === null) throw refused('The body must be a JSON object.')
     return value

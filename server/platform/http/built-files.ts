@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { acceptedEncodings, type Encoding, pack } from './compression.ts'
 import type { App } from './http.ts'
 
 const types: Record<string, string> = {
@@ -14,31 +15,42 @@ const types: Record<string, string> = {
   '.woff2': 'font/woff2',
 }
 
-export type BuiltFile = { type: string; content: Buffer; brotli: Buffer | undefined; etag: string }
+export type BuiltFile = {
+  type: string
+  content: Buffer
+  packed: Partial<Record<Encoding, Buffer>>
+  etag: string
+}
+
+const etagOf = (content: Buffer) => createHash('sha256').update(content).digest('base64url')
+
+/** A file that is made here, packed once for all who ask for it. */
+export const packFile = async (type: string, text: string): Promise<BuiltFile> => {
+  const [br, gzip] = await Promise.all([pack('br', text, 9), pack('gzip', text)])
+  const content = Buffer.from(text)
+  return { type, content, packed: { br, gzip }, etag: etagOf(content) }
+}
 
 const readBuiltFile = (path: string): BuiltFile => {
   const content = readFileSync(path)
   return {
     content,
     type: types[extname(path)] ?? 'application/octet-stream',
-    brotli: existsSync(`${path}.br`) ? readFileSync(`${path}.br`) : undefined,
-    etag: createHash('sha256').update(content).digest('base64url'),
+    packed: existsSync(`${path}.br`) ? { br: readFileSync(`${path}.br`) } : {},
+    etag: etagOf(content),
   }
 }
 
 const isKnown = (header: string | undefined, etag: string) =>
   header?.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, ''))) === true
 
-const acceptsBrotli = ({ headers }: FastifyRequest) =>
-  /\bbr\b(?!\s*;\s*q=0(\.0+)?\s*(,|$))/.test(String(headers['accept-encoding']))
-
 export const sendBuiltFile = (request: FastifyRequest, reply: FastifyReply, file: BuiltFile, cacheControl: string) => {
-  const brotli = acceptsBrotli(request) ? file.brotli : undefined
-  const etag = `"${file.etag}${brotli ? '-br' : ''}"`
+  const encoding = acceptedEncodings(request).find((name) => file.packed[name])
+  const etag = `"${file.etag}${encoding ? `-${encoding}` : ''}"`
   reply.headers({ 'cache-control': cacheControl, etag, vary: 'accept-encoding' })
   if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
-  if (brotli) reply.header('content-encoding', 'br')
-  return reply.type(file.type).send(brotli ?? file.content)
+  if (encoding) reply.header('content-encoding', encoding)
+  return reply.type(file.type).send(encoding ? file.packed[encoding] : file.content)
 }
 
 /** Of what a build has made, by their names in its folder; none if it has not run. */

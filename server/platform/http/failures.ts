@@ -5,6 +5,7 @@ import { isFullDisk, isPassingDatabaseError } from '../db/errors.ts'
 import { ApiError, type ErrorKind } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Methods } from './methods.ts'
+import { shownRequestId } from './request-id.ts'
 import { securityHeaders } from './security-headers.ts'
 import { validationError } from './validation.ts'
 
@@ -34,7 +35,7 @@ const toApiError = (error: FastifyError | ApiError, request: FastifyRequest): Ap
   const status = error.statusCode ?? 500
   if (status >= 500) {
     return new ApiError('internal', 'Something went wrong here; tell the operator the request id.', {
-      requestId: request.id,
+      requestId: shownRequestId(request),
     })
   }
   const [kind, message] = foreign[status] ?? ['invalid', error.message]

@@ -7,6 +7,7 @@ import { checkMediaType, checkUrlText } from './body.ts'
 import { checkOrigin, isReading, type OwnAddress } from './origin.ts'
 import type { Overload } from './overload.ts'
 import type { RateLimits } from './rate-limit.ts'
+import { requestIdsOf } from './request-id.ts'
 
 type Options = OwnAddress & {
   identity: Identity
@@ -88,7 +89,7 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
   const admit = (request: FastifyRequest, reply: FastifyReply, access: Exclude<Access, 'public'>, caller: Caller) => {
     if (access === 'service') {
       if (caller.kind !== 'service') throw unauthorized()
-      request.service = { kind: 'service', keyId: caller.keyId, requestId: request.id }
+      request.service = { kind: 'service', keyId: caller.keyId, ...requestIdsOf(request) }
       rateLimits.spend(caller.keyId ?? 'service', reply)
       return
     }
@@ -98,7 +99,7 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
         "A service key reaches /v1/organizations alone; use one of the organization's own.",
       )
     }
-    request.actor = { ...caller.actor, requestId: request.id }
+    request.actor = { ...caller.actor, ...requestIdsOf(request) }
     checkAccess(request.actor, access)
     rateLimits.spend(caller.actor.keyId ?? caller.actor.userId, reply)
   }

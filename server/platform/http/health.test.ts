@@ -45,6 +45,13 @@ describe('/metrics', () => {
     },
   )
 
+  it.each(['attacker.example', 'localhost.attacker.example', '127.0.0.1.attacker.example:80'])(
+    'is closed to a page whose name was pointed here: %s',
+    async (host) => {
+      expect((await plain.call('GET', '/metrics', { headers: { host } })).status).toBe(401)
+    },
+  )
+
   it('behind a proxy that is believed, is open by the address that the proxy tells, or with the token', async () => {
     const ask = async (headers: Record<string, string>) => (await guarded.call('GET', '/metrics', { headers })).status
     expect(await ask({ 'x-forwarded-for': '203.0.113.9' })).toBe(401)

@@ -26,6 +26,9 @@ const tags = ['Operations']
 
 const loopback = /^(::1|127\.\d+\.\d+\.\d+|::ffff:127\.\d+\.\d+\.\d+)$/
 
+/** A page of another name that was pointed here sends that name. */
+const loopbackHost = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i
+
 const relayHeaders = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']
 
 /** A check that takes longer has failed: a frozen database does not answer at all. */
@@ -124,7 +127,7 @@ export const addHealth = (app: App, { config, metrics, checks, sweeps, listening
   app.get('/metrics', { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) => {
     // A proxy on this machine also comes from loopback, but says that it is one.
     const relayed = config.trustProxy === 0 && relayHeaders.some((name) => request.headers[name] !== undefined)
-    const near = loopback.test(request.ip) && !relayed
+    const near = loopback.test(request.ip) && loopbackHost.test(request.headers.host ?? '') && !relayed
     const known = metricsHash !== undefined && hashKey(request.headers.authorization ?? '') === metricsHash
     if (!near && !known) {
       throw new ApiError('unauthorized', 'Metrics are for loopback, or for the bearer of EARSHOT_METRICS_TOKEN.')

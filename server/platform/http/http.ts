@@ -11,6 +11,7 @@ import type { Secrets } from '../secrets/secrets.ts'
 import { assertDeclared } from './access.ts'
 import { watchBodies } from './bodies.ts'
 import { addBodyParser, limitSignIn } from './body.ts'
+import { addCompression } from './compression.ts'
 import { addFailures, answerBrokenRequest, answerMalformedUrl } from './failures.ts'
 import { addGate } from './gate.ts'
 import { watchMethods } from './methods.ts'
@@ -19,6 +20,7 @@ import { addOpenApi } from './openapi.ts'
 import { type Overload, watchOverload } from './overload.ts'
 import { openPaging, type Paging } from './paging.ts'
 import { openRateLimits } from './rate-limit.ts'
+import { addRequestIds } from './request-id.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { addTracing } from './tracing.ts'
 import { addValidation } from './validation.ts'
@@ -55,13 +57,6 @@ export type HttpOptions = {
   overload?: Overload
 }
 
-const saneRequestId = /^[\w.:-]{1,128}$/
-
-const requestIdOf = ({ headers }: IncomingMessage): string => {
-  const given = headers['x-request-id']
-  return typeof given === 'string' && saneRequestId.test(given) ? given : newId()
-}
-
 /** The server: all that holds for every route, then the routes. */
 export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => void): Promise<App> => {
   const { config, log, database, identity, secrets, metrics } = options
@@ -72,7 +67,7 @@ export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => vo
     logController: new LogController({ disableRequestLogging: true }),
     // A logger made anew for each request costs more than its line: who logs names the request.
     childLoggerFactory: (logger) => logger,
-    genReqId: requestIdOf,
+    genReqId: () => newId(),
     // The nearest ones; what lies beyond them could claim anything.
     trustProxy: (_address, hop) => hop < config.trustProxy,
     bodyLimit: limits.bodyBytes,
@@ -90,10 +85,12 @@ export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => vo
   app.decorate('paging', openPaging(secrets.derive('cursor')))
   app.addHook('onRoute', assertDeclared)
   app.addHook('onRoute', limitSignIn)
+  addRequestIds(app)
   const methods = watchMethods(app)
   addSecurityHeaders(app, config)
   watchBodies(app, limits)
-  addBodyParser(app)
+  addBodyParser(app, limits)
+  addCompression(app)
   addValidation(app)
   app.decorate('databaseFault', options.databaseFault)
   addFailures(app, methods)

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Database } from '../db/database.ts'
+import { requestIdsOf } from './request-id.ts'
 import { traceIdOf } from './tracing.ts'
 
 export type Metrics = {
@@ -87,7 +88,8 @@ export const addRequestMetrics = (app: FastifyInstance, { registry }: Metrics): 
     findSeries(config, method, route, status).observe(elapsedTime / 1_000)
     const ms = Math.round(elapsedTime * 10) / 10
     // Left out of the line where it is undefined.
-    request.log.info({ requestId: request.id, traceId: traceIdOf(request), method, route, status, ms }, 'request')
+    const ids = { ...requestIdsOf(request), traceId: traceIdOf(request) }
+    request.log.info({ ...ids, method, route, status, ms }, 'request')
     done()
   })
 }

@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import type { Access } from './access.ts'
 import { mediaTypeNames } from './body.ts'
+import { type BuiltFile, packFile, sendBuiltFile } from './built-files.ts'
 import { exampleOf, type JsonSchema } from './examples.ts'
 import { referencePage, referencePolicy } from './reference-page.ts'
 
@@ -66,16 +67,17 @@ export const addOpenApi = async (app: FastifyInstance, areas: [name: string, des
     },
   })
 
-  let json: string | undefined
-  app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } }, (_request, reply) => {
-    json ??= JSON.stringify(openApiDocument(app))
-    return reply.type('application/json; charset=utf-8').send(json)
+  // Made when it is first asked for: the document needs all routes.
+  let json: Promise<BuiltFile> | undefined
+  app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) => {
+    json ??= packFile('application/json; charset=utf-8', JSON.stringify(openApiDocument(app)))
+    return sendBuiltFile(request, reply, await json, 'no-cache')
   })
 
-  let page: string | undefined
-  app.get('/docs', { config: { access: 'public' }, schema: { hide: true } }, (_request, reply) => {
-    page ??= referencePage(openApiDocument(app))
-    return reply.header('content-security-policy', referencePolicy).type('text/html; charset=utf-8').send(page)
+  let page: Promise<BuiltFile> | undefined
+  app.get('/docs', { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) => {
+    page ??= packFile('text/html; charset=utf-8', referencePage(openApiDocument(app)))
+    return sendBuiltFile(request, reply.header('content-security-policy', referencePolicy), await page, 'no-cache')
   })
 }
 

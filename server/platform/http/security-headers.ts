@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../config.ts'
+import { shownRequestId } from './request-id.ts'
 
 /**
  * What every answer carries. The interface serves data, not pages: nothing may run, frame or cache it. Documents
@@ -19,7 +20,7 @@ export const addSecurityHeaders = (app: FastifyInstance, { baseUrl }: Pick<Confi
     ...(baseUrl?.startsWith('https:') && { 'strict-transport-security': 'max-age=31536000' }),
   }
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers({ ...headers, 'x-request-id': request.id })
+    reply.headers({ ...headers, 'x-request-id': shownRequestId(request) })
     done()
   })
 }

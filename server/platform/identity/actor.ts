@@ -25,6 +25,8 @@ export type Actor = {
   entitlements: Record<Entitlement, boolean>
   features: Record<Feature, boolean>
   requestId: string
+  /** What the caller names the request by, if it does. */
+  callerRequestId?: string | undefined
 }
 
 /** The operator's key, which provisions organizations and reaches nothing inside them. */
@@ -33,4 +35,6 @@ export type ServiceActor = {
   /** Null for the key that the configuration names. */
   keyId: string | null
   requestId: string
+  /** What the caller names the request by, if it does. */
+  callerRequestId?: string | undefined
 }

@@ -165,7 +165,7 @@ const within = (error: unknown, at: string): unknown => {
 /** Reads a document whose list may be long, item by item. One more than may be is enough to be told so. */
 export const readJsonList = async (
   bytes: Buffer,
-  { list, mostItems, ...reading }: Reading & { list: string; mostItems: number },
+  { list, mostItems, itemBytes, ...reading }: Reading & { list: string; mostItems: number; itemBytes: number },
 ): Promise<unknown> => {
   if (bytes.length <= apartBytes) return readJson(bytes, reading)
   const found = await scan(bytes, { list })
@@ -177,6 +177,8 @@ export const readJsonList = async (
   const read: unknown[] = []
   let since = performance.now()
   for (const [index, item] of items.slice(0, mostItems + 1).entries()) {
+    if (item.end - item.start > itemBytes)
+      throw new ApiError('tooLarge', `${list}[${index}] has more than ${itemBytes} bytes.`)
     read.push(
       await readJson(bytes.subarray(item.start, item.end), reading).catch((error: unknown) => {
         throw within(error, `${list}[${index}]`)

@@ -1,0 +1,45 @@
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+/** JSON answers, packed for callers who take that. Files and streams are sent as they are. */
+
+/** In bytes. A shorter answer fits into a packet as it is. */
+const worthPacking = 1_024
+/** Of 4, brotli packs as fast as gzip does by default, and better. */
+const brotliQuality = 4
+
+export type Encoding = 'br' | 'gzip'
+
+const refuses = (accepted: string, name: string): boolean =>
+  new RegExp(`\\b${name}\\s*;\\s*q=0(?:\\.0+)?\\s*(?:,|$)`).test(accepted)
+
+const encodings = ['br', 'gzip'] as const
+
+/** Those that the caller takes, the better one first. */
+export const acceptedEncodings = ({ headers }: FastifyRequest): Encoding[] => {
+  const accepted = String(headers['accept-encoding'] ?? '').toLowerCase()
+  return encodings.filter((name) => new RegExp(`\\b${name}\\b`).test(accepted) && !refuses(accepted, name))
+}
+
+export const pack = (encoding: Encoding, text: string, quality = brotliQuality): Promise<Buffer> => {
+  if (encoding === 'gzip') return promisify(gzip)(text)
+  const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_MODE, BROTLI_MODE_TEXT } = constants
+  const params = { [BROTLI_PARAM_QUALITY]: quality, [BROTLI_PARAM_MODE]: BROTLI_MODE_TEXT }
+  return promisify(brotliCompress)(text, { params })
+}
+
+export const addCompression = (app: FastifyInstance): void => {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const isJson = typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('application/json')
+    // Beside a secret, the length of a packed answer could tell of it.
+    if (!isJson || payload.length < worthPacking || request.url.startsWith('/auth/')) return done(null, payload)
+    reply.header('vary', 'accept-encoding')
+    const [encoding] = reply.hasHeader('content-encoding') ? [] : acceptedEncodings(request)
+    if (!encoding) return done(null, payload)
+    pack(encoding, payload).then((packed) => {
+      reply.header('content-encoding', encoding).removeHeader('content-length')
+      done(null, packed)
+    }, done)
+  })
+}
