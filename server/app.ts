@@ -35,6 +35,7 @@ import { mcp } from './mcp/routes.ts'
 import { members } from './members/routes.ts'
 import { monitorResults } from './monitor-results/routes.ts'
 import { monitorAgreement } from './monitors/agreement/routes.ts'
+import { monitorComparison } from './monitors/comparison/routes.ts'
 import { monitors } from './monitors/routes.ts'
 import { monitorTrend } from './monitors/trend/routes.ts'
 import { isSuspended } from './organizations/queries.ts'
@@ -101,6 +102,7 @@ const resources = [
   reviewClaims,
   reviewAdjudication,
   monitorTrend,
+  monitorComparison,
   monitorAgreement,
   integrations,
   integrationSyncs,

@@ -470,6 +470,9 @@ const monitors = (send: Send) => ({
   /** Count what a monitor found, by the hours, days or weeks in which the calls started. */
   getTrend: (id: string, query?: Query<'/v1/monitors/{id}/trend', 'get'>, options?: RequestOptions): Promise<Answer<'/v1/monitors/{id}/trend', 'get'>> =>
     send.json('GET', path`/v1/monitors/${id}/trend`, { query }, options),
+  /** Compare how often monitors were affected with the period before. */
+  compare: (query?: Query<'/v1/monitors/comparison', 'get'>, options?: RequestOptions): Promise<Answer<'/v1/monitors/comparison', 'get'>> =>
+    send.json('GET', '/v1/monitors/comparison', { query }, options),
   /** How the results of a monitor agree with what people judged, by version, the newest first. */
   listAgreement: (id: string, query?: Query<'/v1/monitors/{id}/agreement', 'get'>, options?: RequestOptions): Paged<Item<'/v1/monitors/{id}/agreement', 'get'>> =>
     send.list('GET', path`/v1/monitors/${id}/agreement`, { query }, options),

@@ -57,6 +57,10 @@ describe('tools', () => {
       inputSchema: { required: ['id', 'conversationId'] },
     })
     expect(JSON.stringify(listed)).not.toContain('$ref')
+    for (const { name, title, outputSchema } of listed) {
+      expect(title, name).toMatch(/^[A-Z]\w+ /)
+      expect(Object.keys(outputSchema?.properties ?? {}), name).not.toEqual([])
+    }
   })
 
   it.each(['legacy', { pin: '2026-07-28' }] as const)('are there for clients of either protocol: %j', async (mode) => {
@@ -99,10 +103,16 @@ describe('tools', () => {
       get_export: { id: exportId },
       get_experiment: { id: experiment.id },
     }
+    // A client that knows the schemas of answers checks them.
+    const client = await connect(key)
+    await client.listTools()
     for (const { name } of tools) {
       const { isError, text, data } = await use(key, name, args[name])
       expect(isError, `${name}: ${text}`).toBe(false)
       expect(data, name).toBeDefined()
+      const again = name === 'create_export' ? { ...args[name], operationId: randomUUID() } : args[name]
+      const { structuredContent } = await client.callTool({ name, arguments: again ?? {} })
+      expect(Object.keys(structuredContent as object).sort(), name).toEqual(Object.keys(data).sort())
     }
     const { data } = await use(key, 'get_export', { id: exportId })
     expect((await fetch(data.downloadUrl)).status).toBe(200)
@@ -146,6 +156,74 @@ it('long texts are cut, and links never: a part of one leads nowhere', async () 
   const { id } = await makeConversation(server, key, { metadata: { link, note: 'n'.repeat(3_000) } })
   const { metadata } = (await use(key, 'get_conversation', { id })).data
   expect(metadata).toEqual({ link, note: `${'n'.repeat(2_000)}… (1000 more characters)` })
+})
+
+it('answers have names and links to the console beside ids', async () => {
+  const { key } = await makeOrganization(server)
+  const { id, agentId } = await makeConversation(server, key, { metadata: { agentId: randomUUID() } })
+  const { name } = (await call('GET', `/v1/agents/${agentId}`, { key })).body
+  const found = (await use(key, 'search_conversations', { filter: {} })).data.data[0]
+  expect(found).toMatchObject({
+    url: `${origin}/conversations/${id}`,
+    agentName: name,
+    agentUrl: `${origin}/agents/${agentId}`,
+  })
+  expect(Object.keys(found.metadata)).toEqual(['agentId'])
+})
+
+it('a finding is written in Markdown', async () => {
+  const { key } = await makeOrganization(server)
+  const description = 'They **promise** refunds.'
+  const { data } = await use(key, 'create_finding', { title: 'Refunds', description })
+  expect(data.url).toBe(`${origin}/findings/${data.id}`)
+  const stored = (await call('GET', `/v1/findings/${data.id}`, { key })).body
+  expect(stored.description.content[0].content[1]).toEqual({ type: 'text', text: 'promise', marks: [{ type: 'bold' }] })
+  const document = { type: 'doc', content: [] }
+  expect(await use(key, 'create_finding', { title: 'x', description: document })).toMatchObject({
+    isError: true,
+    text: expect.stringContaining('description'),
+  })
+})
+
+it('which monitors got worse this week, with three examples each, takes one call', async () => {
+  const { key } = await makeOrganization(server)
+  const [worse, same] = [
+    await makeMonitor(server, key, { name: 'Worse' }),
+    await makeMonitor(server, key, { name: 'Same' }),
+  ]
+  const now = server.clock.now().getTime()
+  const results: object[] = []
+  for (let number = 0; number < 40; number++) {
+    const isCurrent = number >= 20
+    const startedAt = new Date(now - (isCurrent ? 2 : 9) * 24 * 60 * 60_000 + number * 60_000).toISOString()
+    const { id: conversationId } = await makeConversation(server, key, { startedAt, endedAt: startedAt })
+    const result = (isAffected: boolean) => (isAffected ? 'affected' : 'not_affected')
+    const common = { conversationId, reasoning: `call ${number}` }
+    results.push({ ...common, monitorId: worse.id, result: result(isCurrent ? number % 4 !== 0 : number % 4 === 0) })
+    results.push({ ...common, monitorId: same.id, result: result(number % 2 === 0) })
+  }
+  const sent = await call('POST', '/v1/monitor-results', { key, body: { results } })
+  expect(sent.text).not.toContain('rejected')
+  const { data } = await use(key, 'compare_monitors')
+  expect(data.data).toMatchObject([
+    {
+      ...{ monitorId: worse.id, monitorName: 'Worse', monitorUrl: `${origin}/monitors/${worse.id}`, change: 'higher' },
+      current: { affected: 15, notAffected: 5, rate: { value: 0.75 } },
+      previous: { affected: 5, notAffected: 15, rate: { value: 0.25 } },
+      ...{ difference: { value: 0.5 }, definitionChanged: false },
+      examples: [{ reasoning: 'call 39' }, { reasoning: 'call 38' }, { reasoning: 'call 37' }],
+    },
+    { monitorId: same.id, change: 'unclear', difference: { value: 0 } },
+  ])
+  const [first] = data.data
+  // Newcombe's interval of 15 in 20 against 5 in 20.
+  expect([first.difference.low, first.difference.high].map((bound) => bound.toFixed(2))).toEqual(['0.19', '0.70'])
+  const [example] = first.examples
+  expect(example.conversationUrl).toBe(`${origin}/conversations/${example.conversationId}`)
+  const other = await makeOrganization(server)
+  expect((await use(other.key, 'compare_monitors')).data.data).toEqual([])
+  const bad = { since: '2026-11-02T00:00:00Z', until: '2026-11-01T00:00:00Z' }
+  expect(await use(key, 'compare_monitors', bad)).toMatchObject({ isError: true })
 })
 
 it('a trend that does not fit says what to ask for in its place', async () => {

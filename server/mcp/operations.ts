@@ -21,6 +21,7 @@ export type Callable = {
     required: string[]
     additionalProperties: false
   }
+  outputSchema: JsonSchema
   placeOf: Map<string, Place>
   /**
    * In what the operation does not check itself: arguments that only shape the reading, and those of the path, which
@@ -70,6 +71,33 @@ const argumentsOf = ({ parameters = [], requestBody }: Operation, { components }
   )
 }
 
+/** So deep models are told what is in an answer. */
+const outputDepth = 4
+
+/**
+ * What an answer holds, without its bounds: texts are cut, parts that are too large become text, and names and links
+ * come in addition.
+ */
+const loosened = (schema: JsonSchema, depth = outputDepth): JsonSchema => {
+  const { description, type, properties, items } = schema
+  const told = description === undefined ? {} : { description }
+  if (depth === 0) return told
+  if (properties) {
+    const inside = Object.entries(properties).map(([name, part]) => [name, loosened(part, depth - 1)])
+    return { ...told, type: ['object', 'string', 'null'], properties: Object.fromEntries(inside) }
+  }
+  if (items) return { ...told, type: ['array', 'string', 'null'], items: loosened(items, depth - 1) }
+  const types = [type ?? []].flat()
+  const isPlain = types.length > 0 && types.every((each) => each !== 'object' && each !== 'array')
+  return isPlain ? { ...told, type: [...new Set([...types, 'null'])] } : told
+}
+
+const outputOf = ({ responses }: Operation, { components }: OpenApiDocument): JsonSchema => {
+  const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
+  const schema = success?.content?.['application/json']?.schema ?? {}
+  return { ...loosened(withoutReferences(schema, components.schemas) as JsonSchema), type: 'object' }
+}
+
 const checkOf = (properties: Record<string, JsonSchema>): Callable['faultOf'] => {
   const validate = compileStrict({ type: 'object', properties })
   return (args) => {
@@ -91,14 +119,20 @@ const callableOf = (document: OpenApiDocument, tool: Tool): Callable => {
   const access = operation['x-access']
   if (typeof access === 'string') throw new Error(`The tool ${tool.name} is not for keys of an organization.`)
   const own = argumentsOf(operation, document)
-  const properties = { ...Object.fromEntries(own.map(({ name, schema }) => [name, schema])), ...tool.reading }
+  const written = Object.fromEntries(Object.entries(tool.written ?? {}).map(([name, { schema }]) => [name, schema]))
+  const ofOperation = Object.fromEntries(own.map(({ name, schema }) => [name, schema]))
+  const properties = { ...ofOperation, ...written, ...tool.reading }
   if (Object.keys(properties).length < own.length) throw new Error(`Two arguments of ${tool.name} have one name.`)
   const inPath = own.filter(({ place }) => place === 'path')
   const required = own.filter((argument) => argument.required).map(({ name }) => name)
   return {
     ...{ tool, path, method, access },
     inputSchema: { type: 'object', properties, required, additionalProperties: false },
-    faultOf: checkOf({ ...Object.fromEntries(inPath.map(({ name, schema }) => [name, schema])), ...tool.reading }),
+    outputSchema: outputOf(operation, document),
+    faultOf: checkOf({
+      ...Object.fromEntries(inPath.map(({ name, schema }) => [name, schema])),
+      ...{ ...written, ...tool.reading },
+    }),
     placeOf: new Map(own.map(({ name, place }) => [name, place])),
     linkPath: tool.link === undefined ? undefined : find(tool.link).path,
   }

@@ -25,19 +25,26 @@ const mayCall = (actor: Actor, { access }: Callable): boolean => {
   }
 }
 
-const describe = ({ tool, inputSchema, method }: Callable): Tool => {
+const describe = ({ tool, inputSchema, outputSchema, method }: Callable): Tool => {
   const readOnlyHint = method === 'GET' || tool.operationId.startsWith('search') || tool.operationId.startsWith('count')
   return {
     name: tool.name,
+    title: tool.title,
     description: tool.about,
     // JSON, as the document that it is read from.
     inputSchema: inputSchema as Tool['inputSchema'],
-    annotations: { readOnlyHint, openWorldHint: false, ...(!readOnlyHint && { destructiveHint: false }) },
+    outputSchema: outputSchema as Tool['outputSchema'],
+    annotations: {
+      title: tool.title,
+      readOnlyHint,
+      openWorldHint: false,
+      ...(!readOnlyHint && { destructiveHint: false }),
+    },
   }
 }
 
 /** One for each request: it knows who calls, and nothing of a call before. */
-const serverFor = (app: App, request: FastifyRequest, callables: Map<string, Callable>): Server => {
+const serverFor = (app: App, deps: Deps, request: FastifyRequest, callables: Map<string, Callable>): Server => {
   const server = new Server({ name: 'earshot', version: '1' }, { capabilities: { tools: {} }, instructions })
   server.setRequestHandler('tools/list', () => {
     const permitted = [...callables.values()].filter((callable) => mayCall(request.actor, callable))
@@ -45,7 +52,7 @@ const serverFor = (app: App, request: FastifyRequest, callables: Map<string, Cal
   })
   server.setRequestHandler('tools/call', ({ params }) => {
     const callable = callables.get(params.name)
-    if (callable) return callTool(app, request, callable, params.arguments ?? {})
+    if (callable) return callTool(app, deps, request, callable, params.arguments ?? {})
     return { isError: true, content: [{ type: 'text', text: `There is no tool ${params.name.slice(0, 100)}.` }] }
   })
   return server
@@ -65,7 +72,7 @@ export const mcp = (app: App, deps: Deps): void => {
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     callables ??= readCallables(app)
     const known = callables
-    const handler = createMcpHandler(() => serverFor(app, request, known), { maxSubscriptions: 0 })
+    const handler = createMcpHandler(() => serverFor(app, deps, request, known), { maxSubscriptions: 0 })
     try {
       const asked = new Request(new URL('/mcp', deps.baseUrl()), {
         method: 'POST',

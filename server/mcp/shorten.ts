@@ -23,7 +23,7 @@ const isObject = (value: unknown): value is Json => typeof value === 'object' &&
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
 /** JSON in which no text can end a fence around it. */
-const encode = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')
+export const encode = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')
 
 const sizeOf = (value: unknown): number => encode(value).length
 
@@ -108,18 +108,18 @@ export const shortExperiment: Shorten = ({ outcomes, health, notifications: _peo
  * Any answer, within the bound of a whole one. A list that does not fit loses its end together with its cursor, which
  * would skip what was left out.
  */
-export const fitAnswer = (answer: Json, { hasPages }: { hasPages: boolean }): string => {
+export const fitAnswer = (answer: Json, { hasPages }: { hasPages: boolean }): Json => {
   // An object stays one.
   const cut = cutTexts(answer) as Json
-  if (!Array.isArray(cut.data)) return encode(shrink(cut, mostInAll))
+  if (!Array.isArray(cut.data)) return shrink(cut, mostInAll)
   const { data, nextCursor, ...others } = cut
   const all = listOf(data)
   const shown = fitting(all, mostInAll - noteCharacters - sizeOf(others))
   const left = all.length - shown.length
   if (left > 0) {
     const how = hasPages ? `ask again with limit ${shown.length}, and read on with its cursor` : 'take a shorter window'
-    return encode({ ...others, data: shown, note: `${left} more do not fit; ${how}.` })
+    return { ...others, data: shown, note: `${left} more do not fit; ${how}.` }
   }
   const whole = { ...cut, data: shown }
-  return encode(nextCursor ? { ...whole, note: 'There are more; send nextCursor as cursor.' } : whole)
+  return nextCursor ? { ...whole, note: 'There are more; send nextCursor as cursor.' } : whole
 }

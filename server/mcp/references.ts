@@ -1,0 +1,82 @@
+// What stands beside ids in answers: the name of what they name, and where the console shows it.
+import { sql } from 'kysely'
+import type { Deps } from '../deps.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+
+type Json = Record<string, unknown>
+
+type Reference = { table?: 'agents' | 'companies' | 'monitors' | 'findings' | 'experiments'; page: string }
+
+const references: Record<string, Reference> = {
+  agentId: { table: 'agents', page: '/agents/' },
+  companyId: { table: 'companies', page: '/companies/' },
+  monitorId: { table: 'monitors', page: '/monitors/' },
+  findingId: { table: 'findings', page: '/findings/' },
+  experimentId: { table: 'experiments', page: '/experiments/' },
+  conversationId: { page: '/conversations/' },
+}
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What others wrote holds ids of their own, and turns have none. */
+const foreign = new Set(['metadata', 'content', 'turns', 'description', 'evidence', 'filter', 'filters', 'scope'])
+
+const mostIds = 1_000
+const deepest = 6
+
+/** Visits each object of an answer. */
+const visit = (value: unknown, see: (object: Json) => void, depth = 0): void => {
+  if (depth > deepest) return
+  if (Array.isArray(value)) for (const item of value) visit(item, see, depth + 1)
+  if (!isObject(value)) return
+  for (const [name, part] of Object.entries(value)) if (!foreign.has(name)) visit(part, see, depth + 1)
+  see(value)
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+const findNames = async (db: Db, org: OrgId, table: string, ids: string[]): Promise<Map<string, string>> => {
+  const name = sql.ref(table === 'findings' ? 'title' : 'name')
+  const { rows } = await sql<{ id: string; name: string }>`
+    SELECT id, ${name} AS name FROM ${sql.table(table)}
+    WHERE organization_id = ${org} AND id = ANY(${ids}::uuid[])`.execute(db)
+  return new Map(rows.map((row) => [row.id, row.name]))
+}
+
+type Surroundings = Pick<Deps, 'db' | 'baseUrl'>
+
+/** The answer itself, in which `agentName` and `agentUrl` stand beside `agentId`, and so on. */
+export const withNamesAndLinks = async (
+  { db, baseUrl }: Surroundings,
+  org: OrgId,
+  answer: Json,
+  page: string | undefined,
+): Promise<Json> => {
+  const ids = new Map<string, Set<string>>()
+  visit(answer, (object) => {
+    for (const [name, { table }] of Object.entries(references)) {
+      const id = object[name]
+      if (table === undefined || typeof id !== 'string' || !uuid.test(id)) continue
+      const ofTable = ids.get(table) ?? new Set()
+      if (ofTable.size < mostIds) ids.set(table, ofTable.add(id))
+    }
+  })
+  const names = new Map<string, Map<string, string>>()
+  for (const [table, found] of ids) names.set(table, await findNames(db, org, table, [...found]))
+  const linkTo = (path: string, id: string) => new URL(path + id, baseUrl()).href
+  visit(answer, (object) => {
+    for (const [name, { table, page: path }] of Object.entries(references)) {
+      const id = object[name]
+      if (typeof id !== 'string' || !uuid.test(id)) continue
+      const about = name.replace(/Id$/, '')
+      const known = table === undefined ? undefined : names.get(table)?.get(id)
+      if (known !== undefined) object[`${about}Name`] = known
+      object[`${about}Url`] = linkTo(path, id)
+    }
+  })
+  if (page === undefined) return answer
+  for (const item of Array.isArray(answer.data) ? answer.data : [answer]) {
+    if (isObject(item) && typeof item.id === 'string') item.url = linkTo(page, item.id)
+  }
+  return answer
+}
