@@ -73,8 +73,8 @@ const methodOf = (operation: Told): string => {
   const queries = parameters.filter((parameter) => parameter.in === 'query')
   const kinds = Object.entries(requestBody?.content ?? {})
   const json = kinds.find(([kind]) => kind === 'application/json')?.[1].schema
-  const isOptional = Array.isArray(json?.type) && json.type.includes('null')
-  const takesNothing = isOptional && Object.keys(json.properties ?? {}).length === 0
+  const isOptional = !requestBody?.required
+  const takesNothing = isOptional && Object.keys(json?.properties ?? {}).length === 0
   const sent: string[] = []
   const given = names.map((name) => `${name}: string`)
   if (json && !takesNothing) {

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { App } from '../platform/http/http.ts'
-import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
+import { answers, Empty, IdParams, NoQuery, Page, PageQuery, withHeaders } from '../platform/http/schemas.ts'
 import { newId } from '../platform/ids.ts'
 import {
   getAgent,
@@ -34,6 +34,7 @@ export const agents = (app: App, { db, clock }: Deps): void => {
         tags,
         operationId: 'listAgents',
         summary: 'List agents, newest first',
+        description: 'All filters that you set must match.',
         querystring: AgentQuery,
         response: answers({ 200: Page(Agent) }, 400, 401),
       },
@@ -55,6 +56,7 @@ export const agents = (app: App, { db, clock }: Deps): void => {
         tags,
         operationId: 'createAgent',
         summary: 'Create an agent',
+        description: 'Answers 409 if another agent has this `externalId`.',
         querystring: NoQuery,
         body: AgentCreate,
         response: answers({ 201: Agent }, 400, 401, 403, 409),
@@ -81,6 +83,7 @@ export const agents = (app: App, { db, clock }: Deps): void => {
         tags,
         operationId: 'getAgent',
         summary: 'Get an agent',
+        description: 'Archived agents can be read too; `archivedAt` is set.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: Agent }, 401, 404),
@@ -97,6 +100,8 @@ export const agents = (app: App, { db, clock }: Deps): void => {
         tags,
         operationId: 'updateAgent',
         summary: 'Change an agent, its groups, or bring it back from the archive',
+        description:
+          'Fields that you leave out keep their values. `groupIds` replaces the whole list, and `archived: false` brings an agent back.',
         params: IdParams,
         querystring: NoQuery,
         body: AgentUpdate,
@@ -125,6 +130,7 @@ export const agents = (app: App, { db, clock }: Deps): void => {
         tags,
         operationId: 'archiveAgent',
         summary: 'Archive an agent; its conversations stay',
+        description: 'To bring it back, update it with `archived: false`.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404),
@@ -147,6 +153,7 @@ export const agents = (app: App, { db, clock }: Deps): void => {
         tags,
         operationId: 'listAgentVersions',
         summary: 'List the versions of an agent, newest first',
+        description: 'Versions are numbered per agent, starting at 1.',
         params: IdParams,
         querystring: PageQuery,
         response: answers({ 200: Page(AgentVersion) }, 401, 404),
@@ -171,10 +178,11 @@ export const agents = (app: App, { db, clock }: Deps): void => {
         tags,
         operationId: 'createAgentVersion',
         summary: 'Make a version, or find the one with this prompt and configuration',
+        description: 'Answers 201 for a new version and 200 for one that already exists. Versions never change.',
         params: IdParams,
         querystring: NoQuery,
         body: AgentVersionCreate,
-        response: answers({ 200: AgentVersion, 201: AgentVersion }, 400, 401, 403, 404, 409),
+        response: answers({ 200: withHeaders(AgentVersion, 'Location'), 201: AgentVersion }, 400, 401, 403, 404, 409),
       },
     },
     async ({ actor, params, body }, reply) => {
@@ -199,6 +207,7 @@ export const agents = (app: App, { db, clock }: Deps): void => {
         tags,
         operationId: 'getAgentVersion',
         summary: 'Get a version of an agent',
+        description: 'Includes the system prompt and the configuration in full.',
         params: VersionParams,
         querystring: NoQuery,
         response: answers({ 200: AgentVersion }, 401, 404),

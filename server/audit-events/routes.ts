@@ -13,6 +13,7 @@ export const auditEvents = (app: App, { db }: Deps): void => {
         tags: ['Audit Events'],
         operationId: 'listAuditEvents',
         summary: 'List who did what, newest first',
+        description: 'Every event names the actor, the action, its targets and the request ID.',
         querystring: PageQuery,
         response: answers({ 200: Page(AuditEvent) }, 401, 403),
       },

@@ -148,7 +148,7 @@ export const ConversationUpdate = Closed(
     customerId: optional(CustomerId),
     metadata: Type.Optional({ ...Metadata, description: 'Merged by key; a key that is null is taken out.' }),
     transcript: Type.Optional(
-      Type.Unsafe<unknown>({ ...TranscriptInput, type: ['array', 'object', 'string', 'number', 'boolean'] }),
+      Type.Unsafe<unknown>({ ...TranscriptInput, type: ['array', 'object', 'string', 'number', 'boolean'], items: {} }),
     ),
     recordingUrl: Type.Optional({
       ...RecordingUrl,

@@ -105,6 +105,7 @@ export const experiments = (app: App, deps: Deps): void => {
         tags,
         operationId: 'listExperiments',
         summary: 'List experiments, newest first',
+        description: 'All filters that you set must match.',
         querystring: ExperimentQuery,
         response: answers({ 200: Page(ExperimentSummary) }, 400, 401),
       },
@@ -128,6 +129,8 @@ export const experiments = (app: App, deps: Deps): void => {
         tags,
         operationId: 'getExperiment',
         summary: 'Get an experiment with its outcomes and its health',
+        description:
+          'While the experiment runs, the numbers change as conversations arrive; `countedAt` says how current they are.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: Experiment }, 401, 404),

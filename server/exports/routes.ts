@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { Deps } from '../deps.ts'
 import type { App } from '../platform/http/http.ts'
-import { answers, Closed, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
+import { answers, Closed, Empty, IdParams, NoQuery, Page, PageQuery, withHeaders } from '../platform/http/schemas.ts'
 import { askedHeaders, askForExport, endByHand, waitingHeaders } from './ask.ts'
 import { parseConfiguration } from './configuration.ts'
 import { linkToFile } from './download.ts'
@@ -48,7 +48,16 @@ export const monitorExports = (app: App, deps: Deps): void => {
           '`Idempotent-Replayed: true`. At most 100,000 calls, and 20 unfinished exports at a time.',
         querystring: NoQuery,
         body: MonitorExportCreate,
-        response: answers({ 202: MonitorExport }, 400, 401, 403, 404, 409, 429, 503),
+        response: answers(
+          { 202: withHeaders(MonitorExport, 'Location', 'Retry-After', 'Idempotent-Replayed') },
+          400,
+          401,
+          403,
+          404,
+          409,
+          429,
+          503,
+        ),
       },
     },
     async ({ actor, body }, reply) => {
@@ -72,6 +81,7 @@ export const monitorExports = (app: App, deps: Deps): void => {
         tags,
         operationId: 'listMonitorExports',
         summary: 'List exports, newest first',
+        description: 'Includes expired exports, whose files are gone. Set `status` to list only some.',
         querystring: Closed({ ...PageQuery.properties, ...ExportFilter }),
         response: answers({ 200: Page(MonitorExport) }, 400, 401, 403, 503),
       },
@@ -96,6 +106,8 @@ export const monitorExports = (app: App, deps: Deps): void => {
         tags,
         operationId: 'previewMonitorExport',
         summary: 'Count the rows that an export would have, and show the first of them',
+        description:
+          'Reads only and creates no export. `exceedsLimit` tells you that the export itself would be too large.',
         querystring: NoQuery,
         body: MonitorExportPreviewRequest,
         response: answers({ 200: MonitorExportPreview }, 400, 401, 403, 404, 503),
@@ -116,9 +128,10 @@ export const monitorExports = (app: App, deps: Deps): void => {
         tags,
         operationId: 'getMonitorExport',
         summary: 'Get an export: its manifest as it is now',
+        description: 'Poll it until it is final; until then, `Retry-After` says how many seconds to wait.',
         params: IdParams,
         querystring: NoQuery,
-        response: answers({ 200: MonitorExport }, 400, 401, 403, 404, 503),
+        response: answers({ 200: withHeaders(MonitorExport, 'Retry-After') }, 400, 401, 403, 404, 503),
       },
     },
     async ({ actor, params }, reply) => {
@@ -135,6 +148,7 @@ export const monitorExports = (app: App, deps: Deps): void => {
         tags,
         operationId: 'deleteMonitorExport',
         summary: 'Cancel an unfinished export, or expire a completed one now',
+        description: 'The export stays listed, but its file can no longer be downloaded.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 400, 401, 403, 404, 409, 503),
@@ -160,7 +174,7 @@ export const monitorExports = (app: App, deps: Deps): void => {
           'the file where this service serves it.',
         params: IdParams,
         querystring: NoQuery,
-        response: answers({ 302: Empty }, 400, 401, 403, 404, 409, 410, 503),
+        response: answers({ 302: withHeaders(Empty, 'Location', 'X-File-Digest') }, 400, 401, 403, 404, 409, 410, 503),
       },
     },
     async ({ actor, params }, reply) => {
@@ -168,7 +182,7 @@ export const monitorExports = (app: App, deps: Deps): void => {
       return reply
         .code(302)
         .headers(await linkToFile(deps, actor, stored))
-        .send(null)
+        .send(undefined)
     },
   )
 }

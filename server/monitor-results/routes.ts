@@ -60,6 +60,7 @@ export const monitorResults = (app: App, deps: Deps): void => {
         tags,
         operationId: 'listMonitorResults',
         summary: 'List the results of a monitor, of the last call to start first',
+        description: 'All filters that you set must match. `since` and `until` apply to the start of the call.',
         params: IdParams,
         querystring: MonitorResultQuery,
         response: answers({ 200: Page(Result) }, 400, 401, 403, 404),

@@ -34,6 +34,7 @@ export const organizations = (app: App, { db, identity, clock, baseUrl }: Deps):
         tags,
         operationId: 'listOrganizations',
         summary: 'List the organizations of this instance, newest first',
+        description: 'Includes suspended organizations; `status` tells them apart.',
         querystring: PageQuery,
         response: answers({ 200: Page(Organization) }, 401),
       },
@@ -55,6 +56,8 @@ export const organizations = (app: App, { db, identity, clock, baseUrl }: Deps):
         tags,
         operationId: 'createOrganization',
         summary: 'Provision an organization with its owner and a first key',
+        description:
+          'The answer holds the API key and the owner’s invitation link. Store both: neither is shown again.',
         querystring: NoQuery,
         body: OrganizationCreate,
         response: answers({ 201: ProvisionedOrganization }, 400, 401, 409),
@@ -79,6 +82,7 @@ export const organizations = (app: App, { db, identity, clock, baseUrl }: Deps):
         tags,
         operationId: 'getOrganization',
         summary: 'Get an organization',
+        description: 'Suspended organizations can be read too.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: Organization }, 401, 404),
@@ -95,6 +99,7 @@ export const organizations = (app: App, { db, identity, clock, baseUrl }: Deps):
         tags,
         operationId: 'updateOrganization',
         summary: 'Rename an organization, or switch its entitlements and features',
+        description: 'Fields that you leave out keep their values. To suspend an organization, use `/suspend`.',
         params: IdParams,
         querystring: NoQuery,
         body: OrganizationUpdate,
@@ -120,6 +125,10 @@ export const organizations = (app: App, { db, identity, clock, baseUrl }: Deps):
           tags,
           operationId: `${verb}Organization`,
           summary: verb === 'suspend' ? 'Answer 403 to everything the organization sends' : 'End a suspension',
+          description:
+            verb === 'suspend'
+              ? 'Its data is kept. Suspending a suspended organization changes nothing.'
+              : 'Keys and sessions of the organization work again. Reactivating an active organization changes nothing.',
           params: IdParams,
           querystring: NoQuery,
           body: NoBody,
@@ -145,6 +154,7 @@ export const organizations = (app: App, { db, identity, clock, baseUrl }: Deps):
         tags,
         operationId: 'getOwnOrganization',
         summary: 'Get the organization of the key',
+        description: '`judgeSpending` compares what LLM judges cost this month with `monthlyJudgeBudget`.',
         querystring: NoQuery,
         response: answers({ 200: OwnOrganization }, 401),
       },
@@ -160,6 +170,8 @@ export const organizations = (app: App, { db, identity, clock, baseUrl }: Deps):
         tags,
         operationId: 'updateOwnOrganization',
         summary: 'Change the settings of the organization of the key',
+        description:
+          'Fields that you leave out keep their values. Entitlements and features can only be changed with the service key.',
         querystring: NoQuery,
         body: OwnOrganizationUpdate,
         response: answers({ 200: OwnOrganization }, 400, 401, 403),

@@ -85,6 +85,7 @@ export const reviews = (app: App, deps: Deps): void => {
         tags,
         operationId: 'createReview',
         summary: 'Review a conversation outside of buckets',
+        description: 'The review is yours. To submit it in the same request, set `status` to `completed`.',
         querystring: NoQuery,
         body: ReviewCreate,
         response: answers({ 201: Review }, 400, 401, 403, 409),

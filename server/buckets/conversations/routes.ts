@@ -31,6 +31,8 @@ export const bucketConversations = (app: App, { db, clock }: Deps): void => {
         tags,
         operationId: 'listBucketConversations',
         summary: 'List the conversations of a bucket, those that were put in last first',
+        description:
+          '`reviewsCompleted` and `reviewsWanted` show the progress of each conversation. Set `status` to list only some.',
         params: IdParams,
         querystring: BucketConversationQuery,
         response: answers({ 200: Page(BucketConversation) }, 400, 401, 404),

@@ -17,6 +17,7 @@ export const bucketProgress = (app: App, { db, clock }: Deps): void => {
         tags: ['Buckets'],
         operationId: 'getBucketProgress',
         summary: 'Count what is reviewed of a bucket and what is left, also by reviewer',
+        description: 'Set `timezone` to choose when today begins.',
         params: IdParams,
         querystring: ProgressQuery,
         response: answers({ 200: Progress }, 400, 401, 404),

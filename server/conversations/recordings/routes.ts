@@ -124,7 +124,7 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): 
             disposition: 'inline',
           })
         : blobs.passingUrl(blobKey, linkExpiry(clock.now()))
-      return reply.code(302).header('location', url).header('cache-control', 'no-store').send(null)
+      return reply.code(302).header('location', url).header('cache-control', 'no-store').send(undefined)
     },
   )
 }

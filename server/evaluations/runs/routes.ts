@@ -5,7 +5,7 @@ import { getMonitor } from '../../monitors/queries.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
 import { ApiError, invalid } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
-import { answers, IdParams, NoBody, NoQuery, Page, PageQuery } from '../../platform/http/schemas.ts'
+import { answers, IdParams, NoBody, NoQuery, Page, PageQuery, withHeaders } from '../../platform/http/schemas.ts'
 import { newId } from '../../platform/ids.ts'
 import { estimateRun } from './estimate.ts'
 import { evaluateRun } from './jobs.ts'
@@ -43,6 +43,7 @@ export const evaluationRuns = (app: App, deps: Deps): void => {
         tags,
         operationId: 'listMonitorEvaluations',
         summary: 'List the runs of a monitor, newest first',
+        description: 'Each run shows its progress: `total`, `scored`, `unscored` and `failed`.',
         params: IdParams,
         querystring: PageQuery,
         response: answers({ 200: Page(Run) }, 400, 401, 403, 404),
@@ -75,7 +76,7 @@ export const evaluationRuns = (app: App, deps: Deps): void => {
         params: IdParams,
         querystring: NoQuery,
         body: RunCreate,
-        response: answers({ 200: RunEstimate, 202: Run }, 400, 401, 403, 404, 409),
+        response: answers({ 200: RunEstimate, 202: withHeaders(Run, 'Location') }, 400, 401, 403, 404, 409),
       },
     },
     async ({ actor, params, body }, reply) => {
@@ -132,6 +133,7 @@ export const evaluationRuns = (app: App, deps: Deps): void => {
         tags,
         operationId: 'getMonitorEvaluation',
         summary: 'Get a run of a monitor with its progress',
+        description: 'Poll it until `finishedAt` is set.',
         params: RunParams,
         querystring: NoQuery,
         response: answers({ 200: Run }, 400, 401, 403, 404),
@@ -151,6 +153,7 @@ export const evaluationRuns = (app: App, deps: Deps): void => {
         tags,
         operationId: 'cancelMonitorEvaluation',
         summary: 'Cancel a run; what it found stays',
+        description: 'Answers 409 if the run is not in progress. A cancelled run can be resumed.',
         params: RunParams,
         querystring: NoQuery,
         body: NoBody,
@@ -181,6 +184,7 @@ export const evaluationRuns = (app: App, deps: Deps): void => {
         tags,
         operationId: 'resumeMonitorEvaluation',
         summary: 'Take up a cancelled or failed run where it stopped',
+        description: 'Answers 409 unless the run was cancelled or has failed.',
         params: RunParams,
         querystring: NoQuery,
         body: NoBody,

@@ -7,7 +7,7 @@ import { linkToFile } from '../../exports/download.ts'
 import { manifestOf } from '../../exports/manifest.ts'
 import { getExport, listExports, type StoredExport } from '../../exports/queries.ts'
 import type { App } from '../../platform/http/http.ts'
-import { answers, Empty, IdParams, NoQuery, Page } from '../../platform/http/schemas.ts'
+import { answers, Empty, IdParams, NoQuery, Page, withHeaders } from '../../platform/http/schemas.ts'
 import { getExperiment } from '../queries.ts'
 import { type Configuration, parseConfiguration } from './configuration.ts'
 import { ExperimentExport, ExperimentExportCreate, ExportParams, ExportQuery } from './schema.ts'
@@ -45,7 +45,16 @@ export const experimentExports = (app: App, deps: Deps): void => {
         params: IdParams,
         querystring: NoQuery,
         body: ExperimentExportCreate,
-        response: answers({ 202: ExperimentExport }, 400, 401, 403, 404, 409, 429, 503),
+        response: answers(
+          { 202: withHeaders(ExperimentExport, 'Location', 'Retry-After', 'Idempotent-Replayed') },
+          400,
+          401,
+          403,
+          404,
+          409,
+          429,
+          503,
+        ),
       },
     },
     async ({ actor, params, body }, reply) => {
@@ -67,6 +76,7 @@ export const experimentExports = (app: App, deps: Deps): void => {
         tags,
         operationId: 'listExperimentExports',
         summary: 'List the exports of an experiment, newest first',
+        description: 'Includes expired exports, whose files are gone. Set `status` to list only some.',
         params: IdParams,
         querystring: ExportQuery,
         response: answers({ 200: Page(ExperimentExport) }, 400, 401, 403, 404, 503),
@@ -93,9 +103,10 @@ export const experimentExports = (app: App, deps: Deps): void => {
         tags,
         operationId: 'getExperimentExport',
         summary: 'Get an export of an experiment: its manifest as it is now',
+        description: 'Poll it until it is final; until then, `Retry-After` says how many seconds to wait.',
         params: ExportParams,
         querystring: NoQuery,
-        response: answers({ 200: ExperimentExport }, 400, 401, 403, 404, 503),
+        response: answers({ 200: withHeaders(ExperimentExport, 'Retry-After') }, 400, 401, 403, 404, 503),
       },
     },
     async ({ actor, params }, reply) => {
@@ -112,6 +123,7 @@ export const experimentExports = (app: App, deps: Deps): void => {
         tags,
         operationId: 'deleteExperimentExport',
         summary: 'Cancel an unfinished export of an experiment, or expire a completed one now',
+        description: 'The export stays listed, but its file can no longer be downloaded.',
         params: ExportParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 400, 401, 403, 404, 409, 503),
@@ -136,7 +148,7 @@ export const experimentExports = (app: App, deps: Deps): void => {
           'Follow it without the key. `X-File-Digest` is the digest of the file.',
         params: ExportParams,
         querystring: NoQuery,
-        response: answers({ 302: Empty }, 400, 401, 403, 404, 409, 410, 503),
+        response: answers({ 302: withHeaders(Empty, 'Location', 'X-File-Digest') }, 400, 401, 403, 404, 409, 410, 503),
       },
     },
     async ({ actor, params }, reply) => {
@@ -144,7 +156,7 @@ export const experimentExports = (app: App, deps: Deps): void => {
       return reply
         .code(302)
         .headers(await linkToFile(deps, actor, stored))
-        .send(null)
+        .send(undefined)
     },
   )
 }

@@ -44,6 +44,7 @@ export const experimentRuns = (app: App, { db, clock, jobs }: Deps): void => {
         tags,
         operationId: 'listExperimentEvaluations',
         summary: 'List the evaluation runs of an experiment, newest first',
+        description: 'Each run shows its progress: `total`, `scored`, `unscored` and `failed`.',
         params: IdParams,
         querystring: PageQuery,
         response: answers({ 200: Page(ExperimentRun) }, 401),

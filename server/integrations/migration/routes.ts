@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { idOf, objectOf, textOf } from '../../conversations/transcripts/json.ts'
 import type { Deps } from '../../deps.ts'
 import type { App } from '../../platform/http/http.ts'
-import { AnyQuery, answers } from '../../platform/http/schemas.ts'
+import { AnyQuery, answers, withHeaders } from '../../platform/http/schemas.ts'
 import { readBluejay } from './bluejay.ts'
 import { readCekura } from './cekura.ts'
 import { readCoval } from './coval.ts'
@@ -47,9 +47,10 @@ export const migrationIntakes = (app: App, deps: Deps): void => {
         tags,
         operationId: 'receiveRoarkCall',
         summary: 'Take in a call as the SDK of Roark sends it',
+        description: 'To migrate, point the Roark SDK at this address and use an API key of Earshot.',
         body: RoarkCall,
         querystring: AnyQuery,
-        response: answers({ 200: RoarkAnswer }, 400, 401, 403, 409),
+        response: answers({ 200: withHeaders(RoarkAnswer, 'Location') }, 400, 401, 403, 409),
       },
     },
     async ({ actor, body }, reply) => {
@@ -87,7 +88,7 @@ export const migrationIntakes = (app: App, deps: Deps): void => {
         description: 'The key may stand in `X-API-Key`.',
         body: CovalConversation,
         querystring: AnyQuery,
-        response: answers({ 200: CovalAnswer }, 400, 401, 403, 409),
+        response: answers({ 200: withHeaders(CovalAnswer, 'Location') }, 400, 401, 403, 409),
       },
     },
     async ({ actor, body }, reply) => {
@@ -159,7 +160,7 @@ export const migrationIntakes = (app: App, deps: Deps): void => {
           description: 'The key may stand in `X-API-Key`.',
           body: BluejayCall,
           querystring: AnyQuery,
-          response: answers({ 200: BluejayAnswer }, 400, 401, 403, 409),
+          response: answers({ 200: withHeaders(BluejayAnswer, 'Location') }, 400, 401, 403, 409),
         },
       },
       async ({ actor, body }, reply) => {

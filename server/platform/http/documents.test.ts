@@ -7,6 +7,13 @@ import { referencePage } from './reference-page.ts'
 
 const { call } = await testServer()
 
+const listed = async () => {
+  const { body } = await call<OpenApiDocument>('GET', '/openapi.json')
+  return Object.entries(body.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
+  )
+}
+
 describe('/openapi.json', () => {
   it('is a valid document of OpenAPI 3.1, for anyone', async () => {
     const { status, headers, body } = await call('GET', '/openapi.json')
@@ -24,6 +31,66 @@ describe('/openapi.json', () => {
       const [, name = ''] = /^#\/components\/schemas\/(\w+)$/.exec(ref) ?? []
       expect(Object.keys(body.components.schemas)).toContain(name)
     }
+  })
+
+  it('names its server and its license', async () => {
+    const { body } = await call<OpenApiDocument>('GET', '/openapi.json')
+    expect(body.servers).toEqual([{ url: '/' }])
+    expect(body.info.license).toEqual({ name: 'Apache License 2.0', identifier: 'Apache-2.0' })
+  })
+
+  it('describes every operation in words that its summary does not hold', async () => {
+    for (const { name, operation } of await listed()) {
+      expect(operation.description, name).toMatch(/^[\w`].{15,}\.$/s)
+      expect(operation.description, name).not.toContain(operation.summary)
+    }
+  })
+
+  it('lets a body that need not be sent be absent, and never null', async () => {
+    const optional: string[] = []
+    for (const { name, operation } of await listed()) {
+      if (operation.requestBody?.required === false) optional.push(name)
+      for (const { schema } of Object.values(operation.requestBody?.content ?? {})) {
+        expect([schema.type].flat(), name).not.toContain('null')
+      }
+    }
+    expect(optional).toHaveLength(21)
+    expect(optional).toContain('POST /v1/experiments/{id}/evaluations')
+    expect(optional).toContain('POST /v1/experiments/{id}/finish')
+  })
+
+  it('says what every list holds, and has no keyword of ours in a schema', async () => {
+    const { body } = await call<OpenApiDocument>('GET', '/openapi.json')
+    const check = (node: unknown, at: string): void => {
+      if (typeof node !== 'object' || node === null) return
+      const { type } = node as { type?: unknown }
+      if (!Array.isArray(node) && [type].flat().includes('array')) expect(node, at).toHaveProperty('items')
+      expect(node, at).not.toHaveProperty('x-instant')
+      for (const [name, inner] of Object.entries(node)) check(inner, `${at}/${name}`)
+    }
+    check(body, '')
+  })
+
+  it('names the headers of answers, and gives a redirect no content', async () => {
+    const operations = await listed()
+    const headersOf = (id: string, status: string) =>
+      Object.keys(
+        operations.find(({ operation }) => operation.operationId === id)?.operation.responses[status]?.headers ?? {},
+      )
+    for (const { name, operation } of operations) {
+      for (const [status, { headers = {}, content }] of Object.entries(operation.responses)) {
+        if (status === '201' || status === '302') expect(headers, name).toHaveProperty('Location')
+        if (status === '302') expect(content, name).toBeUndefined()
+        if (status === '429' || status === '503' || status === 'default')
+          expect(headers, name).toHaveProperty('Retry-After')
+      }
+    }
+    for (const kind of ['Monitor', 'Experiment']) {
+      expect(headersOf(`create${kind}Export`, '202')).toEqual(['Location', 'Retry-After', 'Idempotent-Replayed'])
+      expect(headersOf(`get${kind}Export`, '200')).toEqual(['Retry-After'])
+      expect(headersOf(`download${kind}Export`, '302')).toEqual(['Location', 'X-File-Digest'])
+    }
+    expect(headersOf('getFile', '200')).toEqual(['Repr-Digest'])
   })
 })
 

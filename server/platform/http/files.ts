@@ -6,7 +6,7 @@ import { contentDisposition } from '../blobs/content-disposition.ts'
 import type { OrgId } from '../db/database.ts'
 import { ApiError, notFound } from '../errors.ts'
 import type { App } from './http.ts'
-import { answers, Closed, NoQuery } from './schemas.ts'
+import { answers, Closed, NoQuery, withHeaders } from './schemas.ts'
 
 /** Types that a browser plays or draws without running anything; all others are saved. */
 const shownInPlace = /^(audio\/[\w.+-]+|image\/(png|jpeg|gif|webp))$/
@@ -40,9 +40,14 @@ export const addFiles = (app: App, { blobs, isOpen }: FileOptions): void => {
       tags: ['Files'],
       operationId: 'getFile',
       summary: 'Get a stored file by its signed link; byte ranges work',
+      description: 'Needs no key: the link itself is the permission. Answers 410 after the link expires.',
       params: Closed({ token: Type.String({ minLength: 1, maxLength: 4_096 }) }),
       querystring: NoQuery,
-      response: answers({ 200: Type.Unsafe<unknown>({ contentMediaType: '*/*' }) }, 404, 410),
+      response: answers(
+        { 200: withHeaders(Type.Unsafe<unknown>({ contentMediaType: '*/*' }), 'Repr-Digest') },
+        404,
+        410,
+      ),
     },
     handler: async (request, reply) => {
       const link = blobs.readLink(request.params.token)

@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
+import { instantKeyword } from '../json-schema.ts'
 import type { Access } from './access.ts'
 import { mediaTypeNames } from './body.ts'
 import { type BuiltFile, packFile, sendBuiltFile } from './built-files.ts'
@@ -16,7 +17,11 @@ export type Operation = {
   requestBody?: { content: Record<string, { schema: JsonSchema; example?: unknown }>; required?: boolean }
   responses: Record<
     string,
-    { description: string; content?: Record<string, { schema: JsonSchema; example?: unknown }> }
+    {
+      description: string
+      headers?: Record<string, { schema: JsonSchema; description?: string }>
+      content?: Record<string, { schema: JsonSchema; example?: unknown }>
+    }
   >
   'x-access': Access
   'x-foreign'?: true
@@ -26,7 +31,8 @@ export type Operation = {
 
 export type OpenApiDocument = {
   openapi: string
-  info: { title: string; version: string; description: string }
+  info: { title: string; version: string; description: string; license?: { name: string; identifier: string } }
+  servers?: { url: string }[]
   tags: { name: string; description: string }[]
   paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, JsonSchema>; securitySchemes: Record<string, unknown> }
@@ -35,6 +41,7 @@ export type OpenApiDocument = {
 const info = {
   title: 'Earshot',
   version: 'v1',
+  license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
   description:
     'Send an API key as `Authorization: Bearer <API_KEY>`. A key belongs to one organization and reaches its data ' +
     'alone. Every failure is answered with the Error body; every answer carries `x-request-id`. Lists are paged: ' +
@@ -46,6 +53,7 @@ export const addOpenApi = async (app: FastifyInstance, areas: [name: string, des
     openapi: {
       openapi: '3.1.0',
       info,
+      servers: [{ url: '/' }],
       tags: areas.map(([name, description]) => ({ name, description })),
       components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
     },
@@ -90,7 +98,9 @@ export const openApiDocument = (app: FastifyInstance): OpenApiDocument => {
   const hoist = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(hoist)
     if (typeof node !== 'object' || node === null) return node
-    const entries = Object.entries(node).map(([name, value]) => [name, hoist(value)])
+    const entries = Object.entries(node)
+      .filter(([name]) => name !== instantKeyword)
+      .map(([name, value]) => [name, hoist(value)])
     const { title, ...schema } = Object.fromEntries(entries)
     if (typeof title !== 'string' || !('type' in schema)) return Object.fromEntries(entries)
     const { description, ...definition } = schema
@@ -111,6 +121,14 @@ export const openApiDocument = (app: FastifyInstance): OpenApiDocument => {
     if (schema.items) withoutDefaults(schema.items)
   }
 
+  /** Validation reads an absent body as null, which nobody can send. */
+  const allowNoBody = (body: Required<Operation>['requestBody']): void => {
+    const { schema } = body.content['application/json'] ?? {}
+    if (!Array.isArray(schema?.type) || !schema.type.includes('null')) return
+    schema.type = 'object'
+    body.required = false
+  }
+
   for (const operations of Object.values(document.paths)) {
     // HEAD is what HTTP makes of GET.
     delete operations.head
@@ -118,6 +136,7 @@ export const openApiDocument = (app: FastifyInstance): OpenApiDocument => {
       for (const parameter of operation.parameters ?? []) {
         if (parameter.schema.default !== undefined) parameter.required = false
       }
+      if (operation.requestBody) allowNoBody(operation.requestBody)
       for (const { schema } of Object.values(operation.requestBody?.content ?? {})) withoutDefaults(schema)
       const contents = [operation.requestBody, ...Object.values(operation.responses)].map((part) => part?.content ?? {})
       for (const [type, content] of contents.flatMap((media) => Object.entries(media))) {

@@ -86,6 +86,7 @@ const curl = (method: string, path: string, operation: Operation): string => {
   const [type, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? []
   const parts = [`curl -X ${method.toUpperCase()} "$EARSHOT_URL${path}"`]
   if (operation['x-access'] !== 'public') parts.push('-H "Authorization: Bearer $EARSHOT_KEY"')
+  if (operation.requestBody?.required === false) return parts.join(' \\\n  ')
   if (type === 'application/json') {
     parts.push('-H "Content-Type: application/json"', `-d '${JSON.stringify(content?.example, null, 2)}'`)
   } else if (type) {
@@ -96,9 +97,10 @@ const curl = (method: string, path: string, operation: Operation): string => {
 }
 
 const responses = (operation: Operation): Markup[] =>
-  Object.entries(operation.responses).map(([status, { description, content }]) => {
+  Object.entries(operation.responses).map(([status, { description, headers, content }]) => {
     const schema = Object.values(content ?? {})[0]?.schema
-    return html`<tr><th scope="row"><code>${status}</code></th><td>${schema && typeOf(schema)}</td><td>${description}</td></tr>`
+    const names = Object.keys(headers ?? {}).map((name) => html` <code>${name}</code>`)
+    return html`<tr><th scope="row"><code>${status}</code></th><td>${schema && typeOf(schema)}${names}</td><td>${description}</td></tr>`
   })
 
 const operationCard = (path: string, method: string, operation: Operation): Markup => {

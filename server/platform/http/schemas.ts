@@ -43,7 +43,7 @@ export const Name = Type.String({ minLength: 1, maxLength: 255, pattern: '\\S' }
 
 export const Email = Type.String({ format: 'email', maxLength: 254, examples: ['ada@example.com'] })
 
-/** The body of a request that has none: absent or `{}`. */
+/** The body of a request that needs none: absent, which validation reads as null, or `{}`. */
 export const NoBody = Type.Unsafe<unknown>({
   type: ['object', 'null'],
   properties: {},
@@ -53,7 +53,8 @@ export const NoBody = Type.Unsafe<unknown>({
 /** A body without a JSON schema: raw bytes, or what a foreign sender adds fields to at will. */
 export const RawBody = Type.Unsafe<Buffer>({})
 
-export const Empty = Type.Null({ description: 'No content.' })
+/** No content. Beside 204, send undefined: null would be sent as the text `null`. */
+export const Empty = Type.Unsafe<null | undefined>({ type: 'null' })
 
 export const NoQuery = Closed({})
 
@@ -93,6 +94,26 @@ const ErrorBody = Closed(
   { title: 'Error' },
 )
 
+/** The headers that answers tell something in, beside those of HTTP itself. */
+const headers = {
+  Location: 'The address of the resource. Of a redirect: the address to follow.',
+  'Retry-After': 'How many seconds to wait before you send the request again.',
+  'Idempotent-Replayed': '`true` if an earlier request with this `operationId` created the answer.',
+  'Repr-Digest': 'The SHA-256 digest of the whole file, if it is known (RFC 9530).',
+  'X-File-Digest': 'The SHA-256 digest of the file.',
+} as const
+
+type HeaderName = keyof typeof headers
+
+const headersOf = (names: HeaderName[]) =>
+  Object.fromEntries(names.map((name) => [name, { type: 'string', description: headers[name] }]))
+
+/** The answer with headers in the document, in place of those that every answer of its status has. */
+export const withHeaders = <T extends TSchema>(schema: T, ...names: HeaderName[]): T => ({
+  ...schema,
+  headers: headersOf(names),
+})
+
 const errorDescriptions = {
   400: 'The request is not valid; `details.issues` names every fault.',
   401: 'The key is missing, unknown, expired or revoked.',
@@ -100,17 +121,31 @@ const errorDescriptions = {
   404: 'Nothing is stored under this id for the organization.',
   409: 'The present state does not allow it.',
   410: 'It has expired.',
-  429: 'Too many requests; `Retry-After` says when to come again.',
+  429: 'Too many requests. Wait as long as `Retry-After` says.',
   503: 'Switched off or not available now.',
 } as const
 
 const successDescriptions = {
   200: 'Done.',
-  201: 'Made; `Location` says where it is.',
-  202: 'Accepted; the work goes on.',
-  204: 'Done; there is nothing to say.',
-  302: '`Location` says where it is.',
+  201: 'Created. `Location` is its address.',
+  202: 'Accepted. The work continues in the background.',
+  204: 'Done. The answer has no content.',
+  302: 'A redirect to the address in `Location`. The answer has no content.',
 } as const
+
+/** Of every answer with this status. */
+const headersOfStatus: Partial<Record<string, HeaderName[]>> = {
+  201: ['Location'],
+  302: ['Location'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+  default: ['Retry-After'],
+}
+
+const statusHeaders = (status: number | string) => {
+  const names = headersOfStatus[status]
+  return names && { headers: headersOf(names) }
+}
 
 type Success = keyof typeof successDescriptions
 
@@ -125,14 +160,20 @@ export const answers = <S extends { [Status in Success]?: TSchema }, E extends k
     ...Object.fromEntries(
       Object.entries(successes).map(([status, schema]) => [
         status,
-        { description: successDescriptions[Number(status) as Success], ...schema },
+        { description: successDescriptions[Number(status) as Success], ...statusHeaders(status), ...schema },
       ]),
     ),
-    ...Object.fromEntries(errors.map((status) => [status, { ...ErrorBody, description: errorDescriptions[status] }])),
+    ...Object.fromEntries(
+      errors.map((status) => [
+        status,
+        { ...ErrorBody, ...statusHeaders(status), description: errorDescriptions[status] },
+      ]),
+    ),
     default: {
       ...ErrorBody,
+      ...statusHeaders('default'),
       description:
-        'What can happen to every request: malformed, 403 (suspended, role, kind of key), 405, 413, 415, 416, 429, 431, 500, 503.',
+        'Errors of any operation: a malformed request, 403 (suspended, role, kind of key), 405, 413, 415, 416, 429, 431, 500, 503.',
     },
     // The keys are exactly those named; TypeScript cannot follow fromEntries.
   }) as unknown as Answers<S, E>

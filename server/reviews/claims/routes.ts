@@ -65,6 +65,7 @@ export const reviewClaims = (app: App, { db, clock }: Deps): void => {
         tags: ['Reviews'],
         operationId: 'releaseReview',
         summary: 'Give back what you claimed; what you wrote stays for when it comes to you again',
+        description: 'Send the `leaseExpiresAt` that you know, and a lease that was extended since then is kept.',
         params: IdParams,
         querystring: ReleaseQuery,
         body: NoBody,

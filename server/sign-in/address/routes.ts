@@ -156,6 +156,7 @@ export const changeAddress = (app: App, deps: Deps): void => {
         tags,
         operationId: 'confirmEmail',
         summary: 'Confirm a new e-mail address',
+        description: 'Takes the token from the link that was mailed to the new address.',
         querystring: NoQuery,
         body: Confirmation,
         response: answers({ 200: Closed({ email: Email }) }, 400, 403, 409),

@@ -66,7 +66,7 @@ export const forgottenPassword = (app: App, deps: Deps): void => {
         throw new ApiError('conflict', 'No mail can be sent from here. Ask the operator of Earshot for a link.')
       }
       await Promise.all([sendLink(body.email, id), sleep(leastMs)])
-      return reply.code(202).send(null)
+      return reply.code(202).send(undefined)
     },
   )
 }

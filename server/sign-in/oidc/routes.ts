@@ -65,6 +65,7 @@ export const signInByOidc = (app: App, deps: Deps): void => {
         tags,
         operationId: 'listSignInWays',
         summary: 'Tell by which ways one can sign in here',
+        description: 'Needs no session. A sign-in page shows only the options that are available here.',
         querystring: NoQuery,
         response: answers({ 200: Ways }),
       },

@@ -2,7 +2,7 @@ import type { Deps } from '../../deps.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
 import { ApiError, notFound } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
-import { answers, IdParams, NoBody, NoQuery, Page } from '../../platform/http/schemas.ts'
+import { answers, IdParams, NoBody, NoQuery, Page, withHeaders } from '../../platform/http/schemas.ts'
 import { getEndpoint } from '../queries.ts'
 import { sendEvent } from '../send.ts'
 import { deliver } from './jobs.ts'
@@ -28,6 +28,7 @@ export const webhookDeliveries = (app: App, { db, jobs, clock }: Deps): void => 
         tags,
         operationId: 'listWebhookDeliveries',
         summary: 'List what was sent to an endpoint in the last 30 days, newest first',
+        description: 'Set `status` to list only pending, delivered or failed ones.',
         params: IdParams,
         querystring: DeliveryQuery,
         response: answers({ 200: Page(Delivery) }, 400, 401, 403, 404),
@@ -54,6 +55,7 @@ export const webhookDeliveries = (app: App, { db, jobs, clock }: Deps): void => 
         tags,
         operationId: 'getWebhookDelivery',
         summary: 'Get a delivery with what is sent, and with its attempts',
+        description: 'Each attempt holds the status that your server answered with, or the error.',
         params: DeliveryParams,
         querystring: NoQuery,
         response: answers({ 200: DeliveryWithAttempts }, 401, 403, 404),
@@ -74,6 +76,7 @@ export const webhookDeliveries = (app: App, { db, jobs, clock }: Deps): void => 
         tags,
         operationId: 'redeliverWebhook',
         summary: 'Send a delivery anew, under the same `webhook-id`',
+        description: 'Answers 409 while the delivery is pending, or if the endpoint is not active.',
         params: DeliveryParams,
         querystring: NoQuery,
         body: NoBody,
@@ -108,10 +111,11 @@ export const webhookDeliveries = (app: App, { db, jobs, clock }: Deps): void => 
         tags,
         operationId: 'testWebhookEndpoint',
         summary: 'Send a `webhook.test` event to an endpoint now',
+        description: 'Follow `Location` to see how your server answers. The endpoint must be active.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,
-        response: answers({ 202: Delivery }, 400, 401, 403, 404, 409),
+        response: answers({ 202: withHeaders(Delivery, 'Location') }, 400, 401, 403, 404, 409),
       },
     },
     async ({ actor, params }, reply) => {
