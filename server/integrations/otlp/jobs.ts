@@ -7,6 +7,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import { defineJob, type Job } from '../../platform/jobs/define-job.ts'
 import { conversationOf, isWhole, ownSpans } from './conversation.ts'
 import {
+  clearUnread,
   deleteOldSpansAllOrgs,
   deleteSpans,
   findLastArrival,
@@ -14,8 +15,8 @@ import {
   listConversationKeys,
   listSpans,
   listTracesOf,
+  markUnread,
 } from './queries.ts'
-import { clearUnread, markUnread } from './unread.ts'
 
 /** Nothing came for so long: it is over. Where a trace lacks its beginning, which ends last, more is to be expected. */
 const quietMs = { whole: 60_000, partial: 10 * 60_000 }

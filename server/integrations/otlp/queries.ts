@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Page } from '../../platform/http/paging.ts'
 
 type NewSpan = { traceId: string; spanId: string; conversationKey: string | null; text: string }
 
@@ -125,4 +126,56 @@ export const deleteOldSpansAllOrgs = async (
     WHERE s.organization_id = due.organization_id AND s.trace_id = due.trace_id AND s.span_id = due.span_id
     RETURNING 1`.execute(db)
   return rows.length
+}
+
+type SpanId = { traceId: string; spanId: string }
+
+/** Forgets why spans of this conversation could not be read. */
+export const clearUnread = async (db: Db, org: OrgId, key: string): Promise<void> => {
+  await sql`
+    UPDATE otel_spans SET unread_key = NULL, unread_reason = NULL
+    WHERE organization_id = ${org} AND unread_key = ${key}`.execute(db)
+}
+
+export const markUnread = async (db: Db, org: OrgId, key: string, reason: string, spans: SpanId[]): Promise<void> => {
+  await sql`
+    UPDATE otel_spans s SET unread_key = ${key}, unread_reason = ${reason} FROM unnest(
+      ${spans.map(({ traceId }) => traceId)}::text[], ${spans.map(({ spanId }) => spanId)}::text[]) AS read(trace_id, span_id)
+    WHERE s.organization_id = ${org} AND s.trace_id = read.trace_id AND s.span_id = read.span_id`.execute(db)
+}
+
+export type Unread = {
+  key: string
+  reason: string
+  spans: number
+  traceIds: string[]
+  firstReceivedAt: Date
+  lastReceivedAt: Date
+}
+
+export const listUnread = async (db: Db, org: OrgId, { limit, after }: Page): Promise<Unread[]> => {
+  const [receivedAt, key] = after === undefined ? [null, null] : (JSON.parse(after) as [string, string])
+  const { rows } = await sql<Unread>`
+    SELECT unread_key AS key, max(unread_reason) AS reason, count(*)::int AS spans,
+      (array_agg(DISTINCT trace_id))[1:20] AS "traceIds",
+      min(received_at) AS "firstReceivedAt", max(received_at) AS "lastReceivedAt"
+    FROM otel_spans WHERE organization_id = ${org} AND unread_key IS NOT NULL
+    GROUP BY unread_key
+    HAVING ${receivedAt}::timestamptz IS NULL OR (max(received_at), unread_key) < (${receivedAt}::timestamptz, ${key}::text)
+    ORDER BY max(received_at) DESC, unread_key DESC LIMIT ${limit + 1}`.execute(db)
+  return rows
+}
+
+const mostSpans = 200
+const mostCharacters = 4 * 1024 * 1024
+
+export const listUnreadSpans = async (db: Db, org: OrgId, key: string): Promise<{ text: string }[]> => {
+  const { rows } = await sql<{ text: string }>`
+    SELECT text FROM (
+      SELECT span AS text, received_at, trace_id, span_id,
+        sum(length(span)) OVER (ORDER BY received_at, trace_id, span_id) AS characters
+      FROM otel_spans WHERE organization_id = ${org} AND unread_key = ${key}) AS counted
+    WHERE characters <= ${mostCharacters}
+    ORDER BY received_at, trace_id, span_id LIMIT ${mostSpans}`.execute(db)
+  return rows
 }
