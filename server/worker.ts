@@ -18,6 +18,7 @@ import { deleteDeliveries, sweepDeliveries } from './integrations/deliveries/job
 import { assembleConversations, sweepSpans } from './integrations/otlp/jobs.ts'
 import { startSyncs, sweepSyncs, syncCalls } from './integrations/sync/jobs.ts'
 import { pullTranscript } from './integrations/twilio/jobs.ts'
+import { pullRecording } from './integrations/twilio/recording.ts'
 import { deleteMonitorResults } from './monitor-results/jobs.ts'
 import { detectSpikes } from './monitors/spikes/jobs.ts'
 import { claimOwnStore } from './platform/blobs/sweep.ts'
@@ -57,6 +58,7 @@ export const jobList: Job<Deps>[] = [
   deleteDeliveries,
   sweepDeliveries,
   pullTranscript,
+  pullRecording,
   startSyncs,
   syncCalls,
   sweepSyncs,

@@ -135,3 +135,13 @@ export const clearPreviousSecretsAllOrgs = (db: Db, now: Date) =>
     .set({ previous_secret: null, previous_secret_until: null })
     .where('previous_secret_until', '<=', now)
     .execute()
+
+/** The conversation of a telephone call, by the id that Twilio gave it. */
+export const findConversationOfCall = async (db: Db, org: OrgId, callSid: string): Promise<string | undefined> => {
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM conversations WHERE organization_id = ${org} AND external_id = ${callSid}
+    UNION ALL
+    SELECT id FROM conversations WHERE organization_id = ${org} AND metadata @> ${JSON.stringify({ callSid })}::jsonb
+    LIMIT 1`.execute(db)
+  return rows[0]?.id
+}

@@ -10,7 +10,7 @@ import { defineTask } from '../platform/threads/define-task.ts'
 import { toIncoming } from './incoming.ts'
 import { type Parsed, parsePayload } from './payload.ts'
 import type { Settings } from './settings.ts'
-import { announcedIn } from './twilio/announced.ts'
+import { type Announced, announcedIn } from './twilio/announced.ts'
 
 /** What the payload of a provider's call tells: read at once where it is short, and in a thread where it is long. */
 
@@ -76,8 +76,8 @@ type Order = { bytes: Uint8Array; contentType: string | null; source: Source; bo
 
 type Read = {
   event: string | null
-  /** The transcript that is to be pulled, where the payload does no more than announce one. */
-  announced: string | undefined
+  /** What is to be pulled, where the payload does no more than announce it. */
+  announced: Announced | undefined
   /** What is kept in place of the bytes that came; undefined where those are kept. */
   redacted: string | null | undefined
   reading: PayloadReading
@@ -88,10 +88,12 @@ type Read = {
 const readNow = ({ bytes, contentType, source, bounds, redacts }: Order): Read => {
   const { provider } = source
   const parsed = parsePayload(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), contentType)
+  const announced = announcedIn(provider, parsed)
   return {
     event: eventOf(provider, parsed),
-    announced: announcedIn(provider, parsed),
-    redacted: redacts ? redactedPayload(provider, parsed) : undefined,
+    announced,
+    // The callback of a recording holds nothing but ids, which look like numbers of people.
+    redacted: redacts && announced !== 'recording' ? redactedPayload(provider, parsed) : undefined,
     reading: readingOf(parsed, source, bounds),
     transcript: undefined,
   }

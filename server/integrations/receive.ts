@@ -5,7 +5,7 @@ import { insertDelivery } from './deliveries/queries.ts'
 import type { Settled } from './deliveries/status.ts'
 import { sealPayload } from './payload.ts'
 import { readPayload } from './read-payload.ts'
-import { pullTranscript } from './twilio/jobs.ts'
+import { enqueuePull } from './twilio/enqueue.ts'
 
 /** What is of no finished call has nothing to replay; and what is of an erased one must not stay. */
 const isWorthKeeping = (status: Settled['status']): boolean => status !== 'erased' && status !== 'ignored'
@@ -39,7 +39,7 @@ export const receiveDelivery = async (
   const pending: Settled = { status: 'pending', reason: null, conversationId: null }
   await deps.db.transaction().execute(async (trx) => {
     await settle(trx, pending)
-    await deps.jobs.enqueue(trx, pullTranscript, { organizationId: org, deliveryId: id })
+    await enqueuePull(deps, trx, announced, { organizationId: org, deliveryId: id })
   })
   return { ...pending, deliveryId: id }
 }

@@ -47,7 +47,7 @@ const told = (error: unknown): unknown => {
 }
 
 /** ApiErrors of the file storage say that it does not work, which is nothing that the address is to blame for. */
-const failureOf = (error: unknown): string =>
+export const failureOf = (error: unknown): string =>
   error instanceof FetchFailure || (error instanceof ApiError && error.kind === 'invalid')
     ? error.message
     : 'The recording could not be fetched and stored.'
@@ -59,9 +59,12 @@ const maxRedirects = 5
 
 type FetchDeps = Pick<Deps, 'outbound' | 'blobs' | 'config'>
 
-const fetchFile = async ({ outbound, blobs, config }: FetchDeps, org: OrgId, url: string, signal: AbortSignal) => {
+type Source = { url: string; headers?: Record<string, string> }
+
+const fetchFile = async ({ outbound, blobs, config }: FetchDeps, org: OrgId, source: Source, signal: AbortSignal) => {
+  const { url, headers = {} } = source
   const { status, body } = await outbound.stream(url, {
-    method: 'GET',
+    ...{ method: 'GET', headers },
     maxBytes: config.limits.recordingBytes,
     timeoutMs: fetchTimeoutMs,
     minimumRate,
@@ -83,6 +86,12 @@ const fetchFile = async ({ outbound, blobs, config }: FetchDeps, org: OrgId, url
   }
 }
 
+/** Stores the audio at an address. Errors are those that whoever gave the address may read. */
+export const storeFetchedFile = (deps: FetchDeps, org: OrgId, source: Source, signal: AbortSignal) =>
+  fetchFile(deps, org, source, signal).catch((error: unknown) => {
+    throw told(error)
+  })
+
 /**
  * Fetches the recording that an ingest told the address of. It may run twice at once, when the address changed
  * meanwhile: the first to finish is kept.
@@ -97,9 +106,7 @@ export const fetchRecording = defineJob({
     const recording = await findRecording(deps.db, organizationId, conversationId)
     const url = recording?.sourceUrl
     if (!url || recording.status === 'stored') return
-    const file = await fetchFile(deps, organizationId, url, attempt.signal).catch((error: unknown) => {
-      throw told(error)
-    })
+    const file = await storeFetchedFile(deps, organizationId, { url }, attempt.signal)
     await attempt.finish(async (trx) => {
       // An erasure that has listed the files already would not see this one.
       const isThere = await lockRecordedConversation(trx, organizationId, conversationId)

@@ -5,7 +5,7 @@ import type { Actor } from '../../platform/identity/actor.ts'
 import { applyPayload, type Integration, type Settle } from '../apply.ts'
 import { openPayload } from '../payload.ts'
 import { readPayload } from '../read-payload.ts'
-import { pullTranscript } from '../twilio/jobs.ts'
+import { enqueuePull } from '../twilio/enqueue.ts'
 import { type getDelivery, updateDelivery } from './queries.ts'
 
 type Delivery = Awaited<ReturnType<typeof getDelivery>>
@@ -31,6 +31,6 @@ export const replayDelivery = async (
   }
   await deps.db.transaction().execute(async (trx) => {
     await settle(trx, { status: 'pending', reason: null, conversationId: null })
-    await deps.jobs.enqueue(trx, pullTranscript, { organizationId: actor.org, deliveryId: id })
+    await enqueuePull(deps, trx, announced, { organizationId: actor.org, deliveryId: id })
   })
 }

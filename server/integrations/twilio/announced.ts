@@ -1,7 +1,12 @@
 import type { Provider } from '../../conversations/transcripts/provider-calls/read-call.ts'
-import { announcedTranscript } from '../../conversations/transcripts/provider-calls/twilio.ts'
+import { announcedRecording, announcedTranscript } from '../../conversations/transcripts/provider-calls/twilio.ts'
 import type { Parsed } from '../payload.ts'
 
-/** The transcript that is to be pulled, where the payload does no more than announce one. */
-export const announcedIn = (provider: Provider, parsed: Parsed): string | undefined =>
-  provider === 'twilio' && 'value' in parsed ? announcedTranscript(parsed.value) : undefined
+export type Announced = 'transcript' | 'recording'
+
+/** Names what is to be fetched if the payload only announces it. */
+export const announcedIn = (provider: Provider, parsed: Parsed): Announced | undefined => {
+  if (provider !== 'twilio' || !('value' in parsed)) return undefined
+  if (announcedRecording(parsed.value)) return 'recording'
+  return announcedTranscript(parsed.value) === undefined ? undefined : 'transcript'
+}

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { announcedTranscript } from '../../conversations/transcripts/provider-calls/twilio.ts'
 import type { Deps } from '../../deps.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import { ApiError } from '../../platform/errors.ts'
@@ -6,15 +7,17 @@ import { defineJob } from '../../platform/jobs/define-job.ts'
 import { OutboundError } from '../../platform/outbound/errors.ts'
 import { applyPayload } from '../apply.ts'
 import { findDelivery, updateDelivery } from '../deliveries/queries.ts'
-import { openPayload, parsePayload, sealPayload } from '../payload.ts'
+import { openPayload, type Parsed, parsePayload, sealPayload } from '../payload.ts'
 import { findSealedIntegration } from '../queries.ts'
 import { readPayload } from '../read-payload.ts'
 import { openSecret } from '../secret.ts'
 import type { TwilioSettings } from '../settings.ts'
-import { announcedIn } from './announced.ts'
 import { fetchTranscript, PullFailed } from './fetch.ts'
 
 const twilioApi = 'https://intelligence.twilio.com'
+
+const transcriptIn = (parsed: Parsed): string | undefined =>
+  'value' in parsed ? announcedTranscript(parsed.value) : undefined
 
 const reasonOf = (error: unknown): string =>
   error instanceof ApiError || error instanceof OutboundError || error instanceof PullFailed
@@ -41,9 +44,7 @@ export const pullTranscript = defineJob({
     const integration = await findSealedIntegration(db, org, delivery.integrationId)
     if (!integration) return
     const announcement = delivery.payload && (await openPayload(secrets, org, deliveryId, delivery.payload))
-    const transcriptSid = announcement
-      ? announcedIn(integration.provider, parsePayload(announcement, delivery.contentType))
-      : undefined
+    const transcriptSid = announcement ? transcriptIn(parsePayload(announcement, delivery.contentType)) : undefined
     if (transcriptSid === undefined) throw new ApiError('gone', 'What was announced is not kept any more.')
     // Checked by the provider's schema before they were stored.
     const { accountSid, apiBaseUrl = twilioApi } = integration.settings as TwilioSettings

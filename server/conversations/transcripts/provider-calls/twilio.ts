@@ -12,6 +12,13 @@ import { bounded, type CallReading, durationOf, firstAddress, metricsOf } from '
 export const announcedTranscript = (payload: unknown): string | undefined =>
   at(payload, 'transcript') === undefined ? (textOf(at(payload, 'transcript_sid')) ?? undefined) : undefined
 
+/** The recording of a status callback; undefined if it is not completed, or the payload is no such callback. */
+export const announcedRecording = (payload: unknown): { callSid: string; url: string } | undefined => {
+  const [callSid, url] = [textOf(at(payload, 'CallSid')), firstAddress(at(payload, 'RecordingUrl'))]
+  const isCompleted = at(payload, 'RecordingStatus') === 'completed' && textOf(at(payload, 'RecordingSid')) !== null
+  return isCompleted && callSid !== null && url !== null ? { callSid, url } : undefined
+}
+
 const unfinished = new Set(['new', 'queued', 'in-progress'])
 
 /** Of the transcript itself: it is worth asking again later. */
@@ -49,6 +56,9 @@ const metadataOf = (transcript: JsonObject): JsonObject => {
 const read = (payload: JsonObject): CallReading => {
   const announced = announcedTranscript(payload)
   if (announced !== undefined) return { ignored: `transcript ${announced} is announced and yet to be pulled` }
+  if (textOf(payload.RecordingSid) !== null) {
+    return { ignored: `the recording ${payload.RecordingSid} is ${textOf(payload.RecordingStatus) ?? 'announced'}` }
+  }
   const { transcript, sentences, operator_results, media } = payload
   if (!isObject(transcript)) return { unreadable: 'transcript is missing' }
   const externalId = idOf(transcript.sid)

@@ -1,0 +1,13 @@
+import type { Deps } from '../../deps.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Announced } from './announced.ts'
+import { pullTranscript } from './jobs.ts'
+import { pullRecording } from './recording.ts'
+
+type Pull = { organizationId: OrgId; deliveryId: string }
+
+/** Has fetched what a delivery announces, in the transaction that notes it as pending. */
+export const enqueuePull = async ({ jobs }: Pick<Deps, 'jobs'>, trx: Db, announced: Announced, pull: Pull) => {
+  if (announced === 'recording') await jobs.enqueue(trx, pullRecording, pull)
+  else await jobs.enqueue(trx, pullTranscript, pull)
+}

@@ -1,0 +1,68 @@
+import Type from 'typebox'
+import { deleteRecording, failureOf, storeFetchedFile } from '../../conversations/recordings/jobs.ts'
+import { lockRecordedConversation, lockRecording, storeUploaded } from '../../conversations/recordings/queries.ts'
+import { announcedRecording } from '../../conversations/transcripts/provider-calls/twilio.ts'
+import type { Deps } from '../../deps.ts'
+import type { OrgId } from '../../platform/db/database.ts'
+import { defineJob } from '../../platform/jobs/define-job.ts'
+import { findDelivery, updateDelivery } from '../deliveries/queries.ts'
+import { openPayload, parsePayload } from '../payload.ts'
+import { findConversationOfCall, findSealedIntegration } from '../queries.ts'
+import { openSecret } from '../secret.ts'
+import type { TwilioSettings } from '../settings.ts'
+
+/** The transcript of a call comes minutes after its recording. */
+class NoCallYet extends Error {}
+
+/** The account's token goes to Twilio only, whatever address the callback names. */
+const isTwilio = (url: URL, apiBaseUrl: string | undefined): boolean =>
+  (url.protocol === 'https:' && /(^|\.)twilio\.com$/.test(url.hostname)) ||
+  (apiBaseUrl !== undefined && url.origin === new URL(apiBaseUrl).origin)
+
+const sourceOf = (address: string, { accountSid, apiBaseUrl }: TwilioSettings, token: string) => {
+  const url = URL.parse(address)
+  if (!url || !isTwilio(url, apiBaseUrl)) return { url: address }
+  const authorization = `Basic ${Buffer.from(`${accountSid}:${token}`).toString('base64')}`
+  return { url: address, headers: { authorization } }
+}
+
+/** Fetches the recording that a status callback of Twilio told of, once its call has a conversation. */
+export const pullRecording = defineJob({
+  name: 'twilio.pull-recording',
+  payload: Type.Object({ organizationId: Type.Unsafe<OrgId>({ type: 'string' }), deliveryId: Type.String() }),
+  // From half a minute to an hour apart, over half a day.
+  retryLimit: 16,
+  retryDelaySeconds: 30,
+  timeoutSeconds: 15 * 60,
+  run: async (deps: Deps, { organizationId: org, deliveryId }, attempt) => {
+    const { db, secrets, jobs } = deps
+    const delivery = await findDelivery(db, org, deliveryId)
+    if (delivery?.status !== 'pending' || delivery.payload === null) return
+    const integration = await findSealedIntegration(db, org, delivery.integrationId)
+    if (!integration) return
+    const parsed = parsePayload(await openPayload(secrets, org, deliveryId, delivery.payload), delivery.contentType)
+    const announced = 'value' in parsed ? announcedRecording(parsed.value) : undefined
+    if (!announced) return
+    const conversationId = await findConversationOfCall(db, org, announced.callSid)
+    if (conversationId === undefined) throw new NoCallYet('No conversation of this call was received.')
+    // Checked by the provider's schema before they were stored.
+    const settings = integration.settings as TwilioSettings
+    const source = sourceOf(announced.url, settings, openSecret(secrets, integration))
+    const file = await storeFetchedFile(deps, org, source, attempt.signal)
+    await attempt.finish(async (trx) => {
+      // An erasure that has listed the files already would not see this one.
+      const isThere = await lockRecordedConversation(trx, org, conversationId)
+      const stored = isThere ? await lockRecording(trx, org, conversationId) : undefined
+      const isNew = isThere && stored?.status !== 'stored'
+      if (isNew) await storeUploaded(trx, org, conversationId, file)
+      else await jobs.enqueue(trx, deleteRecording, { key: file.blobKey }, { org })
+      const status = isNew ? 'applied' : isThere ? 'unchanged' : 'erased'
+      const change = { status, reason: null, conversationId: isThere ? conversationId : null } as const
+      await updateDelivery(trx, org, deliveryId, change, 'pending')
+    })
+  },
+  onFailed: async (_deps, { organizationId, deliveryId }, trx, error) => {
+    const reason = error instanceof NoCallYet ? error.message : failureOf(error)
+    await updateDelivery(trx, organizationId, deliveryId, { status: 'failed', reason, conversationId: null }, 'pending')
+  },
+})
