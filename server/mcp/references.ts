@@ -1,11 +1,11 @@
 // What stands beside ids in answers: the name of what they name, and where the console shows it.
-import { sql } from 'kysely'
 import type { Deps } from '../deps.ts'
-import type { Db, OrgId } from '../platform/db/database.ts'
+import type { OrgId } from '../platform/db/database.ts'
+import { findNames, type NamedTable } from './queries.ts'
 
 type Json = Record<string, unknown>
 
-type Reference = { table?: 'agents' | 'companies' | 'monitors' | 'findings' | 'experiments'; page: string }
+type Reference = { table?: NamedTable; page: string }
 
 const references: Record<string, Reference> = {
   agentId: { table: 'agents', page: '/agents/' },
@@ -35,14 +35,6 @@ const visit = (value: unknown, see: (object: Json) => void, depth = 0): void => 
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-const findNames = async (db: Db, org: OrgId, table: string, ids: string[]): Promise<Map<string, string>> => {
-  const name = sql.ref(table === 'findings' ? 'title' : 'name')
-  const { rows } = await sql<{ id: string; name: string }>`
-    SELECT id, ${name} AS name FROM ${sql.table(table)}
-    WHERE organization_id = ${org} AND id = ANY(${ids}::uuid[])`.execute(db)
-  return new Map(rows.map((row) => [row.id, row.name]))
-}
-
 type Surroundings = Pick<Deps, 'db' | 'baseUrl'>
 
 /** The answer itself, in which `agentName` and `agentUrl` stand beside `agentId`, and so on. */
@@ -52,7 +44,7 @@ export const withNamesAndLinks = async (
   answer: Json,
   page: string | undefined,
 ): Promise<Json> => {
-  const ids = new Map<string, Set<string>>()
+  const ids = new Map<NamedTable, Set<string>>()
   visit(answer, (object) => {
     for (const [name, { table }] of Object.entries(references)) {
       const id = object[name]
@@ -61,7 +53,7 @@ export const withNamesAndLinks = async (
       if (ofTable.size < mostIds) ids.set(table, ofTable.add(id))
     }
   })
-  const names = new Map<string, Map<string, string>>()
+  const names = new Map<NamedTable, Map<string, string>>()
   for (const [table, found] of ids) names.set(table, await findNames(db, org, table, [...found]))
   const linkTo = (path: string, id: string) => new URL(path + id, baseUrl()).href
   visit(answer, (object) => {

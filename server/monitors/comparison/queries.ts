@@ -39,13 +39,11 @@ export const countTwoPeriods = async (db: Db, org: OrgId, { before, since, until
 
 type Example = { monitorId: string; conversationId: string; startedAt: Date; reasoning: string | null }
 
+type Wanted = { since: Date; until: Date; each: number }
+
 /** The latest affected conversations of each monitor. */
-export const listExamples = async (
-  db: Db,
-  org: OrgId,
-  monitorIds: string[],
-  { since, until, each }: { since: Date; until: Date; each: number },
-): Promise<Example[]> => {
+export const listExamples = async (db: Db, org: OrgId, monitorIds: string[], wanted: Wanted): Promise<Example[]> => {
+  const { since, until, each } = wanted
   if (monitorIds.length === 0 || each === 0) return []
   const { rows } = await sql<Example>`
     SELECT m.id AS "monitorId", e.* FROM unnest(${monitorIds}::uuid[]) AS m(id)
