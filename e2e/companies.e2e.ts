@@ -14,7 +14,7 @@ it('adds a company, gives it a logo, renames it and deletes it', async () => {
   await page.getByLabel('Name').fill('<img src=x onerror=alert(1)>')
   await page.getByLabel('Logo address').fill('https://127.0.0.1/logo.png')
   await page.getByRole('button', { name: 'Add the company' }).click()
-  await page.getByText('must be a public https URL without credentials').waitFor()
+  await page.getByText('must be a public https URL, written as https://host/path').waitFor()
   expect(await page.getByLabel('Name').inputValue()).toBe('<img src=x onerror=alert(1)>')
   await page.getByLabel('Logo address').fill('')
   await page.getByRole('button', { name: 'Add the company' }).click()
