@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { request } from 'undici'
+import { json } from 'node:stream/consumers'
 import { worstValues } from '../test/worst-bodies.ts'
 import { type Body, specialCases } from './event-loop/cases.ts'
 import { failedCount, judge, print } from './report.ts'
@@ -65,10 +65,13 @@ const send = (route: Omit<Route, 'bodies' | 'name'>, { bytes, headers = {}, path
     sending.end(bytes)
   })
 
-const readMonitor = async (): Promise<Block> => {
-  const { body } = await request(`http://127.0.0.1:${monitorPort}/`)
-  return (await body.json()) as Block
-}
+const readMonitor = (): Promise<Block> =>
+  new Promise((resolve, reject) => {
+    const asking = httpRequest(`http://127.0.0.1:${monitorPort}/`, { agent: false })
+    asking.on('response', (response) => json(response).then((block) => resolve(block as Block), reject))
+    asking.on('error', reject)
+    asking.end()
+  })
 
 const measure = async (route: Route, body: Body): Promise<Block & { status: number }> => {
   await readMonitor()
@@ -89,7 +92,8 @@ const genericBodies = ({ properties = {} }: Schema, contentType: string, bytes: 
         name: `${property}: ${name}`,
         bytes: Buffer.from(`{"${property}":${write(bytes - property.length - 5)}}`),
       }))
-    const value = write(bytes)
+    // Each line of a stream is answered, however many come; what counts is what a line and a chunk of them take.
+    const value = write(lines ? 500_000 : bytes)
     return [
       { name, bytes: Buffer.from(lines ? `${value}\n${value.slice(1, -1).replaceAll(',', '\n')}` : value) },
       ...inside,

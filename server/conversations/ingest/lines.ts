@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '../../platform/errors.ts'
 import { openGather } from '../../platform/http/gather.ts'
 import { readJson } from '../../platform/http/json/read.ts'
@@ -5,6 +6,8 @@ import { readJson } from '../../platform/http/json/read.ts'
 /** Newline-delimited JSON as it arrives, read with memory for one chunk. */
 
 const newline = 0x0a
+/** Many lines arrive at once: so long is spent on them until others have their turn. */
+const turnMs = 15
 
 const tooLong = (maxBytes: number) => new ApiError('tooLarge', `A line may have ${maxBytes} bytes at most.`)
 
@@ -51,7 +54,12 @@ export type ChunkLimits = { items: number; bytes: number; lineBytes: number }
 export async function* chunksOfLines(source: AsyncIterable<Buffer>, limits: ChunkLimits): AsyncGenerator<unknown[]> {
   let chunk: unknown[] = []
   let bytes = 0
+  let since = performance.now()
   for await (const line of linesOf(source, limits.lineBytes)) {
+    if (performance.now() - since > turnMs) {
+      await setImmediate()
+      since = performance.now()
+    }
     if (line instanceof ApiError) chunk.push(line)
     else if (!isBlank(line)) {
       chunk.push(await parseLine(line))

@@ -16,7 +16,7 @@ const maxPartsTogether = 1_000_000
 /** A shorter value is not worth reading apart. */
 const apartBytes = 16 * 1024
 /** What is done in one turn of the event loop. */
-const turnBytes = 1024 * 1024
+const turnBytes = 512 * 1024
 const turnMs = 25
 
 /** A long value that is still text: it is parsed by whoever reads it, away from the event loop. */
@@ -117,7 +117,11 @@ const tooMany = (most: number) =>
   new ApiError('tooLarge', `A body may hold ${most.toLocaleString('en')} names and values; send less at once.`)
 
 const scan = async (bytes: Buffer, wanted: Wanted): Promise<Found> => {
+  const isLong = bytes.length > turnBytes
+  // What came before, the joining of all pieces, took its part of this turn.
+  if (isLong) await setImmediate()
   if (!isUtf8(bytes)) throw refused('The body is not valid UTF-8.')
+  if (isLong) await setImmediate()
   const scanning = openScan(bytes, wanted)
   while (!scanning.run(turnBytes)) {
     if (scanning.parts() > maxPartsTogether) throw tooMany(maxPartsTogether)
@@ -162,13 +166,16 @@ const within = (error: unknown, at: string): unknown => {
   return new ApiError('invalid', `${at}: ${error.message}`, { issues })
 }
 
-/** Reads a document whose list may be long, item by item. One more than may be is enough to be told so. */
+/** Reads a document whose list may be long, item by item. */
 export const readJsonList = async (
   bytes: Buffer,
   { list, mostItems, itemBytes, ...reading }: Reading & { list: string; mostItems: number; itemBytes: number },
 ): Promise<unknown> => {
   if (bytes.length <= apartBytes) return readJson(bytes, reading)
-  const found = await scan(bytes, { list })
+  // One more than may be is enough to be told so.
+  const found = await scan(bytes, { list, mostItems: mostItems + 1 })
+  const restBytes = bytes.length - (found.list ? found.list.end - found.list.start : 0)
+  if (restBytes > itemBytes) throw new ApiError('tooLarge', `The body may have ${itemBytes} bytes beside its ${list}.`)
   if (!found.list) return readJson(bytes, reading)
   if (found.parts > maxPartsTogether) throw tooMany(maxPartsTogether)
   const { start, end, items } = found.list
@@ -176,7 +183,7 @@ export const readJsonList = async (
   const value = (await readJson(rest, { isForeign: reading.isForeign })) as Record<string, unknown> // the scan found a property in it
   const read: unknown[] = []
   let since = performance.now()
-  for (const [index, item] of items.slice(0, mostItems + 1).entries()) {
+  for (const [index, item] of items.entries()) {
     if (item.end - item.start > itemBytes)
       throw new ApiError('tooLarge', `${list}[${index}] has more than ${itemBytes} bytes.`)
     read.push(

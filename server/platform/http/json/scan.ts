@@ -53,6 +53,8 @@ export type Wanted = {
   apart?: string | undefined
   /** A property of the outermost object whose list is read item by item. */
   list?: string | undefined
+  /** Of how many items of the list the places are told. */
+  mostItems?: number | undefined
 }
 
 const noCounts = (): Counts => ({ parts: 0, names: 0, isSuspicious: false, hasLongInteger: false })
@@ -73,7 +75,7 @@ const mostDigits = 308
 /** Fewer digits are always below 2^53. */
 const safeDigits = 15
 
-export const openScan = (bytes: Buffer, { apart, list }: Wanted = {}) => {
+export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: Wanted = {}) => {
   const end = bytes.length
   const isSplit = apart !== undefined || list !== undefined
   const rest = noCounts()
@@ -90,15 +92,18 @@ export const openScan = (bytes: Buffer, { apart, list }: Wanted = {}) => {
     isRepeated: false,
   }
 
-  const readString = (): void => {
-    const start = at + 1
-    at = start
-    for (let code = bytes[at]; at < end && code !== codes.quote; code = bytes[++at]) {
+  let stringStart = -1
+
+  /** Reads to the end of a string, or as far as this run goes. */
+  const readString = (until: number): void => {
+    for (let code = bytes[at]; at < until && code !== codes.quote; code = bytes[++at]) {
       if (code !== codes.backslash) continue
       if (bytes[at + 1] === codes.u && at + 6 <= end && isSuspiciousEscape(bytes, at)) counts.isSuspicious = true
       at++
     }
-    if (depth === 1) name = { start, end: at }
+    if (at >= until) return
+    if (depth === 1) name = { start: stringStart, end: at }
+    stringStart = -1
     at++
   }
 
@@ -142,7 +147,7 @@ export const openScan = (bytes: Buffer, { apart, list }: Wanted = {}) => {
     const items = found.list?.items
     const isBlank =
       items?.length === 0 && bytes[at] === codes.closeList && bytes.toString('latin1', begunItem, at).trim() === ''
-    if (!isBlank) items?.push({ start: begunItem, end: at })
+    if (!isBlank && items && items.length < mostItems) items.push({ start: begunItem, end: at })
     begunItem = at + 1
   }
 
@@ -179,10 +184,15 @@ export const openScan = (bytes: Buffer, { apart, list }: Wanted = {}) => {
   const run = (length: number): boolean => {
     const until = Math.min(end, at + length)
     while (at < until) {
+      if (stringStart >= 0) {
+        readString(until)
+        continue
+      }
       const code = bytes[at] as number
       if (code === codes.quote) {
         counts.parts++
-        readString()
+        at++
+        stringStart = at
         continue
       }
       if (code === codes.minus || (code >= codes.zero && code <= codes.nine)) {
