@@ -142,8 +142,11 @@ export const updateSessionOrganization = (db: Db, id: string, org: OrgId) =>
     .where('id', '=', id)
     .executeTakeFirst()
 
-export const deleteSessionsOfUser = (db: Db, userId: string) =>
-  db.deleteFrom('sessions').where('user_id', '=', userId).execute()
+/** Ends all sessions, and the change of address that one of them may have asked for: its link needs no session. */
+export const deleteSessionsOfUser = async (db: Db, userId: string): Promise<void> => {
+  await db.deleteFrom('address_changes').where('user_id', '=', userId).execute()
+  await db.deleteFrom('sessions').where('user_id', '=', userId).execute()
+}
 
 /** In batches, so that no sweep holds many rows at once. Answers how many went. */
 export const deleteExpiredSessionsAllOrgs = async (db: Db, now: Date, limit: number): Promise<number> => {

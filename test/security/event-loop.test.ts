@@ -47,6 +47,15 @@ it.each(names)('1 MiB of %s does not block the event loop, as a body or as a tra
   expect(transcript.ms).toBeLessThan(boundMs)
 })
 
+it('colons behind a long name, and commas without items, do not block the event loop', async () => {
+  const colons = `{"${'a'.repeat(mebibyte / 2)}"${':'.repeat(2 * mebibyte)}}`
+  for (const raw of [colons, `{"conversations":[${','.repeat(4 * mebibyte)}]}`]) {
+    const { status, ms } = await blockOf('POST', '/v1/conversations/batch', raw)
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(ms).toBeLessThan(boundMs)
+  }
+})
+
 it.each(['negative zeros', 'empty objects', 'properties', 'turns of digits'])(
   'a batch of 32 MiB of %s does not block the event loop',
   async (name) => {

@@ -73,13 +73,15 @@ export const run: Run = async ({ args, flag, text }) => {
   const summary = await readSummary(backup)
   if (!summary) throw new Error(`${backup} is no backup: it has no backup.json.`)
   const sums = await readSums(backup)
+  if (sums.size !== summary.files) throw new Error(`SHA256SUMS of ${backup} is not whole: nothing was restored.`)
   const keys = { identityFile: text('identity-file'), passphraseFile: text('passphrase-file') }
   const decrypt = summary.format === 2 ? await openDecryption(backup, keys) : undefined
   await requireKey(config, sums)
   await startOver(config.dataDir)
   // A key that lies there already is the operator's.
   const hasKey = (await statOrUndefined(join(config.dataDir, 'secret.key'))) !== undefined
-  const places = placesOf(config).filter(({ part }) => part !== 'secret.key' || !hasKey)
+  const holdsKey = sums.has('secret.key') || sums.has(`secret.key${encryptedEnding}`)
+  const places = placesOf(config).filter(({ part }) => part !== 'secret.key' || (holdsKey && !hasKey))
   const { dataDir } = config
   for (const folder of [dataDir, ...places.map(({ place }) => place)]) {
     const isMarked = folder === dataDir && (await readRestoring(dataDir)) !== undefined

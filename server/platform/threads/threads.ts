@@ -74,11 +74,18 @@ export const openThreads = (file: URL): Threads => {
     worker.postMessage(order)
   }
 
+  /** No longer handed out from here on, though it takes a moment to end. */
+  const end = (worker: Worker): void => {
+    idle.delete(worker)
+    open.delete(worker)
+    void worker.terminate()
+  }
+
   const next = (worker?: Worker): void => {
     if (isClosed) return
     const first = waiting.shift()
     if (first) work(worker ?? start(), first)
-    else if (worker) idle.set(worker, setTimeout(() => void worker.terminate(), idleMs).unref())
+    else if (worker) idle.set(worker, setTimeout(() => end(worker), idleMs).unref())
   }
 
   const run = ({ name }: { name: string }, input: unknown): Promise<unknown> =>

@@ -105,6 +105,16 @@ it('does not tell whether another account has an address where mail is sent, and
   expect((await confirm(tokenIn(received[before]?.text))).status).toBe(409)
 })
 
+it('ends with the sessions: a link that was asked for before confirms nothing', async () => {
+  const { received } = await withMail()
+  await change(email)
+  await server.drain()
+  const link = tokenIn(received.find(({ recipients }) => recipients.includes(email))?.text)
+  expect((await call('POST', '/auth/sign-out-everywhere', { headers: person.headers })).status).toBeLessThan(300)
+  expect((await confirm(link)).status).toBe(400)
+  expect(await signIn(person.email)).toBe(200)
+})
+
 it('ends links to a new password that were mailed to the former address', async () => {
   const { received } = await withMail()
   await call('POST', '/auth/forgotten-password', { headers: elsewhere(), body: { email: person.email } })

@@ -4,7 +4,7 @@ import type { Db } from '../../platform/db/database.ts'
 /** So many attempts are free. Each one after them doubles the pause before the next, from one second. */
 const freeAttempts = 10
 /** Nobody is kept out for longer than this by what others do. */
-const longestPauseSeconds = 15 * 60
+const longestPauseSeconds = 60
 /** After as long without an attempt, all is forgotten. */
 const memory = sql`interval '1 day'`
 

@@ -131,12 +131,14 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: Wanted =
   }
 
   const begin = (): void => {
-    const key = bytes.toString('latin1', name.start, name.end)
-    if (key === apart) {
+    // Lengths first: the same long name may be looked at before each of many colons.
+    const isNamed = (wanted: string | undefined): boolean =>
+      wanted?.length === name.end - name.start && bytes.toString('latin1', name.start, name.end) === wanted
+    if (isNamed(apart)) {
       if (found.apart) found.isRepeated = true
       counts = noCounts()
       found.apart = Object.assign(counts, { start: at + 1, end })
-    } else if (key === list) {
+    } else if (isNamed(list)) {
       if (found.list) found.isRepeated = true
       found.list = { start: end, end, items: [] }
       inList = true
@@ -152,6 +154,7 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: Wanted =
   }
 
   const endValue = (): void => {
+    inList = false
     if (counts !== rest && found.apart) {
       found.apart.end = at
       counts = rest
