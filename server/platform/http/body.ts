@@ -77,6 +77,8 @@ const mayBePacked = (request: FastifyRequest): boolean => {
 /** What is inflated counts against the limits of the body, piece by piece. */
 const inflate = (payload: Readable): Readable => {
   const inflated = createGunzip()
+  // A body that is refused has no reader any longer who would be told that it broke off; the process must not end by it.
+  inflated.on('error', () => {})
   payload.once('error', (error) => inflated.destroy(error))
   return payload.pipe(inflated)
 }
