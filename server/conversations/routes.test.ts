@@ -326,6 +326,54 @@ describe('what is at the edge of what can be stored', () => {
     expect((await post('"metadata":{"text":"1e400","small":1e-400,"large":1e300}')).status).toBe(200)
   })
 
+  it('a whole number comes back with its digits, or is refused by its name', async () => {
+    const { key } = await makeOrganization(server)
+    const post = (metadata: string) => {
+      const raw = JSON.stringify({ ...minimal, externalId: 'digits' }).replace(/}$/, `,"metadata":${metadata}}`)
+      return server.call('POST', '/v1/conversations', { key, raw, headers: { 'content-type': 'application/json' } })
+    }
+    const kept = await post(
+      '{"a":9007199254740991,"b":-9007199254740992,"c":300000000000000000000,"d":"9007199254740993"}',
+    )
+    expect(kept.status).toBe(201)
+    expect(kept.body.metadata).toEqual({
+      a: 9_007_199_254_740_991,
+      b: -9_007_199_254_740_992,
+      c: 3e20,
+      d: '9007199254740993',
+    })
+    for (const digits of ['9007199254740993', '-9007199254740993', '12345678901234567890', '1'.repeat(30)]) {
+      const refused = await post(`{"a":{"b":[1,${digits}]}}`)
+      expect(refused.status).toBe(400)
+      expect(refused.body.details.issues).toMatchObject([{ path: 'metadata.a.b[1]' }])
+    }
+    expect((await server.call('GET', `/v1/conversations/${kept.body.id}`, { key })).body.metadata).toEqual(
+      kept.body.metadata,
+    )
+    const id = kept.body.id
+    const headers = { 'content-type': 'application/json' }
+    const metric = (raw: string) => server.call('PUT', `/v1/conversations/${id}/metrics/score`, { key, raw, headers })
+    expect((await metric('{"value":9007199254740993}')).body.details.issues).toMatchObject([{ path: 'value' }])
+    expect((await metric('{"value":300000000000000000000}')).body.value).toBe(3e20)
+  })
+
+  it('an object that repeats a name is refused by it', async () => {
+    const { key } = await makeOrganization(server)
+    const headers = { 'content-type': 'application/json' }
+    const post = (raw: string) => server.call('POST', '/v1/conversations', { key, raw, headers })
+    const start = JSON.stringify({ ...minimal, externalId: 'twice' }).slice(0, -1)
+    for (const [more, path] of [
+      ['"channel":"chat"', 'channel'],
+      ['"metadata":{"a":[{"b":1,"c":2,"b":1}]}', 'metadata.a[0].b'],
+      [String.raw`"metadata":{"a":1,"\u0061":2}`, 'metadata.a'],
+    ]) {
+      const refused = await post(`${start},${more}}`)
+      expect(refused.status).toBe(400)
+      expect(refused.body.details.issues).toMatchObject([{ path, message: 'is repeated' }])
+    }
+    expect((await post(`${start},"metadata":{"a":{"a":1},"b":{"a":1}}}`)).status).toBe(201)
+  })
+
   it('parts together bring no more metadata than one may', async () => {
     const { key } = await makeOrganization(server)
     const post = (from: number) =>

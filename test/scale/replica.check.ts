@@ -1,4 +1,4 @@
-import { copyFile, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
@@ -21,10 +21,29 @@ const startDatabase = async (dataDir: string, settings: Record<string, string> =
   return embedded.connection
 }
 
+const readValue = async (database: pg.ClientConfig, statement: string) => {
+  const client = new pg.Client(database)
+  await client.connect()
+  try {
+    return (await client.query(statement)).rows[0]?.value
+  } finally {
+    await client.end()
+  }
+}
+
+/** Under root, each database runs as a user without a name, whom another one cannot recognize. */
+const letStandbyIn = async (dataDir: string, primary: pg.ClientConfig) => {
+  const path = join(dataDir, 'postgres.hba')
+  // The first line that fits counts.
+  await writeFile(path, `local replication all trust\n${await readFile(path, 'utf8')}`)
+  await readValue(primary, 'SELECT pg_reload_conf() AS value')
+}
+
 /** A database, and a standby that follows it by streaming replication. */
 const startPair = async () => {
   const [here, there] = [await makeDataDir(), await makeDataDir()]
   const primary = await startDatabase(here)
+  if (process.getuid?.() === 0) await letStandbyIn(here, primary)
   const [source, target] = [join(here, 'postgres'), join(there, 'postgres')]
   await copyCluster(primary, {
     folder: source,
@@ -68,16 +87,24 @@ it('an export that a standby is read for holds all that was there when it was as
   }
   const notes = () => earshot.stderr().match(/the export reads [a-z ]+|the replica is too far behind/g) ?? []
 
-  await store(100)
-  const first = await askForExport()
-  await expect.poll(async () => (await first()).status, { timeout: 90_000 }).toBe('completed')
-  expect((await first()).rowCount).toBe(100)
-
   const reader = new pg.Client(standby)
   await reader.connect()
   onTestFinished(() => reader.end())
   const ofReader = async (statement: string) => (await reader.query(statement)).rows[0]?.value
   expect(await ofReader('SELECT pg_is_in_recovery() AS value')).toBe(true)
+  const hasAll = async () => {
+    const written = await readValue(primary, 'SELECT pg_current_wal_lsn() AS value')
+    const reached = () => ofReader(`SELECT pg_last_wal_replay_lsn() >= '${written}' AS value`)
+    await expect.poll(reached, { timeout: 90_000 }).toBe(true)
+  }
+
+  await store(100)
+  await hasAll()
+  const first = await askForExport()
+  await expect.poll(async () => (await first()).status, { timeout: 90_000 }).toBe('completed')
+  expect((await first()).rowCount).toBe(100)
+
+  await hasAll()
   await reader.query('SELECT pg_wal_replay_pause()')
   await expect.poll(() => ofReader('SELECT pg_get_wal_replay_pause_state() AS value')).toBe('paused')
   await store(50)

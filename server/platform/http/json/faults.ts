@@ -12,7 +12,12 @@ const pathOf = (levels: Level[]): string =>
     return path === '' ? name : `${path}.${name}`
   }, '')
 
-const isBeyond = (text: string): boolean => /^-?\d+$/.test(text) && !Number.isSafeInteger(Number(text))
+/** Whether a whole number would not come back with the digits that were sent. */
+const isInexact = (text: string): boolean => {
+  if (!/^-?\d+$/.test(text)) return false
+  const number = Number(text)
+  return !Number.isSafeInteger(number) && String(number) !== text
+}
 
 type Options = {
   most: number
@@ -45,10 +50,10 @@ export const findFaults = (text: string, { most, keepsIntegers }: Options): Issu
       if (level) level.index++
       isName = level?.names !== undefined
     } else if (isName && level && part.startsWith('"')) readName(level, part)
-    else if (/^[-\d]/.test(part) && isBeyond(part)) {
+    else if (/^[-\d]/.test(part) && isInexact(part)) {
       const path = pathOf(levels)
       if (keepsIntegers(path)) {
-        issues.push({ path, message: 'is beyond 2^53, where whole numbers are not exact; send it as text' })
+        issues.push({ path, message: 'has more digits than a number keeps; send it as text' })
       }
     }
     if (issues.length >= most) break

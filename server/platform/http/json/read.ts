@@ -92,7 +92,7 @@ const parse = (text: string): unknown => {
 
 type Reading = {
   apart?: string | undefined
-  /** Whether whole numbers beyond 2^53 are let through, as others send them. */
+  /** Whether whole numbers with more digits than are kept are let through, as others send them. */
   isForeign?: boolean | undefined
 }
 
