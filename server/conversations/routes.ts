@@ -4,7 +4,6 @@ import type { Deps } from '../deps.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoQuery } from '../platform/http/schemas.ts'
-import { tryTransaction } from './ingest/attempts.ts'
 import { erasedError, ingestList, ingestStream, metricsRefusal } from './ingest/batch.ts'
 import { readBody } from './ingest/from-body.ts'
 import { ingestConversations } from './ingest/ingest.ts'
@@ -124,8 +123,7 @@ export const conversations = (app: App, deps: Deps): void => {
       },
     },
     ({ actor, params, body }) =>
-      tryTransaction(db, async (trx) => {
-        await changeConversation(deps, trx, actor.org, params.id, body)
+      changeConversation(deps, actor.org, params.id, body, async (trx) => {
         await recordAudit(trx, actor, 'conversation.update', { type: 'conversation', id: params.id })
         return getConversation(trx, actor.org, params.id)
       }),
@@ -154,7 +152,7 @@ export const conversations = (app: App, deps: Deps): void => {
       const recording = await findRecording(db, actor.org, params.id)
       const recordingUrl = recordingUrlOf(deps, actor.features, found.conversationId, recording)
       const hints = { ...(format !== null && { provider: format }), startedAt }
-      const long = content === null ? undefined : await turnsOfLongContent(deps.threads, content, hints)
+      const long = content === null ? undefined : await turnsOfLongContent(deps.threads, actor.org, content, hints)
       const given: unknown = content === null || long !== undefined ? null : JSON.parse(content)
       const reading = format === null || long !== undefined ? undefined : readTranscript(given, hints)
       const answer = {

@@ -131,6 +131,6 @@ export const readPayload = async (
     ...{ bytes, contentType, redacts, source: { provider, id, name, settings } },
     bounds: { now: deps.clock.now(), metadataBytes: deps.config.limits.metadataBytes },
   }
-  const read = bytes.length <= shortLength ? readNow(order) : await deps.threads.run(readLongPayload, order)
+  const read = bytes.length <= shortLength ? readNow(order) : await deps.threads.run(org, readLongPayload, order)
   return pasteTranscript(read)
 }

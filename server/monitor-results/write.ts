@@ -37,8 +37,8 @@ const cut = ({ reasoning, evidence }: Told): Told => {
   return { reasoning: isLong ? [...reasoning].slice(0, longestReasoning).join('') : reasoning, evidence }
 }
 
-const redactAll = async ({ threads }: Pick<Deps, 'threads'>, items: Item[]): Promise<Map<Item, Told>> => {
-  const told = await redactValue(threads, items.map(toldOf))
+const redactAll = async ({ threads }: Pick<Deps, 'threads'>, org: OrgId, items: Item[]): Promise<Map<Item, Told>> => {
+  const told = await redactValue(threads, org, items.map(toldOf))
   return new Map(told.map((each, at) => [items[at] as Item, cut(each)])) // redaction keeps the length of a list
 }
 
@@ -57,7 +57,7 @@ export const writeBatch = async (
   const conversationOf = await idsOfNamed(items, (names) => findNamedConversations(trx, org, names))
   const found = await findMonitors(trx, org, [...new Set(items.map(({ monitorId }) => monitorId.toLowerCase()))])
   const monitors = new Map(found.map((monitor) => [monitor.id, monitor]))
-  const redacted = (await redactsMetrics(trx, org)) ? await redactAll(deps, items) : undefined
+  const redacted = (await redactsMetrics(trx, org)) ? await redactAll(deps, org, items) : undefined
 
   const rowOf = (item: Item | ApiError): ResultRow | ApiError => {
     if (item instanceof ApiError) return item

@@ -56,4 +56,34 @@ describe('turns', () => {
     turns.close(new Error('closed'))
     await expect(closed).rejects.toThrow('closed')
   })
+
+  it('give one owner no more places than it may have', async () => {
+    const turns = openTurns(3, { perOwner: 2 })
+    const leave = await turns.enter('a')
+    await turns.enter('a')
+    let entered = false
+    const third = turns.enter('a').then(() => {
+      entered = true
+    })
+    await turns.enter('b')
+    expect(entered).toBe(false)
+    leave()
+    await third
+  })
+
+  it('let one owner fill half of the line, and others what is left', async () => {
+    const turns = openTurns(1, { line: 4 })
+    const leave = await turns.enter('a')
+    const waiting = [turns.enter('a'), turns.enter('a')]
+    await expect(turns.enter('a')).rejects.toMatchObject({ kind: 'unavailable' })
+    const ending = new AbortController()
+    const given = turns.enter('b', { signal: ending.signal })
+    await expect(turns.enter('b')).rejects.toMatchObject({ kind: 'unavailable' })
+    ending.abort()
+    await expect(given).rejects.toThrow()
+    waiting.push(turns.enter('b'))
+    leave()
+    await Promise.all(waiting.map(async (next) => (await next)()))
+    expect(await turns.enter('a')).toBeTypeOf('function')
+  })
 })

@@ -1,4 +1,5 @@
 // Places for so many at once, in turns between those who want one.
+import { ApiError } from './errors.ts'
 
 export type Wish = {
   /** Gives up the place in line: `enter` rejects with its reason. */
@@ -7,8 +8,18 @@ export type Wish = {
   background?: boolean | undefined
 }
 
+export type TurnsOptions = {
+  /** Places that one owner may have. Unless configured otherwise, one alone may have them all. */
+  perOwner?: number
+  /**
+   * Who may stand in line, all owners together. Nobody takes a place in it unless, before that, more are free than they
+   * have: one owner alone fills half of the line, and whoever comes next still gets in.
+   */
+  line?: number
+}
+
 export type Turns = {
-  /** Resolves with what gives the place back. */
+  /** Resolves with what gives the place back. Rejects when the line is full. */
   enter: (owner: string, wish?: Wish) => Promise<() => void>
   /** Whether another owner stands in line who has fewer places. */
   isWanted: (owner: string) => boolean
@@ -19,12 +30,18 @@ export type Turns = {
 type Waiting = { give: () => void; reject: (reason: unknown) => void }
 type Line = { first: Set<Waiting>; last: Set<Waiting> }
 
-/**
- * The next place is for the owner who has the fewest, and among equals for the one who was served longest ago. One alone
- * may have them all.
- */
-export const openTurns = (places: number): Turns => {
+const lineIsFull = () =>
+  new ApiError('unavailable', 'Too much work of this kind is waiting; try again shortly.', { retryAfterSeconds: 2 })
+
+const countWaiting = (line: Line | undefined): number => (line ? line.first.size + line.last.size : 0)
+
+/** The next place is for the owner who has the fewest, and among equals for the one who was served longest ago. */
+export const openTurns = (
+  places: number,
+  { perOwner = places, line: lineLength = Number.POSITIVE_INFINITY }: TurnsOptions = {},
+): Turns => {
   let free = places
+  let waitingInAll = 0
   const held = new Map<string, number>()
   /** In the order of turns: who is served goes to the end. */
   const lines = new Map<string, Line>()
@@ -40,15 +57,16 @@ export const openTurns = (places: number): Turns => {
   const takeOut = (owner: string, waiting: Waiting) => {
     const line = lines.get(owner)
     if (!line) return
-    line.first.delete(waiting)
-    line.last.delete(waiting)
-    if (line.first.size + line.last.size === 0) lines.delete(owner)
+    if (line.first.delete(waiting) || line.last.delete(waiting)) waitingInAll--
+    if (countWaiting(line) === 0) lines.delete(owner)
   }
 
   const serve = () => {
     while (free > 0) {
       let next: string | undefined
-      for (const owner of lines.keys()) if (next === undefined || heldBy(owner) < heldBy(next)) next = owner
+      for (const owner of lines.keys()) {
+        if (heldBy(owner) < Math.min(perOwner, next === undefined ? perOwner : heldBy(next))) next = owner
+      }
       const line = next === undefined ? undefined : lines.get(next)
       const [waiting] = line?.first.size ? line.first : (line?.last ?? [])
       if (next === undefined || !line || !waiting) return
@@ -71,8 +89,10 @@ export const openTurns = (places: number): Turns => {
 
   const standInLine = (owner: string, { signal, background }: Wish) =>
     new Promise<void>((resolve, reject) => {
+      if (countWaiting(lines.get(owner)) >= lineLength - waitingInAll) throw lineIsFull()
       const line = lines.get(owner) ?? { first: new Set(), last: new Set() }
       lines.set(owner, line)
+      waitingInAll++
       const giveUp = () => {
         takeOut(owner, waiting)
         reject(signal?.reason)
@@ -91,7 +111,7 @@ export const openTurns = (places: number): Turns => {
   return {
     enter: async (owner, wish = {}) => {
       wish.signal?.throwIfAborted()
-      if (free > 0) change(owner, 1)
+      if (free > 0 && heldBy(owner) < perOwner) change(owner, 1)
       else await standInLine(owner, wish)
       return leaveOnce(owner)
     },
@@ -99,6 +119,7 @@ export const openTurns = (places: number): Turns => {
     close: (reason) => {
       for (const { first, last } of lines.values()) for (const { reject } of [...first, ...last]) reject(reason)
       lines.clear()
+      waitingInAll = 0
     },
   }
 }

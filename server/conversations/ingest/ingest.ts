@@ -22,11 +22,18 @@ type PreparedItem = Omit<Incoming, 'transcript'> & Pick<Prepared, 'transcript'> 
 /** How many are read at once: each is in memory several times. */
 const lanes = 8
 
-const prepareAll = async ({ threads }: IngestDeps, given: Incoming[], redacts: boolean): Promise<PreparedItem[]> => {
+type PreparedBatch = { items: PreparedItem[]; redacts: boolean }
+
+const prepareAll = async (
+  { threads }: IngestDeps,
+  org: OrgId,
+  given: Incoming[],
+  redacts: boolean,
+): Promise<PreparedBatch> => {
   const items: PreparedItem[] = new Array(given.length)
   const prepareOne = async (item: Incoming): Promise<PreparedItem> => {
     try {
-      return { ...item, ...(await prepare(threads, item, redacts)) }
+      return { ...item, ...(await prepare(threads, org, item, redacts)) }
     } catch (error) {
       if (!(error instanceof ApiError) || error.kind === 'unavailable') throw error
       return { ...item, transcript: null, fault: error }
@@ -44,7 +51,7 @@ const prepareAll = async ({ threads }: IngestDeps, given: Incoming[], redacts: b
     }
   }
   await Promise.all(Array.from({ length: lanes }, work))
-  return items
+  return { items, redacts }
 }
 
 /** What the batch meets: conversations that are stored already, locked, and external ids that were erased. */
@@ -144,10 +151,12 @@ const ingestOnce = async (
   trx: Db,
   org: OrgId,
   given: Incoming[],
+  prepared: PreparedBatch,
   also?: Also,
 ): Promise<Outcome[]> => {
   const settings = await getIngestSettings(trx, org)
-  const items = await prepareAll(deps, given, settings.redacts)
+  const isCurrent = settings.redacts === prepared.redacts
+  const { items } = isCurrent ? prepared : await prepareAll(deps, org, given, settings.redacts)
   const externalIds = [...new Set(items.flatMap(({ externalId }) => externalId ?? []))]
   const { slots, erased } = await findPresent(trx, org, externalIds)
 
@@ -201,5 +210,14 @@ const ingestOnce = async (
  * The one way into the tables of conversations. All of the batch is one transaction, with what it sets off: evaluation,
  * the fetch of recordings, and whatever else the caller writes.
  */
-export const ingestConversations = (deps: IngestDeps, org: OrgId, items: Incoming[], also?: Also): Promise<Outcome[]> =>
-  tryTransaction(deps.db, (trx) => ingestOnce(deps, trx, org, items, also))
+export const ingestConversations = async (
+  deps: IngestDeps,
+  org: OrgId,
+  given: Incoming[],
+  also?: Also,
+): Promise<Outcome[]> => {
+  // Before the transaction, so that what waits for a thread holds no connection that others need.
+  const { redacts } = await getIngestSettings(deps.db, org)
+  const prepared = await prepareAll(deps, org, given, redacts)
+  return tryTransaction(deps.db, (trx) => ingestOnce(deps, trx, org, given, prepared, also))
+}

@@ -1,13 +1,15 @@
 import type { Static } from 'typebox'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { type ApiError, invalidAll, notFound } from '../../platform/errors.ts'
+import { getConversation } from '../queries.ts'
 import type { ConversationUpdate } from '../schema.ts'
+import { tryTransaction } from './attempts.ts'
 import { metadataIssues, recordingUrlIssue, timeIssues } from './from-body.ts'
 import { readState, type State, secondsBetween } from './merge.ts'
 import { getIngestSettings, listTranscriptStates, lockConversation } from './queries.ts'
 import { resolveReferences } from './references.ts'
 import { type IngestDeps, type Slot, storeSlots } from './store.ts'
-import { prepare } from './tasks.ts'
+import { type Prepared, prepare } from './tasks.ts'
 import type { GivenTranscript } from './transcript.ts'
 
 type Change = Static<typeof ConversationUpdate>
@@ -50,24 +52,32 @@ const changed = (state: State, change: Change, transcript: GivenTranscript | nul
   }
 }
 
-/** Changes one conversation, and sets off what the change sets off. */
-export const changeConversation = async (
+type PreparedChange = Pick<Prepared, 'transcript' | 'metadata'> & { startedAt: Date; redacts: boolean }
+
+const prepareChange = async (
+  { threads }: IngestDeps,
+  org: OrgId,
+  { transcript, metadata }: Change,
+  { startedAt, redacts }: Pick<PreparedChange, 'startedAt' | 'redacts'>,
+): Promise<PreparedChange> => {
+  const given = { transcript: transcript ?? null, metadata: metadata ?? {}, metrics: [], startedAt }
+  return { ...(await prepare(threads, org, given, redacts)), startedAt, redacts }
+}
+
+const changeOnce = async (
   deps: IngestDeps,
   trx: Db,
   org: OrgId,
-  id: string,
-  given: Change,
+  { id, given, prepared }: { id: string; given: Change; prepared: PreparedChange },
 ): Promise<void> => {
   const { redacts } = await getIngestSettings(trx, org)
   const before = await load(trx, org, id)
-  const { transcript, metadata, ...rest } = given
-  const prepared = await prepare(
-    deps.threads,
-    { transcript: transcript ?? null, metadata: metadata ?? {}, metrics: [], startedAt: before.startedAt },
-    redacts,
-  )
-  const change: Change = { ...rest, ...(metadata && { metadata: prepared.metadata }) }
-  const state = changed(before, change, prepared.transcript)
+  const { startedAt } = before
+  const isCurrent = redacts === prepared.redacts && Number(startedAt) === Number(prepared.startedAt)
+  const current = isCurrent ? prepared : await prepareChange(deps, org, given, { startedAt, redacts })
+  const { transcript: _, metadata, ...rest } = given
+  const change: Change = { ...rest, ...(metadata && { metadata: current.metadata }) }
+  const state = changed(before, change, current.transcript)
   const { agentVersionId, companyId, recordingUrl } = change
   const issues = [
     ...timeIssues(state.startedAt, state.endedAt),
@@ -85,4 +95,22 @@ export const changeConversation = async (
   if (references instanceof Error) throw references satisfies ApiError
   const slot: Slot = { before, state, metrics: [], recordingUrl: recordingUrl ?? null }
   await storeSlots(deps, trx, org, [slot])
+}
+
+/** Changes one conversation, and sets off what the change sets off, in one transaction with what the caller writes. */
+export const changeConversation = async <T>(
+  deps: IngestDeps,
+  org: OrgId,
+  id: string,
+  given: Change,
+  also: (trx: Db) => Promise<T>,
+): Promise<T> => {
+  // Before the transaction, so that what waits for a thread holds neither a connection nor the conversation.
+  const { redacts } = await getIngestSettings(deps.db, org)
+  const { startedAt } = await getConversation(deps.db, org, id)
+  const prepared = await prepareChange(deps, org, given, { startedAt, redacts })
+  return tryTransaction(deps.db, async (trx) => {
+    await changeOnce(deps, trx, org, { id, given, prepared })
+    return also(trx)
+  })
 }

@@ -49,7 +49,7 @@ const measureStored = async ({ threads }: IngestDeps, trx: Db, org: OrgId, slots
   for (const { conversationId, content, format } of rows) {
     const began = startedAt.get(conversationId)
     const hints = { ...(format && { provider: format }), ...(began && { startedAt: began }) }
-    measured.set(conversationId, await measureContent(threads, content, hints))
+    measured.set(conversationId, await measureContent(threads, org, content, hints))
   }
   return measured
 }

@@ -1,3 +1,4 @@
+import type { OrgId } from '../../platform/db/database.ts'
 import { ApiError } from '../../platform/errors.ts'
 import { type Counts, JsonText, parseCounted } from '../../platform/http/json/read.ts'
 import { defineTask } from '../../platform/threads/define-task.ts'
@@ -69,23 +70,23 @@ const measureNow = (content: string, hints: Partial<Hints>): Measured | null => 
 }
 
 /** What is measured of a stored transcript; null where it has no turns. */
-export const measureContent = (threads: Threads, content: string, hints: Partial<Hints>) =>
-  content.length <= shortLength ? measureNow(content, hints) : threads.run(measureLong, { content, hints })
+export const measureContent = (threads: Threads, org: OrgId, content: string, hints: Partial<Hints>) =>
+  content.length <= shortLength ? measureNow(content, hints) : threads.run(org, measureLong, { content, hints })
 
 /** The turns of a long stored transcript as JSON; undefined where it is short enough to be read at once. */
-export const turnsOfLongContent = (threads: Threads, content: string, hints: Partial<Hints>) =>
-  content.length <= shortLength ? undefined : threads.run(turnsOfLong, { content, hints })
+export const turnsOfLongContent = (threads: Threads, org: OrgId, content: string, hints: Partial<Hints>) =>
+  content.length <= shortLength ? undefined : threads.run(org, turnsOfLong, { content, hints })
 
 /** Redacts a JSON value, which keeps its shape. */
-export const redactValue = async <T>(threads: Threads, value: T): Promise<T> => {
+export const redactValue = async <T>(threads: Threads, org: OrgId, value: T): Promise<T> => {
   const json = JSON.stringify(value)
-  return (json.length <= shortRedacted ? redact(value) : JSON.parse(await threads.run(redactLong, json))) as T
+  return (json.length <= shortRedacted ? redact(value) : JSON.parse(await threads.run(org, redactLong, json))) as T
 }
 
-const readGiven = (threads: Threads, value: unknown, hints: Hints, redacts: boolean) => {
+const readGiven = (threads: Threads, org: OrgId, value: unknown, hints: Hints, redacts: boolean) => {
   const short = redacts ? shortRedacted : shortLength
   const long = async (text: Text): Promise<GivenTranscript> => {
-    const read = await threads.run(readLong, { text, hints, redacts })
+    const read = await threads.run(org, readLong, { text, hints, redacts })
     return { ...read, read: () => read }
   }
   if (value instanceof JsonText) return long({ json: value.bytes, counts: value.counts })
@@ -95,10 +96,13 @@ const readGiven = (threads: Threads, value: unknown, hints: Hints, redacts: bool
 }
 
 /** Redacts what an organization has redacted, and reads the transcript. Throws on a transcript that cannot be stored. */
-export const prepare = async (threads: Threads, given: Given, redacts: boolean): Promise<Prepared> => {
+export const prepare = async (threads: Threads, org: OrgId, given: Given, redacts: boolean): Promise<Prepared> => {
   const { transcript, startedAt, provider, metadata, metrics } = given
   const hints = { startedAt, ...(provider !== undefined && { provider }) }
   const read =
-    transcript === null || transcript === undefined ? null : await readGiven(threads, transcript, hints, redacts)
-  return { ...(redacts ? await redactValue(threads, { metadata, metrics }) : { metadata, metrics }), transcript: read }
+    transcript === null || transcript === undefined ? null : await readGiven(threads, org, transcript, hints, redacts)
+  return {
+    ...(redacts ? await redactValue(threads, org, { metadata, metrics }) : { metadata, metrics }),
+    transcript: read,
+  }
 }

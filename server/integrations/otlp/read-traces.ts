@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { isDeeperThan } from '../../conversations/transcripts/json.ts'
+import type { OrgId } from '../../platform/db/database.ts'
 import { ApiError } from '../../platform/errors.ts'
 import { defineTask } from '../../platform/threads/define-task.ts'
 import type { Threads } from '../../platform/threads/threads.ts'
@@ -47,5 +48,5 @@ const readNow = ({ bytes, encoding, redacts, now }: Order): Reading => {
 
 export const readLongTraces = defineTask({ name: 'integrations.read-traces', run: readNow })
 
-export const readTraces = async (threads: Threads, order: Order): Promise<Reading> =>
-  order.bytes.length <= shortLength ? readNow(order) : threads.run(readLongTraces, order)
+export const readTraces = async (threads: Threads, org: OrgId, order: Order): Promise<Reading> =>
+  order.bytes.length <= shortLength ? readNow(order) : threads.run(org, readLongTraces, order)

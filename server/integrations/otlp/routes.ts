@@ -60,7 +60,7 @@ export const traces = (app: App, deps: Deps): void => {
       const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
       const { redacts } = await getIngestSettings(db, actor.org)
       const order = { bytes, encoding, redacts, now: clock.now() }
-      const { spans, rejected, reason } = await readTraces(deps.threads, order)
+      const { spans, rejected, reason } = await readTraces(deps.threads, actor.org, order)
       await db.transaction().execute(async (trx) => {
         const grown = await insertSpans(trx, actor.org, spans, clock.now())
         if (grown.length > 0) await enqueueAssembly(deps, trx, actor.org, grown)

@@ -1,14 +1,25 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '../errors.ts'
+import { openTurns } from '../turns.ts'
 import type { Task } from './define-task.ts'
 import type { Done, Order } from './serve-tasks.ts'
 
-/** Threads that run tasks one after the other. They start when they are needed, and end when they are not. */
+/**
+ * Threads that run tasks one after the other. They start when they are needed, and end when they are not. Owners of tasks
+ * take turns at them.
+ */
 
 export type Threads = {
-  run: <Input, Output>(task: Task<Input, Output>, input: Input) => Promise<Output>
+  /** Rejects with 503 when too many tasks wait already. */
+  run: <Input, Output>(owner: string, task: Task<Input, Output>, input: Input) => Promise<Output>
   close: () => Promise<void>
+}
+
+type Options = {
+  threads?: number
+  /** Tasks that may wait, all owners together. Each has its input in memory. */
+  line?: number
 }
 
 const idleMs = 30_000
@@ -17,14 +28,16 @@ const deadlineMs = 60_000
 /** Of a thread. The limits of requests keep tasks well below it, because the engine may end the process there. */
 const memoryMb = 1_024
 
-type Waiting = { order: Order; resolve: (output: unknown) => void; reject: (error: unknown) => void }
-
 const tooMuch = () =>
   new ApiError('tooLarge', 'Reading this takes more time or memory than a request may; send less at once.')
+const closed = () => new ApiError('unavailable', 'The process is about to end.')
 
-export const openThreads = (file: URL): Threads => {
-  const most = Math.max(1, Math.min(4, availableParallelism() - 1))
-  const waiting: Waiting[] = []
+export const openThreads = (
+  file: URL,
+  { threads = Math.max(1, Math.min(4, availableParallelism() - 1)), line = 500 }: Options = {},
+): Threads => {
+  // However long the tasks of one owner take, another one finds a thread, where there is more than one.
+  const turns = openTurns(threads, { perOwner: Math.max(1, threads - 1), line })
   const idle = new Map<Worker, NodeJS.Timeout>()
   const open = new Set<Worker>()
   let isClosed = false
@@ -37,75 +50,80 @@ export const openThreads = (file: URL): Threads => {
     })
     worker.unref()
     open.add(worker)
-    worker.once('exit', () => {
-      open.delete(worker)
-      clearTimeout(idle.get(worker))
-      idle.delete(worker)
-    })
+    worker.once('exit', () => forget(worker))
     return worker
   }
 
-  const work = (worker: Worker, { order, resolve, reject }: Waiting): void => {
-    worker.ref()
-    const settle = (done: () => void): void => {
-      clearTimeout(timer)
-      worker.off('message', onMessage).off('error', onError).off('exit', onExit)
-      worker.unref()
-      done()
-    }
-    const onMessage = (done: Done) =>
-      settle(() => {
-        if ('output' in done) resolve(done.output)
-        else reject(new ApiError(done.refused.kind, done.refused.message, done.refused.details))
-        next(worker)
-      })
-    const onError = (error: Error & { code?: string }) =>
-      settle(() => {
-        reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuch() : error)
-        next()
-      })
-    const onExit = () =>
-      settle(() => {
-        reject(isClosed ? new ApiError('unavailable', 'The process is about to end.') : tooMuch())
-        next()
-      })
-    const timer = setTimeout(() => void worker.terminate(), deadlineMs)
-    worker.on('message', onMessage).on('error', onError).on('exit', onExit)
-    worker.postMessage(order)
+  const forget = (worker: Worker): void => {
+    open.delete(worker)
+    clearTimeout(idle.get(worker))
+    idle.delete(worker)
   }
 
   /** No longer handed out from here on, though it takes a moment to end. */
   const end = (worker: Worker): void => {
-    idle.delete(worker)
-    open.delete(worker)
+    forget(worker)
     void worker.terminate()
   }
 
-  const next = (worker?: Worker): void => {
-    if (isClosed) return
-    const first = waiting.shift()
-    if (first) work(worker ?? start(), first)
-    else if (worker) idle.set(worker, setTimeout(() => end(worker), idleMs).unref())
+  const take = (): Worker => {
+    const [free] = idle.keys()
+    if (!free) return start()
+    clearTimeout(idle.get(free))
+    idle.delete(free)
+    return free
   }
 
-  const run = ({ name }: { name: string }, input: unknown): Promise<unknown> =>
+  const giveBack = (worker: Worker): void => {
+    if (isClosed) return
+    worker.unref()
+    idle.set(worker, setTimeout(() => end(worker), idleMs).unref())
+  }
+
+  const work = (worker: Worker, order: Order): Promise<unknown> =>
     new Promise((resolve, reject) => {
-      if (isClosed) return reject(new ApiError('unavailable', 'The process is about to end.'))
-      waiting.push({ order: { name, input }, resolve, reject })
-      const [free] = idle.keys()
-      if (free) {
-        clearTimeout(idle.get(free))
-        idle.delete(free)
-        next(free)
-      } else if (open.size < most) next(start())
+      worker.ref()
+      const settle = (): void => {
+        clearTimeout(timer)
+        worker.off('message', onMessage).off('error', onError).off('exit', onExit)
+      }
+      const fail = (error: unknown): void => {
+        settle()
+        // It is ending, so that the next task gets another one.
+        end(worker)
+        reject(error)
+      }
+      const onMessage = (done: Done) => {
+        settle()
+        giveBack(worker)
+        if ('output' in done) resolve(done.output)
+        else reject(new ApiError(done.refused.kind, done.refused.message, done.refused.details))
+      }
+      const onError = (error: Error & { code?: string }) =>
+        fail(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuch() : error)
+      const onExit = () => fail(isClosed ? closed() : tooMuch())
+      const timer = setTimeout(() => void worker.terminate(), deadlineMs)
+      worker.on('message', onMessage).on('error', onError).on('exit', onExit)
+      worker.postMessage(order)
     })
+
+  const run = async (owner: string, { name }: { name: string }, input: unknown): Promise<unknown> => {
+    if (isClosed) throw closed()
+    const leave = await turns.enter(owner)
+    try {
+      if (isClosed) throw closed()
+      return await work(take(), { name, input })
+    } finally {
+      leave()
+    }
+  }
 
   return {
     // A thread answers what the task of that name returns.
     run: run as Threads['run'],
     close: async () => {
       isClosed = true
-      for (const { reject } of waiting.splice(0)) reject(new ApiError('unavailable', 'The process is about to end.'))
+      turns.close(closed())
       await Promise.all([...open].map((worker) => worker.terminate()))
     },
   }
