@@ -80,6 +80,48 @@ it('a body that comes too slowly is answered 408, and its connection ends', asyn
   expect(JSON.parse(String(answer?.body)).error).toBe('request timeout')
 })
 
+it('a body is counted until its handler has ended, though its sender hung up', async () => {
+  const app = fastify()
+  afterAll(() => app.close())
+  const methods = watchMethods(app)
+  watchBodies(app, { heldBytes: 1_000, bodiesPerAddress: 10 })
+  addBodyParser(app, { documentBytes: 1_000 })
+  addFailures(app, methods)
+  const [hungUp, ending] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const ended = Promise.withResolvers<void>()
+  app.post('/slow', { config: { access: 'public' } }, async (_request, reply) => {
+    reply.raw.once('close', () => hungUp.resolve())
+    await ending.promise
+    setImmediate(ended.resolve)
+    return {}
+  })
+  app.post('/', { config: { access: 'public' } }, async () => ({}))
+  const port = Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
+  const body = JSON.stringify({ padding: 'x'.repeat(350) })
+  const head = (path: string) =>
+    `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
+  const send = async () => (await openConnection(port).exchange(head('/') + body))[0]?.status
+  const slow = openConnection(port)
+  slow.exchange(head('/slow') + body).catch(() => {})
+  await expect.poll(send).toBe(503)
+  slow.close()
+  await hungUp.promise
+  expect(await send()).toBe(503)
+  ending.resolve()
+  await ended.promise
+  expect(await send()).toBe(200)
+  // What never comes to a handler is not counted for good.
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const [refused] = await openConnection(port).exchange(head('/') + body.replace('{', ' '))
+    expect(refused?.status).toBe(400)
+    const cut = openConnection(port)
+    cut.exchange(head('/') + body.slice(0, 200)).catch(() => {})
+    await expect.poll(send).toBe(503)
+    cut.close()
+    await expect.poll(send).toBe(200)
+  }
+})
+
 it('public addresses are refused while the service cannot keep up, but not its health', async () => {
   const overload = {
     check: () => {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { ApiError } from '../errors.ts'
 import { neighbourhood } from './rate-limit.ts'
 
@@ -17,10 +17,13 @@ type Limits = { heldBytes: number; bodiesPerAddress: number }
 const patience = { graceMs: 30_000, leastBytesPerSecond: 16 * 1024, tickMs: 1_000 }
 
 export type Arriving = {
-  /** Counts bytes that stay in memory until the request is answered. */
+  /** Counts bytes that stay in memory until the request is answered and its handler has ended. */
   hold: (bytes: number) => void
   /** Called instead of answering when the body comes too slowly. */
   onTooSlow: ((error: ApiError) => void) | undefined
+  onAnswer: () => void
+  onHandlerStart: () => void
+  onHandlerEnd: () => void
 }
 
 type Entry = Arriving & {
@@ -30,6 +33,27 @@ type Entry = Arriving & {
   heldBytes: number
   startedAt: number
   readBefore: number
+  isClosed: boolean
+  /** Undefined before the handler begins. A request that is refused before has been handled when it is answered. */
+  handler: 'running' | 'ended' | undefined
+}
+
+/** A handler goes on when its sender has hung up, and has the body until its end. */
+const followHandler = (route: RouteOptions): void => {
+  const { handler } = route
+  route.handler = function follow(request, reply) {
+    const { arriving } = request
+    if (!arriving) return handler.call(this, request, reply)
+    arriving.onHandlerStart()
+    let isAsync = false
+    try {
+      const answer: unknown = handler.call(this, request, reply)
+      isAsync = answer instanceof Promise
+      return answer instanceof Promise ? answer.finally(arriving.onHandlerEnd) : answer
+    } finally {
+      if (!isAsync) arriving.onHandlerEnd()
+    }
+  }
 }
 
 const hasBody = ({ headers }: FastifyRequest): boolean =>
@@ -82,8 +106,9 @@ export const watchBodies = (
     if (arriving.delete(entry)) add(unfinishedOf, entry.address, -1)
   }
 
+  /** Once nobody uses the body any longer: neither the sender who may still wait, nor whoever handles it. */
   const release = (entry: Entry): void => {
-    finish(entry)
+    if (!entry.isClosed || entry.handler !== 'ended') return
     held -= entry.heldBytes
     add(heldOf, entry.address, -entry.heldBytes)
     entry.heldBytes = 0
@@ -96,6 +121,7 @@ export const watchBodies = (
   timer.unref()
   app.addHook('onClose', async () => clearInterval(timer))
 
+  app.addHook('onRoute', followHandler)
   app.decorateRequest('arriving', undefined)
   app.addHook('preParsing', (request, reply, payload, done) => {
     if (!hasBody(request)) return done(null, payload)
@@ -109,15 +135,35 @@ export const watchBodies = (
     }
     const entry: Entry = {
       ...{ request, reply, address, heldBytes: 0, startedAt: performance.now(), onTooSlow: undefined },
+      ...{ isClosed: false, handler: undefined },
       // What the service sends to itself comes over no socket.
       readBefore: request.raw.socket.bytesRead ?? 0,
       hold: (bytes) => hold(entry, bytes),
+      onAnswer: () => {
+        entry.handler ??= 'ended'
+        release(entry)
+      },
+      onHandlerStart: () => {
+        entry.handler = 'running'
+      },
+      onHandlerEnd: () => {
+        entry.handler = 'ended'
+        release(entry)
+      },
     }
     request.arriving = entry
     arriving.add(entry)
     add(unfinishedOf, address, 1)
     request.raw.once('end', () => finish(entry))
-    reply.raw.once('close', () => release(entry))
+    reply.raw.once('close', () => {
+      finish(entry)
+      entry.isClosed = true
+      release(entry)
+    })
     done(null, payload)
+  })
+  app.addHook('onSend', ({ arriving }, _reply, _payload, done) => {
+    arriving?.onAnswer()
+    done()
   })
 }
