@@ -1,12 +1,11 @@
-import Type from 'typebox'
 import type { Deps } from '../deps.ts'
 import { lockLine } from '../exports/queries.ts'
 import { getOrganization } from '../organizations/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
-import { attemptEach, eachOfPages } from '../platform/jobs/attempt-each.ts'
-import { defineJob } from '../platform/jobs/define-job.ts'
+import { eachOfPages } from '../platform/jobs/attempt-each.ts'
+import { currentTime, defineSweep } from '../platform/jobs/define-sweep.ts'
 import { makeRun, obstacleOf } from './plan.ts'
-import { listDueAllOrgs, lockSchedule, updateSchedule } from './queries.ts'
+import { listDue, listOrganizationsWithDueAllOrgs, lockSchedule, updateSchedule } from './queries.ts'
 import { latestPlanned, plannedAfter } from './recurrence.ts'
 
 const batch = 100
@@ -30,14 +29,14 @@ const plan = async (deps: Deps, trx: Db, org: OrgId, id: string): Promise<void> 
 }
 
 /** Makes the runs that are due, each in a transaction of its own. */
-export const planRuns = defineJob({
+export const planRuns = defineSweep({
   name: 'export-schedule.plan',
-  payload: Type.Object({}),
   schedule: '* * * * *',
-  concurrency: 1,
-  run: async (deps: Deps, _payload, attempt) => {
+  time: async (deps: Deps) => {
     await deps.blobs.check()
-    const due = eachOfPages(batch, (page) => listDueAllOrgs(deps.db, deps.clock.now(), page))
-    await attemptEach(attempt, due, ({ org, id }) => attempt.transaction((trx) => plan(deps, trx, org, id)))
+    return currentTime(deps)
   },
+  listOrganizations: ({ db }, now) => listOrganizationsWithDueAllOrgs(db, now),
+  listItems: ({ db }, { org, now, after }) => eachOfPages(batch, (page) => listDue(db, org, now, page), after),
+  sweepItem: (deps, { id }, { org, attempt }) => attempt.transaction((trx) => plan(deps, trx, org, id)),
 })

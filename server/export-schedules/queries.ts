@@ -167,12 +167,16 @@ export const deleteSchedule = (trx: Db, org: OrgId, id: string) =>
     .returning('id')
     .executeTakeFirstOrThrow(notFound)
 
-export const listDueAllOrgs = (db: Db, now: Date, { limit, after }: Page) =>
-  db
-    .selectFrom('export_schedules')
-    .select([sql<OrgId>`organization_id`.as('org'), 'id'])
-    .where('status', '=', 'active')
-    .where('next_run_at', '<=', now)
+const selectDueAllOrgs = (db: Db, now: Date) =>
+  db.selectFrom('export_schedules').where('status', '=', 'active').where('next_run_at', '<=', now)
+
+export const listOrganizationsWithDueAllOrgs = (db: Db, now: Date) =>
+  selectDueAllOrgs(db, now).select(sql<OrgId>`organization_id`.as('id')).distinct().execute()
+
+export const listDue = (db: Db, org: OrgId, now: Date, { limit, after }: Page) =>
+  selectDueAllOrgs(db, now)
+    .select('id')
+    .where('organization_id', '=', org)
     .$if(after !== undefined, (query) => query.where('id', '>', after as string))
     .orderBy('id')
     .limit(limit)

@@ -1,10 +1,17 @@
-import Type from 'typebox'
 import type { Deps } from '../deps.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
-import { attemptEach, eachOfPages } from '../platform/jobs/attempt-each.ts'
-import { defineJob } from '../platform/jobs/define-job.ts'
+import { eachOfPages } from '../platform/jobs/attempt-each.ts'
+import { defineSweep, trustedTime } from '../platform/jobs/define-sweep.ts'
 import { endExport } from './jobs.ts'
-import { listExpiredAllOrgs, lockExport, lockExportsOfCalls, lockLine, markOutdated, type Placed } from './queries.ts'
+import {
+  listExpired,
+  listOrganizationsWithExpiredAllOrgs,
+  lockExport,
+  lockExportsOfCalls,
+  lockLine,
+  markOutdated,
+  type Placed,
+} from './queries.ts'
 
 const batch = 100
 
@@ -15,17 +22,13 @@ const expire = async (deps: Deps, trx: Db, org: OrgId, id: string): Promise<void
 }
 
 /** Ends what was offered for its 30 days. Links that were given out ended with them. */
-export const expireExports = defineJob({
+export const expireExports = defineSweep({
   name: 'monitor-export.expire',
-  payload: Type.Object({}),
   schedule: '* * * * *',
-  concurrency: 1,
-  run: async (deps: Deps, _payload, attempt) => {
-    const now = await deps.sweeps.time()
-    if (!now) return
-    const due = eachOfPages(batch, (page) => listExpiredAllOrgs(deps.db, now, page))
-    await attemptEach(attempt, due, ({ org, id }) => attempt.transaction((trx) => expire(deps, trx, org, id)))
-  },
+  time: trustedTime,
+  listOrganizations: ({ db }: Deps, now) => listOrganizationsWithExpiredAllOrgs(db, now),
+  listItems: ({ db }, { org, now, after }) => eachOfPages(batch, (page) => listExpired(db, org, now, page), after),
+  sweepItem: (deps, { id }, { org, attempt }) => attempt.transaction((trx) => expire(deps, trx, org, id)),
 })
 
 /**

@@ -193,12 +193,16 @@ export const updateProgress = async (trx: Db, org: OrgId, id: string, blobKey: s
   return numUpdatedRows > 0n
 }
 
-export const listExpiredAllOrgs = (db: Db, now: Date, { limit, after }: Page) =>
-  db
-    .selectFrom('monitor_exports')
-    .select([sql<OrgId>`organization_id`.as('org'), 'id'])
-    .where('status', '=', 'completed')
-    .where('expires_at', '<=', now)
+const selectExpiredAllOrgs = (db: Db, now: Date) =>
+  db.selectFrom('monitor_exports').where('status', '=', 'completed').where('expires_at', '<=', now)
+
+export const listOrganizationsWithExpiredAllOrgs = (db: Db, now: Date) =>
+  selectExpiredAllOrgs(db, now).select(sql<OrgId>`organization_id`.as('id')).distinct().execute()
+
+export const listExpired = (db: Db, org: OrgId, now: Date, { limit, after }: Page) =>
+  selectExpiredAllOrgs(db, now)
+    .select('id')
+    .where('organization_id', '=', org)
     .$if(after !== undefined, (query) => query.where('id', '>', after as string))
     .orderBy('id')
     .limit(limit)

@@ -242,16 +242,15 @@ export const settleConversations = async (trx: Db, org: OrgId, ids: string[], no
 }
 
 /** Places of reviews whose lease has ended. */
-export const listLapsedAllOrgs = (db: Db, now: Date, { limit, after }: Page) =>
-  db
-    .selectFrom('reviews')
-    .select([
-      'id',
-      sql<OrgId>`organization_id`.as('org'),
-      sql<string>`bucket_id`.as('bucketId'),
-      'conversation_id as conversationId',
-    ])
-    .where('lease_expires_at', '<=', now)
+const selectLapsedAllOrgs = (db: Db, now: Date) => db.selectFrom('reviews').where('lease_expires_at', '<=', now)
+
+export const listOrganizationsWithLapsedAllOrgs = (db: Db, now: Date) =>
+  selectLapsedAllOrgs(db, now).select(sql<OrgId>`organization_id`.as('id')).distinct().execute()
+
+export const listLapsed = (db: Db, org: OrgId, now: Date, { limit, after }: Page) =>
+  selectLapsedAllOrgs(db, now)
+    .select(['id', sql<string>`bucket_id`.as('bucketId'), 'conversation_id as conversationId'])
+    .where('organization_id', '=', org)
     .$if(after !== undefined, (query) => query.where('id', '>', after as string))
     .orderBy('id')
     .limit(limit)

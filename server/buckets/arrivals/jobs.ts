@@ -3,8 +3,9 @@ import type { Deps } from '../../deps.ts'
 import { batchesOf } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { ApiError } from '../../platform/errors.ts'
-import { attemptEach } from '../../platform/jobs/attempt-each.ts'
+import { attemptEach, eachOfPages } from '../../platform/jobs/attempt-each.ts'
 import { defineJob } from '../../platform/jobs/define-job.ts'
+import { currentTime, defineSweep } from '../../platform/jobs/define-sweep.ts'
 import { putIn } from '../conversations/put-in.ts'
 import { holdBucket } from '../queries.ts'
 import { weekOf } from '../week.ts'
@@ -12,8 +13,9 @@ import {
   hasFollowing,
   listDrawn,
   listFollowing,
+  listOrganizationsWithUndrawnAllOrgs,
   listTaken,
-  listUndrawnAllOrgs,
+  listUndrawn,
   lockQuota,
   markDrawn,
 } from './queries.ts'
@@ -61,33 +63,28 @@ export const offerToBuckets = async (
 /** What arrives so long after the end of its week is not drawn from. */
 const graceMs = 6 * 60 * 60 * 1_000
 
+const closedBy = (now: Date): Date => new Date(now.getTime() - graceMs)
+
 /** Draws the quota of each week that has ended, all of whose calls were as likely to be drawn. */
-export const drawQuotas = defineJob({
+export const drawQuotas = defineSweep({
   name: 'bucket.draw',
-  payload: Type.Object({}),
-  schedule: '10 * * * *',
   timeoutSeconds: 50 * 60,
-  concurrency: 1,
-  run: async ({ db, clock, log }: Deps, _payload, attempt) => {
-    const now = clock.now()
-    const until = new Date(now.getTime() - graceMs)
-    for (const { org, id } of await listUndrawnAllOrgs(db, until)) {
-      const draw = () =>
-        attempt.transaction(async (trx) => {
-          const bucket = await lockQuota(trx, org, id)
-          const week = bucket && weekOf(bucket.drawnUntil)
-          if (!week || week.end > until) return false
-          const drawn = await listDrawn(trx, org, bucket, week)
-          if (drawn.length > 0) await putIn(trx, org, bucket, drawn, now)
-          await markDrawn(trx, org, id, week.end)
-          return true
-        })
-      try {
-        while (await draw()) attempt.signal.throwIfAborted()
-      } catch (error) {
-        attempt.signal.throwIfAborted()
-        log.error({ err: error, bucketId: id }, 'a bucket could not be drawn for and is tried again within the hour')
-      }
-    }
+  schedule: '10 * * * *',
+  time: currentTime,
+  listOrganizations: ({ db }: Deps, now) => listOrganizationsWithUndrawnAllOrgs(db, closedBy(now)),
+  listItems: ({ db }, { org, now, after }) =>
+    eachOfPages(batchSize, (page) => listUndrawn(db, org, closedBy(now), page), after),
+  sweepItem: async (_deps, { id }, { org, now, attempt }) => {
+    const draw = () =>
+      attempt.transaction(async (trx) => {
+        const bucket = await lockQuota(trx, org, id)
+        const week = bucket && weekOf(bucket.drawnUntil)
+        if (!week || week.end > closedBy(now)) return false
+        const drawn = await listDrawn(trx, org, bucket, week)
+        if (drawn.length > 0) await putIn(trx, org, bucket, drawn, now)
+        await markDrawn(trx, org, id, week.end)
+        return true
+      })
+    while (await draw()) attempt.signal.throwIfAborted()
   },
 })

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { samplePosition } from '../../evaluations/queries.ts'
 import { type Selection, whereAmong, whereSelected } from '../../filters/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Page } from '../../platform/http/paging.ts'
 
 /** Whether conversations are to be held against the filters of a bucket as they arrive, or as results of theirs do. */
 export const hasFollowing = async (db: Db, org: OrgId, news: 'conversations' | 'results'): Promise<boolean> => {
@@ -71,14 +72,22 @@ export const listDrawn = async (db: Db, org: OrgId, quota: Following & { perWeek
 }
 
 /** Buckets with a quota of which a week that ended by then is not drawn from. */
-export const listUndrawnAllOrgs = (db: Db, endedBy: Date) =>
+const selectUndrawnAllOrgs = (db: Db, endedBy: Date) =>
   db
     .selectFrom('buckets')
-    .select([sql<OrgId>`organization_id`.as('org'), 'id'])
     .where('per_week', 'is not', null)
     .where(sql<boolean>`drawn_until <= ${endedBy}::timestamptz - interval '7 days'`)
-    .orderBy('organization_id')
+
+export const listOrganizationsWithUndrawnAllOrgs = (db: Db, endedBy: Date) =>
+  selectUndrawnAllOrgs(db, endedBy).select(sql<OrgId>`organization_id`.as('id')).distinct().execute()
+
+export const listUndrawn = (db: Db, org: OrgId, endedBy: Date, { limit, after }: Page) =>
+  selectUndrawnAllOrgs(db, endedBy)
+    .select('id')
+    .where('organization_id', '=', org)
+    .$if(after !== undefined, (query) => query.where('id', '>', after as string))
     .orderBy('id')
+    .limit(limit)
     .execute()
 
 /** Against changes; undefined when it is gone, or is no quota any more. */

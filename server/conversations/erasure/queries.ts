@@ -80,12 +80,17 @@ export const deleteSpansOf = async (trx: Db, org: OrgId, externalIds: string[]):
 }
 
 export const listRetainingOrganizationsAllOrgs = (db: Db) =>
-  db
+  db.selectFrom('organizations').select(sql<OrgId>`id`.as('id')).where('retention_days', 'is not', null).execute()
+
+/** Null where everything is kept. */
+export const findRetentionDays = async (db: Db, org: OrgId): Promise<number | null> => {
+  const found = await db
     .selectFrom('organizations')
-    .select([sql<OrgId>`id`.as('org'), sql<number>`retention_days`.as('retentionDays')])
-    .where('retention_days', 'is not', null)
-    .orderBy('id')
-    .execute()
+    .select('retention_days as days')
+    .where('id', '=', org)
+    .executeTakeFirst()
+  return found?.days ?? null
+}
 
 type Place = { startedAt: Date; id: string }
 

@@ -6,8 +6,9 @@ import { rulePage } from '../../evaluations/runs/rule-page.ts'
 import { secondsToWait } from '../../evaluations/runs/wait.ts'
 import { findMonitorsAtVersions, type StoredMonitor } from '../../monitors/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
-import { attemptEach } from '../../platform/jobs/attempt-each.ts'
+import { eachOfPages } from '../../platform/jobs/attempt-each.ts'
 import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
+import { currentTime, defineSweep } from '../../platform/jobs/define-sweep.ts'
 import { noteChanges } from '../observations/changes.ts'
 import { failed, missing, pending } from '../observations/held.ts'
 import { listPinnedResults } from '../observations/queries.ts'
@@ -18,7 +19,8 @@ import {
   findRun,
   listAwaited,
   listLacking,
-  listOpenAllOrgs,
+  listOpen,
+  listOrganizationsWithOpenAllOrgs,
   lockRun,
   markRetried,
   type StoredRun,
@@ -183,28 +185,23 @@ export const retryLacking = defineJob({
 const patienceMs = 24 * 60 * 60 * 1_000
 
 /** What has waited too long for an answer is counted anew, and experiments that are over stop listening. */
-export const sweepExperiments = defineJob({
+export const sweepExperiments = defineSweep({
   name: 'experiment.sweep',
-  payload: Type.Object({}),
   schedule: '35 * * * *',
-  concurrency: 1,
-  timeoutSeconds: 55 * 60,
-  run: async (deps: Deps, _payload, attempt) => {
-    const now = deps.clock.now()
-    await attemptEach(attempt, await listOpenAllOrgs(deps.db), ({ org, id, finishedAt }) =>
-      attempt.transaction(async (trx) => {
-        const addedBefore = new Date(now.getTime() - patienceMs)
-        const awaited = await listAwaited(trx, org, id, { addedBefore })
-        await noteChanges(
-          deps,
-          trx,
-          org,
-          awaited.map((conversation) => conversation.id),
-        )
-        if (finishedAt === null || awaited.length > 0) return
-        await endLaunchRun(trx, org, await lockExperiment(trx, org, id), now)
-      }),
-    )
-    await attempt.finish(async () => {})
-  },
+  time: currentTime,
+  listOrganizations: ({ db }: Deps) => listOrganizationsWithOpenAllOrgs(db),
+  listItems: ({ db }, { org, after }) => eachOfPages(pageSize, (page) => listOpen(db, org, page), after),
+  sweepItem: (deps, { id, finishedAt }, { org, now, attempt }) =>
+    attempt.transaction(async (trx) => {
+      const addedBefore = new Date(now.getTime() - patienceMs)
+      const awaited = await listAwaited(trx, org, id, { addedBefore })
+      await noteChanges(
+        deps,
+        trx,
+        org,
+        awaited.map((conversation) => conversation.id),
+      )
+      if (finishedAt === null || awaited.length > 0) return
+      await endLaunchRun(trx, org, await lockExperiment(trx, org, id), now)
+    }),
 })

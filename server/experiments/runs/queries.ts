@@ -173,13 +173,23 @@ export const listAwaited = (db: Db, org: OrgId, experimentId: string, { addedBef
     .execute()
 
 /** Experiments somebody works on: running ones, and ended ones whose late results still land. */
-export const listOpenAllOrgs = (db: Db) =>
+const selectOpenAllOrgs = (db: Db) =>
   db
     .selectFrom('experiment_runs as r')
     .innerJoin('experiments as e', (join) =>
       join.onRef('e.organization_id', '=', 'r.organization_id').onRef('e.id', '=', 'r.experiment_id'),
     )
-    .select([sql<OrgId>`e.organization_id`.as('org'), 'e.id', 'e.finished_at as finishedAt'])
     .where('r.trigger', '=', 'launch')
     .where('r.status', 'in', ['queued', 'running'])
+
+export const listOrganizationsWithOpenAllOrgs = (db: Db) =>
+  selectOpenAllOrgs(db).select(sql<OrgId>`e.organization_id`.as('id')).distinct().execute()
+
+export const listOpen = (db: Db, org: OrgId, { limit, after }: Page) =>
+  selectOpenAllOrgs(db)
+    .select(['e.id', 'e.finished_at as finishedAt'])
+    .where('e.organization_id', '=', org)
+    .$if(after !== undefined, (query) => query.where('e.id', '>', after as string))
+    .orderBy('e.id')
+    .limit(limit)
     .execute()

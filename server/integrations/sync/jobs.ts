@@ -2,8 +2,9 @@ import Type from 'typebox'
 import type { Deps } from '../../deps.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { newId } from '../../platform/ids.ts'
-import { attemptEach, eachOfPages } from '../../platform/jobs/attempt-each.ts'
+import { eachOfPages } from '../../platform/jobs/attempt-each.ts'
 import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
+import { currentTime, defineSweep } from '../../platform/jobs/define-sweep.ts'
 import { deleteGap, deleteOldGapsAllOrgs, deleteStoredGapsAllOrgs, listDueGaps } from './gaps/queries.ts'
 import {
   mostTroubles,
@@ -15,7 +16,7 @@ import {
   retriedARun,
   windowMs,
 } from './limits.ts'
-import { listDueSyncsAllOrgs, lockSync, updateSync } from './queries.ts'
+import { listDueSyncs, listOrganizationsWithDueSyncsAllOrgs, lockSync, updateSync } from './queries.ts'
 import { deleteOldRunsAllOrgs, endRun, findRunningRun, insertRun, updateRun } from './runs/queries.ts'
 import { findKnown } from './sort-out.ts'
 import { fetchCall, findState, finishWindow, isSuperseded, listPage, type Outcome } from './step.ts'
@@ -149,14 +150,13 @@ export const beginRun = async (deps: Pick<Deps, 'clock' | 'jobs'>, trx: Db, org:
 
 const batch = 500
 
-export const startSyncs = defineJob({
+export const startSyncs = defineSweep({
   name: 'integration.start-syncs',
-  payload: Type.Object({}),
   schedule: '* * * * *',
-  run: async (deps: Deps, _payload, attempt) => {
-    const due = eachOfPages(batch, (page) => listDueSyncsAllOrgs(deps.db, deps.clock.now(), page))
-    await attemptEach(attempt, due, ({ org, id }) => attempt.transaction((trx) => beginRun(deps, trx, org, id)))
-  },
+  time: currentTime,
+  listOrganizations: ({ db }: Deps, now) => listOrganizationsWithDueSyncsAllOrgs(db, now),
+  listItems: ({ db }, { org, now, after }) => eachOfPages(batch, (page) => listDueSyncs(db, org, now, page), after),
+  sweepItem: (deps, { id }, { org, attempt }) => attempt.transaction((trx) => beginRun(deps, trx, org, id)),
 })
 
 const dayMs = 24 * 60 * 60 * 1_000

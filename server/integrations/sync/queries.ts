@@ -106,12 +106,10 @@ export const deleteSync = (trx: Db, org: OrgId, integrationId: string) =>
     .returning('integration_id')
     .executeTakeFirstOrThrow(notFound)
 
-/** By the ids of their integrations. */
-export const listDueSyncsAllOrgs = (db: Db, now: Date, { limit, after }: Page) =>
+const selectDueSyncsAllOrgs = (db: Db, now: Date) =>
   db
     .selectFrom('integration_syncs')
     .innerJoin('organizations', 'organizations.id', 'integration_syncs.organization_id')
-    .select([sql<OrgId>`organization_id`.as('org'), 'integration_id as id'])
     .where('enabled', '=', true)
     .where('paused_reason', 'is', null)
     .where('organizations.suspended_at', 'is', null)
@@ -126,6 +124,15 @@ export const listDueSyncsAllOrgs = (db: Db, now: Date, { limit, after }: Page) =
         ),
       ),
     )
+
+export const listOrganizationsWithDueSyncsAllOrgs = (db: Db, now: Date) =>
+  selectDueSyncsAllOrgs(db, now).select(sql<OrgId>`organization_id`.as('id')).distinct().execute()
+
+/** By the ids of their integrations. */
+export const listDueSyncs = (db: Db, org: OrgId, now: Date, { limit, after }: Page) =>
+  selectDueSyncsAllOrgs(db, now)
+    .select('integration_id as id')
+    .where('organization_id', '=', org)
     .$if(after !== undefined, (query) => query.where('integration_id', '>', after as string))
     .orderBy('integration_id')
     .limit(limit)

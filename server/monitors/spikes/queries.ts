@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Page } from '../../platform/http/paging.ts'
 
 /** From the earliest call that is looked at to the end of the last hour that is closed. */
 export type Range = { since: Date; until: Date }
@@ -25,25 +26,20 @@ const monitorsWithState = sql`
   monitors m LEFT JOIN monitor_spike_states s ON s.organization_id = m.organization_id AND s.monitor_id = m.id
     AND s.monitor_version = m.current_version`
 
-export const listDueOrganizationsAllOrgs = async (
-  db: Db,
-  range: Range,
-  { limit, after }: { limit: number; after: OrgId | undefined },
-): Promise<OrgId[]> => {
+export const listDueOrganizationsAllOrgs = async (db: Db, range: Range): Promise<{ id: OrgId }[]> => {
   const { rows } = await sql<{ id: OrgId }>`
     SELECT o.id FROM organizations o
-    WHERE o.monitors AND o.suspended_at IS NULL AND (${after ?? null}::uuid IS NULL OR o.id > ${after ?? null}::uuid)
-      AND EXISTS (SELECT 1 FROM ${monitorsWithState} WHERE m.organization_id = o.id AND ${isDue(range)})
-    ORDER BY o.id LIMIT ${limit}`.execute(db)
-  return rows.map(({ id }) => id)
+    WHERE o.monitors AND o.suspended_at IS NULL
+      AND EXISTS (SELECT 1 FROM ${monitorsWithState} WHERE m.organization_id = o.id AND ${isDue(range)})`.execute(db)
+  return rows
 }
 
-export const listDueMonitors = async (db: Db, org: OrgId, range: Range): Promise<string[]> => {
+export const listDueMonitors = async (db: Db, org: OrgId, range: Range, { limit, after }: Page) => {
   const { rows } = await sql<{ id: string }>`
-    SELECT m.id FROM ${monitorsWithState} WHERE m.organization_id = ${org} AND ${isDue(range)} ORDER BY m.id`.execute(
-    db,
-  )
-  return rows.map(({ id }) => id)
+    SELECT m.id FROM ${monitorsWithState}
+    WHERE m.organization_id = ${org} AND (${after ?? null}::uuid IS NULL OR m.id > ${after ?? null}::uuid) AND ${isDue(range)}
+    ORDER BY m.id LIMIT ${limit}`.execute(db)
+  return rows
 }
 
 export type SpikeState = {

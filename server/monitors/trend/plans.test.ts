@@ -55,8 +55,8 @@ it.each([
   ['a trend of a version', () => countByTime(db, org, busy, { ...asked, withCost: false, version: 1 })],
   ['the hours of a monitor', () => listHours(db, org, span)],
   ['the rate since a rise', () => countScored(db, org, span)],
-  ['what has something new', () => listDueOrganizationsAllOrgs(db, span, { limit: 10, after: undefined })],
-  ['what has something new in an organization', () => listDueMonitors(db, org, span)],
+  ['what has something new', () => listDueOrganizationsAllOrgs(db, span)],
+  ['what has something new in an organization', () => listDueMonitors(db, org, span, { limit: 10, after: undefined })],
 ])('%s is read from the primary key alone', async (_name, run) => {
   expect(await scans(run)).toEqual([['Index Only Scan', 'monitor_results_pkey']])
 })

@@ -25,12 +25,13 @@ export const attemptEach = async <T>(
   if (first) throw first.fault
 }
 
-/** One after the other, from pages that begin after the last that was told. */
+/** One after the other, from pages that begin after the last one listed. */
 export async function* eachOfPages<T extends { id: string }>(
   limit: number,
   list: (page: Page) => Promise<T[]>,
+  first?: string,
 ): AsyncGenerator<T> {
-  for (let after: string | undefined; ; ) {
+  for (let after = first; ; ) {
     const page = await list({ limit, after })
     yield* page
     after = page.at(-1)?.id

@@ -47,21 +47,29 @@ export const insertJob = async (
   return rows[0]?.id
 }
 
-export const insertJobs = async (trx: Db, jobs: NewJob[], { name, priority }: Enqueuing): Promise<void> => {
+/** Returns the ids of those that are new: with a singleton key, one that waits already stays as it is. */
+export const insertJobs = async (
+  trx: Db,
+  jobs: NewJob[],
+  { name, priority, singletonKey }: Enqueuing,
+): Promise<string[]> => {
   const [orgs, ids, payloads] = [
     jobs.map(({ org }) => org),
     jobs.map(({ id }) => id),
     jobs.map(({ payload }) => JSON.stringify(payload)),
   ]
-  await sql`
+  const { rows } = await sql<{ made: string[] }>`
     WITH made AS (
-      INSERT INTO jobs (organization_id, id, name, payload, state, priority, due_at)
-      SELECT organization_id, id, ${name}, payload::jsonb, 'waiting', ${priority}, now()
+      INSERT INTO jobs (organization_id, id, name, payload, state, priority, singleton_key, due_at)
+      SELECT organization_id, id, ${name}, payload::jsonb, 'waiting', ${priority}, ${singletonKey ?? null}, now()
       FROM unnest(${orgs}::uuid[], ${ids}::uuid[], ${payloads}::text[]) AS job (organization_id, id, payload)
-      RETURNING 1
+      ON CONFLICT (organization_id, name, singleton_key) WHERE attempt = 0 AND singleton_key IS NOT NULL DO NOTHING
+      RETURNING id
     )
-    SELECT pg_notify(${noticeChannel}, ${name}) WHERE EXISTS (SELECT FROM made)
+    SELECT array(SELECT id FROM made) AS made,
+      CASE WHEN EXISTS (SELECT FROM made) THEN pg_notify(${noticeChannel}, ${name}) END
   `.execute(trx)
+  return rows[0]?.made ?? []
 }
 
 /**
@@ -80,6 +88,10 @@ export const holdWaiting = async (
   `.execute(trx)
   return rows[0]?.id
 }
+
+/** For what cannot be listed by what is due. */
+export const listOrganizationsAllOrgs = (db: Db) =>
+  db.selectFrom('organizations').select(sql<OrgId>`id`.as('id')).execute()
 
 /** Of one kind of job. `waiting` is counted up to a number. */
 export type Backlog = { org: OrgId; waiting: number }

@@ -63,7 +63,7 @@ export type Jobs = {
     trx: Db,
     job: Job<never, P>,
     payloads: NoInfer<P>[],
-    options?: Owner,
+    options?: Owner & Pick<EnqueueOptions, 'singletonKey'>,
   ) => Promise<string[]>
   start: <D>(jobs: Job<D>[], deps: D, options: WorkerOptions) => Promise<void>
   /** Waits for running jobs, then returns the rest to the queue. */
@@ -182,8 +182,7 @@ export const openJobs = ({ database, log }: { database: Database; log: Log }): J
     enqueueMany: async (trx, job, payloads, options = {}) => {
       if (payloads.length === 0) return []
       const rows = payloads.map((payload) => ({ org: ownerOf(payload, options), id: newId(), payload }))
-      await insertJobs(trx, rows, job)
-      return rows.map(({ id }) => id)
+      return insertJobs(trx, rows, { ...job, ...options })
     },
     start,
     stop,

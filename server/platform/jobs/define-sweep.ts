@@ -1,0 +1,116 @@
+import Type from 'typebox'
+import type { Clock } from '../clock.ts'
+import type { Db, OrgId } from '../db/database.ts'
+import type { Log } from '../log.ts'
+import type { Sweeps } from '../sweeps.ts'
+import { StaleAttempt } from './attempt.ts'
+import { attemptEach } from './attempt-each.ts'
+import { type Attempt, defineJob, type Job } from './define-job.ts'
+import { listOrganizationsAllOrgs } from './queries.ts'
+import type { Jobs } from './queue.ts'
+
+const enqueuedAtOnce = 500
+const singletonKey = 'sweep'
+
+type SweepDeps = { db: Db; jobs: Jobs; log: Log; sweeps: Sweeps; clock: Clock }
+
+type Payload = { organizationId?: string; after?: string }
+
+export type SweepDefinition<D, Item extends { id: string }> = {
+  name: string
+  schedule: string
+  /** The time that decides what is due; undefined when nothing may be swept now. */
+  time: (deps: D) => Date | Promise<Date | undefined>
+  /** Where something may be due. */
+  listOrganizations: (deps: D, now: Date) => Promise<{ id: OrgId }[]>
+  /** What is due in one organization, in the order of ids, from the one that follows `after`. */
+  listItems: (deps: D, due: { org: OrgId; now: Date; after: string | undefined }) => AsyncIterable<Item>
+  sweepItem: (deps: D, item: Item, place: { org: OrgId; now: Date; attempt: Attempt }) => Promise<void>
+  /** After so long an organization's sweep gives its place to others and stands in line again. */
+  sliceMs?: number
+  concurrency?: number
+  timeoutSeconds?: number
+}
+
+/** What deletes or decides by age asks for a time that can be trusted. */
+export const trustedTime = ({ sweeps }: Pick<SweepDeps, 'sweeps'>): Promise<Date | undefined> => sweeps.time()
+export const currentTime = ({ clock }: Pick<SweepDeps, 'clock'>): Date => clock.now()
+
+/**
+ * Defines work that comes up in every organization by the clock. Each run enqueues a job for each organization where
+ * something may be due, so that organizations take turns as with all jobs; and a job that takes long stands in line again.
+ * What fails, in one organization or in one item, holds up nothing else.
+ */
+export const defineSweep = <D extends SweepDeps, Item extends { id: string }>({
+  name,
+  schedule,
+  time,
+  listOrganizations,
+  listItems,
+  sweepItem,
+  sliceMs = 10_000,
+  concurrency = 4,
+  timeoutSeconds = 300,
+}: SweepDefinition<D, Item>): Job<D, Payload> => {
+  /** With a node of the database away, one query over all organizations fails where those of most would not. */
+  const listAny = async (deps: D, now: Date) => {
+    try {
+      return await listOrganizations(deps, now)
+    } catch (error) {
+      deps.log.warn({ job: name, err: error }, 'what is due could not be listed; each organization is looked at')
+      return listOrganizationsAllOrgs(deps.db)
+    }
+  }
+
+  const enqueueEach = async (deps: D, now: Date, attempt: Attempt): Promise<void> => {
+    const organizations = await listAny(deps, now)
+    for (let at = 0; at < organizations.length; at += enqueuedAtOnce) {
+      const payloads = organizations.slice(at, at + enqueuedAtOnce).map(({ id }) => ({ organizationId: id }))
+      await attempt.transaction((trx) => deps.jobs.enqueueMany(trx, job, payloads, { singletonKey }))
+    }
+  }
+
+  const sweepSlice = async (
+    deps: D,
+    { org, now, after }: { org: OrgId; now: Date; after: string | undefined },
+    attempt: Attempt,
+  ): Promise<void> => {
+    const endsAt = performance.now() + sliceMs
+    let next: string | undefined
+    const slice = async function* () {
+      for await (const item of listItems(deps, { org, now, after })) {
+        if (next !== undefined && performance.now() >= endsAt) return
+        next = undefined
+        yield item
+        next = item.id
+      }
+      next = undefined
+    }
+    try {
+      await attemptEach(attempt, slice(), (item) => sweepItem(deps, item, { org, now, attempt }))
+    } catch (error) {
+      // Otherwise it comes again with the next run: the rest does not wait for it.
+      if (attempt.signal.aborted || error instanceof StaleAttempt || next === undefined) throw error
+      deps.log.error({ job: name, organizationId: org, err: error }, 'part of a sweep failed')
+    }
+    if (next === undefined) return
+    const rest = { organizationId: org, after: next }
+    await attempt.finish((trx) => deps.jobs.enqueue(trx, job, rest, { singletonKey }))
+  }
+
+  const job: Job<D, Payload> = defineJob({
+    name,
+    payload: Type.Object({ organizationId: Type.Optional(Type.String()), after: Type.Optional(Type.String()) }),
+    schedule,
+    concurrency,
+    timeoutSeconds,
+    run: async (deps: D, { organizationId, after }, attempt) => {
+      const now = await time(deps)
+      if (!now) return
+      if (organizationId === undefined) return enqueueEach(deps, now, attempt)
+      // The one who enqueued it wrote the id of an organization.
+      await sweepSlice(deps, { org: organizationId as OrgId, now, after }, attempt)
+    },
+  })
+  return job
+}
