@@ -16,7 +16,7 @@ const maxPartsTogether = 1_000_000
 /** A shorter value is not worth reading apart. */
 const apartBytes = 16 * 1024
 /** What is done in one turn of the event loop. */
-const turnBytes = 512 * 1024
+const turnBytes = 128 * 1024
 const turnMs = 25
 
 /** A long value that is still text: it is parsed by whoever reads it, away from the event loop. */
@@ -146,7 +146,14 @@ export const readJson = async (bytes: Buffer, reading: Reading = {}): Promise<un
     hasLongInteger: found.hasLongInteger,
   }
   if (counts.parts > maxParts) throw tooMany(maxParts)
-  if (!isApart) return parseCounted(bytes.toString('utf8'), counts, reading)
+  const isLong = bytes.length > turnBytes
+  if (isLong) await setImmediate()
+  if (!isApart) {
+    const value = parseCounted(bytes.toString('utf8'), counts, reading)
+    // What is done with the value takes a turn of its own.
+    if (isLong) await setImmediate()
+    return value
+  }
   if (apart.parts > maxPartsTogether) throw tooMany(maxPartsTogether)
   const { start, end, parts, names, isSuspicious, hasLongInteger } = apart
   const text = `${bytes.toString('utf8', 0, start)}null${bytes.toString('utf8', end)}`
