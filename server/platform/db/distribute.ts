@@ -18,6 +18,15 @@ class DistributionError extends Error {
 
 const key = 'organization_id'
 
+/**
+ * With the first setting on, Citus takes every table that refers to a reference table under its own management, and then
+ * refuses to distribute any of them. The second keeps statements about tables of both kinds on one connection to a node.
+ */
+const placingSettings = [
+  'SET citus.enable_local_reference_table_foreign_keys = off',
+  "SET citus.multi_shard_modify_mode = 'sequential'",
+]
+
 const referencesSql = `
   SELECT t.relname AS table, f.relname AS target
   FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid JOIN pg_class f ON f.oid = c.confrelid
@@ -116,6 +125,7 @@ export const distribute = async (connection: pg.ClientConfig, { dryRun, onStatem
       )
     }
     // One at a time: a second call waits, and finds nothing left to do.
+    if (isThere && !dryRun) for (const setting of placingSettings) await client.query(setting)
     if (!dryRun) await client.query("SELECT pg_advisory_lock(hashtextextended('earshot.db.distribute', 0))")
     const placed = isThere ? (await client.query<Placed>(placedSql)).rows : []
     requireFit(placed)
