@@ -54,7 +54,7 @@ export const failureOf = (error: unknown): string =>
 
 const fetchTimeoutMs = 10 * 60_000
 /** What is slower would hold a place for minutes, which others of the organization wait for. */
-const minimumRate = { bytesPerSecond: 8 * 1024, firstWaitMs: 30_000 }
+const minimumRate = { bytesPerSecond: 8 * 1024, longestWaitMs: 30_000 }
 const maxRedirects = 5
 
 type FetchDeps = Pick<Deps, 'outbound' | 'blobs' | 'config'>

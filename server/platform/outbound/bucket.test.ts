@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openBucket } from './bucket.ts'
 import { openOutbound } from './outbound.ts'
+import type { OutboundRequest } from './request.ts'
 
 const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('base64')
 const content = Buffer.from('a,b\r\n')
@@ -26,11 +27,11 @@ const open = async (
 ) => {
   const outbound = openOutbound({ allowedPrivateAddresses: [] })
   onTestFinished(outbound.close)
-  const asked: { url: string; headers: Record<string, string> | undefined; httpsOnly: boolean | undefined }[] = []
+  const asked: (Pick<OutboundRequest, 'headers' | 'httpsOnly' | 'minimumRate'> & { url: string })[] = []
   const noting: typeof outbound = {
     ...outbound,
-    request: async (url, { method, headers, httpsOnly }) => {
-      asked.push({ url: String(url), headers, httpsOnly })
+    request: async (url, { method, headers = {}, httpsOnly = false, minimumRate }) => {
+      asked.push({ url: String(url), headers, httpsOnly, ...(minimumRate && { minimumRate }) })
       const { status, headers: answered = {}, body = '' } = answer(`${method} ${url}`)
       return { status, headers: answered, body: Buffer.from(body) }
     },
@@ -67,6 +68,17 @@ test('a file that is not what was written is not sent', async () => {
     'not what was written',
   )
   expect(asked).toEqual([])
+})
+
+test('a bucket that hangs or trickles is given up, sooner than one that puts parts together', async () => {
+  const begun = '<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>'
+  const ended = '<CompleteMultipartUploadResult><ETag>1</ETag></CompleteMultipartUploadResult>'
+  const { bucket, asked } = await open('eu-central-1', null, (line) =>
+    line.startsWith('POST') ? { ...stored, body: line.includes('uploads') ? begun : ended } : stored,
+  )
+  await bucket.put('a.csv', file(Buffer.alloc(9 * 1024 * 1024)), new AbortController().signal)
+  await bucket.delete('a.csv')
+  expect(asked.map(({ minimumRate }) => minimumRate?.longestWaitMs)).toEqual([30_000, 30_000, 30_000, 60_000, 30_000])
 })
 
 test('a private address is refused when it is connected to', async () => {

@@ -47,6 +47,10 @@ export class BucketError extends Error {
 /** Two are held in memory at a time; 10,000 parts make 80 GiB. */
 const partBytes = 8 * 1024 * 1024
 const requestMs = 120_000
+/** A bucket that hangs or trickles holds a place of its organization no longer than it must. */
+const minimumRate = { bytesPerSecond: 64 * 1024, longestWaitMs: 30_000 }
+/** Stores put the parts together before they answer, some of them with a blank now and then. */
+const assemblyRate = { bytesPerSecond: 1, longestWaitMs: 60_000 }
 const quickRequestMs = 10_000
 const maxAnswerBytes = 1024 * 1024
 
@@ -84,7 +88,7 @@ const handlerOver = ({ request }: Pick<Outbound, 'request'>, timeoutMs: number) 
   httpHandlerConfigs: () => ({}),
   updateHttpClientConfig: () => {},
   destroy: () => {},
-  handle: async ({ protocol, hostname, port, path, query, method, headers, body }: SdkRequest) => {
+  handle: async ({ protocol, hostname, port, path, query = {}, method, headers, body }: SdkRequest) => {
     const url = `${protocol}//${hostname}${port ? `:${port}` : ''}${path}${queryOf(query)}`
     const sent = bodyOf(body)
     const answer = await request(url, {
@@ -94,6 +98,7 @@ const handlerOver = ({ request }: Pick<Outbound, 'request'>, timeoutMs: number) 
       ...(sent !== undefined && { body: sent }),
       maxBytes: maxAnswerBytes,
       timeoutMs,
+      minimumRate: method === 'POST' && 'uploadId' in query ? assemblyRate : minimumRate,
       httpsOnly: true,
     })
     const answered = Object.entries(answer.headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')])

@@ -262,16 +262,37 @@ describe('time', () => {
       const dripping = setInterval(() => response.write('x'), 10)
       response.once('close', () => clearInterval(dripping))
     })
-    const request = { ...get, timeoutMs: 60_000, minimumRate: { bytesPerSecond: 1_000_000, firstWaitMs: 50 } }
-    const tooSlow = { reason: 'timed_out', message: 'The answer came too slowly.' }
+    const request = { ...get, timeoutMs: 60_000, minimumRate: { bytesPerSecond: 1_000_000, longestWaitMs: 50 } }
+    const tooSlow = { reason: 'timed_out', message: 'The other side was too slow.' }
     await expect(open().request(`${server.url}/dripping`, request)).rejects.toMatchObject(tooSlow)
     await expect(open().request(`${server.url}/silent`, request)).rejects.toMatchObject(tooSlow)
     await expect.poll(server.open).toBe(0)
   })
 
+  test('is earned by a body that is taken slowly, and not by one that is not taken', async () => {
+    const bytes = Buffer.alloc(32 * 1024 * 1024)
+    const received: Record<string, number> = {}
+    const server = await serve(async (request, response) => {
+      const path = String(request.url)
+      for await (const chunk of request as AsyncIterable<Buffer>) {
+        received[path] = (received[path] ?? 0) + chunk.length
+        await new Promise((resolve) => setTimeout(resolve, path === '/stuck' ? 60_000 : 6))
+      }
+      response.end('done')
+    })
+    const put: OutboundRequest = { method: 'PUT', body: bytes, maxBytes: 100, timeoutMs: 60_000 }
+    const minimumRate = { bytesPerSecond: 500_000, longestWaitMs: 1_000 }
+    const startedAt = performance.now()
+    expect((await open().request(`${server.url}/slow`, { ...put, minimumRate })).body.toString()).toBe('done')
+    expect(performance.now() - startedAt).toBeGreaterThan(minimumRate.longestWaitMs)
+    expect(received['/slow']).toBe(bytes.length)
+    const stuck = open().request(`${server.url}/stuck`, { ...put, minimumRate })
+    await expect(stuck).rejects.toMatchObject({ reason: 'timed_out', message: 'The other side was too slow.' })
+  })
+
   test('that the reader takes counts against nobody', async () => {
     const server = await serve((_, response) => response.end(Buffer.alloc(500_000)))
-    const minimumRate = { bytesPerSecond: 1, firstWaitMs: 2_000 }
+    const minimumRate = { bytesPerSecond: 1, longestWaitMs: 2_000 }
     const { body } = await open().stream(`${server.url}/`, { ...get, maxBytes: 1_000_000, minimumRate })
     let bytes = 0
     for await (const chunk of body as AsyncIterable<Buffer>) {

@@ -120,16 +120,16 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
     }
 
     const { maxRedirects = 0, httpsOnly = false, maxBytes, minimumRate } = request
-    const tooSlow = () => controller.abort(new OutboundError('timed_out', 'The answer came too slowly.'))
+    const tooSlow = () => controller.abort(new OutboundError('timed_out', 'The other side was too slow.'))
     const patience = minimumRate && openPatience(minimumRate, tooSlow)
     try {
       let hop = firstHop(given, request)
       for (let followed = 0; ; followed++) {
         const opened = openClient(hop.url.origin, connect, signal)
         release = opened.release
-        const { url, method, headers, body = null } = hop
+        const { url, method } = hop
         const path = url.pathname + url.search
-        const send = () => opened.client.request({ path, method, headers, body })
+        const send = () => opened.client.request({ path, method, ...sendingOf(hop, patience) })
         const answer = inRequestSpan(method, url, send)
         const response = await (patience ? patience.wait(answer) : answer)
         // A body that fails before anyone reads it must not end the process.
@@ -166,20 +166,35 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
   return { request, stream, close }
 }
 
-/** Waits only so long in all as the bytes that came have earned. What reads them may take its time. */
+/** Waits only as long as the bytes that moved have earned. What reads them may take its time. */
 const openPatience = (
-  { bytesPerSecond, firstWaitMs }: NonNullable<OutboundRequest['minimumRate']>,
+  { bytesPerSecond, longestWaitMs }: NonNullable<OutboundRequest['minimumRate']>,
   giveUp: () => void,
 ) => {
-  let leftMs = firstWaitMs
+  let leftMs = longestWaitMs
+  /** While something is waited for. */
+  let waiting: { since: number; timer: NodeJS.Timeout } | undefined
+  const begin = () => {
+    waiting = { since: performance.now(), timer: setTimeout(giveUp, leftMs) }
+  }
+  const end = () => {
+    if (!waiting) return
+    clearTimeout(waiting.timer)
+    leftMs -= performance.now() - waiting.since
+    waiting = undefined
+  }
+  const earn = (bytes: number) => {
+    const isWaiting = waiting !== undefined
+    end()
+    leftMs = Math.min(longestWaitMs, leftMs + (bytes / bytesPerSecond) * 1_000)
+    if (isWaiting) begin()
+  }
   const wait = async <T>(next: Promise<T>): Promise<T> => {
-    const startedAt = performance.now()
-    const timer = setTimeout(giveUp, leftMs)
+    begin()
     try {
       return await next
     } finally {
-      clearTimeout(timer)
-      leftMs -= performance.now() - startedAt
+      end()
     }
   }
   const watch = async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -188,14 +203,36 @@ const openPatience = (
       for (;;) {
         const { value, done } = await wait(chunks.next())
         if (done) return
-        leftMs += (value.length / bytesPerSecond) * 1_000
+        earn(value.length)
         yield value
       }
     } finally {
       await chunks.return?.()
     }
   }
-  return { wait, watch }
+  return { wait, watch, earn }
+}
+
+const sentAtOnce = 64 * 1024
+
+/** With a minimum rate, a body is handed over in pieces, each once the one before has gone to the connection. */
+const sendingOf = (
+  { headers, body }: ReturnType<typeof firstHop>,
+  patience: ReturnType<typeof openPatience> | undefined,
+) => {
+  if (!patience || body === undefined) return { headers, body: body ?? null }
+  const bytes = Buffer.from(body)
+  const pieces = async function* () {
+    for (let at = 0; at < bytes.length; at += sentAtOnce) {
+      const piece = bytes.subarray(at, at + sentAtOnce)
+      yield piece
+      patience.earn(piece.length)
+    }
+  }
+  return {
+    headers: { ...headers, 'content-length': String(bytes.length) },
+    body: Readable.from(pieces(), { highWaterMark: 1 }),
+  }
 }
 
 /** The bytes as they come: nothing is decompressed, so nothing can unfold beyond the cap. */

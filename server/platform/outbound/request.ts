@@ -10,10 +10,10 @@ export type OutboundRequest = {
   /** From the look-up of the name to the last byte of the body, redirects included. */
   timeoutMs: number
   /**
-   * The least that the body brings, on average, while it is waited for, once the first wait is over. What is slower
-   * fails, so that a trickle holds no place for long.
+   * The least that moves, in both directions, while the other side is waited for. Each byte earns time, up to the longest
+   * wait; what is slower fails, so that neither silence nor a trickle holds a place for long.
    */
-  minimumRate?: { bytesPerSecond: number; firstWaitMs: number }
+  minimumRate?: { bytesPerSecond: number; longestWaitMs: number }
   /** 0 (the default) hands a redirect back as it is; more follows that many, and one further is an error. */
   maxRedirects?: number
   httpsOnly?: boolean
