@@ -89,7 +89,7 @@ export const writeMetrics = async (trx: Db, org: OrgId, given: MetricRow[]) => {
       ${columnOf(rows, 'jsonb', (row) => JSON.stringify(row.value))}, ${columnOf(rows, 'text', (row) => row.comment)}
     ) AS g(conversation_id, key, value, comment)
     ON CONFLICT ON CONSTRAINT customer_metrics_pkey
-    DO UPDATE SET value = excluded.value, comment = excluded.comment, updated_at = now()
+    DO UPDATE SET value = excluded.value, comment = excluded.comment, updated_at = excluded.updated_at
     WHERE (m.value, m.comment) IS DISTINCT FROM (excluded.value, excluded.comment)
     RETURNING conversation_id AS "conversationId", key, (xmax = 0) AS created`.execute(trx)
   return written

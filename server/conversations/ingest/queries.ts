@@ -165,14 +165,17 @@ const givenRows = <Row>(columns: Column<Row>[], rows: Row[], more: Column<Row>[]
   return sql`unnest(${sql.join(arrays)}) AS given(${namesOf(all)})`
 }
 
-/** How many were new; another transaction was faster with the rest. */
+/**
+ * How many were new; another transaction was faster with the rest. Counted from the rows that come back, because the
+ * command tag of a distributed INSERT … SELECT counts what was given instead of what was stored.
+ */
 export const insertConversations = async (db: Db, org: OrgId, rows: ConversationRow[]): Promise<number> => {
   const names = namesOf(conversationColumns)
-  const { numAffectedRows } = await sql`
+  const { rows: inserted } = await sql`
     INSERT INTO conversations (organization_id, ${names})
     SELECT ${org}::uuid, ${names} FROM ${givenRows(conversationColumns, rows)}
-    ON CONFLICT ON CONSTRAINT conversations_external_id_key DO NOTHING`.execute(db)
-  return Number(numAffectedRows)
+    ON CONFLICT ON CONSTRAINT conversations_external_id_key DO NOTHING RETURNING 1`.execute(db)
+  return inserted.length
 }
 
 export const updateConversations = async (db: Db, org: OrgId, rows: ConversationRow[]): Promise<void> => {
@@ -192,5 +195,5 @@ export const upsertTranscripts = async (db: Db, org: OrgId, rows: TranscriptRow[
     FROM ${givenRows(transcriptColumns, rows, [['said', 'text', (row) => row.text]])}
     ON CONFLICT ON CONSTRAINT transcripts_pkey DO UPDATE
     SET ${sql.raw(changing.map(([name]) => `${name} = excluded.${name}`).join(', '))},
-      words = excluded.words, updated_at = now()`.execute(db)
+      words = excluded.words, updated_at = excluded.updated_at`.execute(db)
 }
