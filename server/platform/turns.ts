@@ -9,11 +9,11 @@ export type Wish = {
 }
 
 export type TurnsOptions = {
-  /** Places that one owner may have. Unless configured otherwise, one alone may have them all. */
+  /** How many places one owner may have; all of them by default. */
   perOwner?: number
   /**
-   * Who may stand in line, all owners together. Nobody takes a place in it unless, before that, more are free than they
-   * have: one owner alone fills half of the line, and whoever comes next still gets in.
+   * How many may stand in line, all owners together. An owner gets another place in it only while more are free than
+   * that owner has: a single owner fills half of the line, and the next one still gets in.
    */
   line?: number
 }
@@ -41,7 +41,6 @@ export const openTurns = (
   { perOwner = places, line: lineLength = Number.POSITIVE_INFINITY }: TurnsOptions = {},
 ): Turns => {
   let free = places
-  let waitingInAll = 0
   const held = new Map<string, number>()
   /** In the order of turns: who is served goes to the end. */
   const lines = new Map<string, Line>()
@@ -57,7 +56,8 @@ export const openTurns = (
   const takeOut = (owner: string, waiting: Waiting) => {
     const line = lines.get(owner)
     if (!line) return
-    if (line.first.delete(waiting) || line.last.delete(waiting)) waitingInAll--
+    line.first.delete(waiting)
+    line.last.delete(waiting)
     if (countWaiting(line) === 0) lines.delete(owner)
   }
 
@@ -89,10 +89,10 @@ export const openTurns = (
 
   const standInLine = (owner: string, { signal, background }: Wish) =>
     new Promise<void>((resolve, reject) => {
+      const waitingInAll = lines.values().reduce((sum, each) => sum + countWaiting(each), 0)
       if (countWaiting(lines.get(owner)) >= lineLength - waitingInAll) throw lineIsFull()
       const line = lines.get(owner) ?? { first: new Set(), last: new Set() }
       lines.set(owner, line)
-      waitingInAll++
       const giveUp = () => {
         takeOut(owner, waiting)
         reject(signal?.reason)
@@ -119,7 +119,6 @@ export const openTurns = (
     close: (reason) => {
       for (const { first, last } of lines.values()) for (const { reject } of [...first, ...last]) reject(reason)
       lines.clear()
-      waitingInAll = 0
     },
   }
 }

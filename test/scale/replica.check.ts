@@ -87,10 +87,7 @@ it('an export that a standby is read for holds all that was there when it was as
   }
   const notes = () => earshot.stderr().match(/the export reads [a-z ]+|the replica is too far behind/g) ?? []
 
-  const reader = new pg.Client(standby)
-  await reader.connect()
-  onTestFinished(() => reader.end())
-  const ofReader = async (statement: string) => (await reader.query(statement)).rows[0]?.value
+  const ofReader = (statement: string) => readValue(standby, statement)
   expect(await ofReader('SELECT pg_is_in_recovery() AS value')).toBe(true)
   const hasAll = async () => {
     const written = await readValue(primary, 'SELECT pg_current_wal_lsn() AS value')
@@ -105,7 +102,7 @@ it('an export that a standby is read for holds all that was there when it was as
   expect((await first()).rowCount).toBe(100)
 
   await hasAll()
-  await reader.query('SELECT pg_wal_replay_pause()')
+  await ofReader('SELECT pg_wal_replay_pause()')
   await expect.poll(() => ofReader('SELECT pg_get_wal_replay_pause_state() AS value')).toBe('paused')
   await store(50)
   expect(await ofReader('SELECT count(*)::int AS value FROM conversations')).toBe(100)
@@ -114,7 +111,7 @@ it('an export that a standby is read for holds all that was there when it was as
   const waiting = `SELECT count(*)::int AS value FROM pg_stat_activity WHERE application_name = 'earshot export'`
   await expect.poll(() => ofReader(waiting)).toBe(1)
   expect((await second()).status).toBe('processing')
-  await reader.query('SELECT pg_wal_replay_resume()')
+  await ofReader('SELECT pg_wal_replay_resume()')
   await expect.poll(async () => (await second()).status, { timeout: 90_000 }).toBe('completed')
   expect((await second()).rowCount).toBe(150)
   await expect.poll(notes).toEqual(['the export reads a replica', 'the export reads a replica'])

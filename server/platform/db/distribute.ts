@@ -124,9 +124,11 @@ export const distribute = async (connection: pg.ClientConfig, { dryRun, onStatem
           'CREATE EXTENSION citus in this database. Nothing was changed.',
       )
     }
-    // One at a time: a second call waits, and finds nothing left to do.
-    if (isThere && !dryRun) for (const setting of placingSettings) await client.query(setting)
-    if (!dryRun) await client.query("SELECT pg_advisory_lock(hashtextextended('earshot.db.distribute', 0))")
+    if (!dryRun) {
+      for (const setting of placingSettings) await client.query(setting)
+      // One at a time: a second call waits, and finds nothing left to do.
+      await client.query("SELECT pg_advisory_lock(hashtextextended('earshot.db.distribute', 0))")
+    }
     const placed = isThere ? (await client.query<Placed>(placedSql)).rows : []
     requireFit(placed)
     const statements = plan(placed, (await client.query<Reference>(referencesSql)).rows)

@@ -45,13 +45,14 @@ const followHandler = (route: RouteOptions): void => {
     const { arriving } = request
     if (!arriving) return handler.call(this, request, reply)
     arriving.onHandlerStart()
-    let isAsync = false
+    let isRunning = false
     try {
       const answer: unknown = handler.call(this, request, reply)
-      isAsync = answer instanceof Promise
-      return answer instanceof Promise ? answer.finally(arriving.onHandlerEnd) : answer
+      if (!(answer instanceof Promise)) return answer
+      isRunning = true
+      return answer.finally(arriving.onHandlerEnd)
     } finally {
-      if (!isAsync) arriving.onHandlerEnd()
+      if (!isRunning) arriving.onHandlerEnd()
     }
   }
 }
@@ -106,7 +107,7 @@ export const watchBodies = (
     if (arriving.delete(entry)) add(unfinishedOf, entry.address, -1)
   }
 
-  /** Once nobody uses the body any longer: neither the sender who may still wait, nor whoever handles it. */
+  /** Does nothing until the response has closed and the handler has ended: only then is the body out of memory. */
   const release = (entry: Entry): void => {
     if (!entry.isClosed || entry.handler !== 'ended') return
     held -= entry.heldBytes

@@ -221,7 +221,7 @@ const sendingOf = (
   patience: ReturnType<typeof openPatience> | undefined,
 ) => {
   if (!patience || body === undefined) return { headers, body: body ?? null }
-  const bytes = Buffer.from(body)
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
   const pieces = async function* () {
     for (let at = 0; at < bytes.length; at += sentAtOnce) {
       const piece = bytes.subarray(at, at + sentAtOnce)

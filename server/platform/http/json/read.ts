@@ -146,11 +146,11 @@ export const readJson = async (bytes: Buffer, reading: Reading = {}): Promise<un
     hasLongInteger: found.hasLongInteger,
   }
   if (counts.parts > maxParts) throw tooMany(maxParts)
+  // Parsing takes a turn of its own, and so does what is done with the value.
   const isLong = bytes.length > turnBytes
   if (isLong) await setImmediate()
   if (!isApart) {
     const value = parseCounted(bytes.toString('utf8'), counts, reading)
-    // What is done with the value takes a turn of its own.
     if (isLong) await setImmediate()
     return value
   }
