@@ -271,12 +271,13 @@ describe('time', () => {
 
   test('is earned by a body that is taken slowly, and not by one that is not taken', async () => {
     const bytes = Buffer.alloc(32 * 1024 * 1024)
-    const received: Record<string, number> = {}
+    let received = 0
     const server = await serve(async (request, response) => {
-      const path = String(request.url)
+      // What nobody reads stays with its sender, who has to give up.
+      if (request.url === '/stuck') return
       for await (const chunk of request as AsyncIterable<Buffer>) {
-        received[path] = (received[path] ?? 0) + chunk.length
-        await new Promise((resolve) => setTimeout(resolve, path === '/stuck' ? 60_000 : 6))
+        received += chunk.length
+        await new Promise((resolve) => setTimeout(resolve, 6))
       }
       response.end('done')
     })
@@ -285,7 +286,7 @@ describe('time', () => {
     const startedAt = performance.now()
     expect((await open().request(`${server.url}/slow`, { ...put, minimumRate })).body.toString()).toBe('done')
     expect(performance.now() - startedAt).toBeGreaterThan(minimumRate.longestWaitMs)
-    expect(received['/slow']).toBe(bytes.length)
+    expect(received).toBe(bytes.length)
     const stuck = open().request(`${server.url}/stuck`, { ...put, minimumRate })
     await expect(stuck).rejects.toMatchObject({ reason: 'timed_out', message: 'The other side was too slow.' })
   })
