@@ -96,7 +96,7 @@ export const openDeps = async (options: OpenOptions): Promise<Deps> => {
   const judge = closing(openJudge(config.judge, { clock }))
   const jobs = closing(openJobs({ database, log }))
   const metrics = openMetrics({ database, countJobs: jobs.counts })
-  const attempts = openAttempts({ db, secrets, sessionCookie, identity, metrics })
+  const attempts = openAttempts({ db, clock, secrets, sessionCookie, identity, metrics })
   // Its last metrics ask the database.
   const telemetry = closing(await openTelemetry({ config, registry: metrics.registry, log }))
   const all = opened.move()

@@ -45,7 +45,7 @@ describe('signing in', () => {
     })
     const [cookie, ...others] = opened.headers.getSetCookie()
     expect(others).toEqual([
-      expect.stringMatching(/^earshot\.device=[^;]+; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax$/),
+      expect.stringMatching(/^earshot\.device=[^;]+; Max-Age=7776000; Path=\/; HttpOnly; SameSite=Lax$/),
     ])
     expect(cookie).toMatch(/^earshot\.session_token=[^;]+; Max-Age=1209600; Path=\/; HttpOnly; SameSite=Lax$/)
     expect(await statusOfMe({ cookie: cookieOf(opened) })).toBe(200)

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { acceptance, cookieOf, elsewhere, makeOrganization, makePerson, password } from '../../../test/make.ts'
@@ -103,6 +103,26 @@ describe('guessing at one account', () => {
     expectFewOf(failures.map(({ status }) => status))
     await prolong()
     expect((await signIn(person.email, password, device)).status).toBe(429)
+  })
+
+  it('is not helped by a device that has not signed in for 90 days', async () => {
+    const key = deps.secrets.derive('sign-in attempts')
+    const account = createHmac('sha256', key).update(`account/${person.email}`).digest('base64')
+    const cookieOf = (text: string) => `earshot.device=${deps.secrets.seal(text, `device/${account}`)}`
+    const from = (text: string) => signIn(person.email, password, cookieOf(text))
+    const now = server.clock.now().getTime()
+    await guess(person.email)
+    await prolong()
+    expect((await from(`AAAA ${now - 1}`)).status).toBe(429)
+    // As versions before gave it, without an end.
+    expect((await from('AAAA')).status).toBe(429)
+    const { status, headers } = await from(`AAAA ${now + 60_000}`)
+    expect(status).toBe(200)
+    const given = headers.getSetCookie().find((cookie) => cookie.startsWith('earshot.device=')) ?? ''
+    expect(given).toContain(`Max-Age=${90 * 24 * 60 * 60};`)
+    const sealed = /=([^;]+)/.exec(given)?.[1] ?? ''
+    const [, until] = deps.secrets.open(decodeURIComponent(sealed), `device/${account}`).split(' ')
+    expect(Number(until) - now).toBeGreaterThanOrEqual(90 * 86_400_000)
   })
 
   it('is not helped by the device of another account, or by one that is made up', async () => {

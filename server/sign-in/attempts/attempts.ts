@@ -10,7 +10,8 @@ import { listJoinedAllOrgs } from '../queries.ts'
 import { findUserIdByEmail, forgetAttempts, takeAttempt } from './queries.ts'
 
 const cookieName = 'device'
-const deviceSeconds = 365 * 24 * 60 * 60
+/** From its last sign-in: one that was lost or sold is a stranger then. */
+const deviceSeconds = 90 * 24 * 60 * 60
 
 export type Attempt = {
   /** Writes down that the password was wrong, or that nobody has the address. */
@@ -31,9 +32,9 @@ export type Attempts = {
   succeed: (request: Request, email: string) => Promise<string>
 }
 
-type AttemptsDeps = Pick<Deps, 'db' | 'secrets' | 'sessionCookie' | 'identity' | 'metrics'>
+type AttemptsDeps = Pick<Deps, 'db' | 'clock' | 'secrets' | 'sessionCookie' | 'identity' | 'metrics'>
 
-export const openAttempts = ({ db, secrets, sessionCookie, identity, metrics }: AttemptsDeps): Attempts => {
+export const openAttempts = ({ db, clock, secrets, sessionCookie, identity, metrics }: AttemptsDeps): Attempts => {
   const key = secrets.derive('sign-in attempts')
   const hash = (kind: string, text: string) => createHmac('sha256', key).update(`${kind}/${text}`).digest('base64')
   const failures = new Counter({
@@ -43,19 +44,22 @@ export const openAttempts = ({ db, secrets, sessionCookie, identity, metrics }: 
     registers: [metrics.registry],
   })
 
-  /** The device that a cookie names, if it has signed in to this account before. */
+  /** The device that a cookie names, if it has signed in to this account not too long ago. */
   const readDevice = (header: string | undefined, account: string): string | undefined => {
     const sealed = sessionCookie.readOther(header, cookieName)
     if (!sealed) return undefined
     try {
-      return secrets.open(sealed, `device/${account}`)
+      const [device, until] = secrets.open(sealed, `device/${account}`).split(' ')
+      return Number(until) > clock.now().getTime() ? device : undefined
     } catch {
       return undefined
     }
   }
 
-  const writeDevice = (account: string, device: string): string =>
-    sessionCookie.writeOther(cookieName, secrets.seal(device, `device/${account}`), deviceSeconds)
+  const writeDevice = (account: string, device: string): string => {
+    const until = clock.now().getTime() + deviceSeconds * 1_000
+    return sessionCookie.writeOther(cookieName, secrets.seal(`${device} ${until}`, `device/${account}`), deviceSeconds)
+  }
 
   const take = async (keyHash: string): Promise<void> => {
     const retryAfterSeconds = await takeAttempt(db, keyHash)
