@@ -5,6 +5,7 @@ import type { Access } from '../server/platform/http/access.ts'
 import { exampleOf } from '../server/platform/http/examples.ts'
 import { type Operation, openApiDocument } from '../server/platform/http/openapi.ts'
 import { hashKey } from '../server/platform/identity/keys.ts'
+import { readSmtpUrl } from '../server/platform/mail/smtp-url.ts'
 import { replaceAddressChange } from '../server/sign-in/address/queries.ts'
 import { deliver } from '../server/webhooks/deliveries/jobs.ts'
 import {
@@ -285,7 +286,11 @@ const preparations: Record<string, (server: TestServer, org: Org) => Promise<Par
   forgetPassword: async () => ({ headers: elsewhere(), body: { email: 'ada@example.com' } }),
   changePassword: (server, org) =>
     bySession(server, org, { currentPassword: password, newPassword: 'another one of them' }),
-  changeEmail: (server, org) => bySession(server, org, { email: `${unique()}@example.com`, currentPassword: password }),
+  // Mails that are enqueued stay there: nobody drains them.
+  changeEmail: (server, org) => {
+    server.deps.config.smtp ??= readSmtpUrl('smtp://127.0.0.1:9')
+    return bySession(server, org, { email: `${unique()}@example.com`, currentPassword: password })
+  },
   confirmEmail: async (server, { key }) => {
     const { userId } = await makePerson(server, key)
     const token = unique()

@@ -41,6 +41,17 @@ it('the first start’s link lets the owner in once; one of the operator takes i
   expect((await post('/auth/sign-in/email', { email, password })).status).toBe(401)
   expect((await post('/auth/sign-in/email', { email, ...other })).status).toBe(200)
 
+  const newEmail = 'Ada@example.com'
+  const offered = await runInOne(['link', 'my-organization', '--email', email, '--new-email', newEmail], switches)
+  expect(offered).toMatchObject({ code: 0, stderr: '' })
+  const [, token] = /^http:\S+\/confirm-address#(\S+)$/.exec(offered.stdout.trim()) ?? []
+  expect(await (await post('/auth/address/confirm', { token })).json()).toEqual({ email: 'ada@example.com' })
+  expect((await post('/auth/sign-in/email', { email: newEmail, ...other })).status).toBe(200)
+  for (const refused of [newEmail, 'no address']) {
+    const args = ['link', 'my-organization', '--new-email', refused]
+    expect(await runInOne(args, switches)).toMatchObject({ code: 1, stdout: '' })
+  }
+
   for (const unknown of [['nobody'], ['my-organization', '--email', 'nobody@example.com']]) {
     expect(await runInOne(['link', ...unknown], switches)).toMatchObject({ code: 1, stdout: '' })
   }

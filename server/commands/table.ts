@@ -117,9 +117,14 @@ export const commands: Record<string, Spec> = {
   link: {
     about: 'make a one-time link for the owner of an organization, or for another member',
     takes: { name: 'SLUG', count: 'one' },
-    options: { email: { value: 'ADDRESS', about: 'of the other member' }, json },
+    options: {
+      email: { value: 'ADDRESS', about: 'of the other member' },
+      'new-email': { value: 'ADDRESS', about: 'make a link that gives the member this address instead' },
+      json,
+    },
     notes: `Whoever opens it within seven days chooses a password, which takes the place of a former one and ends all sessions,
-and joins the organization, if they have not yet. The member's former link ends. With EARSHOT_SMTP_URL it is mailed, too.`,
+and joins the organization, if they have not yet. The member's former link ends. With EARSHOT_SMTP_URL it is mailed, too. With --new-email, whoever opens it within seven
+days gives the member's account that address, and nothing else changes: check first that it is theirs.`,
     load: () => import('./link.ts'),
   },
   jobs: {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { Deps } from '../../deps.ts'
@@ -16,14 +15,9 @@ import { loadLibrary } from '../load-library.ts'
 import { findPasswordHash, listJoinedAllOrgs } from '../queries.ts'
 import { Password } from '../schema.ts'
 import { requireSession } from '../session.ts'
+import { makeAddressLink } from './link.ts'
 import { isPlaceholder } from './placeholder.ts'
-import {
-  deleteOpenLinksAllOrgs,
-  getUserEmail,
-  replaceAddressChange,
-  takeAddressChange,
-  updateUserEmail,
-} from './queries.ts'
+import { deleteOpenLinksAllOrgs, getUserEmail, takeAddressChange, updateUserEmail } from './queries.ts'
 
 const tags = ['Sign-in']
 const hourMs = 3_600_000
@@ -36,7 +30,7 @@ const AddressChange = Closed({
 const AddressChangeState = Closed({
   email: { ...Email, description: 'The address that the account has now.' },
   confirmationSent: Type.Boolean({
-    description: 'Whether the new address counts once the link that was mailed to it is opened, within an hour.',
+    description: 'Always true: the new address counts once the link that was mailed to it is opened, within an hour.',
   }),
 })
 
@@ -56,9 +50,16 @@ const noticeText = (email: string) => `The e-mail address of your account on Ear
 If this was not you, ask an admin of your organization or the operator of Earshot at once.
 `
 
+/** An address that nobody has confirmed may be another's, who would never get it, and whose invitations would come here. */
+const cannotConfirm = () =>
+  new ApiError(
+    'conflict',
+    'No mail can be sent to confirm a new address. Ask the operator for a link: bin/earshot link SLUG --email CURRENT --new-email NEW',
+  )
+
 /** Changing the address that a person signs in with. */
 export const changeAddress = (app: App, deps: Deps): void => {
-  const { db, clock, config, identity, attempts, baseUrl, secrets } = deps
+  const { db, clock, config, identity, attempts, secrets } = deps
   const countAttempt = limitByAddress(
     { perSecond: 0.2, burst: 20 },
     'Too many attempts from this address; wait a little.',
@@ -83,12 +84,8 @@ export const changeAddress = (app: App, deps: Deps): void => {
   /** Mails a link to the new address. Whether another account has it is not answered. */
   const askToConfirm = async (org: OrgId, userId: string, email: string): Promise<void> => {
     if ((await findUserIdByEmail(db, email)) !== undefined) return
-    const token = randomBytes(32).toString('base64url')
-    const now = clock.now()
-    const expiresAt = new Date(now.getTime() + hourMs)
-    const url = `${baseUrl()}/confirm-address#${token}`
     await db.transaction().execute(async (trx) => {
-      await replaceAddressChange(trx, { userId, email, tokenHash: hashKey(token), expiresAt, createdAt: now })
+      const url = await makeAddressLink(deps, trx, { userId, email, lifetimeMs: hourMs })
       const mail = { to: [email], subject: 'Confirm your e-mail address for Earshot', text: confirmationText(url) }
       await sendMail(deps, trx, org, mail, { sealWith: secrets })
     })
@@ -122,25 +119,24 @@ export const changeAddress = (app: App, deps: Deps): void => {
         operationId: 'changeEmail',
         summary: 'Change your e-mail address',
         description:
-          'With a mail server, the new address counts once the link that is mailed to it is opened. Otherwise it counts at once.',
+          'The new address counts once the link that is mailed to it is opened. Without a mail server nobody could tell whose ' +
+          'address it is: the answer is 409, and the operator makes the link.',
         querystring: NoQuery,
         body: AddressChange,
         response: answers({ 200: AddressChangeState }, 400, 401, 403, 409),
       },
     },
     async (request, reply) => {
-      const { session, body, id } = request
+      const { session, body } = request
       const { userId } = session
       reply.header('set-cookie', await checkPassword(request, session.email, userId, body.currentPassword))
       const email = body.email.toLowerCase()
       if (email === session.email) throw invalid('email', 'is your address already')
       const org = session.org ?? (await listJoinedAllOrgs(db, userId))[0]?.id
-      if (config.smtp && org) {
-        await askToConfirm(org, userId, email)
-        return { email: session.email, confirmationSent: true }
-      }
-      await identity.change('', (trx) => change(trx, userId, email, id))
-      return { email, confirmationSent: false }
+      // The same for every address, so that it tells nothing of other accounts.
+      if (!config.smtp || !org) throw cannotConfirm()
+      await askToConfirm(org, userId, email)
+      return { email: session.email, confirmationSent: true }
     },
   )
 
@@ -166,10 +162,7 @@ export const changeAddress = (app: App, deps: Deps): void => {
       return identity.change('', async (trx) => {
         const taken = await takeAddressChange(trx, hashKey(body.token), clock.now())
         if (!taken)
-          throw invalid(
-            'token',
-            'is not one of an open change: it was used, is older than an hour, or a newer link replaced it',
-          )
+          throw invalid('token', 'is not one of an open change: it was used, has expired, or a newer link replaced it')
         await change(trx, taken.userId, taken.email, id)
         return { email: taken.email }
       })

@@ -1,0 +1,20 @@
+import { randomBytes } from 'node:crypto'
+import type { Deps } from '../../deps.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { hashKey } from '../../platform/identity/keys.ts'
+import { replaceAddressChange } from './queries.ts'
+
+type Change = { userId: string; email: string; lifetimeMs: number }
+
+/** Makes the link that, once opened, gives the account this address. A former link of the person ends. */
+export const makeAddressLink = async (
+  { clock, baseUrl }: Pick<Deps, 'clock' | 'baseUrl'>,
+  trx: Db,
+  { userId, email, lifetimeMs }: Change,
+): Promise<string> => {
+  const token = randomBytes(32).toString('base64url')
+  const createdAt = clock.now()
+  const expiresAt = new Date(createdAt.getTime() + lifetimeMs)
+  await replaceAddressChange(trx, { userId, email, tokenHash: hashKey(token), expiresAt, createdAt })
+  return `${baseUrl()}/confirm-address#${token}`
+}
