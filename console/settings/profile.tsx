@@ -36,14 +36,9 @@ const EmailForm = () => {
   const [sentTo, setSentTo] = useState<string>()
   const send = async ({ email, password }: { email: string; password: string }) => {
     const body = { email: email.trim(), currentPassword: password }
-    const { confirmationSent } = await answer(api.POST('/auth/address', { body }))
+    await answer(api.POST('/auth/address', { body }))
     form.reset()
-    if (confirmationSent) {
-      setSentTo(body.email)
-      return
-    }
-    await Promise.all([refresh('me'), refresh('members')])
-    announce('E-mail address changed', `You sign in with ${body.email} from now on.`)
+    setSentTo(body.email)
   }
   return (
     <div className={styles.stack}>

@@ -8,10 +8,10 @@ it('the first start’s link lets the owner in once; one of the operator takes i
   const port = String(await takeFreePort())
   const switches = { PORT: port, EARSHOT_DATA_DIR: await makeDataDir() }
   const { origin, stdout } = await startEarshot(switches, { args: ['serve', '--print-credentials'] })
-  const post = (path: string, body: object) =>
+  const post = (path: string, body: object, headers = {}) =>
     fetch(new URL(path, origin), {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     })
   const accept = (link: string, change = {}) => post('/auth/invitation', { ...acceptance(link), ...change })
@@ -51,6 +51,15 @@ it('the first start’s link lets the owner in once; one of the operator takes i
     const args = ['link', 'my-organization', '--new-email', refused]
     expect(await runInOne(args, switches)).toMatchObject({ code: 1, stdout: '' })
   }
+
+  // An invited person may have an account elsewhere, which must not change because of an invitation here.
+  const invited = { email: 'eve@example.com', name: 'Eve', role: 'viewer' }
+  const [, key = ''] = /Owner key +(\S+)/.exec(stdout()) ?? []
+  expect((await post('/v1/members', invited, { authorization: `Bearer ${key}` })).status).toBe(201)
+  const args = ['link', 'my-organization', '--email', invited.email, '--new-email', 'mallory@example.com']
+  const refused = await runInOne(args, switches)
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+  expect(refused.stderr).toContain('has not joined')
 
   for (const unknown of [['nobody'], ['my-organization', '--email', 'nobody@example.com']]) {
     expect(await runInOne(['link', ...unknown], switches)).toMatchObject({ code: 1, stdout: '' })

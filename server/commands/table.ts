@@ -119,12 +119,14 @@ export const commands: Record<string, Spec> = {
     takes: { name: 'SLUG', count: 'one' },
     options: {
       email: { value: 'ADDRESS', about: 'of the other member' },
-      'new-email': { value: 'ADDRESS', about: 'make a link that gives the member this address instead' },
+      'new-email': { value: 'ADDRESS', about: 'make a link that changes their e-mail address to this one instead' },
       json,
     },
     notes: `Whoever opens it within seven days chooses a password, which takes the place of a former one and ends all sessions,
-and joins the organization, if they have not yet. The member's former link ends. With EARSHOT_SMTP_URL it is mailed, too. With --new-email, whoever opens it within seven
-days gives the member's account that address, and nothing else changes: check first that it is theirs.`,
+and joins the organization, if they have not yet. The member's former link ends. With EARSHOT_SMTP_URL it is mailed, too.
+
+With --new-email the link changes the e-mail address of a member who has joined, and nothing else. It is not mailed, and works
+once, within seven days. Check first that the address is theirs.`,
     load: () => import('./link.ts'),
   },
   jobs: {

@@ -120,6 +120,19 @@ it('does not tell whether another account has an address where mail is sent, and
   expect((await confirm(tokenIn(received[before]?.text))).status).toBe(409)
 })
 
+it('ends a former link whether or not another account has the address that is asked for next', async () => {
+  const taken = await makePerson(server, org.key)
+  const { received } = await withMail()
+  for (const next of [taken.email, `x${email}`]) {
+    await change(email)
+    await server.drain()
+    const former = tokenIn(received.findLast(({ recipients }) => recipients.includes(email))?.text)
+    expect(former).not.toBe('')
+    expect((await change(next)).status).toBe(200)
+    expect((await confirm(former)).status, next).toBe(400)
+  }
+})
+
 it('ends with the sessions: a link that was asked for before confirms nothing', async () => {
   const { received } = await withMail()
   await change(email)

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { Deps } from '../../deps.ts'
@@ -21,6 +22,8 @@ import { deleteOpenLinksAllOrgs, getUserEmail, takeAddressChange, updateUserEmai
 
 const tags = ['Sign-in']
 const hourMs = 3_600_000
+/** Longer than a mail takes to enqueue, so that the time of an answer tells nothing. */
+const leastMs = 250
 
 const AddressChange = Closed({
   email: { ...Email, description: 'The new address.' },
@@ -50,7 +53,7 @@ const noticeText = (email: string) => `The e-mail address of your account on Ear
 If this was not you, ask an admin of your organization or the operator of Earshot at once.
 `
 
-/** An address that nobody has confirmed may be another's, who would never get it, and whose invitations would come here. */
+/** An unconfirmed address may belong to somebody else, whose invitations would then open this account. */
 const cannotConfirm = () =>
   new ApiError(
     'conflict',
@@ -81,11 +84,14 @@ export const changeAddress = (app: App, deps: Deps): void => {
     await sendMail(deps, trx, first.id, mail)
   }
 
-  /** Mails a link to the new address. Whether another account has it is not answered. */
+  /**
+   * Mails a link to the new address, unless another account has it. The person cannot tell: either way the former link
+   * ends and the answer takes as long.
+   */
   const askToConfirm = async (org: OrgId, userId: string, email: string): Promise<void> => {
-    if ((await findUserIdByEmail(db, email)) !== undefined) return
     await db.transaction().execute(async (trx) => {
       const url = await makeAddressLink(deps, trx, { userId, email, lifetimeMs: hourMs })
+      if ((await findUserIdByEmail(trx, email)) !== undefined) return
       const mail = { to: [email], subject: 'Confirm your e-mail address for Earshot', text: confirmationText(url) }
       await sendMail(deps, trx, org, mail, { sealWith: secrets })
     })
@@ -119,8 +125,8 @@ export const changeAddress = (app: App, deps: Deps): void => {
         operationId: 'changeEmail',
         summary: 'Change your e-mail address',
         description:
-          'The new address counts once the link that is mailed to it is opened. Without a mail server nobody could tell whose ' +
-          'address it is: the answer is 409, and the operator makes the link.',
+          'The new address counts once the link that is mailed to it is opened. Without a mail server the answer is 409, and the ' +
+          'operator makes the link.',
         querystring: NoQuery,
         body: AddressChange,
         response: answers({ 200: AddressChangeState }, 400, 401, 403, 409),
@@ -135,7 +141,7 @@ export const changeAddress = (app: App, deps: Deps): void => {
       const org = session.org ?? (await listJoinedAllOrgs(db, userId))[0]?.id
       // The same for every address, so that it tells nothing of other accounts.
       if (!config.smtp || !org) throw cannotConfirm()
-      await askToConfirm(org, userId, email)
+      await Promise.all([askToConfirm(org, userId, email), sleep(leastMs)])
       return { email: session.email, confirmationSent: true }
     },
   )

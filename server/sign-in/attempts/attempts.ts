@@ -10,7 +10,7 @@ import { listJoinedAllOrgs } from '../queries.ts'
 import { findUserIdByEmail, forgetAttempts, takeAttempt } from './queries.ts'
 
 const cookieName = 'device'
-/** From its last sign-in: one that was lost or sold is a stranger then. */
+/** Counted from its last sign-in. After them, a device that was lost or sold is a stranger. */
 const deviceSeconds = 90 * 24 * 60 * 60
 
 export type Attempt = {
@@ -44,7 +44,7 @@ export const openAttempts = ({ db, clock, secrets, sessionCookie, identity, metr
     registers: [metrics.registry],
   })
 
-  /** The device that a cookie names, if it has signed in to this account not too long ago. */
+  /** The device that a cookie names, if it has signed in to this account in the last 90 days. */
   const readDevice = (header: string | undefined, account: string): string | undefined => {
     const sealed = sessionCookie.readOther(header, cookieName)
     if (!sealed) return undefined
