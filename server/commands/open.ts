@@ -11,6 +11,7 @@ import { acceptSecretKey, checkSecretKey, claimSecretKey } from '../platform/sec
 import { loadSecretKey, requireSecretKey } from '../platform/secrets/secret-key.ts'
 import { becomeAnother } from './backup/restored.ts'
 import { refuseRestoring } from './backup/restoring.ts'
+import { listStoredSecrets } from './stored-secrets.ts'
 
 type Options = Pick<ConnectOptions, 'exclusive' | 'onState' | 'patienceMs'> & { command: string; log?: Log }
 
@@ -83,7 +84,8 @@ export const openAndMigrate = async (options: Options, accepted: Accepted = {}):
   const config = loadConfig()
   const opened = await openOver(await connectAndMigrate(config, options), config, options)
   try {
-    await (accepted.newSecretKey ? acceptSecretKey : claimSecretKey)(opened.deps)
+    if (accepted.newSecretKey) await acceptSecretKey(opened.deps)
+    else await claimSecretKey({ ...opened.deps, listStored: listStoredSecrets })
     if (accepted.newStorage) await writeClaimedStorage(opened.deps.db, null)
     await becomeAnother(opened.deps)
     return opened
@@ -104,7 +106,7 @@ export const openUnchecked = async (options: Omit<Options, 'exclusive'>): Promis
 export const openAsItIs = async (options: Omit<Options, 'exclusive'>): Promise<Opened> => {
   const opened = await openUnchecked(options)
   try {
-    await checkSecretKey(opened.deps)
+    await checkSecretKey({ ...opened.deps, listStored: listStoredSecrets })
     return opened
   } catch (error) {
     await opened.close()

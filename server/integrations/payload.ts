@@ -42,7 +42,7 @@ export const parsePayload = (bytes: Buffer, contentType: string | null): Parsed 
   return parsed
 }
 
-const place = (org: string, deliveryId: string) => `${org}/delivery/${deliveryId}`
+export const payloadPlace = (org: string, deliveryId: string) => `${org}/delivery/${deliveryId}`
 
 /** Packed before it is sealed: what is sealed packs no more. */
 export const sealPayload = async (
@@ -52,8 +52,8 @@ export const sealPayload = async (
   bytes: Buffer,
 ): Promise<string> => {
   const packed = await promisify(gzip)(bytes)
-  return secrets.seal(packed.toString('base64'), place(org, deliveryId))
+  return secrets.seal(packed.toString('base64'), payloadPlace(org, deliveryId))
 }
 
 export const openPayload = (secrets: Secrets, org: string, deliveryId: string, sealed: string): Promise<Buffer> =>
-  promisify(gunzip)(Buffer.from(secrets.open(sealed, place(org, deliveryId)), 'base64'))
+  promisify(gunzip)(Buffer.from(secrets.open(sealed, payloadPlace(org, deliveryId)), 'base64'))

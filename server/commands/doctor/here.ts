@@ -8,6 +8,7 @@ import { readInstanceId } from '../../platform/db/instance.ts'
 import { openLog } from '../../platform/log.ts'
 import { checkSecretKey } from '../../platform/secrets/key-check.ts'
 import { type Opened, openUnchecked } from '../open.ts'
+import { listStoredSecrets } from '../stored-secrets.ts'
 import type { Check, Report } from './report.ts'
 
 const mebibytes = (bytes: number) => `${Math.round(bytes / 1024 / 1024)} MiB`
@@ -25,8 +26,8 @@ const checksOf = ({ deps, alone }: Opened): Check[] => [
   {
     name: 'secret key',
     run: async () => {
-      await checkSecretKey(deps)
-      return 'opens what was sealed at the first start'
+      await checkSecretKey({ ...deps, listStored: listStoredSecrets })
+      return 'opens the stored secrets'
     },
   },
   {

@@ -1,13 +1,13 @@
 import type { Secrets } from '../../platform/secrets/secrets.ts'
 
 /** Where a sealed API key stands: it opens at no other place. */
-const place = (org: string, integrationId: string) => `${org}/integration/${integrationId}/sync-key`
+export const keyPlace = (org: string, integrationId: string) => `${org}/integration/${integrationId}/sync-key`
 
 export const sealKey = (secrets: Secrets, org: string, integrationId: string, apiKey: string): string =>
-  secrets.seal(apiKey, place(org, integrationId))
+  secrets.seal(apiKey, keyPlace(org, integrationId))
 
 export const openKey = (secrets: Secrets, org: string, integrationId: string, sealed: string): string =>
-  secrets.open(sealed, place(org, integrationId))
+  secrets.open(sealed, keyPlace(org, integrationId))
 
 /** One that cannot be opened any more, since the service has another key of its own, is no key. */
 export const isStoredKey = (

@@ -6,9 +6,12 @@ import type { Secrets } from './secrets.ts'
 const context = 'instance/key-check'
 const text = 'earshot'
 
-const opens = (secrets: Secrets, sealed: string): boolean => {
+export type SealedText = { sealed: string; context: string }
+
+const opens = (secrets: Secrets, text: SealedText): boolean => {
   try {
-    return secrets.open(sealed, context) === text
+    secrets.open(text.sealed, text.context)
+    return true
   } catch {
     return false
   }
@@ -16,22 +19,35 @@ const opens = (secrets: Secrets, sealed: string): boolean => {
 
 const refuse = (): never => {
   throw new Error(
-    'The secret key is not the one that this database was first started with, so it opens none of the stored secrets. Restore secret.key, or set EARSHOT_SECRET_KEY to the former key. If that key is lost, start once with `serve --new-secret-key`, and enter the secrets of integrations, webhooks and buckets again.',
+    'The secret key is not the one that this database was used with, so it opens none of the stored secrets. Restore secret.key, or set EARSHOT_SECRET_KEY to the former key. If that key is lost, start once with `serve --new-secret-key`, and enter the secrets of integrations, webhooks and buckets again.',
   )
 }
 
-type Parts = { db: Db; secrets: Secrets }
+type Keyed = { db: Db; secrets: Secrets }
 
-/** Refuses a key that does not open what was sealed at the first start; at that start seals it. */
-export const claimSecretKey = async ({ db, secrets }: Parts): Promise<void> => {
-  if (!opens(secrets, await keepKeyCheck(db, secrets.seal(text, context)))) refuse()
+type Parts = Keyed & {
+  /** The newest texts that were sealed for other purposes. */
+  listStored: (db: Db) => Promise<SealedText[]>
 }
 
-export const checkSecretKey = async ({ db, secrets }: Parts): Promise<void> => {
+/**
+ * Refuses a key that does not open what was sealed at the first start. A database from before that text existed is judged
+ * by the secrets stored in it: one that opens is enough, since older ones may be left from a key that was lost.
+ */
+export const checkSecretKey = async ({ db, secrets, listStored }: Parts): Promise<void> => {
   const sealed = await readKeyCheck(db)
-  if (sealed !== null && !opens(secrets, sealed)) refuse()
+  const known = sealed === null ? await listStored(db) : [{ sealed, context }]
+  if (known.length > 0 && !known.some((each) => opens(secrets, each))) refuse()
+}
+
+/** Checks the key, and keeps it as the one to check later starts by if it is the first. */
+export const claimSecretKey = async (parts: Parts): Promise<void> => {
+  await checkSecretKey(parts)
+  const { db, secrets } = parts
+  // Another process may have been faster, with another key.
+  if (!opens(secrets, { sealed: await keepKeyCheck(db, secrets.seal(text, context)), context })) refuse()
 }
 
 /** Accepts the present key from now on. What was sealed under another stays closed. */
-export const acceptSecretKey = ({ db, secrets }: Parts): Promise<void> =>
+export const acceptSecretKey = ({ db, secrets }: Keyed): Promise<void> =>
   replaceKeyCheck(db, secrets.seal(text, context))

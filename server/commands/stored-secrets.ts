@@ -1,0 +1,30 @@
+import { secretPlace as schedulePlace } from '../export-schedules/secret.ts'
+import { payloadPlace } from '../integrations/payload.ts'
+import { secretPlace as integrationPlace } from '../integrations/secret.ts'
+import { keyPlace } from '../integrations/sync/key.ts'
+import type { Db } from '../platform/db/database.ts'
+import { sealedPlace as mailPlace } from '../platform/mail/jobs.ts'
+import type { SealedText } from '../platform/secrets/key-check.ts'
+import { listNewestSealedAllOrgs } from '../platform/secrets/queries.ts'
+import { secretPlace as endpointPlace } from '../webhooks/secret.ts'
+
+/** Every column that holds sealed texts, with the context that they were sealed in. */
+const columns = [
+  { table: 'integrations', id: 'id', column: 'secret', since: 'updated_at', place: integrationPlace },
+  { table: 'integration_syncs', id: 'integration_id', column: 'api_key', since: 'updated_at', place: keyPlace },
+  { table: 'integration_deliveries', id: 'id', column: 'payload', since: 'received_at', place: payloadPlace },
+  { table: 'webhook_endpoints', id: 'id', column: 'secret', since: 'updated_at', place: endpointPlace },
+  { table: 'export_schedules', id: 'id', column: 'secret', since: 'updated_at', place: schedulePlace },
+  { table: 'mails', id: 'id', column: 'text', since: 'created_at', flag: 'sealed', place: mailPlace },
+] as const
+
+const newestOfEach = 3
+
+/** Lists the newest sealed texts of every kind. */
+export const listStoredSecrets = async (db: Db): Promise<SealedText[]> => {
+  const lists = columns.map(async ({ place, ...column }) => {
+    const rows = await listNewestSealedAllOrgs(db, column, newestOfEach)
+    return rows.map(({ org, id, sealed }) => ({ sealed, context: place(org, id) }))
+  })
+  return (await Promise.all(lists)).flat()
+}
