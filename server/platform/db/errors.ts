@@ -9,6 +9,27 @@ const socketCalls = new Set(['connect', 'read', 'write', 'getaddrinfo'])
 const passingMessages =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error)/
 
+/**
+ * How Citus reports that it lost a node, without a state of its own. After the commit message the transaction may have
+ * committed, as it may have when the connection is lost during a COMMIT.
+ */
+const lostNode = new RegExp(
+  `^(${[
+    'failure on connection marked as essential',
+    'could not commit transaction for shard',
+    'could not connect to any active placements',
+    'execution cannot recover from multiple connection failures',
+    'failed to (complete )?COPY (to shard|on)',
+    'connection not open',
+    'could not (send data to|receive data from) (server|client)',
+    '(server closed the|SSL) connection (has been closed )?unexpectedly',
+    'terminating connection',
+    'deadlock detected',
+    'cancell?ing (statement|the transaction)',
+  ].join('|')})`,
+)
+const statesWithoutMeaning = new Set(['XX000', '58030'])
+
 const codeOf = (error: unknown): string => (error as { code?: unknown } | null)?.code?.toString() ?? ''
 
 /** Whether the same statement may well succeed in a moment. */
@@ -18,18 +39,25 @@ export const isPassingDatabaseError = (error: unknown): boolean => {
   if (error instanceof AggregateError) return error.errors.every(isPassingDatabaseError)
   const code = codeOf(error)
   const fromSocket = passingCodes.has(code) && socketCalls.has((error as NodeJS.ErrnoException).syscall ?? '')
-  return passingStates.test(code) || fromSocket || passingMessages.test(error.message)
+  const fromNode = statesWithoutMeaning.has(code) && lostNode.test(error.message)
+  return passingStates.test(code) || fromSocket || fromNode || passingMessages.test(error.message)
 }
 
 /** Whether a statement found no room on the server's disk. */
 export const isFullDisk = (error: unknown): boolean => codeOf(error) === '53100'
 
+/** Constraints are named after what they are. Citus appends the number of a shard. */
+const constraintName = /\b([a-z]\w*_(?:pkey|key|fkey|check))(?:_\d+)?\b/
+
 /**
- * The named constraint that a statement violated. A database distributed over shards appends their number, which
- * is cut off.
+ * Returns the named constraint that a statement violated. Citus passes on only the message of a node, and for rows that
+ * it copies there (INSERT … SELECT) not even the state.
  */
 export const violatedConstraint = (error: unknown): string | undefined => {
-  if (!/^23/.test(codeOf(error))) return undefined
-  const { constraint } = error as { constraint?: unknown }
-  return typeof constraint === 'string' ? constraint.replace(/_\d+$/, '') : undefined
+  if (!(error instanceof Error)) return undefined
+  const { constraint, routine } = error as { constraint?: unknown; routine?: unknown }
+  const isViolation = /^23/.test(codeOf(error)) || routine === 'ReportCopyError'
+  if (!isViolation) return undefined
+  const name = typeof constraint === 'string' ? constraint : error.message
+  return constraintName.exec(name)?.[1]
 }
