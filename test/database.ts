@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
+import { coordinatorUrl, onEachNode } from './citus.ts'
 import { inDatabase, type TestServer } from './global-setup.ts'
 import { openPassage } from './passage.ts'
 
@@ -22,6 +23,8 @@ export const testDatabase = async (options: { empty?: boolean } = {}): Promise<T
   const server = inject('testServer')
   const name = `test_${process.pid}_${randomBytes(6).toString('hex')}`
   const run = async (statement: string) => {
+    // An empty one is a plain database of the coordinator.
+    if (coordinatorUrl && !options.empty) return onEachNode(statement)
     maintenance ??= connectForMaintenance(server)
     await maintenance.query(statement)
   }

@@ -9,6 +9,7 @@ import type { TestProject } from 'vitest/node'
 import { openEmbedded } from '../server/platform/db/embedded.ts'
 import { isAlive, isPostmasterOf, signal, waitForEnd } from '../server/platform/db/embedded-process.ts'
 import { migrate } from '../server/platform/db/migrate.ts'
+import { coordinatorUrl, onEachNode, spreadTemplate } from './citus.ts'
 import { noteSegments, sharedMemory } from './shared-memory.ts'
 
 /** A server, and the database on it that `testDatabase()` clones. */
@@ -57,7 +58,7 @@ const sweepKilledRuns = async () => {
 }
 
 const openServer = async (): Promise<{ connection: TestServer['connection']; close: () => Promise<void> }> => {
-  const connectionString = process.env.DATABASE_URL
+  const connectionString = coordinatorUrl ?? process.env.DATABASE_URL
   if (connectionString) return { connection: { connectionString }, close: async () => {} }
   await sweepKilledRuns()
   const dataDir = await mkdtemp(join(tmpdir(), `${folderPrefix}${process.pid}-`))
@@ -101,13 +102,17 @@ export const inDatabase = (connection: TestServer['connection'], database: strin
 export default async (project: TestProject) => {
   const sweepSegments = await noteSegments()
   const { connection, close } = await openServer()
-  const drop = () =>
-    withMaintenance(connection, (client) => client.query(`DROP DATABASE IF EXISTS ${template} (FORCE)`))
+  const drop = () => {
+    const statement = `DROP DATABASE IF EXISTS ${template} (FORCE)`
+    return coordinatorUrl ? onEachNode(statement) : withMaintenance(connection, (client) => client.query(statement))
+  }
   try {
     await withMaintenance(connection, (client) => client.query(`CREATE DATABASE ${template} TEMPLATE template0`))
     const target = inDatabase(connection, template)
     await migrate(target, { log })
+    if (coordinatorUrl) await spreadTemplate(template)
   } catch (error) {
+    if (coordinatorUrl) await drop()
     await close()
     throw error
   }

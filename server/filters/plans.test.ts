@@ -1,7 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
+import { onPlainPostgres } from '../../test/citus.ts'
 import { openPlans } from '../../test/plans.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { countSelected, listSelected, type Selection } from './queries.ts'
+
+const { describe } = onPlainPostgres('reads plans of one node')
 
 /** How PostgreSQL answers the statements of lists, searches and counts among 250,000 conversations. */
 

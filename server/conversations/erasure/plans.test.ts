@@ -1,7 +1,10 @@
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect } from 'vitest'
+import { onPlainPostgres } from '../../../test/citus.ts'
 import { openPlans } from '../../../test/plans.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import { deleteSpansOf } from './queries.ts'
+
+const { it } = onPlainPostgres('reads plans of one node')
 
 /** The spans of a conversation are found among 50,000 by the indexes alone. */
 

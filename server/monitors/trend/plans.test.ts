@@ -1,4 +1,5 @@
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect } from 'vitest'
+import { onPlainPostgres } from '../../../test/citus.ts'
 import { openPlans } from '../../../test/plans.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import {
@@ -9,6 +10,8 @@ import {
   listHours,
 } from '../spikes/queries.ts'
 import { countByTime } from './queries.ts'
+
+const { it } = onPlainPostgres('reads plans of one node')
 
 /** What is counted over long stretches of time is read from the index of results alone. */
 

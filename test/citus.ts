@@ -1,0 +1,86 @@
+// Runs the tests on a Citus cluster: EARSHOT_TEST_CITUS is one URL with several hosts, the coordinator's first, such as
+// postgres://postgres@127.0.0.1:9700,127.0.0.1:9701,127.0.0.1:9702/postgres.
+
+import pg from 'pg'
+import { describe, it } from 'vitest'
+import { distribute } from '../server/platform/db/distribute.ts'
+
+type Node = { host: string; port: number; url: string }
+
+const readNodes = (cluster: string): Node[] => {
+  const [, credentials = '', hosts = '', rest = ''] =
+    /^postgres(?:ql)?:\/\/([^@/]*@)?([^/]+)(\/.*)$/.exec(cluster) ?? []
+  const nodes = hosts.split(',').map((address) => {
+    const { hostname, port } = new URL(`tcp://${address}`)
+    return { host: hostname, port: Number(port || 5432), url: `postgres://${credentials}${address}${rest}` }
+  })
+  if (nodes.length < 2) throw new Error('EARSHOT_TEST_CITUS needs the URL of a coordinator and at least one worker.')
+  return nodes
+}
+
+const { EARSHOT_TEST_CITUS } = process.env
+const nodes = EARSHOT_TEST_CITUS ? readNodes(EARSHOT_TEST_CITUS) : []
+
+/** The coordinator's maintenance database; undefined when the tests run on plain PostgreSQL. */
+export const coordinatorUrl = nodes[0]?.url
+
+/** Marks tests that cannot hold on a cluster, such as those that read the plans of plain PostgreSQL. */
+export const onPlainPostgres = (_reason: string) =>
+  coordinatorUrl ? { it: it.skip, describe: describe.skip } : { it, describe }
+
+let maintenance: pg.Pool[] | undefined
+
+const connectToEach = (): pg.Pool[] =>
+  nodes.map(({ url }) => {
+    const pool = new pg.Pool({ connectionString: url, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true })
+    pool.on('error', () => {})
+    return pool
+  })
+
+/** Runs a statement in the maintenance database of every node. */
+export const onEachNode = async (statement: string): Promise<void> => {
+  maintenance ??= connectToEach()
+  await Promise.all(maintenance.map((pool) => pool.query(statement)))
+}
+
+const inDatabase = (url: string, database: string): pg.ClientConfig => {
+  const target = new URL(url)
+  target.pathname = `/${database}`
+  return { connectionString: target.href }
+}
+
+const run = async (config: pg.ClientConfig, statements: string[]) => {
+  const client = new pg.Client(config)
+  await client.connect()
+  try {
+    for (const statement of statements) await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Shards per table: enough to tell one shard from all of them, and quick to clone. */
+const shardCount = 4
+
+/**
+ * Distributes a migrated database of the coordinator. Because a clone keeps object ids, shards, and metadata, cloning
+ * the database on every node under one name gives another distributed database.
+ */
+export const spreadTemplate = async (name: string): Promise<void> => {
+  const [coordinator, ...workers] = nodes as [Node, ...Node[]]
+  for (const { url } of workers) {
+    await run({ connectionString: url }, [`CREATE DATABASE ${name} TEMPLATE template0`])
+    await run(inDatabase(url, name), ['CREATE EXTENSION citus'])
+  }
+  const target = inDatabase(coordinator.url, name)
+  await run(target, [
+    'CREATE EXTENSION citus',
+    `SELECT citus_set_coordinator_host('${coordinator.host}', ${coordinator.port})`,
+    ...workers.map(({ host, port }) => `SELECT citus_add_node('${host}', ${port})`),
+    `ALTER DATABASE ${name} SET citus.shard_count = ${shardCount}`,
+  ])
+  await distribute(target, { dryRun: false, onStatement: () => {} })
+  // A database with connections, such as those of Citus's maintenance daemon, cannot be cloned.
+  await onEachNode(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
+  await onEachNode(`SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${name}'`)
+}
