@@ -14,23 +14,24 @@ type AgentFilter = {
   archived?: boolean
 }
 
-const columns = [
-  'agents.id',
-  'external_id as externalId',
-  'name',
-  sql<AgentChannel>`channel`.as('channel'),
-  'company_id as companyId',
-  sql<string[]>`array(
+const columnsOf = (org: OrgId) =>
+  [
+    'agents.id',
+    'external_id as externalId',
+    'name',
+    sql<AgentChannel>`channel`.as('channel'),
+    'company_id as companyId',
+    sql<string[]>`array(
     SELECT group_id FROM agent_group_members m
-    WHERE m.organization_id = agents.organization_id AND m.agent_id = agents.id ORDER BY group_id)`.as('groupIds'),
-  'current_version_id as currentVersionId',
-  'archived_at as archivedAt',
-  'created_at as createdAt',
-  'updated_at as updatedAt',
-] as const
+    WHERE m.organization_id = ${org} AND m.agent_id = agents.id ORDER BY group_id)`.as('groupIds'),
+    'current_version_id as currentVersionId',
+    'archived_at as archivedAt',
+    'created_at as createdAt',
+    'updated_at as updatedAt',
+  ] as const
 
 const selectAgents = (db: Db, org: OrgId) =>
-  db.selectFrom('agents').select(columns).where('agents.organization_id', '=', org)
+  db.selectFrom('agents').select(columnsOf(org)).where('agents.organization_id', '=', org)
 
 export const listAgents = (db: Db, org: OrgId, filter: AgentFilter, { limit, after }: Page) => {
   const { companyId, groupId, channel, externalId, archived = false } = filter
@@ -244,26 +245,6 @@ type NewVersion = {
   contentHash: string
 }
 
-/** The next number is read in the statement; the caller holds the agent. */
-export const insertVersion = (db: Db, org: OrgId, version: NewVersion) =>
-  db
-    .insertInto('agent_versions')
-    .values({
-      organization_id: org,
-      id: version.id,
-      agent_id: version.agentId,
-      number: sql<number>`(
-        SELECT coalesce(max(number), 0) + 1 FROM agent_versions
-        WHERE organization_id = ${org} AND agent_id = ${version.agentId})`,
-      label: version.label,
-      system_prompt: version.systemPrompt,
-      config: JSON.stringify(version.config),
-      content_hash: version.contentHash,
-    })
-    .returning(versionColumns)
-    .executeTakeFirstOrThrow()
-    .catch(explain)
-
 /** Numbered in the order given, after those that there are; the caller holds the agents. */
 export const insertVersions = async (db: Db, org: OrgId, versions: NewVersion[]): Promise<void> => {
   const column = (read: (version: NewVersion) => string | null) => versions.map(read)
@@ -279,6 +260,12 @@ export const insertVersions = async (db: Db, org: OrgId, versions: NewVersion[])
       ${column(({ label }) => label)}::text[], ${column(({ systemPrompt }) => systemPrompt)}::text[],
       ${column(({ config }) => JSON.stringify(config))}::jsonb[], ${column(({ contentHash }) => contentHash)}::text[]
     ) WITH ORDINALITY AS given(id, agent_id, label, system_prompt, config, content_hash, at)`.execute(db)
+}
+
+/** The caller holds the agent. */
+export const insertVersion = async (db: Db, org: OrgId, version: NewVersion) => {
+  await insertVersions(db, org, [version]).catch(explain)
+  return selectVersions(db, org, version.agentId).where('id', '=', version.id).executeTakeFirstOrThrow()
 }
 
 /** By agent. */

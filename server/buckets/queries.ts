@@ -177,11 +177,11 @@ export const deleteBucket = async (trx: Db, org: OrgId, id: string): Promise<voi
  * nothing but what the scope of the monitor asks for too, and since it does. A sample of anything less, such as of what
  * the monitor found, says nothing of the rest. `x.agent_id` is the agent whose conversations alone are meant, or null.
  */
-export const isFairlySampled = sql<boolean>`EXISTS (
+export const isFairlySampled = (org: OrgId) => sql<boolean>`EXISTS (
   SELECT 1 FROM bucket_conversations i
-  JOIN buckets b ON b.organization_id = i.organization_id AND b.id = i.bucket_id AND b.type = 'sampled'
+  JOIN buckets b ON b.organization_id = ${org} AND b.id = i.bucket_id AND b.type = 'sampled'
     AND b.follows_since <= c.created_at
-  WHERE i.organization_id = c.organization_id AND i.conversation_id = c.id AND i.reviews_completed > 0
+  WHERE i.organization_id = ${org} AND i.conversation_id = c.id AND i.reviews_completed > 0
     AND NOT EXISTS (
       SELECT 1 FROM jsonb_each(b.filters || CASE WHEN b.agent_id IS NULL THEN '{}'::jsonb
         ELSE jsonb_build_object('agentIds', jsonb_build_array(b.agent_id)) END) asked

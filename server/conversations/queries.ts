@@ -3,32 +3,33 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Signals } from './signals/signals.ts'
 
-const conversationColumns = [
-  'conversations.id',
-  'conversations.external_id as externalId',
-  'conversations.agent_id as agentId',
-  'conversations.agent_version_id as agentVersionId',
-  'conversations.company_id as companyId',
-  sql<'call' | 'chat' | 'voicemail'>`conversations.channel`.as('channel'),
-  sql<'inbound' | 'outbound' | null>`conversations.direction`.as('direction'),
-  sql<'in_progress' | 'completed' | 'failed'>`conversations.status`.as('status'),
-  'conversations.started_at as startedAt',
-  'conversations.ended_at as endedAt',
-  'conversations.duration_seconds as durationSeconds',
-  'conversations.end_reason as endReason',
-  'conversations.customer_id as customerId',
-  sql<Record<string, unknown>>`conversations.metadata`.as('metadata'),
-  sql<Signals>`conversations.signals`.as('signals'),
-  sql<{ status: 'pending' | 'stored' | 'failed'; failure: string | null } | null>`(
+const columnsOf = (org: OrgId) =>
+  [
+    'conversations.id',
+    'conversations.external_id as externalId',
+    'conversations.agent_id as agentId',
+    'conversations.agent_version_id as agentVersionId',
+    'conversations.company_id as companyId',
+    sql<'call' | 'chat' | 'voicemail'>`conversations.channel`.as('channel'),
+    sql<'inbound' | 'outbound' | null>`conversations.direction`.as('direction'),
+    sql<'in_progress' | 'completed' | 'failed'>`conversations.status`.as('status'),
+    'conversations.started_at as startedAt',
+    'conversations.ended_at as endedAt',
+    'conversations.duration_seconds as durationSeconds',
+    'conversations.end_reason as endReason',
+    'conversations.customer_id as customerId',
+    sql<Record<string, unknown>>`conversations.metadata`.as('metadata'),
+    sql<Signals>`conversations.signals`.as('signals'),
+    sql<{ status: 'pending' | 'stored' | 'failed'; failure: string | null } | null>`(
     SELECT json_build_object('status', r.status, 'failure', r.failure) FROM recordings r
-    WHERE r.organization_id = conversations.organization_id AND r.conversation_id = conversations.id)`.as('recording'),
-  sql<'none' | 'pending' | 'in_progress' | 'completed'>`conversations.review_status`.as('reviewStatus'),
-  'conversations.created_at as createdAt',
-  'conversations.updated_at as updatedAt',
-] as const
+    WHERE r.organization_id = ${org} AND r.conversation_id = conversations.id)`.as('recording'),
+    sql<'none' | 'pending' | 'in_progress' | 'completed'>`conversations.review_status`.as('reviewStatus'),
+    'conversations.created_at as createdAt',
+    'conversations.updated_at as updatedAt',
+  ] as const
 
 export const selectConversations = (db: Db, org: OrgId) =>
-  db.selectFrom('conversations').select(conversationColumns).where('conversations.organization_id', '=', org)
+  db.selectFrom('conversations').select(columnsOf(org)).where('conversations.organization_id', '=', org)
 
 export const getConversation = (db: Db, org: OrgId, id: string) =>
   selectConversations(db, org).where('conversations.id', '=', id).executeTakeFirstOrThrow(notFound)

@@ -13,7 +13,7 @@ export const samplePosition = sql<number>`(
   ('x' || left(md5(conversations.id::text), 8))::bit(32)::bigint * (100.0::float8 / 4294967296))`
 
 /** What a rule may look at beside the turns, as one text of JSON, which nobody reads on the way. */
-const facts = sql<string>`json_build_object(
+const factsOf = (org: OrgId) => sql<string>`json_build_object(
   'conversation', json_build_object(
     'id', conversations.id, 'externalId', conversations.external_id, 'agentId', conversations.agent_id,
     'agentVersionId', conversations.agent_version_id, 'companyId', conversations.company_id,
@@ -25,7 +25,7 @@ const facts = sql<string>`json_build_object(
   'signals', conversations.signals,
   'metrics', coalesce((
     SELECT jsonb_object_agg(m.key, m.value) FROM customer_metrics m
-    WHERE m.organization_id = conversations.organization_id AND m.conversation_id = conversations.id), '{}'))::text`
+    WHERE m.organization_id = ${org} AND m.conversation_id = conversations.id), '{}'))::text`
 
 /** Without their transcripts, of which they tell the length. In the order of time. */
 export const listSubjects = (db: Db, org: OrgId, ids: string[]) =>
@@ -40,7 +40,7 @@ export const listSubjects = (db: Db, org: OrgId, ids: string[]) =>
       'conversations.id',
       'conversations.started_at as startedAt',
       samplePosition.as('samplePosition'),
-      facts.as('facts'),
+      factsOf(org).as('facts'),
       't.content_length as length',
       't.format',
       't.unreadable',

@@ -14,38 +14,39 @@ type CohortFilter = {
   value?: string
 }
 
-const columns = [
-  'e.id',
-  'e.name',
-  'e.description',
-  sql<ExperimentStatus>`e.status`.as('status'),
-  'e.agent_id as agentId',
-  'e.arm_a_version_id as armAVersionId',
-  'e.arm_b_version_id as armBVersionId',
-  'e.arm_a_name as armAName',
-  'e.arm_b_name as armBName',
-  sql<CohortFilter[]>`e.cohort_filters`.as('cohortFilters'),
-  sql<AssignmentUnit>`e.assignment_unit`.as('assignmentUnit'),
-  'e.expected_arm_a_percent as expectedArmAPercent',
-  'e.monitor_group_id as monitorGroupId',
-  'e.emails',
-  'e.alpha',
-  'e.tuning_conversations as tuningConversations',
-  'e.started_at as startedAt',
-  'e.finished_at as finishedAt',
-  'e.finished_by_user_id as finishedByUserId',
-  'e.created_by_user_id as createdByUserId',
-  'e.least_split_p as leastSplitP',
-  'e.alarmed_at as alarmedAt',
-  'e.counted_at as countedAt',
-  sql<string[]>`ARRAY(SELECT o.monitor_id FROM experiment_outcomes o
-    WHERE o.organization_id = e.organization_id AND o.experiment_id = e.id ORDER BY o.position)`.as('outcomeMetricIds'),
-  sql<string>`(SELECT o.monitor_id FROM experiment_outcomes o
-    WHERE o.organization_id = e.organization_id AND o.experiment_id = e.id AND o.is_primary)`.as('primaryMetricId'),
-] as const
+const columnsOf = (org: OrgId) =>
+  [
+    'e.id',
+    'e.name',
+    'e.description',
+    sql<ExperimentStatus>`e.status`.as('status'),
+    'e.agent_id as agentId',
+    'e.arm_a_version_id as armAVersionId',
+    'e.arm_b_version_id as armBVersionId',
+    'e.arm_a_name as armAName',
+    'e.arm_b_name as armBName',
+    sql<CohortFilter[]>`e.cohort_filters`.as('cohortFilters'),
+    sql<AssignmentUnit>`e.assignment_unit`.as('assignmentUnit'),
+    'e.expected_arm_a_percent as expectedArmAPercent',
+    'e.monitor_group_id as monitorGroupId',
+    'e.emails',
+    'e.alpha',
+    'e.tuning_conversations as tuningConversations',
+    'e.started_at as startedAt',
+    'e.finished_at as finishedAt',
+    'e.finished_by_user_id as finishedByUserId',
+    'e.created_by_user_id as createdByUserId',
+    'e.least_split_p as leastSplitP',
+    'e.alarmed_at as alarmedAt',
+    'e.counted_at as countedAt',
+    sql<string[]>`ARRAY(SELECT o.monitor_id FROM experiment_outcomes o
+    WHERE o.organization_id = ${org} AND o.experiment_id = e.id ORDER BY o.position)`.as('outcomeMetricIds'),
+    sql<string>`(SELECT o.monitor_id FROM experiment_outcomes o
+    WHERE o.organization_id = ${org} AND o.experiment_id = e.id AND o.is_primary)`.as('primaryMetricId'),
+  ] as const
 
 const selectExperiments = (db: Db, org: OrgId) =>
-  db.selectFrom('experiments as e').select(columns).where('e.organization_id', '=', org)
+  db.selectFrom('experiments as e').select(columnsOf(org)).where('e.organization_id', '=', org)
 
 export type StoredExperiment = Awaited<ReturnType<typeof getExperiment>>
 
@@ -291,7 +292,7 @@ export const listExperimentsOfMonitor = (db: Db, org: OrgId, monitorId: string) 
       exists(
         selectFrom('experiment_runs as r')
           .select('r.id')
-          .whereRef('r.organization_id', '=', 'e.organization_id')
+          .where('r.organization_id', '=', org)
           .whereRef('r.experiment_id', '=', 'e.id')
           .where('r.status', 'in', ['queued', 'running']),
       ),

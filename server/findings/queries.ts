@@ -8,35 +8,36 @@ export type FindingStatus = 'open' | 'acknowledged' | 'resolved' | 'ignored'
 export type Priority = 'none' | 'low' | 'medium' | 'high' | 'urgent'
 type SourceKind = 'manual' | 'monitor' | 'experiment'
 
-const columns = [
-  'f.id',
-  'f.title',
-  sql<FindingStatus>`f.status`.as('status'),
-  sql<Priority>`f.priority`.as('priority'),
-  'f.tags',
-  sql<object | null>`f.description`.as('description'),
-  'f.finding_type as findingType',
-  'f.assignee_user_id as assigneeUserId',
-  sql<number>`(
+const columnsOf = (org: OrgId) =>
+  [
+    'f.id',
+    'f.title',
+    sql<FindingStatus>`f.status`.as('status'),
+    sql<Priority>`f.priority`.as('priority'),
+    'f.tags',
+    sql<object | null>`f.description`.as('description'),
+    'f.finding_type as findingType',
+    'f.assignee_user_id as assigneeUserId',
+    sql<number>`(
     SELECT count(*) FROM finding_conversations c
-    WHERE c.organization_id = f.organization_id AND c.finding_id = f.id)`.as('conversationCount'),
-  // Its own, and those of the findings that were merged into it.
-  sql<number>`(
+    WHERE c.organization_id = ${org} AND c.finding_id = f.id)`.as('conversationCount'),
+    // Its own, and those of the findings that were merged into it.
+    sql<number>`(
     SELECT count(*) FROM finding_comments c
-    WHERE c.organization_id = f.organization_id AND c.finding_id = f.id) + (
+    WHERE c.organization_id = ${org} AND c.finding_id = f.id) + (
     SELECT count(*) FROM findings m
-    JOIN finding_comments c ON c.organization_id = m.organization_id AND c.finding_id = m.id
-    WHERE m.organization_id = f.organization_id AND m.merged_into_id = f.id)`.as('commentCount'),
-  'f.merged_into_id as mergedIntoId',
-  'f.created_by_user_id as createdByUserId',
-  sql<SourceKind>`f.source_kind`.as('sourceKind'),
-  'f.source_id as sourceId',
-  'f.created_at as createdAt',
-  'f.updated_at as updatedAt',
-] as const
+    JOIN finding_comments c ON c.organization_id = ${org} AND c.finding_id = m.id
+    WHERE m.organization_id = ${org} AND m.merged_into_id = f.id)`.as('commentCount'),
+    'f.merged_into_id as mergedIntoId',
+    'f.created_by_user_id as createdByUserId',
+    sql<SourceKind>`f.source_kind`.as('sourceKind'),
+    'f.source_id as sourceId',
+    'f.created_at as createdAt',
+    'f.updated_at as updatedAt',
+  ] as const
 
 const selectFindings = (db: Db, org: OrgId) =>
-  db.selectFrom('findings as f').select(columns).where('f.organization_id', '=', org)
+  db.selectFrom('findings as f').select(columnsOf(org)).where('f.organization_id', '=', org)
 
 export const getFinding = (db: Db, org: OrgId, id: string) =>
   selectFindings(db, org).where('f.id', '=', id).executeTakeFirstOrThrow(notFound)

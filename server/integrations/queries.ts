@@ -9,7 +9,7 @@ type Settings = { agentId?: string } & Record<string, unknown>
 const countLimit = 10_000
 
 /** `sinceId`: the lowest id of the time from which deliveries are counted. Each count is one short scan of the index. */
-const columns = (sinceId: string) =>
+const columnsOf = (org: OrgId, sinceId: string) =>
   [
     'integrations.id',
     sql<Provider>`provider`.as('provider'),
@@ -18,13 +18,13 @@ const columns = (sinceId: string) =>
     'previous_secret_until as previousSecretUntil',
     sql<Date | null>`(
       SELECT d.received_at FROM integration_deliveries d
-      WHERE d.organization_id = integrations.organization_id AND d.integration_id = integrations.id
+      WHERE d.organization_id = ${org} AND d.integration_id = integrations.id
       ORDER BY d.id DESC LIMIT 1)`.as('lastDeliveryAt'),
     sql<Record<string, number>>`(
       SELECT jsonb_object_agg(known.status, (
         SELECT count(*) FROM (
           SELECT FROM integration_deliveries d
-          WHERE d.organization_id = integrations.organization_id AND d.integration_id = integrations.id
+          WHERE d.organization_id = ${org} AND d.integration_id = integrations.id
             AND d.status = known.status AND d.id >= ${sinceId}
           LIMIT ${countLimit}) AS counted))
       FROM unnest(ARRAY['pending', 'applied', 'unchanged', 'ignored', 'unreadable', 'rejected', 'erased', 'failed'])
@@ -36,7 +36,7 @@ const columns = (sinceId: string) =>
 export const listIntegrations = (db: Db, org: OrgId, { limit, after }: Page, sinceId: string) =>
   db
     .selectFrom('integrations')
-    .select(columns(sinceId))
+    .select(columnsOf(org, sinceId))
     .where('organization_id', '=', org)
     .$if(after !== undefined, (query) => query.where('id', '<', after as string))
     .orderBy('id', 'desc')
@@ -46,7 +46,7 @@ export const listIntegrations = (db: Db, org: OrgId, { limit, after }: Page, sin
 export const getIntegration = (db: Db, org: OrgId, id: string, sinceId: string) =>
   db
     .selectFrom('integrations')
-    .select(columns(sinceId))
+    .select(columnsOf(org, sinceId))
     .where('organization_id', '=', org)
     .where('id', '=', id)
     .executeTakeFirstOrThrow(notFound)
@@ -71,14 +71,22 @@ export const findSealedIntegration = (db: Db, org: OrgId, id: string) => selectS
 export const getSealedIntegration = (db: Db, org: OrgId, id: string) =>
   selectSealed(db, org, id).executeTakeFirstOrThrow(notFound)
 
-export const lockIntegration = (db: Db, org: OrgId, id: string) =>
-  db
-    .selectFrom('integrations')
-    .select(sealedColumns)
-    .where('organization_id', '=', org)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirstOrThrow(notFound)
+const lockOf = (id: string) => sql`hashtextextended('integration ' || ${id}::text, 0)`
+
+/**
+ * Locks an integration against changes and against deliveries until the transaction ends. Its row stays unlocked: on a
+ * cluster every node has a copy of it, and locking them all would have each webhook wait for the others.
+ */
+export const lockIntegration = async (trx: Db, org: OrgId, id: string) => {
+  await sql`SELECT pg_advisory_xact_lock(${lockOf(id)})`.execute(trx)
+  return getSealedIntegration(trx, org, id)
+}
+
+/** Keeps an integration from being changed or deleted until the transaction ends. */
+export const holdIntegration = async (trx: Db, org: OrgId, id: string) => {
+  await sql`SELECT pg_advisory_xact_lock_shared(${lockOf(id)})`.execute(trx)
+  return getSealedIntegration(trx, org, id)
+}
 
 /** A provider's call names nothing but the integration. */
 export const findCalledIntegrationAllOrgs = (db: Db, id: string) =>

@@ -4,6 +4,7 @@ import { applyPayload, type Integration, type Settle } from './apply.ts'
 import { insertDelivery } from './deliveries/queries.ts'
 import type { Settled } from './deliveries/status.ts'
 import { sealPayload } from './payload.ts'
+import { holdIntegration } from './queries.ts'
 import { readPayload } from './read-payload.ts'
 import { enqueuePull } from './twilio/enqueue.ts'
 
@@ -23,8 +24,10 @@ export const receiveDelivery = async (
   const id = newId()
   const kept = typeof redacted === 'string' ? Buffer.from(redacted) : redacted === null ? null : body
   const payload = kept && (await sealPayload(deps.secrets, org, id, kept))
-  const settle: Settle = (trx, { status, reason, conversationId }) =>
-    insertDelivery(trx, org, {
+  const settle: Settle = async (trx, { status, reason, conversationId }) => {
+    // Nothing is received for one that is being deleted.
+    await holdIntegration(trx, org, integration.id)
+    await insertDelivery(trx, org, {
       ...{ id, integrationId: integration.id, status, reason, conversationId },
       event: status === 'erased' ? null : event,
       bytes: body.length,
@@ -33,6 +36,7 @@ export const receiveDelivery = async (
       payload: isWorthKeeping(status) ? payload : null,
       receivedAt: deps.clock.now(),
     })
+  }
   if (announced === undefined) {
     return { ...(await applyPayload(deps, integration, reading, settle)), deliveryId: id }
   }

@@ -194,7 +194,8 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
     },
     async ({ actor, params }, reply) => {
       await db.transaction().execute(async (trx) => {
-        const { id } = await deleteIntegration(trx, actor.org, params.id)
+        const { id } = await lockIntegration(trx, actor.org, params.id)
+        await deleteIntegration(trx, actor.org, id)
         await jobs.enqueue(trx, deleteDeliveries, { organizationId: actor.org, integrationId: id })
         await recordAudit(trx, actor, 'integration.delete', { type: 'integration', id })
       })

@@ -46,14 +46,16 @@ export const findMemberByEmail = (db: Db, org: OrgId, email: string) =>
  * begin with the time: it would tell whoever invites them whether they were known before.
  */
 export const insertUserIfNew = async (db: Db, user: { email: string; name: string }): Promise<string> => {
-  const { id } = await db
+  const email = user.email.toLowerCase()
+  const inserted = await db
     .insertInto('users')
-    .values({ id: randomUUID(), email: user.email.toLowerCase(), name: user.name })
-    // An update that changes nothing, since only a written row is returned.
-    .onConflict((conflict) => conflict.column('email').doUpdateSet({ email: user.email.toLowerCase() }))
+    .values({ id: randomUUID(), email, name: user.name })
+    .onConflict((conflict) => conflict.column('email').doNothing())
     .returning('id')
-    .executeTakeFirstOrThrow()
-  return id
+    .executeTakeFirst()
+  if (inserted) return inserted.id
+  const known = await db.selectFrom('users').select('id').where('email', '=', email).executeTakeFirstOrThrow()
+  return known.id
 }
 
 type NewMember = { id: string; userId: string; email: string; name: string; role: Role }

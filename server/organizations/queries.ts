@@ -5,6 +5,7 @@ import { ApiError, notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 import type { Entitlement, Feature } from '../platform/identity/actor.ts'
 
+// The functions are stable, not immutable, so that Citus allows them in no RETURNING: what is written is read again.
 const columns = [
   'id',
   'name',
@@ -75,8 +76,8 @@ const slugTaken = (error: unknown): never => {
 
 type NewOrganization = { id: OrgId; name: string; slug: string } & Switches
 
-export const insertOrganization = (db: Db, { id, name, slug, ...switches }: NewOrganization) =>
-  db
+export const insertOrganization = async (db: Db, { id, name, slug, ...switches }: NewOrganization) => {
+  await db
     .insertInto('organizations')
     .values({
       id,
@@ -91,9 +92,10 @@ export const insertOrganization = (db: Db, { id, name, slug, ...switches }: NewO
       phi_mode: false,
       ...switchColumns(switches),
     })
-    .returning(columns)
-    .executeTakeFirstOrThrow()
+    .execute()
     .catch(slugTaken)
+  return getOrganization(db, id)
+}
 
 type OrganizationChange = {
   name?: string
@@ -103,8 +105,8 @@ type OrganizationChange = {
   monthlyJudgeBudget?: number | null
 } & Switches
 
-export const updateOrganization = (db: Db, org: OrgId, change: OrganizationChange) =>
-  db
+export const updateOrganization = async (db: Db, org: OrgId, change: OrganizationChange) => {
+  await db
     .updateTable('organizations')
     .set({
       ...(change.name !== undefined && { name: change.name }),
@@ -116,21 +118,31 @@ export const updateOrganization = (db: Db, org: OrgId, change: OrganizationChang
       updated_at: sql`now()`,
     })
     .where('id', '=', org)
-    .returning(columns)
-    .executeTakeFirstOrThrow(notFound)
+    .execute()
     .catch(slugTaken)
+  return getOrganization(db, org)
+}
 
-/** Suspending a suspended organization keeps the first moment. */
-export const updateSuspension = (db: Db, org: OrgId, suspended: boolean) =>
-  db
+/** Suspends an organization; one that is suspended already keeps the first moment. */
+export const suspendOrganization = async (db: Db, org: OrgId) => {
+  await db
     .updateTable('organizations')
-    .set({
-      suspended_at: suspended ? sql<Date>`coalesce(suspended_at, now())` : null,
-      updated_at: sql`now()`,
-    })
+    .set({ suspended_at: sql`now()`, updated_at: sql`now()` })
     .where('id', '=', org)
-    .returning(columns)
-    .executeTakeFirstOrThrow(notFound)
+    .where('suspended_at', 'is', null)
+    .execute()
+  return getOrganization(db, org)
+}
+
+export const resumeOrganization = async (db: Db, org: OrgId) => {
+  await db
+    .updateTable('organizations')
+    .set({ suspended_at: null, updated_at: sql`now()` })
+    .where('id', '=', org)
+    .where('suspended_at', 'is not', null)
+    .execute()
+  return getOrganization(db, org)
+}
 
 export const isSuspended = async (db: Db, org: OrgId): Promise<boolean> => {
   const found = await db.selectFrom('organizations').select('suspended_at').where('id', '=', org).executeTakeFirst()

@@ -7,7 +7,13 @@ import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { invitationUrl } from '../sign-in/invite.ts'
 import { provisionOrganization } from './provision.ts'
-import { getOrganization, listOrganizationsAllOrgs, updateOrganization, updateSuspension } from './queries.ts'
+import {
+  getOrganization,
+  listOrganizationsAllOrgs,
+  resumeOrganization,
+  suspendOrganization,
+  updateOrganization,
+} from './queries.ts'
 import {
   Organization,
   OrganizationCreate,
@@ -138,7 +144,7 @@ export const organizations = (app: App, { db, identity, clock, baseUrl }: Deps):
       ({ service, params }) => {
         const org = params.id as OrgId
         return identity.change(org, async (trx) => {
-          const organization = await updateSuspension(trx, org, verb === 'suspend')
+          const organization = await (verb === 'suspend' ? suspendOrganization : resumeOrganization)(trx, org)
           await recordServiceAudit(trx, org, service, `organization.${verb}`, { type: 'organization', id: org })
           return organization
         })

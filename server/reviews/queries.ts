@@ -11,7 +11,7 @@ const isLapsed = (now: Date) => sql<boolean>`coalesce(r.lease_expires_at <= ${no
 const statusAt = (now: Date) => sql<Status>`CASE WHEN ${isLapsed(now)} THEN 'pending' ELSE r.status END`
 
 /** As it stands at that moment: a lease that has ended is none. */
-const columnsAt = (now: Date) =>
+const columnsAt = (org: OrgId, now: Date) =>
   [
     'r.id',
     'r.conversation_id as conversationId',
@@ -23,9 +23,7 @@ const columnsAt = (now: Date) =>
     sql<Judgment[]>`coalesce((
       SELECT json_agg(json_build_object('monitorId', j.monitor_id, 'monitorVersion', j.monitor_version,
         'correctResult', j.correct_result, 'comment', j.comment) ORDER BY j.monitor_id, j.monitor_version)
-      FROM review_judgments j WHERE j.organization_id = r.organization_id AND j.review_id = r.id), '[]')`.as(
-      'judgments',
-    ),
+      FROM review_judgments j WHERE j.organization_id = ${org} AND j.review_id = r.id), '[]')`.as('judgments'),
     'r.adjudicates',
     sql<Date | null>`CASE WHEN NOT ${isLapsed(now)} THEN r.lease_expires_at END`.as('leaseExpiresAt'),
     'r.created_at as createdAt',
@@ -34,7 +32,7 @@ const columnsAt = (now: Date) =>
   ] as const
 
 const selectReviews = (db: Db, org: OrgId, now: Date) =>
-  db.selectFrom('reviews as r').select(columnsAt(now)).where('r.organization_id', '=', org)
+  db.selectFrom('reviews as r').select(columnsAt(org, now)).where('r.organization_id', '=', org)
 
 export const getReview = (db: Db, org: OrgId, id: string, now: Date) =>
   selectReviews(db, org, now).where('r.id', '=', id).executeTakeFirstOrThrow(notFound)

@@ -69,7 +69,8 @@ export const insertPendingRecordings = async (trx: Db, org: OrgId, given: Source
     FROM unnest(${rows.map(([id]) => id)}::uuid[], ${rows.map(([, url]) => url)}::text[])
       AS g(conversation_id, source_url)
     ON CONFLICT ON CONSTRAINT recordings_pkey
-    DO UPDATE SET source_url = excluded.source_url, status = 'pending', failure = NULL, updated_at = now()
+    DO UPDATE SET source_url = excluded.source_url, status = 'pending', failure = NULL,
+      updated_at = excluded.updated_at
     WHERE r.status = 'failed'
       OR (r.status = 'pending' AND split_part(r.source_url, '?', 1) <> split_part(excluded.source_url, '?', 1))
     RETURNING conversation_id AS "conversationId"`.execute(trx)
@@ -113,7 +114,11 @@ export const storeUploaded = (trx: Db, org: OrgId, conversationId: string, file:
     .insertInto('recordings')
     .values({ organization_id: org, conversation_id: conversationId, ...values })
     .onConflict((conflict) =>
-      conflict.constraint('recordings_pkey').doUpdateSet({ ...values, created_at: sql`now()`, updated_at: sql`now()` }),
+      conflict.constraint('recordings_pkey').doUpdateSet(({ ref }) => ({
+        ...values,
+        created_at: ref('excluded.created_at'),
+        updated_at: ref('excluded.updated_at'),
+      })),
     )
     .returning(columns)
     .executeTakeFirstOrThrow()

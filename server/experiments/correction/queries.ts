@@ -34,7 +34,7 @@ export const listReviewed = async (db: Db, org: OrgId, experimentId: string, pin
     JOIN experiment_conversations e ON e.organization_id = ${org} AND e.experiment_id = ${experimentId}
       AND e.conversation_id = r.conversation_id AND e.arm IS NOT NULL AND e.statuses[p.position + 1] = 1
     JOIN conversations c ON c.organization_id = ${org} AND c.id = e.conversation_id
-    WHERE ${isFairlySampled}
+    WHERE ${isFairlySampled(org)}
     GROUP BY p.position, e.arm, e.unit_id, e.conversation_id, e.observed[p.position + 1] ${sql.raw(plannedEachTime)}`.execute(
     db,
   )

@@ -10,9 +10,7 @@ export const listStoredCalls = (db: Db, org: OrgId, externalIds: string[]) =>
       'c.started_at as startedAt',
       sql<'in_progress' | 'completed' | 'failed'>`c.status`.as('status'),
       sql<boolean>`EXISTS (
-        SELECT FROM transcripts t WHERE t.organization_id = c.organization_id AND t.conversation_id = c.id)`.as(
-        'hasTranscript',
-      ),
+        SELECT FROM transcripts t WHERE t.organization_id = ${org} AND t.conversation_id = c.id)`.as('hasTranscript'),
     ])
     .where('c.organization_id', '=', org)
     .where('c.external_id', '=', sql<string>`ANY(${externalIds}::text[])`)

@@ -17,7 +17,7 @@ it('a call whose connection to the database is lost half-way leaves nothing, and
       const { rows } = await sql`
         SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock'
-          AND query LIKE '%INSERT INTO integration_deliveries%' AND pid <> pg_backend_pid()`.execute(db)
+          AND query LIKE 'insert into "integration_deliveries"%' AND pid <> pg_backend_pid()`.execute(db)
       expect(rows).toHaveLength(1)
     }, 10_000)
     return answer

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
-import { deleteOldRowsAllOrgs } from '../../platform/db/old-rows.ts'
+import { deleteOldRowsAllOrgs, idsByOrganization } from '../../platform/db/old-rows.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
@@ -64,19 +64,24 @@ export type NewDelivery = {
   receivedAt: Date
 }
 
-/** Holds the integration, so that nothing is received for one that is being deleted. */
-export const insertDelivery = async (db: Db, org: OrgId, delivery: NewDelivery): Promise<void> => {
-  const { rows } = await sql`
-    INSERT INTO integration_deliveries (organization_id, id, integration_id, status, event, reason, conversation_id,
-      bytes, content_type, payload, received_at)
-    SELECT i.organization_id, ${delivery.id}::uuid, i.id, ${delivery.status}, ${delivery.event}, ${delivery.reason},
-      ${delivery.conversationId}::uuid, ${delivery.bytes}::int, ${delivery.contentType}, ${delivery.payload},
-      ${delivery.receivedAt}::timestamptz
-    FROM integrations i WHERE i.organization_id = ${org} AND i.id = ${delivery.integrationId}
-    FOR KEY SHARE
-    RETURNING 1`.execute(db)
-  if (rows.length === 0) throw notFound()
-}
+/** Its caller holds the integration. */
+export const insertDelivery = (trx: Db, org: OrgId, delivery: NewDelivery) =>
+  trx
+    .insertInto('integration_deliveries')
+    .values({
+      organization_id: org,
+      id: delivery.id,
+      integration_id: delivery.integrationId,
+      status: delivery.status,
+      event: delivery.event,
+      reason: delivery.reason,
+      conversation_id: delivery.conversationId,
+      bytes: delivery.bytes,
+      content_type: delivery.contentType,
+      payload: delivery.payload,
+      received_at: delivery.receivedAt,
+    })
+    .execute()
 
 type DeliveryChange = {
   status: Status
@@ -126,15 +131,19 @@ export const clearPayloadsAllOrgs = async (
   { settledBefore, openBefore }: { settledBefore: Date; openBefore: Date },
   limit: number,
 ): Promise<number> => {
-  const { rows } = await sql`
-    WITH due AS (
-      SELECT organization_id, id FROM integration_deliveries
-      WHERE payload IS NOT NULL AND received_at < ${settledBefore}
-        AND (received_at < ${openBefore} OR status IN ('applied', 'unchanged'))
-      ORDER BY received_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-    UPDATE integration_deliveries d SET payload = NULL FROM due
-    WHERE d.organization_id = due.organization_id AND d.id = due.id RETURNING 1`.execute(db)
-  return rows.length
+  const isDue = sql`payload IS NOT NULL AND received_at < ${settledBefore}
+    AND (received_at < ${openBefore} OR status IN ('applied', 'unchanged'))`
+  const { rows: due } = await sql<{ org: OrgId; id: string }>`
+    SELECT organization_id AS org, id FROM integration_deliveries
+    WHERE ${isDue} ORDER BY received_at LIMIT ${limit}`.execute(db)
+  let count = 0
+  for (const [org, ids] of idsByOrganization(due)) {
+    const { rows: cleared } = await sql`
+      UPDATE integration_deliveries SET payload = NULL
+      WHERE organization_id = ${org} AND id = ANY(${ids}::uuid[]) AND ${isDue} RETURNING 1`.execute(db)
+    count += cleared.length
+  }
+  return count
 }
 
 export const deleteOldDeliveriesAllOrgs = (db: Db, before: Date, limit: number): Promise<number> =>

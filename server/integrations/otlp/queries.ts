@@ -86,11 +86,16 @@ export const findLastArrival = async (db: Db, org: OrgId, traceIds: string[]): P
   return rows[0]?.receivedAt ?? null
 }
 
-export const deleteSpans = async (db: Db, org: OrgId, spans: { traceId: string; spanId: string }[]): Promise<void> => {
-  await sql`
+type SpanId = { traceId: string; spanId: string }
+
+/** Returns how many there were. */
+export const deleteSpans = async (db: Db, org: OrgId, spans: SpanId[]): Promise<number> => {
+  const { rows } = await sql`
     DELETE FROM otel_spans s USING unnest(
       ${spans.map(({ traceId }) => traceId)}::text[], ${spans.map(({ spanId }) => spanId)}::text[]) AS gone(trace_id, span_id)
-    WHERE s.organization_id = ${org} AND s.trace_id = gone.trace_id AND s.span_id = gone.span_id`.execute(db)
+    WHERE s.organization_id = ${org} AND s.trace_id = gone.trace_id AND s.span_id = gone.span_id
+    RETURNING 1`.execute(db)
+  return rows.length
 }
 
 /** What of a conversation never changes, as whoever came first told it. */
@@ -111,24 +116,20 @@ export const deleteOldSpansAllOrgs = async (
   { before, longBefore }: { before: Date; longBefore: Date },
   limit: number,
 ): Promise<number> => {
-  const { rows } = await sql`
-    WITH due AS (
-      SELECT organization_id, trace_id, span_id FROM otel_spans s
-      WHERE received_at < ${before} AND (received_at < ${longBefore} OR NOT (
-        unread_key IS NOT NULL
-        OR EXISTS (SELECT FROM otel_spans t WHERE t.organization_id = s.organization_id AND t.trace_id = s.trace_id
-          AND t.received_at >= ${before})
-        OR EXISTS (SELECT FROM otel_spans k JOIN otel_spans n ON n.organization_id = k.organization_id
-          AND n.conversation_key = k.conversation_key AND n.received_at >= ${before}
-          WHERE k.organization_id = s.organization_id AND k.trace_id = s.trace_id)))
-      ORDER BY received_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-    DELETE FROM otel_spans s USING due
-    WHERE s.organization_id = due.organization_id AND s.trace_id = due.trace_id AND s.span_id = due.span_id
-    RETURNING 1`.execute(db)
-  return rows.length
+  const { rows: due } = await sql<SpanId & { org: OrgId }>`
+    SELECT organization_id AS org, trace_id AS "traceId", span_id AS "spanId" FROM otel_spans s
+    WHERE received_at < ${before} AND (received_at < ${longBefore} OR NOT (
+      unread_key IS NOT NULL
+      OR EXISTS (SELECT FROM otel_spans t WHERE t.organization_id = s.organization_id AND t.trace_id = s.trace_id
+        AND t.received_at >= ${before})
+      OR EXISTS (SELECT FROM otel_spans k JOIN otel_spans n ON n.organization_id = k.organization_id
+        AND n.conversation_key = k.conversation_key AND n.received_at >= ${before}
+        WHERE k.organization_id = s.organization_id AND k.trace_id = s.trace_id)))
+    ORDER BY received_at LIMIT ${limit}`.execute(db)
+  let count = 0
+  for (const [org, spans] of Map.groupBy(due, ({ org }) => org)) count += await deleteSpans(db, org, spans)
+  return count
 }
-
-type SpanId = { traceId: string; spanId: string }
 
 /** Forgets why spans of this conversation could not be read. */
 export const clearUnread = async (db: Db, org: OrgId, key: string): Promise<void> => {

@@ -4,26 +4,27 @@ import { notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
 /** With what is yet to come of what the provider has: calls that go on, and calls that could not be taken in. */
-const syncColumns = [
-  'integration_id as integrationId',
-  'enabled',
-  'api_base_url as apiBaseUrl',
-  'interval_minutes as intervalMinutes',
-  'lookback_days as lookbackDays',
-  'next_run_at as nextRunAt',
-  'paused_reason as pausedReason',
-  sql<Date>`LEAST(listed_until, (
+const columnsOf = (org: OrgId) =>
+  [
+    'integration_id as integrationId',
+    'enabled',
+    'api_base_url as apiBaseUrl',
+    'interval_minutes as intervalMinutes',
+    'lookback_days as lookbackDays',
+    'next_run_at as nextRunAt',
+    'paused_reason as pausedReason',
+    sql<Date>`LEAST(listed_until, (
     SELECT min(g.began_at) FROM integration_sync_gaps g
-    WHERE g.organization_id = integration_syncs.organization_id AND g.integration_id = integration_syncs.integration_id
+    WHERE g.organization_id = ${org} AND g.integration_id = integration_syncs.integration_id
       AND g.state = 'unfinished'))`.as('completeUntil'),
-  sql<number>`(
+    sql<number>`(
     SELECT count(*) FROM integration_sync_gaps g
-    WHERE g.organization_id = integration_syncs.organization_id AND g.integration_id = integration_syncs.integration_id
+    WHERE g.organization_id = ${org} AND g.integration_id = integration_syncs.integration_id
       AND g.state = 'failed')`.as('openGaps'),
-] as const
+  ] as const
 
 const selectSyncs = (db: Db, org: OrgId) =>
-  db.selectFrom('integration_syncs').select(syncColumns).where('organization_id', '=', org)
+  db.selectFrom('integration_syncs').select(columnsOf(org)).where('organization_id', '=', org)
 
 export const listSyncs = (db: Db, org: OrgId, integrationIds: string[]) =>
   selectSyncs(db, org).where('integration_id', '=', sql<string>`ANY(${integrationIds}::uuid[])`).execute()
@@ -78,7 +79,9 @@ export const upsertSync = async (trx: Db, org: OrgId, integrationId: string, row
     ON CONFLICT ON CONSTRAINT integration_syncs_pkey DO UPDATE SET enabled = excluded.enabled,
       api_key = excluded.api_key, api_base_url = excluded.api_base_url, interval_minutes = excluded.interval_minutes,
       lookback_days = excluded.lookback_days, listed_until = excluded.listed_until,
-      next_run_at = excluded.next_run_at, failures = 0, paused_reason = NULL, updated_at = now()`.execute(trx)
+      next_run_at = excluded.next_run_at, failures = 0, paused_reason = NULL, updated_at = excluded.updated_at`.execute(
+    trx,
+  )
 }
 
 type SyncChange = { nextRunAt?: Date; listedUntil?: Date; failures?: number; pausedReason?: string }

@@ -6,20 +6,20 @@ import type { Page } from '../../platform/http/paging.ts'
 export type Range = { since: Date; until: Date }
 
 /**
- * Whether there is a result that is not counted yet, of a monitor `m` with its state `s`. What a new version finds in
- * calls of before is awaited: it is the history that the version is compared with. One look into the index for each.
+ * Whether monitor `m` of that organization, with its state `s`, has results that are not counted yet. A new version waits
+ * for its backfill, because the history is what it is compared with. One index lookup per monitor.
  */
-const isDue = ({ since, until }: Range): RawBuilder<boolean> => sql`
+const isDue = (org: OrgId | RawBuilder<OrgId>, { since, until }: Range): RawBuilder<boolean> => sql`
   m.enabled AND m.deleted_at IS NULL
   AND coalesce((
     SELECT true FROM monitor_results r
-    WHERE r.organization_id = m.organization_id AND r.monitor_id = m.id
+    WHERE r.organization_id = ${org} AND r.monitor_id = m.id
       AND r.call_started_at >= greatest(s.next_hour, ${since}::timestamptz) AND r.call_started_at < ${until}::timestamptz
       AND r.monitor_version = m.current_version AND r.status = 0
     LIMIT 1), false)
   AND (s.monitor_id IS NOT NULL OR NOT EXISTS (
     SELECT 1 FROM evaluation_runs e
-    WHERE e.organization_id = m.organization_id AND e.monitor_id = m.id
+    WHERE e.organization_id = ${org} AND e.monitor_id = m.id
       AND e.kind = 'backfill' AND e.status IN ('queued', 'running')))`
 
 const monitorsWithState = sql`
@@ -28,16 +28,17 @@ const monitorsWithState = sql`
 
 export const listDueOrganizationsAllOrgs = async (db: Db, range: Range): Promise<{ id: OrgId }[]> => {
   const { rows } = await sql<{ id: OrgId }>`
-    SELECT o.id FROM organizations o
-    WHERE o.monitors AND o.suspended_at IS NULL
-      AND EXISTS (SELECT 1 FROM ${monitorsWithState} WHERE m.organization_id = o.id AND ${isDue(range)})`.execute(db)
+    SELECT o.id FROM organizations o JOIN ${monitorsWithState} ON m.organization_id = o.id
+    WHERE o.monitors AND o.suspended_at IS NULL AND ${isDue(sql`m.organization_id`, range)}
+    GROUP BY o.id`.execute(db)
   return rows
 }
 
 export const listDueMonitors = async (db: Db, org: OrgId, range: Range, { limit, after }: Page) => {
   const { rows } = await sql<{ id: string }>`
     SELECT m.id FROM ${monitorsWithState}
-    WHERE m.organization_id = ${org} AND (${after ?? null}::uuid IS NULL OR m.id > ${after ?? null}::uuid) AND ${isDue(range)}
+    WHERE m.organization_id = ${org} AND (${after ?? null}::uuid IS NULL OR m.id > ${after ?? null}::uuid)
+      AND ${isDue(org, range)}
     ORDER BY m.id LIMIT ${limit}`.execute(db)
   return rows
 }

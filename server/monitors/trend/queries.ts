@@ -118,7 +118,7 @@ export const listReviewedResults = async (db: Db, org: OrgId, monitorId: string,
     JOIN monitors o ON o.organization_id = ${org} AND o.id = j.monitor_id
     CROSS JOIN (SELECT NULL::uuid AS agent_id) x
     WHERE j.organization_id = ${org} AND j.monitor_id = ${monitorId} AND j.correct_result <> 'unsure'
-      AND NOT j.superseded AND ${counts} AND ${isFairlySampled}
+      AND NOT j.superseded AND ${counts} AND ${isFairlySampled(org)}
     GROUP BY m.call_started_at, m.conversation_id, m.monitor_version, m.result`.execute(db)
   return rows
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
 type Subject = { issuer: string; subject: string }
@@ -12,14 +13,19 @@ export const findUserOfIdentity = (db: Db, { issuer, subject }: Subject) =>
     .where('identities.subject', '=', subject)
     .executeTakeFirst()
 
-/** The person of an address, so that nobody else links an identity to them until the transaction ends. */
-export const lockUserByEmail = (trx: Db, email: string) =>
-  trx
+/**
+ * Finds the person of an address, to whom nobody else links an identity until the transaction ends. The lock is not on
+ * the row, of which every node of a cluster has a copy.
+ */
+export const lockUserByEmail = async (trx: Db, email: string) => {
+  const address = email.toLowerCase()
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended('identity of ' || ${address}::text, 0))`.execute(trx)
+  return trx
     .selectFrom('users')
     .select(['id', 'email', 'email_verified as emailVerified'])
-    .where('email', '=', email.toLowerCase())
-    .forUpdate()
+    .where('email', '=', address)
     .executeTakeFirst()
+}
 
 /** Returns whether nobody had this identity until now. */
 export const insertIdentity = async (trx: Db, id: string, userId: string, { issuer, subject }: Subject) => {

@@ -70,7 +70,7 @@ export const findDelivery = (db: Db, org: OrgId, id: string) =>
       'd.earlier_attempts as earlierAttempts',
       sql<boolean>`d.only_while_member IS NULL OR EXISTS (
         SELECT FROM members m
-        WHERE m.organization_id = d.organization_id AND m.user_id = d.only_while_member)`.as('isWanted'),
+        WHERE m.organization_id = ${org} AND m.user_id = d.only_while_member)`.as('isWanted'),
     ])
     .where('d.organization_id', '=', org)
     .where('d.id', '=', id)
