@@ -14,6 +14,7 @@ import { planRuns } from './export-schedules/jobs.ts'
 import { expireExports } from './exports/expire.ts'
 import { generateExport } from './exports/jobs.ts'
 import { deleteFile, sweepFiles } from './exports/stored-files.ts'
+import { sweepWaitingRecordings } from './integrations/audio/jobs.ts'
 import { deleteDeliveries, sweepDeliveries } from './integrations/deliveries/jobs.ts'
 import { assembleConversations, sweepSpans } from './integrations/otlp/jobs.ts'
 import { startSyncs, sweepSyncs, syncCalls } from './integrations/sync/jobs.ts'
@@ -53,6 +54,7 @@ export const jobList: Job<Deps>[] = [
   fetchRecording,
   deleteRecording,
   sweepRecordings,
+  sweepWaitingRecordings,
   eraseMentions,
   eraseByRetention,
   deleteDeliveries,

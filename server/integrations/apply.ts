@@ -1,12 +1,14 @@
-import type { Outcome } from '../conversations/ingest/incoming.ts'
+import type { Incoming, Outcome } from '../conversations/ingest/incoming.ts'
 import { ingestConversations } from '../conversations/ingest/ingest.ts'
 import type { Provider } from '../conversations/transcripts/provider-calls/read-call.ts'
 import type { Deps } from '../deps.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError } from '../platform/errors.ts'
+import { attachWaiting } from './audio/waiting.ts'
 import type { Settled } from './deliveries/status.ts'
 import type { PayloadReading } from './read-payload.ts'
 import type { Settings } from './settings.ts'
+import { isStreaming } from './verify.ts'
 
 export type Integration = { org: OrgId; id: string; provider: Provider; name: string; settings: Settings }
 
@@ -45,6 +47,17 @@ const isLasting = (error: unknown): boolean => {
   return /^(22|23|54)/.test(code) || error instanceof TypeError || error instanceof RangeError
 }
 
+const attachAudio = async (
+  deps: Deps,
+  trx: Db,
+  { org, provider }: Integration,
+  { externalId }: Incoming,
+  outcome: Outcome | undefined,
+): Promise<void> => {
+  if (!isStreaming(provider) || externalId === null || !outcome || !('id' in outcome)) return
+  await attachWaiting(deps, trx, org, { externalId, conversationId: outcome.id })
+}
+
 /** Takes in what the payload tells, and settles its delivery with it. */
 export const applyPayload = async (
   deps: Deps,
@@ -69,6 +82,7 @@ export const applyPayload = async (
     let settled = settledAs('erased')
     await ingestConversations(deps, integration.org, [reading.incoming], async (trx, [outcome]) => {
       settled = settledOf(outcome)
+      await attachAudio(deps, trx, integration, reading.incoming, outcome)
       await settle(trx, settled)
     })
     return settled

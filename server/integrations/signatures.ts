@@ -79,16 +79,27 @@ const elevenlabsSignature = (head: RequestHead): { seconds: string; digests: str
 
 export const hasElevenlabsSignature = (head: RequestHead): boolean => elevenlabsSignature(head) !== undefined
 
+/** Checks a body that is never in memory as a whole. */
+export type StreamCheck = { update: (piece: Uint8Array) => void; verdict: () => Verdict }
+
 /** `elevenlabs-signature: t=<s>,v0=<hex>`, over the time, a dot and the body; more than one `v0` during a rotation there. */
-export const verifyElevenlabs = (request: SignedRequest): Verdict => {
-  const signature = elevenlabsSignature(request)
-  if (!signature) return 'invalid'
-  const { seconds, digests } = signature
-  const isSigned = signedByOne(request.secrets, (secret) => {
-    const expected = `v0=${hmacHex(secret, `${seconds}.`, request.body)}`
-    return digests.filter((digest) => isSame(digest, expected)).length > 0
-  })
-  return verdict(isSigned, isWithin(request.now, Number(seconds) * 1_000, elevenlabsToleranceMs))
+export const checkElevenlabs = (head: RequestHead): StreamCheck => {
+  const { seconds = '', digests = [] } = elevenlabsSignature(head) ?? {}
+  const hmacs = new Map(
+    head.secrets.map((secret) => [secret, createHmac('sha256', secret).update(`${seconds}.`)] as const),
+  )
+  return {
+    update: (piece) => {
+      for (const hmac of hmacs.values()) hmac.update(piece)
+    },
+    verdict: () => {
+      const isSigned = signedByOne([...hmacs.keys()], (secret) => {
+        const expected = `v0=${hmacs.get(secret)?.digest('hex')}`
+        return digests.filter((digest) => isSame(digest, expected)).length > 0
+      })
+      return verdict(isSigned, isWithin(head.now, Number(seconds) * 1_000, elevenlabsToleranceMs))
+    },
+  }
 }
 
 /** Twilio signs an address with or without the port that its scheme implies. */

@@ -9,7 +9,6 @@ import {
   type SignedRequest,
   signsForm,
   type Verdict,
-  verifyElevenlabs,
   verifyLivekit,
   verifyRetell,
   verifyTwilio,
@@ -18,6 +17,11 @@ import { hasVapiSignature, type VapiScheme, verifyVapi } from './vapi-signature.
 
 /** Twilio sends a few dozen short fields. */
 const formBytes = 64 * 1024
+
+/** Its webhooks may hold recordings, so they are read as they arrive. */
+export type StreamingProvider = 'elevenlabs'
+
+export const isStreaming = (provider: Provider): provider is StreamingProvider => provider === 'elevenlabs'
 
 /** Settings are checked by their provider's schema before they are stored, which the casts of this file rest on. */
 const vapiScheme = (settings: Settings) => ({ scheme: 'secret', ...(settings as VapiSettings) }) as VapiScheme
@@ -44,14 +48,16 @@ export const webhookBodyLimit = (provider: Provider, head: RequestHead): number 
   return isForm || (provider === 'twilio' && signsForm(head)) ? formBytes : Number.POSITIVE_INFINITY
 }
 
-export const verifyWebhook = (provider: Provider, settings: Settings, request: SignedRequest): Verdict => {
+export const verifyWebhook = (
+  provider: Exclude<Provider, StreamingProvider>,
+  settings: Settings,
+  request: SignedRequest,
+): Verdict => {
   switch (provider) {
     case 'vapi':
       return verifyVapi(request, vapiScheme(settings))
     case 'retell':
       return verifyRetell(request)
-    case 'elevenlabs':
-      return verifyElevenlabs(request)
     case 'twilio':
       return verifyTwilio(request)
     case 'livekit':

@@ -1,6 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import { noteChanges } from '../../experiments/observations/changes.ts'
 import { expireExportsOfCalls } from '../../exports/expire.ts'
+import { eraseWaiting } from '../../integrations/audio/waiting.ts'
 import { deleteGapsOfCalls } from '../../integrations/sync/gaps/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { deleteDeliveriesOfReviews } from '../../webhooks/deliveries/queries.ts'
@@ -47,6 +48,7 @@ export const eraseConversations = async (deps: Deps, trx: Db, org: OrgId, ids: s
     await insertTombstones(trx, org, hashes)
     await deleteSpansOf(trx, org, externalIds)
     await deleteGapsOfCalls(trx, org, externalIds)
+    await eraseWaiting(deps, trx, org, externalIds)
     await deps.jobs.enqueue(trx, eraseMentions, { organizationId: org, hashes })
   }
   return erasedIds

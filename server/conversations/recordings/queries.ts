@@ -133,13 +133,13 @@ export const failRecording = (trx: Db, org: OrgId, conversationId: string, failu
     .where('status', '=', 'pending')
     .execute()
 
-/** Which of these files a recording names. */
+/** Which of these files a recording names, or one that waits for its conversation. */
 export const listNamedFiles = async (db: Db, org: OrgId, keys: string[]): Promise<string[]> => {
-  const rows = await db
-    .selectFrom('recordings')
-    .select('blob_key as key')
-    .where('organization_id', '=', org)
-    .where('blob_key', '=', sql<string>`ANY(${keys}::text[])`)
-    .execute()
-  return rows.flatMap(({ key }) => key ?? [])
+  const { rows } = await sql<{ key: string }>`
+    SELECT blob_key AS key FROM recordings WHERE organization_id = ${org} AND blob_key = ANY(${keys}::text[])
+    UNION ALL
+    SELECT blob_key FROM waiting_recordings WHERE organization_id = ${org} AND blob_key = ANY(${keys}::text[])`.execute(
+    db,
+  )
+  return rows.map(({ key }) => key)
 }

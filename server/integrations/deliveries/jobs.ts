@@ -2,6 +2,8 @@ import Type from 'typebox'
 import type { Deps } from '../../deps.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import { defineJob } from '../../platform/jobs/define-job.ts'
+import { takeWaitingOf } from '../audio/queries.ts'
+import { dropFile } from '../audio/waiting.ts'
 import { clearPreviousSecretsAllOrgs } from '../queries.ts'
 import { clearPayloadsAllOrgs, deleteDeliveriesOf, deleteOldDeliveriesAllOrgs } from './queries.ts'
 
@@ -23,9 +25,13 @@ const repeat = async (signal: AbortSignal, work: () => Promise<number>): Promise
 export const deleteDeliveries = defineJob({
   name: 'integration.delete-deliveries',
   payload: Type.Object({ organizationId: Type.String(), integrationId: Type.String() }),
-  run: async ({ db }: Deps, { organizationId, integrationId }, { signal }) => {
+  run: async (deps: Deps, { organizationId, integrationId }, { signal, transaction }) => {
     // The one who enqueued it wrote the id of an organization.
-    await repeat(signal, () => deleteDeliveriesOf(db, organizationId as OrgId, integrationId, batch))
+    const org = organizationId as OrgId
+    await transaction(async (trx) => {
+      for (const { file } of await takeWaitingOf(trx, org, integrationId)) await dropFile(deps, trx, org, file)
+    })
+    await repeat(signal, () => deleteDeliveriesOf(deps.db, org, integrationId, batch))
   },
 })
 

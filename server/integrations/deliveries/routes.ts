@@ -1,15 +1,18 @@
+import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import type { Deps } from '../../deps.ts'
 import { ApiError, invalid, notFound } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { limitByAddress } from '../../platform/http/rate-limit.ts'
 import { AnyQuery, answers, IdParams, NoBody, NoQuery, Page, RawBody } from '../../platform/http/schemas.ts'
+import { readStreamedBody } from '../audio/read-body.ts'
+import { receiveAudio } from '../audio/receive.ts'
 import { openPayload } from '../payload.ts'
 import { findCalledIntegrationAllOrgs, getSealedIntegration } from '../queries.ts'
 import { receiveDelivery } from '../receive.ts'
 import { openValidSecrets } from '../secret.ts'
-import type { RequestHead } from '../signatures.ts'
-import { hasSignature, verifyWebhook, webhookBodyLimit } from '../verify.ts'
+import { checkElevenlabs, type RequestHead } from '../signatures.ts'
+import { hasSignature, isStreaming, verifyWebhook, webhookBodyLimit } from '../verify.ts'
 import { getDelivery, listDeliveries } from './queries.ts'
 import { replayDelivery } from './replay.ts'
 import { Delivery, DeliveryParams, DeliveryQuery, DeliveryWithPayload, Received } from './schema.ts'
@@ -67,7 +70,39 @@ export const deliveries = (app: App, deps: Deps): void => {
     }
     if (!hasSignature(found.provider, found.settings, head)) throw refuse(request, 'invalid')
     request.maxBodyBytes = webhookBodyLimit(found.provider, head)
+    request.streamsBody = isStreaming(found.provider)
     request.called = { ...found, head }
+  }
+
+  const receiveStream = async (request: FastifyRequest) => {
+    const { called, raw, arriving } = request
+    // A body that is not read before the handler is handed on as it arrives.
+    const body = request.body as Readable | undefined
+    if (!body) throw refuse(request, 'invalid')
+    const read = await readStreamedBody(deps, called.org, body, {
+      announcedBytes: Number(request.headers['content-length']),
+      check: checkElevenlabs(called.head),
+      refuse: (verdict) => refuse(request, verdict),
+      hold: (bytes) => arriving?.hold(bytes),
+    }).catch((error: unknown) => {
+      if (raw.aborted) throw invalid('', 'The body did not arrive whole.')
+      raw.resume()
+      throw error
+    })
+    const contentType = contentTypeOf(request)
+    return 'audio' in read
+      ? receiveAudio(deps, called, read, contentType)
+      : receiveDelivery(deps, called, { body: read.payload, contentType })
+  }
+
+  const receive = async (request: FastifyRequest) => {
+    const { provider, settings, head, ...integration } = request.called
+    if (isStreaming(provider)) return receiveStream(request)
+    // A request without a body has none, whatever its schema says.
+    const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
+    const verdict = verifyWebhook(provider, settings, { ...head, body })
+    if (verdict !== 'valid') throw refuse(request, verdict)
+    return receiveDelivery(deps, { ...integration, provider, settings }, { body, contentType: contentTypeOf(request) })
   }
 
   app.decorateRequest('called')
@@ -89,7 +124,8 @@ export const deliveries = (app: App, deps: Deps): void => {
         summary: 'Receive a call of the provider, signed by its own scheme',
         description:
           'What can be read is applied before the answer. What cannot, or may not, be applied is kept and answered 202, ' +
-          'since providers give up at an error; `/deliveries` tells why.',
+          'since providers give up at an error; `/deliveries` tells why. The audio of a call of ElevenLabs is stored as it ' +
+          'arrives, as the recording of its conversation, and waits a day for that one.',
         params: IdParams,
         body: RawBody,
         querystring: AnyQuery,
@@ -97,13 +133,7 @@ export const deliveries = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      const integration = request.called
-      // A request without a body has none, whatever its schema says.
-      const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
-      const verdict = verifyWebhook(integration.provider, integration.settings, { ...integration.head, body })
-      if (verdict !== 'valid') throw refuse(request, verdict)
-      const contentType = contentTypeOf(request)
-      const { status, conversationId, deliveryId } = await receiveDelivery(deps, integration, { body, contentType })
+      const { status, conversationId, deliveryId } = await receive(request)
       const settled = status === 'applied' || status === 'unchanged' || status === 'ignored' || status === 'erased'
       return reply.code(settled ? 200 : 202).send({ deliveryId, status, conversationId })
     },

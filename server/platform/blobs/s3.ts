@@ -29,6 +29,7 @@ import {
   isKey,
   isOrdered,
   type LinkingStore,
+  mostBuffered,
   resolveRange,
 } from './store.ts'
 
@@ -41,8 +42,8 @@ export type S3Options = {
 }
 
 /** Two parts are held in memory at a time; 10,000 parts make 80 GiB. */
-const partBytes = 8 * 1024 * 1024
 const partsAtOnce = 2
+const partBytes = mostBuffered / partsAtOnce
 /** S3 signs for no longer. */
 const maxLinkSeconds = 7 * 86_400
 /** An upload that takes a day belongs to a process that died. */

@@ -2,6 +2,9 @@
 import type { Readable } from 'node:stream'
 import { ApiError } from '../errors.ts'
 
+/** How much of a file a store has in memory at most while it puts it. */
+export const mostBuffered = 16 * 1024 * 1024
+
 /** `organizationId/kind/name`: see `checkKey`. */
 export type BlobKey = string
 

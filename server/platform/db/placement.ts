@@ -55,6 +55,7 @@ export const placement: Record<string, 'distributed' | 'reference' | 'local'> = 
   finding_comments: 'distributed',
   integrations: 'reference',
   integration_deliveries: 'distributed',
+  waiting_recordings: 'distributed',
   integration_syncs: 'distributed',
   integration_sync_runs: 'distributed',
   integration_sync_gaps: 'distributed',

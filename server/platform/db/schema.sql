@@ -1078,6 +1078,20 @@ CREATE TABLE verifications (
 );
 CREATE INDEX verifications_identifier_idx ON public.verifications USING btree (identifier);
 
+CREATE TABLE waiting_recordings (
+  organization_id uuid NOT NULL,
+  external_id text NOT NULL,
+  integration_id uuid NOT NULL,
+  delivery_id uuid NOT NULL,
+  blob_key text NOT NULL,
+  content_type text NOT NULL,
+  bytes bigint NOT NULL,
+  expires_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT waiting_recordings_pkey PRIMARY KEY (organization_id, external_id),
+  CONSTRAINT waiting_recordings_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+CREATE UNIQUE INDEX waiting_recordings_blob_key_idx ON public.waiting_recordings USING btree (organization_id, blob_key);
+
 CREATE TABLE webhook_attempts (
   organization_id uuid NOT NULL,
   delivery_id uuid NOT NULL,

@@ -816,6 +816,17 @@ export interface Verifications {
   value: string;
 }
 
+export interface WaitingRecordings {
+  blob_key: string;
+  bytes: Int8;
+  content_type: string;
+  delivery_id: string;
+  expires_at: Timestamp;
+  external_id: string;
+  integration_id: string;
+  organization_id: string;
+}
+
 export interface WebhookAttempts {
   answer: string | null;
   attempted_at: Timestamp;
@@ -923,6 +934,7 @@ export interface DB {
   transcripts: Transcripts;
   users: Users;
   verifications: Verifications;
+  waiting_recordings: WaitingRecordings;
   webhook_attempts: WebhookAttempts;
   webhook_deliveries: WebhookDeliveries;
   webhook_endpoints: WebhookEndpoints;

@@ -9,6 +9,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Of this request's body, where its route's limit is higher. */
     maxBodyBytes: number
+    /** Set before the body is read, where the handler takes it as it arrives and bounds it. */
+    streamsBody: boolean
   }
 }
 
@@ -149,12 +151,14 @@ const mostListItems = 1_000
 
 export const addBodyParser = (app: FastifyInstance, { documentBytes }: { documentBytes: number }): void => {
   app.decorateRequest('maxBodyBytes', Number.POSITIVE_INFINITY)
+  app.decorateRequest('streamsBody', false)
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const isPacked = encodingOf(request) === 'gzip' && mayBePacked(request)
     done(null, isPacked ? inflate(payload as Readable) : payload)
   })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', async (request: FastifyRequest, stream: Readable) => {
+    if (request.streamsBody) return stream
     const bytes = await readBytes(request, stream)
     if (mediaTypes[mediaTypeOf(request) ?? 'json'].as === 'bytes') return bytes
     if (bytes.length === 0) return undefined

@@ -82,7 +82,10 @@ describe('ElevenLabs', () => {
 
   test('what is not finished is ignored; what has no id or time is unreadable', () => {
     expect(readCall('elevenlabs', { ...event, type: 'post_call_audio' })).toEqual({
-      ignored: 'post_call_audio tells of no finished call',
+      unreadable: 'data.full_audio is missing',
+    })
+    expect(readCall('elevenlabs', { ...event, type: 'post_call_summary' })).toEqual({
+      ignored: 'post_call_summary tells of no finished call',
     })
     expect(readCall('elevenlabs', dataWith({ status: 'processing' }))).toEqual({
       ignored: 'a call that is processing is not finished',

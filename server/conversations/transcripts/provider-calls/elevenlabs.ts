@@ -93,7 +93,7 @@ const readTranscription = (data: JsonObject, externalId: string): CallReading =>
     customerId: idOf(data.user_id) ?? textOf(at(phone_call, 'external_number')),
     metadata: metadataOf(data),
     transcript: transcriptOf(data.transcript),
-    // The recording is no address: it comes in an event of its own, or is fetched with the conversation's id.
+    // The recording is no address: it comes in an event of its own (integrations/audio), or is fetched with the conversation's id.
     recordingUrl: null,
     metrics: metricsIn(data),
   }
@@ -101,6 +101,7 @@ const readTranscription = (data: JsonObject, externalId: string): CallReading =>
 
 const read = ({ type, data, event_timestamp }: JsonObject): CallReading => {
   if (typeof type !== 'string') return { unreadable: 'type is missing' }
+  if (type === 'post_call_audio') return { unreadable: 'data.full_audio is missing' }
   if (type !== 'post_call_transcription' && type !== 'call_initiation_failure') {
     return { ignored: `${type} tells of no finished call` }
   }

@@ -1,0 +1,43 @@
+const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+
+const [none, space, padding] = [255, 254, 253]
+
+/** The value of each byte; both alphabets of Base64 count. */
+const values = new Uint8Array(256).fill(none)
+for (const [value, digit] of [...digits].entries()) values[digit.charCodeAt(0)] = value
+values['-'.charCodeAt(0)] = 62
+values['_'.charCodeAt(0)] = 63
+values['='.charCodeAt(0)] = padding
+for (const blank of ' \t\r\n') values[blank.charCodeAt(0)] = space
+
+/** Decodes Base64 that arrives byte by byte, wherever a piece of it ends. Line breaks and missing padding are fine. */
+export const openBase64 = () => {
+  let bits = 0
+  let bitCount = 0
+  let isPadded = false
+  let isSound = true
+
+  return {
+    /** Writes at most one byte to `target` at `at`, and returns where the next one goes. */
+    add: (byte: number, target: Uint8Array, at: number): number => {
+      const value = values[byte] ?? none
+      if (value === space) return at
+      if (value === padding) {
+        isPadded = true
+        return at
+      }
+      if (value === none || isPadded) {
+        isSound = false
+        return at
+      }
+      bits = ((bits << 6) | value) & 0xffff
+      bitCount += 6
+      if (bitCount < 8) return at
+      bitCount -= 8
+      target[at] = (bits >> bitCount) & 0xff
+      return at + 1
+    },
+    /** Whether everything so far was Base64. A single digit more than whole bytes need is half a byte. */
+    isSound: () => isSound && bitCount < 6,
+  }
+}

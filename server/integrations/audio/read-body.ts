@@ -1,0 +1,128 @@
+import type { Readable } from 'node:stream'
+import { recognize } from '../../conversations/recordings/audio.ts'
+import { recordingKind } from '../../conversations/recordings/jobs.ts'
+import type { StoredFile } from '../../conversations/recordings/queries.ts'
+import { at, idOf } from '../../conversations/transcripts/json.ts'
+import type { Deps } from '../../deps.ts'
+import { mostBuffered } from '../../platform/blobs/store.ts'
+import type { OrgId } from '../../platform/db/database.ts'
+import { ApiError } from '../../platform/errors.ts'
+import { openGather } from '../../platform/http/gather.ts'
+import { newId } from '../../platform/ids.ts'
+import { longestText } from '../limits.ts'
+import { parsePayload } from '../payload.ts'
+import type { StreamCheck, Verdict } from '../signatures.ts'
+import { openSplit } from './split.ts'
+
+/** A webhook of ElevenLabs, read as it arrives: the audio of a call goes into the storage and is never in memory whole. */
+
+export const audioEvent = 'post_call_audio'
+
+/** Beside the audio there are two ids and a time. */
+const longestEvent = 64 * 1024
+
+export type StreamedBody =
+  | { payload: Buffer }
+  | { bytes: number; audio: { externalId: string; file: StoredFile } | { unreadable: string } }
+
+type Reading = {
+  /** What Content-Length says; NaN if nothing. */
+  announcedBytes: number
+  check: StreamCheck
+  refuse: (verdict: Exclude<Verdict, 'valid'>) => ApiError
+  /** Counts bytes that stay in memory. */
+  hold: (bytes: number) => void
+}
+
+/** Ends the storing of audio that nothing could be done with, so that no file is left. */
+class NoRecording extends Error {}
+
+const readEvent = (rest: Buffer): { externalId: string } | { unreadable: string } | 'other' => {
+  if (rest.length > longestEvent) return { unreadable: `There is more than ${longestEvent} bytes beside the audio.` }
+  const parsed = parsePayload(rest, null)
+  if ('unreadable' in parsed) return parsed
+  if (at(parsed.value, 'type') !== audioEvent) return 'other'
+  const externalId = idOf(at(parsed.value, 'data', 'conversation_id'))
+  if (externalId === null) return { unreadable: 'data.conversation_id is missing' }
+  if (externalId.length > longestText)
+    return { unreadable: `the id of the call is longer than ${longestText} characters` }
+  return { externalId }
+}
+
+/** Nothing of the audio can be seen before the whole body is known to be signed and sound. */
+export const readStreamedBody = async (
+  { blobs, config }: Pick<Deps, 'blobs' | 'config'>,
+  org: OrgId,
+  body: Readable,
+  { announcedBytes, check, refuse, hold }: Reading,
+): Promise<StreamedBody> => {
+  const { documentBytes, recordingBytes } = config.limits
+  // Base64 is a third longer, and may have line breaks and escapes.
+  const mostBytes = documentBytes + 2 * recordingBytes
+  const tooLarge = () => new ApiError('tooLarge', 'The body is larger than this operation takes.')
+  if (announcedBytes > mostBytes) throw tooLarge()
+  const split = openSplit()
+  const rest = openGather()
+  let [bytes, audioBytes] = [0, 0]
+
+  const take = (piece: Buffer): Buffer => {
+    bytes += piece.length
+    if (bytes > mostBytes) throw tooLarge()
+    check.update(piece)
+    const { audio, rest: other } = split.push(piece)
+    if (rest.add(other) > documentBytes) throw tooLarge()
+    const buffered = Math.min(audioBytes + audio.length, mostBuffered) - Math.min(audioBytes, mostBuffered)
+    audioBytes += audio.length
+    hold(other.length + buffered)
+    return audio
+  }
+
+  const state: { payload: Buffer; event: ReturnType<typeof readEvent> } = { payload: Buffer.alloc(0), event: 'other' }
+
+  const finish = (): void => {
+    const verdict = check.verdict()
+    if (verdict !== 'valid') throw refuse(verdict)
+    state.payload = rest.take()
+    if (audioBytes === 0) return
+    const event = readEvent(state.payload)
+    state.event = event === 'other' || split.isSound() ? event : { unreadable: 'data.full_audio is not Base64' }
+  }
+
+  const audioIn = async function* (): AsyncGenerator<Buffer> {
+    // A refusal leaves the connection able to carry the answer.
+    for await (const piece of body.iterator({ destroyOnReturn: false })) {
+      const audio = take(piece)
+      if (audio.length > 0) yield audio
+    }
+    finish()
+  }
+
+  const { type, content } = await recognize(audioIn())
+
+  const wanted = async function* (): AsyncGenerator<Uint8Array> {
+    yield* content
+    if (state.event === 'other' || 'unreadable' in state.event) throw new NoRecording()
+  }
+
+  const store = async (): Promise<StoredFile | undefined> => {
+    if (!type) {
+      for await (const _audio of content);
+      return undefined
+    }
+    const { contentType } = type
+    const blobKey = `${org}/${recordingKind}/${newId()}`
+    try {
+      const stored = await blobs.put(blobKey, wanted(), { contentType, maxBytes: recordingBytes })
+      return { blobKey, contentType, bytes: stored.bytes }
+    } catch (error) {
+      if (error instanceof NoRecording) return undefined
+      throw error
+    }
+  }
+
+  const file = await store()
+  const { payload, event } = state
+  if (event === 'other') return { payload }
+  if ('unreadable' in event) return { bytes, audio: event }
+  return { bytes, audio: file ? { ...event, file } : { unreadable: 'data.full_audio is no audio' } }
+}

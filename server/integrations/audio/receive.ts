@@ -1,0 +1,41 @@
+import type { Deps } from '../../deps.ts'
+import { ApiError } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import type { Integration } from '../apply.ts'
+import { insertDelivery } from '../deliveries/queries.ts'
+import type { Settled } from '../deliveries/status.ts'
+import { audioEvent, type StreamedBody } from './read-body.ts'
+import { attachOrWait, dropFile } from './waiting.ts'
+
+/** The column is no wider. */
+const mostCounted = 2 ** 31 - 1
+
+type ReadAudio = Extract<StreamedBody, { audio: object }>
+
+/** A verified recording: attached or kept, and written down, in one transaction. There is nothing of it to replay. */
+export const receiveAudio = async (
+  deps: Deps,
+  { org, id: integrationId }: Integration,
+  { audio, bytes }: ReadAudio,
+  contentType: string | null,
+): Promise<Settled & { deliveryId: string }> => {
+  const deliveryId = newId()
+  const receive = deps.db.transaction().execute(async (trx) => {
+    const settled: Settled =
+      'unreadable' in audio
+        ? { status: 'unreadable', reason: audio.unreadable, conversationId: null }
+        : await attachOrWait(deps, trx, org, { ...audio, integrationId, deliveryId })
+    await insertDelivery(trx, org, {
+      ...{ ...settled, id: deliveryId, integrationId, contentType, payload: null },
+      event: settled.status === 'erased' ? null : audioEvent,
+      bytes: Math.min(bytes, mostCounted),
+      receivedAt: deps.clock.now(),
+    })
+    return { ...settled, deliveryId }
+  })
+  return receive.catch(async (error: unknown) => {
+    // The integration was deleted meanwhile. After any other failure it is not known whether the file is named.
+    if (error instanceof ApiError && 'file' in audio) await dropFile(deps, deps.db, org, audio.file)
+    throw error
+  })
+}

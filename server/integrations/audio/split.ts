@@ -1,0 +1,158 @@
+import { openBase64 } from './base64.ts'
+
+/**
+ * Parts a JSON text, as it arrives, into the Base64 text at `data.full_audio`, which is decoded, and everything else. The
+ * rest is checked when it is parsed: of a text that is no JSON, any part may be taken for the audio.
+ */
+
+const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c]
+const [openBrace, openBracket, closeBrace, closeBracket] = [0x7b, 0x5b, 0x7d, 0x5d]
+
+const path = ['data', 'full_audio']
+/** In bytes, with each character escaped. A longer name is none of the path. */
+const longestName = 100
+
+/** What stands behind a backslash, of what Base64 may hold. */
+const escapes: Record<string, number> = { '/': 0x2f, n: 0x0a, r: 0x0d, t: 0x09 }
+const invalid = 0
+
+type Level = { isObject: boolean; name: string | undefined; atName: boolean }
+
+const readName = (bytes: number[]): string | undefined => {
+  try {
+    return JSON.parse(`"${Buffer.from(bytes).toString('utf8')}"`)
+  } catch {
+    return undefined
+  }
+}
+
+/** Where in the text the next byte stands, as far as the path goes. */
+const openPlace = () => {
+  /** Objects and lists that lie deeper than the path are only counted. */
+  const levels: Level[] = []
+  let deeper = 0
+  let name: number[] = []
+
+  const level = () => (deeper === 0 ? levels.at(-1) : undefined)
+
+  const enter = (isObject: boolean): void => {
+    if (levels.length === path.length) deeper++
+    else levels.push({ isObject, name: undefined, atName: isObject })
+  }
+  const leave = (): void => {
+    if (deeper > 0) deeper--
+    else levels.pop()
+  }
+
+  return {
+    pass: (byte: number): void => {
+      const here = level()
+      if (byte === openBrace || byte === openBracket) enter(byte === openBrace)
+      else if (byte === closeBrace || byte === closeBracket) leave()
+      else if (here && byte === colon) here.atName = false
+      else if (here && byte === comma) here.atName = here.isObject
+    },
+    /** Whether a text that begins here is the value at the path. */
+    isAtPath: (): boolean =>
+      deeper === 0 &&
+      levels.length === path.length &&
+      levels.every((each, index) => each.isObject && !each.atName && each.name === path[index]),
+    startText: (): void => {
+      name = []
+    },
+    addToText: (byte: number): void => {
+      if (level()?.atName && name.length <= longestName) name.push(byte)
+    },
+    endText: (): void => {
+      const here = level()
+      if (here?.atName) here.name = name.length > longestName ? undefined : readName(name)
+    },
+  }
+}
+
+export const openSplit = () => {
+  const place = openPlace()
+  const base64 = openBase64()
+  let within: 'structure' | 'text' | 'audio' = 'structure'
+  let hadAudio = false
+  /** What of an escape has come, from the backslash on. */
+  let escaped = ''
+
+  /** The byte that an escape in the audio stands for; undefined while it goes on. */
+  const finishEscape = (byte: number): number | undefined => {
+    escaped += String.fromCharCode(byte)
+    if (escaped[1] !== 'u') return escapes[escaped[1] ?? ''] ?? invalid
+    if (escaped.length < 6) return undefined
+    const code = Number.parseInt(escaped.slice(2), 16)
+    return code > 0 && code < 128 ? code : invalid
+  }
+
+  const passText = (byte: number): void => {
+    if (escaped === '' && byte === quote) {
+      place.endText()
+      within = 'structure'
+      return
+    }
+    place.addToText(byte)
+    escaped = escaped === '' && byte === backslash ? '\\' : ''
+  }
+
+  const passStructure = (byte: number): void => {
+    if (byte !== quote) {
+      place.pass(byte)
+      return
+    }
+    within = !hadAudio && place.isAtPath() ? 'audio' : 'text'
+    if (within === 'audio') hadAudio = true
+    else place.startText()
+  }
+
+  /** Passes over what is not audio, and returns where that ends. */
+  const passRest = (piece: Uint8Array, start: number): number => {
+    let at = start
+    for (; at < piece.length && within !== 'audio'; at++) {
+      const byte = piece[at] ?? 0
+      if (within === 'text') passText(byte)
+      else passStructure(byte)
+    }
+    return at
+  }
+
+  /** Decodes to the end of the audio or of the piece. */
+  const decode = (piece: Uint8Array, start: number): { audio: Buffer; end: number } => {
+    const audio = Buffer.allocUnsafe(piece.length - start)
+    let length = 0
+    let at = start
+    for (; at < piece.length; at++) {
+      let byte = piece[at] ?? 0
+      if (escaped !== '') {
+        const meant = finishEscape(byte)
+        if (meant === undefined) continue
+        escaped = ''
+        byte = meant
+      } else if (byte === quote) {
+        within = 'structure'
+        break
+      } else if (byte === backslash) {
+        escaped = '\\'
+        continue
+      }
+      length = base64.add(byte, audio, length)
+    }
+    return { audio: audio.subarray(0, length), end: at }
+  }
+
+  return {
+    /** The audio in this piece, and what is left of the piece. */
+    push: (piece: Buffer): { audio: Buffer; rest: Buffer } => {
+      const before = passRest(piece, 0)
+      if (within !== 'audio') return { audio: Buffer.alloc(0), rest: piece }
+      const { audio, end } = decode(piece, before)
+      // The closing quotation mark belongs to the rest, as the opening one does: an empty text is left.
+      if (end === piece.length) return { audio, rest: piece.subarray(0, before) }
+      passRest(piece, end + 1)
+      return { audio, rest: Buffer.concat([piece.subarray(0, before), piece.subarray(end)]) }
+    },
+    isSound: base64.isSound,
+  }
+}

@@ -1,0 +1,87 @@
+import { deleteDeliveries } from '../../conversations/erasure/queries.ts'
+import { tombstoneHash } from '../../conversations/erasure/tombstone.ts'
+import { findTombstones, lockConversationsByExternalId } from '../../conversations/ingest/queries.ts'
+import { deleteRecording } from '../../conversations/recordings/jobs.ts'
+import { lockRecording, type StoredFile, storeUploaded } from '../../conversations/recordings/queries.ts'
+import type { Deps } from '../../deps.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { updateDelivery } from '../deliveries/queries.ts'
+import type { Settled } from '../deliveries/status.ts'
+import { findWaiting, insertWaiting, takeWaiting } from './queries.ts'
+
+/** Recordings that come apart from their conversations, in either order. */
+
+type JobDeps = Pick<Deps, 'jobs'>
+
+/** Of one organization. Requests at the same moment may exceed it by what they bring. */
+const mostWaiting = { count: 1_000, bytes: 8 * 1024 ** 3 }
+
+const unfound = (status: Settled['status'], reason: string | null = null): Settled => ({
+  status,
+  reason,
+  conversationId: null,
+})
+
+export const dropFile = (deps: JobDeps, trx: Db, org: OrgId, { blobKey }: Pick<StoredFile, 'blobKey'>) =>
+  deps.jobs.enqueue(trx, deleteRecording, { key: blobKey }, { org })
+
+/** A recording that is there already stays. The caller holds the conversation. */
+const attach = async (deps: JobDeps, trx: Db, org: OrgId, conversationId: string, file: StoredFile) => {
+  const stored = await lockRecording(trx, org, conversationId)
+  const isNew = stored?.status !== 'stored'
+  if (isNew) await storeUploaded(trx, org, conversationId, file)
+  else await dropFile(deps, trx, org, file)
+  return { status: isNew ? 'applied' : 'unchanged', reason: null, conversationId } satisfies Settled
+}
+
+const wait = async (
+  trx: Db,
+  org: OrgId,
+  { externalId, file, ...delivery }: Parameters<typeof insertWaiting>[2],
+): Promise<Settled> => {
+  const [isErased] = await findTombstones(trx, org, [tombstoneHash(org, externalId)])
+  if (isErased) return unfound('erased')
+  const { count, bytes, isWaiting } = await findWaiting(trx, org, externalId)
+  if (isWaiting) return unfound('unchanged')
+  if (count >= mostWaiting.count || bytes + file.bytes > mostWaiting.bytes) {
+    return unfound('rejected', 'Too many recordings wait for the transcripts of their calls.')
+  }
+  return unfound((await insertWaiting(trx, org, { externalId, file, ...delivery })) ? 'pending' : 'unchanged')
+}
+
+/** Attaches the recording to its conversation, or keeps it until that comes. */
+export const attachOrWait = async (
+  deps: JobDeps,
+  trx: Db,
+  org: OrgId,
+  audio: Parameters<typeof insertWaiting>[2],
+): Promise<Settled> => {
+  const [conversation] = await lockConversationsByExternalId(trx, org, [audio.externalId])
+  if (conversation) return attach(deps, trx, org, conversation.id, audio.file)
+  const settled = await wait(trx, org, audio)
+  if (settled.status !== 'pending') await dropFile(deps, trx, org, audio.file)
+  return settled
+}
+
+/** Attaches what waits for this conversation, which the caller holds. */
+export const attachWaiting = async (
+  deps: JobDeps,
+  trx: Db,
+  org: OrgId,
+  { externalId, conversationId }: { externalId: string; conversationId: string },
+): Promise<void> => {
+  for (const { deliveryId, file } of await takeWaiting(trx, org, [externalId])) {
+    await updateDelivery(trx, org, deliveryId, await attach(deps, trx, org, conversationId, file), 'pending')
+  }
+}
+
+/** What waits for calls that are being erased goes with them. */
+export const eraseWaiting = async (deps: JobDeps, trx: Db, org: OrgId, externalIds: string[]): Promise<void> => {
+  const erased = await takeWaiting(trx, org, externalIds)
+  for (const { file } of erased) await dropFile(deps, trx, org, file)
+  await deleteDeliveries(
+    trx,
+    org,
+    erased.map(({ deliveryId }) => deliveryId),
+  )
+}
