@@ -3,7 +3,7 @@
 
 import pg from 'pg'
 import { describe, it } from 'vitest'
-import { distribute } from '../server/platform/db/distribute.ts'
+import { distribute } from '../server/platform/db/citus/distribute.ts'
 
 type Node = { host: string; port: number; url: string }
 
@@ -49,16 +49,6 @@ const inDatabase = (url: string, database: string): pg.ClientConfig => {
   return { connectionString: target.href }
 }
 
-const run = async (config: pg.ClientConfig, statements: string[]) => {
-  const client = new pg.Client(config)
-  await client.connect()
-  try {
-    for (const statement of statements) await client.query(statement)
-  } finally {
-    await client.end()
-  }
-}
-
 /** Shards per table: enough to tell one shard from all of them, and quick to clone. */
 const shardCount = 4
 
@@ -68,18 +58,9 @@ const shardCount = 4
  */
 export const spreadTemplate = async (name: string): Promise<void> => {
   const [coordinator, ...workers] = nodes as [Node, ...Node[]]
-  for (const { url } of workers) {
-    await run({ connectionString: url }, [`CREATE DATABASE ${name} TEMPLATE template0`])
-    await run(inDatabase(url, name), ['CREATE EXTENSION citus'])
-  }
-  const target = inDatabase(coordinator.url, name)
-  await run(target, [
-    'CREATE EXTENSION citus',
-    `SELECT citus_set_coordinator_host('${coordinator.host}', ${coordinator.port})`,
-    ...workers.map(({ host, port }) => `SELECT citus_add_node('${host}', ${port})`),
-    `ALTER DATABASE ${name} SET citus.shard_count = ${shardCount}`,
-  ])
-  await distribute(target, { dryRun: false, onStatement: () => {} })
+  await distribute(inDatabase(coordinator.url, name), {
+    ...{ dryRun: false, nodes: workers, shards: shardCount, onStatement: () => {} },
+  })
   // A database with connections, such as those of Citus's maintenance daemon, cannot be cloned.
   await onEachNode(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
   await onEachNode(`SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${name}'`)

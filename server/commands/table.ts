@@ -15,6 +15,12 @@ const printCredentials: Option = {
   about: 'print the link to sign in and the key of a first start even if the output is not a terminal',
 }
 const quiet: Option = { about: 'no progress' }
+const addNode: Record<string, Option> = {
+  'add-node': { value: 'HOST:PORT', many: true, about: 'add this node to the cluster first, if it is not in it' },
+}
+const blockWrites: Record<string, Option> = {
+  'block-writes': { about: 'let writes to a shard wait while it moves, which needs no wal_level = logical' },
+}
 const period = {
   since: {
     value: 'WHEN',
@@ -73,11 +79,31 @@ export const commands: Record<string, Spec> = {
     actions: {
       distribute: {
         about: 'place each table by organization, on every node, or on the coordinator',
-        options: { 'dry-run': { about: 'only print the statements' } },
+        options: {
+          ...addNode,
+          shards: {
+            value: 'NUMBER',
+            about: 'divide the tables into so many shards, when they are placed first; 32 unless said',
+          },
+          'dry-run': { about: 'only print the statements' },
+          check: { about: 'only tell what lies where, how evenly, and what is left to be placed' },
+          json: { about: 'with --check, print JSON' },
+          quiet,
+        },
+      },
+      rebalance: {
+        about: 'move shards so that every node holds as much as the others, and follow it',
+        options: { ...addNode, ...blockWrites, quiet },
+      },
+      isolate: {
+        about: 'give an organization (its slug or id) shards of its own, on the node with least on it',
+        takes: { name: 'ORGANIZATION', count: 'one' },
+        options: { node: { value: 'HOST:PORT', about: 'on this node' }, ...blockWrites, quiet },
       },
     },
-    notes: 'It works on DATABASE_URL and may be run again: what is placed already stays as it is.',
-    load: () => import('./db/distribute.ts'),
+    notes: `It works on DATABASE_URL, which names the coordinator, and may be run again: what is as it should be stays.
+distribute --check ends with 0 if every table lies where it should, and with 1 otherwise.`,
+    load: () => import('./db.ts'),
   },
   doctor: {
     about: 'check what the service needs, while it serves or not; with --url, a service elsewhere and the key',

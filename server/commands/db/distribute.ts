@@ -1,26 +1,41 @@
-import { loadConfig } from '../../config.ts'
-import { connectDatabase } from '../../platform/db/connect.ts'
-import { distribute } from '../../platform/db/distribute.ts'
-import { requireMigrated } from '../../platform/db/migrate.ts'
-import { openLog } from '../../platform/log.ts'
-import type { Run } from '../call.ts'
+import type pg from 'pg'
+import { distribute, type Progress } from '../../platform/db/citus/distribute.ts'
+import { readNode } from '../../platform/db/citus/nodes.ts'
+import { type Called, WronglyCalled } from '../call.ts'
 import { print } from '../columns.ts'
+import { openProgress } from '../progress.ts'
+import { bytes, timeLeft } from './figures.ts'
 
-export const run: Run = async ({ flag }) => {
-  const { databaseUrl, dataDir } = loadConfig()
-  if (!databaseUrl)
-    throw new Error('Set DATABASE_URL to a database with Citus: the embedded one cannot be distributed.')
-  const dryRun = flag('dry-run')
-  const applicationName = 'earshot db distribute'
-  const { connection, close } = await connectDatabase({
-    ...{ databaseUrl, dataDir, applicationName, log: openLog(), exclusive: 'preferred' },
-  })
+const readShards = (given: string | undefined): number | undefined => {
+  if (given === undefined) return undefined
+  const shards = /^\d{1,5}$/.test(given) ? Number(given) : 0
+  if (shards >= 1 && shards <= 64_000) return shards
+  throw new WronglyCalled(`--shards is a number from 1 to 64000, not ${JSON.stringify(given)}.`)
+}
+
+export const runDistribute = async (called: Called, connection: pg.ClientConfig): Promise<number> => {
+  const dryRun = called.flag('dry-run')
+  const progress = openProgress(called.flag('quiet') || dryRun, { lines: true })
+  const startedAt = performance.now()
+  const show = ({ table, doneBytes, totalBytes }: Progress) => {
+    const left = timeLeft(performance.now() - startedAt, doneBytes, totalBytes)
+    progress.show('placing', doneBytes, totalBytes, `${table}, ${bytes(doneBytes)} of ${bytes(totalBytes)}${left}`)
+  }
   try {
-    await requireMigrated(connection)
-    const count = await distribute(connection, { dryRun, onStatement: ({ text }) => print(`${text};\n`) })
+    const count = await distribute(connection, {
+      dryRun,
+      nodes: called.list('add-node').map(readNode),
+      shards: readShards(called.text('shards')),
+      onStatement: ({ text }) => {
+        progress.end()
+        print(`${text};\n`)
+      },
+      onProgress: show,
+    })
+    progress.end()
     if (count === 0) return print('Every table lies where it should.\n')
-    return dryRun ? 0 : print(`${count} tables were placed.\n`)
+    return dryRun ? 0 : print(`${count} tables were placed, and their rows compared before and after.\n`)
   } finally {
-    await close()
+    progress.end()
   }
 }

@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import pg from 'pg'
 import type { Log } from '../log.ts'
+import { runOnCluster } from './citus/statements.ts'
+import { isDistributed } from './citus/tables.ts'
 import type { Db } from './database.ts'
 
 type MigrateOptions = {
@@ -87,10 +89,10 @@ const requireVersion = async (client: pg.ClientBase): Promise<void> => {
   throw new MigrationError(`The database is PostgreSQL ${version?.text}; version ${minimumVersion} or newer is needed.`)
 }
 
-const apply = async (client: pg.ClientBase, { name, text, checksum }: Migration): Promise<void> => {
+const apply = async (client: pg.ClientBase, { name, text, checksum }: Migration, onCluster: boolean): Promise<void> => {
   try {
     await client.query('BEGIN')
-    await client.query(text)
+    await (onCluster ? runOnCluster(client, text) : client.query(text))
     await client.query('INSERT INTO public.migrations (name, checksum) VALUES ($1, $2)', [name, checksum])
     await client.query('COMMIT')
   } catch (error) {
@@ -108,8 +110,9 @@ const migrateLocked = async (client: pg.ClientBase, migrations: Migration[], log
      )`,
   )
   const done: string[] = []
+  const onCluster = await isDistributed(client)
   for (const migration of findPending(migrations, await readApplied(client))) {
-    await apply(client, migration)
+    await apply(client, migration, onCluster)
     done.push(migration.name)
     log.info({ migration: migration.name }, 'migrated')
   }

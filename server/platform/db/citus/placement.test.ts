@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { afterAll, expect } from 'vitest'
-import { onPlainPostgres } from '../../../test/citus.ts'
-import { testDatabase } from '../../../test/database.ts'
-import { violatedConstraint } from './errors.ts'
+import { onPlainPostgres } from '../../../../test/citus.ts'
+import { testDatabase } from '../../../../test/database.ts'
+import { violatedConstraint } from '../errors.ts'
 import { placement } from './placement.ts'
 
 const { it } = onPlainPostgres('reads constraints before Citus adds its own')

@@ -1,0 +1,38 @@
+import type pg from 'pg'
+import { type Check, checkPlacement } from '../../platform/db/citus/check.ts'
+import type { Called } from '../call.ts'
+import { columns, plain, print, printJson } from '../columns.ts'
+import { bytes } from './figures.ts'
+
+const describeTables = ({ counts, misplaced, left }: Check): string => {
+  const lines = [
+    `${counts.distributed} tables are distributed, ${counts.reference} are on every node, ${counts.local} on the coordinator.`,
+    ...misplaced.map(({ table, is, shouldBe }) => `${table} is ${is} and should be ${shouldBe}.`),
+  ]
+  if (left.length > 0)
+    lines.push(`To be placed by bin/earshot db distribute: ${left.map(({ table }) => table).join(', ')}.`)
+  return `${lines.join('\n')}\n`
+}
+
+const describeNodes = ({ nodes, skew }: Check): string => {
+  const rows = nodes.map(({ node, shardGroups, bytes: held, isReachable }) => [
+    ...[node, `${shardGroups} shards`, bytes(held), isReachable ? '' : 'cannot be reached'],
+  ])
+  return `\n${columns(rows, [1, 2])}The fullest holds ${skew.toFixed(2)} times the mean.\n`
+}
+
+const describeLargest = ({ largest }: Check): string => {
+  const rows = largest.map(({ node, bytes: held, organizations }) => [
+    ...[bytes(held), node, organizations.map(({ slug }) => plain(slug)).join(', ') || 'no organization'],
+  ])
+  return largest.length === 0 ? '' : `\nThe largest shards, each with organizations in it:\n${columns(rows, [0])}`
+}
+
+export const showCheck = async (called: Called, connection: pg.ClientConfig): Promise<number> => {
+  const check = await checkPlacement(connection)
+  if (called.flag('json')) printJson(check)
+  else print(`${describeTables(check)}${describeNodes(check)}${describeLargest(check)}`)
+  return check.misplaced.length === 0 && check.left.length === 0 && check.nodes.every((node) => node.isReachable)
+    ? 0
+    : 1
+}

@@ -1,0 +1,46 @@
+import { afterAll, expect, it } from 'vitest'
+import { testDatabase } from '../../../../test/database.ts'
+import { distribute, type Statement } from './distribute.ts'
+import { placement } from './placement.ts'
+
+// What it does to a cluster is in test/cluster.
+
+const { connection, drop } = await testDatabase()
+afterAll(drop)
+
+const plan = async () => {
+  const statements: Statement[] = []
+  const count = await distribute(connection, { dryRun: true, onStatement: (statement) => statements.push(statement) })
+  expect(statements).toHaveLength(count)
+  return statements
+}
+
+const tablesOf = (kind: string) => Object.keys(placement).filter((table) => placement[table] === kind)
+
+it('plans each table once, those on every node first, and all others beside the first of them', async () => {
+  const statements = await plan()
+  const [reference, distributed] = [tablesOf('reference'), tablesOf('distributed')]
+  expect(
+    statements
+      .slice(0, reference.length)
+      .map(({ table }) => table)
+      .toSorted(),
+  ).toEqual(reference.toSorted())
+  const rest = statements.slice(reference.length)
+  expect(rest.map(({ table }) => table).toSorted()).toEqual(distributed.toSorted())
+  const [first, ...others] = rest
+  expect(first?.text).toBe(
+    `SELECT create_distributed_table('public.${first?.table}', 'organization_id', colocate_with => 'none')`,
+  )
+  for (const { table, text } of others) {
+    expect(text).toBe(
+      `SELECT create_distributed_table('public.${table}', 'organization_id', colocate_with => 'public.${first?.table}')`,
+    )
+  }
+})
+
+it('says what is missing where there is no Citus', async () => {
+  await expect(distribute(connection, { dryRun: false, onStatement: () => {} })).rejects.toThrow(
+    'The database has no Citus.',
+  )
+})

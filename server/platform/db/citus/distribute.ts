@@ -1,0 +1,236 @@
+// Spreads the tables over the nodes of a Citus cluster, as placement.ts says. Safe to run again: what lies where it should
+// is left as it is, and after a failure the rest follows. A table is placed whole, its rows compared before and after, or
+// not at all.
+
+import type pg from 'pg'
+import { ClusterError, hasCitus, lockPlacement, placingSettings, requireCitus, withClient } from './connection.ts'
+import { isSame, readDigest } from './digests.ts'
+import { addNodes, type Node } from './nodes.ts'
+import { placement } from './placement.ts'
+import {
+  listPlaced,
+  listReferences,
+  type Placed,
+  placingStatement,
+  type Reference,
+  tablesOfKind,
+  tenantColumn,
+} from './tables.ts'
+
+export type Statement = { table: string; text: string }
+
+/** How far it is, in bytes of the tables that were to be placed. */
+export type Progress = { table: string; doneBytes: number; totalBytes: number }
+
+type Options = {
+  /** Only tells the statements; Citus need not be there. */
+  dryRun: boolean
+  /** To be added first, where they are not there yet. */
+  nodes?: Node[]
+  /** Into how many shards the tables are divided. Citus says 32 unless its settings say otherwise. */
+  shards?: number | undefined
+  /** Told of each statement before it runs. */
+  onStatement: (statement: Statement) => void
+  onProgress?: (progress: Progress) => void
+}
+
+/** Each after those that it refers to, otherwise by name. */
+const inOrder = (tables: string[], references: Reference[]): string[] => {
+  const ordered: string[] = []
+  const visit = (table: string, path: string[]): void => {
+    if (ordered.includes(table)) return
+    if (path.includes(table)) throw new ClusterError(`The tables ${path.join(', ')} refer to each other in a circle.`)
+    for (const reference of references) {
+      if (reference.table === table && tables.includes(reference.target)) visit(reference.target, [...path, table])
+    }
+    ordered.push(table)
+  }
+  for (const table of tables.toSorted()) visit(table, [])
+  return ordered
+}
+
+/** Refuses where somebody has placed a table otherwise: only they know why. */
+const requireFit = (placed: Placed[]): void => {
+  for (const { name, kind, column } of placed) {
+    const wanted = placement[name]
+    if (wanted === undefined || (wanted === kind && (kind !== 'distributed' || column === tenantColumn))) continue
+    throw new ClusterError(
+      `${name} is a ${kind} table${kind === 'distributed' ? ` by ${column}` : ''}, and should be ${wanted}` +
+        `${wanted === 'distributed' ? ` by ${tenantColumn}` : ''}. Undo that with undistribute_table('${name}'). Nothing was changed.`,
+    )
+  }
+  const [first, ...others] = placed.filter(({ name }) => placement[name] === 'distributed')
+  const apart = others.find(({ group }) => group !== first?.group)
+  if (first && apart) {
+    throw new ClusterError(
+      `${first.name} and ${apart.name} do not lie side by side. Undo that with undistribute_table('${first.name}') or ` +
+        `undistribute_table('${apart.name}'). Nothing was changed.`,
+    )
+  }
+}
+
+/** Of tables that Citus took over by itself, which it would not distribute as they stand. All that refer to it come along. */
+const releasing = (placed: Placed[]): Statement[] => {
+  const taken = placed.find(({ name, kind }) => kind === 'local' && (placement[name] ?? 'local') !== 'local')
+  if (!taken) return []
+  return [
+    {
+      table: taken.name,
+      text: `SELECT undistribute_table('public.${taken.name}', cascade_via_foreign_keys => true)`,
+    },
+  ]
+}
+
+/** What is left to do: reference tables first, then the distributed ones side by side on the same nodes. */
+export const planPlacing = (placed: Placed[], references: Reference[], shards?: number): Statement[] => {
+  const done = new Set(placed.map(({ name }) => name))
+  const distributed = inOrder(tablesOfKind('distributed'), references)
+  const anchor = distributed.find((table) => done.has(table)) ?? distributed[0]
+  return [...inOrder(tablesOfKind('reference'), references), ...distributed].flatMap((table) => {
+    const text = placingStatement(table, table === anchor ? undefined : anchor, shards)
+    return done.has(table) || text === undefined ? [] : [{ table, text }]
+  })
+}
+
+/** A service that goes on beside would wait for each table, and its statements for other nodes. */
+const requireNobody = async (client: pg.ClientBase): Promise<void> => {
+  const { rows } = await client.query<{ name: string; count: string }>(
+    `SELECT application_name AS name, count(*) AS count FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+       AND application_name LIKE 'earshot%' AND application_name NOT LIKE 'earshot db %'
+     GROUP BY 1 ORDER BY 1`,
+  )
+  if (rows.length === 0) return
+  const who = rows.map(({ name, count }) => `${name} (${count})`).join(', ')
+  throw new ClusterError(`Stop all processes of Earshot first. Connected: ${who}. Nothing was changed.`)
+}
+
+const sizesOf = async (client: pg.ClientBase, tables: string[]): Promise<Map<string, number>> => {
+  const { rows } = await client.query<{ name: string; bytes: string }>(
+    `SELECT relname AS name, pg_table_size(oid) AS bytes FROM pg_class
+     WHERE relnamespace = 'public'::regnamespace AND relname = ANY($1)`,
+    [tables],
+  )
+  return new Map(rows.map(({ name, bytes }) => [name, Number(bytes)]))
+}
+
+const askEveryMs = 1_000
+
+/** Tells how many bytes have come to the nodes, while a statement on another connection moves a table. */
+const watchCopying = (watcher: pg.ClientBase, tell: (bytes: number) => void) => {
+  let asking: Promise<void> | undefined
+  const ask = async () => {
+    const { rows } = await watcher.query<{ bytes: string }>(
+      `SELECT coalesce(sum(result::bigint), 0) AS bytes FROM run_command_on_all_nodes(
+         'SELECT coalesce(sum(bytes_processed), 0) FROM pg_stat_progress_copy WHERE datname = current_database()')
+       WHERE success`,
+    )
+    tell(Number(rows[0]?.bytes ?? 0))
+  }
+  const timer = setInterval(() => {
+    // Progress is worth showing, and that it cannot be shown stops nothing.
+    asking ??= ask().then(
+      () => (asking = undefined),
+      () => (asking = undefined),
+    ) as Promise<void>
+  }, askEveryMs)
+  return async () => {
+    clearInterval(timer)
+    await asking
+  }
+}
+
+/** In one transaction, so that the table is where it was, with all it held, unless every row arrived. */
+const placeTable = async (client: pg.ClientBase, { table, text }: Statement): Promise<void> => {
+  await client.query('BEGIN')
+  try {
+    await client.query(`LOCK TABLE public.${table} IN SHARE ROW EXCLUSIVE MODE`)
+    const before = await readDigest(client, table)
+    await client.query(text)
+    const after = await readDigest(client, table)
+    if (!isSame(before, after))
+      throw new ClusterError(`it held ${before.rows} rows before and ${after.rows} after, or other ones`)
+    await client.query('COMMIT')
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {})
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ClusterError(`${table}: ${reason}. The table is as it was, those before it are placed; run this again.`, {
+      cause: error,
+    })
+  }
+}
+
+const placeAll = async (
+  client: pg.Client,
+  watcher: pg.Client,
+  statements: Statement[],
+  { onStatement, onProgress }: Options,
+): Promise<void> => {
+  const sizes = await sizesOf(
+    client,
+    statements.map(({ table }) => table),
+  )
+  const totalBytes = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0)
+  let doneBytes = 0
+  for (const statement of statements) {
+    const bytes = sizes.get(statement.table) ?? 0
+    const tell = (copied: number) =>
+      onProgress?.({ table: statement.table, doneBytes: doneBytes + Math.min(bytes, copied), totalBytes })
+    onStatement(statement)
+    tell(0)
+    const endWatch = watchCopying(watcher, tell)
+    try {
+      await placeTable(client, statement)
+    } finally {
+      await endWatch()
+    }
+    tell(bytes)
+    doneBytes += bytes
+  }
+}
+
+/** Citus leaves what it copied on the coordinator, hidden behind the placed table. */
+const clearCopied = async (client: pg.ClientBase): Promise<void> => {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT c.relname AS name FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid
+     WHERE c.relnamespace = 'public'::regnamespace AND (p.partkey IS NOT NULL OR p.repmodel = 't')
+       AND pg_relation_size(c.oid) > 0`,
+  )
+  const full = rows.map(({ name }) => name)
+  for (const table of inOrder(full, await listReferences(client)).toReversed()) {
+    await client.query('SELECT truncate_local_data_after_distributing_table($1::regclass)', [`public.${table}`])
+  }
+}
+
+const dryRunOf = async (client: pg.Client, { shards, onStatement }: Options): Promise<number> => {
+  const placed = (await hasCitus(client)) ? await listPlaced(client) : []
+  const freed = releasing(placed)
+  const kept = freed.length > 0 ? [] : placed
+  requireFit(kept)
+  const statements = [...freed, ...planPlacing(kept, await listReferences(client), shards)]
+  for (const statement of statements) onStatement(statement)
+  return statements.length
+}
+
+/** How many statements were run, or would be. */
+export const distribute = (connection: pg.ClientConfig, options: Options): Promise<number> =>
+  withClient(connection, 'earshot db distribute', async (client) => {
+    const { dryRun, nodes = [], shards, onStatement } = options
+    if (dryRun) return dryRunOf(client, options)
+    await lockPlacement(client)
+    await requireNobody(client)
+    await addNodes(client, nodes)
+    await requireCitus(client)
+    for (const setting of placingSettings) await client.query(setting)
+    const freed = releasing(await listPlaced(client))
+    for (const statement of freed) {
+      onStatement(statement)
+      await client.query(statement.text)
+    }
+    const placed = await listPlaced(client)
+    requireFit(placed)
+    const statements = planPlacing(placed, await listReferences(client), shards)
+    await withClient(connection, 'earshot db progress', (watcher) => placeAll(client, watcher, statements, options))
+    await clearCopied(client)
+    return freed.length + statements.length
+  })

@@ -1,0 +1,85 @@
+// The nodes of a cluster.
+
+import pg from 'pg'
+import { ClusterError, withClient } from './connection.ts'
+
+export type Node = { host: string; port: number }
+
+export const readNode = (text: string): Node => {
+  const [, host, port = '5432'] = /^(\[[0-9a-f:]+\]|[^:\s]+)(?::(\d{1,5}))?$/i.exec(text) ?? []
+  if (host === undefined || Number(port) < 1 || Number(port) > 65_535)
+    throw new ClusterError(`${JSON.stringify(text)} is not a node such as db2.internal:5432.`)
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
+}
+
+export const nodeName = ({ host, port }: Node): string => `${host}:${port}`
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
+
+/** As the first node is added: how the others reach the coordinator. */
+const nameCoordinator = async (client: pg.Client, nodes: Node[]): Promise<void> => {
+  const { rowCount } = await client.query('SELECT FROM pg_dist_node WHERE groupid = 0')
+  if (rowCount !== 0) return
+  if (client.host.startsWith('/') || (isLoopback(client.host) && nodes.some(({ host }) => !isLoopback(host))))
+    throw new ClusterError(
+      `The nodes cannot reach the coordinator as ${client.host}. Name it in DATABASE_URL as they reach it, or call ` +
+        'citus_set_coordinator_host. Nothing was changed.',
+    )
+  await client.query('SELECT citus_set_coordinator_host($1, $2)', [client.host, client.port])
+}
+
+/** Where this database is missing there, it is created. */
+const prepareNode = async (client: pg.Client, node: Node): Promise<void> => {
+  const { user, password, database, ssl } = client
+  const there = { ...node, user, ssl, ...(typeof password === 'string' && { password }) }
+  const name = database ?? ''
+  try {
+    await withClient({ ...there, database: 'postgres' }, 'earshot db nodes', async (remote) => {
+      const { rowCount } = await remote.query('SELECT FROM pg_database WHERE datname = $1', [name])
+      if (rowCount === 0) await remote.query(`CREATE DATABASE ${pg.escapeIdentifier(name)} TEMPLATE template0`)
+    })
+    await withClient({ ...there, database: name }, 'earshot db nodes', (remote) =>
+      remote.query('CREATE EXTENSION IF NOT EXISTS citus'),
+    )
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ClusterError(`${nodeName(node)} could not be made ready: ${reason}.`, { cause: error })
+  }
+}
+
+/** Those that belong to the cluster already stay as they are. Returns the others, which now do. */
+export const addNodes = async (client: pg.Client, nodes: Node[]): Promise<Node[]> => {
+  if (nodes.length === 0) return []
+  await client.query('CREATE EXTENSION IF NOT EXISTS citus')
+  const { rows: known } = await client.query<Node>('SELECT nodename AS host, nodeport AS port FROM pg_dist_node')
+  const added = nodes.filter((node) => !known.some((one) => nodeName(one) === nodeName(node)))
+  if (added.length > 0) await nameCoordinator(client, added)
+  for (const node of added) {
+    await prepareNode(client, node)
+    await client.query('SELECT citus_add_node($1, $2)', [node.host, node.port]).catch((error: Error) => {
+      throw new ClusterError(`${nodeName(node)} could not be added: ${error.message}.`, { cause: error })
+    })
+  }
+  return added
+}
+
+/** Shards can be moved beside writes where the nodes keep a log for it. */
+export const requireLogicalWal = async (client: pg.ClientBase): Promise<void> => {
+  const { rows } = await client.query<{ node: string; result: string; success: boolean }>(
+    `SELECT n.nodename || ':' || n.nodeport AS node, r.result, r.success
+     FROM run_command_on_all_nodes('SHOW wal_level') r JOIN pg_dist_node n USING (nodeid)`,
+  )
+  const lost = rows.filter(({ success }) => !success).map(({ node }) => node)
+  if (lost.length > 0) throw new ClusterError(`${lost.join(', ')} cannot be reached. Nothing was changed.`)
+  const without = rows.filter(({ result }) => result !== 'logical').map(({ node }) => node)
+  if (without.length === 0) return
+  throw new ClusterError(
+    `${without.join(', ')} ${without.length === 1 ? 'lacks' : 'lack'} wal_level = logical, which moving shards beside ` +
+      'writes needs. Set it and restart PostgreSQL there, or use --block-writes: writes to a shard wait while it moves. ' +
+      'Nothing was changed.',
+  )
+}
+
+export type Transfer = { blockWrites: boolean }
+
+export const transferMode = ({ blockWrites }: Transfer): string => (blockWrites ? 'block_writes' : 'force_logical')

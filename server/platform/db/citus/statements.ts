@@ -1,0 +1,74 @@
+// A migration, taken apart: on a cluster a table is created, placed, and only then refers to others.
+
+import type pg from 'pg'
+import { placingSettings } from './connection.ts'
+import { placement } from './placement.ts'
+import { listPlaced, placingStatement } from './tables.ts'
+
+/** Quotes and comments, which may hold any sign; and whole words, so that the last letter of one begins no quote. */
+const skipped =
+  /--[^\n]*|\/\*[\s\S]*?\*\/|[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?\1|\w+/y
+
+/** Parts between separators that stand in no quote, comment or parenthesis. */
+const splitAt = (text: string, separator: ';' | ','): string[] => {
+  const parts: string[] = []
+  let from = 0
+  let depth = 0
+  for (let at = 0; at < text.length; ) {
+    const sign = text[at]
+    if (sign === '(') depth++
+    if (sign === ')') depth--
+    if (sign === separator && depth === 0) {
+      parts.push(text.slice(from, at))
+      from = at + 1
+    }
+    skipped.lastIndex = at
+    at += skipped.exec(text)?.[0].length ?? 1
+  }
+  return [...parts, text.slice(from)]
+}
+
+const leadingComments = /^(?:\s+|--[^\n]*\n|\/\*[\s\S]*?\*\/)+/
+
+/** Without the comments before each. */
+export const splitStatements = (text: string): string[] =>
+  splitAt(text, ';').flatMap((part) => {
+    const statement = `${part}\n`.replace(leadingComments, '').trim()
+    return statement === '' ? [] : [statement]
+  })
+
+export type NewTable = { table: string; create: string; foreignKeys: string[] }
+
+/** Of a statement that creates a table which does not stay on the coordinator. */
+export const readNewTable = (statement: string): NewTable | undefined => {
+  const [head, table] = /^CREATE TABLE (?:IF NOT EXISTS )?(?:public\.)?(\w+)\s*\(/i.exec(statement) ?? []
+  if (head === undefined || table === undefined || (placement[table] ?? 'local') === 'local') return undefined
+  const end = statement.lastIndexOf(')')
+  const items = splitAt(statement.slice(head.length, end), ',').map((item) => item.replace(leadingComments, '').trim())
+  const isKey = (item: string) => /^CONSTRAINT \w+\s+FOREIGN KEY\b/i.test(item)
+  return {
+    table,
+    create: `${head}\n${items.filter((item) => !isKey(item)).join('\n, ')}\n${statement.slice(end)}`,
+    foreignKeys: items.filter(isKey).map((item) => `ALTER TABLE public.${table} ADD ${item}`),
+  }
+}
+
+/** Citus adds a constraint in no statement that does something else as well. */
+export const splitChanges = (statement: string): string[] => {
+  const [head] = /^ALTER TABLE (?:ONLY )?[\w.]+\s/i.exec(statement) ?? []
+  if (head === undefined) return [statement]
+  return splitAt(statement.slice(head.length), ',').map((change) => `${head}${change.replace(leadingComments, '')}`)
+}
+
+/** In the transaction of the caller, on a database whose tables are placed. */
+export const runOnCluster = async (client: pg.ClientBase, text: string): Promise<void> => {
+  for (const setting of placingSettings) await client.query(setting)
+  const anchor = (await listPlaced(client)).find(({ kind }) => kind === 'distributed')?.name
+  for (const statement of splitStatements(text)) {
+    const made = readNewTable(statement)
+    for (const change of made ? [made.create] : splitChanges(statement)) await client.query(change)
+    const placing = made && placingStatement(made.table, anchor)
+    if (placing) await client.query(placing)
+    for (const key of made?.foreignKeys ?? []) await client.query(key)
+  }
+}

@@ -1,0 +1,54 @@
+// Where tables lie, as Citus tells it, and the statements that place them.
+
+import type pg from 'pg'
+import { hasCitus } from './connection.ts'
+import { placement } from './placement.ts'
+
+export const tenantColumn = 'organization_id'
+
+export type Placed = { name: string; kind: 'distributed' | 'reference' | 'local'; column: string | null; group: number }
+
+/** One table refers to another by a foreign key. */
+export type Reference = { table: string; target: string }
+
+export const tablesOfKind = (kind: 'distributed' | 'reference'): string[] =>
+  Object.keys(placement).filter((table) => placement[table] === kind)
+
+/** Those that Citus manages. `local` is one on the coordinator alone that Citus took over by itself. Asks no other node. */
+export const listPlaced = async (client: pg.ClientBase): Promise<Placed[]> => {
+  const { rows } = await client.query<Placed>(
+    `SELECT c.relname AS name, p.colocationid AS "group",
+            CASE WHEN p.partkey IS NOT NULL THEN 'distributed' WHEN p.repmodel = 't' THEN 'reference' ELSE 'local' END AS kind,
+            CASE WHEN p.partkey IS NOT NULL THEN column_to_column_name(p.logicalrelid, p.partkey) END AS column
+     FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid
+     WHERE c.relnamespace = 'public'::regnamespace
+     ORDER BY 1`,
+  )
+  return rows
+}
+
+export const listReferences = async (client: pg.ClientBase): Promise<Reference[]> => {
+  const { rows } = await client.query<Reference>(
+    `SELECT t.relname AS table, f.relname AS target
+     FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid JOIN pg_class f ON f.oid = c.confrelid
+     WHERE c.contype = 'f' AND c.connamespace = 'public'::regnamespace AND c.conparentid = 0 AND c.conrelid <> c.confrelid
+     ORDER BY 1, 2`,
+  )
+  return rows
+}
+
+/** Beside `anchor`, or as the first of the distributed tables. Undefined for a table that stays on the coordinator. */
+export const placingStatement = (table: string, anchor?: string, shards?: number): string | undefined => {
+  const kind = placement[table]
+  if (kind === 'reference') return `SELECT create_reference_table('public.${table}')`
+  if (kind !== 'distributed') return undefined
+  const beside =
+    anchor !== undefined
+      ? `colocate_with => 'public.${anchor}'`
+      : `colocate_with => 'none'${shards === undefined ? '' : `, shard_count => ${shards}`}`
+  return `SELECT create_distributed_table('public.${table}', '${tenantColumn}', ${beside})`
+}
+
+/** Whether tables of this database lie on several nodes. */
+export const isDistributed = async (client: pg.ClientBase): Promise<boolean> =>
+  (await hasCitus(client)) && (await listPlaced(client)).some(({ kind }) => kind === 'distributed')
