@@ -9,6 +9,7 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
 const files = globSync(['{server,test,bench,tools,console,e2e}/**/*.{ts,tsx}', 'client/{src,test}/**/*.ts'], {
   cwd: root,
+  exclude: ['**/node_modules/**'],
 })
   .map((file) => file.split(sep).join('/'))
   .sort()
