@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import type { Deps } from '../deps.ts'
-import { sweepUnnamed } from '../platform/blobs/sweep.ts'
+import { defineFileSweep } from '../platform/blobs/sweep.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
 import { listNamedLogos } from './queries.ts'
 
@@ -11,11 +11,9 @@ export const deleteLogo = defineJob({
   run: ({ blobs }: Deps, { key }) => blobs.delete(key),
 })
 
-export const sweepLogos = defineJob({
+export const sweepLogos = defineFileSweep({
   name: 'company.sweep-logos',
-  payload: Type.Object({}),
   schedule: '40 3 * * *',
-  timeoutSeconds: 60 * 60,
-  run: (deps: Deps, _payload, { signal }) =>
-    sweepUnnamed(deps, { kind: 'logos', signal, listNamed: (org, keys) => listNamedLogos(deps.db, org, keys) }),
+  kind: 'logos',
+  listNamed: listNamedLogos,
 })

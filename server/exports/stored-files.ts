@@ -1,7 +1,7 @@
 // The files of exports, beyond the time in which they are offered.
 import Type from 'typebox'
 import type { Deps } from '../deps.ts'
-import { sweepUnnamed } from '../platform/blobs/sweep.ts'
+import { defineFileSweep } from '../platform/blobs/sweep.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
 import { listNamedFiles } from './queries.ts'
 
@@ -14,11 +14,9 @@ export const deleteFile = defineJob({
 })
 
 /** A process that writes on after its attempt was given up leaves a file that no export names. */
-export const sweepFiles = defineJob({
+export const sweepFiles = defineFileSweep({
   name: 'monitor-export.sweep-files',
-  payload: Type.Object({}),
   schedule: '0 4 * * *',
-  timeoutSeconds: 60 * 60,
-  run: (deps: Deps, _payload, { signal }) =>
-    sweepUnnamed(deps, { kind: 'exports', signal, listNamed: (org, keys) => listNamedFiles(deps.db, org, keys) }),
+  kind: 'exports',
+  listNamed: listNamedFiles,
 })

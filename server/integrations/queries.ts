@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Provider } from '../conversations/transcripts/provider-calls/read-call.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { dueRows } from '../platform/db/due-rows.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
@@ -136,13 +137,12 @@ export const deleteIntegration = (db: Db, org: OrgId, id: string) =>
     .returning('id')
     .executeTakeFirstOrThrow(notFound)
 
-/** Secrets whose time is over. */
-export const clearPreviousSecretsAllOrgs = (db: Db, now: Date) =>
-  db
-    .updateTable('integrations')
-    .set({ previous_secret: null, previous_secret_until: null })
-    .where('previous_secret_until', '<=', now)
-    .execute()
+/** Secrets whose time is over are forgotten. */
+export const replacedSecrets = dueRows({
+  table: 'integrations',
+  isDue: (now) => sql`previous_secret_until <= ${now}`,
+  change: sql`previous_secret = NULL, previous_secret_until = NULL`,
+})
 
 /** The conversation of a telephone call, by the id that Twilio gave it. */
 export const findConversationOfCall = async (db: Db, org: OrgId, callSid: string): Promise<string | undefined> => {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { dueRows } from '../platform/db/due-rows.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
@@ -195,10 +196,9 @@ export const disableEndpoint = async (trx: Db, org: OrgId, { id, url }: Asked, d
   return disabled !== undefined
 }
 
-/** Forgets replaced secrets whose time is over. */
-export const clearPreviousSecretsAllOrgs = (db: Db, now: Date) =>
-  db
-    .updateTable('webhook_endpoints')
-    .set({ previous_secret: null, previous_secret_until: null })
-    .where('previous_secret_until', '<=', now)
-    .execute()
+/** Secrets whose time is over are forgotten. */
+export const replacedSecrets = dueRows({
+  table: 'webhook_endpoints',
+  isDue: (now) => sql`previous_secret_until <= ${now}`,
+  change: sql`previous_secret = NULL, previous_secret_until = NULL`,
+})

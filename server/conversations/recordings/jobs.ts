@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import type { Deps } from '../../deps.ts'
-import { sweepUnnamed } from '../../platform/blobs/sweep.ts'
+import { defineFileSweep } from '../../platform/blobs/sweep.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import { ApiError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
@@ -120,11 +120,9 @@ export const fetchRecording = defineJob({
 })
 
 /** A process that dies between storing a file and committing its recording leaves a file that nothing names. */
-export const sweepRecordings = defineJob({
+export const sweepRecordings = defineFileSweep({
   name: 'recording.sweep',
-  payload: Type.Object({}),
   schedule: '50 3 * * *',
-  timeoutSeconds: 60 * 60,
-  run: (deps: Deps, _payload, { signal }) =>
-    sweepUnnamed(deps, { kind: recordingKind, signal, listNamed: (org, keys) => listNamedFiles(deps.db, org, keys) }),
+  kind: recordingKind,
+  listNamed: listNamedFiles,
 })

@@ -1,25 +1,14 @@
 import Type from 'typebox'
 import type { Deps } from '../../deps.ts'
 import type { OrgId } from '../../platform/db/database.ts'
+import { defineCleanup } from '../../platform/jobs/define-cleanup.ts'
 import { defineJob } from '../../platform/jobs/define-job.ts'
 import { takeWaitingOf } from '../audio/queries.ts'
 import { dropFile } from '../audio/waiting.ts'
-import { clearPreviousSecretsAllOrgs } from '../queries.ts'
-import { clearPayloadsAllOrgs, deleteDeliveriesOf, deleteOldDeliveriesAllOrgs } from './queries.ts'
+import { replacedSecrets } from '../queries.ts'
+import { deleteDeliveriesOf, oldDeliveries, oldPayloads } from './queries.ts'
 
 const batch = 500
-const dayMs = 24 * 60 * 60 * 1_000
-const days = { settledPayload: 7, openPayload: 30, delivery: 90 }
-
-/** Until a batch is not full any more. */
-const repeat = async (signal: AbortSignal, work: () => Promise<number>): Promise<number> => {
-  for (let total = 0; ; ) {
-    signal.throwIfAborted()
-    const done = await work()
-    total += done
-    if (done < batch) return total
-  }
-}
 
 /** What a deleted integration had received. */
 export const deleteDeliveries = defineJob({
@@ -31,23 +20,13 @@ export const deleteDeliveries = defineJob({
     await transaction(async (trx) => {
       for (const { file } of await takeWaitingOf(trx, org, integrationId)) await dropFile(deps, trx, org, file)
     })
-    await repeat(signal, () => deleteDeliveriesOf(deps.db, org, integrationId, batch))
+    while ((await deleteDeliveriesOf(deps.db, org, integrationId, batch)) === batch) signal.throwIfAborted()
   },
 })
 
 /** Payloads, deliveries and replaced secrets whose time is over. */
-export const sweepDeliveries = defineJob({
+export const sweepDeliveries = defineCleanup({
   name: 'integration.sweep-deliveries',
-  payload: Type.Object({}),
   schedule: '20 * * * *',
-  run: async ({ db, sweeps, log }: Deps, _payload, { signal }) => {
-    const now = await sweeps.time()
-    if (!now) return
-    const before = (count: number) => new Date(now.getTime() - count * dayMs)
-    const due = { settledBefore: before(days.settledPayload), openBefore: before(days.openPayload) }
-    const payloads = await repeat(signal, () => clearPayloadsAllOrgs(db, due, batch))
-    const deliveries = await repeat(signal, () => deleteOldDeliveriesAllOrgs(db, before(days.delivery), batch))
-    await clearPreviousSecretsAllOrgs(db, now)
-    if (payloads + deliveries > 0) log.info({ payloads, deliveries }, 'swept what providers had sent')
-  },
+  rows: { payloads: oldPayloads, deliveries: oldDeliveries, secrets: replacedSecrets },
 })

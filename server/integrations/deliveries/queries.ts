@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
-import { deleteOldRowsAllOrgs, idsByOrganization } from '../../platform/db/old-rows.ts'
+import { daysBefore, dueRows } from '../../platform/db/due-rows.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
@@ -125,26 +125,15 @@ export const deleteDeliveriesOf = async (db: Db, org: OrgId, integrationId: stri
   return Number(numDeletedRows)
 }
 
-/** Forgets what was sent, once nobody will replay it any more. Answers how many it forgot. */
-export const clearPayloadsAllOrgs = async (
-  db: Db,
-  { settledBefore, openBefore }: { settledBefore: Date; openBefore: Date },
-  limit: number,
-): Promise<number> => {
-  const isDue = sql`payload IS NOT NULL AND received_at < ${settledBefore}
-    AND (received_at < ${openBefore} OR status IN ('applied', 'unchanged'))`
-  const { rows: due } = await sql<{ org: OrgId; id: string }>`
-    SELECT organization_id AS org, id FROM integration_deliveries
-    WHERE ${isDue} ORDER BY received_at LIMIT ${limit}`.execute(db)
-  let count = 0
-  for (const [org, ids] of idsByOrganization(due)) {
-    const { rows: cleared } = await sql`
-      UPDATE integration_deliveries SET payload = NULL
-      WHERE organization_id = ${org} AND id = ANY(${ids}::uuid[]) AND ${isDue} RETURNING 1`.execute(db)
-    count += cleared.length
-  }
-  return count
-}
+/** What was sent is forgotten once nobody will replay it any more. */
+export const oldPayloads = dueRows({
+  table: 'integration_deliveries',
+  isDue: (now) => sql`payload IS NOT NULL AND received_at < ${daysBefore(now, 7)}
+    AND (received_at < ${daysBefore(now, 30)} OR status IN ('applied', 'unchanged'))`,
+  change: sql`payload = NULL`,
+})
 
-export const deleteOldDeliveriesAllOrgs = (db: Db, before: Date, limit: number): Promise<number> =>
-  deleteOldRowsAllOrgs(db, { table: 'integration_deliveries', since: 'received_at', before, limit })
+export const oldDeliveries = dueRows({
+  table: 'integration_deliveries',
+  isDue: (now) => sql`received_at < ${daysBefore(now, 90)}`,
+})

@@ -4,11 +4,11 @@ import type { Incoming } from '../../conversations/ingest/incoming.ts'
 import { ingestConversations } from '../../conversations/ingest/ingest.ts'
 import type { Deps } from '../../deps.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { defineCleanup } from '../../platform/jobs/define-cleanup.ts'
 import { defineJob, type Job } from '../../platform/jobs/define-job.ts'
 import { conversationOf, isWhole, ownSpans } from './conversation.ts'
 import {
   clearUnread,
-  deleteOldSpansAllOrgs,
   deleteSpans,
   findLastArrival,
   findStoredFacts,
@@ -16,13 +16,12 @@ import {
   listSpans,
   listTracesOf,
   markUnread,
+  oldSpans,
 } from './queries.ts'
 
 /** Nothing came for so long: it is over. Where a trace lacks its beginning, which ends last, more is to be expected. */
 const quietMs = { whole: 60_000, partial: 10 * 60_000 }
 const mostSpans = 10_000
-const hourMs = 60 * 60_000
-const sweepBatch = 1_000
 
 type Payload = { organizationId: string; traceId: string; group: string }
 
@@ -115,20 +114,8 @@ export const assembleConversations = defineJob({
 const assembleJob = (): Job<Deps, Payload> => assembleConversations
 
 /** Spans of which nothing more is to be expected. */
-export const sweepSpans = defineJob({
+export const sweepSpans = defineCleanup({
   name: 'otel.sweep-spans',
-  payload: Type.Object({}),
   schedule: '50 * * * *',
-  run: async ({ db, sweeps, log }: Deps, _payload, { signal }) => {
-    const now = await sweeps.time()
-    if (!now) return
-    const hoursAgo = (hours: number) => new Date(now.getTime() - hours * hourMs)
-    const due = { before: hoursAgo(24), longBefore: hoursAgo(7 * 24) }
-    let spans = 0
-    for (let deleted = sweepBatch; deleted === sweepBatch; spans += deleted) {
-      signal.throwIfAborted()
-      deleted = await deleteOldSpansAllOrgs(db, due, sweepBatch)
-    }
-    if (spans > 0) log.info({ spans }, 'swept spans of traces')
-  },
+  rows: { spans: oldSpans },
 })

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { type DueRows, daysBefore } from '../../platform/db/due-rows.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
 type NewSpan = { traceId: string; spanId: string; conversationKey: string | null; text: string }
@@ -108,27 +109,31 @@ export const findStoredFacts = (db: Db, org: OrgId, externalId: string) =>
     .executeTakeFirst()
 
 /**
- * Deletes whole traces of which no span came since `before`, nor any of a conversation that they name; and whatever came
- * before `longBefore`, for a conversation that never ends and for spans that could not be read. Answers how many spans.
+ * Whole traces of which no span came for a day, nor any of a conversation that they name; and whatever came more than a
+ * week ago, for a conversation that never ends and for spans that could not be read.
  */
-export const deleteOldSpansAllOrgs = async (
-  db: Db,
-  { before, longBefore }: { before: Date; longBefore: Date },
-  limit: number,
-): Promise<number> => {
-  const { rows: due } = await sql<SpanId & { org: OrgId }>`
-    SELECT organization_id AS org, trace_id AS "traceId", span_id AS "spanId" FROM otel_spans s
-    WHERE received_at < ${before} AND (received_at < ${longBefore} OR NOT (
-      unread_key IS NOT NULL
-      OR EXISTS (SELECT FROM otel_spans t WHERE t.organization_id = s.organization_id AND t.trace_id = s.trace_id
-        AND t.received_at >= ${before})
-      OR EXISTS (SELECT FROM otel_spans k JOIN otel_spans n ON n.organization_id = k.organization_id
-        AND n.conversation_key = k.conversation_key AND n.received_at >= ${before}
-        WHERE k.organization_id = s.organization_id AND k.trace_id = s.trace_id)))
-    ORDER BY received_at LIMIT ${limit}`.execute(db)
-  let count = 0
-  for (const [org, spans] of Map.groupBy(due, ({ org }) => org)) count += await deleteSpans(db, org, spans)
-  return count
+export const oldSpans: DueRows = {
+  listOrganizationsAllOrgs: (db, now) =>
+    db
+      .selectFrom('otel_spans')
+      .select(sql<OrgId>`organization_id`.as('id'))
+      .distinct()
+      .where('received_at', '<', daysBefore(now, 1))
+      .execute(),
+  sweep: async (db, org, { now, limit }) => {
+    const [before, longBefore] = [daysBefore(now, 1), daysBefore(now, 7)]
+    const { rows: due } = await sql<SpanId>`
+      SELECT trace_id AS "traceId", span_id AS "spanId" FROM otel_spans s
+      WHERE organization_id = ${org} AND received_at < ${before} AND (received_at < ${longBefore} OR NOT (
+        unread_key IS NOT NULL
+        OR EXISTS (SELECT FROM otel_spans t WHERE t.organization_id = s.organization_id AND t.trace_id = s.trace_id
+          AND t.received_at >= ${before})
+        OR EXISTS (SELECT FROM otel_spans k JOIN otel_spans n ON n.organization_id = k.organization_id
+          AND n.conversation_key = k.conversation_key AND n.received_at >= ${before}
+          WHERE k.organization_id = s.organization_id AND k.trace_id = s.trace_id)))
+      ORDER BY received_at LIMIT ${limit}`.execute(db)
+    return due.length === 0 ? 0 : deleteSpans(db, org, due)
+  },
 }
 
 /** Forgets why spans of this conversation could not be read. */

@@ -3,9 +3,10 @@ import type { Deps } from '../../deps.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { newId } from '../../platform/ids.ts'
 import { eachOfPages } from '../../platform/jobs/attempt-each.ts'
+import { defineCleanup } from '../../platform/jobs/define-cleanup.ts'
 import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
 import { currentTime, defineSweep } from '../../platform/jobs/define-sweep.ts'
-import { deleteGap, deleteOldGapsAllOrgs, deleteStoredGapsAllOrgs, listDueGaps } from './gaps/queries.ts'
+import { deleteGap, listDueGaps, oldGaps, storedGaps } from './gaps/queries.ts'
 import {
   mostTroubles,
   mostWaits,
@@ -17,7 +18,7 @@ import {
   windowMs,
 } from './limits.ts'
 import { listDueSyncs, listOrganizationsWithDueSyncsAllOrgs, lockSync, updateSync } from './queries.ts'
-import { deleteOldRunsAllOrgs, endRun, findRunningRun, insertRun, updateRun } from './runs/queries.ts'
+import { endRun, findRunningRun, insertRun, oldRuns, updateRun } from './runs/queries.ts'
 import { findKnown } from './sort-out.ts'
 import { fetchCall, findState, finishWindow, isSuperseded, listPage, type Outcome } from './step.ts'
 
@@ -159,24 +160,9 @@ export const startSyncs = defineSweep({
   sweepItem: (deps, { id }, { org, attempt }) => attempt.transaction((trx) => beginRun(deps, trx, org, id)),
 })
 
-const dayMs = 24 * 60 * 60 * 1_000
-const keptDays = { run: 31, gap: 90 }
-
 /** Runs and gaps whose time is over, and gaps that are none any more. */
-export const sweepSyncs = defineJob({
+export const sweepSyncs = defineCleanup({
   name: 'integration.sweep-syncs',
-  payload: Type.Object({}),
   schedule: '35 * * * *',
-  run: async ({ db, sweeps }: Deps, _payload, { signal }) => {
-    const now = await sweeps.time()
-    if (!now) return
-    const before = (days: number) => new Date(now.getTime() - days * dayMs)
-    await deleteStoredGapsAllOrgs(db)
-    for (const [sweep, days] of [
-      [deleteOldRunsAllOrgs, keptDays.run],
-      [deleteOldGapsAllOrgs, keptDays.gap],
-    ] as const) {
-      while ((await sweep(db, before(days), batch)) === batch) signal.throwIfAborted()
-    }
-  },
+  rows: { storedGaps, gaps: oldGaps, runs: oldRuns },
 })

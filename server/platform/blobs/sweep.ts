@@ -1,8 +1,10 @@
 import type { Db, OrgId } from '../db/database.ts'
 import { readClaimedStorage, readInstanceId, writeClaimedStorage } from '../db/instance.ts'
 import { ApiError } from '../errors.ts'
+import type { Job } from '../jobs/define-job.ts'
+import { defineSweep, type SweepDeps, type SweepPayload, trustedTime } from '../jobs/define-sweep.ts'
+import { listOrganizationsAllOrgs } from '../jobs/queries.ts'
 import type { Log } from '../log.ts'
-import type { Sweeps } from '../sweeps.ts'
 import type { Blobs } from './blobs.ts'
 import { claimStore, hasClaimed } from './owner.ts'
 
@@ -30,30 +32,30 @@ export const claimOwnStore = async ({ db, blobs, log }: Owned): Promise<boolean>
   return owners.length === 0
 }
 
-type Sweep = {
+type SweptStore = SweepDeps & { blobs: Blobs }
+
+type FileSweep = {
+  name: string
+  schedule: string
   /** The middle part of the keys that are swept. */
   kind: string
-  /** Which of these files something names; they are of this organization. */
-  listNamed: (org: OrgId, keys: string[]) => Promise<string[]>
-  signal: AbortSignal
+  /** Which of these files of an organization something names. */
+  listNamed: (db: Db, org: OrgId, keys: string[]) => Promise<string[]>
 }
 
-/** A process that dies between storing a file and naming it leaves one that nobody will ever find. */
-export const sweepUnnamed = async (
-  deps: Owned & { sweeps: Sweeps },
-  { kind, listNamed, signal }: Sweep,
+type Place = { org: OrgId; now: Date; signal: AbortSignal }
+
+const sweepFiles = async (
+  { db, blobs, log }: SweptStore,
+  { kind, listNamed }: FileSweep,
+  { org, now, signal }: Place,
 ): Promise<void> => {
-  if (!(await claimOwnStore(deps))) return
-  const { blobs, sweeps, log } = deps
-  const now = await sweeps.time()
-  if (!now) return
   // What is younger may be about to be named.
   const before = now.getTime() - dayMs
   let deleted = 0
   let batch: string[] = []
-  let org = '' as OrgId
   const sweep = async () => {
-    const named = new Set(await listNamed(org, batch))
+    const named = new Set(await listNamed(db, org, batch))
     for (const key of batch) {
       if (named.has(key)) continue
       await blobs.delete(key)
@@ -61,15 +63,26 @@ export const sweepUnnamed = async (
     }
     batch = []
   }
-  for await (const { key, modifiedAt } of blobs.list('')) {
+  for await (const { key, modifiedAt } of blobs.list(`${org}/${kind}/`)) {
     signal.throwIfAborted()
-    // A key begins with the id of its organization.
-    const [organization, kindOfKey] = key.split('/') as [OrgId, string]
-    if (kindOfKey !== kind || modifiedAt.getTime() > before) continue
-    if (batch.length > 0 && (organization !== org || batch.length === batchSize)) await sweep()
-    org = organization
+    if (modifiedAt.getTime() > before) continue
     batch.push(key)
+    if (batch.length === batchSize) await sweep()
   }
   if (batch.length > 0) await sweep()
-  if (deleted > 0) log.info({ kind, deleted }, 'deleted files that nothing names')
+  if (deleted > 0) log.info({ organizationId: org, kind, deleted }, 'deleted files that nothing names')
 }
+
+/** A process that dies between storing a file and naming it leaves one that nobody will ever find. */
+export const defineFileSweep = (sweep: FileSweep): Job<SweptStore, SweepPayload> =>
+  defineSweep<SweptStore, { id: string }>({
+    name: sweep.name,
+    schedule: sweep.schedule,
+    timeoutSeconds: 60 * 60,
+    time: async (deps) => ((await claimOwnStore(deps)) ? trustedTime(deps) : undefined),
+    listOrganizations: ({ db }) => listOrganizationsAllOrgs(db),
+    listItems: async function* () {
+      yield { id: sweep.kind }
+    },
+    sweepItem: (deps, _item, { org, now, attempt }) => sweepFiles(deps, sweep, { org, now, signal: attempt.signal }),
+  })

@@ -593,8 +593,8 @@ CREATE TABLE integration_deliveries (
 );
 CREATE INDEX integration_deliveries_conversation_idx ON public.integration_deliveries USING btree (organization_id, conversation_id) WHERE (conversation_id IS NOT NULL);
 CREATE INDEX integration_deliveries_list_idx ON public.integration_deliveries USING btree (organization_id, integration_id, id);
-CREATE INDEX integration_deliveries_payload_idx ON public.integration_deliveries USING btree (received_at) WHERE (payload IS NOT NULL);
-CREATE INDEX integration_deliveries_received_idx ON public.integration_deliveries USING btree (received_at);
+CREATE INDEX integration_deliveries_old_idx ON public.integration_deliveries USING btree (organization_id, received_at);
+CREATE INDEX integration_deliveries_old_payload_idx ON public.integration_deliveries USING btree (organization_id, received_at) WHERE (payload IS NOT NULL);
 CREATE INDEX integration_deliveries_status_idx ON public.integration_deliveries USING btree (organization_id, integration_id, status, id);
 CREATE INDEX integration_deliveries_untold_idx ON public.integration_deliveries USING btree (organization_id, id) WHERE ((conversation_id IS NULL) AND (payload IS NOT NULL));
 
@@ -616,8 +616,8 @@ CREATE TABLE integration_sync_gaps (
   CONSTRAINT integration_sync_gaps_state_check CHECK ((state = ANY (ARRAY['unfinished'::text, 'failed'::text])))
 );
 CREATE INDEX integration_sync_gaps_due_idx ON public.integration_sync_gaps USING btree (organization_id, integration_id, next_try_at);
-CREATE INDEX integration_sync_gaps_found_idx ON public.integration_sync_gaps USING btree (found_at);
 CREATE INDEX integration_sync_gaps_list_idx ON public.integration_sync_gaps USING btree (organization_id, integration_id, state, id);
+CREATE INDEX integration_sync_gaps_old_idx ON public.integration_sync_gaps USING btree (organization_id, found_at);
 
 CREATE TABLE integration_sync_runs (
   organization_id uuid NOT NULL,
@@ -645,8 +645,8 @@ CREATE TABLE integration_sync_runs (
   CONSTRAINT integration_sync_runs_sync_fkey FOREIGN KEY (organization_id, integration_id) REFERENCES integration_syncs(organization_id, integration_id) ON DELETE CASCADE,
   CONSTRAINT integration_sync_runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 );
-CREATE INDEX integration_sync_runs_ended_idx ON public.integration_sync_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX integration_sync_runs_list_idx ON public.integration_sync_runs USING btree (organization_id, integration_id, id);
+CREATE INDEX integration_sync_runs_old_idx ON public.integration_sync_runs USING btree (organization_id, ended_at) WHERE (ended_at IS NOT NULL);
 CREATE UNIQUE INDEX integration_sync_runs_running_key ON public.integration_sync_runs USING btree (organization_id, integration_id) WHERE (status = 'running'::text);
 
 CREATE TABLE integration_syncs (
@@ -757,7 +757,7 @@ CREATE TABLE mails (
   CONSTRAINT mails_sent_check CHECK (((sent_at IS NOT NULL) = (status = 'sent'::text))),
   CONSTRAINT mails_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'sent'::text, 'failed'::text, 'kept'::text])))
 );
-CREATE INDEX mails_created_idx ON public.mails USING btree (created_at);
+CREATE INDEX mails_old_idx ON public.mails USING btree (organization_id, created_at);
 
 CREATE TABLE members (
   organization_id uuid NOT NULL,
@@ -923,7 +923,7 @@ CREATE TABLE otel_spans (
   CONSTRAINT otel_spans_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
 );
 CREATE INDEX otel_spans_conversation_idx ON public.otel_spans USING btree (organization_id, conversation_key, received_at) WHERE (conversation_key IS NOT NULL);
-CREATE INDEX otel_spans_received_idx ON public.otel_spans USING btree (received_at);
+CREATE INDEX otel_spans_old_idx ON public.otel_spans USING btree (organization_id, received_at);
 CREATE INDEX otel_spans_unread_idx ON public.otel_spans USING btree (organization_id, unread_key, received_at) WHERE (unread_key IS NOT NULL);
 
 CREATE TABLE recordings (
@@ -1130,8 +1130,8 @@ END) STORED,
   CONSTRAINT webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
 );
 CREATE INDEX webhook_deliveries_conversation_idx ON public.webhook_deliveries USING btree (organization_id, conversation_id) WHERE (conversation_id IS NOT NULL);
-CREATE INDEX webhook_deliveries_created_idx ON public.webhook_deliveries USING btree (created_at);
 CREATE INDEX webhook_deliveries_list_idx ON public.webhook_deliveries USING btree (organization_id, endpoint_id, id);
+CREATE INDEX webhook_deliveries_old_idx ON public.webhook_deliveries USING btree (organization_id, created_at);
 CREATE INDEX webhook_deliveries_status_idx ON public.webhook_deliveries USING btree (organization_id, endpoint_id, status, id);
 
 CREATE TABLE webhook_endpoints (

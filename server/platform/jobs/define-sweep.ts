@@ -12,9 +12,9 @@ import type { Jobs } from './queue.ts'
 const enqueuedAtOnce = 500
 const singletonKey = 'sweep'
 
-type SweepDeps = { db: Db; jobs: Jobs; log: Log; sweeps: Sweeps; clock: Clock }
+export type SweepDeps = { db: Db; jobs: Jobs; log: Log; sweeps: Sweeps; clock: Clock }
 
-type Payload = { organizationId?: string; after?: string }
+export type SweepPayload = { organizationId?: string; after?: string }
 
 export type SweepDefinition<D, Item extends { id: string }> = {
   name: string
@@ -51,7 +51,7 @@ export const defineSweep = <D extends SweepDeps, Item extends { id: string }>({
   sliceMs = 10_000,
   concurrency = 4,
   timeoutSeconds = 300,
-}: SweepDefinition<D, Item>): Job<D, Payload> => {
+}: SweepDefinition<D, Item>): Job<D, SweepPayload> => {
   /** With a node of the database away, one query over all organizations fails where those of most would not. */
   const listAny = async (deps: D, now: Date) => {
     try {
@@ -98,7 +98,7 @@ export const defineSweep = <D extends SweepDeps, Item extends { id: string }>({
     await attempt.finish((trx) => deps.jobs.enqueue(trx, job, rest, { singletonKey }))
   }
 
-  const job: Job<D, Payload> = defineJob({
+  const job: Job<D, SweepPayload> = defineJob({
     name,
     payload: Type.Object({ organizationId: Type.Optional(Type.String()), after: Type.Optional(Type.String()) }),
     schedule,

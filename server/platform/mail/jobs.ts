@@ -3,11 +3,11 @@ import Type from 'typebox'
 import type { Config } from '../../config.ts'
 import type { Clock } from '../clock.ts'
 import type { Db, OrgId } from '../db/database.ts'
+import { defineCleanup } from '../jobs/define-cleanup.ts'
 import { defineJob } from '../jobs/define-job.ts'
 import type { Log } from '../log.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import type { Sweeps } from '../sweeps.ts'
-import { deleteOldMailsAllOrgs, endMail, findMail, updateMail } from './queries.ts'
+import { endMail, findMail, oldMails, updateMail } from './queries.ts'
 import type { Sender } from './smtp-url.ts'
 
 type DeliveryDeps = {
@@ -70,17 +70,4 @@ export const deliverMail = defineJob({
   },
 })
 
-const keptMs = 30 * 24 * 60 * 60 * 1_000
-const batch = 1_000
-
-export const sweepMails = defineJob({
-  name: 'mail.sweep',
-  payload: Type.Object({}),
-  schedule: '40 3 * * *',
-  run: async ({ db, sweeps }: { db: Db; sweeps: Sweeps }, _payload, { signal }) => {
-    const now = await sweeps.time()
-    if (!now) return
-    const before = new Date(now.getTime() - keptMs)
-    while ((await deleteOldMailsAllOrgs(db, before, batch)) === batch) signal.throwIfAborted()
-  },
-})
+export const sweepMails = defineCleanup({ name: 'mail.sweep', schedule: '40 3 * * *', rows: { mails: oldMails } })

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../db/database.ts'
-import { deleteOldRowsAllOrgs } from '../db/old-rows.ts'
+import { daysBefore, dueRows } from '../db/due-rows.ts'
 
 type Status = 'queued' | 'sent' | 'failed' | 'kept'
 
@@ -63,5 +63,4 @@ export const endMail = (trx: Db, org: OrgId, id: string, status: 'failed' | 'kep
     .where('status', '=', 'queued')
     .execute()
 
-export const deleteOldMailsAllOrgs = (db: Db, before: Date, limit: number): Promise<number> =>
-  deleteOldRowsAllOrgs(db, { table: 'mails', since: 'created_at', before, limit })
+export const oldMails = dueRows({ table: 'mails', isDue: (now) => sql`created_at < ${daysBefore(now, 30)}` })

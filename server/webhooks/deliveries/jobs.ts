@@ -2,13 +2,14 @@ import Type from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { getOrganization } from '../../organizations/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { defineCleanup } from '../../platform/jobs/define-cleanup.ts'
 import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
 import { type EventType, featureOf } from '../events.ts'
-import { clearPreviousSecretsAllOrgs, disableEndpoint, findSealedEndpoint, updateHealth } from '../queries.ts'
+import { disableEndpoint, findSealedEndpoint, replacedSecrets, updateHealth } from '../queries.ts'
 import { openSigningSecrets } from '../secret.ts'
 import { takeLane } from './lanes.ts'
 import { type Posted, post } from './post.ts'
-import { deleteOldDeliveriesAllOrgs, failDelivery, findDelivery, insertAttempt, updateDelivery } from './queries.ts'
+import { failDelivery, findDelivery, insertAttempt, oldDeliveries, updateDelivery } from './queries.ts'
 import { retryDelayMs } from './retry.ts'
 import { signedHeaders } from './sign.ts'
 
@@ -134,24 +135,9 @@ export const deliver = defineJob({
   },
 })
 
-const keptDays = 30
-const batch = 500
-
 /** Deliveries and replaced secrets whose time is over. */
-export const sweepWebhooks = defineJob({
+export const sweepWebhooks = defineCleanup({
   name: 'webhook.sweep',
-  payload: Type.Object({}),
   schedule: '10 * * * *',
-  run: async ({ db, sweeps, log }: Deps, _payload, { signal }) => {
-    const now = await sweeps.time()
-    if (!now) return
-    const before = new Date(now.getTime() - keptDays * dayMs)
-    let total = 0
-    for (let deleted = batch; deleted === batch; total += deleted) {
-      signal.throwIfAborted()
-      deleted = await deleteOldDeliveriesAllOrgs(db, before, batch)
-    }
-    await clearPreviousSecretsAllOrgs(db, now)
-    if (total > 0) log.info({ deliveries: total }, 'swept deliveries of webhooks')
-  },
+  rows: { deliveries: oldDeliveries, secrets: replacedSecrets },
 })

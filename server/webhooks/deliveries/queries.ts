@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
-import { deleteOldRowsAllOrgs } from '../../platform/db/old-rows.ts'
+import { daysBefore, dueRows } from '../../platform/db/due-rows.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
@@ -180,12 +180,8 @@ export const deleteDeliveriesOfReviews = async (trx: Db, org: OrgId, conversatio
     .execute()
 }
 
-/** With their attempts. Answers how many there were. */
-export const deleteOldDeliveriesAllOrgs = (db: Db, before: Date, limit: number): Promise<number> =>
-  deleteOldRowsAllOrgs(db, {
-    table: 'webhook_deliveries',
-    since: 'created_at',
-    before,
-    limit,
-    only: sql`status <> 'pending'`,
-  })
+/** With their attempts. */
+export const oldDeliveries = dueRows({
+  table: 'webhook_deliveries',
+  isDue: (now) => sql`created_at < ${daysBefore(now, 30)} AND status <> 'pending'`,
+})

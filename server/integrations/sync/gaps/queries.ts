@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../../platform/db/database.ts'
-import { deleteOldRowsAllOrgs } from '../../../platform/db/old-rows.ts'
+import { daysBefore, dueRows } from '../../../platform/db/due-rows.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 
 type GapState = 'unfinished' | 'failed'
@@ -93,15 +93,14 @@ export const deleteGap = async (trx: Db, org: OrgId, integrationId: string, exte
 }
 
 /** What is stored is no gap any more, whoever stored it. The id of a call must not outlast the call. */
-export const deleteStoredGapsAllOrgs = async (db: Db): Promise<void> => {
-  await sql`
-    DELETE FROM integration_sync_gaps g USING conversations c
-    WHERE c.organization_id = g.organization_id AND c.external_id = g.external_id
+export const storedGaps = dueRows({
+  table: 'integration_sync_gaps',
+  isDue: (_now, org) => sql`EXISTS (
+    SELECT FROM conversations c
+    WHERE c.organization_id = ${org} AND c.external_id = integration_sync_gaps.external_id
       AND (c.status = 'failed' OR (c.status = 'completed' AND EXISTS (
-        SELECT FROM transcripts t WHERE t.organization_id = c.organization_id AND t.conversation_id = c.id)))`.execute(
-    db,
-  )
-}
+        SELECT FROM transcripts t WHERE t.organization_id = ${org} AND t.conversation_id = c.id))))`,
+})
 
 /** Of calls that are erased, in whichever integration they were missed. */
 export const deleteGapsOfCalls = async (trx: Db, org: OrgId, externalIds: string[]): Promise<void> => {
@@ -112,5 +111,7 @@ export const deleteGapsOfCalls = async (trx: Db, org: OrgId, externalIds: string
     .execute()
 }
 
-export const deleteOldGapsAllOrgs = (db: Db, before: Date, limit: number): Promise<number> =>
-  deleteOldRowsAllOrgs(db, { table: 'integration_sync_gaps', since: 'found_at', before, limit })
+export const oldGaps = dueRows({
+  table: 'integration_sync_gaps',
+  isDue: (now) => sql`found_at < ${daysBefore(now, 90)}`,
+})

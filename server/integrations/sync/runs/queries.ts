@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Provider } from '../../../conversations/transcripts/provider-calls/read-call.ts'
 import type { Db, OrgId } from '../../../platform/db/database.ts'
-import { deleteOldRowsAllOrgs } from '../../../platform/db/old-rows.ts'
+import { daysBefore, dueRows } from '../../../platform/db/due-rows.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 
 type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled'
@@ -170,5 +170,7 @@ export const cancelRunOf = async (trx: Db, org: OrgId, integrationId: string, no
     .execute()
 }
 
-export const deleteOldRunsAllOrgs = (db: Db, before: Date, limit: number): Promise<number> =>
-  deleteOldRowsAllOrgs(db, { table: 'integration_sync_runs', since: 'ended_at', before, limit })
+export const oldRuns = dueRows({
+  table: 'integration_sync_runs',
+  isDue: (now) => sql`ended_at < ${daysBefore(now, 31)}`,
+})

@@ -1,0 +1,44 @@
+import type { DueRows } from '../db/due-rows.ts'
+import type { Job } from './define-job.ts'
+import { defineSweep, type SweepDeps, type SweepPayload, trustedTime } from './define-sweep.ts'
+
+/** In one statement. */
+const batch = 500
+
+type Cleanup = {
+  name: string
+  schedule: string
+  /** By what they are called in the log. */
+  rows: Record<string, DueRows>
+}
+
+type Batch = { id: string; rows: DueRows; count: number }
+
+/** Batches of each kind, until one is not full. What was swept is due no more, so it does not matter where it begins. */
+async function* batchesOf(rows: Cleanup['rows']): AsyncGenerator<Batch> {
+  for (const [id, each] of Object.entries(rows)) {
+    const next: Batch = { id, rows: each, count: 0 }
+    do {
+      next.count = 0
+      yield next
+    } while (next.count === batch)
+  }
+}
+
+/** Defines a sweep of rows that are due by their age. */
+export const defineCleanup = ({ name, schedule, rows }: Cleanup): Job<SweepDeps, SweepPayload> =>
+  defineSweep<SweepDeps, Batch>({
+    name,
+    schedule,
+    time: trustedTime,
+    listOrganizations: async ({ db }, now) => {
+      const found = await Promise.all(Object.values(rows).map((each) => each.listOrganizationsAllOrgs(db, now)))
+      return [...new Set(found.flat().map(({ id }) => id))].map((id) => ({ id }))
+    },
+    listItems: () => batchesOf(rows),
+    sweepItem: async ({ db, log }, next, { org, now }) => {
+      next.count = await next.rows.sweep(db, org, { now, limit: batch })
+      if (next.count > 0)
+        log.info({ job: name, organizationId: org, kind: next.id, count: next.count }, 'swept old rows')
+    },
+  })
