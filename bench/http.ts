@@ -1,5 +1,5 @@
-// One authenticated GET by primary key, with everything on, against bare node:http and pg doing the same look-up.
-// Both servers run beside each other and are loaded in turn, so that a drifting machine touches both.
+// One authenticated GET by primary key, with everything on, against bare node:http and pg doing the same look-up; then a
+// page of 50 conversations, plain and compressed. What is compared is loaded in turn, so that a drifting machine touches all.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,13 +11,22 @@ const seconds = 4
 const serviceKey = 'service-key-of-the-bench-0123456789'
 const root = join(import.meta.dirname, '..')
 
-const post = async (origin: string, path: string, key: string, body: object) => {
+const send = async (origin: string, path: string, key: string, body: object) => {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const response = await fetch(origin + path, { method: 'POST', headers, body: JSON.stringify(body) })
-  if (response.status !== 201) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
   // Whatever the interface answers; the bench reads two fields of it.
   return (await response.json()) as { id: string; apiKey: { key: string }; organization: { id: string } }
 }
+
+/** Of ordinary length: a list holds all of each but the transcript. */
+const conversations = Array.from({ length: 50 }, (_, index) => ({
+  externalId: `call-${index}`,
+  agent: { externalId: 'front-desk', name: 'Front desk', channel: 'voice' },
+  channel: 'call',
+  startedAt: new Date(Date.UTC(2026, 10, 20, 9, index)).toISOString(),
+  metadata: { campaign: `spring-${index % 7}`, locale: 'en-GB', caller: `+4420794600${10 + index}` },
+}))
 
 /** Processor time that a process has used, where /proc tells it: in ticks of 10 ms. */
 const cpuSeconds = async ({ child }: Server): Promise<number> => {
@@ -29,17 +38,49 @@ const cpuSeconds = async ({ child }: Server): Promise<number> => {
   return (Number(user) + Number(system)) / 100
 }
 
-const load = async (server: Server, path: string, key: string) => {
+const load = async (server: Server, path: string, key: string, encoding = 'identity') => {
   const before = await cpuSeconds(server)
   const result = await autocannon({
     url: server.origin + path,
     connections: 32,
     duration: seconds,
-    headers: { authorization: `Bearer ${key}` },
+    headers: { authorization: `Bearer ${key}`, 'accept-encoding': encoding },
   })
   if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} failed, ${result.errors} errors`)
   const cpu = ((await cpuSeconds(server)) - before) / result.requests.total
-  return { rate: result.requests.average, p99: result.latency.p99, cpu: cpu * 1e6 }
+  const bytes = result.throughput.total / result.requests.total
+  return { rate: result.requests.average, p99: result.latency.p99, cpu: cpu * 1e6, bytes }
+}
+
+const writerOf = (columns: string[]) => (cells: (string | number)[]) => {
+  const padded = cells.map((cell, index) => String(cell).padStart((columns[index]?.length ?? 0) + 2))
+  process.stdout.write(`${padded.join('')}\n`)
+}
+
+const encodings = ['gzip', 'br'] as const
+
+/** What compression costs the service, and what it saves its callers. */
+const compareEncodings = async (server: Server, path: string, key: string) => {
+  const columns = [
+    ...['round', 'plain bytes', 'req/s', 'CPU µs/req'],
+    ...encodings.flatMap((name) => [`${name} bytes`, 'req/s', 'CPU µs/req', 'CPU ratio']),
+  ]
+  const write = writerOf(columns)
+  write(columns)
+  const ratios: Record<(typeof encodings)[number], number[]> = { gzip: [], br: [] }
+  for (let round = 1; round <= rounds; round++) {
+    const plain = await load(server, path, key)
+    const cells = [plain.bytes.toFixed(0), plain.rate.toFixed(0), plain.cpu.toFixed(0)]
+    for (const name of encodings) {
+      const packed = await load(server, path, key, name)
+      const ratio = packed.cpu / plain.cpu
+      ratios[name].push(ratio)
+      cells.push(packed.bytes.toFixed(0), packed.rate.toFixed(0), packed.cpu.toFixed(0), ratio.toFixed(2))
+    }
+    write([round, ...cells])
+  }
+  const [gzip, brotli] = encodings.map((name) => median(ratios[name]).toFixed(2))
+  process.stdout.write(`median: ${gzip} times the processor time with gzip, ${brotli} times with brotli\n`)
 }
 
 const database = await openBenchDatabase()
@@ -55,12 +96,12 @@ try {
   })
   servers.push(earshot)
   const owner = { email: 'owner@example.com', name: 'Owner' }
-  const { organization, apiKey } = await post(earshot.origin, '/v1/organizations', serviceKey, {
+  const { organization, apiKey } = await send(earshot.origin, '/v1/organizations', serviceKey, {
     name: 'Bench',
     slug: 'bench',
     owner,
   })
-  const { id } = await post(earshot.origin, '/v1/companies', apiKey.key, { name: 'Acme Dental' })
+  const { id } = await send(earshot.origin, '/v1/companies', apiKey.key, { name: 'Acme Dental' })
   const bareArgs = [join(import.meta.dirname, 'bare-server.ts'), database.url, organization.id, apiKey.key]
   const bare = await startServer(process.execPath, bareArgs)
   servers.push(bare)
@@ -69,20 +110,10 @@ try {
   for (const server of servers) await load(server, path, apiKey.key)
   const ratios: { rate: number; p99: number }[] = []
   const columns = [
-    'round',
-    'bare req/s',
-    'p99 ms',
-    'CPU µs/req',
-    'earshot req/s',
-    'p99 ms',
-    'CPU µs/req',
-    'rate ratio',
+    ...['round', 'bare req/s', 'p99 ms', 'CPU µs/req', 'earshot req/s', 'p99 ms', 'CPU µs/req', 'rate ratio'],
     'p99 ratio',
   ]
-  const write = (cells: (string | number)[]) =>
-    process.stdout.write(
-      `${cells.map((cell, index) => String(cell).padStart((columns[index]?.length ?? 0) + 2)).join('')}\n`,
-    )
+  const write = writerOf(columns)
   write(columns)
   for (let round = 1; round <= rounds; round++) {
     const floor = await load(bare, path, apiKey.key)
@@ -94,7 +125,12 @@ try {
   }
   const rate = median(ratios.map((ratio) => ratio.rate))
   const p99 = median(ratios.map((ratio) => ratio.p99))
-  process.stdout.write(`median: ${rate.toFixed(2)} of the bare server's throughput, ${p99.toFixed(2)} times its p99\n`)
+  process.stdout.write(
+    `median: ${rate.toFixed(2)} of the bare server's throughput, ${p99.toFixed(2)} times its p99\n\n`,
+  )
+
+  await send(earshot.origin, '/v1/conversations/batch', apiKey.key, { conversations })
+  await compareEncodings(earshot, '/v1/conversations?limit=50', apiKey.key)
 } finally {
   for (const server of servers) await server.stop()
   await database.close()
