@@ -55,12 +55,14 @@ export const takeWaitingOf = (trx: Db, org: OrgId, integrationId: string) =>
   deleteWaiting(trx, org, sql`integration_id = ${integrationId}`)
 
 /** Its conversation is there, so that it can be attached, or its time is over. */
-const due = (now: Date) => sql<boolean>`(w.expires_at <= ${now} OR EXISTS (
-  SELECT FROM conversations c WHERE c.organization_id = w.organization_id AND c.external_id = w.external_id))`
+const due = (org: OrgId | RawBuilder<OrgId>, now: Date) => sql<boolean>`(w.expires_at <= ${now} OR EXISTS (
+  SELECT FROM conversations c WHERE c.organization_id = ${org} AND c.external_id = w.external_id))`
 
 export const listDueOrganizationsAllOrgs = async (db: Db, now: Date): Promise<{ id: OrgId }[]> => {
   const { rows } = await sql<{ id: OrgId }>`
-    SELECT DISTINCT w.organization_id AS id FROM waiting_recordings w WHERE ${due(now)}`.execute(db)
+    SELECT DISTINCT w.organization_id AS id FROM waiting_recordings w WHERE ${due(sql`w.organization_id`, now)}`.execute(
+    db,
+  )
   return rows
 }
 
@@ -69,7 +71,7 @@ type Page = { limit: number; after: string | undefined }
 export const listDue = async (db: Db, org: OrgId, now: Date, page: Page): Promise<{ id: string }[]> => {
   const { rows } = await sql<{ id: string }>`
     SELECT w.external_id AS id FROM waiting_recordings w
-    WHERE w.organization_id = ${org} AND w.external_id > ${page.after ?? ''} AND ${due(now)}
+    WHERE w.organization_id = ${org} AND w.external_id > ${page.after ?? ''} AND ${due(org, now)}
     ORDER BY w.external_id LIMIT ${page.limit}`.execute(db)
   return rows
 }

@@ -126,11 +126,11 @@ export const oldSpans: DueRows = {
       SELECT trace_id AS "traceId", span_id AS "spanId" FROM otel_spans s
       WHERE organization_id = ${org} AND received_at < ${before} AND (received_at < ${longBefore} OR NOT (
         unread_key IS NOT NULL
-        OR EXISTS (SELECT FROM otel_spans t WHERE t.organization_id = s.organization_id AND t.trace_id = s.trace_id
+        OR EXISTS (SELECT FROM otel_spans t WHERE t.organization_id = ${org} AND t.trace_id = s.trace_id
           AND t.received_at >= ${before})
-        OR EXISTS (SELECT FROM otel_spans k JOIN otel_spans n ON n.organization_id = k.organization_id
+        OR EXISTS (SELECT FROM otel_spans k JOIN otel_spans n ON n.organization_id = ${org}
           AND n.conversation_key = k.conversation_key AND n.received_at >= ${before}
-          WHERE k.organization_id = s.organization_id AND k.trace_id = s.trace_id)))
+          WHERE k.organization_id = ${org} AND k.trace_id = s.trace_id)))
       ORDER BY received_at LIMIT ${limit}`.execute(db)
     return due.length === 0 ? 0 : deleteSpans(db, org, due)
   },

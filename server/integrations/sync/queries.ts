@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
@@ -109,7 +109,11 @@ export const deleteSync = (trx: Db, org: OrgId, integrationId: string) =>
     .returning('integration_id')
     .executeTakeFirstOrThrow(notFound)
 
-const selectDueSyncsAllOrgs = (db: Db, now: Date) =>
+const selectDueSyncsAllOrgs = (
+  db: Db,
+  now: Date,
+  org: RawBuilder<string> = sql.ref('integration_syncs.organization_id'),
+) =>
   db
     .selectFrom('integration_syncs')
     .innerJoin('organizations', 'organizations.id', 'integration_syncs.organization_id')
@@ -121,7 +125,7 @@ const selectDueSyncsAllOrgs = (db: Db, now: Date) =>
       not(
         exists(
           selectFrom('integration_sync_runs as r')
-            .whereRef('r.organization_id', '=', 'integration_syncs.organization_id')
+            .where('r.organization_id', '=', org)
             .whereRef('r.integration_id', '=', 'integration_syncs.integration_id')
             .where('r.status', '=', 'running'),
         ),
@@ -133,7 +137,7 @@ export const listOrganizationsWithDueSyncsAllOrgs = (db: Db, now: Date) =>
 
 /** By the ids of their integrations. */
 export const listDueSyncs = (db: Db, org: OrgId, now: Date, { limit, after }: Page) =>
-  selectDueSyncsAllOrgs(db, now)
+  selectDueSyncsAllOrgs(db, now, sql`${org}`)
     .select('integration_id as id')
     .where('organization_id', '=', org)
     .$if(after !== undefined, (query) => query.where('integration_id', '>', after as string))
