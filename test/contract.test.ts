@@ -60,12 +60,14 @@ const keyFor = async ({ access }: SweptOperation, org: Org) => {
 
 const { rows: tenantTables } = await sql<{ name: string }>`
   SELECT table_name AS name FROM information_schema.columns
-  WHERE table_schema = 'public' AND column_name = 'organization_id' ORDER BY 1`.execute(server.deps.db)
+  WHERE table_schema = 'public' AND column_name = 'organization_id' AND table_name <> 'api_key_uses' ORDER BY 1`.execute(
+  server.deps.db,
+)
 
 /** Everything stored for an organization, but for the minute in which a key was last used. */
 const stateOf = async (org: string): Promise<string> => {
   const ofEach = tenantTables.map(
-    ({ name }) => sql`SELECT ${name}::text AS name, to_jsonb(t) - 'last_used_at' AS row
+    ({ name }) => sql`SELECT ${name}::text AS name, to_jsonb(t) AS row
       FROM ${sql.table(name)} t WHERE organization_id = ${org}`,
   )
   const { rows } = await sql`SELECT * FROM (${sql.join(ofEach, sql` UNION ALL `)}) every ORDER BY 1, 2`.execute(

@@ -21,5 +21,5 @@ export const createApiKey = async (trx: Db, clock: Clock, org: OrgId, userId: st
     createdByUserId: userId,
     expiresAt,
   })
-  return { ...created, key }
+  return { ...created, lastUsedAt: null, key }
 }

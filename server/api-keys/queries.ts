@@ -10,7 +10,6 @@ const columns = [
   'role',
   'prefix',
   'expires_at as expiresAt',
-  'last_used_at as lastUsedAt',
   'revoked_at as revokedAt',
   'created_by_user_id as createdByUserId',
   'created_at as createdAt',
@@ -19,8 +18,11 @@ const columns = [
 export const listApiKeys = (db: Db, org: OrgId, { limit, after }: Page) =>
   db
     .selectFrom('api_keys')
-    .select(columns)
-    .where('organization_id', '=', org)
+    .leftJoin('api_key_uses as u', (join) =>
+      join.on('u.organization_id', '=', org).onRef('u.api_key_id', '=', 'api_keys.id'),
+    )
+    .select([...columns, 'u.last_used_at as lastUsedAt'])
+    .where('api_keys.organization_id', '=', org)
     .$if(after !== undefined, (query) => query.where('id', '<', after as string))
     .orderBy('id', 'desc')
     .limit(limit + 1)

@@ -71,7 +71,8 @@ describe('a key', () => {
   it('notes its last use, at most once a minute', async () => {
     const { id, key } = await makeKey(server, org.key, 'viewer')
     const lastUse = async () => {
-      const { rows } = await sql<{ at: Date | null }>`SELECT last_used_at AS at FROM api_keys WHERE id = ${id}`.execute(
+      const { rows } = await sql<{ at: Date }>`
+        SELECT last_used_at AS at FROM api_key_uses WHERE organization_id = ${org.id} AND api_key_id = ${id}`.execute(
         deps.db,
       )
       return rows[0]?.at ?? null

@@ -90,6 +90,14 @@ CREATE TABLE agents (
 );
 CREATE INDEX agents_company_idx ON public.agents USING btree (organization_id, company_id);
 
+CREATE TABLE api_key_uses (
+  organization_id uuid NOT NULL,
+  api_key_id uuid NOT NULL,
+  last_used_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT api_key_uses_pkey PRIMARY KEY (organization_id, api_key_id),
+  CONSTRAINT api_key_uses_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id)
+);
+
 CREATE TABLE api_keys (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -99,7 +107,6 @@ CREATE TABLE api_keys (
   role role NOT NULL,
   created_by_user_id uuid NOT NULL,
   expires_at timestamp(3) with time zone,
-  last_used_at timestamp(3) with time zone,
   revoked_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   CONSTRAINT api_keys_pkey PRIMARY KEY (organization_id, id),

@@ -98,12 +98,17 @@ export interface ApiKeys {
   expires_at: Timestamp | null;
   hash: string;
   id: string;
-  last_used_at: Timestamp | null;
   name: string;
   organization_id: string;
   prefix: string;
   revoked_at: Timestamp | null;
   role: Role;
+}
+
+export interface ApiKeyUses {
+  api_key_id: string;
+  last_used_at: Timestamp;
+  organization_id: string;
 }
 
 export interface AuditEvents {
@@ -880,6 +885,7 @@ export interface DB {
   agent_groups: AgentGroups;
   agent_versions: AgentVersions;
   agents: Agents;
+  api_key_uses: ApiKeyUses;
   api_keys: ApiKeys;
   audit_events: AuditEvents;
   bucket_conversations: BucketConversations;

@@ -13,13 +13,14 @@ import {
   findServiceKey,
   findSession,
   notifyIdentityChanged,
-  updateKeyLastUsed,
+  upsertKeyUse,
 } from './queries.ts'
 
 const lastUseIntervalMs = 60_000
 /** A revoked key that a forgotten program goes on sending is written down this often. */
 const refusalIntervalMs = 60_000
 const maxNoted = 1_000
+const maxUsesKnown = 10_000
 const channel = 'earshot_identity'
 
 type KnownActor = Omit<Actor, 'requestId'>
@@ -27,7 +28,7 @@ type KnownActor = Omit<Actor, 'requestId'>
 type Refused = { org: OrgId; keyId: string; userId: string }
 type Unknown = { kind: 'unknown'; refused?: Refused }
 export type KnownKey =
-  | { kind: 'key'; actor: KnownActor; expiresAt: Date | null; lastUsedAt: number; refused: Refused }
+  | { kind: 'key'; actor: KnownActor; expiresAt: Date | null; refused: Refused }
   | { kind: 'service'; keyId: string | null }
   | Unknown
 export type KnownSession = { kind: 'session'; actor: KnownActor; expiresAt: Date } | Unknown
@@ -83,7 +84,6 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
       kind: 'key',
       refused,
       expiresAt,
-      lastUsedAt: key.lastUsedAt?.getTime() ?? 0,
       actor: { kind: 'key', org, keyId, userId, role, ...permissionsOf(member) },
     }
   }
@@ -118,11 +118,14 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
     writes.add(kept)
   }
 
-  const noteUse = (known: KnownKey & { kind: 'key' }, now: Date): void => {
-    if (now.getTime() - known.lastUsedAt < lastUseIntervalMs) return
-    known.lastUsedAt = now.getTime()
-    const { org, keyId } = known.actor
-    beside(updateKeyLastUsed(db, org, keyId as string, now), 'the last use of a key could not be written')
+  const usedAt = new Map<string, number>()
+
+  const noteUse = ({ org, keyId }: Refused, now: Date): void => {
+    if (now.getTime() - (usedAt.get(keyId) ?? Number.NEGATIVE_INFINITY) < lastUseIntervalMs) return
+    // Whatever is forgotten costs one more write, which changes nothing.
+    if (usedAt.size >= maxUsesKnown) usedAt.clear()
+    usedAt.set(keyId, now.getTime())
+    beside(upsertKeyUse(db, org, keyId, now), 'the last use of a key could not be written')
   }
 
   const notedAt = new Map<string, number>()
@@ -142,7 +145,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
     if (known.kind !== 'key') return known
     const now = clock.now()
     if (known.expiresAt && known.expiresAt <= now) return { kind: 'unknown', refused: known.refused }
-    noteUse(known, now)
+    noteUse(known.refused, now)
     return known
   }
 

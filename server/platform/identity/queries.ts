@@ -12,7 +12,6 @@ export const findKeyAllOrgs = (db: Db, hash: string) =>
       'role',
       'created_by_user_id as userId',
       'expires_at as expiresAt',
-      'last_used_at as lastUsedAt',
       'revoked_at as revokedAt',
     ])
     .where('hash', '=', hash)
@@ -67,14 +66,15 @@ export const findMembership = (db: Db, org: OrgId, userId: string) =>
     .executeTakeFirst()
 
 /** At most one write a minute and key, however many processes see it used. */
-export const updateKeyLastUsed = (db: Db, org: OrgId, id: string, usedAt: Date) =>
+export const upsertKeyUse = (db: Db, org: OrgId, keyId: string, usedAt: Date) =>
   db
-    .updateTable('api_keys')
-    .set({ last_used_at: usedAt })
-    .where('organization_id', '=', org)
-    .where('id', '=', id)
-    .where((where) =>
-      where.or([where('last_used_at', 'is', null), where('last_used_at', '<=', new Date(usedAt.getTime() - 60_000))]),
+    .insertInto('api_key_uses')
+    .values({ organization_id: org, api_key_id: keyId, last_used_at: usedAt })
+    .onConflict((conflict) =>
+      conflict
+        .constraint('api_key_uses_pkey')
+        .doUpdateSet({ last_used_at: usedAt })
+        .where('api_key_uses.last_used_at', '<=', new Date(usedAt.getTime() - 60_000)),
     )
     .execute()
 

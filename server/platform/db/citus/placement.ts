@@ -14,6 +14,7 @@ export const placement: Record<string, 'distributed' | 'reference' | 'local'> = 
   verifications: 'reference',
   api_keys: 'reference',
   service_keys: 'reference',
+  api_key_uses: 'distributed',
   members: 'distributed',
   invitations: 'distributed',
   audit_events: 'distributed',
