@@ -16,6 +16,8 @@ import { noteSegments, sharedMemory } from './shared-memory.ts'
 export type TestServer = {
   connection: { connectionString: string } | { host: string; port: number; user: string; ssl: false }
   template: string
+  /** Functions that may answer differently for the same arguments, in all of their forms. */
+  changingFunctions: string[]
 }
 
 declare module 'vitest' {
@@ -79,14 +81,21 @@ const openServer = async (): Promise<{ connection: TestServer['connection']; clo
   }
 }
 
-const withMaintenance = async (connection: pg.ClientConfig, run: (client: pg.Client) => Promise<unknown>) => {
+const withMaintenance = async <T>(connection: pg.ClientConfig, run: (client: pg.Client) => Promise<T>): Promise<T> => {
   const client = new pg.Client({ ...connection, ...('host' in connection && { database: 'postgres' }) })
   await client.connect()
   try {
-    await run(client)
+    return await run(client)
   } finally {
     await client.end()
   }
+}
+
+const listChangingFunctions = async (client: pg.Client): Promise<string[]> => {
+  const { rows } = await client.query<{ name: string }>(
+    "SELECT proname AS name FROM pg_proc GROUP BY proname HAVING bool_and(provolatile <> 'i')",
+  )
+  return rows.map(({ name }) => name)
 }
 
 const template = `earshot_template_${process.pid}`
@@ -102,11 +111,14 @@ export const inDatabase = (connection: TestServer['connection'], database: strin
 export default async (project: TestProject) => {
   const sweepSegments = await noteSegments()
   const { connection, close } = await openServer()
-  const drop = () => {
+  const drop = async () => {
     const statement = `DROP DATABASE IF EXISTS ${template} (FORCE)`
-    return coordinatorUrl ? onEachNode(statement) : withMaintenance(connection, (client) => client.query(statement))
+    if (coordinatorUrl) await onEachNode(statement)
+    else await withMaintenance(connection, (client) => client.query(statement))
   }
+  let changingFunctions: string[]
   try {
+    changingFunctions = await withMaintenance(connection, listChangingFunctions)
     await withMaintenance(connection, (client) => client.query(`CREATE DATABASE ${template} TEMPLATE template0`))
     const target = inDatabase(connection, template)
     await migrate(target, { log })
@@ -116,7 +128,7 @@ export default async (project: TestProject) => {
     await close()
     throw error
   }
-  project.provide('testServer', { connection, template })
+  project.provide('testServer', { connection, template, changingFunctions })
   return async () => {
     try {
       await drop()

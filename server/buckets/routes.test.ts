@@ -156,10 +156,11 @@ describe('a bucket', () => {
     const { id, conversationId } = await makeBucket(server, key)
     await call('POST', `/v1/buckets/${id}/claim`, { key })
     const erasing = await db.startTransaction().execute()
-    await sql`SELECT FROM conversations WHERE id = ${conversationId}::uuid FOR UPDATE`.execute(erasing)
+    const conversation = sql`conversations WHERE organization_id = ${org}::uuid AND id = ${conversationId}::uuid`
+    await sql`SELECT FROM ${conversation} FOR UPDATE`.execute(erasing)
     const going = call('DELETE', `/v1/buckets/${id}`, { key })
     await expect.poll(() => countWaiting(db, ''), { interval: 5 }).toBe(1)
-    await sql`DELETE FROM conversations WHERE id = ${conversationId}::uuid`.execute(erasing)
+    await sql`DELETE FROM ${conversation}`.execute(erasing)
     await erasing.commit().execute()
     expect((await going).status).toBe(204)
   })

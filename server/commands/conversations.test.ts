@@ -20,8 +20,11 @@ const folder = await mkdtemp(join(tmpdir(), 'earshot-import-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 let key: string
+let org: string
 beforeEach(async () => {
-  key = (await makeOrganization(server)).key
+  const organization = await makeOrganization(server)
+  key = organization.key
+  org = organization.id
 })
 
 const command = join(import.meta.dirname, '../../bin/earshot')
@@ -142,7 +145,9 @@ it('tells of a file that holds nothing of the kind, value by value, and of place
 /** Sends that contain a conversation which is stored already wait, until it is let go. */
 const hold = async (externalId: string) => {
   const trx = await server.deps.db.startTransaction().execute()
-  await sql`SELECT id FROM conversations WHERE external_id = ${externalId} FOR UPDATE`.execute(trx)
+  await sql`SELECT id FROM conversations WHERE organization_id = ${org} AND external_id = ${externalId} FOR UPDATE`.execute(
+    trx,
+  )
   return { release: () => trx.rollback().execute() }
 }
 

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { makeMonitor } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
+import { countWaiting } from '../conversations/ingest/test-locks.ts'
 import { countAll } from './observations/counting.ts'
 import { type Experiments, openExperiments } from './test-experiments.ts'
 
@@ -25,14 +26,7 @@ const openBlocker = async () => {
   await blocker.connect()
   onTestFinished(() => blocker.end())
   await blocker.query('BEGIN')
-  const countWaiting = async () => {
-    await blocker.query('SELECT pg_stat_clear_snapshot()')
-    const { rowCount } = await blocker.query(
-      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-    )
-    return rowCount
-  }
-  return { blocker, countWaiting }
+  return { blocker, countWaiting: () => countWaiting(server.deps.db) }
 }
 
 describe('a monitor group', () => {
@@ -40,7 +34,10 @@ describe('a monitor group', () => {
     const monitor = await makeMonitor(server, key)
     const { monitorGroupId } = (await own.tryLaunch({ ...only(monitor.id), newMonitorGroupName: 'Refunds' })).body
     const { blocker, countWaiting } = await openBlocker()
-    await blocker.query('SELECT FROM monitors WHERE id = $1 FOR NO KEY UPDATE', [monitor.id])
+    await blocker.query('SELECT FROM monitors WHERE organization_id = $1 AND id = $2 FOR NO KEY UPDATE', [
+      own.org,
+      monitor.id,
+    ])
     const launching = own.tryLaunch({ ...only(monitor.id), monitorGroupId })
     await expect.poll(countWaiting).toBe(1)
     const deleting = call('DELETE', `/v1/experiments/monitor-groups/${monitorGroupId}`, { key })
@@ -83,7 +80,10 @@ describe('finishing', () => {
     await own.patch(id, { customerId: 'ada' })
     clock.advance(1_000)
     const { blocker, countWaiting } = await openBlocker()
-    await blocker.query('SELECT FROM experiments WHERE id = $1 FOR NO KEY UPDATE', [experiment.id])
+    await blocker.query('SELECT FROM experiments WHERE organization_id = $1 AND id = $2 FOR NO KEY UPDATE', [
+      own.org,
+      experiment.id,
+    ])
     const finishing = own.finish(experiment)
     await expect.poll(countWaiting).toBe(1)
     await blocker.query('COMMIT')

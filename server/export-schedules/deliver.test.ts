@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { expect, it, onTestFinished } from 'vitest'
 import { makeActiveWebhookEndpoint, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
+import { countWaiting } from '../conversations/ingest/test-locks.ts'
 import { generateExport } from '../exports/jobs.ts'
 import { openBucket } from '../platform/outbound/bucket.ts'
 import { openReceiver } from '../webhooks/test-receiver.ts'
@@ -215,14 +216,7 @@ it('delivery that began while the schedule was given another bucket leaves what 
   onTestFinished(async () => {
     if (!slow.isCommitted) await slow.rollback().execute()
   })
-  const expectWaiting = (count: number) =>
-    expect
-      .poll(async () => {
-        const { rows } = await sql<{ count: number }>`SELECT count(*) AS count FROM pg_stat_activity
-          WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(deps.db)
-        return rows[0]?.count
-      })
-      .toBe(count)
+  const expectWaiting = (count: number) => expect.poll(() => countWaiting(deps.db)).toBe(count)
   // The change is made, and ends only when this lock is gone; the attempt reads the bucket of before.
   await sql`LOCK TABLE audit_events IN SHARE MODE`.execute(slow)
   const body = { destination: { ...other.destination, fileName: 'latest.{format}' } }

@@ -3,6 +3,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { makeKey, makeMember, makeOrganization } from '../../../test/make.ts'
 import { fakeClock, serviceKey, testServer } from '../../../test/server.ts'
 import { createApiKey } from '../../api-keys/create.ts'
+import { countWaiting } from '../../conversations/ingest/test-locks.ts'
 import { type Deps, openDeps } from '../../deps.ts'
 import type { OrgId } from '../db/database.ts'
 import { openIdentity } from './identity.ts'
@@ -103,12 +104,7 @@ it('what a look-up found is not kept when the key was revoked meanwhile', async 
   // The key itself is found; whom it acts for is read only when this lock is gone.
   await sql`LOCK TABLE members IN ACCESS EXCLUSIVE MODE`.execute(slow)
   const before = seenBy(second, key)
-  const isReading = async () => {
-    const { rows } = await sql<{ count: number }>`SELECT count(*) AS count FROM pg_stat_activity
-      WHERE application_name = 'second' AND wait_event_type = 'Lock'`.execute(deps.db)
-    return rows[0]?.count
-  }
-  await expect.poll(isReading).toBe(1)
+  await expect.poll(() => countWaiting(deps.db, 'select "members"')).toBe(1)
   await deps.identity.change(org.id as OrgId, (trx) =>
     trx.updateTable('api_keys').set({ revoked_at: new Date() }).where('id', '=', id).execute(),
   )

@@ -1,0 +1,163 @@
+// Finds what a Citus cluster would refuse or send to every shard in a statement, without a cluster. ARCHITECTURE.md
+// explains the rules under "Tenancy".
+
+import { parseSync } from 'libpg-query'
+import { placement } from '../server/platform/db/citus/placement.ts'
+
+type Tree = { [key: string]: unknown }
+
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null
+
+/** Every node of this kind, but not those inside of nodes of the kinds given. */
+const find = (tree: unknown, kind: string, exceptInside: string[] = []): Tree[] => {
+  if (!isTree(tree)) return []
+  return Object.entries(tree).flatMap(([name, value]) => {
+    if (!isTree(value) || exceptInside.includes(name)) return []
+    return name === kind ? [value, ...find(value, kind, exceptInside)] : find(value, kind, exceptInside)
+  })
+}
+
+const textOf = (node: unknown): string => (isTree(node) && isTree(node.String) ? String(node.String.sval) : '')
+
+const namesIn = (list: unknown): string[] => (Array.isArray(list) ? list.map(textOf) : [])
+
+/** The tables of one FROM, or the target of a change: those that are spread over nodes, by their alias. */
+type Level = { tables: Map<string, string>; conditions: Tree[] }
+
+const addItem = (level: Level, item: Tree, hidden: Set<string>): void => {
+  const { RangeVar: table, JoinExpr: join } = item
+  if (isTree(table)) {
+    const name = String(table.relname)
+    if (hidden.has(name) || !(name in placement) || placement[name] === 'local') return
+    level.tables.set(isTree(table.alias) ? String(table.alias.aliasname) : name, name)
+  } else if (isTree(join)) {
+    for (const side of [join.larg, join.rarg]) if (isTree(side)) addItem(level, side, hidden)
+    if (isTree(join.quals)) level.conditions.push(join.quals)
+  }
+}
+
+/** What has to hold altogether. */
+const conjunctsOf = (condition: Tree): Tree[] => {
+  const { BoolExpr: combined } = condition
+  if (!isTree(combined)) return [condition]
+  if (combined.boolop !== 'AND_EXPR' || !Array.isArray(combined.args)) return []
+  return combined.args.filter(isTree).flatMap(conjunctsOf)
+}
+
+type Side = { column: string } | { value: true } | undefined
+
+const sideOf = (node: unknown, { tables }: Level): Side => {
+  if (!isTree(node)) return undefined
+  if (isTree(node.TypeCast)) return sideOf(node.TypeCast.arg, { tables, conditions: [] })
+  if (isTree(node.ParamRef) || isTree(node.A_Const)) return { value: true }
+  if (!isTree(node.ColumnRef)) return undefined
+  const [first = '', second] = namesIn(node.ColumnRef.fields)
+  if (second !== undefined) return { column: `${first}.${second}` }
+  // Without a qualifier it names a column of the only table that has one of this name.
+  const owner = [...tables].find(([, name]) => placement[name] === 'distributed')
+  return owner && { column: `${owner[0]}.${first}` }
+}
+
+/** The columns that equal a value, directly or through others. */
+const valuedColumns = (level: Level): Set<string> => {
+  const valued = new Set<string>()
+  const pairs: [string, string][] = []
+  for (const condition of level.conditions.flatMap(conjunctsOf)) {
+    const { A_Expr: comparison } = condition
+    if (!isTree(comparison) || comparison.kind !== 'AEXPR_OP' || namesIn(comparison.name)[0] !== '=') continue
+    const [left, right] = [sideOf(comparison.lexpr, level), sideOf(comparison.rexpr, level)]
+    if (!left || !right) continue
+    if ('column' in left && 'column' in right) pairs.push([left.column, right.column])
+    else if ('column' in left) valued.add(left.column)
+    else if ('column' in right) valued.add(right.column)
+  }
+  for (let before = -1; before < valued.size; ) {
+    before = valued.size
+    for (const pair of pairs)
+      if (pair.some((column) => valued.has(column))) for (const column of pair) valued.add(column)
+  }
+  return valued
+}
+
+type Found = { isOfOrganization: boolean; unbound: string[]; locks: string[] }
+
+const judgeLevel = (level: Level, locking: Tree[], found: Found): void => {
+  const valued = valuedColumns(level)
+  const distributed = [...level.tables].filter(([, name]) => placement[name] === 'distributed')
+  const bound = distributed.filter(([alias]) => valued.has(`${alias}.organization_id`))
+  if (bound.length > 0) found.isOfOrganization = true
+  for (const [alias, name] of distributed) {
+    if (!valued.has(`${alias}.organization_id`)) found.unbound.push(alias === name ? name : `${name} ${alias}`)
+  }
+  for (const lock of locking) {
+    const named = (Array.isArray(lock.lockedRels) ? lock.lockedRels : []).flatMap((each) =>
+      isTree(each) && isTree(each.RangeVar) ? [String(each.RangeVar.relname)] : [],
+    )
+    const locked = [...level.tables].filter(([alias]) => named.length === 0 || named.includes(alias))
+    for (const [, name] of locked) if (placement[name] === 'reference') found.locks.push(`locks rows of ${name}`)
+    if (locked.length > 0 && bound.length < distributed.length) found.locks.push('locks rows across shards')
+  }
+}
+
+const lists = (tree: Tree, names: string[]): Tree[] =>
+  names.flatMap((name) => (Array.isArray(tree[name]) ? (tree[name] as unknown[]).filter(isTree) : []))
+
+/** Judges each SELECT, UPDATE and DELETE as a level of its own, which sees the names of the WITH around it. */
+const visit = (tree: Tree, hidden: Set<string>, found: Found): void => {
+  for (const [kind, node] of Object.entries(tree)) {
+    if (!isTree(node)) continue
+    const isStatement = /^(Select|Update|Delete|Insert)Stmt$/.test(kind) || kind === 'larg' || kind === 'rarg'
+    if (!isStatement || isTree(node.RangeVar) || isTree(node.JoinExpr)) {
+      visit(node, hidden, found)
+      continue
+    }
+    const inner = new Set(hidden)
+    for (const { ctename } of find(node.withClause, 'CommonTableExpr', ['SelectStmt'])) inner.add(String(ctename))
+    const level: Level = { tables: new Map(), conditions: [] }
+    for (const item of lists(node, ['fromClause', 'usingClause'])) addItem(level, item, inner)
+    if (kind !== 'InsertStmt' && isTree(node.relation)) addItem(level, { RangeVar: node.relation }, new Set())
+    if (isTree(node.whereClause)) level.conditions.push(node.whereClause)
+    judgeLevel(level, find(lists(node, ['lockingClause']), 'LockingClause'), found)
+    visit(node, inner, found)
+  }
+}
+
+const callsIn = (tree: unknown, isImmutable: (name: string) => boolean): string[] => {
+  const called = find(tree, 'FuncCall').map(({ funcname }) => namesIn(funcname).at(-1) ?? '')
+  const current = find(tree, 'SQLValueFunction').map(() => 'a current time')
+  return [...called.filter((name) => !isImmutable(name)), ...current]
+}
+
+const isSpread = (relation: unknown): boolean => {
+  const where = isTree(relation) ? placement[String(relation.relname)] : undefined
+  return where === 'distributed' || where === 'reference'
+}
+
+/** Functions that a node would have to call for itself. */
+const judgeChange = (change: Tree, isImmutable: (name: string) => boolean): string[] => {
+  if (!isSpread(change.relation)) return []
+  const { onConflictClause: conflict, returningClause: returning, withClause: _before, ...rest } = change
+  const own = Array.isArray(rest.selectStmt) || isTree(rest.selectStmt) ? { values: find(rest, 'List') } : rest
+  const updated = isTree(conflict) ? conflict.targetList : undefined
+  const chosen = ['CaseExpr', 'CoalesceExpr'].flatMap((kind) => find(own, kind, ['SubLink']))
+  return [
+    ...callsIn(updated, isImmutable).map((name) => `calls ${name} in DO UPDATE SET`),
+    ...callsIn(returning, isImmutable).map((name) => `calls ${name} in RETURNING`),
+    ...callsIn(chosen, isImmutable).map((name) => `calls ${name} in CASE or COALESCE of a change`),
+  ]
+}
+
+/** Returns the rules that a statement breaks. One about no particular organization may ask every shard. */
+export const brokenRules = (text: string, isImmutable: (name: string) => boolean): string[] => {
+  const tree = parseSync(text) as unknown as Tree
+  const found: Found = { isOfOrganization: false, unbound: [], locks: [] }
+  visit(tree, new Set(), found)
+  const changes = ['InsertStmt', 'UpdateStmt', 'DeleteStmt'].flatMap((kind) => find(tree, kind))
+  return [
+    ...new Set([
+      ...(found.isOfOrganization ? found.unbound : []).map((table) => `compares ${table} with no organization`),
+      ...found.locks,
+      ...changes.flatMap((change) => judgeChange(change, isImmutable)),
+    ]),
+  ]
+}

@@ -1,0 +1,37 @@
+// Reads every statement that the service sends in a test, once per process, and fails the test file whose statement a
+// cluster would refuse or send to every shard.
+
+import { loadModule } from 'libpg-query'
+import { afterAll, expect, inject } from 'vitest'
+import { NamingClient } from '../server/platform/db/naming-client.ts'
+import { brokenRules } from './statement-rules.ts'
+
+const shared = globalThis as { earshotStatements?: { seen: Set<string>; unread: Set<string> } }
+
+const watch = () => {
+  const watched = { seen: new Set<string>(), unread: new Set<string>() }
+  const { query } = NamingClient.prototype
+  NamingClient.prototype.query = function (this: NamingClient, ...given: Parameters<typeof query>) {
+    const [config] = given
+    const text: unknown = typeof config === 'string' ? config : config?.text
+    if (typeof text === 'string' && !watched.seen.has(text)) {
+      watched.seen.add(text)
+      watched.unread.add(text)
+    }
+    return query.apply(this, given)
+  }
+  return watched
+}
+
+shared.earshotStatements ??= watch()
+const { unread } = shared.earshotStatements
+
+afterAll(async () => {
+  if (unread.size === 0) return
+  await loadModule()
+  const { changingFunctions } = inject('testServer')
+  const isImmutable = (name: string) => !changingFunctions.includes(name)
+  const broken = [...unread].flatMap((text) => brokenRules(text, isImmutable).map((rule) => `${rule}: ${text}`))
+  unread.clear()
+  expect(broken, 'statements that a cluster refuses or sends to every shard; ARCHITECTURE.md, Tenancy').toEqual([])
+})
