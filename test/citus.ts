@@ -3,7 +3,11 @@
 
 import pg from 'pg'
 import { describe, it } from 'vitest'
-import { distribute } from '../server/platform/db/citus/distribute.ts'
+import { placingSettings, withClient } from '../server/platform/db/citus/connection.ts'
+import { distribute, planPlacing } from '../server/platform/db/citus/distribute.ts'
+import { addNodes } from '../server/platform/db/citus/nodes.ts'
+import { placement } from '../server/platform/db/citus/placement.ts'
+import { listReferences, placingStatement } from '../server/platform/db/citus/tables.ts'
 
 type Node = { host: string; port: number; url: string }
 
@@ -20,6 +24,8 @@ const readNodes = (cluster: string): Node[] => {
 
 const { EARSHOT_TEST_CITUS } = process.env
 const nodes = EARSHOT_TEST_CITUS ? readNodes(EARSHOT_TEST_CITUS) : []
+
+export const workers = nodes.slice(1)
 
 /** The coordinator's maintenance database; undefined when the tests run on plain PostgreSQL. */
 export const coordinatorUrl = nodes[0]?.url
@@ -57,11 +63,28 @@ const shardCount = 4
  * the database on every node under one name gives another distributed database.
  */
 export const spreadTemplate = async (name: string): Promise<void> => {
-  const [coordinator, ...workers] = nodes as [Node, ...Node[]]
-  await distribute(inDatabase(coordinator.url, name), {
+  await distribute(inDatabase(coordinatorUrl ?? '', name), {
     ...{ dryRun: false, nodes: workers, shards: shardCount, onStatement: () => {} },
   })
   // A database with connections, such as those of Citus's maintenance daemon, cannot be cloned.
   await onEachNode(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
   await onEachNode(`SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '${name}'`)
 }
+
+/** Places those tables that are there, such as an earlier version had them. */
+export const spreadTables = (connection: pg.ClientConfig): Promise<void> =>
+  withClient(connection, 'earshot db tests', async (client) => {
+    await addNodes(client, workers)
+    for (const setting of placingSettings) await client.query(setting)
+    const { rows } = await client.query<{ name: string }>(
+      "SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace",
+    )
+    const isThere = new Set(rows.map(({ name }) => name))
+    let anchor: string | undefined
+    for (const { table } of planPlacing([], await listReferences(client))) {
+      const statement = isThere.has(table) && placingStatement(table, anchor, shardCount)
+      if (!statement) continue
+      await client.query(statement)
+      if (placement[table] === 'distributed') anchor ??= table
+    }
+  })

@@ -22,16 +22,17 @@ const connectForMaintenance = ({ connection }: TestServer): pg.Pool => {
 export const testDatabase = async (options: { empty?: boolean } = {}): Promise<TestDatabase> => {
   const server = inject('testServer')
   const name = `test_${process.pid}_${randomBytes(6).toString('hex')}`
-  const run = async (statement: string) => {
-    // An empty one is a plain database of the coordinator.
-    if (coordinatorUrl && !options.empty) return onEachNode(statement)
+  const run = async (statement: string, everywhere: boolean) => {
+    if (coordinatorUrl && everywhere) return onEachNode(statement)
     maintenance ??= connectForMaintenance(server)
     await maintenance.query(statement)
   }
-  await run(`CREATE DATABASE ${name} TEMPLATE ${options.empty ? 'template0' : server.template} STRATEGY file_copy`)
+  const template = options.empty ? 'template0' : server.template
+  // An empty one is a plain database of the coordinator, unless the test spreads it.
+  await run(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`, !options.empty)
   return {
     connection: inDatabase(server.connection, name),
-    drop: () => run(`DROP DATABASE IF EXISTS ${name} (FORCE)`),
+    drop: () => run(`DROP DATABASE IF EXISTS ${name} (FORCE)`, true),
   }
 }
 

@@ -142,9 +142,9 @@ export const killGroup = (child: ChildProcess, name: NodeJS.Signals): void => {
 }
 
 /** Runs a command to its end. */
-export const runEarshot = (args: string[], switches: Record<string, string>) =>
+export const runEarshot = (args: string[], switches: Record<string, string>, timeout = limitMs) =>
   new Promise<Told>((resolve) => {
-    const options = { cwd: tmpdir(), env: environment(switches), timeout: limitMs, killSignal: 'SIGKILL' } as const
+    const options = { cwd: tmpdir(), env: environment(switches), timeout, killSignal: 'SIGKILL' } as const
     const child = execFile(command, args, options, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode, stdout, stderr }),
     )
