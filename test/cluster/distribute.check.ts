@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { readDigest } from '../../server/platform/db/citus/digests.ts'
@@ -66,9 +67,13 @@ it('is refused while a service is connected, and changes nothing', async () => {
 })
 
 it('killed half-way, it is continued by the next run, and every table holds what it held', async () => {
-  const half = spawn('bin/earshot', ['db', 'distribute', '--shards', '8', ...addNodes], {
-    ...{ env: { ...inheritedEnvironment(), ...switches }, stdio: ['ignore', 'pipe', 'ignore'] },
-  })
+  const half = spawn(
+    join(import.meta.dirname, '../../bin/earshot'),
+    ['db', 'distribute', '--shards', '8', ...addNodes],
+    {
+      ...{ env: { ...inheritedEnvironment(), ...switches }, stdio: ['ignore', 'pipe', 'ignore'] },
+    },
+  )
   for await (const text of half.stdout) if (String(text).includes('public.conversations')) break
   half.kill('SIGKILL')
   const state = await check()
