@@ -1,10 +1,8 @@
 // How long one organization's work waits while another saturates the same kind of work, against an idle service. Bound:
-// at most three times the idle delay plus the length of one task. Rules and judges are the real thing, on a model that
-// answers after a while; the other kinds go through the real queue with the places of their jobs, and wait instead of
-// reaching the outside.
+// at most three times the idle delay plus the length of one task. All of it is real work; what it reaches outside, a
+// model, recordings, receivers and a bucket, answers after 400 ms.
 // npm run bench -- fairness [KIND]
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { buildApp } from '../server/app.ts'
@@ -14,84 +12,22 @@ import { type Deps, openDeps } from '../server/deps.ts'
 import { evaluateConversations, judge } from '../server/evaluations/jobs.ts'
 import { deliverRun } from '../server/export-schedules/deliver.ts'
 import { generateExport } from '../server/exports/jobs.ts'
-import { insertMonitor, insertMonitorVersion } from '../server/monitors/queries.ts'
-import { provisionOrganization } from '../server/organizations/provision.ts'
-import type { OrgId } from '../server/platform/db/database.ts'
 import { migrate } from '../server/platform/db/migrate.ts'
-import { newId } from '../server/platform/ids.ts'
 import type { Job } from '../server/platform/jobs/define-job.ts'
 import { openLog } from '../server/platform/log.ts'
 import { deliver } from '../server/webhooks/deliveries/jobs.ts'
+import { answerMs, openOutside } from './fairness/outside.ts'
+import { makeTenant, type Tenant } from './fairness/tenant.ts'
 import { failedCount, judge as hold, millisecondsOf, print } from './report.ts'
 import { openBenchDatabase } from './servers.ts'
 
 const asked = process.argv[2]
 const probes = 20
-const answerMs = 400
-const waitMs = 500
+/** So many exports of an organization may be unfinished. */
+const mostExports = 20
 
 const p95 = (values: number[]): number =>
   values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1] ?? Number.NaN
-
-const openModel = async () => {
-  const content = JSON.stringify({ result: 'not_affected', reasoning: 'Nothing.', evidence: [] })
-  const answer = JSON.stringify({
-    choices: [{ message: { role: 'assistant', content }, finish_reason: 'stop' }],
-    usage: { prompt_tokens: 10, completion_tokens: 10 },
-  })
-  const server = createServer((request, response) => {
-    request
-      .resume()
-      .on('end', () => setTimeout(() => response.setHeader('content-type', 'application/json').end(answer), answerMs))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, close: () => server.close() }
-}
-
-type Tenant = { org: OrgId; conversationIds: string[] }
-
-const makeTenant = async (deps: Deps, app: Awaited<ReturnType<typeof buildApp>>, slug: string, turns: number) => {
-  const owner = { email: `${slug}@example.com`, name: 'Owner' }
-  const { org, apiKey } = await deps.db
-    .transaction()
-    .execute((trx) => provisionOrganization(trx, deps.clock, { name: slug, slug, owner }))
-  const conversationIds: string[] = []
-  for (let number = 0; number < 30; number++) {
-    const answer = await app.inject({
-      method: 'POST',
-      url: '/v1/conversations',
-      headers: { authorization: `Bearer ${apiKey.key}` },
-      payload: {
-        agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
-        channel: 'call',
-        status: 'completed',
-        startedAt: '2026-11-01T10:00:00Z',
-        transcript: {
-          turns: Array.from({ length: turns }, (_, at) => ({
-            role: at % 2 ? 'agent' : 'customer',
-            text: `Hello ${at}`,
-          })),
-        },
-      },
-    })
-    if (answer.statusCode >= 300) throw new Error(answer.body)
-    conversationIds.push(answer.json().id)
-  }
-  return { org, conversationIds }
-}
-
-const addMonitor = async (
-  { db }: Deps,
-  { org }: Tenant,
-  kind: 'rule' | 'judge',
-  definition: Record<string, unknown>,
-) => {
-  const id = newId()
-  const monitor = { id, name: `${kind} ${id}`, description: null, kind, enabled: true } as const
-  await insertMonitor(db, org, { ...monitor, scope: {}, samplePercent: 100 })
-  await insertMonitorVersion(db, org, id, 1, definition)
-  return id
-}
 
 /** Some hundred milliseconds for a conversation of forty turns. */
 const heavy = (number: number) => ({
@@ -101,101 +37,142 @@ const heavy = (number: number) => ({
 type Kind = {
   name: string
   job: Job<Deps>
-  /** Enough of the loud one's work for all probes. */
-  saturate: () => Promise<unknown>
+  /** Of the loud one, alone. */
+  taskMs: () => Promise<number> | number
+  /** Gives the loud one more work than it can do until the next probe; called before each. */
+  saturate: (probe: number) => Promise<unknown>
+  /** The job of one piece of work of the quiet one. */
   probe: () => Promise<string>
-  taskMs: number
 }
 
 const served = await openBenchDatabase()
-const model = await openModel()
+const outside = await openOutside()
 const log = openLog({ write: () => {} })
 const connection = { connectionString: served.url }
 await migrate(connection, { log })
 const config = loadConfig({
   EARSHOT_DATA_DIR: join(served.folder, 'files'),
-  EARSHOT_JUDGE_BASE_URL: model.url,
+  EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1/32',
+  EARSHOT_JUDGE_BASE_URL: `${outside.url}/v1`,
   EARSHOT_JUDGE_API_KEY: 'none',
   EARSHOT_JUDGE_MODEL: 'model',
 })
 const deps = await openDeps({ config, log, connection, applicationName: 'bench' })
 const app = await buildApp(deps, { overload: { check: () => {}, close: () => {} } })
 
-/** Work of this length in the places of the job. */
-const inPlaceOf = (job: Job<Deps>): Job<Deps> => ({ ...job, run: () => sleep(waitMs) })
-
 try {
   const { db, jobs, rules } = deps
-  const loud = await makeTenant(deps, app, 'loud', 40)
-  const quiet = await makeTenant(deps, app, 'quiet', 10)
-  await db.deleteFrom('jobs').execute()
-  for (let number = 0; number < 8; number++) await addMonitor(deps, loud, 'rule', heavy(number))
-  await addMonitor(deps, quiet, 'rule', { expression: 'turns.size() > 3' })
+  const loudSize = { conversations: 1_000, turns: 40, endpoints: 16, schedules: 20 }
+  const loud = await makeTenant(deps, app, 'loud', outside.url, loudSize)
+  const quietSize = { conversations: 100, turns: 10, endpoints: 1, schedules: 1 }
+  const quiet = await makeTenant(deps, app, 'quiet', outside.url, quietSize)
+  for (let number = 0; number < 8; number++) await loud.addMonitor('rule', heavy(number))
+  await quiet.addMonitor('rule', { expression: 'turns.size() > 3' })
   const criteria = { criteria: 'The agent was impolite.', output: { type: 'boolean' } }
-  const [loudJudge, quietJudge] = [
-    await addMonitor(deps, loud, 'judge', criteria),
-    await addMonitor(deps, quiet, 'judge', criteria),
-  ]
+  const judges = new Map([
+    [loud, await loud.addMonitor('judge', criteria)],
+    [quiet, await quiet.addMonitor('judge', criteria)],
+  ])
+  await db.deleteFrom('jobs').execute()
 
-  const judging = ({ org, conversationIds: [conversationId = ''] }: Tenant, monitorId: string) => ({
-    ...{ organizationId: org, conversationId, monitorIds: [monitorId] },
-    // No answer counts as a newer one.
-    ...{ since: '2100-01-01T00:00:00Z', round: 1 },
-  })
+  /** One export of each, which their schedules deliver. */
+  const exportOnce = async (tenant: Tenant) => {
+    await tenant.startExport()
+    await jobs.drain([generateExport], deps)
+  }
+  await exportOnce(loud)
+  await exportOnce(quiet)
+
   const evaluating = ({ org, conversationIds }: Tenant, count: number) => ({
     ...{ organizationId: org, conversationIds: conversationIds.slice(0, count) },
   })
+  const judging = (tenant: Tenant) => ({
+    ...{ organizationId: tenant.org, conversationId: tenant.conversationIds[0] ?? '' },
+    // No answer counts as a newer one.
+    ...{ monitorIds: [judges.get(tenant) ?? ''], since: '2100-01-01T00:00:00Z', round: 1 },
+  })
+  const fetching = ({ org }: Tenant, conversationId: string) => ({ organizationId: org, conversationId })
+  const delivering = ({ org }: Tenant, runId: string) => ({ organizationId: org, runId })
 
   const facts = JSON.stringify({ conversation: {}, metadata: {}, signals: {}, metrics: {} })
   const turns = Array.from({ length: 40 }, (_, at) => ({ role: 'agent', text: `Hello ${at}` }))
   const transcript = { content: JSON.stringify({ turns }), format: null }
   const ruleOnce = () => rules.evaluate({ rules: [heavy(9)], subjects: [{ facts, transcript, unreadable: null }] })
-  await ruleOnce()
-  const ruleMs = await millisecondsOf(ruleOnce)
-
-  const waiting = (name: string, job: Job<Deps>): Kind => {
-    const payload = (org: OrgId) => ({ organizationId: org, endpointId: newId(), exportId: newId(), runId: newId() })
-    const all = { deliveryId: newId(), attempt: 1, conversationId: newId() }
-    return {
-      ...{ name, job: inPlaceOf(job), taskMs: waitMs },
-      saturate: () =>
-        jobs.enqueueMany(
-          db,
-          job as Job<never, object>,
-          Array.from({ length: 4_000 }, () => ({ ...payload(loud.org), ...all })),
-        ),
-      probe: () => jobs.enqueue(db, job as Job<never, object>, { ...payload(quiet.org), ...all }),
-    }
-  }
 
   const kinds: Kind[] = [
     {
-      ...{ name: 'rules', job: evaluateConversations, taskMs: ruleMs },
-      saturate: () =>
-        jobs.enqueueMany(
-          db,
-          evaluateConversations,
-          Array.from({ length: 50 }, () => evaluating(loud, 30)),
-        ),
+      ...{ name: 'rules', job: evaluateConversations },
+      taskMs: async () => {
+        await ruleOnce()
+        return millisecondsOf(ruleOnce)
+      },
+      saturate: async (probe) => {
+        const payloads = Array.from({ length: probe === 0 ? 50 : 0 }, () => evaluating(loud, 30))
+        await jobs.enqueueMany(db, evaluateConversations, payloads)
+      },
       probe: () => jobs.enqueue(db, evaluateConversations, evaluating(quiet, 1)),
     },
     {
-      ...{ name: 'judges', job: judge, taskMs: answerMs },
-      saturate: () =>
-        jobs.enqueueMany(
-          db,
-          judge,
-          Array.from({ length: 2_000 }, () => judging(loud, loudJudge)),
-        ),
-      probe: () => jobs.enqueue(db, judge, judging(quiet, quietJudge)),
+      ...{ name: 'judges', job: judge, taskMs: () => answerMs },
+      saturate: async (probe) => {
+        await jobs.enqueueMany(db, judge, Array(probe === 0 ? 2_000 : 0).fill(judging(loud)))
+      },
+      probe: () => jobs.enqueue(db, judge, judging(quiet)),
     },
-    waiting('recordings', fetchRecording),
-    waiting('schedules', deliverRun),
-    waiting('webhooks', deliver),
-    waiting('exports', generateExport),
+    {
+      ...{ name: 'recordings', job: fetchRecording, taskMs: () => answerMs },
+      saturate: async (probe) => {
+        const ids = probe === 0 ? await loud.addRecordings(loudSize.conversations) : []
+        await jobs.enqueueMany(
+          db,
+          fetchRecording,
+          ids.map((id) => fetching(loud, id)),
+        )
+      },
+      probe: async () => {
+        const [id = ''] = await quiet.addRecordings(1)
+        return jobs.enqueue(db, fetchRecording, fetching(quiet, id))
+      },
+    },
+    {
+      ...{ name: 'schedules', job: deliverRun, taskMs: () => answerMs },
+      saturate: async () => {
+        const ids = await loud.addRuns(loudSize.schedules)
+        await jobs.enqueueMany(
+          db,
+          deliverRun,
+          ids.map((id) => delivering(loud, id)),
+        )
+      },
+      probe: async () => {
+        const [id = ''] = await quiet.addRuns(1)
+        return jobs.enqueue(db, deliverRun, delivering(quiet, id))
+      },
+    },
+    {
+      ...{ name: 'webhooks', job: deliver, taskMs: () => answerMs },
+      saturate: (probe) => loud.sendEvents(probe === 0 ? 4_000 : 0),
+      probe: async () => {
+        await quiet.sendEvents(1)
+        return quiet.lastJob(deliver.name)
+      },
+    },
+    {
+      ...{ name: 'exports', job: generateExport },
+      taskMs: () => millisecondsOf(() => exportOnce(loud)),
+      saturate: async () => {
+        for (let count = await loud.countUnfinishedExports(); count < mostExports; count++) await loud.startExport()
+      },
+      probe: async () => {
+        await quiet.startExport()
+        return quiet.lastJob(generateExport.name)
+      },
+    },
   ]
 
+  print(`load average ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores`)
   for (const kind of kinds.filter(({ name }) => asked === undefined || name === asked)) {
+    const taskMs = await kind.taskMs()
     const ended = new Map<string, () => void>()
     const settled = new Set<string>()
     // Jobs that follow, such as those of judges after rules, are not of this kind.
@@ -207,36 +184,38 @@ try {
         ended.get(jobId)?.()
       },
     })
-    const measure = async () => {
+    const probeOnce = async () => {
+      const id = await kind.probe()
+      await new Promise<void>((resolve) => {
+        ended.set(id, resolve)
+        if (settled.has(id)) resolve()
+      })
+    }
+    const measure = async (before: (probe: number) => Promise<unknown>) => {
       const delays: number[] = []
-      for (let number = 0; number < probes; number++) {
-        delays.push(
-          await millisecondsOf(async () => {
-            const id = await kind.probe()
-            await new Promise<void>((resolve) => {
-              ended.set(id, resolve)
-              if (settled.has(id)) resolve()
-            })
-          }),
-        )
-        await sleep(50)
+      for (let probe = 0; probe < probes; probe++) {
+        await before(probe)
+        // The loud one has taken all places that it gets.
+        await sleep(probe === 0 ? 1_000 : 50)
+        delays.push(await millisecondsOf(probeOnce))
       }
       return p95(delays)
     }
-    const idle = await measure()
-    await kind.saturate()
-    await sleep(1_000)
-    const loaded = await measure()
+    const idle = await measure(async () => {})
+    settled.clear()
+    const loaded = await measure(kind.saturate)
+    const loudDone = settled.size - probes
     await jobs.stop({ timeoutMs: 0 })
     await db.deleteFrom('jobs').execute()
-    const parts = `idle ${idle.toFixed(0)} ms, beside the loud one ${loaded.toFixed(0)} ms, a task ${kind.taskMs.toFixed(0)} ms`
-    print(`${kind.name}: p95 ${parts}`)
-    hold('delay, of three times idle plus a task', loaded / (3 * idle + kind.taskMs), { atMost: 1 })
+    const parts = `idle ${idle.toFixed(0)} ms, beside the loud one ${loaded.toFixed(0)} ms, a task ${taskMs.toFixed(0)} ms`
+    print(`${kind.name}: p95 ${parts}; the loud one ended ${loudDone} jobs meanwhile`)
+    hold('delay, of three times idle plus a task', loaded / (3 * idle + taskMs), { atMost: 1 })
   }
+  print(`load average ${loadavg()[0]?.toFixed(1)}`)
 } finally {
   await app.close()
   await deps.close()
-  model.close()
+  await outside.close()
   await served.close()
 }
 process.exitCode = failedCount() > 0 ? 1 : 0
