@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Provider } from '../conversations/transcripts/provider-calls/read-call.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
-import { dueRows } from '../platform/db/due-rows.ts'
+import type { DueRows } from '../platform/db/due-rows.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
@@ -137,12 +137,25 @@ export const deleteIntegration = (db: Db, org: OrgId, id: string) =>
     .returning('id')
     .executeTakeFirstOrThrow(notFound)
 
-/** Secrets whose time is over are forgotten. */
-export const replacedSecrets = dueRows({
-  table: 'integrations',
-  isDue: (now) => sql`previous_secret_until <= ${now}`,
-  change: sql`previous_secret = NULL, previous_secret_until = NULL`,
-})
+/** Secrets whose time is over are forgotten. They are few, and the table is on every node: none of its rows is locked first. */
+export const replacedSecrets: DueRows = {
+  listOrganizationsAllOrgs: (db, now) =>
+    db
+      .selectFrom('integrations')
+      .select(sql<OrgId>`organization_id`.as('id'))
+      .distinct()
+      .where('previous_secret_until', '<=', now)
+      .execute(),
+  sweep: async (db, org, { now }) => {
+    await db
+      .updateTable('integrations')
+      .set({ previous_secret: null, previous_secret_until: null })
+      .where('organization_id', '=', org)
+      .where('previous_secret_until', '<=', now)
+      .execute()
+    return 0
+  },
+}
 
 /** The conversation of a telephone call, by the id that Twilio gave it. */
 export const findConversationOfCall = async (db: Db, org: OrgId, callSid: string): Promise<string | undefined> => {

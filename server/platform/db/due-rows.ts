@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { placement } from './citus/placement.ts'
 import type { Db, OrgId } from './database.ts'
 
 /** Rows of tenants' tables that are deleted or changed once they are due, organization by organization. */
@@ -30,10 +31,11 @@ export const dueRows = ({ table, isDue, change }: Definition): DueRows => ({
     return rows
   },
   sweep: async (db, org, { now, limit }) => {
-    // What another process is dealing with is left to it.
+    // Skips what another process is dealing with. A row with a copy on every node is never locked.
+    const lock = placement[table] === 'reference' ? sql`` : sql`FOR UPDATE SKIP LOCKED`
     const due = sql`
       SELECT id FROM ${sql.table(table)}
-      WHERE organization_id = ${org} AND ${isDue(now, sql`${org}`)} LIMIT ${limit} FOR UPDATE SKIP LOCKED`
+      WHERE organization_id = ${org} AND ${isDue(now, sql`${org}`)} LIMIT ${limit} ${lock}`
     const isOne = sql`swept.organization_id = ${org} AND swept.id = due.id`
     const { rows } = change
       ? await sql`
