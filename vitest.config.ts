@@ -4,10 +4,7 @@ import { runner } from './test/runner.ts'
 export default defineConfig({
   test: {
     ...runner,
-    include: [
-      ...['server/**/*.test.ts', 'client/**/*.test.ts', 'console/**/*.test.ts', 'test/**/*.test.ts'],
-      ...(process.env.EARSHOT_TEST_CITUS ? ['test/**/*.cluster.ts'] : []),
-    ],
+    include: ['server/**/*.test.ts', 'client/**/*.test.ts', 'console/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: 'test/global-setup.ts',
     setupFiles: 'test/statements.ts',
     // Each file has a server and a database of its own, so files can share a process, which imports the service once.

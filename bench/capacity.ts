@@ -1,6 +1,6 @@
 // How many nodes a load needs: measures what a conversation, a list and an opened conversation take here, and simulates
 // organizations, shards and nodes with these costs. Options: see below; --costs FILE takes what an earlier run printed.
-// With DATABASE_URL at the coordinator of a cluster on this machine, its part and the nodes' are told apart.
+// With DATABASE_URL at the coordinator of a cluster on this machine, its costs are listed apart from those of the nodes.
 
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'

@@ -21,7 +21,7 @@ type Figures = { node: number; coordinator: number; earshot: number }
 
 type Measured = { url: string; folder: string }
 
-/** Runs `count` of them, so many at once. */
+/** Runs it `count` times, with `callers` at once. */
 const repeat = async (count: number, run: (at: number) => Promise<unknown>): Promise<void> => {
   let next = 0
   await Promise.all(

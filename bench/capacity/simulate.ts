@@ -67,15 +67,15 @@ const sharesOf = ({ organizations, inequality }: Load): number[] => {
 /** An organization that is larger than a mean shard gets shards of its own, as `db isolate` gives it. */
 const shardsOf = (shares: number[], shards: number, random: () => number): number[] => {
   const sizes = new Array<number>(shards).fill(0)
-  const alone: number[] = []
+  const isolated: number[] = []
   for (const share of shares) {
-    if (share > 1 / shards) alone.push(share)
+    if (share > 1 / shards) isolated.push(share)
     else {
       const at = Math.floor(random() * shards)
       sizes[at] = (sizes[at] ?? 0) + share
     }
   }
-  return [...sizes, ...alone].toSorted((a, b) => b - a)
+  return [...sizes, ...isolated].toSorted((a, b) => b - a)
 }
 
 /** The largest first, each to the node with least on it. Answers the share of the fullest. */
@@ -89,7 +89,7 @@ const fullestOf = (sizes: number[], nodes: number): number => {
   return held.reduce((most, share) => Math.max(most, share), 0)
 }
 
-/** Arrivals at random at so many cores, the time that each takes drawn as well. Answers the 99th percentile of waits. */
+/** Returns the 99th percentile of waits for a core, with random arrivals and random times of work. */
 const waitAt = (utilization: number, cores: number, meanMs: number, random: () => number): number => {
   if (utilization >= 1) return Infinity
   const freeAt = new Float64Array(cores)
@@ -133,10 +133,10 @@ export const findNodes = (costs: Costs, load: Load, { coresPerNode, diskBytes, s
     utilization <= mostUtilization && diskShare <= mostDisk && p99WaitMs <= mostWaitMs
   const forCores = Math.ceil(nodeCores / coresPerNode / mostUtilization)
   const forDisk = Math.ceil(storedBytes / diskBytes / mostDisk)
-  const alone = sizes[0] ?? 0
-  const fitsAlone =
-    (alone * nodeCores) / coresPerNode <= mostUtilization && (alone * storedBytes) / diskBytes <= mostDisk
-  const most = fitsAlone ? Math.min(mostNodes, sizes.length) : 0
+  const largest = sizes[0] ?? 0
+  const largestFits =
+    (largest * nodeCores) / coresPerNode <= mostUtilization && (largest * storedBytes) / diskBytes <= mostDisk
+  const most = largestFits ? Math.min(mostNodes, sizes.length) : 0
   let nodes = Math.max(1, forCores, forDisk)
   let state = at(nodes)
   while (nodes < most && !holds(state)) {

@@ -83,7 +83,7 @@ export const commands: Record<string, Spec> = {
           ...addNode,
           shards: {
             value: 'NUMBER',
-            about: 'divide the tables into so many shards, when they are placed first; 32 unless said',
+            about: 'how many shards to divide the tables into when they are first placed; 32 by default',
           },
           'dry-run': { about: 'only print the statements' },
           check: { about: 'only tell what lies where, how evenly, and what is left to be placed' },

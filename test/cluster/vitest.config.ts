@@ -9,6 +9,7 @@ export default defineConfig({
     root: join(import.meta.dirname, '../..'),
     include: ['server/**/*.test.ts', 'client/**/*.test.ts', 'test/**/*.test.ts', 'test/cluster/*.check.ts'],
     globalSetup: 'test/cluster/setup.ts',
+    setupFiles: 'test/statements.ts',
     isolate: false,
     maxWorkers: 2,
     testTimeout: 180_000,

@@ -16,14 +16,19 @@ const describeTables = ({ counts, misplaced, left }: Check): string => {
 
 const describeNodes = ({ nodes, skew }: Check): string => {
   const rows = nodes.map(({ node, shardGroups, bytes: held, isReachable }) => [
-    ...[node, `${shardGroups} shards`, bytes(held), isReachable ? '' : 'cannot be reached'],
+    node,
+    `${shardGroups} shards`,
+    bytes(held),
+    isReachable ? '' : 'cannot be reached',
   ])
   return `\n${columns(rows, [1, 2])}The fullest holds ${skew.toFixed(2)} times the mean.\n`
 }
 
 const describeLargest = ({ largest }: Check): string => {
   const rows = largest.map(({ node, bytes: held, organizations }) => [
-    ...[bytes(held), node, organizations.map(({ slug }) => plain(slug)).join(', ') || 'no organization'],
+    bytes(held),
+    node,
+    organizations.map(({ slug }) => plain(slug)).join(', ') || 'no organization',
   ])
   return largest.length === 0 ? '' : `\nThe largest shards, each with organizations in it:\n${columns(rows, [0])}`
 }

@@ -40,7 +40,10 @@ const listNodes = async (client: pg.ClientBase): Promise<NodeState[]> => {
      ORDER BY 1, 2`,
   )
   return rows.map(({ groups, bytes, isReachable, ...node }) => ({
-    ...{ node: nodeName(node), shardGroups: Number(groups), bytes: Number(bytes), isReachable },
+    node: nodeName(node),
+    shardGroups: Number(groups),
+    bytes: Number(bytes),
+    isReachable,
   }))
 }
 
@@ -62,7 +65,9 @@ const listLargest = async (client: pg.ClientBase, anchor: string): Promise<Shard
     [`public.${anchor}`],
   )
   return rows.map(({ bytes, organizations, ...node }) => ({
-    ...{ node: nodeName(node), bytes: Number(bytes), organizations: organizations ?? [] },
+    node: nodeName(node),
+    bytes: Number(bytes),
+    organizations: organizations ?? [],
   }))
 }
 

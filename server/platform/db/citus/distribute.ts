@@ -128,11 +128,12 @@ const watchCopying = (watcher: pg.ClientBase, tell: (bytes: number) => void) => 
     tell(Number(rows[0]?.bytes ?? 0))
   }
   const timer = setInterval(() => {
-    // Progress is worth showing, and that it cannot be shown stops nothing.
-    asking ??= ask().then(
-      () => (asking = undefined),
-      () => (asking = undefined),
-    ) as Promise<void>
+    // A table is placed whether or not its progress can be shown.
+    asking ??= ask()
+      .catch(() => {})
+      .finally(() => {
+        asking = undefined
+      })
   }, askEveryMs)
   return async () => {
     clearInterval(timer)

@@ -70,7 +70,9 @@ export const isolate = (connection: pg.ClientConfig, options: Options): Promise<
     if (!before.isAlone) {
       options.onStep(`giving ${slug} shards of its own`)
       await client.query(`SELECT isolate_tenant_to_new_shard($1::regclass, $2::uuid, 'CASCADE', $3)`, [
-        ...[`public.${anchor}`, id, mode],
+        `public.${anchor}`,
+        id,
+        mode,
       ])
     }
     const home = await findHome(client, anchor, id)
@@ -80,7 +82,12 @@ export const isolate = (connection: pg.ClientConfig, options: Options): Promise<
     if (!wasThere) {
       options.onStep(`moving them to ${nodeName(target)}`)
       await client.query('SELECT citus_move_shard_placement($1, $2, $3, $4, $5, $6)', [
-        ...[home.shardid, home.host, home.port, target.host, target.port, mode],
+        home.shardid,
+        home.host,
+        home.port,
+        target.host,
+        target.port,
+        mode,
       ])
     }
     return { slug, node: nodeName(target), wasAlone: before.isAlone, wasThere }

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { placement } from '../server/platform/db/citus/placement.ts'
-import { NamingClient } from '../server/platform/db/naming-client.ts'
-import { makeKey, makeOrganization } from './make.ts'
-import { listOperations, makeIds, type Org, pathWith, preparedCall, type SweptOperation } from './operations.ts'
-import { serviceKey, testServer } from './server.ts'
+import { placement } from '../../server/platform/db/citus/placement.ts'
+import { NamingClient } from '../../server/platform/db/naming-client.ts'
+import { makeKey, makeOrganization } from '../make.ts'
+import { listOperations, makeIds, type Org, pathWith, preparedCall, type SweptOperation } from '../operations.ts'
+import { serviceKey, testServer } from '../server.ts'
 
 // Reads the statements that the coordinator sends to shards for each operation. Citus reports them as notices.
 
