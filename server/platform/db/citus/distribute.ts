@@ -219,9 +219,10 @@ export const distribute = (connection: pg.ClientConfig, options: Options): Promi
     const { dryRun, nodes = [], shards, onStatement } = options
     if (dryRun) return dryRunOf(client, options)
     await lockPlacement(client)
+    // Adding a node creates the extension.
+    if (nodes.length === 0) await requireCitus(client)
     await requireNobody(client)
     await addNodes(client, nodes)
-    await requireCitus(client)
     for (const setting of placingSettings) await client.query(setting)
     const freed = releasing(await listPlaced(client))
     for (const statement of freed) {
