@@ -41,8 +41,12 @@ const faultsOfWindow = (given: ExportScheduleCreate['window']): Issue[] => {
 
 const faultOfEndpoint = (text: string, { allowedPrivateAddresses }: Environment): string | undefined => {
   const url = URL.parse(text)
-  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') {
+  if (!url || !['https:', 'http:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
     return 'must be an https URL without credentials'
+  }
+  // Which networks these are is checked as the store is connected to.
+  if (url.protocol === 'http:' && allowedPrivateAddresses.length === 0) {
+    return 'must be an https URL: http is only for private networks that the operator allows, and none is allowed'
   }
   if (allowedPrivateAddresses.length === 0 && !isPublicHostByForm(url.hostname)) return 'must have a public host'
   return [text, `${text}/`].includes(`${url.origin}/`) ? undefined : `must be written as ${url.origin}`

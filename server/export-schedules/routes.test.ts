@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { makeExportSchedule, makeOrganization, makeScheduleBody, makeWebhookEndpoint } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
+import { parseSchedule } from './parse.ts'
 import { openTestBucket } from './test-bucket.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
@@ -22,7 +23,7 @@ it('names every fault at once, and stores nothing', async () => {
     await pathsOf({
       recurrence: { every: 'week', at: '02:30', day: 3 },
       window: { kind: 'last', hours: 1, days: 1 },
-      destination: { ...bucket, endpoint: 'http://storage.example.com', fileName: '{month}/../x' },
+      destination: { ...bucket, endpoint: 'ftp://storage.example.com', fileName: '{month}/../x' },
     }),
   ).toEqual(['recurrence.weekday', 'recurrence.day', 'window', 'destination.endpoint', 'destination.fileName'])
   expect(await pathsOf({ recurrence: { every: 'day', at: '2:30' } })).toEqual(['recurrence.at'])
@@ -50,6 +51,17 @@ it('names every fault at once, and stores nothing', async () => {
   expect((await call('GET', '/v1/export-schedules', { key })).body.data).toEqual([])
 })
 
+it('takes a bucket by http where the operator allows its network, and nowhere else', async () => {
+  const { store, destination } = await openTestBucket()
+  const { key } = await makeOrganization(server)
+  const body = { ...(await makeScheduleBody(server, key)), destination: { ...destination, endpoint: store.endpoint } }
+  expect(await create(key, body)).toMatchObject({ status: 201, body: { destination: { endpoint: store.endpoint } } })
+  const given = { destination: { ...destination, type: 's3' as const, endpoint: store.endpoint } }
+  expect(() => parseSchedule(given, { allowedPrivateAddresses: [] })).toThrow(
+    'http is only for private networks that the operator allows, and none is allowed',
+  )
+})
+
 it('tests a bucket where it is named, and says in words what is wrong', async () => {
   const { store, destination, connections } = await openTestBucket()
   const { key } = await makeOrganization(server)
@@ -64,6 +76,7 @@ it('tests a bucket where it is named, and says in words what is wrong', async ()
   expect(await messageOf({ endpoint: 'https://127.0.0.1:1' })).toContain('The request failed')
   const before = connections()
   expect(await messageOf({ endpoint: 'https://10.0.0.1' })).toContain('not at a public address')
+  expect(await messageOf({ endpoint: 'http://10.0.0.1' })).toContain('http is for private networks')
   expect(connections()).toBe(before)
   expect((await call('GET', '/v1/export-schedules', { key })).body.data).toEqual([])
   const { status, body: made } = await create(key, body)

@@ -99,7 +99,8 @@ const bucketFields = {
   endpoint: Type.String({
     minLength: 1,
     maxLength: 500,
-    description: 'Of a store other than AWS: https, on a public host.',
+    description:
+      'Of a store other than AWS: https, on a public host. In private networks that the operator allows, http as well.',
     examples: ['https://storage.example.com'],
   }),
   accessKeyId: Type.String({ pattern: '^[\\x21-\\x7e]{1,128}$', examples: ['AKIAIOSFODNN7EXAMPLE'] }),

@@ -41,7 +41,11 @@ export const askProvider = async (
   try {
     // Redirects are not followed: the key goes to the address that somebody chose, and nowhere else.
     const answer = await outbound.request(baseUrl.replace(/\/+$/, '') + path, {
-      ...{ method, headers, maxBytes, timeoutMs },
+      method,
+      headers,
+      maxBytes,
+      timeoutMs,
+      plainHttp: 'allowed networks',
       ...(body && { body: JSON.stringify(body) }),
     })
     const { status } = answer

@@ -53,13 +53,24 @@ const within = (address: ipaddr.IPv4 | ipaddr.IPv6, networks: Network[]) =>
 /** ipaddr.js takes ::8.8.8.8 for a mapped address, which it is not; the URL parser reads all forms right. */
 const withoutDots = (text: string) => new URL(`http://[${text}]/`).hostname.slice(1, -1)
 
-/** `text` is an address as a resolver or a socket writes it; anything else is not allowed. */
-export const isAllowedAddress = (text: string, allowedPrivate: Network[] = []): boolean => {
+/** `text` is an address as a resolver or a socket writes it; undefined if it is anything else. */
+const readAddress = (text: string) => {
   // A zone (fe80::1%eth0) names an interface of this machine.
-  if (isIP(text) === 0 || text.includes('%')) return false
+  if (isIP(text) === 0 || text.includes('%')) return undefined
   const written = ipaddr.parse(isIP(text) === 6 ? withoutDots(text) : text)
   const address = within(written, carriersOfIPv4) ? new ipaddr.IPv4(written.toByteArray().slice(-4)) : written
-  if (within(address, allowedPrivate) || within(written, allowedPrivate)) return true
+  return { written, address }
+}
+
+/** Whether an address lies in one of these networks, however it is written. */
+export const isWithin = (text: string, networks: Network[]): boolean => {
+  const read = readAddress(text)
+  return read !== undefined && (within(read.address, networks) || within(read.written, networks))
+}
+
+export const isPublicAddress = (text: string): boolean => {
+  const address = readAddress(text)?.address
+  if (address === undefined) return false
   return address.kind() === 'ipv4'
     ? !within(address, specialIPv4)
     : within(address, globalIPv6) && !within(address, specialIPv6)

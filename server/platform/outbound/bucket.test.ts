@@ -27,11 +27,11 @@ const open = async (
 ) => {
   const outbound = openOutbound({ allowedPrivateAddresses: [] })
   onTestFinished(outbound.close)
-  const asked: (Pick<OutboundRequest, 'headers' | 'httpsOnly' | 'minimumRate'> & { url: string })[] = []
+  const asked: (Pick<OutboundRequest, 'headers' | 'plainHttp' | 'minimumRate'> & { url: string })[] = []
   const noting: typeof outbound = {
     ...outbound,
-    request: async (url, { method, headers = {}, httpsOnly = false, minimumRate }) => {
-      asked.push({ url: String(url), headers, httpsOnly, ...(minimumRate && { minimumRate }) })
+    request: async (url, { method, headers = {}, plainHttp, minimumRate }) => {
+      asked.push({ url: String(url), headers, ...(plainHttp && { plainHttp }), ...(minimumRate && { minimumRate }) })
       const { status, headers: answered = {}, body = '' } = answer(`${method} ${url}`)
       return { status, headers: answered, body: Buffer.from(body) }
     },
@@ -53,7 +53,7 @@ test.each([
   await bucket.put("dt=1/it's.csv", file(), new AbortController().signal)
   expect(asked.map(({ url }) => url.replace(/\?.*/, ''))).toEqual([`${at}dt%3D1/it%27s.csv`])
   expect(asked[0]).toMatchObject({
-    httpsOnly: true,
+    plainHttp: 'allowed networks',
     headers: {
       authorization: expect.stringContaining('AKIATEST'),
       'content-md5': createHash('md5').update(content).digest('base64'),

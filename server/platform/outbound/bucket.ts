@@ -99,7 +99,7 @@ const handlerOver = ({ request }: Pick<Outbound, 'request'>, timeoutMs: number) 
       maxBytes: maxAnswerBytes,
       timeoutMs,
       minimumRate: method === 'POST' && 'uploadId' in query ? assemblyRate : minimumRate,
-      httpsOnly: true,
+      plainHttp: 'allowed networks',
     })
     const answered = Object.entries(answer.headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')])
     return {

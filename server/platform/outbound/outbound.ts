@@ -5,9 +5,9 @@ import { isIP, type LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
 import { buildConnector, Client } from 'undici'
 import { inRequestSpan } from '../telemetry/span.ts'
-import { isAllowedAddress, parseNetworks } from './addresses.ts'
+import { isPublicAddress, isWithin, parseNetworks } from './addresses.ts'
 import { OutboundError, toOutboundError } from './errors.ts'
-import { firstHop, hopAfter, type OutboundHeaders, type OutboundRequest } from './request.ts'
+import { firstHop, hopAfter, type OutboundHeaders, type OutboundRequest, type PlainHttp } from './request.ts'
 
 export type OutboundOptions = {
   /** Networks in CIDR form that are reached although they are not public. */
@@ -32,29 +32,34 @@ const connectTimeoutMs = 10_000
 
 const tooLarge = (maxBytes: number) => new OutboundError('too_large', `The answer has more than ${maxBytes} bytes.`)
 
-const forbidden = (hostname: string) =>
-  new OutboundError('forbidden_address', `${hostname} is not at a public address, which is all that may be reached.`)
+const forbidden = (hostname: string, allowedOnly: boolean) =>
+  new OutboundError(
+    'forbidden_address',
+    allowedOnly
+      ? `${hostname} may be reached by https only: http is for private networks that the operator allows.`
+      : `${hostname} is not at a public address, which is all that may be reached.`,
+  )
 
-type Connect = (signal: AbortSignal) => buildConnector.connector
+/** With `allowedOnly`, public addresses are not reached either. */
+type Connect = (signal: AbortSignal, allowedOnly: boolean) => buildConnector.connector
 
 /** Connects to permitted addresses only: what is checked here is what the socket is given, so DNS has no second say. */
 const openConnector = (options: OutboundOptions): Connect => {
   const allowed = parseNetworks(options.allowedPrivateAddresses)
-  const isAllowed = (address: string) => isAllowedAddress(address, allowed)
   const resolve = options.resolve ?? ((hostname) => lookupName(hostname, { all: true }))
 
-  const lookup: LookupFunction = (hostname, { all }, callback) => {
-    const answer = (addresses: LookupAddress[]) => {
-      const permitted = addresses.filter(({ address }) => isAllowed(address))
-      const [first] = permitted
-      if (!first) callback(forbidden(hostname), '')
-      else if (all) callback(null, permitted)
-      else callback(null, first.address, first.family)
+  return (signal, allowedOnly) => {
+    const isAllowed = (address: string) => isWithin(address, allowed) || (!allowedOnly && isPublicAddress(address))
+    const lookup: LookupFunction = (hostname, { all }, callback) => {
+      const answer = (addresses: LookupAddress[]) => {
+        const permitted = addresses.filter(({ address }) => isAllowed(address))
+        const [first] = permitted
+        if (!first) callback(forbidden(hostname, allowedOnly), '')
+        else if (all) callback(null, permitted)
+        else callback(null, first.address, first.family)
+      }
+      resolve(hostname).then(answer, (error: Error) => callback(error, ''))
     }
-    resolve(hostname).then(answer, (error: Error) => callback(error, ''))
-  }
-
-  return (signal) => {
     const connect = buildConnector({
       timeout: connectTimeoutMs,
       allowH2: false,
@@ -65,14 +70,16 @@ const openConnector = (options: OutboundOptions): Connect => {
     } as buildConnector.BuildOptions)
     return (target, callback) => {
       // A literal address is connected to without any look-up.
-      if (isIP(target.hostname) && !isAllowed(target.hostname)) return callback(forbidden(target.hostname), null)
+      if (isIP(target.hostname) && !isAllowed(target.hostname)) {
+        return callback(forbidden(target.hostname, allowedOnly), null)
+      }
       connect(target, (...[error, socket]) => {
         if (error) return callback(error, null)
         // Once more on what was reached, in case a later Node or undici finds another way there.
         const { remoteAddress } = socket
         if (remoteAddress && isAllowed(remoteAddress)) return callback(null, socket)
         socket.destroy()
-        callback(remoteAddress ? forbidden(target.hostname) : new Error('The connection was lost.'), null)
+        callback(remoteAddress ? forbidden(target.hostname, allowedOnly) : new Error('The connection was lost.'), null)
       })
     }
   }
@@ -82,10 +89,10 @@ const openConnector = (options: OutboundOptions): Connect => {
  * A connection for one hop. Each has its own: every one is resolved and checked anew, nothing is shared between
  * tenants, and nothing stays open to the outside.
  */
-const openClient = (origin: string, connect: Connect, signal: AbortSignal) => {
+const openClient = (url: URL, plainHttp: PlainHttp, connect: Connect, signal: AbortSignal) => {
   signal.throwIfAborted()
-  const client = new Client(origin, {
-    connect: connect(signal),
+  const client = new Client(url.origin, {
+    connect: connect(signal, url.protocol === 'http:' && plainHttp === 'allowed networks'),
     pipelining: 0,
     maxHeaderSize: maxResponseHeaderBytes,
     // The deadline of the whole request covers both.
@@ -119,13 +126,13 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
       return release()
     }
 
-    const { maxRedirects = 0, httpsOnly = false, maxBytes, minimumRate } = request
+    const { maxRedirects = 0, plainHttp = 'anywhere', maxBytes, minimumRate } = request
     const tooSlow = () => controller.abort(new OutboundError('timed_out', 'The other side was too slow.'))
     const patience = minimumRate && openPatience(minimumRate, tooSlow)
     try {
       let hop = firstHop(given, request)
       for (let followed = 0; ; followed++) {
-        const opened = openClient(hop.url.origin, connect, signal)
+        const opened = openClient(hop.url, plainHttp, connect, signal)
         release = opened.release
         const { url, method } = hop
         const path = url.pathname + url.search
@@ -134,7 +141,7 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
         const response = await (patience ? patience.wait(answer) : answer)
         // A body that fails before anyone reads it must not end the process.
         response.body.on('error', () => {})
-        const next = maxRedirects > 0 ? hopAfter(hop, response, httpsOnly) : undefined
+        const next = maxRedirects > 0 ? hopAfter(hop, response, plainHttp) : undefined
         if (!next) {
           const length = hop.method === 'HEAD' ? 0 : Number(response.headers['content-length'] ?? 0)
           if (length > maxBytes) throw tooLarge(maxBytes)

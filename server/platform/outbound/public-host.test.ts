@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isAllowedAddress, parseNetworks } from './addresses.ts'
+import { isPublicAddress, isWithin, parseNetworks } from './addresses.ts'
 import { isPublicHostByForm } from './public-host.ts'
 
 describe('addresses', () => {
@@ -26,7 +26,7 @@ describe('addresses', () => {
     '::ffff:808:808',
     '64:ff9b::8.8.8.8',
   ])('%s may be reached', (address) => {
-    expect(isAllowedAddress(address)).toBe(true)
+    expect(isPublicAddress(address)).toBe(true)
   })
 
   test.each([
@@ -93,16 +93,16 @@ describe('addresses', () => {
     '127.1',
     '8.8.8.8.',
   ])('%j may not be reached', (address) => {
-    expect(isAllowedAddress(address)).toBe(false)
+    expect(isPublicAddress(address)).toBe(false)
   })
 
   test('what an operator allows may be reached, in mapped form too, and nothing beside it', () => {
     const allowed = parseNetworks(['10.1.0.0/16', 'fd12::/16'])
     for (const address of ['10.1.2.3', '::ffff:10.1.2.3', 'fd12::1']) {
-      expect(isAllowedAddress(address, allowed), address).toBe(true)
+      expect(isWithin(address, allowed), address).toBe(true)
     }
     for (const address of ['10.2.0.1', 'fd13::1', '127.0.0.1', '::ffff:10.2.0.1', '2002:a01:203::1']) {
-      expect(isAllowedAddress(address, allowed), address).toBe(false)
+      expect(isWithin(address, allowed), address).toBe(false)
     }
   })
 })

@@ -106,7 +106,7 @@ describe('redirects', () => {
 
   test('leave https only for https', async () => {
     const server = await redirectTo('http://example.com/')
-    const refused = open().request(`${server.url}/`, { ...follow, httpsOnly: true })
+    const refused = open().request(`${server.url}/`, { ...follow, plainHttp: 'nowhere' })
     await expect(refused).rejects.toMatchObject(forbidden)
   })
 })

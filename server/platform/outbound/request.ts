@@ -16,8 +16,11 @@ export type OutboundRequest = {
   minimumRate?: { bytesPerSecond: number; longestWaitMs: number }
   /** 0 (the default) hands a redirect back as it is; more follows that many, and one further is an error. */
   maxRedirects?: number
-  httpsOnly?: boolean
+  /** Where http without TLS may lead: anywhere by default, only to networks that the operator allows, or nowhere. */
+  plainHttp?: PlainHttp
 }
+
+export type PlainHttp = 'anywhere' | 'allowed networks' | 'nowhere'
 
 export type OutboundHeaders = Record<string, string | string[] | undefined>
 
@@ -39,14 +42,12 @@ const harmlessHeaders = new Set(['accept', 'accept-encoding', 'accept-language',
 const keepHeaders = (headers: Record<string, string>, keep: (name: string) => boolean) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => keep(name)))
 
-const readUrl = (text: string, base: URL | undefined, httpsOnly: boolean): URL => {
+const readUrl = (text: string, base: URL | undefined, plainHttp: PlainHttp): URL => {
   const url = base ? URL.parse(text, base.href) : URL.parse(text)
   if (!url) throw new OutboundError('failed', 'The address is not a URL.')
-  if (url.protocol !== 'https:' && (httpsOnly || url.protocol !== 'http:')) {
-    throw new OutboundError(
-      'forbidden_address',
-      `Only ${httpsOnly ? 'https' : 'http and https'} addresses may be reached.`,
-    )
+  if (url.protocol !== 'https:' && (plainHttp === 'nowhere' || url.protocol !== 'http:')) {
+    const protocols = plainHttp === 'nowhere' ? 'https' : 'http and https'
+    throw new OutboundError('forbidden_address', `Only ${protocols} addresses may be reached.`)
   }
   if (url.username || url.password) {
     throw new OutboundError('forbidden_address', 'An address with a user name or password is not reached.')
@@ -58,7 +59,7 @@ export const firstHop = (url: string | URL, request: OutboundRequest): Hop => {
   const given = Object.entries(request.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const)
   const headers = { 'user-agent': 'Earshot', 'accept-encoding': 'identity', ...Object.fromEntries(given) }
   return {
-    url: readUrl(String(url), undefined, request.httpsOnly ?? false),
+    url: readUrl(String(url), undefined, request.plainHttp ?? 'anywhere'),
     method: request.method,
     headers: keepHeaders(headers, (name) => !ownHeaders.has(name)),
     body: request.body,
@@ -69,11 +70,11 @@ export const firstHop = (url: string | URL, request: OutboundRequest): Hop => {
 export const hopAfter = (
   hop: Hop,
   response: { statusCode: number; headers: OutboundHeaders },
-  httpsOnly: boolean,
+  plainHttp: PlainHttp,
 ): Hop | undefined => {
   const { location } = response.headers
   if (!redirects.includes(response.statusCode) || typeof location !== 'string') return undefined
-  const url = readUrl(location, hop.url, httpsOnly)
+  const url = readUrl(location, hop.url, plainHttp)
   const toGet =
     (response.statusCode === 303 && hop.method !== 'HEAD') || (response.statusCode <= 302 && hop.method === 'POST')
   const headers = keepHeaders(

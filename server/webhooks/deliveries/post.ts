@@ -49,7 +49,7 @@ export const post = async (
   try {
     const { url, headers, body } = request
     const options = { method: 'POST', headers, body, timeoutMs, maxBytes: Number.MAX_SAFE_INTEGER } as const
-    const response = await outbound.stream(url, { ...options, httpsOnly: true, maxRedirects: 0 })
+    const response = await outbound.stream(url, { ...options, plainHttp: 'nowhere', maxRedirects: 0 })
     const answer = await readBeginning(response.body)
     const retryAfterMs = readRetryAfter(response.headers['retry-after'], at)
     return { at, durationMs: durationMs(), statusCode: response.status, error: null, answer, retryAfterMs }
