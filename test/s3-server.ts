@@ -35,6 +35,15 @@ const xml = (root: string, content: string): Answer => ({
 const etag = (body: Buffer) => `"${createHash('md5').update(body).digest('hex')}"`
 const minPartBytes = 5 * 1024 * 1024
 
+/** By which the client of a service finds its credentials, and nothing of this machine's. */
+export const environmentOf = ({ accessKeyId, secretAccessKey, region }: Credentials): Record<string, string> => ({
+  AWS_ACCESS_KEY_ID: accessKeyId,
+  AWS_SECRET_ACCESS_KEY: secretAccessKey,
+  AWS_REGION: region,
+  AWS_CONFIG_FILE: '/dev/null',
+  AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+})
+
 export const startS3Server = async ({ bucket = 'earshot-test', pageSize = 3 } = {}) => {
   const credentials: Credentials = {
     accessKeyId: 'AKIATEST',
@@ -174,14 +183,7 @@ export const startS3Server = async ({ bucket = 'earshot-test', pageSize = 3 } = 
     endpoint: `http://127.0.0.1:${port}`,
     bucket,
     credentials,
-    /** By which the client of a service finds its credentials, and nothing of this machine's. */
-    environment: {
-      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-      AWS_REGION: credentials.region,
-      AWS_CONFIG_FILE: '/dev/null',
-      AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
-    },
+    environment: environmentOf(credentials),
     objects,
     uploads,
     requests,
@@ -196,7 +198,7 @@ export const startS3Server = async ({ bucket = 'earshot-test', pageSize = 3 } = 
 export type S3Server = Awaited<ReturnType<typeof startS3Server>>
 
 /** For a client in this process; `vi.unstubAllEnvs` ends it. */
-export const stubEnvironment = ({ environment }: S3Server): void => {
+export const stubEnvironment = ({ environment }: Pick<S3Server, 'environment'>): void => {
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
   vi.stubEnv('AWS_SESSION_TOKEN', undefined)
 }

@@ -6,7 +6,8 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type S3Server, startS3Server, stubEnvironment } from '../../../test/s3-server.ts'
+import { openTestBucket } from '../../../test/s3.ts'
+import { stubEnvironment } from '../../../test/s3-server.ts'
 import { anyText } from '../../../test/text.ts'
 import type { Config } from '../../config.ts'
 import { newId } from '../ids.ts'
@@ -19,7 +20,7 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('bas
 const text = { contentType: 'text/csv; charset=utf-8' }
 
 let folder: string
-let s3: S3Server
+let s3: Awaited<ReturnType<typeof openTestBucket>>
 let blobs: Blobs
 let key: string
 
@@ -32,7 +33,7 @@ const open = (storage: Config['storage']) =>
   })
 
 beforeAll(async () => {
-  s3 = await startS3Server()
+  s3 = await openTestBucket()
   stubEnvironment(s3)
   vi.stubEnv('AWS_REGION', undefined)
   vi.stubEnv('AWS_DEFAULT_REGION', undefined)
@@ -78,7 +79,7 @@ describe.each(['file', 's3'] as const)('%s', (kind) => {
     expect(found).toMatchObject({ bytes: size, totalBytes: size, ...text })
     expect(found && (await buffer(found.stream)).equals(bytes)).toBe(true)
     expect(await blobs.head(key)).toMatchObject({ bytes: size, ...text })
-    expect(s3.uploads.size).toBe(0)
+    expect(await s3.countUploads()).toBe(0)
   })
 
   test('replaces bytes and content type together', async () => {
@@ -144,7 +145,7 @@ describe.each(['file', 's3'] as const)('%s', (kind) => {
     expect(source.destroyed).toBe(true)
     expect(await blobs.head(key)).toBeUndefined()
     expect(await keysOf('')).toEqual([])
-    expect(s3.uploads.size).toBe(0)
+    expect(await s3.countUploads()).toBe(0)
     expect(await blobs.put(key, [Buffer.alloc(maxBytes)], { ...text, maxBytes })).toMatchObject({ bytes: maxBytes })
   })
 
@@ -156,7 +157,7 @@ describe.each(['file', 's3'] as const)('%s', (kind) => {
     }
     await expect(blobs.put(key, failing(), text)).rejects.toThrow('the sender went away')
     expect(await read()).toBe('before')
-    expect(s3.uploads.size).toBe(0)
+    expect(await s3.countUploads()).toBe(0)
   })
 
   test('a sender that is cut off leaves nothing', async () => {
@@ -197,7 +198,7 @@ describe.each(['file', 's3'] as const)('%s', (kind) => {
     await blobs.check()
     await blobs.check()
     expect(await keysOf('')).toEqual([])
-    expect([...s3.objects.keys()].filter((name) => name.includes('.check'))).toEqual([])
+    expect((await s3.listKeys()).filter((name) => name.includes('.check'))).toEqual([])
   })
 
   test('a link on this service says what to serve, for good', async () => {
@@ -248,7 +249,7 @@ describe('signed links to S3', () => {
     )
     expect(response.headers.get('cache-control')).toBe('private, no-store')
     expect(await response.text()).toBe('0123456789')
-    expect([...s3.objects.keys()]).toContain(`a/b/${key}`)
+    expect(await s3.listKeys()).toContain(`a/b/${key}`)
   })
 
   test('serve ranges', async () => {
@@ -266,7 +267,8 @@ describe('signed links to S3', () => {
     expect((await fetch(other)).status).toBe(403)
     expect((await fetch(url, { method: 'DELETE' })).status).toBe(403)
     expect((await fetch(url.replace('604800', '604799'))).status).toBe(403)
-    expect((await fetch(url.split('?')[0] ?? '')).status).toBe(403)
+    // Swift answers 400 to a request without a signature.
+    expect([400, 403]).toContain((await fetch(url.split('?')[0] ?? '')).status)
   })
 
   test('any character of a name arrives', async () => {
