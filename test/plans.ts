@@ -5,6 +5,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { afterAll } from 'vitest'
 import type { Db } from '../server/platform/db/database.ts'
+import { type SessionSettings, setSession } from '../server/platform/db/session.ts'
 import type { DB } from '../server/platform/db/tables.ts'
 import { testDatabase } from './database.ts'
 
@@ -19,10 +20,9 @@ export type Plan = {
 
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
 
-/** `settings` as the command line of the server takes them. */
-export const openPlans = async (settings = '') => {
+export const openPlans = async (settings: SessionSettings = {}) => {
   const { connection, drop } = await testDatabase()
-  const pool = new pg.Pool({ ...connection, max: 1, options: `-c TimeZone=UTC ${settings}` })
+  const pool = new pg.Pool({ ...connection, max: 1, onConnect: (client) => setSession(client, settings) })
   // A pool that has ended is still closing its connection, which ends sooner where the database is dropped.
   pool.on('error', () => {})
   const executed: { sql: string; parameters: readonly unknown[] }[] = []

@@ -11,6 +11,7 @@ import { openDeps } from '../server/deps.ts'
 import { openDatabase } from '../server/platform/db/database.ts'
 import { dumpSchema } from '../server/platform/db/dump.ts'
 import { migrate } from '../server/platform/db/migrate.ts'
+import { setSession } from '../server/platform/db/session.ts'
 import { type Attempt, defineJob } from '../server/platform/jobs/define-job.ts'
 import { openJobs } from '../server/platform/jobs/queue.ts'
 import { openLog } from '../server/platform/log.ts'
@@ -32,8 +33,9 @@ const folder = await mkdtemp(join(tmpdir(), 'earshot-upgrade-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const connect = async (connection: pg.ClientConfig) => {
-  const client = new pg.Client({ ...connection, options: '-c TimeZone=UTC' })
+  const client = new pg.Client(connection)
   await client.connect()
+  await setSession(client, {})
   return client
 }
 

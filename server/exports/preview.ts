@@ -65,8 +65,8 @@ const readPreview = async (deps: Deps, org: OrgId, config: Configuration) => {
   const { monitors, match, versionScope } = config
   const selection = { ...order.selection, ...parseFilter({ monitors, match }) }
   const count = await countSelected(db, org, selection, versionScope)
-  const primary = { ...database.connection, statement_timeout: longestStatementMs }
-  const snapshot = await connect({ primary }, { note: () => {} })
+  const settings = { statement_timeout: longestStatementMs }
+  const snapshot = await connect({ primary: database.connection }, { note: () => {}, settings })
   try {
     const reading = await openReading(snapshot, makePlan(db, order))
     const rows: Cell[][] = []

@@ -11,7 +11,7 @@ const { describe } = onPlainPostgres('reads plans of one node')
 const conversationCount = 250_000
 const transcriptCount = 50_000
 
-const { pool, db, explain } = await openPlans('-c maintenance_work_mem=256MB')
+const { pool, db, explain } = await openPlans({ maintenance_work_mem: '256MB' })
 
 const id = (kind: number, number: number) => `0197a3b0-000${kind}-7000-8000-${String(number).padStart(12, '0')}`
 /** The same in SQL, of an expression. */

@@ -1,7 +1,10 @@
 import type { ClientConfig } from 'pg'
+import type { SessionSettings } from '../../platform/db/session.ts'
 import { logPosition, openSnapshot, type Snapshot } from '../../platform/db/snapshot.ts'
 
 export type Connections = { primary: ClientConfig; replica?: ClientConfig }
+
+type Options = { note: (text: string) => void; timeoutMs?: number; settings?: SessionSettings }
 
 const applicationName = 'earshot export'
 const replicaTimeoutMs = 30_000
@@ -12,12 +15,12 @@ const replicaTimeoutMs = 30_000
  */
 export const connect = async (
   { primary, replica }: Connections,
-  { note, timeoutMs = replicaTimeoutMs }: { note: (text: string) => void; timeoutMs?: number },
+  { note, timeoutMs = replicaTimeoutMs, settings = {} }: Options,
 ): Promise<Snapshot> => {
   if (replica) {
     const position = await logPosition(primary, applicationName)
     try {
-      const snapshot = await openSnapshot(replica, { applicationName, wait: { position, timeoutMs } })
+      const snapshot = await openSnapshot(replica, { applicationName, settings, wait: { position, timeoutMs } })
       note(snapshot ? 'the export reads a replica' : 'the replica is too far behind; the export reads the primary')
       if (snapshot) return snapshot
     } catch (error) {
@@ -26,7 +29,7 @@ export const connect = async (
       )
     }
   }
-  const snapshot = await openSnapshot(primary, { applicationName })
+  const snapshot = await openSnapshot(primary, { applicationName, settings })
   if (!snapshot) throw new Error('A primary is not waited for')
   return snapshot
 }

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { NamingClient } from './naming-client.ts'
 import { recordQuery } from './query-spans.ts'
+import { type SessionSettings, setSession } from './session.ts'
 import type { DB } from './tables.ts'
 
 /** A pool or an open transaction: queries take either. */
@@ -20,8 +21,8 @@ export type DatabaseOptions = {
   answerTimeoutMs?: number
   /** Told of a pooled connection's loss; pg would otherwise end the process. */
   onConnectionLost?: (error: Error) => void
-  /** Settings of its sessions, as the command line of the server takes them. */
-  settings?: string
+  /** Further settings of its sessions. */
+  settings?: SessionSettings
   /** Statements become spans of what asked them. */
   traced?: boolean
 }
@@ -56,17 +57,18 @@ export const poolOf = (db: Db): pg.Pool | undefined => pools.get(db)
 export const openDatabase = (options: DatabaseOptions): Database => {
   const connection: pg.PoolConfig = { ...options.connection, application_name: options.applicationName }
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000
+  const settings = {
+    ...{ statement_timeout: statementTimeoutMs, idle_in_transaction_session_timeout: 60_000 },
+    ...options.settings,
+  }
   const pool = new pg.Pool({
     ...connection,
     Client: NamingClient,
     max: options.poolSize ?? 10,
     // A pool that cannot give a connection within this time answers 503 instead of queueing for ever.
     connectionTimeoutMillis: 5_000,
-    statement_timeout: statementTimeoutMs,
     query_timeout: options.answerTimeoutMs ?? statementTimeoutMs + answerMarginMs,
-    idle_in_transaction_session_timeout: 60_000,
-    // Every session speaks UTC, whatever the server's or the operating system's zone.
-    options: `-c TimeZone=UTC ${options.settings ?? ''}`.trim(),
+    onConnect: (client) => setSession(client, settings),
   })
   // The pool says that it has ended before its last connections are gone, which the server may cut then.
   let closing = false

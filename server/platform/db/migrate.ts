@@ -9,6 +9,7 @@ import type { Log } from '../log.ts'
 import { runOnCluster } from './citus/statements.ts'
 import { isDistributed } from './citus/tables.ts'
 import type { Db } from './database.ts'
+import { setSession, unhurried } from './session.ts'
 
 type MigrateOptions = {
   log: Log
@@ -124,12 +125,12 @@ const withClient = async <T>(connection: pg.ClientConfig, use: (client: pg.Clien
     ...connection,
     application_name: 'earshot migrations',
     connectionTimeoutMillis: 10_000,
-    options: '-c TimeZone=UTC -c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0',
   })
   // A lost connection fails the query under way; without a listener it would end the process as well.
   client.on('error', () => {})
-  await client.connect()
   try {
+    await client.connect()
+    await setSession(client, unhurried)
     await requireVersion(client)
     return await use(client)
   } finally {

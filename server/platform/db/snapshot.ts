@@ -4,6 +4,7 @@ import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import pg from 'pg'
+import { type SessionSettings, setSession } from './session.ts'
 
 /**
  * Told of each tuple of a binary COPY, from its count of fields to its end. The view is of what came from the socket
@@ -152,12 +153,12 @@ const holds = async (client: pg.Client, { position, timeoutMs }: Wait): Promise<
   }
 }
 
-type SnapshotOptions = { applicationName: string; wait?: Wait }
+type SnapshotOptions = { applicationName: string; settings?: SessionSettings; wait?: Wait }
 
 /** Undefined when the server was waited for in vain. */
 export const openSnapshot = async (
   connection: pg.ClientConfig,
-  { applicationName, wait }: SnapshotOptions,
+  { applicationName, settings, wait }: SnapshotOptions,
 ): Promise<Snapshot | undefined> => {
   const { socket, divert } = openSocket()
   const client = new pg.Client({
@@ -165,13 +166,13 @@ export const openSnapshot = async (
     stream: () => socket,
     application_name: applicationName,
     connectionTimeoutMillis: 10_000,
-    // Compiling a statement just in time costs more than it gains in many of moderate size.
-    options: '-c TimeZone=UTC -c jit=off',
   })
   // A connection lost between two statements would end the process; the next statement tells of it.
   client.on('error', () => {})
   try {
     await client.connect()
+    // Compiling a statement just in time costs more than it gains in many of moderate size.
+    await setSession(client, { jit: 'off', ...settings })
     if (wait && !(await holds(client, wait))) {
       await client.end()
       return undefined

@@ -1,5 +1,6 @@
 // Taking jobs, in turns between organizations.
 import { type Database, type OrgId, openDatabase } from '../db/database.ts'
+import type { SessionSettings } from '../db/session.ts'
 import type { TakenJob } from './attempt.ts'
 import { type Backlog, listBacklogs, takeJobs } from './queries.ts'
 import { shareOut } from './share-out.ts'
@@ -22,9 +23,12 @@ export type Taker = {
  * Jobs are taken on connections of their own, which keep their plans. How many jobs there are changes within seconds, so
  * that statistics never fit: a plan must read few rows through an index, whatever they say.
  */
-export const sessionSettings = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin']
-  .map((way) => `-c enable_${way}=off`)
-  .join(' ')
+export const sessionSettings: SessionSettings = {
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+}
 
 export const openTaker = ({ connection }: Pick<Database, 'connection'>): Taker => {
   const { db, close } = openDatabase({

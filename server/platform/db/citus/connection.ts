@@ -1,6 +1,7 @@
 // What every command about a Citus cluster begins with.
 
 import pg from 'pg'
+import { setSession, unhurried } from '../session.ts'
 
 /** Told to the operator as it stands. */
 export class ClusterError extends Error {
@@ -28,14 +29,13 @@ export const withClient = async <T>(
     ...connection,
     application_name: applicationName,
     connectionTimeoutMillis: 10_000,
-    options: '-c TimeZone=UTC -c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0',
   })
   // A lost connection fails the query under way; without a listener it would end the process as well.
   client.on('error', () => {})
-  await client.connect()
   try {
+    await client.connect()
     // Where the migrations put the tables, and Citus some of its views.
-    await client.query('SET search_path = public')
+    await setSession(client, { ...unhurried, search_path: 'public' })
     return await use(client)
   } finally {
     // Also gives a lock back.
