@@ -1,0 +1,43 @@
+// A PostgreSQL of a test's own, whose roles, settings, and replication are the test's to choose.
+
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { openEmbedded } from '../server/platform/db/embedded.ts'
+import { openLog } from '../server/platform/log.ts'
+import { makeDataDir } from './earshot.ts'
+import { afterwards } from './server.ts'
+
+const log = openLog({ write: () => {} })
+
+export const startDatabase = async (settings: Record<string, string> = {}, dataDir?: string) => {
+  const folder = dataDir ?? (await makeDataDir())
+  const { connection, close } = await openEmbedded({
+    ...{ dataDir: folder, log, applicationName: 'test' },
+    settings: { fsync: 'off', ...settings },
+  })
+  afterwards(close)
+  return { dataDir: folder, connection }
+}
+
+/** Runs statements one after the other, and returns the column `value` of the last one's first row. */
+export const runOn = async (database: pg.ClientConfig, ...statements: string[]) => {
+  const client = new pg.Client(database)
+  await client.connect()
+  try {
+    let value: unknown
+    for (const statement of statements) value = (await client.query(statement)).rows[0]?.value
+    return value
+  } finally {
+    await client.end()
+  }
+}
+
+/** Admits connections that a line of pg_hba.conf describes. Under root, only the superuser is admitted otherwise. */
+export const letIn = async ({ dataDir, connection }: Awaited<ReturnType<typeof startDatabase>>, line: string) => {
+  if (process.getuid?.() !== 0) return
+  const path = join(dataDir, 'postgres.hba')
+  // The first line that matches counts.
+  await writeFile(path, `${line}\n${await readFile(path, 'utf8')}`)
+  await runOn(connection, 'SELECT pg_reload_conf()')
+}
