@@ -5,7 +5,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { afterAll } from 'vitest'
 import type { Db } from '../server/platform/db/database.ts'
-import { type SessionSettings, setSession } from '../server/platform/db/session.ts'
+import { planning, type SessionSettings, setSession } from '../server/platform/db/session.ts'
 import type { DB } from '../server/platform/db/tables.ts'
 import { testDatabase } from './database.ts'
 
@@ -22,7 +22,11 @@ const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nod
 
 export const openPlans = async (settings: SessionSettings = {}) => {
   const { connection, drop } = await testDatabase()
-  const pool = new pg.Pool({ ...connection, max: 1, onConnect: (client) => setSession(client, settings) })
+  const pool = new pg.Pool({
+    ...connection,
+    max: 1,
+    onConnect: (client) => setSession(client, { ...planning, ...settings }),
+  })
   // A pool that has ended is still closing its connection, which ends sooner where the database is dropped.
   pool.on('error', () => {})
   const executed: { sql: string; parameters: readonly unknown[] }[] = []

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { NamingClient } from './naming-client.ts'
 import { recordQuery } from './query-spans.ts'
-import { type SessionSettings, setSession } from './session.ts'
+import { planning, type SessionSettings, setSession } from './session.ts'
 import type { DB } from './tables.ts'
 
 /** A pool or an open transaction: queries take either. */
@@ -58,6 +58,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   const connection: pg.PoolConfig = { ...options.connection, application_name: options.applicationName }
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000
   const settings = {
+    ...planning,
     ...{ statement_timeout: statementTimeoutMs, idle_in_transaction_session_timeout: 60_000 },
     ...options.settings,
   }

@@ -16,6 +16,12 @@ export const unhurried: SessionSettings = {
 }
 
 /**
+ * How statements are planned, as on the embedded database. The defaults of PostgreSQL suit spinning disks and a few long
+ * statements, and read whole tables for some lists.
+ */
+export const planning: SessionSettings = { random_page_cost: 1.1, jit: 'off' }
+
+/**
  * Sets up a new connection, in one round trip. Every session uses UTC, whatever the time zone of the server. If this
  * rejects, end the client.
  */

@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import pg from 'pg'
-import { type SessionSettings, setSession } from './session.ts'
+import { planning, type SessionSettings, setSession } from './session.ts'
 
 /**
  * Told of each tuple of a binary COPY, from its count of fields to its end. The view is of what came from the socket
@@ -171,8 +171,7 @@ export const openSnapshot = async (
   client.on('error', () => {})
   try {
     await client.connect()
-    // Compiling a statement just in time costs more than it gains in many of moderate size.
-    await setSession(client, { jit: 'off', ...settings })
+    await setSession(client, { ...planning, ...settings })
     if (wait && !(await holds(client, wait))) {
       await client.end()
       return undefined

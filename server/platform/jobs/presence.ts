@@ -3,6 +3,7 @@
 // is due and for jobs whose worker is gone.
 import { randomInt } from 'node:crypto'
 import pg from 'pg'
+import { planning, setSession } from '../db/session.ts'
 import type { Log } from '../log.ts'
 import { type Claim, leaseSeconds, noticeChannel } from './queries.ts'
 
@@ -126,6 +127,7 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
     next.on('notification', ({ payload }) => payload && options.onWaiting(payload))
     try {
       await next.connect()
+      await setSession(next, planning)
       await next.query(`LISTEN ${next.escapeIdentifier(noticeChannel)}`)
     } catch (error) {
       drop(next)
