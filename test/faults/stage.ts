@@ -64,7 +64,11 @@ export const openStage = async (world: World, random: Random) => {
     endpointId: endpoint.id as string,
     endpointSecret: endpoint.secret as string,
     experimentId: experiment.id as string,
-    webhookPaths: { vapi: await integration('vapi'), retell: await integration('retell') },
+    webhookPaths: {
+      vapi: await integration('vapi'),
+      retell: await integration('retell'),
+      elevenlabs: await integration('elevenlabs'),
+    },
     reviewers: await insertReviewers(database.query, org, reviewers),
     /** By the clock of this process, which no fault touches. */
     startedAt: new Date(experiment.startedAt),

@@ -102,7 +102,7 @@ export const openConversations = (stage: Stage): Sender => {
          (SELECT count(*)::int FROM jobs j WHERE j.organization_id = $1 AND j.name = 'conversation.evaluate'
           AND j.payload->'conversationIds' ? c.id::text) AS evaluations
        FROM conversations c LEFT JOIN transcripts t ON t.organization_id = $1 AND t.conversation_id = c.id
-       WHERE c.organization_id = $1 AND (c.external_id ~ '^(erased|reviewed|vapi|retell)-') IS NOT TRUE`,
+       WHERE c.organization_id = $1 AND (c.external_id ~ '^(erased|reviewed|vapi|retell|elevenlabs)-') IS NOT TRUE`,
       [org, [monitors.rule, monitors.judge]],
     )
     const found = [...faults]

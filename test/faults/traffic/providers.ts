@@ -5,7 +5,9 @@ import { providerSecret, type Stage, type Traffic } from '../stage.ts'
 import { recordingAt } from '../world.ts'
 import { fetchRecording } from './recordings.ts'
 
-type Event = { provider: 'vapi' | 'retell'; bytes: Buffer }
+const providers = ['vapi', 'retell', 'elevenlabs'] as const
+type Provider = (typeof providers)[number]
+type Event = { provider: Provider; bytes: Buffer }
 
 /** Nothing of what the samples say of recordings that are on the internet. */
 const withoutRecordings = (call: Record<string, unknown>) =>
@@ -29,32 +31,52 @@ const retellEvents = (callId: string, recordingUrl: string): Event[] => {
   ].map((told) => ({ provider: 'retell', bytes: Buffer.from(JSON.stringify(told)) }))
 }
 
+/** The transcript of a call, and its audio. */
+const elevenlabsEvents = (callId: string, audio: Buffer): Event[] => {
+  const transcription = sample('elevenlabs_post_call_transcription.json')
+  const { agent_id } = transcription.data
+  const data = { agent_id, conversation_id: callId, full_audio: audio.toString('base64') }
+  return [
+    { ...transcription, data: { ...transcription.data, conversation_id: callId } },
+    { type: 'post_call_audio', event_timestamp: transcription.event_timestamp, data },
+  ].map((told) => ({ provider: 'elevenlabs', bytes: Buffer.from(JSON.stringify(told)) }))
+}
+
 const headersOf = ({ provider, bytes }: Event): Record<string, string> => {
   const type = { 'content-type': 'application/json' }
   if (provider === 'vapi') return { ...type, 'x-vapi-secret': providerSecret }
   const now = Date.now()
+  if (provider === 'elevenlabs') {
+    const seconds = Math.floor(now / 1_000)
+    const digest = createHmac('sha256', providerSecret).update(`${seconds}.`).update(bytes).digest('hex')
+    return { ...type, 'elevenlabs-signature': `t=${seconds},v0=${digest}` }
+  }
   const digest = createHmac('sha256', providerSecret).update(bytes).update(String(now)).digest('hex')
   return { ...type, 'x-retell-signature': `v=${now},d=${digest}` }
 }
 
 export const openProviders = (stage: Stage): Traffic => {
   const { client, random, query, org, webhookPaths, world } = stage
-  const acknowledged = new Map<string, 'vapi' | 'retell'>()
+  const acknowledged = new Map<string, Provider>()
   const tried = new Set<string>()
 
   const send = async (number: number) => {
-    const provider = number % 2 === 0 ? 'vapi' : 'retell'
+    const provider = providers[number % providers.length] ?? 'vapi'
     const callId = `${provider}-${number}`
     tried.add(callId)
-    const url = `${world.recordings.url}/${org}/${callId}`
-    const events = provider === 'vapi' ? vapiEvents(callId) : retellEvents(callId, url)
+    const path = `/${org}/${callId}`
+    const events = {
+      vapi: () => vapiEvents(callId),
+      retell: () => retellEvents(callId, world.recordings.url + path),
+      elevenlabs: () => elevenlabsEvents(callId, recordingAt(path)),
+    }[provider]()
     const told = [...events, ...events.filter(() => random.chance(0.4))]
     if (random.chance(0.5)) told.reverse()
     const tell = async (event: Event) => {
       const raw = { bytes: event.bytes, headers: headersOf(event) }
       // 401 while the clock there is far from the one that signed.
-      const { body } = await client.send('POST', webhookPaths[provider], [200], { raw, again: [401] })
-      if (!['applied', 'unchanged'].includes(body.status))
+      const { body } = await client.send('POST', webhookPaths[provider], [200, 202], { raw, again: [401] })
+      if (!['applied', 'unchanged', 'pending'].includes(body.status))
         throw new Error(`${callId} was answered ${JSON.stringify(body)}`)
     }
     if (random.chance(0.5)) await Promise.all(told.map(tell))
@@ -69,7 +91,7 @@ export const openProviders = (stage: Stage): Traffic => {
        FROM conversations c
        LEFT JOIN transcripts t ON t.organization_id = $1 AND t.conversation_id = c.id
        LEFT JOIN recordings r ON r.organization_id = $1 AND r.conversation_id = c.id AND r.status = 'stored'
-       WHERE c.organization_id = $1 AND c.external_id ~ '^(vapi|retell)-'`,
+       WHERE c.organization_id = $1 AND c.external_id ~ '^(vapi|retell|elevenlabs)-'`,
       [org],
     )
     const ids = rows.map(({ callId }) => callId)
@@ -79,8 +101,9 @@ export const openProviders = (stage: Stage): Traffic => {
       const row = rows.find((one) => one.callId === callId)
       if (!row) found.push(`the call ${callId} was acknowledged and is not stored`)
       else if (!(row.turns > 0)) found.push(`the call ${callId} has no transcript`)
-      else if (provider === 'retell') {
-        if (!row.metrics.includes('retell.summary')) found.push(`what the analysis of ${callId} found is lost`)
+      else if (provider !== 'vapi') {
+        const analysisIsLost = provider === 'retell' && !row.metrics.includes('retell.summary')
+        if (analysisIsLost) found.push(`what the analysis of ${callId} found is lost`)
         const right = recordingAt(`/${org}/${callId}`)
         if (!row.isRecorded) found.push(`the recording of ${callId} is lost`)
         else if (!(await fetchRecording(stage, row.id)).equals(right))
