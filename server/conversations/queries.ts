@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Signals } from './signals/signals.ts'
 
-const columnsOf = (org: OrgId) =>
+export const columnsOf = (org: OrgId) =>
   [
     'conversations.id',
     'conversations.external_id as externalId',

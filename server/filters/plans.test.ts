@@ -1,8 +1,9 @@
 import { beforeAll, expect, it } from 'vitest'
 import { onPlainPostgres } from '../../test/citus.ts'
 import { openPlans } from '../../test/plans.ts'
+import { listInOrder } from '../conversations/search/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
-import { countSelected, listSelected, type Selection } from './queries.ts'
+import { countSelected, isFoundInOrder, listSelected, type Selection } from './queries.ts'
 
 const { describe } = onPlainPostgres('reads plans of one node')
 
@@ -288,6 +289,23 @@ describe.each([
     expect(ids).toEqual(numbered(pageSize + 1, includes, from))
     expect({ statements, indexes, sorts }).toEqual({ statements: 1, indexes: [index], sorts: false })
     expect(pages).toBeLessThan(maxPages)
+  })
+
+  it.each(ordered.filter(([, selection]) => isFoundInOrder(org, selection)))(
+    '%s is read with all its columns by one statement',
+    async (_name, selection, includes, _, maxPages) => {
+      const { answer, statements, pages } = await watch(() =>
+        listInOrder(db, org, selection, { limit: pageSize, after }),
+      )
+      expect(answer.map((row) => row.id)).toEqual(numbered(pageSize + 1, includes, from))
+      expect(statements).toBe(1)
+      expect(pages).toBeLessThan(maxPages + pageSize)
+    },
+  )
+
+  it('what no index finds is read in two steps', () => {
+    const passedOver: Selection[] = [{ directions: ['outbound'] }, { text: 'hello' }, { minDurationSeconds: 60 }]
+    expect(passedOver.filter((selection) => isFoundInOrder(org, selection))).toEqual([])
   })
 
   it.each(sought)('%s reads no whole table', async (_name, selection, includes, index, maxPages) => {

@@ -303,6 +303,27 @@ export const whereAmong = <T extends keyof DB, O>(
     ...otherClauses(selection),
   ]).modifyEnd(eachTime)
 
+/** Whether an index in the order of the list finds exactly what is selected, so that no row is read for nothing. */
+export const isFoundInOrder = (org: OrgId, selection: Listed): boolean =>
+  soughtClauses(org, selection, 'each').length + otherClauses(selection).length === 0
+
+/** What an index in the order of the list narrows, and where the page begins. */
+const orderedFrom = (org: OrgId, selection: Listed, after: string | undefined): Clause[] => {
+  const ordered = [ofTenant(org), ...orderedClauses(selection)]
+  if (after !== undefined) {
+    const [startedAt, id] = after.split(' ')
+    ordered.push(sql`(conversations.started_at, conversations.id) < (${startedAt}::timestamptz, ${id}::uuid)`)
+  }
+  return ordered
+}
+
+const newest = <T extends 'conversations', O>(query: SelectQueryBuilder<DB, T, O>, count: number) =>
+  query.orderBy(sql`conversations.started_at`, 'desc').orderBy(sql`conversations.id`, 'desc').limit(sql.lit(count))
+
+/** The page of a selection that `isFoundInOrder`, whatever is selected of it, and one more where there is a further page. */
+export const selectInOrder = (db: Db, org: OrgId, selection: Listed, { limit, after }: Page) =>
+  newest(narrow(db.selectFrom('conversations'), orderedFrom(org, selection, after)), limit + 1).modifyEnd(eachTime)
+
 /** How many of the newest are looked at one by one before an index without an order is asked. */
 const newestCount = 2_000
 
@@ -330,15 +351,10 @@ const affectedBy = (db: Db, org: OrgId, monitorId: string, selection: Selection)
  */
 export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limit, after }: Page) => {
   const [startedAt, id] = after?.split(' ') ?? []
-  const ordered = [ofTenant(org), ...orderedClauses(selection)]
-  if (after !== undefined) {
-    ordered.push(sql`(conversations.started_at, conversations.id) < (${startedAt}::timestamptz, ${id}::uuid)`)
-  }
+  const ordered = orderedFrom(org, selection, after)
   const sought = soughtClauses(org, selection, 'each')
   const others = otherClauses(selection)
 
-  const newest = <T extends 'conversations', O>(query: SelectQueryBuilder<DB, T, O>, count: number) =>
-    query.orderBy(sql`conversations.started_at`, 'desc').orderBy(sql`conversations.id`, 'desc').limit(sql.lit(count))
   const page = (of: SelectQueryBuilder<DB, 'conversations', object>) =>
     newest(of, limit + 1)
       .select(['conversations.id', 'conversations.started_at as startedAt'])

@@ -2,13 +2,14 @@ import type { Deps } from '../../deps.ts'
 import { explainFilter } from '../../filters/explain.ts'
 import { parseFilter } from '../../filters/filter.ts'
 import { findNames } from '../../filters/names/queries.ts'
-import { countSelected, listSelected, type Selection } from '../../filters/queries.ts'
+import { countSelected, isFoundInOrder, listSelected, type Selection } from '../../filters/queries.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { App } from '../../platform/http/http.ts'
+import type { Page as Position } from '../../platform/http/paging.ts'
 import { answers, NoQuery, Page } from '../../platform/http/schemas.ts'
 import { Conversation } from '../schema.ts'
 import { filterFromQuery } from './from-query.ts'
-import { listConversationsByIds } from './queries.ts'
+import { listConversationsByIds, listInOrder } from './queries.ts'
 import { ConversationCount, ConversationQuery, ConversationSearch, CountAnswer } from './schema.ts'
 
 const tags = ['Conversations']
@@ -17,12 +18,10 @@ type PageRequest = { limit: number; cursor?: string }
 
 export const conversationSearch = (app: App, { db }: Deps): void => {
   const answerPage = async (list: string, org: OrgId, selection: Selection, request: PageRequest) => {
-    const { data, nextCursor } = await app.paging.page(
-      request,
-      [list, org, selection],
-      (page) => listSelected(db, org, selection, page),
-      ({ startedAt, id }) => `${startedAt.toISOString()} ${id}`,
-    )
+    const read = <Row extends { id: string; startedAt: Date }>(rows: (page: Position) => Promise<Row[]>) =>
+      app.paging.page(request, [list, org, selection], rows, ({ startedAt, id }) => `${startedAt.toISOString()} ${id}`)
+    if (isFoundInOrder(org, selection)) return read((page) => listInOrder(db, org, selection, page))
+    const { data, nextCursor } = await read((page) => listSelected(db, org, selection, page))
     const ids = data.map(({ id }) => id)
     return { data: await listConversationsByIds(db, org, ids), nextCursor }
   }
