@@ -80,6 +80,8 @@ it.each([
   ['XX000', 'could not connect to any active placements'],
   ['XX000', 'execution cannot recover from multiple connection failures. Last node failed 127.0.0.1:9702'],
   ['XX000', 'server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally'],
+  ['XX000', 'SSL SYSCALL error: EOF detected\ninvalid socket'],
+  ['XX000', 'no connection to the server'],
   ['XX000', 'terminating connection due to administrator command'],
   ['58030', 'failed to COPY to shard 102077 on 127.0.0.1:9702'],
   [

@@ -23,6 +23,8 @@ const lostNode = new RegExp(
     'connection not open',
     'could not (send data to|receive data from) (server|client)',
     '(server closed the|SSL) connection (has been closed )?unexpectedly',
+    'SSL (SYSCALL )?error',
+    'no connection to the server',
     'terminating connection',
     'deadlock detected',
     'cancell?ing (statement|the transaction)',
