@@ -133,11 +133,11 @@ describe('the trend of a monitor', () => {
     expect(await startsIn('Africa/Cairo', `${cairo}2026-04-24T05:00:00Z`)).toEqual([
       ...['2026-04-24T05:00', '2026-04-24T21:00', '2026-04-25T21:00', '2026-04-26T21:00'],
     ])
-    // The 1st has two midnights in Havana. A window that begins between them loses nothing.
-    await give('2026-11-01T04:45:00Z', 'affected')
-    const havana = 'since=2026-11-01T04:30:00Z&until=2026-11-03T05:00:00Z'
+    // In 2025 the 2nd has two midnights in Havana, and in 2026 no day has. A window that begins between them loses nothing.
+    await give('2025-11-02T04:45:00Z', 'affected')
+    const havana = 'since=2025-11-02T04:30:00Z&until=2025-11-04T05:00:00Z'
     expect(await startsIn('America/Havana', havana)).toEqual([
-      ...['2026-11-01T04:30', '2026-11-01T05:00', '2026-11-02T05:00'],
+      ...['2025-11-02T04:30', '2025-11-02T05:00', '2025-11-03T05:00'],
     ])
     const { data } = await trend(`${havana}&timezone=America/Havana`)
     expect(data.map(counts)[0]).toEqual([1, 0, 0, 0])
