@@ -10,8 +10,8 @@ COPY console console
 COPY client client
 COPY docs docs
 COPY tools tools
-# Builds the console, and leaves behind what only that needs.
-RUN npm ci && npm prune --omit=dev --ignore-scripts
+# Builds the console, and leaves behind what only that needs. The image's own Node runs it, so the packaged one goes too.
+RUN npm ci && npm prune --omit=dev --ignore-scripts && rm -rf node_modules/node node_modules/.bin/node
 
 FROM node:24-bookworm-slim
 RUN useradd --create-home --uid 10001 earshot && install -d -o earshot -g earshot /data
