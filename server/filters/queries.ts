@@ -1,4 +1,5 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import { type Calendar, listPeriodBounds, type Window } from '../platform/db/calendar.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { plannedEachTime } from '../platform/db/naming-client.ts'
 import type { DB } from '../platform/db/tables.ts'
@@ -402,6 +403,22 @@ export const countSelected = async (db: Db, org: OrgId, selection: Selection, sc
     .select(sql<number>`count(*)`.as('count'))
     .executeTakeFirstOrThrow()
   return count
+}
+
+type Periods = Calendar & Window & { mostPeriods: number }
+
+/** Counts the selected conversations by the period in which they started, oldest first, including periods without any. */
+export const countSelectedByPeriod = async (db: Db, org: OrgId, selection: Selection, asked: Periods) => {
+  const bounds = await listPeriodBounds(db, asked, asked, asked.mostPeriods)
+  const period = sql<number>`width_bucket(conversations.started_at, ${bounds}::timestamptz[]) - 1`
+  const rows = await whereSelected(db.selectFrom('conversations'), org, selection)
+    .select([period.as('period'), sql<number>`count(*)`.as('count')])
+    .groupBy(sql`1`)
+    .execute()
+  const counts = new Map(rows.map(({ period: at, count }) => [at, count]))
+  return bounds.slice(0, -1).map((start, at) => ({
+    ...{ start, end: bounds[at + 1] ?? asked.until, count: counts.get(at) ?? 0 },
+  }))
 }
 
 /** The statement that finds all that are selected, oldest first, for whoever reads them through a cursor. */

@@ -160,6 +160,37 @@ describe('conversations are selected', () => {
     })
   })
 
+  it('and counted by day in a time zone, with the days that have none', async () => {
+    const count = async (body: object) => (await call('POST', '/v1/conversations/count', { key, body })).body
+    const window = { since: '2026-11-01T00:00:00Z', until: '2026-11-05T00:00:00Z' }
+    const { count: all, series } = await count({ filter: window, interval: 'day' })
+    const days = ['2026-11-01', '2026-11-02', '2026-11-03', '2026-11-04', '2026-11-05'].map(
+      (day) => `${day}T00:00:00.000Z`,
+    )
+    expect(series).toEqual([1, 1, 1, 0].map((each, at) => ({ start: days[at], end: days[at + 1], count: each })))
+    expect(all).toBe(3)
+    const narrower = await count({ filter: { ...window, text: 'fee' }, interval: 'day', timezone: 'europe/berlin' })
+    expect(narrower.count).toBe(2)
+    expect(narrower.series.map(({ start, count: each }: Record<string, unknown>) => [start, each])).toEqual([
+      ['2026-11-01T00:00:00.000Z', 1],
+      ['2026-11-01T23:00:00.000Z', 1],
+      ['2026-11-02T23:00:00.000Z', 0],
+      ['2026-11-03T23:00:00.000Z', 0],
+      ['2026-11-04T23:00:00.000Z', 0],
+    ])
+    expect((await count({ filter: window, interval: 'week' })).series).toHaveLength(2)
+  })
+
+  it('and counted by hour until now, if the filter has no end', async () => {
+    const hourAgo = new Date(server.clock.now().getTime() - 3_600_000)
+    const { body } = await call('POST', '/v1/conversations/count', {
+      key,
+      body: { filter: { since: hourAgo.toISOString() }, interval: 'hour' },
+    })
+    expect(body.series[0].start).toBe(hourAgo.toISOString())
+    expect(body.series.at(-1).end).toBe(server.clock.now().toISOString())
+  })
+
   it('for their organization alone', async () => {
     const stranger = await makeOrganization(server)
     for (const filter of [{}, { agentIds: [refs.leo] }, { agentGroupIds: [refs.group] }, { text: 'refund' }]) {
@@ -206,6 +237,23 @@ describe('faults', () => {
     })
     const refused = await call('POST', '/v1/conversations/count', { key, body: { filter: { text: '…' } } })
     expect(refused.body).toMatchObject({ message: 'filter.text holds no word to search for' })
+  })
+
+  it('of a count by period name what is missing or too much', async () => {
+    const { key } = await makeOrganization(server)
+    const since = '2026-11-01T00:00:00Z'
+    for (const [body, path] of [
+      [{ filter: {}, interval: 'day' }, 'filter.since'],
+      [{ filter: { since }, timezone: 'UTC' }, 'timezone'],
+      [{ filter: { since }, interval: 'day', timezone: 'Berlin' }, 'timezone'],
+      [{ filter: { since: '2999-01-01T00:00:00Z' }, interval: 'day' }, 'filter.since'],
+      [{ filter: { since: '2020-01-01T00:00:00Z' }, interval: 'hour' }, 'interval'],
+      [{ filter: { since }, interval: 'minute' }, 'interval'],
+    ] as const) {
+      const refused = await call('POST', '/v1/conversations/count', { key, body })
+      expect(refused.status, JSON.stringify(body)).toBe(400)
+      expect(refused.body.details.issues[0].path).toBe(path)
+    }
   })
 })
 

@@ -1,22 +1,45 @@
+import type { Static } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { explainFilter } from '../../filters/explain.ts'
 import { parseFilter } from '../../filters/filter.ts'
 import { findNames } from '../../filters/names/queries.ts'
-import { countSelected, isFoundInOrder, listSelected, type Selection } from '../../filters/queries.ts'
+import {
+  countSelected,
+  countSelectedByPeriod,
+  isFoundInOrder,
+  listSelected,
+  type Selection,
+} from '../../filters/queries.ts'
 import type { OrgId } from '../../platform/db/database.ts'
+import { invalid } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import type { Page as Position } from '../../platform/http/paging.ts'
 import { answers, NoQuery, Page } from '../../platform/http/schemas.ts'
+import { readTimeZone } from '../../platform/time-zone.ts'
 import { Conversation } from '../schema.ts'
 import { filterFromQuery } from './from-query.ts'
 import { listConversationsByIds, listInOrder } from './queries.ts'
-import { ConversationCount, ConversationQuery, ConversationSearch, CountAnswer } from './schema.ts'
+import { ConversationCount, ConversationQuery, ConversationSearch, CountAnswer, mostPeriods } from './schema.ts'
 
 const tags = ['Conversations']
 
+type CountRequest = Static<typeof ConversationCount>
+
+/** The periods to count by, if the request asks for them. */
+const readPeriods = ({ interval, timezone }: CountRequest, { since, until }: Selection, now: Date) => {
+  if (interval === undefined) {
+    if (timezone !== undefined) throw invalid('timezone', 'is only used with an interval')
+    return undefined
+  }
+  if (since === undefined) throw invalid('filter.since', 'is required with an interval')
+  const window = { since: new Date(since), until: until === undefined ? now : new Date(until) }
+  if (window.until <= window.since) throw invalid('filter.since', 'must be in the past if the filter has no until')
+  return { interval, timezone: readTimeZone(timezone ?? 'UTC', 'timezone'), ...window, mostPeriods }
+}
+
 type PageRequest = { limit: number; cursor?: string }
 
-export const conversationSearch = (app: App, { db }: Deps): void => {
+export const conversationSearch = (app: App, { db, clock }: Deps): void => {
   const answerPage = async (list: string, org: OrgId, selection: Selection, request: PageRequest) => {
     const read = <Row extends { id: string; startedAt: Date }>(rows: (page: Position) => Promise<Row[]>) =>
       app.paging.page(request, [list, org, selection], rows, ({ startedAt, id }) => `${startedAt.toISOString()} ${id}`)
@@ -73,7 +96,9 @@ export const conversationSearch = (app: App, { db }: Deps): void => {
         tags,
         operationId: 'countConversations',
         summary: 'Count the conversations that a filter selects, and say in words what it selects',
-        description: 'Reads only, so it is safe to repeat. Use it to check a filter before you save it.',
+        description:
+          'Reads only, so it is safe to repeat. Use it to check a filter before you save it, or with an `interval` to draw ' +
+          'the course of a filter over time.',
         querystring: NoQuery,
         body: ConversationCount,
         response: answers({ 200: CountAnswer }, 400, 401),
@@ -81,9 +106,16 @@ export const conversationSearch = (app: App, { db }: Deps): void => {
     },
     async ({ actor, body }) => {
       const selection = parseFilter(body.filter, 'filter')
-      const count = await countSelected(db, actor.org, selection)
       const explanation = explainFilter(selection, await findNames(db, actor.org, [selection]))
-      return { count, explanation }
+      const periods = readPeriods(body, selection, clock.now())
+      if (!periods) return { count: await countSelected(db, actor.org, selection), explanation }
+      const series = await countSelectedByPeriod(
+        db,
+        actor.org,
+        { ...selection, until: periods.until.toISOString() },
+        periods,
+      )
+      return { count: series.reduce((sum, { count }) => sum + count, 0), explanation, series }
     },
   )
 }

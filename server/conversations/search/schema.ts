@@ -1,7 +1,9 @@
 import Type from 'typebox'
 import { CustomerId, Filter, SearchText } from '../../filters/filter.ts'
-import { Closed, Id, PageQuery, TimestampInput } from '../../platform/http/schemas.ts'
+import { Choice, Closed, Id, PageQuery, Timestamp, TimestampInput } from '../../platform/http/schemas.ts'
 import { ExternalId } from '../schema.ts'
+
+export const mostPeriods = 1_000
 
 const Several = (example: string) =>
   Type.Optional(
@@ -37,12 +39,50 @@ export const ConversationSearch = Closed(
   { examples: [{ filter: { channels: ['call'], text: 'refund' }, limit: 50 }] },
 )
 
-export const ConversationCount = Closed({ filter: Filter })
+const Interval = Choice(['hour', 'day', 'week'])
+
+export const ConversationCount = Closed(
+  {
+    filter: Filter,
+    interval: Type.Optional({
+      ...Interval,
+      description:
+        'Also counts by the hour, day or week in which the conversations started. Needs `filter.since`. Weeks begin on Monday.',
+    }),
+    timezone: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'The IANA name of the time zone of the days and weeks; UTC if left out.',
+        examples: ['Europe/Berlin'],
+      }),
+    ),
+  },
+  {
+    examples: [
+      { filter: { channels: ['call'], since: '2026-11-01T00:00:00Z' }, interval: 'day', timezone: 'Europe/Berlin' },
+    ],
+  },
+)
+
+const Count = Type.Integer({ minimum: 0 })
 
 export const CountAnswer = Closed({
-  count: Type.Integer({ minimum: 0 }),
+  count: Count,
   explanation: Type.String({
     description: 'What the filter selects, in words.',
     examples: ['calls, that mention “refund”, where plan is “gold”'],
   }),
+  series: Type.Optional(
+    Type.Array(
+      Closed({
+        start: Timestamp,
+        end: { ...Timestamp, description: 'The instant after the last that belongs to it.' },
+        count: Count,
+      }),
+      {
+        description: `The counts by \`interval\`, if you ask for them: oldest first, none left out, at most ${mostPeriods.toLocaleString('en')}. The first and the last are cut to the window of the filter, which ends now if it has no \`until\`.`,
+      },
+    ),
+  ),
 })

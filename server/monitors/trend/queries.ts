@@ -1,43 +1,7 @@
 import { sql } from 'kysely'
 import { isFairlySampled } from '../../buckets/queries.ts'
+import { type Calendar, listPeriodBounds, type Window } from '../../platform/db/calendar.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
-import { invalid } from '../../platform/errors.ts'
-
-type Calendar = { interval: 'hour' | 'day' | 'week'; timezone: string }
-
-type Window = { since: Date | undefined; until: Date }
-
-/** PostgreSQL has a list of time zones of its own. */
-const explain = (error: unknown): never => {
-  if ((error as { code?: unknown }).code === '22023') throw invalid('timezone', 'is not known to the database')
-  throw error
-}
-
-/**
- * The instants at which the buckets of a window begin, the first of them `since` itself, and at last `until`; at least
- * two more than the limit where there are more. Without `since`, of thirty days.
- */
-const listBounds = async (db: Db, { interval, timezone }: Calendar, { since, until }: Window, limit: number) => {
-  const last = sql`${until}::timestamptz - interval '1 ms'`
-  const start = since
-    ? sql`${since}::timestamptz`
-    : sql`date_trunc('day', date_subtract(${last}, interval '29 days', ${timezone}), ${timezone})`
-  const step = sql`${`1 ${interval}`}::interval`
-  // Each is found from the first, and brought to its own beginning: where clocks change at midnight a day begins at one
-  // o'clock, and the day after does not.
-  const { rows } = await sql<{ bound: Date }>`
-    WITH window_start AS MATERIALIZED (SELECT ${start} AS start)
-    SELECT start AS bound FROM window_start
-    UNION
-    SELECT bound FROM window_start, generate_series(0, ${limit}::integer + 1) n,
-      date_add(date_trunc(${interval}, start, ${timezone}), n * ${step}, ${timezone}) within,
-      date_trunc(${interval}, within, ${timezone}) bound
-    WHERE bound > start AND bound <= ${last}
-    ORDER BY bound`
-    .execute(db)
-    .catch(explain)
-  return [...rows.map(({ bound }) => bound), until]
-}
 
 type Counts = {
   affected: number
@@ -59,10 +23,7 @@ type Asked = Calendar & Window & { version: number | undefined; mostBuckets: num
  */
 export const countByTime = async (db: Db, org: OrgId, monitorId: string, wanted: Asked) => {
   const { version, mostBuckets, withCost, ...asked } = wanted
-  const bounds = await listBounds(db, asked, asked, mostBuckets)
-  if (bounds.length > mostBuckets + 1) {
-    throw invalid('interval', `makes more than ${mostBuckets} buckets; take a longer one, or a shorter window`)
-  }
+  const bounds = await listPeriodBounds(db, asked, asked, mostBuckets)
   const ofMonitor = sql`
     r.organization_id = ${org} AND r.monitor_id = ${monitorId}
     AND r.call_started_at >= ${bounds[0]}::timestamptz AND r.call_started_at < ${asked.until}::timestamptz`

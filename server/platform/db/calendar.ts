@@ -1,0 +1,49 @@
+// Hours, days and weeks of a time zone, as PostgreSQL counts them.
+
+import { sql } from 'kysely'
+import { invalid } from '../errors.ts'
+import type { Db } from './database.ts'
+
+export type Calendar = { interval: 'hour' | 'day' | 'week'; timezone: string }
+
+export type Window = { since: Date | undefined; until: Date }
+
+/** PostgreSQL has a list of time zones of its own. */
+const explainTimeZone = (error: unknown): never => {
+  if ((error as { code?: unknown }).code === '22023') throw invalid('timezone', 'is not known to the database')
+  throw error
+}
+
+/**
+ * Returns the instants at which the periods of a window begin, the first of them `since` itself, and at last `until`.
+ * Without `since` the window is thirty days.
+ */
+export const listPeriodBounds = async (
+  db: Db,
+  { interval, timezone }: Calendar,
+  { since, until }: Window,
+  limit: number,
+): Promise<Date[]> => {
+  const last = sql`${until}::timestamptz - interval '1 ms'`
+  const start = since
+    ? sql`${since}::timestamptz`
+    : sql`date_trunc('day', date_subtract(${last}, interval '29 days', ${timezone}), ${timezone})`
+  const step = sql`${`1 ${interval}`}::interval`
+  // Each is found from the first, and brought to its own beginning: where clocks change at midnight a day begins at one
+  // o'clock, and the day after does not.
+  const { rows } = await sql<{ bound: Date }>`
+    WITH window_start AS MATERIALIZED (SELECT ${start} AS start)
+    SELECT start AS bound FROM window_start
+    UNION
+    SELECT bound FROM window_start, generate_series(0, ${limit}::integer + 1) n,
+      date_add(date_trunc(${interval}, start, ${timezone}), n * ${step}, ${timezone}) within,
+      date_trunc(${interval}, within, ${timezone}) bound
+    WHERE bound > start AND bound <= ${last}
+    ORDER BY bound`
+    .execute(db)
+    .catch(explainTimeZone)
+  if (rows.length > limit) {
+    throw invalid('interval', `makes more than ${limit} buckets; take a longer one, or a shorter window`)
+  }
+  return [...rows.map(({ bound }) => bound), until]
+}
