@@ -21,6 +21,30 @@ const compressed = (): Plugin => ({
   },
 })
 
+/**
+ * A page loads few files, each of what is used together: a file costs a request, and what a page does not use is still
+ * to be sent and read. What a module imports goes with it, unless an earlier group has it.
+ */
+const groups = [
+  {
+    name: 'base',
+    test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(?!react-virtual|virtual-core)[^/]+|@base-ui\/react\/(csp-provider|internals\/csp-context))\//,
+  },
+  {
+    name: 'parts',
+    test: /node_modules\/lucide-react\/|console\/(api|lib\/(?!password)|[^/]+\/(queries|words|count)\.)/,
+  },
+  {
+    name: 'controls',
+    test: /console\/ui\/(announce|badge|button|controls|copy|dialog\.|estimate|keys|late|leave|menu|page|progress|states|time|use)/,
+  },
+  { name: 'charts', test: /console\/ui\/charts\// },
+  { name: 'table', test: /console\/ui\/(list-table|table)\./ },
+  { name: 'form', test: /console\/ui\/form\./ },
+  { name: 'tabs', test: /console\/ui\/tabs\./ },
+  { name: 'overlays', test: /console\/ui\/(chooser|dialog-window|loaded-menu|toasts)\./ },
+].map((group, at, { length }) => ({ ...group, priority: length - at }))
+
 export default defineConfig(({ command }) => ({
   root: 'console',
   base: command === 'build' ? '/console/' : '/',
@@ -33,6 +57,9 @@ export default defineConfig(({ command }) => ({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // All styles are smaller than what it costs to ask for those of each part.
+    cssCodeSplit: false,
+    rolldownOptions: { output: { codeSplitting: { groups } } },
     // The largest is the list of common passwords, which loads only where somebody chooses one.
     chunkSizeWarningLimit: 1_250,
   },

@@ -40,7 +40,9 @@ it('shows what is urgent among the open findings, and which reviews are left', a
 
 it('says of an organization without a conversation where to begin', async () => {
   const empty = await open('/', 'viewer')
-  await empty.route('**/v1/conversations/count', (route) => route.fulfill({ json: { count: 0, explanation: '' } }))
+  await empty.route('**/v1/conversations/count', (route) =>
+    route.fulfill({ json: { count: 0, explanation: '', series: [] } }),
+  )
   await empty.reload()
   await empty.getByRole('link', { name: 'Send the first conversation' }).click()
   await empty.waitForURL(/\/start$/)

@@ -11,13 +11,15 @@ import { announce } from '../ui/announce.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
+import { late } from '../ui/late.tsx'
 import { Facts, Page } from '../ui/page.tsx'
 import { Await, FaultNote } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { AgentDialog } from './agent-dialog.tsx'
 import styles from './agents.module.css'
 import { type Agent as AgentRecord, agentOptions, channelNames, refreshAgents } from './queries.ts'
 import { Versions } from './versions.tsx'
+
+const AgentDialog = late(async () => (await import('./agent-dialog.tsx')).AgentDialog)
 
 const About = ({ agent }: { agent: AgentRecord }) => {
   const companies = useNames('companies')

@@ -7,18 +7,21 @@ import { useMay } from '../api/session.ts'
 import { CountLink } from '../filters/count-link.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
+import { Check, Select } from '../ui/controls.tsx'
 import { Code } from '../ui/copy.tsx'
-import { Check, Select } from '../ui/form.tsx'
+import { late } from '../ui/late.tsx'
 import { ListTable } from '../ui/list-table.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty } from '../ui/states.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Tabs } from '../ui/tabs.tsx'
-import { AgentDialog } from './agent-dialog.tsx'
 import styles from './agents.module.css'
-import { GroupDialog, Groups } from './groups.tsx'
 import { type Agent, agentsOptions, channelNames, versionName, versionOptions } from './queries.ts'
 import type { AgentsSearch } from './search.ts'
+
+const GroupDialog = late(async () => (await import('./groups.tsx')).GroupDialog)
+const Groups = late(async () => (await import('./groups.tsx')).Groups)
+const AgentDialog = late(async () => (await import('./agent-dialog.tsx')).AgentDialog)
 
 const CurrentVersion = ({ id, currentVersionId }: { id: string; currentVersionId: string }) => {
   const { data } = useQuery(versionOptions(id, currentVersionId))

@@ -11,15 +11,17 @@ import { formatDuration } from '../lib/format.ts'
 import { announce } from '../ui/announce.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { Button, IconButton } from '../ui/button.tsx'
+import { Choice } from '../ui/controls.tsx'
 import { Confirm } from '../ui/dialog.tsx'
-import { Choice } from '../ui/form.tsx'
+import { late } from '../ui/late.tsx'
 import { Section } from '../ui/page.tsx'
 import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
-import { Decide } from './decide.tsx'
 import { useMayReview } from './may-review.ts'
 import { type Bucket, type BucketState, bucketConversationsOptions, newestOfBucketOptions } from './queries.ts'
+
+const Decide = late(async () => (await import('./decide.tsx')).Decide)
 
 type Row = Schemas['BucketConversation']
 

@@ -9,19 +9,21 @@ import { useMay } from '../api/session.ts'
 import { announce } from '../ui/announce.tsx'
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
+import { late } from '../ui/late.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Facts, Page, Section } from '../ui/page.tsx'
 import { FaultNote, Loading } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { AgreementPart } from './agreement.tsx'
 import { ConversationsPart } from './bucket-conversations.tsx'
-import { BucketForm } from './bucket-form.tsx'
 import { Selects } from './buckets.tsx'
 import { useMayReview } from './may-review.ts'
 import { ProgressPart } from './progress.tsx'
-import { PutIn } from './put-in.tsx'
 import { bucketOptions, progressOptions, type Bucket as Read } from './queries.ts'
 import { typeWords, wantedOf } from './words.ts'
+
+const BucketForm = late(async () => (await import('./bucket-form.tsx')).BucketForm)
+const PutIn = late(async () => (await import('./put-in.tsx')).PutIn)
 
 const Settings = ({ bucket }: { bucket: Read }) => {
   const people = useNames('members')

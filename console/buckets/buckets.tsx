@@ -5,14 +5,16 @@ import { useMay } from '../api/session.ts'
 import { useCount } from '../filters/count.ts'
 import { plural } from '../lib/format.ts'
 import { Button } from '../ui/button.tsx'
+import { late } from '../ui/late.tsx'
 import { Page } from '../ui/page.tsx'
 import { Progress } from '../ui/progress.tsx'
 import { Await, Empty } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { BucketForm } from './bucket-form.tsx'
 import styles from './buckets.module.css'
 import { type Bucket, bucketsOptions, progressOptions } from './queries.ts'
 import { typeWords } from './words.ts'
+
+const BucketForm = late(async () => (await import('./bucket-form.tsx')).BucketForm)
 
 /** What the filter selects, in words. */
 export const Selects = ({ bucket: { type, filters, share, perWeek } }: { bucket: Bucket }) => {

@@ -5,15 +5,17 @@ import { useMay } from '../api/session.ts'
 import { CountLink } from '../filters/count-link.tsx'
 import { Button } from '../ui/button.tsx'
 import { Code } from '../ui/copy.tsx'
+import { late } from '../ui/late.tsx'
 import { ListTable } from '../ui/list-table.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty } from '../ui/states.tsx'
 import type { Column } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import styles from './companies.module.css'
-import { CompanyDialog } from './company-dialog.tsx'
 import { Logo } from './logo.tsx'
 import { type Company, companiesOptions } from './queries.ts'
+
+const CompanyDialog = late(async () => (await import('./company-dialog.tsx')).CompanyDialog)
 
 const columns: Column<Company>[] = [
   {

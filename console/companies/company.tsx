@@ -9,13 +9,15 @@ import { NotFound } from '../layout/not-found.tsx'
 import { announce } from '../ui/announce.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
+import { late } from '../ui/late.tsx'
 import { Facts, Page, Section } from '../ui/page.tsx'
 import { Await, FaultNote } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import styles from './companies.module.css'
-import { CompanyDialog } from './company-dialog.tsx'
 import { Logo } from './logo.tsx'
 import { type Company as CompanyRecord, companyOptions, refreshCompanies } from './queries.ts'
+
+const CompanyDialog = late(async () => (await import('./company-dialog.tsx')).CompanyDialog)
 
 /** The logo, and the ways to another one. */
 const Branding = ({ company, mayWrite }: { company: CompanyRecord; mayWrite: boolean }) => {

@@ -10,8 +10,10 @@ import { announce } from '../ui/announce.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { copyText } from '../ui/copy.tsx'
 import { Confirm } from '../ui/dialog.tsx'
+import { late } from '../ui/late.tsx'
 import { Menu } from '../ui/menu.tsx'
-import { ToOne } from './to-one.tsx'
+
+const ToOne = late(async () => (await import('./to-one.tsx')).ToOne)
 
 const PutInBucket = ({ id, onClose }: { id: string; onClose: () => void }) => {
   const { data, error } = useQuery(bucketsOptions)

@@ -3,8 +3,10 @@ import { useState } from 'react'
 import { answer, api } from '../api/client.ts'
 import { queryClient } from '../api/queries.ts'
 import { announce } from '../ui/announce.tsx'
+import { late } from '../ui/late.tsx'
 import { openFindingsOptions } from './queries.ts'
-import { ToOne } from './to-one.tsx'
+
+const ToOne = late(async () => (await import('./to-one.tsx')).ToOne)
 
 /** Puts a conversation to a finding that there is already. */
 export const AttachFinding = ({

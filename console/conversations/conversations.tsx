@@ -9,16 +9,18 @@ import { FilterBar } from '../filters/filter-bar.tsx'
 import { formatDuration, sentenceCase } from '../lib/format.ts'
 import { Badge } from '../ui/badge.tsx'
 import { ButtonLink, IconButton } from '../ui/button.tsx'
+import { late } from '../ui/late.tsx'
 import { Page } from '../ui/page.tsx'
 import split from '../ui/split.module.css'
 import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { type Column, LongTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import styles from './conversations.module.css'
-import { HowToSend } from './how-to-send.tsx'
 import { type Conversation, conversationsOptions } from './queries.ts'
 import type { Filter } from './search.ts'
 import type { Place } from './use-place.ts'
+
+const HowToSend = late(async () => (await import('./how-to-send.tsx')).HowToSend)
 
 /** Not needed for the list. */
 const ConversationView = lazy(async () => ({ default: (await import('./conversation-view.tsx')).ConversationView }))

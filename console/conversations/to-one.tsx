@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { Button } from '../ui/button.tsx'
 import { ChooserOfOne } from '../ui/chooser.tsx'
+import type { Option } from '../ui/controls.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import type { Option } from '../ui/form.tsx'
 import { FaultNote, Loading } from '../ui/states.tsx'
 import styles from './to-one.module.css'
 

@@ -4,7 +4,7 @@ import type { Schemas } from '../api/schema.d.ts'
 import { Line, Lines } from '../filters/filter-lines.tsx'
 import { operators, takesValue } from '../filters/operators.ts'
 import { IconButton } from '../ui/button.tsx'
-import { Input, Select } from '../ui/form.tsx'
+import { Input, Select } from '../ui/controls.tsx'
 import styles from './launch.module.css'
 
 type CohortFilter = Schemas['CohortFilter']

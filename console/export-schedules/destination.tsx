@@ -1,7 +1,7 @@
 // Where the files go: a bucket of one's own, or word to a webhook endpoint.
 import { Link } from '@tanstack/react-router'
 import { useEndpoints } from '../exports/queries.ts'
-import { Choice, Field, Input, Row, Select } from '../ui/form.tsx'
+import { Choice, Field, Input, Row, Select } from '../ui/controls.tsx'
 import type { Draft } from './draft.ts'
 import styles from './schedules.module.css'
 

@@ -8,14 +8,16 @@ import { useMay } from '../api/session.ts'
 import { plural } from '../lib/format.ts'
 import { announce } from '../ui/announce.tsx'
 import { Button } from '../ui/button.tsx'
+import { Field, Input, Select } from '../ui/controls.tsx'
 import { Confirm, Dialog } from '../ui/dialog.tsx'
-import { Field, Input, Select } from '../ui/form.tsx'
 import { useKeys } from '../ui/keys.tsx'
+import { late } from '../ui/late.tsx'
 import { FaultNote } from '../ui/states.tsx'
 import { useCount } from './count.ts'
 import type { Filter } from './filter.ts'
 import styles from './filter-bar.module.css'
-import { FilterFields } from './filter-fields.tsx'
+
+const FilterFields = late(async () => (await import('./filter-fields.tsx')).FilterFields)
 
 /** What a filter selects, in words, with how many there are. */
 export const FilterWords = ({ filter }: { filter: Filter }) => {

@@ -3,7 +3,7 @@
 import { useNames } from '../api/names.ts'
 import { instantIn, localIn, ownZone } from '../lib/zones.ts'
 import { Chooser, ChooserOfOne } from '../ui/chooser.tsx'
-import { Field, Input, Select } from '../ui/form.tsx'
+import { Field, Input, Select } from '../ui/controls.tsx'
 import { type FieldName, type Filter, withField } from './filter.ts'
 import styles from './filter-fields.module.css'
 import { MetadataLines, MonitorLines } from './filter-lines.tsx'

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import { Input } from '../ui/form.tsx'
+import { Input } from '../ui/controls.tsx'
 
 /** Text that is handed on when its typing rests, on Enter, and on leaving. */
 export const Typed = ({

@@ -3,7 +3,7 @@ import StarterKit from '@tiptap/starter-kit'
 import { Bold, Code, Italic, Link as LinkIcon, List, ListOrdered, Quote } from 'lucide-react'
 import { useState } from 'react'
 import { Button, IconButton } from '../ui/button.tsx'
-import { Input } from '../ui/form.tsx'
+import { Input } from '../ui/controls.tsx'
 import styles from './rich-text.module.css'
 import { type Document, type EditorProps, RichText, type Node as StoredNode } from './rich-text.tsx'
 

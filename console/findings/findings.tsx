@@ -3,17 +3,19 @@ import { useState } from 'react'
 import { useList } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
 import { Button } from '../ui/button.tsx'
+import { Choice } from '../ui/controls.tsx'
 import { Code } from '../ui/copy.tsx'
-import { Choice } from '../ui/form.tsx'
 import { useKeys } from '../ui/keys.tsx'
+import { late } from '../ui/late.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty } from '../ui/states.tsx'
 import { Board } from './board.tsx'
 import { Filters } from './filters.tsx'
 import { FindingsList } from './findings-list.tsx'
-import { NewFinding } from './new-finding.tsx'
 import { findingsOptions } from './queries.ts'
 import { type FindingsFilter, type FindingsSearch, filterOf } from './search.ts'
+
+const NewFinding = late(async () => (await import('./new-finding.tsx')).NewFinding)
 
 const filingLines = () => `curl ${location.origin}/v1/findings \\
   -H "Authorization: Bearer $EARSHOT_KEY" \\

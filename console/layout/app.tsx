@@ -1,14 +1,15 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon } from 'lucide-react'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { IconButton } from '../ui/button.tsx'
 import { useKeys } from '../ui/keys.tsx'
+import { late } from '../ui/late.tsx'
 import styles from './app.module.css'
 import { Rail } from './rail.tsx'
 
 const place = 'earshot-rail'
 
-const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
+const Palette = late(async () => (await import('./palette.tsx')).Palette)
 
 /** The frame of every page: the rail at the left, on small windows behind a button. */
 export const App = () => {
@@ -56,11 +57,7 @@ export const App = () => {
       <main className={styles.main} id="main" tabIndex={-1}>
         <Outlet />
       </main>
-      {finding && (
-        <Suspense>
-          <Palette onClose={() => setFinding(false)} />
-        </Suspense>
-      )}
+      {finding && <Palette onClose={() => setFinding(false)} />}
     </div>
   )
 }

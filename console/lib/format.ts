@@ -28,8 +28,9 @@ export const formatPoints = (share: number): string => {
   return withMinus(percent.toFixed(Math.abs(percent) >= 10 || percent === 0 ? 1 : 2))
 }
 
-export const formatNumber = (value: number): string =>
-  new Intl.NumberFormat(locale, { maximumSignificantDigits: 4 }).format(value)
+const precise = new Intl.NumberFormat(locale, { maximumSignificantDigits: 4 })
+
+export const formatNumber = (value: number): string => precise.format(value)
 
 export const formatBytes = (bytes: number): string => {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
@@ -77,6 +78,8 @@ export const formatMoment = (iso: string, now = new Date()): string => {
 
 export const formatDay = (iso: string): string => dayYear.format(new Date(iso))
 
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
+
 /** `just now`, `4 minutes ago`, `in 2 hours`. */
 export const formatAgo = (iso: string, now = Date.now()): string => {
   const seconds = (new Date(iso).getTime() - now) / 1_000
@@ -87,7 +90,7 @@ export const formatAgo = (iso: string, now = Date.now()): string => {
   ]
   const step = steps.find(([, size]) => Math.abs(seconds) >= size)
   if (!step) return 'just now'
-  return new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(Math.round(seconds / step[1]), step[0])
+  return relative.format(Math.round(seconds / step[1]), step[0])
 }
 
 /** `not_affected` → `Not affected`. */

@@ -4,14 +4,16 @@ import { answer, api } from '../api/client.ts'
 import { queryClient } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import type { Filter } from '../filters/filter.ts'
-import { FilterFields } from '../filters/filter-fields.tsx'
 import { formatCount, formatMoney, formatShort, plural } from '../lib/format.ts'
 import { instantIn, midnightIn, ownZone } from '../lib/zones.ts'
 import { Button } from '../ui/button.tsx'
-import { Field, Input } from '../ui/form.tsx'
+import { Field, Input } from '../ui/controls.tsx'
+import { late } from '../ui/late.tsx'
 import { FaultNote } from '../ui/states.tsx'
 import type { Monitor } from './queries.ts'
 import styles from './runs.module.css'
+
+const FilterFields = late(async () => (await import('../filters/filter-fields.tsx')).FilterFields)
 
 type Estimate = Schemas['EvaluationEstimate']
 

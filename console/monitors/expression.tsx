@@ -1,5 +1,5 @@
 import { useFormContext } from 'react-hook-form'
-import { Field } from '../ui/form.tsx'
+import { Field } from '../ui/controls.tsx'
 import styles from './expression.module.css'
 
 type ExpressionProps = {

@@ -14,23 +14,37 @@ const isOfThisWeek = ({ createdAt }: { createdAt: string }) => Date.now() - new 
 
 type Failure = { id: string; words: string; link: LinkProps }
 
-const useFailedExports = (): Failure[] => {
-  const { data } = useQuery(failedExportsOptions)
+type Found = { isPending: boolean; rows: Failure[] }
+
+const useFailedExports = (): Found => {
+  const { data, isPending } = useQuery(failedExportsOptions)
   const failed = data?.data.filter((row) => isOfThisWeek(row) && row.errorCode !== 'cancelled') ?? []
-  return failed.length === 0
-    ? []
-    : [{ id: 'exports', words: `${plural(failed.length, 'export')} failed`, link: { to: '/exports' } }]
+  const rows = [
+    { id: 'exports', words: `${plural(failed.length, 'export')} failed`, link: { to: '/exports' } },
+  ] as const
+  return { isPending, rows: failed.length === 0 ? [] : [...rows] }
 }
 
-/** What was sent is for members to see; whether an endpoint is off, for everybody. */
-const useFailedWebhooks = (isMember: boolean): Failure[] => {
-  const { rows: endpoints = [] } = useList(endpointsOptions)
-  const known = endpoints.slice(0, 20)
-  const deliveries = useQueries({
-    queries: known.map(({ id }) => ({ ...failedDeliveriesOptions(id), enabled: isMember })),
+/** How many deliveries to each endpoint failed of late. */
+const useFailedDeliveries = (ids: string[], isMember: boolean) =>
+  useQueries({
+    queries: ids.map((id) => ({ ...failedDeliveriesOptions(id), enabled: isMember })),
+    combine: (answers) => ({
+      isPending: answers.some(({ isLoading }) => isLoading),
+      counts: answers.map(({ data }) => data?.data.filter(isOfThisWeek).length ?? 0),
+    }),
   })
-  return known.flatMap(({ id, name, status, disabledReason }, at): Failure[] => {
-    const failed = deliveries[at]?.data?.data.filter(isOfThisWeek).length ?? 0
+
+/** What was sent is for members to see; whether an endpoint is off, for everybody. */
+const useFailedWebhooks = (isMember: boolean): Found => {
+  const { rows: endpoints = [], isPending } = useList(endpointsOptions)
+  const known = endpoints.slice(0, 20)
+  const deliveries = useFailedDeliveries(
+    known.map(({ id }) => id),
+    isMember,
+  )
+  const rows = known.flatMap(({ id, name, status, disabledReason }, at): Failure[] => {
+    const failed = deliveries.counts[at] ?? 0
     const isOff = status === 'disabled' && (disabledReason === 'failing' || disabledReason === 'gone')
     if (failed === 0 && !isOff) return []
     const words = isOff
@@ -43,38 +57,36 @@ const useFailedWebhooks = (isMember: boolean): Failure[] => {
     } as const
     return [{ id, words, link }]
   })
+  return { isPending: isPending || deliveries.isPending, rows }
 }
 
-const useFailedConnections = (): Failure[] => {
-  const { rows = [] } = useList(integrationsOptions)
-  return rows.flatMap(({ id, name, recentDeliveries: { failed, unreadable, rejected } }): Failure[] => {
+const useFailedConnections = (isMember: boolean): Found => {
+  const { rows = [], isPending } = useList({ ...integrationsOptions, enabled: isMember })
+  const failed = rows.flatMap(({ id, name, recentDeliveries: { failed, unreadable, rejected } }): Failure[] => {
     const count = failed + unreadable + rejected
     const words = `${plural(count, 'delivery', 'deliveries')} of “${name}” could not be taken in`
     const link = { to: '/settings/$part', params: { part: 'connections' }, search: { open: id } } as const
     return count === 0 ? [] : [{ id, words, link }]
   })
+  return { isPending: isMember && isPending, rows: failed }
 }
-
-const List = ({ failures }: { failures: Failure[] }) =>
-  failures.map(({ id, words, link }) => (
-    <li key={id}>
-      <Badge tone="failed">Failed</Badge>
-      <span className={styles.grow}>
-        <Link {...link}>{words}</Link>
-      </span>
-    </li>
-  ))
-
-const Connections = () => <List failures={useFailedConnections()} />
 
 /** What of the last seven days failed, and does not mend itself. */
-export const Failures = () => {
+export const useFailures = (): Found => {
   const isMember = useMay('member')
-  const failures = [...useFailedExports(), ...useFailedWebhooks(isMember)]
-  return (
-    <ul className={`${styles.list} ${styles.failures}`} aria-label="Failed in the last seven days">
-      <List failures={failures} />
-      {isMember && <Connections />}
-    </ul>
-  )
+  const found = [useFailedExports(), useFailedWebhooks(isMember), useFailedConnections(isMember)]
+  return { isPending: found.some(({ isPending }) => isPending), rows: found.flatMap(({ rows }) => rows) }
 }
+
+export const Failures = ({ failures }: { failures: Failure[] }) => (
+  <ul className={`${styles.list} ${styles.failures}`} aria-label="Failed in the last seven days">
+    {failures.map(({ id, words, link }) => (
+      <li key={id}>
+        <Badge tone="failed">Failed</Badge>
+        <span className={styles.grow}>
+          <Link {...link}>{words}</Link>
+        </span>
+      </li>
+    ))}
+  </ul>
+)

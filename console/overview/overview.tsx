@@ -2,11 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { countOptions } from '../filters/count.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { Page } from '../ui/page.tsx'
-import { Await, Empty } from '../ui/states.tsx'
-import { Failures } from './failures.tsx'
+import { Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { Failures, useFailures } from './failures.tsx'
 import { OpenFindings } from './open-findings.tsx'
 import styles from './overview.module.css'
-import { Rates } from './rates.tsx'
+import { volumeOptions } from './queries.ts'
+import { Rates, useRates } from './rates.tsx'
 import { Reviews } from './reviews.tsx'
 import { Running } from './running.tsx'
 import { Volume } from './volume.tsx'
@@ -29,34 +30,46 @@ const FirstRun = () => (
   </Empty>
 )
 
+/** The course of the last days, drawn in the height that it is given before it is known. */
+const Recent = ({ volume: { data, error, refetch } }: { volume: ReturnType<typeof useVolume> }) => {
+  if (error) return <FaultNote error={error} retry={() => void refetch()} />
+  return <div className={styles.volume}>{data ? <Volume days={data.series ?? []} /> : <Loading lines={8} />}</div>
+}
+
+const useVolume = () => useQuery(volumeOptions())
+
 export const Overview = () => {
-  const all = useQuery(countOptions({}))
+  const volume = useVolume()
+  const rates = useRates()
+  const failures = useFailures()
+  // Only if nothing is recent does it matter whether there was ever anything.
+  const all = useQuery({ ...countOptions({}), enabled: volume.data?.count === 0 })
+  const isEmpty = volume.data?.count === 0 && all.data?.count === 0
+  // Shown at once, so that nothing moves what somebody already reads.
+  const isReady = !rates.isPending && !failures.isPending
   return (
     <Page title="Overview" context={today.format()}>
-      <Await query={all} lines={10}>
-        {({ count }) =>
-          count === 0 ? (
-            <FirstRun />
-          ) : (
-            <>
-              <div className={styles.main}>
-                <Volume />
-                <Failures />
+      {isEmpty ? (
+        <FirstRun />
+      ) : (
+        <>
+          <Recent volume={volume} />
+          {!isReady && <Loading lines={10} />}
+          <div hidden={!isReady}>
+            <Failures failures={failures.rows} />
+            <Rates rates={rates} />
+            <div className={styles.parts}>
+              <div>
+                <OpenFindings />
               </div>
-              <Rates />
-              <div className={styles.parts}>
-                <div>
-                  <OpenFindings />
-                </div>
-                <div>
-                  <Running />
-                  <Reviews />
-                </div>
+              <div>
+                <Running />
+                <Reviews />
               </div>
-            </>
-          )
-        }
-      </Await>
+            </div>
+          </div>
+        </>
+      )}
     </Page>
   )
 }

@@ -2,15 +2,18 @@ import { queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import { instantIn, midnightIn, ownZone } from '../lib/zones.ts'
 
-export type Day = { start: string; end: string }
+const seenDays = 15
 
-/** The last days until today, oldest first, from midnight to midnight of the viewer's zone. */
-export const lastDays = (count: number): Day[] => {
-  const zone = ownZone()
-  const midnight = (daysAgo: number) => instantIn(midnightIn(zone, -daysAgo), zone) ?? ''
-  return Array.from({ length: count }, (_, at) => count - 1 - at).map((daysAgo) => ({
-    ...{ start: midnight(daysAgo), end: midnight(daysAgo - 1) },
-  }))
+/** Conversations of the last days until today, from midnight to midnight of the viewer's zone, in one request. */
+export const volumeOptions = () => {
+  const timezone = ownZone()
+  const midnight = (days: number) => instantIn(midnightIn(timezone, days), timezone) ?? ''
+  const filter = { since: midnight(1 - seenDays), until: midnight(1) }
+  return queryOptions({
+    queryKey: ['conversations', 'count', filter, 'day', timezone],
+    queryFn: ({ signal }) =>
+      answer(api.POST('/v1/conversations/count', { body: { filter, interval: 'day', timezone }, signal })),
+  })
 }
 
 /** More are not looked at here. */

@@ -9,7 +9,7 @@ import { ButtonLink } from '../ui/button.tsx'
 import { Sparkline } from '../ui/charts/sparkline.tsx'
 import { Estimate } from '../ui/estimate.tsx'
 import { Section } from '../ui/page.tsx'
-import { Empty, FaultNote, Loading } from '../ui/states.tsx'
+import { Empty, FaultNote } from '../ui/states.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import styles from './overview.module.css'
 import { enabledMonitorsOptions, openFindingsOptions } from './queries.ts'
@@ -71,21 +71,34 @@ const columns: Column<Rate>[] = [
   },
 ]
 
-const useRates = () => {
+/** All of them at once: the order is known only once every trend is. */
+const useTrends = (monitors: Monitor[]) =>
+  useQueries({
+    queries: monitors.map(({ id }) => trendOptions(id, { days })),
+    combine: (trends) => {
+      const isPending = trends.some((trend) => trend.isPending)
+      return {
+        isPending,
+        data: isPending ? [] : trends.map(({ data }) => data),
+        error: trends.find(({ error }) => error)?.error,
+      }
+    },
+  })
+
+export const useRates = () => {
   const monitors = useQuery(enabledMonitorsOptions)
   const findings = useQuery(openFindingsOptions)
   const list = monitors.data?.data ?? []
-  const trends = useQueries({ queries: list.map(({ id }) => trendOptions(id, { days })) })
-  const isPending = monitors.isPending || trends.some((trend) => trend.isPending)
+  const trends = useTrends(list)
   const spikeOf = (id: string) =>
     findings.data?.data.find(({ findingType, source }) => findingType === 1 && source.id === id)
   const rates = list.flatMap((monitor, at): Rate[] => {
-    const trend = trends[at]?.data
+    const trend = trends.data[at]
     return trend ? [{ monitor, trend, surprise: surpriseOf(trend), spike: spikeOf(monitor.id) }] : []
   })
   return {
-    isPending,
-    error: monitors.error ?? trends.find(({ error }) => error)?.error,
+    isPending: monitors.isPending || trends.isPending,
+    error: monitors.error ?? trends.error,
     isEmpty: monitors.data?.data.length === 0,
     hasMore: typeof monitors.data?.nextCursor === 'string',
     rates: rates.toSorted(
@@ -100,15 +113,17 @@ const contextOf = (rates: Rate[]): string =>
     : `All as usual: no rate is far from its ${days - 2} days before.`
 
 /** What each monitor found yesterday, the most unusual first. */
-export const Rates = () => {
-  const { rates, isPending, isEmpty, error, hasMore } = useRates()
+export const Rates = ({
+  rates: { rates, isPending, isEmpty, error, hasMore },
+}: {
+  rates: ReturnType<typeof useRates>
+}) => {
   const mayWrite = useMay('member')
   const shown = rates.slice(0, shownAtMost)
   const rest = rates.slice(shownAtMost)
   return (
     <Section title="What monitors found" context={rates.length > 0 ? contextOf(rates) : undefined}>
       {error && <FaultNote error={error} />}
-      {isPending && !error && <Loading lines={6} />}
       {isEmpty && (
         <Empty
           title="No monitor is on"

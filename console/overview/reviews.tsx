@@ -15,9 +15,12 @@ const shownAtMost = 8
 export const Reviews = () => {
   const mayReview = useMay('member')
   const { data: buckets = [], error } = useQuery(bucketsOptions)
-  const progress = useQueries({ queries: buckets.slice(0, shownAtMost).map(({ id }) => progressOptions(id)) })
+  const progress = useQueries({
+    queries: buckets.slice(0, shownAtMost).map(({ id }) => progressOptions(id)),
+    combine: (answers) => (answers.some(({ isPending }) => isPending) ? [] : answers.map(({ data }) => data)),
+  })
   const rows = buckets.flatMap((bucket, at) => {
-    const state = progress[at]?.data
+    const state = progress[at]
     if (!state) return []
     const { reviews, conversations } = state
     const left = reviews.waiting + reviews.claimed

@@ -1,5 +1,5 @@
 import type { Ref } from 'react'
-import { Area, Field } from '../ui/form.tsx'
+import { Area, Field } from '../ui/controls.tsx'
 import { Key } from '../ui/keys.tsx'
 import card from './card.module.css'
 import styles from './whole.module.css'

@@ -2,7 +2,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { sentenceCase } from '../lib/format.ts'
 import { Button } from '../ui/button.tsx'
-import { Select } from '../ui/form.tsx'
+import { Select } from '../ui/controls.tsx'
 import type { Column } from '../ui/table.tsx'
 import styles from './settings.module.css'
 

@@ -1,6 +1,6 @@
 import type { Role } from '../api/session.ts'
 import { sentenceCase } from '../lib/format.ts'
-import type { Option } from '../ui/form.tsx'
+import type { Option } from '../ui/controls.tsx'
 
 const roles: Role[] = ['viewer', 'member', 'admin', 'owner']
 

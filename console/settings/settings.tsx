@@ -1,16 +1,18 @@
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useMay } from '../api/session.ts'
+import { late } from '../ui/late.tsx'
 import { Page } from '../ui/page.tsx'
-import { Empty } from '../ui/states.tsx'
-import { ApiKeys } from './api-keys.tsx'
-import { AuditLog } from './audit-log.tsx'
-import { Connections } from './connections.tsx'
-import { Members } from './members.tsx'
-import { Organization } from './organization.tsx'
+import { Empty, Loading } from '../ui/states.tsx'
 import { Profile } from './profile.tsx'
 import styles from './settings.module.css'
-import { Webhooks } from './webhooks.tsx'
+
+const Webhooks = late(async () => (await import('./webhooks.tsx')).Webhooks, <Loading />)
+const Organization = late(async () => (await import('./organization.tsx')).Organization, <Loading />)
+const Members = late(async () => (await import('./members.tsx')).Members, <Loading />)
+const Connections = late(async () => (await import('./connections.tsx')).Connections, <Loading />)
+const AuditLog = late(async () => (await import('./audit-log.tsx')).AuditLog, <Loading />)
+const ApiKeys = late(async () => (await import('./api-keys.tsx')).ApiKeys, <Loading />)
 
 /** On narrow windows the parts stand in a row that scrolls. */
 const shownInNav = (link: HTMLAnchorElement | null) => link?.scrollIntoView({ block: 'nearest', inline: 'center' })

@@ -4,10 +4,12 @@ import { useForm } from 'react-hook-form'
 import { answer, api } from '../api/client.ts'
 import { queryClient } from '../api/queries.ts'
 import { Form, TextField } from '../ui/form.tsx'
+import { late } from '../ui/late.tsx'
 import styles from './door.module.css'
 import { Door } from './door.tsx'
-import { Forgotten } from './forgotten.tsx'
 import { pageOf } from './search.ts'
+
+const Forgotten = late(async () => (await import('./forgotten.tsx')).Forgotten)
 
 /** Why the issuer's word was not enough, by the reason that the service gives. */
 const refusals: Record<string, string> = {

@@ -1,34 +1,32 @@
-import { Toast } from '@base-ui/react/toast'
-import { X } from 'lucide-react'
-import styles from './announce.module.css'
-import { IconButton } from './button.tsx'
+import { useEffect, useState } from 'react'
+import { firstUse } from '../lib/first-use.ts'
+import type { Announcement, Toasts } from './toasts.tsx'
 
-const manager = Toast.createToastManager()
+const waiting: Announcement[] = []
 
-/** Says once, at the corner of the window and to screen readers, that something is done. */
-export const announce = (title: string, description?: string): void => {
-  manager.add({ title, timeout: 6_000, ...(description !== undefined && { description }) })
+const { promise: needed, resolve: need } = Promise.withResolvers<void>()
+
+let show = (announcement: Announcement): void => {
+  waiting.push(announcement)
+  need()
 }
 
-const Announced = () =>
-  Toast.useToastManager().toasts.map((toast) => (
-    <Toast.Root key={toast.id} toast={toast} className={styles.toast}>
-      <Toast.Content className={styles.content}>
-        <div>
-          <Toast.Title className={styles.title} />
-          <Toast.Description className={styles.description} />
-        </div>
-        <Toast.Close render={<IconButton label="Dismiss" icon={<X />} />} />
-      </Toast.Content>
-    </Toast.Root>
-  ))
+/** Says once, at the corner of the window and to screen readers, that something is done. */
+export const announce = (title: string, description?: string): void =>
+  show({ title, ...(description !== undefined && { description }) })
 
-export const Announcements = () => (
-  <Toast.Provider toastManager={manager}>
-    <Toast.Portal>
-      <Toast.Viewport className={styles.viewport}>
-        <Announced />
-      </Toast.Viewport>
-    </Toast.Portal>
-  </Toast.Provider>
-)
+const onReady = (shows: typeof show) => {
+  show = shows
+  for (const announcement of waiting.splice(0)) show(announcement)
+}
+
+/** The place of announcements, which mostly follow from something that somebody did. */
+export const Announcements = () => {
+  const [Loaded, setLoaded] = useState<typeof Toasts>()
+  useEffect(() => {
+    void Promise.race([firstUse, needed])
+      .then(() => import('./toasts.tsx'))
+      .then((module) => setLoaded(() => module.Toasts))
+  }, [])
+  return Loaded && <Loaded onReady={onReady} />
+}

@@ -2,7 +2,7 @@ import { Combobox } from '@base-ui/react/combobox'
 import { Check, X } from 'lucide-react'
 import type { KeyboardEvent } from 'react'
 import styles from './chooser.module.css'
-import { Field, type Option } from './form.tsx'
+import { Field, type Option } from './controls.tsx'
 import menu from './menu.module.css'
 
 type ChooserProps = {

@@ -1,40 +1,23 @@
-import { Dialog as Base } from '@base-ui/react/dialog'
-import { X } from 'lucide-react'
-import { type ReactNode, useRef, useState } from 'react'
-import { Button, IconButton } from './button.tsx'
+import { type ReactNode, useState } from 'react'
+import { firstUse } from '../lib/first-use.ts'
+import { Button } from './button.tsx'
+import { Field, Input } from './controls.tsx'
 import styles from './dialog.module.css'
-import { Field, Input } from './form.tsx'
+import type { DialogProps } from './dialog-window.tsx'
+import { late } from './late.tsx'
 import { FaultNote } from './states.tsx'
 
-type DialogProps = {
-  title: string
-  open: boolean
-  onClose: () => void
-  wide?: boolean
-  /** Holds what would be lost: a click beside it does not close it. */
-  holds?: boolean
-  children: ReactNode
-}
+const load = () => import('./dialog-window.tsx')
 
-export const Dialog = ({ title, open, onClose, wide = false, holds = false, children }: DialogProps) => {
-  const popup = useRef<HTMLDivElement>(null)
-  // What is to be filled in has the focus; by touch that would open a keyboard over it.
-  const first = (by: string) =>
-    by === 'touch' || (popup.current?.querySelector<HTMLElement>('input, textarea, select') ?? true)
-  return (
-    <Base.Root open={open} onOpenChange={(next) => next || onClose()} disablePointerDismissal={holds}>
-      <Base.Portal>
-        <Base.Backdrop className={styles.backdrop} />
-        <Base.Popup ref={popup} initialFocus={first} className={wide ? `${styles.popup} ${styles.wide}` : styles.popup}>
-          <header className={styles.head}>
-            <Base.Title>{title}</Base.Title>
-            <Base.Close render={<IconButton label="Close" icon={<X />} />} />
-          </header>
-          {children}
-        </Base.Popup>
-      </Base.Portal>
-    </Base.Root>
-  )
+// No page opens with a dialog: its code loads once somebody uses the page.
+void firstUse.then(load)
+
+const DialogWindow = late(async () => (await load()).DialogWindow)
+
+export const Dialog = (props: DialogProps) => {
+  const [wasOpened, setWasOpened] = useState(props.open)
+  if (props.open && !wasOpened) setWasOpened(true)
+  return wasOpened && <DialogWindow {...props} />
 }
 
 type ConfirmProps = {

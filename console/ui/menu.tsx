@@ -1,29 +1,35 @@
-import { Menu as Base } from '@base-ui/react/menu'
-import type { ReactElement, ReactNode } from 'react'
-import styles from './menu.module.css'
+import { cloneElement, useEffect, useRef, useState } from 'react'
+import { firstUse } from '../lib/first-use.ts'
+import type { MenuProps } from './loaded-menu.tsx'
 
-type Entry = { label: ReactNode; onSelect: () => void; danger?: boolean; disabled?: boolean }
+const load = () => import('./loaded-menu.tsx')
 
-/** A button that opens a short list of things to do. */
-export const Menu = ({ trigger, entries }: { trigger: ReactElement; entries: Entry[] }) => (
-  <Base.Root>
-    <Base.Trigger render={trigger} />
-    <Base.Portal>
-      <Base.Positioner className={styles.positioner} sideOffset={4} align="end">
-        <Base.Popup className={styles.popup}>
-          {entries.map(({ label, onSelect, danger, disabled = false }, index) => (
-            <Base.Item
-              // biome-ignore lint/suspicious/noArrayIndexKey: the entries of a menu do not move
-              key={index}
-              className={danger ? `${styles.item} ${styles.danger}` : styles.item}
-              disabled={disabled}
-              onClick={onSelect}
-            >
-              {label}
-            </Base.Item>
-          ))}
-        </Base.Popup>
-      </Base.Positioner>
-    </Base.Portal>
-  </Base.Root>
-)
+let loaded: Awaited<ReturnType<typeof load>>['LoadedMenu'] | undefined
+
+const ready = firstUse.then(load).then(({ LoadedMenu }) => {
+  loaded = LoadedMenu
+})
+
+/** A button that opens a short list of things to do. Until somebody uses the page it is only the button. */
+export const Menu = (props: MenuProps) => {
+  const [Loaded, setLoaded] = useState(() => loaded)
+  const [pressed, setPressed] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const hadFocus = useRef(false)
+  useEffect(() => {
+    let isShown = true
+    void ready.then(() => {
+      hadFocus.current = button.current !== null && button.current === document.activeElement
+      if (isShown) setLoaded(() => loaded)
+    })
+    return () => {
+      isShown = false
+    }
+  }, [])
+  useEffect(() => {
+    // The button of the menu takes the place of this one, and its focus.
+    if (Loaded && hadFocus.current) button.current?.focus()
+  }, [Loaded])
+  if (Loaded) return <Loaded {...props} trigger={cloneElement(props.trigger, { ref: button })} defaultOpen={pressed} />
+  return cloneElement(props.trigger, { ref: button, 'aria-haspopup': 'menu', onClick: () => setPressed(true) })
+}

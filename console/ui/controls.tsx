@@ -1,0 +1,108 @@
+// Controls with their labels and hints, tied to no form. What forms add is in form.tsx, whose library few pages load.
+
+import { type ComponentProps, type ReactNode, useId } from 'react'
+import styles from './form.module.css'
+
+type FieldProps = {
+  label: string
+  hint?: ReactNode
+  fault?: string | undefined
+  /** Gets the ids that tie the control to its words. */
+  children: (ids: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode
+}
+
+/** A control with its label, its hint and its fault. */
+export const Field = ({ label, hint, fault, children }: FieldProps) => {
+  const id = useId()
+  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ')
+  return (
+    <div className={styles.field}>
+      <label htmlFor={id}>{label}</label>
+      {hint && (
+        <p className={styles.hint} id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {children({ id, ...(described && { 'aria-describedby': described }), ...(fault && { 'aria-invalid': true }) })}
+      {fault && (
+        <p className={styles.fault} id={`${id}-fault`}>
+          {fault}
+        </p>
+      )}
+    </div>
+  )
+}
+
+export type Option = { value: string; label: string }
+
+export const Input = (props: Omit<ComponentProps<'input'>, 'className'>) => (
+  <input {...props} className={styles.control} />
+)
+
+export const Area = (props: Omit<ComponentProps<'textarea'>, 'className'>) => (
+  <textarea rows={4} {...props} className={styles.control} />
+)
+
+export const Select = ({ options, ...rest }: { options: Option[] } & Omit<ComponentProps<'select'>, 'className'>) => (
+  <select {...rest} className={`${styles.control} ${styles.select}`}>
+    {options.map(({ value, label }) => (
+      <option key={value} value={value}>
+        {label}
+      </option>
+    ))}
+  </select>
+)
+
+export const Check = ({ label, hint, ...rest }: { label: ReactNode; hint?: ReactNode } & ComponentProps<'input'>) => {
+  const id = useId()
+  return (
+    <div className={styles.check}>
+      <input {...rest} type="checkbox" id={id} {...(hint && { 'aria-describedby': `${id}-hint` })} />
+      <label htmlFor={id}>{label}</label>
+      {hint && (
+        <p className={styles.hint} id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** One of a few, all of them seen. */
+export const Choice = ({
+  label,
+  value,
+  options,
+  onChange,
+  hideLabel = false,
+}: {
+  label: string
+  value: string
+  options: Option[]
+  onChange: (value: string) => void
+  hideLabel?: boolean
+}) => {
+  const name = useId()
+  return (
+    <fieldset className={styles.choice} aria-label={label}>
+      {!hideLabel && <legend>{label}</legend>}
+      <div className={styles.segments}>
+        {options.map((option) => (
+          <label key={option.value} className={styles.segment}>
+            <input
+              type="radio"
+              name={name}
+              value={option.value}
+              checked={option.value === value}
+              onChange={() => onChange(option.value)}
+            />
+            <span>{option.label}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  )
+}
+
+/** Fields side by side where there is room. */
+export const Row = ({ children }: { children: ReactNode }) => <div className={styles.row}>{children}</div>

@@ -1,0 +1,36 @@
+import { Dialog as Base } from '@base-ui/react/dialog'
+import { X } from 'lucide-react'
+import { type ReactNode, useRef } from 'react'
+import { IconButton } from './button.tsx'
+import styles from './dialog.module.css'
+
+export type DialogProps = {
+  title: string
+  open: boolean
+  onClose: () => void
+  wide?: boolean
+  /** Holds what would be lost: a click beside it does not close it. */
+  holds?: boolean
+  children: ReactNode
+}
+
+export const DialogWindow = ({ title, open, onClose, wide = false, holds = false, children }: DialogProps) => {
+  const popup = useRef<HTMLDivElement>(null)
+  // What is to be filled in has the focus; by touch that would open a keyboard over it.
+  const first = (by: string) =>
+    by === 'touch' || (popup.current?.querySelector<HTMLElement>('input, textarea, select') ?? true)
+  return (
+    <Base.Root open={open} onOpenChange={(next) => next || onClose()} disablePointerDismissal={holds}>
+      <Base.Portal>
+        <Base.Backdrop className={styles.backdrop} />
+        <Base.Popup ref={popup} initialFocus={first} className={wide ? `${styles.popup} ${styles.wide}` : styles.popup}>
+          <header className={styles.head}>
+            <Base.Title>{title}</Base.Title>
+            <Base.Close render={<IconButton label="Close" icon={<X />} />} />
+          </header>
+          {children}
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  )
+}
