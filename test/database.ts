@@ -30,10 +30,13 @@ export const testDatabase = async (options: { empty?: boolean } = {}): Promise<T
   const template = options.empty ? 'template0' : server.template
   // An empty one is a plain database of the coordinator, unless the test spreads it.
   await run(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`, !options.empty)
-  return {
-    connection: inDatabase(server.connection, name),
-    drop: () => run(`DROP DATABASE IF EXISTS ${name} (FORCE)`, true),
+  const drop = async () => {
+    // What Citus does in the background takes longer to end than DROP DATABASE waits.
+    const end = `SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity WHERE datname = '${name}'`
+    if (coordinatorUrl) await run(end, true)
+    await run(`DROP DATABASE IF EXISTS ${name} (FORCE)`, true)
   }
+  return { connection: inDatabase(server.connection, name), drop }
 }
 
 /** As a switch takes it; what tests connect to is a folder with a socket. */

@@ -1,11 +1,16 @@
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { onPlainPostgres } from '../../../../test/citus.ts'
 import { testDatabase } from '../../../../test/database.ts'
+import { openLog } from '../../log.ts'
+import { migrate } from '../migrate.ts'
 import { distribute, type Statement } from './distribute.ts'
 import { placement } from './placement.ts'
 
 // What it does to a cluster is in test/cluster.
 
-const { connection, drop } = await testDatabase()
+// Migrated here, because on a cluster the template is distributed already.
+const { connection, drop } = await testDatabase({ empty: true })
+beforeAll(() => migrate(connection, { log: openLog({ write: () => {} }) }))
 afterAll(drop)
 
 const plan = async () => {
@@ -39,7 +44,7 @@ it('plans each table once, those on every node first, and all others beside the 
   }
 })
 
-it('says what is missing where there is no Citus', async () => {
+onPlainPostgres('the nodes of a cluster have Citus').it('says what is missing where there is no Citus', async () => {
   await expect(distribute(connection, { dryRun: false, onStatement: () => {} })).rejects.toThrow(
     'The database has no Citus.',
   )

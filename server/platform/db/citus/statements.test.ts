@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { expect, it } from 'vitest'
 import { testDatabase } from '../../../../test/database.ts'
+import { openLog } from '../../log.ts'
 import { dumpSchema } from '../dump.ts'
+import { migrate } from '../migrate.ts'
 import { readNewTable, splitChanges, splitStatements } from './statements.ts'
 
 it('finds the end of a statement beside quotes, comments, and bodies that hold semicolons', () => {
@@ -50,10 +52,11 @@ it('makes one change of a table at a time', () => {
 
 it('makes the same schema of all migrations, taken apart', async () => {
   const root = join(import.meta.dirname, '../../../../migrations')
-  const [whole, apart] = await Promise.all([testDatabase(), testDatabase({ empty: true })])
+  const [whole, apart] = await Promise.all([testDatabase({ empty: true }), testDatabase({ empty: true })])
   const client = new pg.Client(apart.connection)
   await client.connect()
   try {
+    await migrate(whole.connection, { log: openLog({ write: () => {} }) })
     for (const name of (await readdir(root)).sort()) {
       const text = await readFile(join(root, name), 'utf8')
       for (const statement of splitStatements(text)) {
