@@ -22,6 +22,7 @@ const toConfig = (values: Values, env: NodeJS.ProcessEnv) => ({
   dataDir: values.EARSHOT_DATA_DIR,
   databaseUrl: values.DATABASE_URL,
   readDatabaseUrl: values.EARSHOT_READ_DATABASE_URL,
+  readMaxLagMs: values.EARSHOT_READ_MAX_LAG_SECONDS * 1_000,
   roles: values.EARSHOT_ROLES,
   drainSeconds: values.EARSHOT_DRAIN_SECONDS,
   serviceKey: values.EARSHOT_SERVICE_KEY,

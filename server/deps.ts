@@ -7,6 +7,7 @@ import type { Clock } from './platform/clock.ts'
 import { openDatabaseClock } from './platform/db/clock.ts'
 import { type Database, type Db, openDatabase } from './platform/db/database.ts'
 import { type Listener, openListener } from './platform/db/listen.ts'
+import { openReplica, type Replica } from './platform/db/replica.ts'
 import { type Metrics, openMetrics } from './platform/http/metrics.ts'
 import { type Identity, openIdentity } from './platform/identity/identity.ts'
 import { openSessionCookie, type SessionCookie } from './platform/identity/session-cookie.ts'
@@ -28,6 +29,7 @@ export type Deps = {
   log: Log
   database: Database
   db: Db
+  replica: Replica
   listener: Listener
   secrets: Secrets
   identity: Identity
@@ -80,6 +82,12 @@ export const openDeps = async (options: OpenOptions): Promise<Deps> => {
     }),
   )
   const { db } = database
+  const replica = closing(
+    openReplica({
+      ...{ url: config.readDatabaseUrl, maxLagMs: config.readMaxLagMs, primary: db, applicationName, log },
+      traced: config.telemetry.endpoint !== undefined,
+    }),
+  )
   const clock = options.clock ?? closing(await openDatabaseClock(db))
   const sweeps = options.clock ? trust(options.clock) : openSweeps({ db, log })
   const listener = closing(await openListener({ ...connection, application_name: `${applicationName} notices` }, log))
@@ -109,6 +117,7 @@ export const openDeps = async (options: OpenOptions): Promise<Deps> => {
       log,
       database,
       db,
+      replica,
       listener,
       secrets,
       identity,

@@ -144,10 +144,18 @@ export const switches = {
     secret: true,
   }),
   EARSHOT_READ_DATABASE_URL: define<string | undefined>({
-    about: 'A read replica that exports read from.',
+    about: 'A read replica for exports and analytics.',
     ...url('postgres:', 'postgresql:'),
     fallback: undefined,
     secret: true,
+  }),
+  EARSHOT_READ_MAX_LAG_SECONDS: define({
+    about:
+      'How old the answers of analytics from the read replica may be: counts, trends, comparisons, agreement, and results ' +
+      'of experiments. If the replica is further behind, the primary answers. With 0, only exports use the replica, which ' +
+      'always wait until it is up to date.',
+    ...integer(0, 300),
+    fallback: 5,
   }),
   EARSHOT_ROLES: define<ProcessRole[]>({
     about: 'What this process does: answer requests, work through jobs, or both.',

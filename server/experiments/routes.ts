@@ -31,11 +31,11 @@ const tags = ['Experiments']
 const mostRounds = 10
 
 export const experiments = (app: App, deps: Deps): void => {
-  const { db, clock } = deps
+  const { db, replica, clock } = deps
 
   /** All of it as of one moment. */
-  const shown = (org: OrgId, id: string) =>
-    db
+  const shown = (on: Db, org: OrgId, id: string) =>
+    on
       .transaction()
       .setIsolationLevel('repeatable read')
       .setAccessMode('read only')
@@ -136,7 +136,12 @@ export const experiments = (app: App, deps: Deps): void => {
         response: answers({ 200: Experiment }, 401, 404),
       },
     },
-    ({ actor, params }) => shown(actor.org, params.id),
+    ({ actor, params: { id } }) =>
+      replica.read(
+        (on) => shown(on, actor.org, id),
+        // Who has just finished it sees that it is.
+        async ({ status }) => status === (await getExperiment(db, actor.org, id)).status,
+      ),
   )
 
   app.post(

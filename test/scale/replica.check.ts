@@ -1,70 +1,40 @@
-import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import pg from 'pg'
-import { expect, it, onTestFinished } from 'vitest'
+import type pg from 'pg'
+import { expect, it } from 'vitest'
 import { copyCluster } from '../../server/platform/db/base-backup.ts'
-import { openEmbedded } from '../../server/platform/db/embedded.ts'
-import { openLog } from '../../server/platform/log.ts'
-import { databaseUrl } from '../database.ts'
+import { behindPassage, databaseUrl } from '../database.ts'
 import { ask, makeDataDir, provision, startEarshot } from '../earshot.ts'
-
-const log = openLog({ write: () => {} })
-
-const startDatabase = async (dataDir: string, settings: Record<string, string> = {}) => {
-  const embedded = await openEmbedded({
-    dataDir,
-    log,
-    applicationName: 'test',
-    settings: { fsync: 'off', ...settings },
-  })
-  onTestFinished(embedded.close)
-  return embedded.connection
-}
-
-const readValue = async (database: pg.ClientConfig, statement: string) => {
-  const client = new pg.Client(database)
-  await client.connect()
-  try {
-    return (await client.query(statement)).rows[0]?.value
-  } finally {
-    await client.end()
-  }
-}
-
-/** Under root, each database runs as a user without a name, whom another one cannot recognize. */
-const letStandbyIn = async (dataDir: string, primary: pg.ClientConfig) => {
-  const path = join(dataDir, 'postgres.hba')
-  // The first line that fits counts.
-  await writeFile(path, `local replication all trust\n${await readFile(path, 'utf8')}`)
-  await readValue(primary, 'SELECT pg_reload_conf() AS value')
-}
+import { letIn, runOn, startDatabase } from '../own-database.ts'
 
 /** A database, and a standby that follows it by streaming replication. */
 const startPair = async () => {
-  const [here, there] = [await makeDataDir(), await makeDataDir()]
-  const primary = await startDatabase(here)
-  if (process.getuid?.() === 0) await letStandbyIn(here, primary)
-  const [source, target] = [join(here, 'postgres'), join(there, 'postgres')]
-  await copyCluster(primary, {
+  const primary = await startDatabase()
+  // Under root, each database runs as a user without a name, whom another one cannot recognize.
+  await letIn(primary, 'local replication all trust')
+  const there = await makeDataDir()
+  const [source, target] = [join(primary.dataDir, 'postgres'), join(there, 'postgres')]
+  await copyCluster(primary.connection, {
     folder: source,
     target,
     copy: (path) => copyFile(join(source, path), join(target, path)),
   })
   await writeFile(join(target, 'standby.signal'), '')
-  const { host, port, user } = primary
-  const standby = await startDatabase(there, { primary_conninfo: `host=${host} port=${port} user=${user}` })
-  return { primary, standby }
+  const { host, port, user } = primary.connection
+  const standby = await startDatabase({ primary_conninfo: `host=${host} port=${port} user=${user}` }, there)
+  return { primary: primary.connection, standby: standby.connection }
 }
 
-it('an export that a standby is read for holds all that was there when it was asked for', async () => {
-  const { primary, standby } = await startPair()
+/** A service on both, and an organization in it. */
+const startService = async (primary: pg.ClientConfig, standby: pg.ClientConfig, switches = {}) => {
   const earshot = await startEarshot({
     ...{ DATABASE_URL: databaseUrl(primary), EARSHOT_READ_DATABASE_URL: databaseUrl(standby) },
     ...{ EARSHOT_DATA_DIR: await makeDataDir(), EARSHOT_SECRET_KEY: 'secret-key-of-the-tests-0123456789' },
+    ...switches,
   })
   const { key } = await provision(earshot.origin)
   const call = (method: string, path: string, body?: unknown) => ask(earshot.origin, method, path, key, body)
-  const { id } = (await call('POST', '/v1/monitors', { name: 'Refund', kind: 'external', definition: {} })).body
+  const monitor = (await call('POST', '/v1/monitors', { name: 'Refund', kind: 'external', definition: {} })).body
   let stored = 0
   const store = async (count: number) => {
     const externalIds = Array.from({ length: count }, () => `call-${++stored}`)
@@ -74,10 +44,29 @@ it('an export that a standby is read for holds all that was there when it was as
     }))
     expect((await call('POST', '/v1/conversations/batch', { conversations })).status).toBe(200)
     const results = externalIds.map((conversationExternalId) => ({
-      ...{ monitorId: id, conversationExternalId, result: 'affected' },
+      ...{ monitorId: monitor.id, conversationExternalId, result: 'affected' },
     }))
     expect((await call('POST', '/v1/monitor-results', { results })).status).toBe(200)
   }
+  return { earshot, call, monitorId: monitor.id as string, store }
+}
+
+/** Waits until a standby has replayed all that is written, and lets it replay nothing more. */
+const stopReplaying = async (primary: pg.ClientConfig, standby: pg.ClientConfig) => {
+  await replayAll(primary, standby)
+  await runOn(standby, 'SELECT pg_wal_replay_pause()')
+  await expect.poll(() => runOn(standby, 'SELECT pg_get_wal_replay_pause_state() AS value')).toBe('paused')
+}
+
+const replayAll = async (primary: pg.ClientConfig, standby: pg.ClientConfig) => {
+  const written = await runOn(primary, 'SELECT pg_current_wal_lsn() AS value')
+  const reached = () => runOn(standby, `SELECT pg_last_wal_replay_lsn() >= '${written}' AS value`)
+  await expect.poll(reached, { timeout: 90_000 }).toBe(true)
+}
+
+it('an export that a standby is read for holds all that was there when it was asked for', async () => {
+  const { primary, standby } = await startPair()
+  const { earshot, call, monitorId: id, store } = await startService(primary, standby)
   const askForExport = async () => {
     const period = { since: '2026-11-01T00:00:00Z', until: '2026-12-01T00:00:00Z', timezone: 'UTC' }
     const body = { operationId: crypto.randomUUID(), config: { monitors: [{ id }], ...period } }
@@ -87,23 +76,16 @@ it('an export that a standby is read for holds all that was there when it was as
   }
   const notes = () => earshot.stderr().match(/the export reads [a-z ]+|the replica is too far behind/g) ?? []
 
-  const ofReader = (statement: string) => readValue(standby, statement)
+  const ofReader = (statement: string) => runOn(standby, statement)
   expect(await ofReader('SELECT pg_is_in_recovery() AS value')).toBe(true)
-  const hasAll = async () => {
-    const written = await readValue(primary, 'SELECT pg_current_wal_lsn() AS value')
-    const reached = () => ofReader(`SELECT pg_last_wal_replay_lsn() >= '${written}' AS value`)
-    await expect.poll(reached, { timeout: 90_000 }).toBe(true)
-  }
 
   await store(100)
-  await hasAll()
+  await replayAll(primary, standby)
   const first = await askForExport()
   await expect.poll(async () => (await first()).status, { timeout: 90_000 }).toBe('completed')
   expect((await first()).rowCount).toBe(100)
 
-  await hasAll()
-  await ofReader('SELECT pg_wal_replay_pause()')
-  await expect.poll(() => ofReader('SELECT pg_get_wal_replay_pause_state() AS value')).toBe('paused')
+  await stopReplaying(primary, standby)
   await store(50)
   expect(await ofReader('SELECT count(*)::int AS value FROM conversations')).toBe(100)
   const second = await askForExport()
@@ -115,4 +97,104 @@ it('an export that a standby is read for holds all that was there when it was as
   await expect.poll(async () => (await second()).status, { timeout: 90_000 }).toBe('completed')
   expect((await second()).rowCount).toBe(150)
   await expect.poll(notes).toEqual(['the export reads a replica', 'the export reads a replica'])
+})
+
+/** Longer than a few requests take on a busy machine. */
+const maxLagSeconds = 10
+
+it('analytics read a standby that is little behind, and the primary otherwise', async () => {
+  const { primary, standby } = await startPair()
+  const { passage, connection } = await behindPassage(standby)
+  const { earshot, call, monitorId, store } = await startService(primary, standby, {
+    EARSHOT_READ_DATABASE_URL: `postgres://${connection.user}@127.0.0.1:${connection.port}/${connection.database}`,
+    EARSHOT_READ_MAX_LAG_SECONDS: String(maxLagSeconds),
+  })
+  const day = 'since=2026-11-20T00:00:00Z&until=2026-11-21T00:00:00Z'
+  /** Every answer has to be one. */
+  const read = async (method: string, path: string, body?: unknown) => {
+    const answer = await call(method, path, body)
+    expect(answer.status, path).toBe(200)
+    return answer.body
+  }
+  const count = async () => (await read('POST', '/v1/conversations/count', { filter: {} })).count
+  const readings: Record<string, () => Promise<unknown>> = {
+    count,
+    trend: async () =>
+      (await read('GET', `/v1/monitors/${monitorId}/trend?interval=day&timezone=UTC&${day}`)).data[0].affected,
+    comparison: async () => (await read('GET', `/v1/monitors/comparison?${day}`)).data[0]?.current.affected,
+  }
+  const readAll = async () => {
+    const entries = Object.entries(readings).map(async ([name, reading]) => [name, await reading()])
+    return Object.fromEntries(await Promise.all(entries))
+  }
+  const each = (count: number) => ({ count, trend: count, comparison: count })
+  const isUsed = () =>
+    earshot
+      .stderr()
+      .match(/analytics read the (replica|primary)/g)
+      ?.at(-1)
+
+  await store(10)
+  await expect.poll(async () => [await count(), isUsed()]).toEqual([10, 'analytics read the replica'])
+  await expect.poll(readAll).toEqual(each(10))
+
+  await stopReplaying(primary, standby)
+  await count()
+  const pausedAt = performance.now()
+  await store(5)
+  // It holds the first ten only, and may for a while. Lists, which people look into after a change, show all.
+  expect(await readAll()).toEqual(each(10))
+  expect(performance.now() - pausedAt).toBeLessThan(maxLagSeconds * 1_000)
+  expect((await call('GET', '/v1/conversations')).body.data).toHaveLength(15)
+  await expect.poll(readAll, { timeout: 3 * maxLagSeconds * 1_000 }).toEqual(each(15))
+  expect(performance.now() - pausedAt).toBeGreaterThan((maxLagSeconds - 5) * 1_000)
+  await expect.poll(isUsed).toBe('analytics read the primary')
+  expect(await runOn(standby, 'SELECT count(*)::int AS value FROM conversations')).toBe(10)
+
+  await runOn(standby, 'SELECT pg_wal_replay_resume()')
+  await expect.poll(async () => [await readAll(), isUsed()]).toEqual([each(15), 'analytics read the replica'])
+
+  // A standby that no longer answers, and one that is gone, fail no request.
+  let expected = 15
+  for (const kind of ['silent', 'resetting'] as const) {
+    passage.become({ kind })
+    await store(1)
+    expected += 1
+    await expect
+      .poll(async () => [await readAll(), isUsed()], { timeout: 60_000 })
+      .toEqual([each(expected), 'analytics read the primary'])
+  }
+})
+
+it('an experiment that was just finished is read as finished', async () => {
+  const { primary, standby } = await startPair()
+  const { earshot, call, monitorId } = await startService(primary, standby, {
+    EARSHOT_READ_MAX_LAG_SECONDS: '300',
+  })
+  const agent = (await call('POST', '/v1/agents', { externalId: 'leo', name: 'Leo', channel: 'voice' })).body
+  const versions: string[] = []
+  for (const systemPrompt of ['You are Leo.', 'You are Leo, and brief.']) {
+    const version = await call('POST', `/v1/agents/${agent.id}/versions`, { systemPrompt })
+    expect(version.status).toBe(201)
+    versions.push(version.body.id)
+  }
+  const launch = await call('POST', '/v1/experiments', {
+    ...{ name: 'Brevity', agentId: agent.id, armAVersionId: versions[0], armBVersionId: versions[1] },
+    ...{ outcomeMetricIds: [monitorId], primaryMetricId: monitorId, stableRoutingConfirmed: true },
+  })
+  expect(launch.status).toBe(201)
+  const { id } = launch.body
+  const status = async () => (await call('GET', `/v1/experiments/${id}`)).body.status
+  await replayAll(primary, standby)
+  const isUsed = () =>
+    earshot
+      .stderr()
+      .match(/analytics read the (replica|primary)/g)
+      ?.at(-1)
+  await expect.poll(async () => [await status(), isUsed()]).toEqual(['running', 'analytics read the replica'])
+  await stopReplaying(primary, standby)
+  expect((await call('POST', `/v1/experiments/${id}/finish`)).status).toBe(200)
+  expect(await status()).toBe('finished')
+  expect(isUsed()).toBe('analytics read the replica')
+  await runOn(standby, 'SELECT pg_wal_replay_resume()')
 })

@@ -39,7 +39,7 @@ const readPeriods = ({ interval, timezone }: CountRequest, { since, until }: Sel
 
 type PageRequest = { limit: number; cursor?: string }
 
-export const conversationSearch = (app: App, { db, clock }: Deps): void => {
+export const conversationSearch = (app: App, { db, replica, clock }: Deps): void => {
   const answerPage = async (list: string, org: OrgId, selection: Selection, request: PageRequest) => {
     const read = <Row extends { id: string; startedAt: Date }>(rows: (page: Position) => Promise<Row[]>) =>
       app.paging.page(request, [list, org, selection], rows, ({ startedAt, id }) => `${startedAt.toISOString()} ${id}`)
@@ -108,13 +108,12 @@ export const conversationSearch = (app: App, { db, clock }: Deps): void => {
       const selection = parseFilter(body.filter, 'filter')
       const explanation = explainFilter(selection, await findNames(db, actor.org, [selection]))
       const periods = readPeriods(body, selection, clock.now())
-      if (!periods) return { count: await countSelected(db, actor.org, selection), explanation }
-      const series = await countSelectedByPeriod(
-        db,
-        actor.org,
-        { ...selection, until: periods.until.toISOString() },
-        periods,
-      )
+      if (!periods) {
+        const count = await replica.read((on) => countSelected(on, actor.org, selection))
+        return { count, explanation }
+      }
+      const within = { ...selection, until: periods.until.toISOString() }
+      const series = await replica.read((on) => countSelectedByPeriod(on, actor.org, within, periods))
       return { count: series.reduce((sum, { count }) => sum + count, 0), explanation, series }
     },
   )

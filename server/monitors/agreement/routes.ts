@@ -74,7 +74,7 @@ const betweenPeople = (patterns: Patterns, pairs: Pairs) => {
   }
 }
 
-export const monitorAgreement = (app: App, { db }: Deps): void => {
+export const monitorAgreement = (app: App, { db, replica }: Deps): void => {
   app.get(
     '/v1/monitors/:id/agreement',
     {
@@ -98,12 +98,12 @@ export const monitorAgreement = (app: App, { db }: Deps): void => {
       const { data, nextCursor } = await app.paging.page(
         { limit, cursor },
         ['monitor-agreement', actor.org, id, judged],
-        (page) => listAgreements(db, actor.org, id, judged, page),
+        (page) => replica.read((on) => listAgreements(on, actor.org, id, judged, page)),
         ({ version }) => String(version),
       )
       const between = { ...judged, monitorId: id, versions: data.map(({ version }) => version) }
-      const patterns = await listPatterns(db, actor.org, between)
-      const pairs = await listPairs(db, actor.org, between, mostPairs)
+      const patterns = await replica.read((on) => listPatterns(on, actor.org, between))
+      const pairs = await replica.read((on) => listPairs(on, actor.org, between, mostPairs))
       const told = data.map((counts) => {
         const ofVersion = <R extends { version: number }>(rows: R[]) =>
           rows.filter((row) => row.version === counts.version)

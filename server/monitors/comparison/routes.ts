@@ -95,7 +95,7 @@ const readPeriods = (query: { since?: string; until?: string }, now: Date) => {
   return { before: new Date(since.getTime() - length), since, until }
 }
 
-export const monitorComparison = (app: App, { db, clock }: Deps): void => {
+export const monitorComparison = (app: App, { replica, clock }: Deps): void => {
   app.get(
     '/v1/monitors/comparison',
     {
@@ -115,7 +115,7 @@ export const monitorComparison = (app: App, { db, clock }: Deps): void => {
     async ({ actor, query }) => {
       const periods = readPeriods(query, clock.now())
       const { before, since, until } = periods
-      const counted = await countTwoPeriods(db, actor.org, periods, mostMonitors)
+      const counted = await replica.read((on) => countTwoPeriods(on, actor.org, periods, mostMonitors))
       const compared = counted.map((counts) => {
         const current = { affected: counts.affected, notAffected: counts.notAffected }
         const previous = { affected: counts.affectedBefore, notAffected: counts.notAffectedBefore }
@@ -130,7 +130,9 @@ export const monitorComparison = (app: App, { db, clock }: Deps): void => {
         .sort((a, b) => (b.difference?.low ?? -Infinity) - (a.difference?.low ?? -Infinity))
         .slice(0, query.monitors)
       const ids = shown.map(({ monitorId }) => monitorId)
-      const examples = await listExamples(db, actor.org, ids, { since, until, each: query.examples })
+      const examples = await replica.read((on) =>
+        listExamples(on, actor.org, ids, { since, until, each: query.examples }),
+      )
       return {
         current: { since, until },
         previous: { since: before, until: since },

@@ -11,7 +11,7 @@ import { Trend, TrendQuery } from './schema.ts'
 
 const mostBuckets = 1_000
 
-export const monitorTrend = (app: App, { db, clock }: Deps): void => {
+export const monitorTrend = (app: App, { db, replica, clock }: Deps): void => {
   app.get(
     '/v1/monitors/:id/trend',
     {
@@ -39,13 +39,19 @@ export const monitorTrend = (app: App, { db, clock }: Deps): void => {
         ...{ interval, timezone, since, until, mostBuckets, withCost: kind === 'judge' },
         version: number === 1 ? (version ?? 1) : version,
       }
-      const data = (await countByTime(db, actor.org, id, asked)).map((bucket) => {
+      const { buckets, reviews } = await replica.read(async (on) => {
+        const counted = await countByTime(on, actor.org, id, asked)
+        const [first, last] = [counted[0], counted.at(-1)]
+        const within = first && last && { since: first.start, until: last.end, version: asked.version }
+        return {
+          buckets: counted,
+          reviews: within ? await listReviewedResults(on, actor.org, id, within) : [],
+        }
+      })
+      const data = buckets.map((bucket) => {
         const rate = share(bucket.affected, bucket.affected + bucket.notAffected)
         return { ...bucket, affectedRate: rate?.value ?? null, low: rate?.low ?? null, high: rate?.high ?? null }
       })
-      const [first, last] = [data[0], data.at(-1)]
-      const within = first && last && { since: first.start, until: last.end, version: asked.version }
-      const reviews = within ? await listReviewedResults(db, actor.org, id, within) : []
       const sum = (of: 'affected' | 'notAffected') => data.reduce((all, bucket) => all + bucket[of], 0)
       const corrected = correctedRate({ affected: sum('affected'), notAffected: sum('notAffected') }, reviews)
       return { interval, timezone, data, corrected }

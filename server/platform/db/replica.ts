@@ -1,0 +1,132 @@
+// Reads that may be a few seconds old, on a read replica that is known to be no further behind.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { Log } from '../log.ts'
+import { type Db, openDatabase } from './database.ts'
+
+export type Replica = {
+  /**
+   * Runs a read on the replica if it is within the limit, otherwise on the primary. The primary also answers if the read
+   * fails on the replica, or if `isCurrent` rejects what the replica answered.
+   */
+  read: <T>(run: (db: Db) => Promise<T>, isCurrent?: (answer: T) => Promise<boolean>) => Promise<T>
+  close: () => Promise<void>
+}
+
+type Options = {
+  /** Undefined if there is no replica: then the primary answers. */
+  url: string | undefined
+  /** How old an answer may be; 0 for no replica. */
+  maxLagMs: number
+  primary: Db
+  applicationName: string
+  traced: boolean
+  log: Log
+}
+
+const askEveryMs = 1_000
+/** A replica without an answer until then is left alone for a while, so that a dead one delays few requests. */
+const askTimeoutMs = 1_000
+const pauseAfterFailureMs = 10_000
+/** Leaves the primary the time to answer in its place. */
+const statementTimeoutMs = 10_000
+
+/** Bytes of the log, which stay far below 2^53. Null for a server that follows none. */
+const readPosition = async (db: Db, position: 'pg_current_wal_lsn' | 'pg_last_wal_replay_lsn') => {
+  const { rows } = await sql<{ position: number | null }>`
+    SELECT pg_wal_lsn_diff(${sql.raw(position)}(), '0/0')::bigint AS position`.execute(db)
+  return rows[0]?.position ?? null
+}
+
+const within = async <T>(promise: Promise<T>, timeoutMs: number): Promise<T> => {
+  const answered = new AbortController()
+  const late = pause(timeoutMs, undefined, { signal: answered.signal, ref: false }).then(() => {
+    throw new Error(`no answer within ${timeoutMs} ms`)
+  })
+  late.catch(() => {})
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    answered.abort()
+  }
+}
+
+/**
+ * Returns when a replica was last known to hold all that was committed on the primary, by the clock of this process: the
+ * primary tells how long its log is, and all of that was committed before a replica replayed it. Two servers' clocks say
+ * nothing here, and neither does an idle primary, which the time of the last replayed transaction would call a delay.
+ */
+const openProgress = (primary: Db, replica: Db, maxLagMs: number) => {
+  /** Everything committed before `at` is in the log before `position`. Oldest first. */
+  let marks: { position: number; at: number }[] = []
+  return async (): Promise<number> => {
+    const at = performance.now()
+    const position = await readPosition(primary, 'pg_current_wal_lsn')
+    const replayed = await readPosition(replica, 'pg_last_wal_replay_lsn')
+    if (position === null || replayed === null) return Number.NEGATIVE_INFINITY
+    marks = [...marks.filter((mark) => mark.at >= at - maxLagMs), { position, at }]
+    return marks.findLast((mark) => mark.position <= replayed)?.at ?? Number.NEGATIVE_INFINITY
+  }
+}
+
+export const openReplica = ({ url, maxLagMs, primary, applicationName, traced, log }: Options): Replica => {
+  if (url === undefined || maxLagMs === 0) return { read: (run) => run(primary), close: async () => {} }
+  const { db, close } = openDatabase({
+    connection: { connectionString: url },
+    applicationName: `${applicationName} replica`.slice(0, 63),
+    ...{ statementTimeoutMs, answerTimeoutMs: statementTimeoutMs + 1_000, traced },
+  })
+  const readProgress = openProgress(primary, db, maxLagMs)
+  let holdsAllUntil = Number.NEGATIVE_INFINITY
+  let askAfter = Number.NEGATIVE_INFINITY
+  let asking: Promise<void> | undefined
+  let fault: unknown
+  let isUsed: boolean | undefined
+
+  const choose = (): boolean => {
+    const isWithinLimit = performance.now() - holdsAllUntil <= maxLagMs
+    if (isWithinLimit === isUsed) return isWithinLimit
+    if (isWithinLimit) log.info('analytics read the replica')
+    else log.warn({ err: fault }, 'the replica is too far behind or does not answer: analytics read the primary')
+    isUsed = isWithinLimit
+    return isWithinLimit
+  }
+
+  const ask = async () => {
+    askAfter = performance.now() + askEveryMs
+    try {
+      holdsAllUntil = await within(readProgress(), askTimeoutMs)
+      fault = undefined
+    } catch (error) {
+      fault = error
+      holdsAllUntil = Number.NEGATIVE_INFINITY
+      askAfter = performance.now() + pauseAfterFailureMs
+    }
+  }
+
+  const isUsable = async (): Promise<boolean> => {
+    if (performance.now() >= askAfter) {
+      asking ??= ask().finally(() => {
+        asking = undefined
+      })
+    }
+    await asking
+    return choose()
+  }
+
+  return {
+    read: async (run, isCurrent = async () => true) => {
+      if (!(await isUsable())) return run(primary)
+      try {
+        const answer = await run(db)
+        if (await isCurrent(answer)) return answer
+      } catch (error) {
+        // What is wrong with the read itself, the primary will tell as well.
+        log.debug({ err: error }, 'a read failed on the replica and is repeated on the primary')
+      }
+      return run(primary)
+    },
+    close,
+  }
+}
