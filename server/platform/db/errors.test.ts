@@ -82,6 +82,7 @@ it.each([
   ['XX000', 'server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally'],
   ['XX000', 'SSL SYSCALL error: EOF detected\ninvalid socket'],
   ['XX000', 'no connection to the server'],
+  ['XX000', 'could not find valid entry for shard 102303'],
   ['XX000', 'terminating connection due to administrator command'],
   ['58030', 'failed to COPY to shard 102077 on 127.0.0.1:9702'],
   [
@@ -90,7 +91,7 @@ it.each([
   ],
   ['57P01', 'terminating connection due to administrator command'],
   ['40P01', 'canceling the transaction since it was involved in a distributed deadlock'],
-])('lets the loss of a node of Citus pass: %s %s', (code, message) => {
+])('lets the loss of a node or shard of Citus pass: %s %s', (code, message) => {
   expect(isPassingDatabaseError(fromCitus(code, message))).toBe(true)
 })
 

@@ -10,7 +10,7 @@ const passingMessages =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error)/
 
 /**
- * How Citus reports that it lost a node, without a state of its own. After the commit message the transaction may have
+ * How Citus reports that it lost a node, or a shard that was split meanwhile, without a state of its own. After the commit message the transaction may have
  * committed, as it may have when the connection is lost during a COMMIT.
  */
 const lostNode = new RegExp(
@@ -25,6 +25,7 @@ const lostNode = new RegExp(
     '(server closed the|SSL) connection (has been closed )?unexpectedly',
     'SSL (SYSCALL )?error',
     'no connection to the server',
+    'could not find valid entry for shard',
     'terminating connection',
     'deadlock detected',
     'cancell?ing (statement|the transaction)',

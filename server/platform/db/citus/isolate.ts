@@ -2,7 +2,7 @@
 
 import type pg from 'pg'
 import { ClusterError, lockPlacement, requireCitus, withClient } from './connection.ts'
-import { type Node, nodeName, requireLogicalWal, type Transfer, transferMode } from './nodes.ts'
+import { type Node, nodeName, requireLogicalWal, requireOutputPlugin, type Transfer, transferMode } from './nodes.ts'
 import { listPlaced } from './tables.ts'
 
 type Options = Transfer & {
@@ -66,6 +66,7 @@ export const isolate = (connection: pg.ClientConfig, options: Options): Promise<
     const wanted = options.node && (await requireNode(client, options.node))
     const before = await findHome(client, anchor, id)
     if (!options.blockWrites) await requireLogicalWal(client)
+    if (!options.blockWrites && !before.isAlone) await requireOutputPlugin(client)
     const mode = transferMode(options)
     if (!before.isAlone) {
       options.onStep(`giving ${slug} shards of its own`)

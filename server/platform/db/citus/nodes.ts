@@ -63,20 +63,45 @@ export const addNodes = async (client: pg.Client, nodes: Node[]): Promise<Node[]
   return added
 }
 
-/** Shards can be moved beside writes where the nodes keep a log for it. */
-export const requireLogicalWal = async (client: pg.ClientBase): Promise<void> => {
+/** The nodes where the answer to a statement is not as it should be. */
+const listNodesWhere = async (
+  client: pg.ClientBase,
+  statement: string,
+  isWrong: (result: string) => boolean,
+): Promise<string[]> => {
   const { rows } = await client.query<{ node: string; result: string; success: boolean }>(
     `SELECT n.nodename || ':' || n.nodeport AS node, r.result, r.success
-     FROM run_command_on_all_nodes('SHOW wal_level') r JOIN pg_dist_node n USING (nodeid)`,
+     FROM run_command_on_all_nodes($1) r JOIN pg_dist_node n USING (nodeid)`,
+    [statement],
   )
   const lost = rows.filter(({ success }) => !success).map(({ node }) => node)
   if (lost.length > 0) throw new ClusterError(`${lost.join(', ')} cannot be reached. Nothing was changed.`)
-  const without = rows.filter(({ result }) => result !== 'logical').map(({ node }) => node)
+  return rows.filter(({ result }) => isWrong(result)).map(({ node }) => node)
+}
+
+/** Shards can be moved beside writes where the nodes keep a log for it. */
+export const requireLogicalWal = async (client: pg.ClientBase): Promise<void> => {
+  const without = await listNodesWhere(client, 'SHOW wal_level', (level) => level !== 'logical')
   if (without.length === 0) return
   throw new ClusterError(
     `${without.join(', ')} ${without.length === 1 ? 'lacks' : 'lack'} wal_level = logical, which moving shards beside ` +
       'writes needs. Set it and restart PostgreSQL there, or use --block-writes: writes to a shard wait while it moves. ' +
       'Nothing was changed.',
+  )
+}
+
+/** Shards are split beside writes by what Citus reads from the log. Newer PostgreSQL wants it to be allowed. */
+export const requireOutputPlugin = async (client: pg.ClientBase): Promise<void> => {
+  const without = await listNodesWhere(
+    client,
+    `SELECT coalesce(current_setting('output_plugin_libraries', true), 'citus')`,
+    (libraries) => !libraries.split(/[\s,]+/).includes('citus'),
+  )
+  if (without.length === 0) return
+  throw new ClusterError(
+    `${without.join(', ')} ${without.length === 1 ? 'does' : 'do'} not let citus read the log. Add citus to ` +
+      'output_plugin_libraries there and reload PostgreSQL, or use --block-writes: writes to a shard wait while it is ' +
+      'split. Nothing was changed.',
   )
 }
 
