@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '../../../test/database.ts'
+import { listen } from '../../../test/outside.ts'
 import { connectDatabase } from './connect.ts'
 
 const log = pino({ level: 'silent' })
@@ -65,6 +66,41 @@ test('an external server is used as it is, and a wrong name is told without the 
   } finally {
     await database.drop()
   }
+})
+
+/** Passes statements of any number of connections to one session, as a pooler of transactions does. */
+const openPooler = async (connection: pg.ClientConfig) => {
+  const session = new pg.Client(connection)
+  session.on('error', () => {})
+  await session.connect()
+  const { stream } = session.connection
+  let current: Socket | undefined
+  stream.removeAllListeners('data').on('data', (answer) => current?.write(answer))
+  const { port } = await listen(
+    createServer((client) => {
+      client.on('error', () => {})
+      client.once('data', () => {
+        // Authenticated, and ready for queries.
+        client.write(Buffer.from('520000000800000000' + '5a0000000549', 'hex'))
+        client.on('data', (message) => {
+          if (message[0] === 'X'.charCodeAt(0)) return client.end()
+          current = client
+          stream.write(message)
+        })
+      })
+    }),
+  )
+  onTestFinished(() => void stream.destroy())
+  return `postgres://anybody@127.0.0.1:${port}/any`
+}
+
+test('a pooler that shares sessions between connections is refused', async () => {
+  const database = await testDatabase({ empty: true })
+  onTestFinished(database.drop)
+  const databaseUrl = await openPooler(database.connection)
+  await expect(
+    connectDatabase({ ...common(), applicationName: 'earshot serve', exclusive: 'required', databaseUrl }),
+  ).rejects.toThrow('Set it to session mode')
 })
 
 test('an external server that is not up yet is waited for', async () => {

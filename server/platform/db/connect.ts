@@ -23,6 +23,41 @@ const defaultPatienceMs = 30_000
 const isStarting = (error: unknown): boolean =>
   ['ECONNREFUSED', 'ENOENT', 'EAI_AGAIN', '57P03'].includes(String(errorCode(error)))
 
+const sharedSessions =
+  'The pooler in front of the database that DATABASE_URL names shares sessions between connections. Set it to session mode ' +
+  '(pool_mode = session in PgBouncer), or connect to the server itself.'
+
+/** How often two connections are compared: a busy pooler may keep them apart once. */
+const rounds = 3
+/** A full pooler makes a connection wait, which proves nothing. */
+const answerTimeoutMs = 2_000
+
+/**
+ * Returns whether two connections share sessions of the server, as they do behind a pooler of transactions: one of them then
+ * changes its session, or both have the same one. That would only show later, in lost notifications and locks.
+ */
+const shareSessions = async (first: pg.Client, connectionString: string): Promise<boolean> => {
+  const second = new pg.Client({ connectionString, connectionTimeoutMillis: answerTimeoutMs })
+  second.on('error', () => {})
+  const readSession = async (client: pg.Client): Promise<number | undefined> => {
+    const query = { text: 'SELECT pg_backend_pid() AS pid', query_timeout: answerTimeoutMs }
+    return (await client.query<{ pid: number }>(query)).rows[0]?.pid
+  }
+  try {
+    await second.connect()
+    const own = await readSession(first)
+    const other = await readSession(second)
+    for (let round = 0; round < rounds; round++) {
+      if ((await readSession(first)) !== own || (await readSession(second)) !== other) return true
+    }
+    return own === other
+  } catch {
+    return false
+  } finally {
+    await second.end().catch(() => {})
+  }
+}
+
 const connectExternal = async (connectionString: string, log: Log, patienceMs: number): Promise<Embedded> => {
   const deadline = Date.now() + patienceMs
   for (let told = false; ; told = true) {
@@ -30,7 +65,9 @@ const connectExternal = async (connectionString: string, log: Log, patienceMs: n
     client.on('error', () => {})
     try {
       await client.connect()
+      const isShared = await shareSessions(client, connectionString)
       await client.end()
+      if (isShared) break
       return { connection: { connectionString }, exclusive: true, close: async () => {} }
     } catch (error) {
       await client.end().catch(() => {})
@@ -43,6 +80,7 @@ const connectExternal = async (connectionString: string, log: Log, patienceMs: n
       throw new Error(`The database that DATABASE_URL names cannot be reached: ${reason}`, { cause: error })
     }
   }
+  throw new Error(sharedSessions)
 }
 
 export const connectDatabase = async (options: ConnectOptions): Promise<Embedded> => {
