@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import { brotliCompressSync as compress, constants } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
+import { consolePages } from './tools/console-pages.ts'
 
 const isText = (name: string) => /\.(js|css|svg|html)$/.test(name)
 
@@ -48,7 +50,7 @@ const groups = [
 export default defineConfig(({ command }) => ({
   root: 'console',
   base: command === 'build' ? '/console/' : '/',
-  plugins: [react(), compressed()],
+  plugins: [react(), consolePages(join(import.meta.dirname, 'console/routes.tsx')), compressed()],
   build: {
     outDir: '../dist/console',
     emptyOutDir: true,

@@ -14,7 +14,9 @@ import { readFindingsSearch } from './findings/search.ts'
 import { readStartSearch } from './first-run/search.ts'
 import { App } from './layout/app.tsx'
 import { NotFound, PageFault } from './layout/not-found.tsx'
+import { monitorOptions, shownDays, trendOptions } from './monitors/queries.ts'
 import { readMonitorSearch, readNewMonitorSearch } from './monitors/search.ts'
+import { volumeOptions } from './overview/queries.ts'
 import { readRoomSearch } from './review/search.ts'
 import { readSettingsSearch } from './settings/search.ts'
 import { readInvitationsSearch, readSignInSearch } from './sign-in/search.ts'
@@ -81,10 +83,13 @@ const app = createRoute({
 const page = <const Path extends string>(path: Path, component: ReturnType<typeof lazyRouteComponent>) =>
   createRoute({ getParentRoute: () => app, path, component })
 
-const overview = page(
-  '/',
-  lazyRouteComponent(() => import('./overview/overview.tsx'), 'Overview'),
-)
+const overview = createRoute({
+  getParentRoute: () => app,
+  path: '/',
+  component: lazyRouteComponent(() => import('./overview/overview.tsx'), 'Overview'),
+  // What a page shows first is asked for before the page is drawn.
+  loader: () => void queryClient.prefetchQuery(volumeOptions()),
+})
 const start = createRoute({
   getParentRoute: () => app,
   path: '/start',
@@ -118,6 +123,11 @@ const monitor = createRoute({
   path: '/monitors/$id',
   validateSearch: readMonitorSearch,
   component: lazyRouteComponent(() => import('./monitors/monitor.tsx'), 'Monitor'),
+  loaderDeps: ({ search: { days = shownDays, version } }) => ({ days, version }),
+  loader: ({ params: { id }, deps }) => {
+    void queryClient.prefetchQuery(monitorOptions(id))
+    void queryClient.prefetchQuery(trendOptions(id, deps))
+  },
 })
 const editMonitor = page(
   '/monitors/$id/edit',

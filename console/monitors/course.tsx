@@ -12,7 +12,15 @@ import { Estimate } from '../ui/estimate.tsx'
 import { Await } from '../ui/states.tsx'
 import { allOf, conversationsOf, costOf, filterOf, rateOf, totalsOf } from './figures.ts'
 import styles from './monitor.module.css'
-import { agreementOptions, type Monitor, spikesOptions, type Trend, trendOptions, versionsOptions } from './queries.ts'
+import {
+  agreementOptions,
+  type Monitor,
+  shownDays,
+  spikesOptions,
+  type Trend,
+  trendOptions,
+  versionsOptions,
+} from './queries.ts'
 import { type MonitorSearch, periods } from './search.ts'
 
 const Figure = ({ name, children, note }: { name: string; children: ReactNode; note?: ReactNode }) => (
@@ -162,7 +170,7 @@ const Charts = ({ monitor: { id }, trend: { data } }: { monitor: Monitor; trend:
 }
 
 export const Course = ({ monitor }: { monitor: Monitor }) => {
-  const { days = 30, version } = useSearch({ from: '/app/monitors/$id' })
+  const { days = shownDays, version } = useSearch({ from: '/app/monitors/$id' })
   const navigate = useNavigate({ from: '/monitors/$id' })
   const query = useQuery({ ...trendOptions(monitor.id, { days, version }), placeholderData: (before) => before })
   const { rows: versions = [] } = useList(versionsOptions(monitor.id))

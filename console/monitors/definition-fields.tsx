@@ -2,16 +2,18 @@ import { useState } from 'react'
 import { useFormContext } from 'react-hook-form'
 import type { Issue } from '../api/fault.ts'
 import type { Filter } from '../filters/filter.ts'
-import { FilterFields } from '../filters/filter-fields.tsx'
 import { Button } from '../ui/button.tsx'
 import { Choice, Row } from '../ui/controls.tsx'
 import { SelectField, TextArea, TextField } from '../ui/form.tsx'
+import { late } from '../ui/late.tsx'
 import type { Draft } from './draft.ts'
 import styles from './editor.module.css'
 import { Expression } from './expression.tsx'
 import type { Scope } from './queries.ts'
 import { RuleReference } from './rule-reference.tsx'
 import type { Kind } from './search.ts'
+
+const FilterFields = late(async () => (await import('../filters/filter-fields.tsx')).FilterFields)
 
 type DefinitionFieldsProps = { kind: Kind; problems: Issue[] }
 

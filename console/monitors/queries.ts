@@ -27,6 +27,9 @@ export const monitorOptions = (id: string) =>
   })
 
 /** From the midnight before so many days until now, by the days of the viewer's zone. */
+/** So many days are shown unless the address says otherwise. */
+export const shownDays = 30
+
 export const trendOptions = (id: string, { days, version }: { days: number; version?: number | undefined }) => {
   const timezone = ownZone()
   const since = new Date(midnightIn(timezone, 1 - days)).toISOString()

@@ -14,15 +14,50 @@ const style = /href="(\/console\/assets\/[^"]+\.css)"/.exec(page.text)?.[1] ?? '
 describe.each(['/', '/sign-in', '/welcome', '/conversations', '/conversations/0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'])(
   'the console at %s',
   (path) => {
-    it('is one page from here, under a policy that runs nothing from elsewhere and nothing in the page', async () => {
+    it('is a page from here, under a policy that runs nothing from elsewhere and nothing in the page', async () => {
       const answer = await call('GET', path)
-      expect(answer).toMatchObject({ status: 200, text: page.text })
+      expect(answer.status).toBe(200)
+      expect(answer.text).toContain(`src="${script}"`)
       expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
       expect(answer.headers.get('content-security-policy')).toBe(policy)
       expect(answer.text).not.toMatch(/(src|href)="(https?:)?\/\/|<style|style=|<script(?! type="module")| on\w+="/)
     })
   },
 )
+
+describe('the document of a page', () => {
+  const preloaded = async (path: string) => {
+    const { text } = await call('GET', path)
+    return [...text.matchAll(/<link rel="(?:module)?preload".*? href="([^"]+)"/g)].map(([, file = '']) => file)
+  }
+
+  it('preloads the files of that page, each of which is there', async () => {
+    const id = '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'
+    for (const [path, name] of [
+      ['/', 'overview'],
+      ['/conversations', 'conversations'],
+      [`/conversations/${id}`, 'conversation'],
+      [`/monitors/${id}`, 'monitor'],
+      ['/settings/members', 'settings'],
+      ['/sign-in', 'sign-in'],
+    ] as const) {
+      const files = (await preloaded(path)).filter((file) => file !== '/v1/me')
+      expect(files, path).toContainEqual(expect.stringMatching(`^/console/assets/${name}-[^/]+\\.js$`))
+      for (const file of files) expect((await call('HEAD', file)).status, file).toBe(200)
+    }
+  })
+
+  it('preloads who is signed in only where the page asks for it', async () => {
+    for (const path of ['/', '/exports/schedules', '/settings']) expect(await preloaded(path), path).toContain('/v1/me')
+    for (const path of ['/sign-in', '/welcome', '/outside', '/exports/nowhere'])
+      expect(await preloaded(path), path).not.toContain('/v1/me')
+  })
+
+  it('has the frame and the title of the page until its script draws it', async () => {
+    expect((await call('GET', '/monitors')).text).toContain('<div class="shell-title">Monitors</div>')
+    expect((await call('GET', '/sign-in')).text).toContain('<div id="root"></div>')
+  })
+})
 
 it.each([
   ['/', 'no-cache'],

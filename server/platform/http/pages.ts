@@ -31,6 +31,10 @@ const places = [
 
 const pages = ['/', ...places.flatMap((place) => [`/${place}`, `/${place}/*`])]
 
+/** The address that a document of the build is of, as a route: `pages/monitors/$id.html` is that of each monitor. */
+const addressOf = (name: string): string =>
+  `/${name.slice('pages/'.length, -'.html'.length)}`.replace(/^\/index$/, '/').replaceAll('/$', '/:')
+
 const folder = join(import.meta.dirname, '../../../dist/console')
 
 /**
@@ -45,12 +49,18 @@ export const addPages = (app: App, { config, log }: { config: Storage; log: Log 
     return
   }
   const policy = policyOf(config)
-  for (const url of pages) {
+  const documents = new Map(pages.map((url) => [url, index]))
+  files.delete('index.html')
+  for (const [name, file] of files) {
+    if (!name.startsWith('pages/')) continue
+    documents.set(addressOf(name), file)
+    files.delete(name)
+  }
+  for (const [url, document] of documents) {
     addPage(app, url, (request, reply) =>
-      sendBuiltFile(request, reply.header('content-security-policy', policy), index, 'no-cache'),
+      sendBuiltFile(request, reply.header('content-security-policy', policy), document, 'no-cache'),
     )
   }
-  files.delete('index.html')
   for (const [name, file] of files) {
     const kept = name.startsWith('assets') ? 'public, max-age=31536000, immutable' : 'no-cache'
     addPage(app, `/console/${name}`, (request, reply) => sendBuiltFile(request, reply, file, kept))

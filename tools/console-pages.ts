@@ -1,0 +1,71 @@
+// The document of each page of the console: it names the files and the first answer that the page waits for, so that the
+// browser asks for them together with the script that would.
+
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Plugin, Rolldown } from 'vite'
+
+type Bundle = Rolldown.OutputBundle
+
+const chunksOf = (bundle: Bundle) => Object.values(bundle).filter((file) => file.type === 'chunk')
+
+/** A chunk with all that it imports before it runs. */
+const withImports = (bundle: Bundle, fileName: string, found = new Set<string>()): Set<string> => {
+  const chunk = bundle[fileName]
+  if (found.has(fileName) || chunk?.type !== 'chunk') return found
+  found.add(fileName)
+  for (const imported of chunk.imports) withImports(bundle, imported, found)
+  return found
+}
+
+/** Reads each page's address and module, which stand in this order in the table of routes. */
+const readRoutes = (file: string): { path: string; module: string }[] => {
+  const text = readFileSync(file, 'utf8')
+  const routes = [...text.matchAll(/'(\/[^']*)',\s[^']*?import\('([^']+)'\)/g)].map(([, path = '', module = '']) => ({
+    ...{ path, module: join(dirname(file), module) },
+  }))
+  if (routes.length !== text.split('import(').length - 1) {
+    throw new Error(`${file}: the path of each route must stand before the import of its page`)
+  }
+  return routes
+}
+
+/** The frame and the title, which the page shows too: `/monitors` is Monitors. Its script draws over them. */
+const shellOf = (path: string): string => {
+  const [, name] = /^\/([a-z]*)$/.exec(path) ?? []
+  const title = name === undefined ? '' : name === '' ? 'Overview' : `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+  return `<div class="shell" aria-hidden="true"><div class="shell-rail"></div><div class="shell-title">${title}</div></div>`
+}
+
+const placeOfShell = '<!-- shell -->'
+
+export const consolePages = (routes: string): Plugin => ({
+  name: 'console-pages',
+  apply: 'build',
+  generateBundle: {
+    order: 'post',
+    handler(_, bundle) {
+      const index = bundle['index.html']
+      const entry = chunksOf(bundle).find(({ isEntry }) => isEntry)
+      if (index?.type !== 'asset' || !entry) throw new Error('the console has no index.html')
+      const always = withImports(bundle, entry.fileName)
+      for (const { path, module } of readRoutes(routes)) {
+        const page = chunksOf(bundle).find(({ facadeModuleId }) => facadeModuleId === module)
+        if (!page) throw new Error(`no file of the console begins with ${module}`)
+        const links = [...withImports(bundle, page.fileName)]
+          .filter((fileName) => !always.has(fileName))
+          .map((fileName) => `<link rel="modulepreload" crossorigin href="/console/${fileName}">`)
+        // Pages before signing in do not ask who is signed in, and have no frame.
+        const isInside = !module.includes('/sign-in/')
+        if (isInside) links.push('<link rel="preload" as="fetch" crossorigin href="/v1/me">')
+        this.emitFile({
+          type: 'asset',
+          fileName: `pages${path === '/' ? '/index' : path}.html`,
+          source: String(index.source)
+            .replace('</head>', `  ${links.join('\n    ')}\n  </head>`)
+            .replace(placeOfShell, isInside ? shellOf(path) : ''),
+        })
+      }
+    },
+  },
+})
