@@ -29,7 +29,13 @@ export const fetchTranscript = async (
 
   const get = async (url: string): Promise<JsonObject | undefined> => {
     const headers = { authorization, accept: 'application/json' }
-    const { status, body } = await outbound.request(url, { method: 'GET', headers, maxBytes: room, timeoutMs })
+    const { status, body } = await outbound.request(url, {
+      method: 'GET',
+      headers,
+      maxBytes: room,
+      timeoutMs,
+      plainHttp: 'allowed networks',
+    })
     if (status === 404) return undefined
     if (status === 401 || status === 403) {
       throw new ApiError('forbidden', 'Twilio refused the account and its token; set the right ones, then replay.')
