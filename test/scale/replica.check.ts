@@ -1,8 +1,12 @@
 import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import type pg from 'pg'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { copyCluster } from '../../server/platform/db/base-backup.ts'
+import { type Db, openDatabase } from '../../server/platform/db/database.ts'
+import { openReplica } from '../../server/platform/db/replica.ts'
+import { openLog } from '../../server/platform/log.ts'
 import { behindPassage, databaseUrl } from '../database.ts'
 import { ask, makeDataDir, provision, startEarshot } from '../earshot.ts'
 import { letIn, runOn, startDatabase } from '../own-database.ts'
@@ -197,4 +201,36 @@ it('an experiment that was just finished is read as finished', async () => {
   expect(await status()).toBe('finished')
   expect(isUsed()).toBe('analytics read the replica')
   await runOn(standby, 'SELECT pg_wal_replay_resume()')
+})
+
+it('a standby that keeps up stays in use while either server is busy', async () => {
+  const { primary, standby } = await startPair()
+  const database = openDatabase({ connection: primary, applicationName: 'primary', poolSize: 1 })
+  onTestFinished(database.close)
+  const replica = openReplica({
+    url: databaseUrl(standby),
+    maxLagMs: 60_000,
+    primary: database.db,
+    applicationName: 'test',
+    traced: false,
+    log: openLog({ write: () => {} }),
+  })
+  onTestFinished(replica.close)
+  const isOnStandby = async (db: Db) => {
+    const { rows } = await sql<{ value: boolean }>`SELECT pg_is_in_recovery() AS value`.execute(db)
+    return rows[0]?.value
+  }
+  const work = (seconds: number) => async (db: Db) => {
+    await sql`SELECT pg_sleep(${seconds})`.execute(db)
+    return isOnStandby(db)
+  }
+  await expect.poll(() => replica.read(isOnStandby)).toBe(true)
+
+  // All connections of both pools are in use for longer than a question about progress may take.
+  const onReplica = Array.from({ length: 10 }, () => replica.read(work(4)))
+  const onPrimary = work(4)(database.db)
+  await runOn(standby, 'SELECT pg_sleep(1.5)')
+  expect(await replica.read(isOnStandby)).toBe(true)
+  expect(await Promise.all(onReplica)).toEqual(Array(10).fill(true))
+  await onPrimary
 })

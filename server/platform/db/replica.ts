@@ -32,11 +32,13 @@ const pauseAfterFailureMs = 10_000
 /** Leaves the primary the time to answer in its place. */
 const statementTimeoutMs = 10_000
 
-/** Bytes of the log, which stay far below 2^53. Null for a server that follows none. */
+/** Bytes of the log, which stay far below 2^53. */
 const readPosition = async (db: Db, position: 'pg_current_wal_lsn' | 'pg_last_wal_replay_lsn') => {
-  const { rows } = await sql<{ position: number | null }>`
-    SELECT pg_wal_lsn_diff(${sql.raw(position)}(), '0/0')::bigint AS position`.execute(db)
-  return rows[0]?.position ?? null
+  const { rows } = await sql<{ position: number; isStandby: boolean }>`
+    SELECT pg_wal_lsn_diff(${sql.raw(position)}(), '0/0')::bigint AS position, pg_is_in_recovery() AS "isStandby"`.execute(
+    db,
+  )
+  return rows[0]
 }
 
 const within = async <T>(promise: Promise<T>, timeoutMs: number): Promise<T> => {
@@ -56,28 +58,43 @@ const within = async <T>(promise: Promise<T>, timeoutMs: number): Promise<T> => 
  * Returns when a replica was last known to hold all that was committed on the primary, by the clock of this process: the
  * primary tells how long its log is, and all of that was committed before a replica replayed it. Two servers' clocks say
  * nothing here, and neither does an idle primary, which the time of the last replayed transaction would call a delay.
+ * A primary that is too busy to answer says nothing about the replica: what it told before still holds.
  */
 const openProgress = (primary: Db, replica: Db, maxLagMs: number) => {
   /** Everything committed before `at` is in the log before `position`. Oldest first. */
   let marks: { position: number; at: number }[] = []
   return async (): Promise<number> => {
     const at = performance.now()
-    const position = await readPosition(primary, 'pg_current_wal_lsn')
-    const replayed = await readPosition(replica, 'pg_last_wal_replay_lsn')
-    if (position === null || replayed === null) return Number.NEGATIVE_INFINITY
-    marks = [...marks.filter((mark) => mark.at >= at - maxLagMs), { position, at }]
-    return marks.findLast((mark) => mark.position <= replayed)?.at ?? Number.NEGATIVE_INFINITY
+    const [written, replayed] = await Promise.all([
+      within(readPosition(primary, 'pg_current_wal_lsn'), askTimeoutMs).catch(() => undefined),
+      within(readPosition(replica, 'pg_last_wal_replay_lsn'), askTimeoutMs),
+    ])
+    // A server that recovered from a crash or was promoted also has a position up to which it replayed.
+    if (!replayed?.isStandby) return Number.NEGATIVE_INFINITY
+    marks = marks.filter((mark) => mark.at >= at - maxLagMs)
+    if (written) marks.push({ position: written.position, at })
+    return marks.findLast((mark) => mark.position <= replayed.position)?.at ?? Number.NEGATIVE_INFINITY
   }
 }
 
 export const openReplica = ({ url, maxLagMs, primary, applicationName, traced, log }: Options): Replica => {
   if (url === undefined || maxLagMs === 0) return { read: (run) => run(primary), close: async () => {} }
+  const connection = { connectionString: url }
   const { db, close } = openDatabase({
-    connection: { connectionString: url },
+    connection,
     applicationName: `${applicationName} replica`.slice(0, 63),
-    ...{ statementTimeoutMs, answerTimeoutMs: statementTimeoutMs + 1_000, traced },
+    statementTimeoutMs,
+    answerTimeoutMs: statementTimeoutMs + 1_000,
+    traced,
   })
-  const readProgress = openProgress(primary, db, maxLagMs)
+  // A connection of its own, so that slow reads in all others do not look like a replica that is gone.
+  const watched = openDatabase({
+    connection,
+    applicationName: `${applicationName} replica lag`.slice(0, 63),
+    poolSize: 1,
+    statementTimeoutMs: askTimeoutMs,
+  })
+  const readProgress = openProgress(primary, watched.db, maxLagMs)
   let holdsAllUntil = Number.NEGATIVE_INFINITY
   let askAfter = Number.NEGATIVE_INFINITY
   let asking: Promise<void> | undefined
@@ -96,7 +113,7 @@ export const openReplica = ({ url, maxLagMs, primary, applicationName, traced, l
   const ask = async () => {
     askAfter = performance.now() + askEveryMs
     try {
-      holdsAllUntil = await within(readProgress(), askTimeoutMs)
+      holdsAllUntil = await readProgress()
       fault = undefined
     } catch (error) {
       fault = error
@@ -127,6 +144,8 @@ export const openReplica = ({ url, maxLagMs, primary, applicationName, traced, l
       }
       return run(primary)
     },
-    close,
+    close: async () => {
+      await Promise.all([close(), watched.close()])
+    },
   }
 }
