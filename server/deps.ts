@@ -84,7 +84,11 @@ export const openDeps = async (options: OpenOptions): Promise<Deps> => {
   const { db } = database
   const replica = closing(
     openReplica({
-      ...{ url: config.readDatabaseUrl, maxLagMs: config.readMaxLagMs, primary: db, applicationName, log },
+      url: config.readDatabaseUrl,
+      maxLagMs: config.readMaxLagMs,
+      primary: db,
+      applicationName,
+      log,
       traced: config.telemetry.endpoint !== undefined,
     }),
   )

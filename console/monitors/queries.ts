@@ -26,10 +26,10 @@ export const monitorOptions = (id: string) =>
     queryFn: ({ signal }) => answer(api.GET('/v1/monitors/{id}', { params: { path: { id } }, signal })),
   })
 
-/** From the midnight before so many days until now, by the days of the viewer's zone. */
-/** So many days are shown unless the address says otherwise. */
+/** The number of days a trend shows unless the address names another. */
 export const shownDays = 30
 
+/** The last `days` days until now, from midnight in the viewer's time zone. */
 export const trendOptions = (id: string, { days, version }: { days: number; version?: number | undefined }) => {
   const timezone = ownZone()
   const since = new Date(midnightIn(timezone, 1 - days)).toISOString()

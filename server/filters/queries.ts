@@ -408,16 +408,18 @@ export const countSelected = async (db: Db, org: OrgId, selection: Selection, sc
 type Periods = Calendar & Window & { mostPeriods: number }
 
 /** Counts the selected conversations by the period in which they started, oldest first, including periods without any. */
-export const countSelectedByPeriod = async (db: Db, org: OrgId, selection: Selection, asked: Periods) => {
-  const bounds = await listPeriodBounds(db, asked, asked, asked.mostPeriods)
+export const countSelectedByPeriod = async (db: Db, org: OrgId, selection: Selection, periods: Periods) => {
+  const bounds = await listPeriodBounds(db, periods, periods, periods.mostPeriods)
   const period = sql<number>`width_bucket(conversations.started_at, ${bounds}::timestamptz[]) - 1`
   const rows = await whereSelected(db.selectFrom('conversations'), org, selection)
     .select([period.as('period'), sql<number>`count(*)`.as('count')])
     .groupBy(sql`1`)
     .execute()
-  const counts = new Map(rows.map(({ period: at, count }) => [at, count]))
+  const counts = new Map(rows.map((row) => [row.period, row.count]))
   return bounds.slice(0, -1).map((start, at) => ({
-    ...{ start, end: bounds[at + 1] ?? asked.until, count: counts.get(at) ?? 0 },
+    start,
+    end: bounds[at + 1] ?? periods.until,
+    count: counts.get(at) ?? 0,
   }))
 }
 

@@ -59,7 +59,8 @@ export const openDatabase = (options: DatabaseOptions): Database => {
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000
   const settings = {
     ...planning,
-    ...{ statement_timeout: statementTimeoutMs, idle_in_transaction_session_timeout: 60_000 },
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: 60_000,
     ...options.settings,
   }
   const pool = new pg.Pool({

@@ -10,8 +10,8 @@ const passingMessages =
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error)/
 
 /**
- * How Citus reports that it lost a node, or a shard that was split meanwhile, without a state of its own. After the commit message the transaction may have
- * committed, as it may have when the connection is lost during a COMMIT.
+ * How Citus reports, without a state of its own, that it lost a node, or a shard that was split meanwhile. After the commit
+ * message the transaction may have committed, as it may have when the connection is lost during a COMMIT.
  */
 const lostNode = new RegExp(
   `^(${[
