@@ -43,7 +43,7 @@ export const listPeriodBounds = async (
     .execute(db)
     .catch(explainTimeZone)
   if (rows.length > limit) {
-    throw invalid('interval', `makes more than ${limit} buckets; take a longer one, or a shorter window`)
+    throw invalid('interval', `makes more than ${limit} periods; use a longer interval or a shorter window`)
   }
   return [...rows.map(({ bound }) => bound), until]
 }
