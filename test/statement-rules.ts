@@ -28,7 +28,7 @@ const addItem = (level: Level, item: Tree, hidden: Set<string>): void => {
   const { RangeVar: table, JoinExpr: join } = item
   if (isTree(table)) {
     const name = String(table.relname)
-    if (hidden.has(name) || !(name in placement) || placement[name] === 'local') return
+    if (hidden.has(name) || !(name in placement) || ['local', 'coordinator'].includes(placement[name] ?? '')) return
     level.tables.set(isTree(table.alias) ? String(table.alias.aliasname) : name, name)
   } else if (isTree(join)) {
     for (const side of [join.larg, join.rarg]) if (isTree(side)) addItem(level, side, hidden)

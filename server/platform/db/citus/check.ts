@@ -5,7 +5,7 @@ import { requireCitus, withClient } from './connection.ts'
 import { planPlacing, type Statement } from './distribute.ts'
 import { type Node, nodeName } from './nodes.ts'
 import { placement } from './placement.ts'
-import { listPlaced, listReferences, tenantColumn } from './tables.ts'
+import { isRightKind, listPlaced, listReferences, tenantColumn } from './tables.ts'
 
 export type NodeState = { node: string; shardGroups: number; bytes: number; isReachable: boolean }
 
@@ -76,11 +76,12 @@ export const checkPlacement = (connection: pg.ClientConfig): Promise<Check> =>
     await requireCitus(client)
     const placed = await listPlaced(client)
     const anchor = placed.find(({ kind }) => kind === 'distributed')
-    const misplaced = placed.flatMap(({ name, kind, column, group }) => {
+    const misplaced = placed.flatMap((table) => {
+      const { name, kind, column, group } = table
       const shouldBe = placement[name]
       if (shouldBe === undefined) return []
       const isRight =
-        kind === shouldBe && (kind !== 'distributed' || (column === tenantColumn && group === anchor?.group))
+        isRightKind(table) && (kind !== 'distributed' || (column === tenantColumn && group === anchor?.group))
       return isRight ? [] : [{ table: name, is: kind === 'distributed' ? `distributed by ${column}` : kind, shouldBe }]
     })
     const nodes = await listNodes(client)

@@ -31,7 +31,11 @@ it('plans each table once, those on every node first, and all others beside the 
       .map(({ table }) => table)
       .toSorted(),
   ).toEqual(reference.toSorted())
-  const rest = statements.slice(reference.length)
+  const onCoordinator = tablesOf('coordinator').toSorted()
+  expect(statements.slice(-onCoordinator.length).map(({ text }) => text)).toEqual(
+    onCoordinator.map((table) => `SELECT citus_add_local_table_to_metadata('public.${table}')`),
+  )
+  const rest = statements.slice(reference.length, -onCoordinator.length)
   expect(rest.map(({ table }) => table).toSorted()).toEqual(distributed.toSorted())
   const [first, ...others] = rest
   expect(first?.text).toBe(

@@ -8,6 +8,7 @@ import { isSame, readDigest } from './digests.ts'
 import { addNodes, type Node } from './nodes.ts'
 import { placement } from './placement.ts'
 import {
+  isRightKind,
   listPlaced,
   listReferences,
   type Placed,
@@ -51,9 +52,10 @@ const inOrder = (tables: string[], references: Reference[]): string[] => {
 
 /** Refuses where somebody has placed a table otherwise: only they know why. */
 const requireFit = (placed: Placed[]): void => {
-  for (const { name, kind, column } of placed) {
+  for (const table of placed) {
+    const { name, kind, column } = table
     const wanted = placement[name]
-    if (wanted === undefined || (wanted === kind && (kind !== 'distributed' || column === tenantColumn))) continue
+    if (wanted === undefined || (isRightKind(table) && (kind !== 'distributed' || column === tenantColumn))) continue
     throw new ClusterError(
       `${name} is a ${kind} table${kind === 'distributed' ? ` by ${column}` : ''}, and should be ${wanted}` +
         `${wanted === 'distributed' ? ` by ${tenantColumn}` : ''}. Undo that with undistribute_table('${name}'). Nothing was changed.`,
@@ -71,7 +73,7 @@ const requireFit = (placed: Placed[]): void => {
 
 /** Of tables that Citus took over by itself, which it would not distribute as they stand. All that refer to it come along. */
 const releasing = (placed: Placed[]): Statement[] => {
-  const taken = placed.find(({ name, kind }) => kind === 'local' && (placement[name] ?? 'local') !== 'local')
+  const taken = placed.find((table) => table.kind === 'coordinator' && table.name in placement && !isRightKind(table))
   if (!taken) return []
   return [
     {
@@ -81,12 +83,13 @@ const releasing = (placed: Placed[]): Statement[] => {
   ]
 }
 
-/** What is left to do: reference tables first, then the distributed ones side by side on the same nodes. */
+/** What is left to do: reference tables first, then the distributed ones side by side, then those of the coordinator. */
 export const planPlacing = (placed: Placed[], references: Reference[], shards?: number): Statement[] => {
   const done = new Set(placed.map(({ name }) => name))
   const distributed = inOrder(tablesOfKind('distributed'), references)
   const anchor = distributed.find((table) => done.has(table)) ?? distributed[0]
-  return [...inOrder(tablesOfKind('reference'), references), ...distributed].flatMap((table) => {
+  const reference = inOrder(tablesOfKind('reference'), references)
+  return [...reference, ...distributed, ...tablesOfKind('coordinator').toSorted()].flatMap((table) => {
     const text = placingStatement(table, table === anchor ? undefined : anchor, shards)
     return done.has(table) || text === undefined ? [] : [{ table, text }]
   })

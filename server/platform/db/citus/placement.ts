@@ -1,9 +1,17 @@
 /**
- * Where each table lies when the database is distributed over nodes by `organization_id`: with its organization,
- * copied to every node because it is found without one, or on the coordinator. A test holds migrations to it, and
- * `bin/earshot db distribute` makes it so.
+ * Where each table is when the database is distributed over nodes by `organization_id`. A test compares it with the
+ * migrations, and `bin/earshot db distribute` places the tables.
+ *
+ * - `distributed`: with its organization.
+ * - `reference`: a copy on every node, because it is read before the organization is known.
+ * - `coordinator`: on the coordinator, managed by Citus. A transaction that also writes on a node commits in two phases,
+ *   on both or on neither.
+ * - `local`: on the coordinator, unknown to Citus. If the coordinator dies while a transaction that also writes on one
+ *   node commits, only the node may have its part.
  */
-export const placement: Record<string, 'distributed' | 'reference' | 'local'> = {
+export type Placement = 'distributed' | 'reference' | 'coordinator' | 'local'
+
+export const placement: Record<string, Placement> = {
   organizations: 'reference',
   users: 'reference',
   accounts: 'reference',
@@ -66,8 +74,8 @@ export const placement: Record<string, 'distributed' | 'reference' | 'local'> = 
   webhook_attempts: 'distributed',
   mails: 'distributed',
   instance: 'local',
-  // Their keys begin with the organization, so that they can be distributed; until then, workers take them from here.
-  jobs: 'local',
-  job_schedules: 'local',
+  // A conversation and its jobs are stored together or not at all.
+  jobs: 'coordinator',
+  job_schedules: 'coordinator',
   migrations: 'local',
 }

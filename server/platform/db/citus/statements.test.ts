@@ -38,7 +38,7 @@ it('keeps keys that lead to other tables apart from a new table', () => {
   expect(made?.foreignKeys).toEqual([
     expect.stringMatching(/^ALTER TABLE public.agents ADD CONSTRAINT agents_organization_fkey FOREIGN KEY/),
   ])
-  expect(readNewTable('CREATE TABLE jobs (id uuid)')).toBeUndefined()
+  expect(readNewTable('CREATE TABLE instance (id uuid)')).toBeUndefined()
   expect(readNewTable('CREATE INDEX a ON agents (id)')).toBeUndefined()
 })
 

@@ -2,23 +2,32 @@
 
 import type pg from 'pg'
 import { hasCitus } from './connection.ts'
-import { placement } from './placement.ts'
+import { type Placement, placement } from './placement.ts'
 
 export const tenantColumn = 'organization_id'
 
-export type Placed = { name: string; kind: 'distributed' | 'reference' | 'local'; column: string | null; group: number }
+export type Placed = {
+  name: string
+  kind: Exclude<Placement, 'local'>
+  column: string | null
+  group: number
+}
+
+/** Citus manages a table on the coordinator by itself if a foreign key needs that; this does no harm. */
+export const isRightKind = ({ name, kind }: Placed): boolean =>
+  kind === placement[name] || (kind === 'coordinator' && placement[name] === 'local')
 
 /** One table refers to another by a foreign key. */
 export type Reference = { table: string; target: string }
 
-export const tablesOfKind = (kind: 'distributed' | 'reference'): string[] =>
+export const tablesOfKind = (kind: Exclude<Placement, 'local'>): string[] =>
   Object.keys(placement).filter((table) => placement[table] === kind)
 
-/** Those that Citus manages. `local` is one on the coordinator alone that Citus took over by itself. Asks no other node. */
+/** Those that Citus manages. Asks no other node. */
 export const listPlaced = async (client: pg.ClientBase): Promise<Placed[]> => {
   const { rows } = await client.query<Placed>(
     `SELECT c.relname AS name, p.colocationid AS "group",
-            CASE WHEN p.partkey IS NOT NULL THEN 'distributed' WHEN p.repmodel = 't' THEN 'reference' ELSE 'local' END AS kind,
+            CASE WHEN p.partkey IS NOT NULL THEN 'distributed' WHEN p.repmodel = 't' THEN 'reference' ELSE 'coordinator' END AS kind,
             CASE WHEN p.partkey IS NOT NULL THEN column_to_column_name(p.logicalrelid, p.partkey) END AS column
      FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid
      WHERE c.relnamespace = 'public'::regnamespace
@@ -37,10 +46,11 @@ export const listReferences = async (client: pg.ClientBase): Promise<Reference[]
   return rows
 }
 
-/** Beside `anchor`, or as the first of the distributed tables. Undefined for a table that stays on the coordinator. */
+/** Beside `anchor`, or as the first of the distributed tables. Undefined for a local table. */
 export const placingStatement = (table: string, anchor?: string, shards?: number): string | undefined => {
   const kind = placement[table]
   if (kind === 'reference') return `SELECT create_reference_table('public.${table}')`
+  if (kind === 'coordinator') return `SELECT citus_add_local_table_to_metadata('public.${table}')`
   if (kind !== 'distributed') return undefined
   const beside =
     anchor !== undefined
