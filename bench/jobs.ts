@@ -1,6 +1,6 @@
 // The queue alone: how fast empty jobs go through it, with a worker as the service starts it. First by themselves, then
 // while a long snapshot, as an export holds one, keeps what was taken from being cleaned up.
-// npm run bench -- jobs [JOBS]
+// npm run bench -- jobs [JOBS]; with DATABASE_URL, on the database that it names, such as a distributed one.
 import pg from 'pg'
 import Type from 'typebox'
 import { openDatabase } from '../server/platform/db/database.ts'
@@ -26,7 +26,7 @@ const payload = (number: number) => ({ organizationId: org, number })
 
 const served = await openBenchDatabase()
 const log = openLog({ write: () => {} })
-const connection = { connectionString: served.url }
+const connection = { connectionString: process.env.DATABASE_URL ?? served.url }
 await migrate(connection, { log })
 const database = openDatabase({ connection, applicationName: 'bench' })
 const { db } = database

@@ -48,7 +48,7 @@ test('it runs the Node of its own checkout beside an older one, from anywhere an
   }
 })
 
-test.each(['v24.0.0', 'v26.1.0', 'v100.0.0'])("it runs on the machine's Node %s", async (version) => {
+test.each(['v24.3.0', 'v26.1.0', 'v100.0.0'])("it runs on the machine's Node %s", async (version) => {
   await mkdir(join(root, 'node_modules'))
   await putNodeOnPath(version)
   const { stdout } = await run(join(root, 'bin/earshot'), ['keys'], { cwd: folder, env })
@@ -60,7 +60,7 @@ test('with an old Node and without the packaged one it says what is missing', as
   await expect(run(join(root, 'bin/earshot'), [], { cwd: folder, env })).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /^earshot: neither Node 24 on the PATH nor .*\/node\. Run npm install in .* again\.\n$/,
+      /^earshot: neither Node 24\.3 on the PATH nor .*\/node\. Run npm install in .* again\.\n$/,
     ),
   })
 })

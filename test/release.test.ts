@@ -51,11 +51,22 @@ it('refuses what is no release, and changes nothing', async () => {
   const notes = await readClone('CHANGELOG.md')
   await writeFile(join(clone, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n\n## 0.0.1 (2020-01-01)\n\n- Begun.\n')
   expect((await release('9.0.0')).stderr).toContain('The working tree has changes.')
+  await git('switch', '--quiet', '--create', 'idea')
+  expect((await release('9.0.0')).stderr).toContain('Releases are made on main, and this is idea.')
+  await git('switch', '--quiet', 'main')
   await git('commit', '--quiet', '--all', '--message', 'docs: say nothing')
   expect((await release('9.0.0')).stderr).toContain('nothing under "## Unreleased"')
   await git('reset', '--quiet', '--hard', head)
   expect(await readClone('CHANGELOG.md')).toBe(notes)
   expect(await git('tag')).toBe('')
+})
+
+it('takes its commit back if packing fails', async () => {
+  const head = await git('rev-parse', 'HEAD')
+  await writeFile(join(clone, 'dist'), 'A file where the folder should be.')
+  expect((await release('9.0.0')).code).not.toBe(0)
+  await rm(join(clone, 'dist'))
+  expect([await git('rev-parse', 'HEAD'), await git('tag'), await git('status', '--porcelain')]).toEqual([head, '', ''])
 })
 
 it('sets the version, writes the changelog, tags, and packs what can be checked', async () => {

@@ -115,8 +115,20 @@ const pack = (version: string, commit: string): string[] => {
   return [...files, 'SHA256SUMS']
 }
 
+/** Without its files there is no release. */
+const packOrUndo = (version: string): string[] => {
+  try {
+    return pack(version, 'HEAD')
+  } catch (error) {
+    run('git', 'reset', '--quiet', '--hard', 'HEAD~1')
+    throw error
+  }
+}
+
 const release = (given: string | undefined, dryRun: boolean): void => {
   const version = checkVersion(given)
+  const branch = run('git', 'branch', '--show-current')
+  if (branch !== 'main') throw new Refusal(`Releases are made on main, and this is ${branch || 'no branch'}.`)
   if (run('git', 'status', '--porcelain') !== '') throw new Refusal('The working tree has changes. Commit them first.')
   const path = join(root, 'CHANGELOG.md')
   const changelog = writeChangelog(readFileSync(path, 'utf8'), version)
@@ -127,8 +139,8 @@ const release = (given: string | undefined, dryRun: boolean): void => {
   writeFileSync(path, changelog)
   writeVersion(version)
   run('git', 'commit', '--quiet', '--all', '--message', `release: ${version}`)
+  const files = packOrUndo(version)
   run('git', 'tag', '--annotate', `v${version}`, '--message', `Earshot ${version}`)
-  const files = pack(version, `v${version}`)
   process.stdout.write(`${files.map((file) => join(folder, file)).join('\n')}\n`)
   process.stdout.write(`Committed and tagged. To publish: git push --follow-tags, then attach these files.\n`)
 }

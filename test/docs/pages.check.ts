@@ -82,6 +82,7 @@ it('no more is left to be run by hand than what starts or stops a service, or ne
     expect.stringMatching(/^operating\.md: \[ -e \.env \]/),
     'operating.md: bin/earshot backup /backups/2026-11-22',
     'operating.md: npm run faults -- --rounds 100',
+    expect.stringMatching(/^scaling\.md: pg_dump /),
     'start.md: npm install && npm start',
     expect.stringMatching(/^webhooks\.md: openssl req/),
   ])
