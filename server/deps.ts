@@ -83,10 +83,10 @@ export const openDeps = async (options: OpenOptions): Promise<Deps> => {
   )
   const { db } = database
   const replica = closing(
-    openReplica({
+    await openReplica({
       url: config.readDatabaseUrl,
       maxLagMs: config.readMaxLagMs,
-      primary: db,
+      primary: database,
       applicationName,
       log,
       traced: config.telemetry.endpoint !== undefined,

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { type Config, loadConfig } from '../config.ts'
 import { type Deps, openDeps } from '../deps.ts'
-import { type ConnectOptions, connectDatabase } from '../platform/db/connect.ts'
+import { type ConnectOptions, connectDatabase, refuseSharedReplica } from '../platform/db/connect.ts'
 import type { Embedded } from '../platform/db/embedded.ts'
 import { hasCluster, prepareDataDir, requireCluster } from '../platform/db/embedded-cluster.ts'
 import { writeClaimedStorage } from '../platform/db/instance.ts'
@@ -34,13 +34,14 @@ type Prepare = (connection: pg.PoolConfig, log: Log) => Promise<unknown>
 
 const connect = async (config: Config, options: Options, prepare: Prepare): Promise<Embedded> => {
   const { command, log = openLog(), ...waiting } = options
-  const { databaseUrl, dataDir } = config
+  const { databaseUrl, readDatabaseUrl, dataDir } = config
   await using opened = new AsyncDisposableStack()
   const database = await connectDatabase({
     ...{ databaseUrl, dataDir, applicationName: `earshot ${command}`, log },
     ...waiting,
   })
   opened.defer(database.close)
+  if (readDatabaseUrl !== undefined) await refuseSharedReplica(readDatabaseUrl)
   await prepare(database.connection, log)
   opened.move()
   return database

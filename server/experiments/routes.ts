@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
-import { ApiError } from '../platform/errors.ts'
+import { ApiError, notFound } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page } from '../platform/http/schemas.ts'
 import type { Actor } from '../platform/identity/actor.ts'
@@ -29,6 +29,10 @@ const tags = ['Experiments']
 
 /** In which the end of an experiment has counted what arrived before it. */
 const mostRounds = 10
+
+const undefinedIfNotFound = (error: unknown): undefined => {
+  if (!(error instanceof ApiError && error.kind === 'notFound')) throw error
+}
 
 export const experiments = (app: App, deps: Deps): void => {
   const { db, replica, clock } = deps
@@ -136,12 +140,15 @@ export const experiments = (app: App, deps: Deps): void => {
         response: answers({ 200: Experiment }, 401, 404),
       },
     },
-    ({ actor, params: { id } }) =>
-      replica.read(
-        (on) => shown(on, actor.org, id),
-        // Who has just finished it sees that it is.
-        async ({ status }) => status === (await getExperiment(db, actor.org, id)).status,
-      ),
+    async ({ actor, params: { id } }) => {
+      const experiment = await replica.read(
+        (on) => shown(on, actor.org, id).catch(undefinedIfNotFound),
+        // Callers who have just launched or finished it see that they did.
+        async (answer) => answer?.status === (await getExperiment(db, actor.org, id)).status,
+      )
+      if (experiment === undefined) throw notFound()
+      return experiment
+    },
   )
 
   app.post(

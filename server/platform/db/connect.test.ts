@@ -6,6 +6,7 @@ import pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '../../../test/database.ts'
+import { runInOne, switchesOnTestDatabase, takeFreePort } from '../../../test/earshot.ts'
 import { listen } from '../../../test/outside.ts'
 import { connectDatabase } from './connect.ts'
 
@@ -101,6 +102,18 @@ test('a pooler that shares sessions between connections is refused', async () =>
   await expect(
     connectDatabase({ ...common(), applicationName: 'earshot serve', exclusive: 'required', databaseUrl }),
   ).rejects.toThrow('Set it to session mode')
+})
+
+test('such a pooler is also refused in front of a read replica, which may be unreachable otherwise', async () => {
+  const switches = await switchesOnTestDatabase()
+  const database = await testDatabase({ empty: true })
+  onTestFinished(database.drop)
+  const list = (url: string) => runInOne(['jobs', 'list'], { ...switches, EARSHOT_READ_DATABASE_URL: url })
+  const refused = await list(await openPooler(database.connection))
+  expect(refused.code).toBe(1)
+  expect(refused.stderr).toContain('The pooler in front of the database that EARSHOT_READ_DATABASE_URL names')
+  expect(await list(switches.DATABASE_URL)).toMatchObject({ code: 0 })
+  expect(await list(`postgres://anybody@127.0.0.1:${await takeFreePort()}/any`)).toMatchObject({ code: 0 })
 })
 
 test('an external server that is not up yet is waited for', async () => {

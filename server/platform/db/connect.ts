@@ -23,8 +23,8 @@ const defaultPatienceMs = 30_000
 const isStarting = (error: unknown): boolean =>
   ['ECONNREFUSED', 'ENOENT', 'EAI_AGAIN', '57P03'].includes(String(errorCode(error)))
 
-const sharedSessions =
-  'The pooler in front of the database that DATABASE_URL names shares sessions between connections. Set it to session mode ' +
+const sharedSessions = (setting: string) =>
+  `The pooler in front of the database that ${setting} names shares sessions between connections. Set it to session mode ` +
   '(pool_mode = session in PgBouncer), or connect to the server itself.'
 
 /** How often two connections are compared: a busy pooler may keep them apart once. */
@@ -58,6 +58,21 @@ const shareSessions = async (first: pg.Client, connectionString: string): Promis
   }
 }
 
+/**
+ * Rejects if connections to a read replica share sessions. A replica that cannot be reached is not used, and does not keep
+ * the service from starting.
+ */
+export const refuseSharedReplica = async (connectionString: string): Promise<void> => {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: answerTimeoutMs })
+  client.on('error', () => {})
+  const isShared = await client.connect().then(
+    () => shareSessions(client, connectionString),
+    () => false,
+  )
+  await client.end().catch(() => {})
+  if (isShared) throw new Error(sharedSessions('EARSHOT_READ_DATABASE_URL'))
+}
+
 const connectExternal = async (connectionString: string, log: Log, patienceMs: number): Promise<Embedded> => {
   const deadline = Date.now() + patienceMs
   for (let told = false; ; told = true) {
@@ -80,7 +95,7 @@ const connectExternal = async (connectionString: string, log: Log, patienceMs: n
       throw new Error(`The database that DATABASE_URL names cannot be reached: ${reason}`, { cause: error })
     }
   }
-  throw new Error(sharedSessions)
+  throw new Error(sharedSessions('DATABASE_URL'))
 }
 
 export const connectDatabase = async (options: ConnectOptions): Promise<Embedded> => {

@@ -35,15 +35,36 @@ const statesWithoutMeaning = new Set(['XX000', '58030'])
 
 const codeOf = (error: unknown): string => (error as { code?: unknown } | null)?.code?.toString() ?? ''
 
+const isConnectionFault = (error: Error): boolean => {
+  const fromSocket = passingCodes.has(codeOf(error)) && socketCalls.has((error as NodeJS.ErrnoException).syscall ?? '')
+  return fromSocket || passingMessages.test(error.message)
+}
+
 /** Whether the same statement may well succeed in a moment. */
 export const isPassingDatabaseError = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
   // Of a name with several addresses, each was tried.
   if (error instanceof AggregateError) return error.errors.every(isPassingDatabaseError)
   const code = codeOf(error)
-  const fromSocket = passingCodes.has(code) && socketCalls.has((error as NodeJS.ErrnoException).syscall ?? '')
   const fromNode = statesWithoutMeaning.has(code) && lostNode.test(error.message)
-  return passingStates.test(code) || fromSocket || fromNode || passingMessages.test(error.message)
+  return passingStates.test(code) || fromNode || isConnectionFault(error)
+}
+
+/**
+ * The SQLSTATE classes of a connection that is lost or refused, and of a conflict with recovery, which is worded in the
+ * server's language. Reads on a standby can't fail to serialize or deadlock for any other reason.
+ */
+const standbyStates = /^(08|28|57P0[123]$|53300$|40001$|40P01$)/
+const waitedForPool = 'timeout exceeded when trying to connect'
+
+/**
+ * Returns whether the primary should run a read that failed on a standby. A read that took too long, or waited too long for
+ * a connection of the pool, would only add to the primary's load.
+ */
+export const isFaultOfStandby = (error: unknown): boolean => {
+  if (!(error instanceof Error)) return false
+  if (error instanceof AggregateError) return error.errors.every(isFaultOfStandby)
+  return standbyStates.test(codeOf(error)) || (isConnectionFault(error) && error.message !== waitedForPool)
 }
 
 /** Whether a statement found no room on the server's disk. */

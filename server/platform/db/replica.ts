@@ -3,12 +3,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Log } from '../log.ts'
-import { type Db, openDatabase } from './database.ts'
+import { withClient } from './citus/connection.ts'
+import { isDistributed } from './citus/tables.ts'
+import { type Database, type Db, openDatabase } from './database.ts'
+import { isFaultOfStandby } from './errors.ts'
 
 export type Replica = {
   /**
-   * Runs a read on the replica if it is within the limit, otherwise on the primary. The primary also answers if the read
-   * fails on the replica, or if `isCurrent` rejects what the replica answered.
+   * Runs a read on the replica if it is within the limit, otherwise on the primary. The primary also answers if the replica
+   * is lost or cancels the read to go on replaying, or if `isCurrent` rejects what the replica answered.
    */
   read: <T>(run: (db: Db) => Promise<T>, isCurrent?: (answer: T) => Promise<boolean>) => Promise<T>
   close: () => Promise<void>
@@ -19,7 +22,7 @@ type Options = {
   url: string | undefined
   /** How old an answer may be; 0 for no replica. */
   maxLagMs: number
-  primary: Db
+  primary: Database
   applicationName: string
   traced: boolean
   log: Log
@@ -29,8 +32,6 @@ const askEveryMs = 1_000
 /** A replica without an answer until then is left alone for a while, so that a dead one delays few requests. */
 const askTimeoutMs = 1_000
 const pauseAfterFailureMs = 10_000
-/** Leaves the primary the time to answer in its place. */
-const statementTimeoutMs = 10_000
 
 /** Bytes of the log, which stay far below 2^53. */
 const readPosition = async (db: Db, position: 'pg_current_wal_lsn' | 'pg_last_wal_replay_lsn') => {
@@ -77,14 +78,19 @@ const openProgress = (primary: Db, replica: Db, maxLagMs: number) => {
   }
 }
 
-export const openReplica = ({ url, maxLagMs, primary, applicationName, traced, log }: Options): Replica => {
-  if (url === undefined || maxLagMs === 0) return { read: (run) => run(primary), close: async () => {} }
+export const openReplica = async (options: Options): Promise<Replica> => {
+  const { url, maxLagMs, primary, applicationName, traced, log } = options
+  const withoutReplica: Replica = { read: (run) => run(primary.db), close: async () => {} }
+  if (url === undefined || maxLagMs === 0) return withoutReplica
+  // The coordinator's log tells nothing about how far the standbys of other nodes are behind.
+  if (await withClient(primary.connection, applicationName, isDistributed)) {
+    log.warn('the database is distributed, so the lag of a replica is unknown: analytics read the primary')
+    return withoutReplica
+  }
   const connection = { connectionString: url }
   const { db, close } = openDatabase({
     connection,
     applicationName: `${applicationName} replica`.slice(0, 63),
-    statementTimeoutMs,
-    answerTimeoutMs: statementTimeoutMs + 1_000,
     traced,
   })
   // A connection of its own, so that slow reads in all others do not look like a replica that is gone.
@@ -94,7 +100,7 @@ export const openReplica = ({ url, maxLagMs, primary, applicationName, traced, l
     poolSize: 1,
     statementTimeoutMs: askTimeoutMs,
   })
-  const readProgress = openProgress(primary, watched.db, maxLagMs)
+  const readProgress = openProgress(primary.db, watched.db, maxLagMs)
   let holdsAllUntil = Number.NEGATIVE_INFINITY
   let askAfter = Number.NEGATIVE_INFINITY
   let asking: Promise<void> | undefined
@@ -132,17 +138,20 @@ export const openReplica = ({ url, maxLagMs, primary, applicationName, traced, l
     return choose()
   }
 
+  const runOnReplica = async <T>(run: (db: Db) => Promise<T>): Promise<{ answer: T } | undefined> => {
+    try {
+      return { answer: await run(db) }
+    } catch (error) {
+      if (!isFaultOfStandby(error)) throw error
+      log.debug({ err: error }, 'a read failed on the replica and is repeated on the primary')
+      return undefined
+    }
+  }
+
   return {
     read: async (run, isCurrent = async () => true) => {
-      if (!(await isUsable())) return run(primary)
-      try {
-        const answer = await run(db)
-        if (await isCurrent(answer)) return answer
-      } catch (error) {
-        // What is wrong with the read itself, the primary will tell as well.
-        log.debug({ err: error }, 'a read failed on the replica and is repeated on the primary')
-      }
-      return run(primary)
+      const onReplica = (await isUsable()) ? await runOnReplica(run) : undefined
+      return onReplica && (await isCurrent(onReplica.answer)) ? onReplica.answer : run(primary.db)
     },
     close: async () => {
       await Promise.all([close(), watched.close()])
