@@ -87,8 +87,11 @@ const overview = createRoute({
   getParentRoute: () => app,
   path: '/',
   component: lazyRouteComponent(() => import('./overview/overview.tsx'), 'Overview'),
-  // What a page shows first is asked for before the page is drawn.
-  loader: () => void queryClient.prefetchQuery(volumeOptions()),
+  // The data that a page shows first is requested before the page is drawn, but not before somebody goes there: a link
+  // under the pointer only loads the page's code.
+  loader: ({ preload }) => {
+    if (!preload) void queryClient.prefetchQuery(volumeOptions())
+  },
 })
 const start = createRoute({
   getParentRoute: () => app,
@@ -124,7 +127,8 @@ const monitor = createRoute({
   validateSearch: readMonitorSearch,
   component: lazyRouteComponent(() => import('./monitors/monitor.tsx'), 'Monitor'),
   loaderDeps: ({ search: { days = shownDays, version } }) => ({ days, version }),
-  loader: ({ params: { id }, deps }) => {
+  loader: ({ params: { id }, deps, preload }) => {
+    if (preload) return
     void queryClient.prefetchQuery(monitorOptions(id))
     void queryClient.prefetchQuery(trendOptions(id, deps))
   },
@@ -239,32 +243,50 @@ const settingsPart = createRoute({
 const nowhere = createRoute({ getParentRoute: () => app, path: '$', component: NotFound })
 
 const routeTree = root.addChildren([
-  ...[signIn, welcome, outside, invitations, confirmAddress],
+  signIn,
+  welcome,
+  outside,
+  invitations,
+  confirmAddress,
   app.addChildren([
-    ...[
-      overview,
-      start,
-      conversations,
-      conversation,
-      monitors,
-      newMonitor,
-      monitor,
-      editMonitor,
-      exportsList,
-      newExport,
-      exportSchedules,
-      newExportSchedule,
-      exportSchedule,
-      editExportSchedule,
-    ],
-    ...[findings, finding, review, room, buckets, bucket, experiments, newExperiment, experiment],
-    ...[agents, agent, companies, company, settings, settingsPart, nowhere],
+    overview,
+    start,
+    conversations,
+    conversation,
+    monitors,
+    newMonitor,
+    monitor,
+    editMonitor,
+    exportsList,
+    newExport,
+    exportSchedules,
+    newExportSchedule,
+    exportSchedule,
+    editExportSchedule,
+    findings,
+    finding,
+    review,
+    room,
+    buckets,
+    bucket,
+    experiments,
+    newExperiment,
+    experiment,
+    agents,
+    agent,
+    companies,
+    company,
+    settings,
+    settingsPart,
+    nowhere,
   ]),
 ])
 
 export const router = createRouter({
   routeTree,
   defaultPreload: 'intent',
+  // The loaders run again when somebody goes to the page.
+  defaultPreloadStaleTime: 0,
   defaultPendingMs: 200,
   defaultPendingComponent: Loading,
   defaultErrorComponent: PageFault,

@@ -85,3 +85,36 @@ it('asks for each part of the overview once, and for all days together', async (
     '/v1/webhook-endpoints',
   ])
 })
+
+it('loads only the code of a page when the pointer is on its link, and stays even if the session has ended', async () => {
+  const page = await open('/companies', 'member')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.waitForLoadState('networkidle')
+  const asked: string[] = []
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url())
+    if (isAnswer(pathname)) asked.push(pathname)
+  })
+  await page.context().clearCookies()
+  const code = page.waitForResponse(/\/console\/assets\/overview-[^/]+\.js$/)
+  await page.getByRole('link', { name: 'Overview' }).hover()
+  await code
+  await page.waitForLoadState('networkidle')
+  expect(asked).toEqual([])
+  expect(new URL(page.url()).pathname).toBe('/companies')
+})
+
+it('requests the data of a page whose code is loaded once somebody goes there', async () => {
+  const page = await open('/companies', 'member')
+  await page.waitForLoadState('networkidle')
+  const code = page.waitForResponse(/\/console\/assets\/overview-[^/]+\.js$/)
+  await page.getByRole('link', { name: 'Overview' }).hover()
+  await code
+  let counts = 0
+  page.on('request', (request) => {
+    if (request.url().endsWith('/v1/conversations/count')) counts += 1
+  })
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page.getByRole('region', { name: 'Volume' }).getByRole('link').first().waitFor()
+  expect(counts).toBe(1)
+})
