@@ -94,3 +94,18 @@ it('asks for nothing that its person may not see', async () => {
   await page.waitForLoadState('networkidle')
   expect(refused).toEqual([])
 })
+
+it('shows the days of UTC if the service does not know the time zone of the browser', async () => {
+  const page = await open('/nowhere', 'viewer')
+  await page.addInitScript(`{
+    const read = Intl.DateTimeFormat.prototype.resolvedOptions
+    Intl.DateTimeFormat.prototype.resolvedOptions = function () {
+      return { ...read.call(this), timeZone: 'PST' }
+    }
+  }`)
+  const refused = page.waitForResponse((response) => response.url().endsWith('/v1/conversations/count'))
+  await page.goto(new URL('/', page.url()).href)
+  expect((await refused).status()).toBe(400)
+  await page.getByRole('region', { name: 'Volume' }).getByRole('link').first().waitFor()
+  expect(await page.getByRole('alert').count()).toBe(0)
+})

@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
+import { inOwnZone } from '../api/own-zone.ts'
 import { listOptions } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
-import { ownZone } from '../lib/zones.ts'
 
 export type Bucket = Schemas['Bucket']
 export type BucketState = Schemas['BucketConversation']['status']
@@ -24,8 +24,8 @@ export const progressOptions = (id: string) =>
   queryOptions({
     queryKey: ['buckets', id, 'progress'],
     queryFn: ({ signal }) =>
-      answer(
-        api.GET('/v1/buckets/{id}/progress', { params: { path: { id }, query: { timezone: ownZone() } }, signal }),
+      inOwnZone((timezone) =>
+        answer(api.GET('/v1/buckets/{id}/progress', { params: { path: { id }, query: { timezone } }, signal })),
       ),
     // Others review at the same time.
     refetchInterval: 60_000,

@@ -1,7 +1,5 @@
 // Local times of a named zone, and instants.
 
-export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
-
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** Making one takes far longer than using it, and a chart asks for thousands of times. */
@@ -20,6 +18,17 @@ const formatOf = (timeZone: string): Intl.DateTimeFormat => {
     })
   formats.set(timeZone, made)
   return made
+}
+
+/** Returns the viewer's time zone, or UTC if the browser reports none that it can use, as `Etc/Unknown`. */
+export const ownZone = (): string => {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
+  try {
+    formatOf(timeZone)
+    return timeZone
+  } catch {
+    return 'UTC'
+  }
 }
 
 /** How far the zone's clocks are ahead of UTC at this instant, in milliseconds. */

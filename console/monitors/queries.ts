@@ -1,5 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
+import { inOwnZone } from '../api/own-zone.ts'
 import { listOptions } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import { midnightIn, ownZone } from '../lib/zones.ts'
@@ -31,16 +32,17 @@ export const shownDays = 30
 
 /** The last `days` days until now, from midnight in the viewer's time zone. */
 export const trendOptions = (id: string, { days, version }: { days: number; version?: number | undefined }) => {
-  const timezone = ownZone()
-  const since = new Date(midnightIn(timezone, 1 - days)).toISOString()
+  const since = new Date(midnightIn(ownZone(), 1 - days)).toISOString()
   return queryOptions({
     queryKey: ['monitors', id, 'trend', since, version ?? null],
     queryFn: ({ signal }) =>
-      answer(
-        api.GET('/v1/monitors/{id}/trend', {
-          params: { path: { id }, query: { since, timezone, ...(version !== undefined && { version }) } },
-          signal,
-        }),
+      inOwnZone((timezone) =>
+        answer(
+          api.GET('/v1/monitors/{id}/trend', {
+            params: { path: { id }, query: { since, timezone, ...(version !== undefined && { version }) } },
+            signal,
+          }),
+        ),
       ),
     staleTime: 60_000,
   })

@@ -1,18 +1,21 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
+import { inOwnZone } from '../api/own-zone.ts'
 import { instantIn, midnightIn, ownZone } from '../lib/zones.ts'
 
 const seenDays = 15
 
 /** Conversations of the last days until today, from midnight to midnight of the viewer's zone, in one request. */
 export const volumeOptions = () => {
-  const timezone = ownZone()
-  const midnight = (days: number) => instantIn(midnightIn(timezone, days), timezone) ?? ''
-  const filter = { since: midnight(1 - seenDays), until: midnight(1) }
+  const bodyIn = (timezone: string) => {
+    const midnight = (days: number) => instantIn(midnightIn(timezone, days), timezone) ?? ''
+    return { filter: { since: midnight(1 - seenDays), until: midnight(1) }, interval: 'day' as const, timezone }
+  }
+  const { filter, interval, timezone } = bodyIn(ownZone())
   return queryOptions({
-    queryKey: ['conversations', 'count', filter, 'day', timezone],
+    queryKey: ['conversations', 'count', filter, interval, timezone],
     queryFn: ({ signal }) =>
-      answer(api.POST('/v1/conversations/count', { body: { filter, interval: 'day', timezone }, signal })),
+      inOwnZone((zone) => answer(api.POST('/v1/conversations/count', { body: bodyIn(zone), signal }))),
   })
 }
 
