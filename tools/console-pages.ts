@@ -21,9 +21,9 @@ const withImports = (bundle: Bundle, fileName: string, found = new Set<string>()
 /** Reads each page's address and module, which stand in this order in the table of routes. */
 const readRoutes = (file: string): { path: string; module: string }[] => {
   const text = readFileSync(file, 'utf8')
-  const routes = [...text.matchAll(/'(\/[^']*)',\s[^']*?import\('([^']+)'\)/g)].map(([, path = '', module = '']) => ({
-    ...{ path, module: join(dirname(file), module) },
-  }))
+  const routes = [...text.matchAll(/'(\/[^']*)',\s[^']*?import\('([^']+)'\)/g)].map(([, path = '', module = '']) => {
+    return { path, module: join(dirname(file), module) }
+  })
   if (routes.length !== text.split('import(').length - 1) {
     throw new Error(`${file}: the path of each route must stand before the import of its page`)
   }
@@ -37,7 +37,7 @@ const shellOf = (path: string): string => {
   return `<div class="shell" aria-hidden="true"><div class="shell-rail"></div><div class="shell-title">${title}</div></div>`
 }
 
-const placeOfShell = '<!-- shell -->'
+const shellMarker = '<!-- shell -->'
 
 export const consolePages = (routes: string): Plugin => ({
   name: 'console-pages',
@@ -63,7 +63,7 @@ export const consolePages = (routes: string): Plugin => ({
           fileName: `pages${path === '/' ? '/index' : path}.html`,
           source: String(index.source)
             .replace('</head>', `  ${links.join('\n    ')}\n  </head>`)
-            .replace(placeOfShell, isInside ? shellOf(path) : ''),
+            .replace(shellMarker, isInside ? shellOf(path) : ''),
         })
       }
     },

@@ -2,7 +2,9 @@ import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { testServer } from '../../../test/server.ts'
 
-const { call, app } = await testServer()
+const { call, app, deps } = await testServer()
+
+const headers = { cookie: deps.sessionCookie.write('token').split(';')[0] ?? '' }
 
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; font-src 'self'; img-src 'self' https: blob:; media-src 'self' blob:; manifest-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -27,7 +29,7 @@ describe.each(['/', '/sign-in', '/welcome', '/conversations', '/conversations/01
 
 describe('the document of a page', () => {
   const preloaded = async (path: string) => {
-    const { text } = await call('GET', path)
+    const { text } = await call('GET', path, { headers })
     return [...text.matchAll(/<link rel="(?:module)?preload".*? href="([^"]+)"/g)].map(([, file = '']) => file)
   }
 
@@ -54,8 +56,19 @@ describe('the document of a page', () => {
   })
 
   it('has the frame and the title of the page until its script draws it', async () => {
-    expect((await call('GET', '/monitors')).text).toContain('<div class="shell-title">Monitors</div>')
+    const { text } = await call('GET', '/monitors', { headers })
+    expect(text).toContain('<div class="shell-title">Monitors</div>')
     expect((await call('GET', '/sign-in')).text).toContain('<div id="root"></div>')
+  })
+
+  it('is that of the sign-in page for a browser without a session', async () => {
+    const signIn = await call('GET', '/sign-in')
+    const forged = { cookie: 'earshot.session_token=token.forged' }
+    for (const path of ['/', '/monitors', '/settings/members', '/monitors/nowhere/else']) {
+      for (const answer of [await call('GET', path), await call('GET', path, { headers: forged })])
+        expect(answer.text, path).toBe(signIn.text)
+    }
+    expect((await call('GET', '/welcome')).text).not.toBe(signIn.text)
   })
 })
 
@@ -91,11 +104,9 @@ it.each(['/nowhere', '/console/', '/console/index.html', '/console/assets/gone.j
 
 it('plays recordings that lie in a bucket', async () => {
   const other = await testServer({
-    ...{
-      EARSHOT_STORAGE: 's3://recordings',
-      EARSHOT_S3_ENDPOINT: 'http://127.0.0.1:9',
-      EARSHOT_STORAGE_SHARED: 'true',
-    },
+    EARSHOT_STORAGE: 's3://recordings',
+    EARSHOT_S3_ENDPOINT: 'http://127.0.0.1:9',
+    EARSHOT_STORAGE_SHARED: 'true',
   })
   const answer = await other.call('GET', '/')
   expect(answer.headers.get('content-security-policy')).toContain("media-src 'self' blob: https: http://127.0.0.1:9;")

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
+import type { SessionCookie } from '../identity/session-cookie.ts'
 import type { Log } from '../log.ts'
 import { addPage, readBuiltFiles, sendBuiltFile } from './built-files.ts'
 import type { App } from './http.ts'
@@ -17,19 +18,40 @@ const mediaSources = ({ storage, s3Endpoint }: Storage) =>
 const policyOf = (storage: Storage) =>
   [
     "default-src 'none'",
-    ...["script-src 'self'", "style-src 'self'", "connect-src 'self'", "font-src 'self'"],
-    ...["img-src 'self' https: blob:", `media-src 'self' blob:${mediaSources(storage)}`, "manifest-src 'self'"],
-    ...["form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"],
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "font-src 'self'",
+    "img-src 'self' https: blob:",
+    `media-src 'self' blob:${mediaSources(storage)}`,
+    "manifest-src 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
   ].join('; ')
 
-/** The first part of the address of each page; what comes after it is read in the browser. */
-const places = [
-  ...['agents', 'buckets', 'companies', 'conversations', 'experiments', 'exports', 'findings', 'monitors', 'outside'],
-  ...['confirm-address', 'invitations'],
-  ...['review', 'settings', 'sign-in', 'start', 'welcome'],
+/** Pages that need nobody to be signed in. */
+const publicSections = ['confirm-address', 'invitations', 'outside', 'sign-in', 'welcome']
+
+/** The first segment of the address of each page. The browser reads the rest. */
+const sections = [
+  'agents',
+  'buckets',
+  'companies',
+  'conversations',
+  'experiments',
+  'exports',
+  'findings',
+  'monitors',
+  'review',
+  'settings',
+  'start',
+  ...publicSections,
 ]
 
-const pages = ['/', ...places.flatMap((place) => [`/${place}`, `/${place}/*`])]
+const pages = ['/', ...sections.flatMap((section) => [`/${section}`, `/${section}/*`])]
+
+const isPublic = (url: string): boolean => publicSections.includes(url.split('/')[1] ?? '')
 
 /** The address that a document of the build is of, as a route: `pages/monitors/$id.html` is that of each monitor. */
 const addressOf = (name: string): string =>
@@ -37,11 +59,14 @@ const addressOf = (name: string): string =>
 
 const folder = join(import.meta.dirname, '../../../dist/console')
 
+type PagesDeps = { config: Storage; log: Log; sessionCookie: Pick<SessionCookie, 'read'> }
+
 /**
  * The console, as `npm run build` has made it. Browsers ask each time whether the page has changed, so a new version
- * shows at once; what the page loads has its hash in its name and is kept.
+ * shows at once; what the page loads has its hash in its name and is kept. Without a session, browsers go on to the
+ * sign-in page, so they get its document instead of the frame of the page.
  */
-export const addPages = (app: App, { config, log }: { config: Storage; log: Log }): void => {
+export const addPages = (app: App, { config, log, sessionCookie }: PagesDeps): void => {
   const files = readBuiltFiles(folder)
   const index = files.get('index.html')
   if (!index) {
@@ -56,10 +81,13 @@ export const addPages = (app: App, { config, log }: { config: Storage; log: Log 
     documents.set(addressOf(name), file)
     files.delete(name)
   }
+  const signIn = documents.get('/sign-in') ?? index
   for (const [url, document] of documents) {
-    addPage(app, url, (request, reply) =>
-      sendBuiltFile(request, reply.header('content-security-policy', policy), document, 'no-cache'),
-    )
+    addPage(app, url, (request, reply) => {
+      const hasSession = isPublic(url) || sessionCookie.read(request.headers.cookie) !== undefined
+      reply.header('content-security-policy', policy)
+      return sendBuiltFile(request, reply, hasSession ? document : signIn, 'no-cache')
+    })
   }
   for (const [name, file] of files) {
     const kept = name.startsWith('assets') ? 'public, max-age=31536000, immutable' : 'no-cache'
