@@ -38,7 +38,7 @@ const groups = [
   },
   {
     name: 'controls',
-    test: /console\/ui\/(announce|badge|button|controls|copy|dialog\.|estimate|keys|late|leave|menu|page|progress|states|time|use)/,
+    test: /console\/ui\/(announce|badge|button|controls|copy|dialog\.|estimate|keys|late|leave|menu|missing|page|progress|states|time|use)/,
   },
   { name: 'charts', test: /console\/ui\/charts\// },
   { name: 'table', test: /console\/ui\/(list-table|table)\./ },

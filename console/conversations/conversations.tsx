@@ -1,6 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Maximize2, MessageSquare, Phone, Voicemail, X } from 'lucide-react'
-import { lazy, Suspense } from 'react'
 import { useNames } from '../api/names.ts'
 import { useList } from '../api/queries.ts'
 import { useMe } from '../api/session.ts'
@@ -23,7 +22,10 @@ import type { Place } from './use-place.ts'
 const HowToSend = late(async () => (await import('./how-to-send.tsx')).HowToSend)
 
 /** Not needed for the list. */
-const ConversationView = lazy(async () => ({ default: (await import('./conversation-view.tsx')).ConversationView }))
+const ConversationView = late(
+  async () => (await import('./conversation-view.tsx')).ConversationView,
+  <Loading lines={8} />,
+)
 
 const channelIcons = { call: Phone, chat: MessageSquare, voicemail: Voicemail }
 
@@ -152,15 +154,13 @@ export const Conversations = () => {
               </ButtonLink>
               <IconButton label="Close the panel" icon={<X />} onClick={() => onSelect(undefined)} />
             </div>
-            <Suspense fallback={<Loading lines={8} />}>
-              <ConversationView
-                key={open}
-                id={open}
-                narrow
-                place={{ ...(at !== undefined && { at }), ...(turn !== undefined && { turn }) }}
-                onPlace={onPlace}
-              />
-            </Suspense>
+            <ConversationView
+              key={open}
+              id={open}
+              narrow
+              place={{ ...(at !== undefined && { at }), ...(turn !== undefined && { turn }) }}
+              onPlace={onPlace}
+            />
           </aside>
         )}
       </div>

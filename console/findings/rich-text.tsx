@@ -1,6 +1,7 @@
 // Rich text as it is stored, drawn by React: nothing in it is ever read as markup.
 
-import { createElement, Fragment, lazy, type ReactNode, Suspense } from 'react'
+import { createElement, Fragment, type ReactNode } from 'react'
+import { late } from '../ui/late.tsx'
 import { Loading } from '../ui/states.tsx'
 import styles from './rich-text.module.css'
 
@@ -139,8 +140,6 @@ export const RichText = ({ document }: { document: Document }) => (
   <div className={styles.text}>{((document as Node).content ?? []).map(draw)}</div>
 )
 
-const Editor = lazy(() => import('./editor.tsx'))
-
 export type EditorProps = {
   label: string
   /** Ties it to a label that is seen. */
@@ -154,8 +153,7 @@ export type EditorProps = {
 }
 
 /** What rich text is written in. The editor is fetched when it is first wanted. */
-export const RichTextField = (props: EditorProps) => (
-  <Suspense fallback={<Loading label="Loading the editor" lines={2} />}>
-    <Editor {...props} />
-  </Suspense>
+export const RichTextField = late<EditorProps>(
+  async () => (await import('./editor.tsx')).default,
+  <Loading label="Loading the editor" lines={2} />,
 )

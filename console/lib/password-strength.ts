@@ -1,5 +1,7 @@
 // The same judgment that the service makes of a new password, before it is sent. Loaded when somebody types one.
 
+import { lateCode } from './late-code.ts'
+
 export const leastLength = 12
 
 type Rate = (password: string, known: string[]) => number
@@ -21,11 +23,11 @@ const load = async (): Promise<Rate> => {
   return (password, known) => zxcvbn.check(password, ['earshot', ...known]).score
 }
 
-let loading: Promise<Rate> | undefined
+const code = lateCode(load)
 
 /** From 0 to 4; the service takes 3 and 4. */
 export const ratePassword = async (password: string, known: string[]): Promise<number> => {
-  loading ??= load()
   const words = known.flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)]).filter((word) => word.length > 2)
-  return (await loading)(password, words)
+  const rate = await code.load()
+  return rate(password, words)
 }

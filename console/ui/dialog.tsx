@@ -7,12 +7,12 @@ import type { DialogProps } from './dialog-window.tsx'
 import { late } from './late.tsx'
 import { FaultNote } from './states.tsx'
 
-const load = () => import('./dialog-window.tsx')
+const load = async () => (await import('./dialog-window.tsx')).DialogWindow
 
 // No page opens with a dialog: its code loads once somebody uses the page.
-void firstUse.then(load)
+firstUse.then(load).catch(() => undefined)
 
-const DialogWindow = late(async () => (await load()).DialogWindow)
+const DialogWindow = late(load)
 
 export const Dialog = (props: DialogProps) => {
   const [wasOpened, setWasOpened] = useState(props.open)

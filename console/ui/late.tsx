@@ -1,16 +1,26 @@
-import { type FunctionComponent, lazy, type ReactNode, Suspense } from 'react'
+import { type FunctionComponent, type ReactNode, Suspense, useEffect, useState } from 'react'
+import { lateCode, reportMissingCode } from '../lib/late-code.ts'
+import { MissingCode } from './missing-code.tsx'
 
-/** A component whose code loads when it is first shown, because the page does without it until then. */
+/**
+ * A component whose code loads when it is first shown, because the page does without it until then. If it cannot be
+ * loaded, the user is told in its place if it has a fallback there, and otherwise in the corner of the window.
+ */
 export const late = <Props extends object>(
   load: () => Promise<FunctionComponent<Props>>,
   fallback?: ReactNode,
 ): FunctionComponent<Props> => {
-  // React's type of a lazy component cannot follow generic properties.
-  const Component: unknown = lazy(async () => ({ default: await load() }))
-  const Loaded = Component as FunctionComponent<Props>
-  return (props) => (
-    <Suspense fallback={fallback}>
-      <Loaded {...props} />
-    </Suspense>
-  )
+  const code = lateCode(load)
+  return (props) => {
+    const [Loaded, setLoaded] = useState(() => code.loaded)
+    const [isMissing, setIsMissing] = useState(false)
+    useEffect(() => {
+      code.load().then(
+        (component) => setLoaded(() => component),
+        () => (fallback === undefined ? reportMissingCode() : setIsMissing(true)),
+      )
+    }, [])
+    if (isMissing) return <MissingCode />
+    return <Suspense fallback={fallback}>{Loaded ? <Loaded {...props} /> : fallback}</Suspense>
+  }
 }

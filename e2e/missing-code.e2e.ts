@@ -1,0 +1,76 @@
+// A deploy replaces the files of the console while pages of the version before are still open.
+
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
+import { breaches, open } from './browser.ts'
+import type { Role } from './people.ts'
+
+const scripts = /\/console\/assets\/.*\.js$/
+
+/** Opens a page and answers 404 to all the code that it has not loaded yet, as after a deploy. */
+const openBeforeDeploy = async (path: string, as: Role = 'member') => {
+  const page = await open(path, as)
+  // Reloading is allowed to cost what was typed: that is why it is left to the user.
+  page.on('dialog', (dialog) => void dialog.accept())
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.waitForLoadState('networkidle')
+  await page.route(scripts, (route) => route.fulfill({ status: 404, json: { error: 'not found' } }))
+  return page
+}
+
+const notice = (page: Page) => page.getByRole('alert').filter({ hasText: 'could not be loaded' })
+
+/** Loads the page of the version that is there now. */
+const reload = async (page: Page) => {
+  await page.unroute(scripts)
+  await notice(page).getByRole('button', { name: 'Reload page' }).click()
+  await notice(page).waitFor({ state: 'detached' })
+  await page.getByRole('heading', { level: 1 }).waitFor()
+}
+
+it('offers to reload the page if the code of a menu is gone', async () => {
+  const page = await openBeforeDeploy('/monitors/new')
+  await page.getByLabel('Name', { exact: true }).fill('Half of a form')
+  const person = page.getByRole('button', { name: /Mira Member/ })
+  await person.click()
+  await notice(page).waitFor()
+  expect(await breaches(page)).toEqual([])
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Half of a form')
+  await reload(page)
+  await person.click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).waitFor()
+})
+
+it('offers to reload the page if the code of a dialog is gone', async () => {
+  const page = await openBeforeDeploy('/companies')
+  await page.getByRole('button', { name: 'Add a company' }).click()
+  await notice(page).waitFor()
+  expect(await page.getByRole('heading', { level: 1, name: 'Companies' }).count()).toBe(1)
+  await reload(page)
+  await page.getByRole('button', { name: 'Add a company' }).click()
+  await page.getByRole('dialog', { name: 'Add a company' }).waitFor()
+})
+
+it('offers to reload the page in the place of a part whose code is gone', async () => {
+  const page = await openBeforeDeploy('/settings/profile', 'owner')
+  await page.getByRole('link', { name: 'Members' }).click()
+  await page.getByRole('main').getByRole('alert').waitFor()
+  expect(await page.getByRole('heading', { level: 1, name: 'Settings' }).count()).toBe(1)
+  await reload(page)
+  await page.getByRole('table').waitFor()
+})
+
+it('says that something is done even if the code of announcements is gone', async () => {
+  const page = await openBeforeDeploy('/settings/profile', 'owner')
+  await page.getByRole('button', { name: 'Save the name' }).click()
+  await notice(page).getByText('Your name is changed').waitFor()
+})
+
+it('loads no code before it is used, and says nothing of code that nobody asked for', async () => {
+  const page = await openBeforeDeploy('/companies')
+  const answered = page.waitForResponse(scripts)
+  await page.mouse.move(600, 400)
+  await answered
+  await page.waitForLoadState('networkidle')
+  expect(await notice(page).count()).toBe(0)
+})
