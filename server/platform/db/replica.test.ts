@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { onPlainPostgres } from '../../../test/citus.ts'
 import { behindPassage, databaseUrl, testDatabase } from '../../../test/database.ts'
 import { ApiError } from '../errors.ts'
 import { openLog } from '../log.ts'
@@ -137,27 +138,32 @@ it('tells what is wrong with the check of an answer', async () => {
   expect(await read(whoAnswers, async () => false)).toBe('primary')
 })
 
-it('is the primary for a distributed database, whose log tells nothing about the standbys of other nodes', async () => {
-  const { connection, drop } = await testDatabase({ empty: true })
-  onTestFinished(drop)
-  const primary = openDatabase({ connection, applicationName: 'primary' })
-  onTestFinished(primary.close)
-  // What Citus adds to a database, as far as it tells that tables are distributed.
-  await sql`
+const plain = onPlainPostgres('a cluster has the real extension')
+
+plain.it(
+  'is the primary for a distributed database, because its log tells nothing about standbys of other nodes',
+  async () => {
+    const { connection, drop } = await testDatabase({ empty: true })
+    onTestFinished(drop)
+    const primary = openDatabase({ connection, applicationName: 'primary' })
+    onTestFinished(primary.close)
+    // What Citus adds to a database, as far as it tells that tables are distributed.
+    await sql`
     INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
     VALUES (99999, 'citus', 10, 'public'::regnamespace, false, '14.0')`.execute(primary.db)
-  await sql`CREATE TABLE public.pg_dist_partition (logicalrelid regclass, partkey text, repmodel "char", colocationid int)`.execute(
-    primary.db,
-  )
-  await sql`
+    await sql`CREATE TABLE public.pg_dist_partition (logicalrelid regclass, partkey text, repmodel "char", colocationid int)`.execute(
+      primary.db,
+    )
+    await sql`
     CREATE FUNCTION public.column_to_column_name(regclass, text) RETURNS text RETURN 'organization_id'`.execute(
-    primary.db,
-  )
-  await sql`INSERT INTO public.pg_dist_partition VALUES ('public.pg_dist_partition', 'x', 's', 1)`.execute(primary.db)
-  const { read, logged } = await open(databaseUrl(connection), { primary })
-  expect(await read(whoAnswers)).toBe('primary')
-  expect(await read(whoAnswers)).toBe('primary')
-  expect(logged).toEqual([
-    'the database is distributed, so the lag of a replica is unknown: analytics read the primary',
-  ])
-})
+      primary.db,
+    )
+    await sql`INSERT INTO public.pg_dist_partition VALUES ('public.pg_dist_partition', 'x', 's', 1)`.execute(primary.db)
+    const { read, logged } = await open(databaseUrl(connection), { primary })
+    expect(await read(whoAnswers)).toBe('primary')
+    expect(await read(whoAnswers)).toBe('primary')
+    expect(logged).toEqual([
+      'the database is distributed, so the lag of a replica is unknown: analytics read the primary',
+    ])
+  },
+)
