@@ -178,9 +178,11 @@ const listRoutes = (): string[] => {
 it('what the table leaves out are pages, the addresses of single sign-on, metrics, and MCP, which calls what is in it', () => {
   const names = new Set(operations.map(({ name }) => name))
   const routes = listRoutes()
-  // A page of the console answers to what follows its address too.
+  // A section of the console answers to what follows its address, and some of its pages have a document of their own.
+  const sections = routes.filter((route) => /^(GET|HEAD) \/[a-z-]+\*$/.test(route)).map((route) => route.slice(0, -1))
   const isPage = (route: string) =>
-    /^(GET|HEAD) \/(docs.*|console\/.*|.*\*)?$/.test(route) || routes.includes(`${route}*`)
+    /^(GET|HEAD) \/(docs.*|console\/.*|.*\*)?$/.test(route) ||
+    sections.some((section) => route === section || route.startsWith(`${section}/`))
   // HEAD is what HTTP makes of GET.
   const others = routes.filter((route) => !names.has(route.replace(/^HEAD/, 'GET')) && !isPage(route))
   const known = ['GET /auth/oidc', 'GET /auth/oidc/callback', 'GET /metrics', 'GET /openapi.json', 'POST /mcp']

@@ -136,6 +136,8 @@ const around = async ({ operation: { operationId } }: SweptOperation, at: string
   const { agent, filter, limit, ...body } = given as Body
   if (operationId === 'createConversation') return at === 'agentId' ? body : { ...body, agent }
   if (operationId === 'updateExportSchedule') return makeScheduleBody(server, key)
+  // A count by periods needs a filter that says from when.
+  if (operationId === 'countConversations') return { filter: {} }
   if (at.startsWith('filter.')) return { ...body, filter: {} }
   if (at.startsWith('conversationIds.')) return body
   return given
