@@ -55,7 +55,10 @@ export const NewPasswordField = ({ name, label, known }: NewPasswordProps) => {
         autoComplete="new-password"
         hint={`At least ${leastLength} characters. A few unrelated words work well.`}
       />
-      <Strength password={typeof password === 'string' ? password : ''} known={known} />
+      {/* Keeps its room, so that the button below does not move away from a click when the strength appears. */}
+      <div className={styles.room}>
+        <Strength password={typeof password === 'string' ? password : ''} known={known} />
+      </div>
     </div>
   )
 }
