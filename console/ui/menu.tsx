@@ -1,4 +1,4 @@
-import { cloneElement, useEffect, useRef, useState } from 'react'
+import { cloneElement, type PointerEvent, useEffect, useRef, useState } from 'react'
 import { firstUse } from '../lib/first-use.ts'
 import { lateCode, reportMissingCode } from '../lib/late-code.ts'
 import type { MenuProps } from './loaded-menu.tsx'
@@ -33,5 +33,14 @@ export const Menu = (props: MenuProps) => {
     })
   }
   if (Loaded) return <Loaded {...props} trigger={cloneElement(props.trigger, { ref: button })} defaultOpen={pressed} />
-  return cloneElement(props.trigger, { ref: button, 'aria-haspopup': 'menu', onClick: press })
+  // Already when it goes down: the loaded button may take this one's place before the click.
+  const pressDown = (event: PointerEvent) => {
+    if (event.button === 0 && !event.ctrlKey) press()
+  }
+  return cloneElement(props.trigger, {
+    ref: button,
+    'aria-haspopup': 'menu',
+    onPointerDown: pressDown,
+    onClick: press,
+  })
 }
