@@ -13,7 +13,9 @@ const log = openLog({ write: () => {} })
 export const startDatabase = async (settings: Record<string, string> = {}, dataDir?: string) => {
   const folder = dataDir ?? (await makeDataDir())
   const { connection, close } = await openEmbedded({
-    ...{ dataDir: folder, log, applicationName: 'test' },
+    dataDir: folder,
+    log,
+    applicationName: 'test',
     settings: { fsync: 'off', ...settings },
   })
   afterwards(close)

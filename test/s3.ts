@@ -34,7 +34,7 @@ const openRealBucket = (text: string): Bucket => {
   }
 }
 
-export const openTestBucket = async (): Promise<Bucket> => {
+export const openStoreBucket = async (): Promise<Bucket> => {
   const { EARSHOT_TEST_S3 } = process.env
   if (EARSHOT_TEST_S3) return openRealBucket(EARSHOT_TEST_S3)
   const { objects, uploads, ...server } = await startS3Server()

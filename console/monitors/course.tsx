@@ -161,7 +161,9 @@ const Charts = ({ monitor: { id }, trend: { data } }: { monitor: Monitor; trend:
         title="What became of the conversations, by day"
         height={140}
         days={data.map(({ start, end, affected, notAffected, unscored, failed }) => ({
-          ...{ start, end, counts: { affected, clear: notAffected, unscored, failed } },
+          start,
+          end,
+          counts: { affected, clear: notAffected, unscored, failed },
           link: { to: '/conversations', search: { filter: filterOf(id, 'all', { since: start, until: end }) } },
         }))}
       />

@@ -19,10 +19,9 @@ type Found = { isPending: boolean; rows: Failure[] }
 const useFailedExports = (): Found => {
   const { data, isPending } = useQuery(failedExportsOptions)
   const failed = data?.data.filter((row) => isOfThisWeek(row) && row.errorCode !== 'cancelled') ?? []
-  const rows = [
-    { id: 'exports', words: `${plural(failed.length, 'export')} failed`, link: { to: '/exports' } },
-  ] as const
-  return { isPending, rows: failed.length === 0 ? [] : [...rows] }
+  if (failed.length === 0) return { isPending, rows: [] }
+  const words = `${plural(failed.length, 'export')} failed`
+  return { isPending, rows: [{ id: 'exports', words, link: { to: '/exports' } }] }
 }
 
 /** How many deliveries to each endpoint failed of late. */

@@ -33,7 +33,9 @@ export const Volume = ({ days }: { days: Day[] }) => {
         of={['plain']}
         height={150}
         days={days.map(({ start, end, count }) => ({
-          ...{ start, end, counts: { plain: count } },
+          start,
+          end,
+          counts: { plain: count },
           link: { to: '/conversations', search: { filter: { since: start, until: end } } },
         }))}
       />

@@ -61,8 +61,11 @@ it('works for a role that owns its database and nothing else, through a pooler o
   }
   const monitor = (await call('POST', '/v1/monitors', rule)).body
   const conversations = ['A refund, please.', 'Goodbye.'].map((text) => ({
-    ...{ agent: { externalId: 'leo', name: 'Leo', channel: 'voice' }, channel: 'call', status: 'completed' },
-    ...{ startedAt: '2026-11-20T09:00:00.000Z', transcript: `Customer: ${text}` },
+    agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
+    channel: 'call',
+    status: 'completed',
+    startedAt: '2026-11-20T09:00:00.000Z',
+    transcript: `Customer: ${text}`,
   }))
   expect((await call('POST', '/v1/conversations/batch', { conversations })).status).toBe(200)
   const filter = { monitors: [{ id: monitor.id, result: 'affected' }] }

@@ -48,7 +48,9 @@ const startService = async (primary: pg.ClientConfig, standby: pg.ClientConfig, 
     }))
     expect((await call('POST', '/v1/conversations/batch', { conversations })).status).toBe(200)
     const results = externalIds.map((conversationExternalId) => ({
-      ...{ monitorId: monitor.id, conversationExternalId, result: 'affected' },
+      monitorId: monitor.id,
+      conversationExternalId,
+      result: 'affected',
     }))
     expect((await call('POST', '/v1/monitor-results', { results })).status).toBe(200)
   }
@@ -193,8 +195,13 @@ it('an experiment that was just launched or finished is read as such', async () 
   }
   const launch = async () => {
     const answer = await call('POST', '/v1/experiments', {
-      ...{ name: 'Brevity', agentId: agent.id, armAVersionId: versions[0], armBVersionId: versions[1] },
-      ...{ outcomeMetricIds: [monitorId], primaryMetricId: monitorId, stableRoutingConfirmed: true },
+      name: 'Brevity',
+      agentId: agent.id,
+      armAVersionId: versions[0],
+      armBVersionId: versions[1],
+      outcomeMetricIds: [monitorId],
+      primaryMetricId: monitorId,
+      stableRoutingConfirmed: true,
     })
     expect(answer.status).toBe(201)
     return answer.body.id as string

@@ -137,7 +137,9 @@ describe('the trend of a monitor', () => {
     await give('2025-11-02T04:45:00Z', 'affected')
     const havana = 'since=2025-11-02T04:30:00Z&until=2025-11-04T05:00:00Z'
     expect(await startsIn('America/Havana', havana)).toEqual([
-      ...['2025-11-02T04:30', '2025-11-02T05:00', '2025-11-03T05:00'],
+      '2025-11-02T04:30',
+      '2025-11-02T05:00',
+      '2025-11-03T05:00',
     ])
     const { data } = await trend(`${havana}&timezone=America/Havana`)
     expect(data.map(counts)[0]).toEqual([1, 0, 0, 0])

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { openTestBucket } from '../../../test/s3.ts'
+import { openStoreBucket } from '../../../test/s3.ts'
 import { stubEnvironment } from '../../../test/s3-server.ts'
 import { anyText } from '../../../test/text.ts'
 import type { Config } from '../../config.ts'
@@ -20,7 +20,7 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('bas
 const text = { contentType: 'text/csv; charset=utf-8' }
 
 let folder: string
-let s3: Awaited<ReturnType<typeof openTestBucket>>
+let s3: Awaited<ReturnType<typeof openStoreBucket>>
 let blobs: Blobs
 let key: string
 
@@ -33,7 +33,7 @@ const open = (storage: Config['storage']) =>
   })
 
 beforeAll(async () => {
-  s3 = await openTestBucket()
+  s3 = await openStoreBucket()
   stubEnvironment(s3)
   vi.stubEnv('AWS_REGION', undefined)
   vi.stubEnv('AWS_DEFAULT_REGION', undefined)
