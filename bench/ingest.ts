@@ -13,14 +13,14 @@ import {
   upsertTranscripts,
 } from '../server/conversations/ingest/queries.ts'
 import { giveTranscript } from '../server/conversations/ingest/transcript.ts'
-import { signalsOf } from '../server/conversations/signals/compute.ts'
-import { noSignals } from '../server/conversations/signals/signals.ts'
 import { type Maker, makeConversation } from '../server/demo/conversation.ts'
 import { enqueueEvaluation } from '../server/evaluations/jobs.ts'
 import { type Database, type OrgId, openDatabase } from '../server/platform/db/database.ts'
 import { newId } from '../server/platform/ids.ts'
 import { type Jobs, openJobs } from '../server/platform/jobs/queue.ts'
 import { openLog } from '../server/platform/log.ts'
+import { signalsOf } from '../server/transcripts/signals/compute.ts'
+import { noSignals } from '../server/transcripts/signals/signals.ts'
 import { median, openBenchDatabase, type Server, startServer } from './servers.ts'
 
 const rounds = 5

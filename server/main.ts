@@ -3,7 +3,7 @@ import { readCall, WronglyCalled } from './commands/call.ts'
 import { plainLines } from './commands/columns.ts'
 import { commands } from './commands/table.ts'
 import { usageOf, usageOfAll } from './commands/usage.ts'
-import { ConfigError } from './config.ts'
+import { ConfigError } from './platform/config.ts'
 
 const exitCodeOf = (error: unknown): number => {
   const isParsing = (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') ?? false

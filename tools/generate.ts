@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { buildApp } from '../server/app.ts'
-import { loadConfig } from '../server/config.ts'
 import { openDeps } from '../server/deps.ts'
+import { loadConfig } from '../server/platform/config.ts'
 import { dumpSchema } from '../server/platform/db/dump.ts'
 import { openEmbedded } from '../server/platform/db/embedded.ts'
 import { migrate } from '../server/platform/db/migrate.ts'
 import { openApiDocument } from '../server/platform/http/openapi.ts'
 import { openLog } from '../server/platform/log.ts'
-import { switches } from '../server/switches.ts'
+import { switches } from '../server/platform/switches.ts'
 import { clientOfOpenApi } from './client-of-openapi.ts'
 import { type OpenApi, typesOfOpenApi } from './types-of-openapi.ts'
 
@@ -43,7 +43,7 @@ begins with EARSHOT_ but is not listed here is one of them. An empty value count
 usual AWS variables (AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and what else the AWS
 SDK reads).
 
-This page is written by \`npm run generate\` from \`server/switches.ts\`.
+This page is written by \`npm run generate\` from \`server/platform/switches.ts\`.
 
 ${rows.join('\n')}`
 }

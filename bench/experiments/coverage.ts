@@ -1,9 +1,9 @@
 // The arms differ by a known amount. How often is it in the intervals?
 
-import { anytimeDifference } from '../../server/experiments/stats/anytime.ts'
-import { fixedDifference } from '../../server/experiments/stats/fixed.ts'
-import type { Interval } from '../../server/experiments/stats/interval.ts'
-import { armsSoFar, observe, startReplay } from '../../server/experiments/stats/replay.ts'
+import { anytimeDifference } from '../../server/statistics/anytime.ts'
+import { fixedDifference } from '../../server/statistics/fixed.ts'
+import type { Interval } from '../../server/statistics/interval.ts'
+import { armsSoFar, observe, startReplay } from '../../server/statistics/replay.ts'
 import { type SplitName, splits } from './false-alarms.ts'
 import { anytimeExcludes } from './looks.ts'
 import { affected, callers, designOf, type Rates, strangers } from './streams.ts'

@@ -1,9 +1,9 @@
 // The arms differ. How long does it take until the always-valid interval says so?
 
-import { anytimeEvidence } from '../../server/experiments/stats/anytime.ts'
-import { normalQuantile } from '../../server/experiments/stats/distributions.ts'
-import { twoSidedZ } from '../../server/experiments/stats/proportions.ts'
-import { armsSoFar, observe, startReplay } from '../../server/experiments/stats/replay.ts'
+import { anytimeEvidence } from '../../server/statistics/anytime.ts'
+import { normalQuantile } from '../../server/statistics/distributions.ts'
+import { twoSidedZ } from '../../server/statistics/proportions.ts'
+import { armsSoFar, observe, startReplay } from '../../server/statistics/replay.ts'
 import { affected, designOf, type Rates, strangers } from './streams.ts'
 import { defineStudy, percent, shareOf, whole } from './study.ts'
 

@@ -1,8 +1,8 @@
 // Both arms are alike. How often does an interval ever say otherwise?
 
-import { anytimeEvidence } from '../../server/experiments/stats/anytime.ts'
-import type { Design } from '../../server/experiments/stats/design.ts'
-import { armsSoFar, type Observation, observe, startReplay } from '../../server/experiments/stats/replay.ts'
+import { anytimeEvidence } from '../../server/statistics/anytime.ts'
+import type { Design } from '../../server/statistics/design.ts'
+import { armsSoFar, type Observation, observe, startReplay } from '../../server/statistics/replay.ts'
 import { fixedExcludesZero } from './looks.ts'
 import {
   affected,

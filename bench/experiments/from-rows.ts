@@ -6,17 +6,17 @@ import { healthOf } from '../../server/experiments/health.ts'
 import { designOf } from '../../server/experiments/observations/look.ts'
 import { type Arm, listSplits } from '../../server/experiments/observations/queries.ts'
 import { getExperiment, listOutcomes, type StoredOutcome } from '../../server/experiments/queries.ts'
-import { estimateArms } from '../../server/experiments/stats/arm.ts'
-import { correctSecondaries } from '../../server/experiments/stats/families.ts'
-import { differenceOf, outcomeResult } from '../../server/experiments/stats/outcome.ts'
+import { estimateArms } from '../../server/statistics/arm.ts'
+import { correctSecondaries } from '../../server/statistics/families.ts'
+import { differenceOf, outcomeResult } from '../../server/statistics/outcome.ts'
 import {
   addOutcomeUnit,
   noOutcomeSums,
   nothingInOutcome,
   type OutcomeHeld,
   type OutcomeSums,
-} from '../../server/experiments/stats/outcome-sums.ts'
-import { holdMore } from '../../server/experiments/stats/sums.ts'
+} from '../../server/statistics/outcome-sums.ts'
+import { holdMore } from '../../server/statistics/sums.ts'
 import type { Stored } from './stored.ts'
 
 const pageSize = 10_000

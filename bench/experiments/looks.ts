@@ -1,12 +1,12 @@
 // One look at an experiment: which differences the intervals exclude, without the cost of finding their ends.
 
-import { precisionOf, tLevel } from '../../server/experiments/stats/anytime.ts'
-import type { ArmEstimate, Arms } from '../../server/experiments/stats/arm.ts'
-import { type Design, tPart } from '../../server/experiments/stats/design.ts'
-import { exactLogE } from '../../server/experiments/stats/exact-binomial.ts'
-import { fixedP } from '../../server/experiments/stats/fixed.ts'
-import { tLogE } from '../../server/experiments/stats/mixtures.ts'
-import { type Share, scoreTest } from '../../server/experiments/stats/proportions.ts'
+import { precisionOf, tLevel } from '../../server/statistics/anytime.ts'
+import type { ArmEstimate, Arms } from '../../server/statistics/arm.ts'
+import { type Design, tPart } from '../../server/statistics/design.ts'
+import { exactLogE } from '../../server/statistics/exact-binomial.ts'
+import { fixedP } from '../../server/statistics/fixed.ts'
+import { tLogE } from '../../server/statistics/mixtures.ts'
+import { type Share, scoreTest } from '../../server/statistics/proportions.ts'
 
 const shareOf = ({ sum, observed }: ArmEstimate): Share => ({ affected: sum, all: observed })
 

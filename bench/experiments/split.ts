@@ -1,7 +1,7 @@
 // Units arrive in some split. How often, and how soon, is it told that it is not the expected one?
 
-import { pValueOf } from '../../server/experiments/stats/mixtures.ts'
-import { sampleRatio, splitChiSquare, splitLogE } from '../../server/experiments/stats/sample-ratio.ts'
+import { pValueOf } from '../../server/statistics/mixtures.ts'
+import { sampleRatio, splitChiSquare, splitLogE } from '../../server/statistics/sample-ratio.ts'
 import { median } from '../servers.ts'
 import { defineStudy, percent, shareOf, whole } from './study.ts'
 

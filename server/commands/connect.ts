@@ -1,5 +1,5 @@
 import { Earshot, type Paged } from '../../client/src/earshot.ts'
-import { baseUrlOf, loadConfig, requestPortOf } from '../config.ts'
+import { baseUrlOf, loadConfig, requestPortOf } from '../platform/config.ts'
 import { type Called, WronglyCalled } from './call.ts'
 import { plain } from './columns.ts'
 

@@ -12,7 +12,7 @@ import { makeConversations, makeKey, makeOrganization } from '../../test/make.ts
 import { sample } from '../../test/samples/ingest/sample.ts'
 import { testServer } from '../../test/server.ts'
 import { countWaiting } from '../conversations/ingest/test-locks.ts'
-import type { providers } from '../conversations/transcripts/provider-calls/read-call.ts'
+import type { providers } from '../transcripts/provider-calls/read-call.ts'
 
 const server = await testServer()
 const samples = join(import.meta.dirname, '../../test/samples/ingest')

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { loadConfig } from '../config.ts'
+import { loadConfig } from '../platform/config.ts'
 import { type Called, type Run, WronglyCalled } from './call.ts'
 import { print } from './columns.ts'
 import { connect } from './connect.ts'

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { loadConfig } from '../config.ts'
+import { loadConfig } from '../platform/config.ts'
 import { connectDatabase } from '../platform/db/connect.ts'
 import { requireMigrated } from '../platform/db/migrate.ts'
 import { openLog } from '../platform/log.ts'

@@ -1,4 +1,4 @@
-import { loadConfig } from '../config.ts'
+import { loadConfig } from '../platform/config.ts'
 import type { Run } from './call.ts'
 import { connectAndMigrate } from './open.ts'
 

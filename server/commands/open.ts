@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { type Config, loadConfig } from '../config.ts'
 import { type Deps, openDeps } from '../deps.ts'
+import { type Config, loadConfig } from '../platform/config.ts'
 import { type ConnectOptions, connectDatabase, refuseSharedReplica } from '../platform/db/connect.ts'
 import type { Embedded } from '../platform/db/embedded.ts'
 import { hasCluster, prepareDataDir, requireCluster } from '../platform/db/embedded-cluster.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { buildApp, buildHealthApp } from '../app.ts'
-import { baseUrlOf, type Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
+import { baseUrlOf, type Config } from '../platform/config.ts'
 import type { EmbeddedState } from '../platform/db/embedded.ts'
 import type { App } from '../platform/http/http.ts'
 import { openLog } from '../platform/log.ts'

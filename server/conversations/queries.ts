@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { notFound } from '../platform/errors.ts'
-import type { Signals } from './signals/signals.ts'
+import type { Signals } from '../transcripts/signals/signals.ts'
 
 export const columnsOf = (org: OrgId) =>
   [

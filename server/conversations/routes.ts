@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoQuery } from '../platform/http/schemas.ts'
+import { readTranscript } from '../transcripts/read.ts'
 import { erasedError, ingestList, ingestStream, metricsRefusal } from './ingest/batch.ts'
 import { readBody } from './ingest/from-body.ts'
 import { ingestConversations } from './ingest/ingest.ts'
@@ -13,7 +14,6 @@ import { getConversation, getTranscript } from './queries.ts'
 import { recordingUrlOf } from './recordings/address.ts'
 import { findRecording } from './recordings/queries.ts'
 import { BatchAnswer, BatchCreate, Conversation, ConversationCreate, ConversationUpdate, Transcript } from './schema.ts'
-import { readTranscript } from './transcripts/read.ts'
 
 const tags = ['Conversations']
 

@@ -1,12 +1,13 @@
 // Judges: one conversation by some of them, and what it cost.
-import { readTranscript } from '../conversations/transcripts/read.ts'
-import type { Turn } from '../conversations/transcripts/turn.ts'
+
 import type { Deps } from '../deps.ts'
 import type { Evaluation } from '../monitor-results/queries.ts'
 import type { JudgeDefinition, JudgeResult } from '../monitors/judges/definition.ts'
 import type { Paid } from '../monitors/judges/judge.ts'
 import type { StoredMonitor } from '../monitors/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
+import { readTranscript } from '../transcripts/read.ts'
+import type { Turn } from '../transcripts/turn.ts'
 import { listContents } from './queries.ts'
 import { monthOf } from './spending/month.ts'
 import { addSpending, getSpending, type Spent } from './spending/queries.ts'

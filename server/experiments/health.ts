@@ -1,11 +1,11 @@
 // Whether the arms may be compared: how the traffic that somebody else routes came to them.
 
+import { concurrency, sameSplit } from '../statistics/concurrency.ts'
+import { routing } from '../statistics/routing.ts'
+import { type Split as ArmSplit, sampleRatio } from '../statistics/sample-ratio.ts'
+import { concernsOf } from '../statistics/verdict.ts'
 import type { Split } from './observations/queries.ts'
 import type { StoredExperiment } from './queries.ts'
-import { concurrency, sameSplit } from './stats/concurrency.ts'
-import { routing } from './stats/routing.ts'
-import { type Split as ArmSplit, sampleRatio } from './stats/sample-ratio.ts'
-import { concernsOf } from './stats/verdict.ts'
 
 const dayMs = 24 * 60 * 60 * 1_000
 const rateDays = 7

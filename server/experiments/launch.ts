@@ -8,6 +8,7 @@ import type { Db } from '../platform/db/database.ts'
 import { ApiError, invalid } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
+import { standardDesign } from '../statistics/design.ts'
 import { insertGroup } from './groups/queries.ts'
 import { tellLaunched } from './notices.ts'
 import { noteChanges } from './observations/changes.ts'
@@ -25,7 +26,6 @@ import {
 import { requireSound } from './requirements.ts'
 import { insertRun } from './runs/queries.ts'
 import type { ExperimentLaunch } from './schema.ts'
-import { standardDesign } from './stats/design.ts'
 
 type Monitor = Awaited<ReturnType<typeof requireSound>>[number]
 

@@ -1,5 +1,9 @@
 // The answer of an experiment: what was launched, what each outcome shows by now, and whether it may be believed.
 
+import { estimateArms } from '../statistics/arm.ts'
+import { correctSecondaries } from '../statistics/families.ts'
+import { differenceOf, outcomeResult } from '../statistics/outcome.ts'
+import { verdictOf } from '../statistics/verdict.ts'
 import { correctionOf } from './correction/correct.ts'
 import type { Reviewed } from './correction/queries.ts'
 import type { Health } from './health.ts'
@@ -7,10 +11,6 @@ import { outcomeSums, readOutcome } from './observations/exact-sums.ts'
 import { designOf, pointOf } from './observations/look.ts'
 import type { StoredUnit } from './observations/queries.ts'
 import type { StoredExperiment, StoredOutcome, StoredPoint } from './queries.ts'
-import { estimateArms } from './stats/arm.ts'
-import { correctSecondaries } from './stats/families.ts'
-import { differenceOf, outcomeResult } from './stats/outcome.ts'
-import { verdictOf } from './stats/verdict.ts'
 
 const momentOf = ([at, observedA, observedB, meanA, meanB, difference, low, high, p, splitP]: StoredPoint) => ({
   at: new Date(at),

@@ -1,6 +1,6 @@
 import { metadataIssues } from '../conversations/ingest/from-body.ts'
 import type { AgentReference, Incoming, VersionReference } from '../conversations/ingest/incoming.ts'
-import type { ProviderCall } from '../conversations/transcripts/provider-calls/call.ts'
+import type { ProviderCall } from '../transcripts/provider-calls/call.ts'
 import { cut, cutMetrics, longestText } from './limits.ts'
 import type { Settings } from './settings.ts'
 

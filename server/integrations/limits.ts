@@ -1,5 +1,5 @@
-import type { Metric } from '../conversations/transcripts/provider-calls/call.ts'
 import { longestComment, longestValue, maxKeys } from '../customer-metrics/metric.ts'
+import type { Metric } from '../transcripts/provider-calls/call.ts'
 
 /** What others tell is held to the limits of requests by being cut, where a request would be refused. */
 

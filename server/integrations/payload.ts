@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
-import { isDeeperThan } from '../conversations/transcripts/json.ts'
 import type { Secrets } from '../platform/secrets/secrets.ts'
+import { isDeeperThan } from '../transcripts/json.ts'
 
 /** What a provider sent: read, and kept in a form that nobody reads without the service's key. */
 

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import type { Provider } from '../conversations/transcripts/provider-calls/read-call.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { DueRows } from '../platform/db/due-rows.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
+import type { Provider } from '../transcripts/provider-calls/read-call.ts'
 
 type Settings = { agentId?: string } & Record<string, unknown>
 

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { providers } from '../conversations/transcripts/provider-calls/read-call.ts'
 import { Choice, Closed, Id, Name, Nullable, Timestamp } from '../platform/http/schemas.ts'
+import { providers } from '../transcripts/provider-calls/read-call.ts'
 import { deliveryStatuses } from './deliveries/status.ts'
 import { type Settings, settingsByProvider } from './settings.ts'
 import { SyncState } from './sync/schema.ts'

@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox'
-import type { Provider } from '../conversations/transcripts/provider-calls/read-call.ts'
 import type { Issue } from '../platform/errors.ts'
 import { Choice, Closed, Id } from '../platform/http/schemas.ts'
 import { toIssues } from '../platform/http/validation.ts'
 import { strict } from '../platform/json-schema.ts'
 import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
+import type { Provider } from '../transcripts/provider-calls/read-call.ts'
 
 /** What each provider's integration can be told, as one closed schema each. */
 

@@ -1,4 +1,4 @@
-import type { Provider } from '../conversations/transcripts/provider-calls/read-call.ts'
+import type { Provider } from '../transcripts/provider-calls/read-call.ts'
 import type { LivekitSettings, Settings, VapiSettings } from './settings.ts'
 import {
   hasElevenlabsSignature,

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../platform/config.ts'
 import { ApiError } from '../platform/errors.ts'
 
 /** What is missing before a judge can be asked. Models of one's own may need no key; Anthropic has one address. */

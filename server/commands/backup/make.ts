@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import packageFile from '../../../package.json' with { type: 'json' }
-import { type Config, loadConfig } from '../../config.ts'
+import { type Config, loadConfig } from '../../platform/config.ts'
 import { copyCluster } from '../../platform/db/base-backup.ts'
 import { connectDatabase } from '../../platform/db/connect.ts'
 import { requireCluster } from '../../platform/db/embedded-cluster.ts'

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type Config, loadConfig } from '../../config.ts'
 import { countStoredAllOrgs } from '../../organizations/queries.ts'
+import { type Config, loadConfig } from '../../platform/config.ts'
 import { statOrUndefined } from '../../platform/db/embedded-folders.ts'
 import type { Run } from '../call.ts'
 import { printJson } from '../columns.ts'

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { NewConversation } from '../../../client/src/earshot.ts'
 import type { Incoming } from '../../conversations/ingest/incoming.ts'
-import { isCall } from '../../conversations/transcripts/provider-calls/call.ts'
-import { type Provider, readCall } from '../../conversations/transcripts/provider-calls/read-call.ts'
 import { toIncoming } from '../../integrations/incoming.ts'
+import { isCall } from '../../transcripts/provider-calls/call.ts'
+import { type Provider, readCall } from '../../transcripts/provider-calls/read-call.ts'
 import type { callSources } from '../table.ts'
 import { migrationReaders } from './migration-calls.ts'
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { at, idOf, type JsonObject, objectOf, textOf } from '../../conversations/transcripts/json.ts'
-import { bounded, type CallReading } from '../../conversations/transcripts/provider-calls/call.ts'
 import { readBluejay } from '../../integrations/migration/bluejay.ts'
 import { readCekura } from '../../integrations/migration/cekura.ts'
 import { readCoval } from '../../integrations/migration/coval.ts'
 import { readRoark } from '../../integrations/migration/roark.ts'
 import { filledList, instantIn, nothingTold, type SentCall } from '../../integrations/migration/sent-call.ts'
 import { ApiError } from '../../platform/errors.ts'
+import { at, idOf, type JsonObject, objectOf, textOf } from '../../transcripts/json.ts'
+import { bounded, type CallReading } from '../../transcripts/provider-calls/call.ts'
 
 /** Calls as other platforms take them, and sessions that Pipecat has no webhook for. */
 

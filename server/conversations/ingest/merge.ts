@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ApiError } from '../../platform/errors.ts'
-import type { Signals } from '../signals/signals.ts'
+import type { Signals } from '../../transcripts/signals/signals.ts'
 import type { Incoming } from './incoming.ts'
 import type { GivenTranscript, ReadTranscript } from './transcript.ts'
 

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { prepared } from '../../platform/db/prepared.ts'
-import type { Signals } from '../signals/signals.ts'
+import type { Signals } from '../../transcripts/signals/signals.ts'
 
 /** One statement per table, however many conversations a batch has: each column travels as one array. */
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { type Measured, measure } from '../signals/compute.ts'
-import { readTranscript } from '../transcripts/read.ts'
-import type { Turn } from '../transcripts/turn.ts'
+import { readTranscript } from '../../transcripts/read.ts'
+import { type Measured, measure } from '../../transcripts/signals/compute.ts'
+import type { Turn } from '../../transcripts/turn.ts'
 
 /** A transcript on its way in: as it was given, and what is read from it. */
 export type ReadTranscript = {

@@ -1,16 +1,16 @@
 // What people's reviews of a fair sample make of what a monitor found.
 
-import { numberOf } from '../observations/exact.ts'
-import { changeOutcome, type ExactOutcome, type HeldByArm, outcomeSums } from '../observations/exact-sums.ts'
-import { asExact, nothingHeld, readHeld } from '../observations/held.ts'
-import type { StoredUnit } from '../observations/queries.ts'
-import type { Design } from '../stats/design.ts'
+import type { Design } from '../../statistics/design.ts'
 import {
   type CorrectedDifference,
   correctedDifference,
   type ReviewedArm,
   type ReviewedUnit,
-} from '../stats/judge-correction.ts'
+} from '../../statistics/judge-correction.ts'
+import { numberOf } from '../observations/exact.ts'
+import { changeOutcome, type ExactOutcome, type HeldByArm, outcomeSums } from '../observations/exact-sums.ts'
+import { asExact, nothingHeld, readHeld } from '../observations/held.ts'
+import type { StoredUnit } from '../observations/queries.ts'
 import type { Reviewed } from './queries.ts'
 
 type Arm = 'a' | 'b'

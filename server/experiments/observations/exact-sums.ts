@@ -1,8 +1,8 @@
 // The sums of an outcome over its units, kept without rounding while units come, change and go. Results are computed
 // from them as numbers, about each arm's mean.
 
-import type { Counts, OutcomeSums } from '../stats/outcome-sums.ts'
-import { type ArmSums, addUnit, noSums, type SharedSums, type Sums, subtractUnit } from '../stats/sums.ts'
+import type { Counts, OutcomeSums } from '../../statistics/outcome-sums.ts'
+import { type ArmSums, addUnit, noSums, type SharedSums, type Sums, subtractUnit } from '../../statistics/sums.ts'
 import { type Exact, exactOf, minus, numberOf, plus, times } from './exact.ts'
 import { type Amount, asExact, changeAmount, type Held, nothingHeld, product, readAmount, storeAmount } from './held.ts'
 

@@ -3,13 +3,13 @@
 
 import type { Deps } from '../../deps.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { anytimeDifference } from '../../statistics/anytime.ts'
+import { estimateArms } from '../../statistics/arm.ts'
+import type { Design } from '../../statistics/design.ts'
+import { mostPoints } from '../../statistics/series.ts'
 import { healthOf } from '../health.ts'
 import { alarmRouting } from '../notices.ts'
 import type { StoredExperiment, StoredOutcome, StoredPoint } from '../queries.ts'
-import { anytimeDifference } from '../stats/anytime.ts'
-import { estimateArms } from '../stats/arm.ts'
-import type { Design } from '../stats/design.ts'
-import { mostPoints } from '../stats/series.ts'
 import { type ExactOutcome, outcomeSums } from './exact-sums.ts'
 import { listSplits, type OutcomeChange } from './queries.ts'
 

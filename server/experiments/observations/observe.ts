@@ -1,6 +1,6 @@
 // What became of each outcome of a conversation.
 
-import { isValue } from '../stats/outcome-sums.ts'
+import { isValue } from '../../statistics/outcome-sums.ts'
 import { failed, missing, observed, pending } from './held.ts'
 import type { FoundResult } from './queries.ts'
 

@@ -1,4 +1,4 @@
-import { at, idOf, type JsonObject, objectOf, textOf } from '../../conversations/transcripts/json.ts'
+import { at, idOf, type JsonObject, objectOf, textOf } from '../../transcripts/json.ts'
 import {
   directionIn,
   filledList,

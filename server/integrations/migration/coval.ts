@@ -1,4 +1,4 @@
-import { idOf, type JsonObject, objectOf, textOf } from '../../conversations/transcripts/json.ts'
+import { idOf, type JsonObject, objectOf, textOf } from '../../transcripts/json.ts'
 import {
   channelOf,
   filledList,

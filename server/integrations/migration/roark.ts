@@ -1,4 +1,4 @@
-import { at, idOf, isObject, type JsonObject, objectOf, textOf } from '../../conversations/transcripts/json.ts'
+import { at, idOf, isObject, type JsonObject, objectOf, textOf } from '../../transcripts/json.ts'
 import { directionIn, filledList, instantIn, nothingTold, objectsIn, recordingIn, type SentCall } from './sent-call.ts'
 
 /** Roark: `call.create` of its SDK. */

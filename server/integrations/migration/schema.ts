@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import type { JsonObject } from '../../conversations/transcripts/json.ts'
 import { Closed, Id, Nullable, Timestamp } from '../../platform/http/schemas.ts'
+import type { JsonObject } from '../../transcripts/json.ts'
 
 /**
  * What the clients of other platforms send, as far as it is looked at, and the answers that they read. Whatever else

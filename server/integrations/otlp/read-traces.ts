@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import { isDeeperThan } from '../../conversations/transcripts/json.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import { ApiError } from '../../platform/errors.ts'
 import { defineTask } from '../../platform/threads/define-task.ts'
 import type { Threads } from '../../platform/threads/threads.ts'
+import { isDeeperThan } from '../../transcripts/json.ts'
 import { decodeTraces, TooManyMessages } from './proto.ts'
 import { type Reading, readSpans } from './spans.ts'
 

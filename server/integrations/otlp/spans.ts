@@ -1,8 +1,8 @@
-import { redact } from '../../conversations/redaction.ts'
-import { Unreadable } from '../../conversations/transcripts/draft.ts'
-import { attributesOf, type Span, spanOf } from '../../conversations/transcripts/formats/otel-spans.ts'
-import { idOf, instantOfMs, isObject, type JsonObject, objectOf } from '../../conversations/transcripts/json.ts'
 import { ApiError } from '../../platform/errors.ts'
+import { Unreadable } from '../../transcripts/draft.ts'
+import { attributesOf, type Span, spanOf } from '../../transcripts/formats/otel-spans.ts'
+import { idOf, instantOfMs, isObject, type JsonObject, objectOf } from '../../transcripts/json.ts'
+import { redact } from '../../transcripts/redaction.ts'
 import { holdsUnsoundText } from '../payload.ts'
 
 /** What is kept of a request of traces, span by span, until a conversation is made of them. */

@@ -9,8 +9,8 @@ import {
   objectOf,
   secondsToMs,
   textOf,
-} from '../../conversations/transcripts/json.ts'
-import type { Provider } from '../../conversations/transcripts/provider-calls/read-call.ts'
+} from '../../transcripts/json.ts'
+import type { Provider } from '../../transcripts/provider-calls/read-call.ts'
 import { mostOnAPage } from './limits.ts'
 
 /** How each provider lists its calls and hands out one of them. Pure: what to ask, and what an answer says. */

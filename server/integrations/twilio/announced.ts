@@ -1,5 +1,5 @@
-import type { Provider } from '../../conversations/transcripts/provider-calls/read-call.ts'
-import { announcedRecording, announcedTranscript } from '../../conversations/transcripts/provider-calls/twilio.ts'
+import type { Provider } from '../../transcripts/provider-calls/read-call.ts'
+import { announcedRecording, announcedTranscript } from '../../transcripts/provider-calls/twilio.ts'
 import type { Parsed } from '../payload.ts'
 
 export type Announced = 'transcript' | 'recording'

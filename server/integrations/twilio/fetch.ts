@@ -1,7 +1,7 @@
-import { at, isObject, type JsonObject, textOf } from '../../conversations/transcripts/json.ts'
-import { isUnfinished } from '../../conversations/transcripts/provider-calls/twilio.ts'
 import { ApiError } from '../../platform/errors.ts'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
+import { at, isObject, type JsonObject, textOf } from '../../transcripts/json.ts'
+import { isUnfinished } from '../../transcripts/provider-calls/twilio.ts'
 
 /** Fetches a transcript of Twilio Conversational Intelligence with all that belongs to it. */
 

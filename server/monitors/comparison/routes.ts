@@ -1,9 +1,9 @@
 import Type from 'typebox'
 import type { Deps } from '../../deps.ts'
-import { newcombe } from '../../experiments/stats/proportions.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, Choice, Closed, Id, Nullable, Timestamp, TimestampInput } from '../../platform/http/schemas.ts'
+import { newcombe } from '../../statistics/proportions.ts'
 import { share } from '../agreement/statistics.ts'
 import { countTwoPeriods, listExamples } from './queries.ts'
 

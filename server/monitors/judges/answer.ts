@@ -1,6 +1,6 @@
-import type { Turn } from '../../conversations/transcripts/turn.ts'
 import { toIssues } from '../../platform/http/validation.ts'
 import { compileStrict } from '../../platform/json-schema.ts'
+import type { Turn } from '../../transcripts/turn.ts'
 import { isAffected, type JudgeDefinition, type JudgeOutput } from './definition.ts'
 import { type Evidence, validEvidence } from './evidence.ts'
 import { storable } from './text.ts'

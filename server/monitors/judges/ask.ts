@@ -1,4 +1,4 @@
-import type { Turn } from '../../conversations/transcripts/turn.ts'
+import type { Turn } from '../../transcripts/turn.ts'
 import { readAnswers } from './answer.ts'
 import type { Judged } from './combine.ts'
 import type { Tokens } from './definition.ts'

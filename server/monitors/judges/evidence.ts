@@ -1,4 +1,4 @@
-import type { Turn } from '../../conversations/transcripts/turn.ts'
+import type { Turn } from '../../transcripts/turn.ts'
 import { cut } from './text.ts'
 import { contentOf } from './transcript.ts'
 

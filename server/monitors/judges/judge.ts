@@ -1,9 +1,9 @@
 // Judging by a language model: one conversation by one monitor, or by several that share a request.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Config } from '../../config.ts'
-import type { Turn } from '../../conversations/transcripts/turn.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
+import type { Config } from '../../platform/config.ts'
 import { ApiError } from '../../platform/errors.ts'
+import type { Turn } from '../../transcripts/turn.ts'
 import { requireJudgeProvider } from '../judge-provider.ts'
 import { type Ask, askAboutWindow } from './ask.ts'
 import { combine, isSettled, type Judged } from './combine.ts'

@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { serve } from '../../../test/outside.ts'
-import { type Config, loadConfig } from '../../config.ts'
-import type { Turn } from '../../conversations/transcripts/turn.ts'
+import { type Config, loadConfig } from '../../platform/config.ts'
+import type { Turn } from '../../transcripts/turn.ts'
 import { type JudgeRequest, openJudge } from './judge.ts'
 
 export const makeTurn = (index: number, words: Partial<Turn> | string): Turn => ({

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyText } from '../../../test/text.ts'
-import type { Turn } from '../../conversations/transcripts/turn.ts'
+import type { Turn } from '../../transcripts/turn.ts'
 import { buildPrompt } from './prompt.ts'
 import { makeTurn, makeTurns, polite } from './test-model.ts'
 import { estimateTokens } from './text.ts'

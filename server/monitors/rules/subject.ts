@@ -1,4 +1,4 @@
-import { readTranscript } from '../../conversations/transcripts/read.ts'
+import { readTranscript } from '../../transcripts/read.ts'
 import { Unknown } from './language/unknown.ts'
 import { jsonOf, shapes } from './language/values.ts'
 import type { RuleSubject } from './rules.ts'

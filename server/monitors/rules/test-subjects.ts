@@ -1,6 +1,6 @@
-import { computeSignals } from '../../conversations/signals/compute.ts'
-import { noSignals } from '../../conversations/signals/signals.ts'
-import { readTranscript } from '../../conversations/transcripts/read.ts'
+import { readTranscript } from '../../transcripts/read.ts'
+import { computeSignals } from '../../transcripts/signals/compute.ts'
+import { noSignals } from '../../transcripts/signals/signals.ts'
 import { type Evidence, outcomes } from './outcome.ts'
 import type { RuleAnswers, RuleSubject, Rules } from './rules.ts'
 

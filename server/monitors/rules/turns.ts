@@ -1,4 +1,4 @@
-import type { Turn } from '../../conversations/transcripts/turn.ts'
+import type { Turn } from '../../transcripts/turn.ts'
 import { shapes, type Value } from './language/values.ts'
 import { fold } from './patterns/fold.ts'
 import type { Pattern } from './patterns/patterns.ts'

@@ -1,10 +1,10 @@
 // The rate of a window as people's reviews of a fair sample correct it, beside what the monitor says.
 
-import { mendedVariance } from '../../experiments/stats/arm.ts'
-import { tQuantile } from '../../experiments/stats/distributions.ts'
-import { correctArm, fewPeople, type ReviewedUnit } from '../../experiments/stats/judge-correction.ts'
-import { wilsonOf } from '../../experiments/stats/proportions.ts'
-import { noSums } from '../../experiments/stats/sums.ts'
+import { mendedVariance } from '../../statistics/arm.ts'
+import { tQuantile } from '../../statistics/distributions.ts'
+import { correctArm, fewPeople, type ReviewedUnit } from '../../statistics/judge-correction.ts'
+import { wilsonOf } from '../../statistics/proportions.ts'
+import { noSums } from '../../statistics/sums.ts'
 
 const alpha = 0.05
 

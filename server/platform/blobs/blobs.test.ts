@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { openStoreBucket } from '../../../test/s3.ts'
 import { stubEnvironment } from '../../../test/s3-server.ts'
 import { anyText } from '../../../test/text.ts'
-import type { Config } from '../../config.ts'
+import type { Config } from '../config.ts'
 import { newId } from '../ids.ts'
 import { type Blobs, openBlobs } from './blobs.ts'
 

@@ -1,7 +1,7 @@
 // Where files are kept: a folder or an S3-compatible store, behind one interface.
 import { join, resolve } from 'node:path'
-import type { Config } from '../../config.ts'
 import { type Clock, systemClock } from '../clock.ts'
+import type { Config } from '../config.ts'
 import { ApiError } from '../errors.ts'
 import { readToken, sealToken, type TokenReading } from '../secrets/sealed-token.ts'
 import type { Sweeps } from '../sweeps.ts'

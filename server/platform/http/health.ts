@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import Type from 'typebox'
-import type { Config } from '../../config.ts'
+import type { Config } from '../config.ts'
 import { ApiError } from '../errors.ts'
 import { hashKey } from '../identity/keys.ts'
 import type { Sweeps } from '../sweeps.ts'

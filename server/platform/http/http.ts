@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController, type RawServerDefault } from 'fastify'
-import type { Config } from '../../config.ts'
+import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import type { Identity } from '../identity/identity.ts'
 import type { SessionCookie } from '../identity/session-cookie.ts'

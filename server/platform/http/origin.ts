@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Config } from '../../config.ts'
+import type { Config } from '../config.ts'
 import { ApiError } from '../errors.ts'
 
 /** Where this service is reached, and whether anybody said so. */

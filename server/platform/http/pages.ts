@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Config } from '../../config.ts'
+import type { Config } from '../config.ts'
 import type { SessionCookie } from '../identity/session-cookie.ts'
 import type { Log } from '../log.ts'
 import { addPage, readBuiltFiles, sendBuiltFile } from './built-files.ts'

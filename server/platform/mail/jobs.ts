@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import Type from 'typebox'
-import type { Config } from '../../config.ts'
 import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
 import type { Db, OrgId } from '../db/database.ts'
 import { defineCleanup } from '../jobs/define-cleanup.ts'
 import { defineJob } from '../jobs/define-job.ts'

@@ -1,5 +1,5 @@
-import type { Config } from '../../config.ts'
 import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
 import type { Db, OrgId } from '../db/database.ts'
 import { invalid } from '../errors.ts'
 import { newId } from '../ids.ts'

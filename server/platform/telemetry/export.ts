@@ -12,7 +12,7 @@ import {
 } from '@opentelemetry/sdk-trace'
 import type { Registry } from 'prom-client'
 import packageFile from '../../../package.json' with { type: 'json' }
-import type { Config } from '../../config.ts'
+import type { Config } from '../config.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { metricsOf } from './metrics-of-registry.ts'

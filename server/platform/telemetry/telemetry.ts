@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import type { Config } from '../../config.ts'
+import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 
 export type Telemetry = {

@@ -1,7 +1,7 @@
 // The way to the issuer and back, by openid-client. Nothing of it touches the database.
 
 import type { Configuration, ServerMetadata } from 'openid-client'
-import type { Oidc } from '../../config.ts'
+import type { Oidc } from '../../platform/config.ts'
 
 /** How long the issuer may take over each answer. */
 const timeoutSeconds = 5

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Provider } from '../../../conversations/transcripts/provider-calls/read-call.ts'
 import type { Db, OrgId } from '../../../platform/db/database.ts'
 import { daysBefore, dueRows } from '../../../platform/db/due-rows.ts'
 import type { Page } from '../../../platform/http/paging.ts'
+import type { Provider } from '../../../transcripts/provider-calls/read-call.ts'
 
 type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled'
 

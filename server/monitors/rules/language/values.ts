@@ -1,5 +1,5 @@
-import type { Signals } from '../../../conversations/signals/signals.ts'
-import type { Turn } from '../../../conversations/transcripts/turn.ts'
+import type { Signals } from '../../../transcripts/signals/signals.ts'
+import type { Turn } from '../../../transcripts/turn.ts'
 
 /** The types that rules are checked against, and their values. Every field may be missing in a conversation. */
 

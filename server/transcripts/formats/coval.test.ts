@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import { sample } from '../../../../test/samples/ingest/sample.ts'
+import { sample } from '../../../test/samples/ingest/sample.ts'
 import { expectTurns, tool } from '../test-turns.ts'
 
 const submission = sample('coval_conversation_submit.json')

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest'
-import { sample } from '../../../../test/samples/ingest/sample.ts'
+import { sample } from '../../../test/samples/ingest/sample.ts'
 import { expectTurns } from '../test-turns.ts'
 
 const bundle = sample('twilio_ci_transcript_bundle.json')

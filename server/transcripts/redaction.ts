@@ -1,7 +1,8 @@
 // What PHI mode takes out of transcripts and metadata before they are stored. It knows how people and software write
 // addresses and numbers. What is spelled in words ("ada at example dot com"), or over several turns, stays.
+
+import { isObject, type JsonObject, nestedJson } from './json.ts'
 import { isCard, redactNumbers } from './redaction-numbers.ts'
-import { isObject, type JsonObject, nestedJson } from './transcripts/json.ts'
 
 // Other scripts may be written up to an address without a space, so only Latin letters go on next to Latin ones.
 const latin = '\\p{sc=Latin}\\p{N}'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { sample } from '../../../../test/samples/ingest/sample.ts'
+import { sample } from '../../../test/samples/ingest/sample.ts'
 import { readTranscript } from '../read.ts'
 import { expectTurns, expectUnreadable } from '../test-turns.ts'
 

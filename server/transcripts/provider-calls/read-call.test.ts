@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { sample } from '../../../../test/samples/ingest/sample.ts'
-import { placesIn } from '../../../../test/samples/places.ts'
-import { computeSignals } from '../../signals/compute.ts'
+import { sample } from '../../../test/samples/ingest/sample.ts'
+import { placesIn } from '../../../test/samples/places.ts'
 import { readTranscript } from '../read.ts'
+import { computeSignals } from '../signals/compute.ts'
 import { isCall } from './call.ts'
 import { type Provider, providers, readCall } from './read-call.ts'
 

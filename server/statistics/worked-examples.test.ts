@@ -11,7 +11,7 @@ import { verdictOf } from './verdict.ts'
 
 /** The examples of the page for users say what the functions compute, and no other number. */
 
-const page = readFileSync(join(import.meta.dirname, '../../../docs/experiments.md'), 'utf8')
+const page = readFileSync(join(import.meta.dirname, '../../docs/experiments.md'), 'utf8')
 
 const sectionOf = (number: number): string => {
   const section = new RegExp(`^### Example ${number}: [\\s\\S]*?(?=^##)`, 'm').exec(page)?.[0]

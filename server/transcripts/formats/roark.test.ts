@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest'
-import { sample } from '../../../../test/samples/ingest/sample.ts'
+import { sample } from '../../../test/samples/ingest/sample.ts'
 import { expectTurns, expectUnreadable, tool } from '../test-turns.ts'
 
 const call = sample('roark_call_create.json')

@@ -1,4 +1,4 @@
-import type { Turn } from '../transcripts/turn.ts'
+import type { Turn } from '../turn.ts'
 
 /** Who spoke when. Times in milliseconds from the start of the conversation. */
 

@@ -1,4 +1,4 @@
-import type { Turn } from '../transcripts/turn.ts'
+import type { Turn } from '../turn.ts'
 import { interruptionsIn } from './interruptions.ts'
 import { percentile, responseLatencies } from './latency.ts'
 import type { Signals } from './signals.ts'

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest'
-import { sample } from '../../../../test/samples/ingest/sample.ts'
+import { sample } from '../../../test/samples/ingest/sample.ts'
 import { expectTurns, expectUnreadable, latency, tool } from '../test-turns.ts'
 
 const event = sample('elevenlabs_post_call_transcription.json')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { sample } from '../../../../test/samples/ingest/sample.ts'
+import { sample } from '../../../test/samples/ingest/sample.ts'
 import { readCall } from './read-call.ts'
 
 const event = sample('elevenlabs_post_call_transcription.json')

@@ -1,4 +1,4 @@
-import type { Turn } from '../transcripts/turn.ts'
+import type { Turn } from '../turn.ts'
 import { type Span, sideOf } from './speech.ts'
 
 /** Less is how people who understand each other take turns. */

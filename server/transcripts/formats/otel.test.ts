@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { sample } from '../../../../test/samples/ingest/sample.ts'
+import { sample } from '../../../test/samples/ingest/sample.ts'
 import { readTranscript } from '../read.ts'
 import { expectTurns, expectUnreadable, latency, type Said, tool } from '../test-turns.ts'
 

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest'
-import { sample } from '../../../../test/samples/ingest/sample.ts'
+import { sample } from '../../../test/samples/ingest/sample.ts'
 import { expectTurns, type Said, tool } from '../test-turns.ts'
 
 const session = sample('pipecat_session.json')

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { Choice, Closed, Nullable } from '../../platform/http/schemas.ts'
+import { Choice, Closed, Nullable } from '../platform/http/schemas.ts'
 
 /** The one form in which every part of the product reads what was said and done in a conversation. */
 

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
-import { readSmtpUrl, type Smtp, smtpUrlForm } from './platform/mail/smtp-url.ts'
+import { readSmtpUrl, type Smtp, smtpUrlForm } from './mail/smtp-url.ts'
 
 /** A switch: how its text is read, what it holds when unset, and what the documentation says of it. */
 export type Switch<T> = {

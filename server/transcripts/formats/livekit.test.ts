@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest'
-import { sample } from '../../../../test/samples/ingest/sample.ts'
+import { sample } from '../../../test/samples/ingest/sample.ts'
 import { expectTurns, expectUnreadable, latency, type Said, tool } from '../test-turns.ts'
 
 const report = sample('livekit_session_report.json')
