@@ -3,7 +3,7 @@
 
 import { type Estimate, share } from '../server/monitors/agreement/statistics.ts'
 import { type Detector, newDetector, observe, withoutSpike } from '../server/monitors/spikes/detector.ts'
-import { normal, type Random, type Stream, seeded, streamHours } from '../server/monitors/spikes/test-calls.ts'
+import { normal, type Random, type Stream, seeded, streamHours } from '../test/support/spikes/random-hours.ts'
 
 const monitors = 1_000
 const year = 365 * 24

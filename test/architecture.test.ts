@@ -13,7 +13,7 @@ const files = globSync(['{server,test,bench,tools,console,e2e}/**/*.{ts,tsx}', '
 })
   .map((file) => file.split(sep).join('/'))
   .sort()
-const sources = files.filter((file) => file.startsWith('server/') && !/(\.test|\.faults|\/test-[\w-]+)\.ts$/.test(file))
+const sources = files.filter((file) => file.startsWith('server/') && !/\.(test|faults)\.ts$/.test(file))
 
 type Import = { from: string; what: string; typeOnly: boolean }
 

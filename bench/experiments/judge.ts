@@ -1,10 +1,10 @@
 // A judge that errs, and people who reviewed some of what it judged.
 
-import type { Random } from '../../server/monitors/spikes/test-calls.ts'
 import { estimateArms } from '../../server/statistics/arm.ts'
 import { fixedDifference } from '../../server/statistics/fixed.ts'
 import { correctedDifference, type ReviewedArm, type ReviewedUnit } from '../../server/statistics/judge-correction.ts'
 import { addUnit, holdMore, noSums, nothingHeld, noUnit } from '../../server/statistics/sums.ts'
+import type { Random } from '../../test/support/spikes/random-hours.ts'
 import { affected, designOf } from './streams.ts'
 import { defineStudy, percent, shareOf, whole } from './study.ts'
 

@@ -1,9 +1,9 @@
 // Conversations of experiments that never were, one after the other.
 
-import { normal, type Random } from '../../server/monitors/spikes/test-calls.ts'
 import type { Design } from '../../server/statistics/design.ts'
 import type { Observation } from '../../server/statistics/replay.ts'
 import type { Arm } from '../../server/statistics/sums.ts'
+import { normal, type Random } from '../../test/support/spikes/random-hours.ts'
 
 export const designOf = (kind: Design['kind'], range: Design['range'] = null): Design => ({
   kind,

@@ -1,4 +1,4 @@
-import { type Random, seeded } from '../../server/monitors/spikes/test-calls.ts'
+import { type Random, seeded } from '../../test/support/spikes/random-hours.ts'
 import { coverage } from './coverage.ts'
 import { detection } from './detection.ts'
 import { falseAlarmsOfCallers, falseAlarmsOfRates, falseAlarmsOfScores } from './false-alarms.ts'

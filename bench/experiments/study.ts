@@ -1,4 +1,4 @@
-import type { Random } from '../../server/monitors/spikes/test-calls.ts'
+import type { Random } from '../../test/support/spikes/random-hours.ts'
 
 /** A share of the runs, and what it may be. It is judged less what chance does to so many runs: two standard errors. */
 export type Judged = { name: string; share: number; runs: number } & ({ atMost: number } | { atLeast: number })

@@ -1,8 +1,8 @@
 import { parse } from 'csv-parse/sync'
 import { expect, it } from 'vitest'
-import { exportsOf } from '../../server/exports/test-exports.ts'
 import { jobList } from '../../server/worker.ts'
 import { testServer } from '../../test/server.ts'
+import { exportsOf } from '../../test/support/exports/exports.ts'
 import { Earshot, EarshotError } from '../src/earshot.ts'
 import { cutAfter, openWire, pass, refuse, spoil } from './wire.ts'
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeAgent, makeBucket, makeConversation, makeMember, makeMonitor, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
-import { countWaiting } from '../conversations/ingest/test-locks.ts'
+import { countWaiting } from '../../test/support/count-waiting.ts'
 
 const server = await testServer()
 const { call } = server

@@ -11,7 +11,7 @@ import { inheritedEnvironment } from '../../test/inherited.ts'
 import { makeConversations, makeKey, makeOrganization } from '../../test/make.ts'
 import { sample } from '../../test/samples/ingest/sample.ts'
 import { testServer } from '../../test/server.ts'
-import { countWaiting } from '../conversations/ingest/test-locks.ts'
+import { countWaiting } from '../../test/support/count-waiting.ts'
 import type { providers } from '../transcripts/provider-calls/read-call.ts'
 
 const server = await testServer()

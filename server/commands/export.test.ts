@@ -9,7 +9,7 @@ import { runEarshot, runInOne } from '../../test/earshot.ts'
 import { inheritedEnvironment } from '../../test/inherited.ts'
 import { forward, listen, passOn, passOnUntil } from '../../test/outside.ts'
 import { testServer } from '../../test/server.ts'
-import { exportsOf } from '../exports/test-exports.ts'
+import { exportsOf } from '../../test/support/exports/exports.ts'
 import { jobList } from '../worker.ts'
 import { readWhen } from './when.ts'
 

@@ -7,7 +7,7 @@ import {
   switchesOnTestDatabase,
   takeFreePort,
 } from '../../test/earshot.ts'
-import { openMailServer } from '../platform/mail/test-smtp.ts'
+import { openMailServer } from '../../test/support/mail-server.ts'
 
 it('a link of the operator is mailed as well as printed, and the doctor tells of the mail server', async () => {
   const { port, received } = await openMailServer({ disabledCommands: ['STARTTLS'] })

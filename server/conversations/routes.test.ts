@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { makeAgent, makeAgentVersion, makeCompany, makeConversation, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
-import { countWaiting } from './ingest/test-locks.ts'
+import { countWaiting } from '../../test/support/count-waiting.ts'
 
 const server = await testServer()
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { makeConversation, makeOrganization } from '../../test/make.ts'
-import { answer } from '../monitors/judges/test-model.ts'
+import { serverWithModel, turns } from '../../test/support/evaluations/evaluations.ts'
+import { answer } from '../../test/support/monitors/model-server.ts'
 import { startWorker } from '../worker.ts'
-import { serverWithModel, turns } from './test-evaluations.ts'
 
 const { server, answerBy, makeJudge, asked } = await serverWithModel({
   EARSHOT_JUDGE_LIMITS: 'attempts=1,concurrency=1,contextTokens=10000',

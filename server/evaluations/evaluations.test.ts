@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { makeConversation, makeConversations, makeMonitor, makeOrganization } from '../../test/make.ts'
-import { answer, Refusal } from '../monitors/judges/test-model.ts'
+import { impolite, serverWithModel, turns } from '../../test/support/evaluations/evaluations.ts'
+import { answer, Refusal } from '../../test/support/monitors/model-server.ts'
 import { jobList } from '../worker.ts'
-import { impolite, serverWithModel, turns } from './test-evaluations.ts'
 
 const { server, resultsOf, asked, answerBy, makeRule, makeJudge } = await serverWithModel()
 

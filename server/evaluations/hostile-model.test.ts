@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { makeConversation, makeOrganization } from '../../test/make.ts'
-import { answer, Cut, Raw, Refusal } from '../monitors/judges/test-model.ts'
+import { impolite, serverWithModel, turns } from '../../test/support/evaluations/evaluations.ts'
+import { answer, Cut, Raw, Refusal } from '../../test/support/monitors/model-server.ts'
 import { jobList } from '../worker.ts'
-import { impolite, serverWithModel, turns } from './test-evaluations.ts'
 
 /** Whatever a model endpoint does, what is stored says so, and nothing is made up. */
 

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { makeMonitor } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
+import { type Arm, openExperiments } from '../../test/support/experiments/experiments.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { type Design, standardDesign } from '../statistics/design.ts'
 import { outcomeResult } from '../statistics/outcome.ts'
@@ -12,7 +13,6 @@ import { countChanges } from './observations/count.ts'
 import { countAll, startCounting } from './observations/counting.ts'
 import { changeOutcome, noExactOutcome, outcomeSums } from './observations/exact-sums.ts'
 import { holdChanged, missing, nothingHeld, observed } from './observations/held.ts'
-import { type Arm, openExperiments } from './test-experiments.ts'
 
 const server = await testServer()
 const { call } = server

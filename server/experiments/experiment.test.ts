@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { testServer } from '../../test/server.ts'
-import { type Arm, type Experiments, openExperiments } from './test-experiments.ts'
+import { type Arm, type Experiments, openExperiments } from '../../test/support/experiments/experiments.ts'
 
 const server = await testServer()
 

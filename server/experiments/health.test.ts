@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeCompany, makeConversations } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
-import { openMailServer } from '../platform/mail/test-smtp.ts'
-import { type Arm, type Experiments, openExperiments } from './test-experiments.ts'
+import { type Arm, type Experiments, openExperiments } from '../../test/support/experiments/experiments.ts'
+import { openMailServer } from '../../test/support/mail-server.ts'
 
 const server = await testServer()
 

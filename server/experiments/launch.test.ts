@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeArms, makeCompany, makeKey, makeLaunch, makeMonitor, makeOrganization } from '../../test/make.ts'
 import { serviceKey, testServer } from '../../test/server.ts'
-import { type Experiments, openExperiments } from './test-experiments.ts'
+import { type Experiments, openExperiments } from '../../test/support/experiments/experiments.ts'
 
 const server = await testServer()
 const { call } = server

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeAgentVersion, makeCompany, makeMonitor } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
-import { type Experiments, openExperiments } from './test-experiments.ts'
+import { type Experiments, openExperiments } from '../../test/support/experiments/experiments.ts'
 
 const server = await testServer()
 

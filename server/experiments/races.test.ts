@@ -4,9 +4,9 @@ import pg from 'pg'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { makeMonitor } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
-import { countWaiting } from '../conversations/ingest/test-locks.ts'
+import { countWaiting } from '../../test/support/count-waiting.ts'
+import { type Experiments, openExperiments } from '../../test/support/experiments/experiments.ts'
 import { countAll } from './observations/counting.ts'
-import { type Experiments, openExperiments } from './test-experiments.ts'
 
 const server = await testServer()
 const { call, clock } = server

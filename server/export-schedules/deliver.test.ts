@@ -3,13 +3,13 @@ import { sql } from 'kysely'
 import { expect, it, onTestFinished } from 'vitest'
 import { makeActiveWebhookEndpoint, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
-import { countWaiting } from '../conversations/ingest/test-locks.ts'
+import { countWaiting } from '../../test/support/count-waiting.ts'
+import { openTestBucket } from '../../test/support/exports/customer-bucket.ts'
+import { callsIn, hourMs, minuteMs, schedulesOf } from '../../test/support/exports/schedules.ts'
+import { openReceiver } from '../../test/support/webhooks/receiver.ts'
 import { generateExport } from '../exports/jobs.ts'
 import { openBucket } from '../platform/outbound/bucket.ts'
-import { openReceiver } from '../webhooks/test-receiver.ts'
 import { deliverRun } from './deliver.ts'
-import { openTestBucket } from './test-bucket.ts'
-import { callsIn, hourMs, minuteMs, schedulesOf } from './test-schedules.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
 const { call, clock, deps } = server

@@ -7,10 +7,10 @@ import { sql } from 'kysely'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { makeAgent } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
+import { exportsOf } from '../../test/support/exports/exports.ts'
 import { jobList } from '../worker.ts'
 import { generateExport } from './jobs.ts'
 import { canMove, exportStatuses } from './moves.ts'
-import { exportsOf } from './test-exports.ts'
 
 const server = await testServer()
 const { call, clock, deps } = server

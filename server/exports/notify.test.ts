@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { makeActiveWebhookEndpoint, makeWebhookEndpoint } from '../../test/make.ts'
 import { serviceKey, testServer } from '../../test/server.ts'
+import { exportsOf } from '../../test/support/exports/exports.ts'
+import { openReceiver, verify } from '../../test/support/webhooks/receiver.ts'
 import { deliver } from '../webhooks/deliveries/jobs.ts'
-import { openReceiver, verify } from '../webhooks/test-receiver.ts'
 import { jobList } from '../worker.ts'
 import { expireExports } from './expire.ts'
-import { exportsOf } from './test-exports.ts'
 
 /** Whoever an export names is told how it ended, and after 30 days that its file is gone. */
 

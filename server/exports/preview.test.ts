@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { testServer } from '../../test/server.ts'
-import { exportsOf } from './test-exports.ts'
+import { exportsOf } from '../../test/support/exports/exports.ts'
 
 const server = await testServer()
 const { call, deps } = server

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { makeAgentGroup, makeCompany, makeKey, makeMonitor, makeOrganization } from '../../test/make.ts'
 import { type Answer, serviceKey, testServer } from '../../test/server.ts'
-import { exportsOf } from './test-exports.ts'
+import { exportsOf } from '../../test/support/exports/exports.ts'
 
 const server = await testServer()
 const { call, clock } = server

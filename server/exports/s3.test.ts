@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { afterAll, expect, it, vi } from 'vitest'
 import { startS3Server, stubEnvironment } from '../../test/s3-server.ts'
 import { testServer } from '../../test/server.ts'
+import { exportsOf } from '../../test/support/exports/exports.ts'
 import { jobList } from '../worker.ts'
-import { exportsOf } from './test-exports.ts'
 
 /** Exports in a bucket: the file goes there from the process that makes it, and comes from there. */
 

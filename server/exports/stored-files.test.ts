@@ -2,8 +2,8 @@ import { utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { testServer } from '../../test/server.ts'
+import { exportsOf } from '../../test/support/exports/exports.ts'
 import { sweepFiles } from './stored-files.ts'
-import { exportsOf } from './test-exports.ts'
 
 const server = await testServer()
 const { deps, clock } = server

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { serviceKey, testServer } from '../../test/server.ts'
+import { exportsOf } from '../../test/support/exports/exports.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { jobList } from '../worker.ts'
 import { lockLine } from './queries.ts'
-import { exportsOf } from './test-exports.ts'
 
 /** No file is made for an organization that could not fetch it. */
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { sample } from '../../test/samples/ingest/sample.ts'
 import { testServer } from '../../test/server.ts'
-import { makeCalled, post } from './test-signing.ts'
+import { makeCalled, post } from '../../test/support/integrations/signed-webhooks.ts'
 
 const server = await testServer()
 

@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeAgent, makeDelivery, makeIntegration, makeKey, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
+import { accountSid, makeProvider, post, secret } from '../../test/support/integrations/signed-webhooks.ts'
 import { deleteDeliveries, sweepDeliveries } from './deliveries/jobs.ts'
-import { accountSid, makeProvider, post, secret } from './test-signing.ts'
 
 const server = await testServer()
 const { call } = server

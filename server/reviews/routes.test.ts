@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeActiveWebhookEndpoint, makeConversation, makeMonitor } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
-import { openReviewing } from './test-reviews.ts'
+import { openReviewing } from '../../test/support/reviews.ts'
 
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
 const { call } = server

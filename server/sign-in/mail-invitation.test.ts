@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import { expect, it, onTestFinished } from 'vitest'
 import { acceptance, elsewhere, makeMember, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
+import { openMailServer } from '../../test/support/mail-server.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { sendMail } from '../platform/mail/mail.ts'
 import { readSmtpUrl } from '../platform/mail/smtp-url.ts'
-import { openMailServer } from '../platform/mail/test-smtp.ts'
 
 const server = await testServer({ EARSHOT_BASE_URL: 'https://ears.example.com' })
 const { call, deps } = server

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { boolean, numeric, observed, seeded, tableSums } from '../../test/support/statistics.ts'
 import { anytimeDifference } from './anytime.ts'
 import { estimateArms } from './arm.ts'
 import { fixedDifference } from './fixed.ts'
@@ -8,7 +9,6 @@ import { differenceOf, outcomeResult } from './outcome.ts'
 import { type Answer, isValue, outcomeSumsOf } from './outcome-sums.ts'
 import { fisher } from './proportions.ts'
 import { sumsOf } from './sums.ts'
-import { boolean, numeric, observed, seeded, tableSums } from './test-units.ts'
 
 /** The cases that were worked out when the statistics were designed, by other software. */
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { boolean, numeric, seeded, table, tableSums } from '../../test/support/statistics.ts'
 import { anytimeArmInterval, estimateArms, fixedArmInterval } from './arm.ts'
 import { chiSquareTail, normalQuantile, normalTail, tQuantile, tTwoSided } from './distributions.ts'
 import { correctSecondaries } from './families.ts'
@@ -8,7 +9,6 @@ import { tLogE } from './mixtures.ts'
 import { differenceOf } from './outcome.ts'
 import { defaultTarget, expectedPrecision, powerAt, timesMore } from './precision.ts'
 import { noSums, sumsOf } from './sums.ts'
-import { boolean, numeric, seeded, table, tableSums } from './test-units.ts'
 
 describe('distributions', () => {
   it('keep the digits of small tails', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { seeded } from '../../test/support/statistics.ts'
 import { concurrency } from './concurrency.ts'
 import { routing } from './routing.ts'
 import { type Split, sampleRatio, splitLogE } from './sample-ratio.ts'
-import { seeded } from './test-units.ts'
 
 const ratio = (a: number, b: number, expectedA: number | null, smallestP?: number) =>
   sampleRatio({ a, b }, { expectedA, alpha: 0.05, ...(smallestP === undefined ? {} : { smallestP }) })

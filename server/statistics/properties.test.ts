@@ -1,5 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import {
+  answersOf,
+  boolean,
+  numeric,
+  singleUnits,
+  swapUnit,
+  table,
+  tableSums,
+  unitsOf,
+} from '../../test/support/statistics.ts'
 import { anytimeDifference, anytimeEvidence } from './anytime.ts'
 import { estimateArms } from './arm.ts'
 import type { Design } from './design.ts'
@@ -9,7 +19,6 @@ import { liftOf } from './lift.ts'
 import { differenceOf, outcomeResult } from './outcome.ts'
 import { type Answer, outcomeSumsOf } from './outcome-sums.ts'
 import { type Sums, sumsOf, type UnitValues } from './sums.ts'
-import { answersOf, boolean, numeric, singleUnits, swapUnit, table, tableSums, unitsOf } from './test-units.ts'
 
 const designs = [boolean, numeric]
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { boolean, numeric, seeded } from '../../test/support/statistics.ts'
 import { estimateArms } from './arm.ts'
 import { differenceOf } from './outcome.ts'
 import { sampleRatio } from './sample-ratio.ts'
 import { type Arrival, mostPoints, type TimedObservation, timeline } from './series.ts'
 import { sumsOf, type UnitValues } from './sums.ts'
-import { boolean, numeric, seeded } from './test-units.ts'
 
 const hourMs = 60 * 60 * 1000
 

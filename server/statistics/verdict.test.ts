@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { boolean, numeric, tableSums } from '../../test/support/statistics.ts'
 import { estimateArms } from './arm.ts'
 import { differenceOf } from './outcome.ts'
 import { type Sums, sumsOf } from './sums.ts'
-import { boolean, numeric, tableSums } from './test-units.ts'
 import { type Concern, concernsOf, type Shown, verdictOf } from './verdict.ts'
 
 const running = 'The experiment continues until an operator finishes it.'

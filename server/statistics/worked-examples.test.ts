@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { boolean, observed } from '../../test/support/statistics.ts'
 import { estimateArms } from './arm.ts'
 import type { Interval } from './interval.ts'
 import { outcomeResult } from './outcome.ts'
 import { type Answer, outcomeSumsOf, type UnitAnswers } from './outcome-sums.ts'
 import type { Arm } from './sums.ts'
-import { boolean, observed } from './test-units.ts'
 import { verdictOf } from './verdict.ts'
 
 /** The examples of the page for users say what the functions compute, and no other number. */

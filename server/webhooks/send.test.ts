@@ -3,12 +3,12 @@ import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { makeActiveWebhookEndpoint, makeOrganization, makeWebhookEndpoint } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
+import { openReceiver, verify } from '../../test/support/webhooks/receiver.ts'
+import { runDue } from '../../test/support/webhooks/run-due.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { deliver, sweepWebhooks } from './deliveries/jobs.ts'
 import { lanesPerEndpoint } from './deliveries/lanes.ts'
-import { runDue } from './deliveries/test-run.ts'
 import { publishEvent, sendEvent } from './send.ts'
-import { openReceiver, verify } from './test-receiver.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1/32' })
 const { call, clock, deps } = server

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { TestProject } from 'vitest/node'
 import { startDemo } from '../../e2e/demo.ts'
-import { answer, serveModel } from '../../server/monitors/judges/test-model.ts'
 import { serviceKey } from '../server.ts'
+import { answer, serveModel } from '../support/monitors/model-server.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

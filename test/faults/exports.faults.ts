@@ -7,9 +7,9 @@ import { promisify } from 'node:util'
 import { expect, inject, it } from 'vitest'
 import { generateExport } from '../../server/exports/jobs.ts'
 import { sweepFiles } from '../../server/exports/stored-files.ts'
-import { openReceiver, receiverCertificate } from '../../server/webhooks/test-receiver.ts'
 import { ask, findPostmaster, makeDataDir, openQueue, provision, startEarshot, takeFreePort } from '../earshot.ts'
 import { seededRandom } from '../malformed.ts'
+import { openReceiver, receiverCertificate } from '../support/webhooks/receiver.ts'
 import { connectTo, insertCalls } from './database.ts'
 
 /** Exports whose service, process or database is killed at any moment end, with the right file or with a code. */

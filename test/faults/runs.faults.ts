@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, inject, it } from 'vitest'
-import { answer, serveModel } from '../../server/monitors/judges/test-model.ts'
 import { ask, makeDataDir, provision, startEarshot, takeFreePort } from '../earshot.ts'
 import { seededRandom } from '../malformed.ts'
+import { answer, serveModel } from '../support/monitors/model-server.ts'
 import { connectTo } from './database.ts'
 
 /** Runs that are killed at any moment end with one result for each conversation, and what was paid for is paid once. */

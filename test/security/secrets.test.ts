@@ -2,8 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { openTestBucket } from '../../server/export-schedules/test-bucket.ts'
-import { openReceiver } from '../../server/webhooks/test-receiver.ts'
 import { jobList } from '../../server/worker.ts'
 import {
   acceptance,
@@ -20,6 +18,8 @@ import {
 import { serve } from '../outside.ts'
 import { type Call, testServer } from '../server.ts'
 import { storedRows } from '../stored.ts'
+import { openTestBucket } from '../support/exports/customer-bucket.ts'
+import { openReceiver } from '../support/webhooks/receiver.ts'
 
 /** Marked secrets in every place that takes one, work and failures with all of them, and then a search for each. */
 

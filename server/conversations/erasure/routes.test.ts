@@ -6,9 +6,9 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { makeActiveWebhookEndpoint, makeConversation, makeMonitor, makeOrganization, wav } from '../../../test/make.ts'
 import { sample } from '../../../test/samples/ingest/sample.ts'
 import { testServer } from '../../../test/server.ts'
-import { makeProvider, post } from '../../integrations/test-signing.ts'
-import { openReceiver } from '../../webhooks/test-receiver.ts'
-import { findTraces } from './test-traces.ts'
+import { findTraces } from '../../../test/support/find-traces.ts'
+import { makeProvider, post } from '../../../test/support/integrations/signed-webhooks.ts'
+import { openReceiver } from '../../../test/support/webhooks/receiver.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
 const { call } = server

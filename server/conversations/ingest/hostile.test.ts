@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
-import { batchesOf, call, say, statuses } from './test-batches.ts'
+import { batchesOf, call, say, statuses } from '../../../test/support/conversation-batches.ts'
 
 const server = await testServer()
 

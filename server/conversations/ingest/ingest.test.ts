@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
+import { batchesOf, call, leo, lines, say, statuses } from '../../../test/support/conversation-batches.ts'
+import { countWaiting } from '../../../test/support/count-waiting.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Incoming } from './incoming.ts'
 import { ingestConversations } from './ingest.ts'
-import { batchesOf, call, leo, lines, say, statuses } from './test-batches.ts'
-import { countWaiting } from './test-locks.ts'
 
 const server = await testServer({ EARSHOT_LIMITS: 'batchBytes=12000000' })
 

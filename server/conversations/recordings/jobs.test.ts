@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { makeConversation, makeOrganization, wav } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
+import { countWaiting } from '../../../test/support/count-waiting.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import { jobList } from '../../worker.ts'
 import { eraseConversations } from '../erasure/erase.ts'
-import { countWaiting } from '../ingest/test-locks.ts'
 import { deleteRecording, fetchRecording, sweepRecordings } from './jobs.ts'
 
 const server = await testServer({

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { makeConversation, makeConversations, makeMonitor, makeOrganization } from '../../../test/make.ts'
-import { Refusal } from '../../monitors/judges/test-model.ts'
+import { impolite, serverWithModel, turns } from '../../../test/support/evaluations/evaluations.ts'
+import { Refusal } from '../../../test/support/monitors/model-server.ts'
 import { jobList } from '../../worker.ts'
-import { impolite, serverWithModel, turns } from '../test-evaluations.ts'
 import { canMove, runMoves, runStatuses } from './moves.ts'
 
 const { server, resultsOf, asked, answerBy, makeRule, makeJudge } = await serverWithModel()

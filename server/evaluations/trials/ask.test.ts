@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { makeConversation, makeOrganization } from '../../../test/make.ts'
-import { answer } from '../../monitors/judges/test-model.ts'
+import { serverWithModel } from '../../../test/support/evaluations/evaluations.ts'
+import { draft, serverOfTrials } from '../../../test/support/evaluations/trials.ts'
+import { answer } from '../../../test/support/monitors/model-server.ts'
 import { getMonitor } from '../../monitors/queries.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import { listSubjects } from '../queries.ts'
-import { serverWithModel } from '../test-evaluations.ts'
 import { askMonitor } from './ask.ts'
-import { draft, serverOfTrials } from './test-trials.ts'
 
 const { server, call, testDraft, makeCall, makeJudge, asked, answerBy, spendingOf } = await serverOfTrials()
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { makeOrganization } from '../../../test/make.ts'
-import { answer, Refusal } from '../../monitors/judges/test-model.ts'
-import { affectedBy, definition, type Judged, serverOfTrials } from './test-trials.ts'
+import { affectedBy, definition, type Judged, serverOfTrials } from '../../../test/support/evaluations/trials.ts'
+import { answer, Refusal } from '../../../test/support/monitors/model-server.ts'
 
 const trials = await serverOfTrials()
 const { server, call, testSaved, makeCall, makeReview, makeJudge, asked, answerBy } = trials

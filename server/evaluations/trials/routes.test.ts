@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { makeConversations, makeMonitor, makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
-import { answer } from '../../monitors/judges/test-model.ts'
-import { affectedBy, definition, draft, issuesOf, serverOfTrials } from './test-trials.ts'
+import { affectedBy, definition, draft, issuesOf, serverOfTrials } from '../../../test/support/evaluations/trials.ts'
+import { answer } from '../../../test/support/monitors/model-server.ts'
 
 const trials = await serverOfTrials()
 const { server, call, testDraft, testSaved, makeCall, makeMute, makeRule, makeJudge } = trials

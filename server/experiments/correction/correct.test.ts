@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { makeConversations, makeMonitor } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
-import { openExperiments } from '../test-experiments.ts'
+import { openExperiments } from '../../../test/support/experiments/experiments.ts'
 
 const server = await testServer()
 

@@ -1,11 +1,18 @@
 import { expect, it } from 'vitest'
 import { serviceKey, testServer } from '../../../test/server.ts'
-import { cellsOfSheet, duckdb, readCsv, readParquet, readXlsx, type Table } from '../../exports/formats/test-readers.ts'
+import { type Study, studiesOf } from '../../../test/support/experiments/studies.ts'
+import {
+  cellsOfSheet,
+  duckdb,
+  readCsv,
+  readParquet,
+  readXlsx,
+  type Table,
+} from '../../../test/support/exports/file-readers.ts'
 import { generate, TooManyCalls } from '../../exports/generation/generate.ts'
 import { newId } from '../../platform/ids.ts'
 import { countAll } from '../observations/counting.ts'
 import { makeObservationOrder } from './make-order.ts'
-import { type Study, studiesOf } from './test-studies.ts'
 
 /** What is in the file of an experiment's observations. */
 

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { makeActiveWebhookEndpoint, makeConversation, makeExperiment, makeExport, makeKey } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
-import { readCsv } from '../../exports/formats/test-readers.ts'
+import { studiesOf } from '../../../test/support/experiments/studies.ts'
+import { readCsv } from '../../../test/support/exports/file-readers.ts'
 import { generateExport } from '../../exports/jobs.ts'
-import { studiesOf } from './test-studies.ts'
 
 const server = await testServer()
 const { call, deps, clock } = server

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { testServer } from '../../../test/server.ts'
-import { openExperiments } from '../test-experiments.ts'
+import { openExperiments } from '../../../test/support/experiments/experiments.ts'
 import { sweepExperiments } from './jobs.ts'
 import { listOrganizationsWithOpenAllOrgs } from './queries.ts'
 

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { impolite, serverWithModel, turns } from '../../evaluations/test-evaluations.ts'
-import { Refusal } from '../../monitors/judges/test-model.ts'
+import { impolite, serverWithModel, turns } from '../../../test/support/evaluations/evaluations.ts'
+import { type Experiments, openExperiments } from '../../../test/support/experiments/experiments.ts'
+import { Refusal } from '../../../test/support/monitors/model-server.ts'
 import { jobList } from '../../worker.ts'
 import { countAll } from '../observations/counting.ts'
-import { type Experiments, openExperiments } from '../test-experiments.ts'
 
 const { server, asked, answerBy, makeRule, makeJudge } = await serverWithModel()
 const { call, clock } = server

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { makeActiveWebhookEndpoint, makeMonitor, makeOrganization, makePerson } from '../../../test/make.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
-import { openReceiver } from '../../webhooks/test-receiver.ts'
+import { openTestBucket } from '../../../test/support/exports/customer-bucket.ts'
+import { callsIn, hourMs, minuteMs, schedulesOf } from '../../../test/support/exports/schedules.ts'
+import { openReceiver } from '../../../test/support/webhooks/receiver.ts'
 import { jobList } from '../../worker.ts'
 import { planRuns } from '../jobs.ts'
-import { openTestBucket } from '../test-bucket.ts'
-import { callsIn, hourMs, minuteMs, schedulesOf } from '../test-schedules.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
 const { call, clock, deps } = server

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { type Cell, cellsOf, collect, layoutOf, type Row, slicesOf } from '../../../test/support/exports/slices.ts'
 import { anyText } from '../../../test/text.ts'
 import { columnNames, type Layout } from '../layout.ts'
 import { callColumns } from '../slice.ts'
 import { csv } from './csv.ts'
-import { type Cell, cellsOf, collect, layoutOf, type Row, slicesOf } from './test-slices.ts'
 
 /** A writer as plain as can be. */
 const plainly = (rows: Row[], layout: Layout): string => {

@@ -1,11 +1,25 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import {
+  readCsv,
+  readCsvByDuckdb,
+  readParquet,
+  readXlsx,
+  type Table,
+} from '../../../test/support/exports/file-readers.ts'
+import {
+  type CallValues,
+  type Cell,
+  cellsOf,
+  collect,
+  layoutOf,
+  type Row,
+  slicesOf,
+} from '../../../test/support/exports/slices.ts'
 import { anyText } from '../../../test/text.ts'
 import { cellsOfCalls, cellsOfObservations, columnNames, type Layout } from '../layout.ts'
 import { callColumns, resultWords } from '../slice.ts'
 import { type FormatName, loadFormat } from './formats.ts'
-import { readCsv, readCsvByDuckdb, readParquet, readXlsx, type Table } from './test-readers.ts'
-import { type CallValues, type Cell, cellsOf, collect, layoutOf, type Row, slicesOf } from './test-slices.ts'
 
 /** All formats hold the same, as other programs read them. */
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { duckdb } from '../../../test/support/exports/file-readers.ts'
+import { collect, layoutOf, type Row, slicesOf } from '../../../test/support/exports/slices.ts'
 import { columnNames } from '../layout.ts'
 import { parquet } from './parquet.ts'
-import { duckdb } from './test-readers.ts'
-import { collect, layoutOf, type Row, slicesOf } from './test-slices.ts'
 
 const layout = layoutOf(2, true)
 

@@ -1,8 +1,8 @@
 import exceljs from 'exceljs'
 import { describe, expect, it } from 'vitest'
+import { cellsOfSheet, readXlsx, sheetOf } from '../../../test/support/exports/file-readers.ts'
+import { collect, layoutOf, type ResultValues, type Row, slicesOf } from '../../../test/support/exports/slices.ts'
 import type { Layout } from '../layout.ts'
-import { cellsOfSheet, readXlsx, sheetOf } from './test-readers.ts'
-import { collect, layoutOf, type ResultValues, type Row, slicesOf } from './test-slices.ts'
 import { xlsx } from './xlsx.ts'
 import { columnLetters } from './xlsx-bytes.ts'
 

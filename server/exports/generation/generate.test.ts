@@ -9,15 +9,15 @@ import { databaseUrl } from '../../../test/database.ts'
 import { makeAgent, makeMonitor, makeOrganization } from '../../../test/make.ts'
 import { startS3Server, stubEnvironment } from '../../../test/s3-server.ts'
 import { testServer } from '../../../test/server.ts'
+import { expectedRows, loadAll } from '../../../test/support/exports/expected-rows.ts'
+import { drawing } from '../../../test/support/exports/random.ts'
+import { drawOrder, makeCalls, parseCsv } from '../../../test/support/exports/random-calls.ts'
 import { parseFilter } from '../../filters/filter.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import { newId } from '../../platform/ids.ts'
 import { generate, type Order } from './generate.ts'
 import type { Reply, Task } from './messages.ts'
 import { makePlan } from './plan.ts'
-import { drawOrder, makeCalls, parseCsv } from './test-calls.ts'
-import { drawing } from './test-random.ts'
-import { expectedRows, loadAll } from './test-reference.ts'
 
 const server = await testServer()
 const { deps } = server

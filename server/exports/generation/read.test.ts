@@ -1,6 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { testServer } from '../../../test/server.ts'
+import { expectedRows, loadAll } from '../../../test/support/exports/expected-rows.ts'
+import { drawing } from '../../../test/support/exports/random.ts'
+import { drawOrder, makeCalls, parseCsv, start } from '../../../test/support/exports/random-calls.ts'
 import { countSelected } from '../../filters/queries.ts'
 import { csv } from '../formats/csv.ts'
 import { columnNames } from '../layout.ts'
@@ -8,9 +11,6 @@ import { connect } from './connect.ts'
 import type { Order } from './order.ts'
 import { makePlan } from './plan.ts'
 import { openReading } from './read.ts'
-import { drawOrder, makeCalls, parseCsv, start } from './test-calls.ts'
-import { drawing } from './test-random.ts'
-import { expectedRows, loadAll } from './test-reference.ts'
 
 /** `EXPORT_SEED=… vitest run server/exports/generation/read` draws the very same again; `EXPORT_ORGANIZATIONS=200` more. */
 const seed = Number(process.env.EXPORT_SEED ?? randomInt(2 ** 31))

@@ -7,9 +7,9 @@ import { describe, expect, it } from 'vitest'
 import { makeConversation } from '../../../test/make.ts'
 import { sample } from '../../../test/samples/ingest/sample.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
+import { type Called, makeCalled, post, secret } from '../../../test/support/integrations/signed-webhooks.ts'
 import { deleteRecording, sweepRecordings } from '../../conversations/recordings/jobs.ts'
 import { deleteDeliveries } from '../deliveries/jobs.ts'
-import { type Called, makeCalled, post, secret } from '../test-signing.ts'
 import { sweepWaitingRecordings } from './jobs.ts'
 
 const limit = 2 * 1024 * 1024

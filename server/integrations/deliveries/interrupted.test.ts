@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, it, vi } from 'vitest'
 import { testServer } from '../../../test/server.ts'
-import { makeCalled, post, sampleOf } from '../test-signing.ts'
+import { makeCalled, post, sampleOf } from '../../../test/support/integrations/signed-webhooks.ts'
 
 const server = await testServer({ EARSHOT_LIMITS: 'ratePerSecond=1,rateBurst=6' })
 const { db } = server.deps

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { testServer } from '../../../test/server.ts'
-import { makeCalled, post, sampleOf } from '../test-signing.ts'
+import { makeCalled, post, sampleOf } from '../../../test/support/integrations/signed-webhooks.ts'
 
 /** Each provider's call becomes a conversation, field by field. */
 

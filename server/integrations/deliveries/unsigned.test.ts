@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { openConnection } from '../../../test/raw-http.ts'
 import { testServer } from '../../../test/server.ts'
+import { makeCalled } from '../../../test/support/integrations/signed-webhooks.ts'
 import { verifyTwilio } from '../signatures.ts'
-import { makeCalled } from '../test-signing.ts'
 
 const server = await testServer()
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { makeOrganization } from '../../../test/make.ts'
 import { sample, sampleBytes } from '../../../test/samples/ingest/sample.ts'
 import { testServer } from '../../../test/server.ts'
-import { apiKey, makeProvider } from '../test-signing.ts'
+import { apiKey, makeProvider } from '../../../test/support/integrations/signed-webhooks.ts'
 
 /** The vectors that are known of each scheme, at the time at which they were signed. */
 

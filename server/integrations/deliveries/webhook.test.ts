@@ -4,7 +4,15 @@ import { describe, expect, it } from 'vitest'
 import { makeAgent, makeOrganization } from '../../../test/make.ts'
 import { sample, sampleBytes } from '../../../test/samples/ingest/sample.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
-import { bytesOf, makeCalled, makeProvider, post, sampleOf, samples, secret } from '../test-signing.ts'
+import {
+  bytesOf,
+  makeCalled,
+  makeProvider,
+  post,
+  sampleOf,
+  samples,
+  secret,
+} from '../../../test/support/integrations/signed-webhooks.ts'
 
 const server = await testServer()
 const { call } = server

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
+import { wireOf } from '../../../test/support/integrations/otlp-wire.ts'
 import { decodeTraces, encodeResponse } from './proto.ts'
-import { wireOf } from './test-wire.ts'
 
 test('what the wire holds reads like the JSON of the same traces', () => {
   const traces = sample('otel_genai_traces.json')

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { makeOrganization } from '../../../test/make.ts'
 import { sample } from '../../../test/samples/ingest/sample.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
+import { wireOf } from '../../../test/support/integrations/otlp-wire.ts'
 import { assembleConversations, sweepSpans } from './jobs.ts'
-import { wireOf } from './test-wire.ts'
 
 const server = await testServer({ EARSHOT_LIMITS: 'documentBytes=1000000' })
 const { call } = server

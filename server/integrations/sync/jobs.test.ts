@@ -3,9 +3,9 @@ import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { makeConversation, makeOrganization } from '../../../test/make.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
-import { makeProvider, post } from '../test-signing.ts'
+import { type Call, serveCalls, syncKey } from '../../../test/support/integrations/call-apis.ts'
+import { makeProvider, post } from '../../../test/support/integrations/signed-webhooks.ts'
 import { startSyncs, sweepSyncs, syncCalls } from './jobs.ts'
-import { type Call, serveCalls, syncKey } from './test-providers.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1/32' })
 const { call, clock, deps } = server

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
-import { makeProvider } from '../test-signing.ts'
+import { makeProvider } from '../../../test/support/integrations/signed-webhooks.ts'
 import { syncCalls } from './jobs.ts'
 
 const server = await testServer()

@@ -5,7 +5,7 @@ import { makeOrganization } from '../../../test/make.ts'
 import { listen, serve } from '../../../test/outside.ts'
 import { sample, sampleBytes } from '../../../test/samples/ingest/sample.ts'
 import { testServer } from '../../../test/server.ts'
-import { accountSid, makeProvider, post, secret } from '../test-signing.ts'
+import { accountSid, makeProvider, post, secret } from '../../../test/support/integrations/signed-webhooks.ts'
 import { pullTranscript } from './jobs.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1/32' })

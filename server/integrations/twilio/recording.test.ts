@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { makeConversation, makeOrganization, wav } from '../../../test/make.ts'
 import { serve } from '../../../test/outside.ts'
 import { testServer } from '../../../test/server.ts'
-import { accountSid, type Called, makeProvider, secret } from '../test-signing.ts'
+import { accountSid, type Called, makeProvider, secret } from '../../../test/support/integrations/signed-webhooks.ts'
 import { pullRecording } from './recording.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1/32' })

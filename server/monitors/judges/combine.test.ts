@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { polite, rudeness } from '../../../test/support/monitors/model-server.ts'
 import type { Verdict } from './answer.ts'
 import { combine, isSettled, type Judged } from './combine.ts'
 import type { JudgeDefinition } from './definition.ts'
-import { polite, rudeness } from './test-model.ts'
 
 const scored = (result: 'affected' | 'not_affected', score: number | null = null): Verdict => ({
   status: 'scored',

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
-import { openJudge } from './judge.ts'
 import {
   answer,
   apiKey,
@@ -13,7 +11,9 @@ import {
   Refusal,
   rudeness,
   serveModel,
-} from './test-model.ts'
+} from '../../../test/support/monitors/model-server.ts'
+import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
+import { openJudge } from './judge.ts'
 
 const turns = makeTurns('Hello', 'I have a secret to tell.')
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { makeTurns } from '../../../test/support/monitors/model-server.ts'
 import { validEvidence } from './evidence.ts'
-import { makeTurns } from './test-model.ts'
 
 const turns = makeTurns(
   'Good morning,  this is\n\tAcme. “How’s it going” – can I help?',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { answer, makeJudge, makeTurns, polite, Refusal } from '../../../test/support/monitors/model-server.ts'
 import { EndpointError } from './endpoint-error.ts'
 import { openGate } from './gate.ts'
-import { answer, makeJudge, makeTurns, polite, Refusal } from './test-model.ts'
 
 const turns = makeTurns('Hello')
 

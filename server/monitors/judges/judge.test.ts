@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
+import {
+  answer,
+  completion,
+  judgeConfig,
+  makeJudge,
+  makeTurns,
+  polite,
+  Raw,
+  rudeness,
+} from '../../../test/support/monitors/model-server.ts'
 import { openJudge } from './judge.ts'
-import { answer, completion, judgeConfig, makeJudge, makeTurns, polite, Raw, rudeness } from './test-model.ts'
 
 const turns = makeTurns('Acme, what now?', 'Could you help me please?', 'Go away and never call again.')
 const rude = [{ turn: 2, quote: 'Go away' }]

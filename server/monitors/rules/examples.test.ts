@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { answersOf, subjectOf, type Told } from '../../../test/support/monitors/rule-subjects.ts'
 import { openRules } from './rules.ts'
-import { answersOf, subjectOf, type Told } from './test-subjects.ts'
 
 /** The examples of the page for users do what they say. */
 

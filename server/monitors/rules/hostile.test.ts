@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { promisify } from 'node:util'
 import type { Worker } from 'node:worker_threads'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { answersOf, askOne, subjectOf } from '../../../test/support/monitors/rule-subjects.ts'
 import { openRules, type RuleSubject } from './rules.ts'
-import { answersOf, askOne, subjectOf } from './test-subjects.ts'
 
 // What is not about time is not ended by it, however busy the machine.
 const rules = openRules({ threads: 1, deadlineMs: 10_000 })

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { answersOf, askOne, subjectOf, type Told } from '../../../test/support/monitors/rule-subjects.ts'
 import { checkRule } from './check.ts'
 import { openRules } from './rules.ts'
-import { answersOf, askOne, subjectOf, type Told } from './test-subjects.ts'
 
 const rules = openRules({ threads: 2 })
 afterAll(rules.close)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { normal, seeded, streamHours } from '../../../test/support/spikes/random-hours.ts'
 import { type Detector, type Hour, newDetector, observe, withoutSpike } from './detector.ts'
-import { normal, seeded, streamHours } from './test-calls.ts'
 
 /** The same in each hour. */
 const steady = (from: number, to: number, affected: number, calls: number): Hour[] =>

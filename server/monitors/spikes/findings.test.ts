@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { onPlainPostgres } from '../../../test/citus.ts'
 import { makeActiveWebhookEndpoint, makeMonitor } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
-import { countWaiting } from '../../conversations/ingest/test-locks.ts'
+import { countWaiting } from '../../../test/support/count-waiting.ts'
+import { affectedIn, days, hourMs, makeTimeline } from '../../../test/support/spikes/timeline.ts'
 import { newId } from '../../platform/ids.ts'
 import { jobList } from '../../worker.ts'
 import { detectInMonitor } from './step.ts'
-import { affectedIn, days, hourMs, makeTimeline } from './test-timeline.ts'
 
 const { it: itWithTriggers } = onPlainPostgres('fails a write by a trigger')
 

@@ -1,9 +1,9 @@
 import { beforeEach, expect, it } from 'vitest'
 import { makeMonitor } from '../../../test/make.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
+import { days, hourMs, makeTimeline } from '../../../test/support/spikes/timeline.ts'
 import { newId } from '../../platform/ids.ts'
 import { insertMonitorVersion, updateMonitor } from '../queries.ts'
-import { days, hourMs, makeTimeline } from './test-timeline.ts'
 
 const server = await testServer()
 const { call, clock } = server

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openTestQueue } from '../../../test/support/jobs/queue.ts'
 import { attemptEach } from './attempt-each.ts'
 import { type Attempt, defineJob } from './define-job.ts'
-import { openTestQueue } from './test-queue.ts'
 
 type Deps = { effect: (item: string, attempt: Attempt) => Promise<void>; signal?: AbortSignal }
 

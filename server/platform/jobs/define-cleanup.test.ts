@@ -2,14 +2,14 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { onPlainPostgres } from '../../../test/citus.ts'
 import { openPlans } from '../../../test/plans.ts'
+import { openTestQueue } from '../../../test/support/jobs/queue.ts'
+import { quietLog } from '../../../test/support/jobs/quiet-log.ts'
 import type { Db, OrgId } from '../db/database.ts'
 import { daysBefore, dueRows } from '../db/due-rows.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { trust } from '../sweeps.ts'
 import { defineCleanup } from './define-cleanup.ts'
-import { quietLog } from './test-log.ts'
-import { openTestQueue } from './test-queue.ts'
 
 const [large, small] = [newId(), newId()].sort() as [OrgId, OrgId]
 const now = new Date('2026-11-20T09:00:00Z')

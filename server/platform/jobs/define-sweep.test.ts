@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { eventually, openTestQueue } from '../../../test/support/jobs/queue.ts'
+import { quietLog } from '../../../test/support/jobs/quiet-log.ts'
 import type { Db, OrgId } from '../db/database.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { trust } from '../sweeps.ts'
 import type { Attempt } from './define-job.ts'
 import { defineSweep, type SweepDefinition } from './define-sweep.ts'
-import { quietLog } from './test-log.ts'
-import { eventually, openTestQueue } from './test-queue.ts'
 
 const [orgA, orgB] = [newId(), newId()].sort() as [OrgId, OrgId]
 const clock = { now: () => new Date(0) }

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { note, notes } from '../../../test/support/jobs/notes.ts'
+import { openTestQueue } from '../../../test/support/jobs/queue.ts'
 import type { Db } from '../db/database.ts'
 import { ApiError } from '../errors.ts'
 import { defineJob } from './define-job.ts'
-import { note, notes } from './test-notes.ts'
-import { openTestQueue } from './test-queue.ts'
 
 type Deps = { db: Db; fail: (number: number) => void }
 

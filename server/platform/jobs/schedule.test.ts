@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { note, notes } from '../../../test/support/jobs/notes.ts'
+import { eventually, openTestQueue } from '../../../test/support/jobs/queue.ts'
+import { quietLog } from '../../../test/support/jobs/quiet-log.ts'
 import { defineJob } from './define-job.ts'
 import { systemOrganization } from './queries.ts'
 import { openSchedules } from './schedules.ts'
-import { quietLog } from './test-log.ts'
-import { note, notes } from './test-notes.ts'
-import { eventually, openTestQueue } from './test-queue.ts'
 
 const job = defineJob({
   name: 'schedule.yearly',

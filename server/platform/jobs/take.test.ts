@@ -2,13 +2,13 @@ import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { openPlans } from '../../../test/plans.ts'
+import { quietLog } from '../../../test/support/jobs/quiet-log.ts'
 import { type OrgId, openDatabase } from '../db/database.ts'
 import { newId } from '../ids.ts'
 import { defineJob } from './define-job.ts'
 import { listBacklogs, takeJobs } from './queries.ts'
 import { openJobs } from './queue.ts'
 import { openTaker, sessionSettings, type Taker } from './take.ts'
-import { quietLog } from './test-log.ts'
 
 const { db, connection, pool, explain } = await openPlans(sessionSettings)
 const database = openDatabase({ connection, applicationName: 'jobs test' })

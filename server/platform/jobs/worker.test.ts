@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { type Deps, deadlyJob, heedlessJob, lastingJob, quickJob } from '../../../test/support/jobs/jobs.ts'
+import { notes } from '../../../test/support/jobs/notes.ts'
+import { eventually, openTestQueue } from '../../../test/support/jobs/queue.ts'
 import type { Jobs } from './queue.ts'
-import { type Deps, deadlyJob, heedlessJob, lastingJob, quickJob } from './test-jobs.ts'
-import { notes } from './test-notes.ts'
-import { eventually, openTestQueue } from './test-queue.ts'
 import type { Settled } from './work.ts'
 
 let queue: Awaited<ReturnType<typeof openTestQueue>>
@@ -42,7 +42,7 @@ const startWorker = async (
 }
 
 const startChild = async (name: string) => {
-  const child = fork(join(import.meta.dirname, 'test-worker.ts'), [
+  const child = fork(join(import.meta.dirname, '../../../test/support/jobs/worker.ts'), [
     JSON.stringify({ connection: queue.connection, name }),
   ])
   children.push(child)

@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
+import { openMailServer } from '../../../test/support/mail-server.ts'
 import type { Deps } from '../../deps.ts'
 import { loadConfig } from '../config.ts'
 import type { OrgId } from '../db/database.ts'
 import { deliverMail, sweepMails } from './jobs.ts'
 import { type Mail, sendMail } from './mail.ts'
-import { openMailServer } from './test-smtp.ts'
 
 const server = await testServer({ EARSHOT_BASE_URL: 'https://ears.example.com' })
 const dayMs = 24 * 60 * 60 * 1_000

@@ -1,11 +1,11 @@
 import { afterEach, expect, it } from 'vitest'
-import { fail, wait } from './test-thread.ts'
+import { fail, wait } from '../../../test/support/thread.ts'
 import { openThreads, type Threads } from './threads.ts'
 
 let threads: Threads
 
 const open = (options: Parameters<typeof openThreads>[1]) => {
-  threads = openThreads(new URL('./test-thread.ts', import.meta.url), options)
+  threads = openThreads(new URL('../../../test/support/thread.ts', import.meta.url), options)
 }
 
 afterEach(() => threads.close())

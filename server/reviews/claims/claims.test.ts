@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { makeBucket, makeKey } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
+import { openReviewing } from '../../../test/support/reviews.ts'
 import { jobList } from '../../worker.ts'
 import { lapseReviews } from '../jobs.ts'
-import { openReviewing } from '../test-reviews.ts'
 
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
 const { call, clock } = server

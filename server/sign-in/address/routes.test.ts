@@ -10,8 +10,8 @@ import {
   password,
 } from '../../../test/make.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
+import { openMailServer } from '../../../test/support/mail-server.ts'
 import { readSmtpUrl } from '../../platform/mail/smtp-url.ts'
-import { openMailServer } from '../../platform/mail/test-smtp.ts'
 import { makeAddressLink } from './link.ts'
 
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })

@@ -9,8 +9,8 @@ import {
   password,
 } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
+import { openMailServer } from '../../../test/support/mail-server.ts'
 import { readSmtpUrl } from '../../platform/mail/smtp-url.ts'
-import { openMailServer } from '../../platform/mail/test-smtp.ts'
 
 const server = await testServer({ EARSHOT_BASE_URL: 'https://ears.example.com', EARSHOT_TRUST_PROXY: '1' })
 const { call, deps, clock } = server

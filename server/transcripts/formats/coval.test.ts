@@ -1,6 +1,6 @@
 import { test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
-import { expectTurns, tool } from '../test-turns.ts'
+import { expectTurns, tool } from '../../../test/support/turns.ts'
 
 const submission = sample('coval_conversation_submit.json')
 

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
-import { expectTurns, expectUnreadable, latency, tool } from '../test-turns.ts'
+import { expectTurns, expectUnreadable, latency, tool } from '../../../test/support/turns.ts'
 
 const event = sample('elevenlabs_post_call_transcription.json')
 

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
-import { expectTurns, expectUnreadable, latency, type Said, tool } from '../test-turns.ts'
+import { expectTurns, expectUnreadable, latency, type Said, tool } from '../../../test/support/turns.ts'
 
 const report = sample('livekit_session_report.json')
 const startedAt = new Date(report.started_at * 1_000)

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest'
-import { expectTurns, expectUnreadable, tool } from '../test-turns.ts'
+import { expectTurns, expectUnreadable, tool } from '../../../test/support/turns.ts'
 
 const messages = [
   { role: 'developer', content: 'Be brief.' },

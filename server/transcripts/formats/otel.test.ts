@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
+import { expectTurns, expectUnreadable, latency, type Said, tool } from '../../../test/support/turns.ts'
 import { readTranscript } from '../read.ts'
-import { expectTurns, expectUnreadable, latency, type Said, tool } from '../test-turns.ts'
 
 const traces = sample('otel_genai_traces.json')
 

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
-import { expectTurns, type Said, tool } from '../test-turns.ts'
+import { expectTurns, type Said, tool } from '../../../test/support/turns.ts'
 
 const session = sample('pipecat_session.json')
 const startedAt = new Date(session.started_at)

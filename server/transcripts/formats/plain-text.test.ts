@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
+import { expectTurns, expectUnreadable } from '../../../test/support/turns.ts'
 import { readTranscript } from '../read.ts'
-import { expectTurns, expectUnreadable } from '../test-turns.ts'
 
 describe('plain text', () => {
   test('a name at the start of a line says who speaks; other lines go on', () => {

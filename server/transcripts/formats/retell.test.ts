@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
-import { expectTurns, expectUnreadable, type Said, tool } from '../test-turns.ts'
+import { expectTurns, expectUnreadable, type Said, tool } from '../../../test/support/turns.ts'
 
 const event = sample('retell_call_ended.json')
 const entries = event.call.transcript_with_tool_calls

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
-import { expectTurns, expectUnreadable, tool } from '../test-turns.ts'
+import { expectTurns, expectUnreadable, tool } from '../../../test/support/turns.ts'
 
 const call = sample('roark_call_create.json')
 

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
-import { expectTurns } from '../test-turns.ts'
+import { expectTurns } from '../../../test/support/turns.ts'
 
 const bundle = sample('twilio_ci_transcript_bundle.json')
 

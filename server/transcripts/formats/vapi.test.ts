@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
-import { expectTurns, expectUnreadable, type Said, tool } from '../test-turns.ts'
+import { expectTurns, expectUnreadable, type Said, tool } from '../../../test/support/turns.ts'
 
 const report = sample('vapi_end_of_call_report.json')
 const messages = report.message.artifact.messages

@@ -2,9 +2,9 @@ import { Readable } from 'node:stream'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeActiveWebhookEndpoint, makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
-import { openReceiver, verify } from '../test-receiver.ts'
+import { openReceiver, verify } from '../../../test/support/webhooks/receiver.ts'
+import { runDue } from '../../../test/support/webhooks/run-due.ts'
 import { deliver, sweepWebhooks } from './jobs.ts'
-import { runDue } from './test-run.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1/32' })
 const { call, clock, deps } = server

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeActiveWebhookEndpoint, makeMember, makeOrganization } from '../../../test/make.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
+import { openReceiver } from '../../../test/support/webhooks/receiver.ts'
+import { runDue } from '../../../test/support/webhooks/run-due.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { EventType } from '../events.ts'
 import { sendEvent } from '../send.ts'
-import { openReceiver } from '../test-receiver.ts'
 import { deliver } from './jobs.ts'
-import { runDue } from './test-run.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1/32' })
 const { call, deps } = server

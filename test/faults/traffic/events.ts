@@ -1,5 +1,5 @@
 // What a receiver of webhooks was told: each event at least once, under one id, with a signature that is right.
-import { verify } from '../../../server/webhooks/test-receiver.ts'
+import { verify } from '../../support/webhooks/receiver.ts'
 import type { Stage } from '../stage.ts'
 
 type Told = { id: string; type: string; data: { id: string } }

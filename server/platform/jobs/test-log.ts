@@ -1,3 +1,0 @@
-import { openLog } from '../log.ts'
-
-export const quietLog = () => openLog({ write: () => {} })

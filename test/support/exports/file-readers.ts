@@ -1,0 +1,87 @@
+/** Other programs that read what the formats wrote. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DuckDBInstance, DuckDBTimestampTZValue } from '@duckdb/node-api'
+import { read, utils, type WorkSheet } from '@e965/xlsx'
+import { parse } from 'csv-parse/sync'
+import type { Cell } from './slices.ts'
+
+export type Table = { names: string[]; rows: Cell[][] }
+
+/** One for all tests of a file. */
+const connection = DuckDBInstance.create(':memory:').then((instance) => instance.connect())
+
+/** Runs SQL on a file, which is called `FILE` there. */
+export const duckdb = async (file: Buffer, sql: string): Promise<Table> => {
+  const directory = mkdtempSync(join(tmpdir(), 'formats-'))
+  try {
+    const path = join(directory, 'file')
+    writeFileSync(path, file)
+    const reader = await (await connection).runAndReadAll(sql.replaceAll('FILE', `'${path}'`))
+    const rows = reader.getRows().map((row) =>
+      row.map((value): Cell => {
+        if (value instanceof DuckDBTimestampTZValue) return new Date(Number(value.micros / 1000n))
+        if (typeof value === 'bigint' || typeof value === 'boolean') return String(value)
+        if (value === null || typeof value === 'string' || typeof value === 'number') return value
+        throw new Error(`DuckDB has given a value of another type: ${value}`)
+      }),
+    )
+    return { names: reader.columnNames(), rows }
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
+
+export const readParquet = (file: Buffer) => duckdb(file, 'SELECT * FROM read_parquet(FILE)')
+
+/** Everything as text, with what is empty and not quoted as null. */
+export const readCsv = (file: Buffer): Table => {
+  const all: (string | null)[][] = parse(file, {
+    cast: (value, { quoting }) => (value === '' && !quoting ? null : value),
+  })
+  const [names = [], ...rows] = all
+  return { names: names.map(String), rows }
+}
+
+export const readCsvByDuckdb = (file: Buffer) =>
+  duckdb(
+    file,
+    `SELECT * FROM read_csv(FILE, all_varchar = true, header = true, delim = ',', quote = '"', escape = '"',
+      allow_quoted_nulls = false, strict_mode = true, max_line_size = 10000000, auto_detect = false,
+      columns = {COLUMNS})`.replace(
+      'COLUMNS',
+      readCsv(file)
+        .names.map((name) => `'${name}': 'VARCHAR'`)
+        .join(', '),
+    ),
+  )
+
+const dateFormat = 'yyyy-mm-dd"T"hh:mm:ss.000"Z"'
+
+export const sheetOf = (file: Buffer, name: string): WorkSheet => {
+  const sheet = read(file, { cellNF: true, cellText: false, cellFormula: true }).Sheets[name]
+  if (!sheet) throw new Error(`There is no sheet ${name}.`)
+  return sheet
+}
+
+/** Numbers that are shown as times are Date. */
+export const cellsOfSheet = (file: Buffer, name: string): Cell[][] => {
+  const sheet = sheetOf(file, name)
+  const range = utils.decode_range(sheet['!ref'] ?? 'A1')
+  return Array.from({ length: range.e.r + 1 }, (_, r) =>
+    Array.from({ length: range.e.c + 1 }, (_, c): Cell => {
+      const cell = sheet[utils.encode_cell({ r, c })]
+      if (!cell) return null
+      if (cell.f !== undefined) throw new Error(`There is a formula: ${cell.f}`)
+      if (cell.t === 'n') return cell.z === dateFormat ? new Date(Math.round((cell.v - 25569) * 86_400_000)) : cell.v
+      if (cell.t === 's') return cell.v
+      throw new Error(`There is a cell of type ${cell.t}.`)
+    }),
+  )
+}
+
+export const readXlsx = (file: Buffer): Table => {
+  const [names = [], ...rows] = cellsOfSheet(file, 'Calls')
+  return { names: names.map(String), rows }
+}

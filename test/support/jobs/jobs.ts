@@ -1,0 +1,56 @@
+// The jobs of the worker's tests, in a file of their own because a child process runs them too.
+import { once } from 'node:events'
+import { Type } from 'typebox'
+import type { Db } from '../../../server/platform/db/database.ts'
+import { defineJob } from '../../../server/platform/jobs/define-job.ts'
+import { note } from './notes.ts'
+
+export type Deps = { db: Db; worker: string; gate?: Promise<void>; onRun?: () => void }
+
+const text = Type.Object({ text: Type.String() })
+
+export const quickJob = defineJob({
+  name: 'worker.quick',
+  payload: text,
+  concurrency: 10,
+  run: async (deps: Deps, payload, attempt) => {
+    await attempt.finish((trx) => note(trx, `${payload.text} by ${deps.worker}`))
+  },
+})
+
+/** Runs until its gate opens, whatever its signal says. */
+export const heedlessJob = defineJob({
+  name: 'worker.heedless',
+  payload: text,
+  run: async (deps: Deps, payload, attempt) => {
+    await note(deps.db, `${payload.text} begun by ${deps.worker} as ${attempt.number}`)
+    deps.onRun?.()
+    await deps.gate
+    await attempt.transaction((trx) => note(trx, `${payload.text} done by ${deps.worker}`))
+    await attempt.finish((trx) => note(trx, `${payload.text} finished by ${deps.worker}`))
+  },
+})
+
+export const lastingJob = defineJob({
+  name: 'worker.lasting',
+  payload: text,
+  timeoutSeconds: 1,
+  retryLimit: 0,
+  run: async (_deps: Deps, _payload, attempt) => {
+    await once(attempt.signal, 'abort')
+    throw attempt.signal.reason
+  },
+  onFailed: async (_deps, payload, trx, error) => note(trx, `${payload.text} failed: ${error}`),
+})
+
+export const deadlyJob = defineJob({
+  name: 'worker.deadly',
+  payload: text,
+  retryLimit: 0,
+  run: async (deps: Deps, payload) => {
+    await note(deps.db, `${payload.text} killed ${deps.worker}`)
+    process.kill(process.pid, 'SIGKILL')
+    await new Promise(() => {})
+  },
+  onFailed: async (_deps, payload, trx, error) => note(trx, `${payload.text} failed: ${error}`),
+})

@@ -1,0 +1,43 @@
+// What the tests of this folder share: a database of their own, and waiting for a condition.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { openDatabase } from '../../../server/platform/db/database.ts'
+import { type Jobs, openJobs } from '../../../server/platform/jobs/queue.ts'
+import { testDatabase } from '../../database.ts'
+import { quietLog } from './quiet-log.ts'
+
+/** Polls, since what is waited for happens in another process or at a moment the queue chooses. */
+export const eventually = async <T>(what: string, read: () => Promise<T | undefined | false>, timeoutMs = 10_000) => {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    const value = await read()
+    if (value) return value
+    if (Date.now() > deadline) throw new Error(`In ${timeoutMs} ms this did not come about: ${what}`)
+    await sleep(20)
+  }
+}
+
+export const openTestQueue = async () => {
+  const { connection, drop } = await testDatabase()
+  const database = openDatabase({ connection, applicationName: 'jobs test' })
+  const opened: Jobs[] = []
+  const open = async () => {
+    const another = openJobs({ database, log: quietLog() })
+    opened.push(another)
+    return another
+  }
+  await sql`CREATE TABLE effects (id integer GENERATED ALWAYS AS IDENTITY, note text NOT NULL)`.execute(database.db)
+  return {
+    connection,
+    database,
+    db: database.db,
+    jobs: await open(),
+    /** As another process would have it. */
+    open,
+    close: async () => {
+      for (const each of opened) await each.close()
+      await database.close()
+      await drop()
+    },
+  }
+}

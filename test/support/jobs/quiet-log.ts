@@ -1,0 +1,3 @@
+import { openLog } from '../../../server/platform/log.ts'
+
+export const quietLog = () => openLog({ write: () => {} })

@@ -1,0 +1,152 @@
+// A model behind a local endpoint: it answers as a test says, and remembers what it was asked.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+import { type JudgeRequest, openJudge } from '../../../server/monitors/judges/judge.ts'
+import { type Config, loadConfig } from '../../../server/platform/config.ts'
+import type { Turn } from '../../../server/transcripts/turn.ts'
+import { serve } from '../../outside.ts'
+
+export const makeTurn = (index: number, words: Partial<Turn> | string): Turn => ({
+  index,
+  role: index % 2 === 0 ? 'agent' : 'customer',
+  kind: 'message',
+  text: null,
+  startMs: null,
+  endMs: null,
+  interrupted: false,
+  words: null,
+  tool: null,
+  latency: null,
+  ...(typeof words === 'string' ? { text: words } : words),
+})
+
+export const makeTurns = (...said: (Partial<Turn> | string)[]): Turn[] =>
+  said.map((words, index) => makeTurn(index, words))
+
+export const polite = { criteria: 'The agent was impolite.', output: { type: 'boolean' } } as const
+
+/** Affected from 7 of 10 on. */
+export const rudeness = {
+  criteria: 'How rude was the agent?',
+  output: { type: 'score', min: 0, max: 10, affectedWhen: { op: 'gte', value: 7 } },
+} as const
+
+export const answer = (given: object = {}) => ({
+  evidence: [],
+  reasoning: 'It shows.',
+  score: null,
+  result: 'not_affected',
+  ...given,
+})
+
+export type Asked = {
+  path: string
+  headers: IncomingMessage['headers']
+  body: {
+    model: string
+    system: string
+    messages: { role: string; content: string }[]
+    response_format: { json_schema: { schema: { properties: object } } }
+  }
+  /** The transcript as it stands between its tags in the last message. */
+  transcript: string
+}
+
+export type Answering = (asked: Asked, number: number) => unknown
+
+/** Sends a status with headers in place of an answer. */
+export class Refusal {
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly body: unknown
+
+  constructor(status: number, headers: Record<string, string> = {}, body: unknown = {}) {
+    this.status = status
+    this.headers = headers
+    this.body = body
+  }
+}
+
+/** For an answer that must not be wrapped. */
+export class Raw {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** Ends the connection in the middle of an answer. */
+export class Cut {}
+
+export const completion = (
+  content: unknown,
+  usage: object | null = { prompt_tokens: 1_000, completion_tokens: 100 },
+) => ({
+  choices: [{ finish_reason: 'stop', message: { content } }],
+  ...(usage && { usage }),
+})
+
+const send = (response: ServerResponse, value: unknown): void => {
+  if (value instanceof Refusal) {
+    response.writeHead(value.status, value.headers).end(JSON.stringify(value.body))
+  } else if (value instanceof Cut) {
+    response.writeHead(200, { 'content-length': 100 }).write('{')
+    response.destroy()
+  } else if (value instanceof Raw) response.end(value.text)
+  else response.end(JSON.stringify(value))
+}
+
+/** What `answering` returns is sent as the words of the model when it is a text or an answer, and as it is otherwise. */
+export const serveModel = async (answering: Answering, whenOver?: Parameters<typeof serve>[1]) => {
+  const asked: Asked[] = []
+  const server = await serve(async (request, response) => {
+    const body = JSON.parse(await text(request))
+    const content: string = body.messages.at(-1).content
+    const transcript = /<transcript>\n([\s\S]*)\n<\/transcript>/.exec(content)?.[1] ?? ''
+    const one = { path: request.url ?? '', headers: request.headers, body, transcript }
+    asked.push(one)
+    const value = await answering(one, asked.length)
+    const isWords =
+      typeof value === 'string' || (value instanceof Object && ('result' in value || 'monitor_1' in value))
+    send(response, isWords ? completion(typeof value === 'string' ? value : JSON.stringify(value)) : value)
+  }, whenOver)
+  return { ...server, asked }
+}
+
+export const apiKey = 'sk-the-key-of-the-tests'
+
+export const judgeConfig = (env: Record<string, string>): Config['judge'] => loadConfig(env).judge
+
+/** A judge at a model; its waits are noted and over at once, and move its clock. */
+export const makeJudge = async (answering: Answering, env: Record<string, string> = {}) => {
+  const model = await serveModel(answering)
+  const config = judgeConfig({
+    EARSHOT_JUDGE_BASE_URL: `${model.url}/v1`,
+    EARSHOT_JUDGE_API_KEY: apiKey,
+    EARSHOT_JUDGE_MODEL: 'model-1',
+    ...env,
+  })
+  const waits: number[] = []
+  let now = Date.parse('2026-05-01T12:00:00Z')
+  const pass = (ms: number) => {
+    now += ms
+  }
+  const judge = openJudge(config, {
+    clock: { now: () => new Date(now) },
+    random: () => 1,
+    wait: async (ms, signal) => {
+      signal.throwIfAborted()
+      waits.push(ms)
+      pass(ms)
+    },
+  })
+  onTestFinished(judge.close)
+  const judgeOne = async (definition: JudgeRequest['definitions'][number], turns: Turn[]) => {
+    const [result] = await judge.evaluate({ definitions: [definition], turns })
+    if (!result) throw new Error('There is no result.')
+    return result
+  }
+  return { ...judge, judgeOne, asked: model.asked, waits, pass }
+}

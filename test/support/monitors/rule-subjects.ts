@@ -1,0 +1,62 @@
+import { type Evidence, outcomes } from '../../../server/monitors/rules/outcome.ts'
+import type { RuleAnswers, RuleSubject, Rules } from '../../../server/monitors/rules/rules.ts'
+import { readTranscript } from '../../../server/transcripts/read.ts'
+import { computeSignals } from '../../../server/transcripts/signals/compute.ts'
+import { noSignals } from '../../../server/transcripts/signals/signals.ts'
+
+/** Small conversations for tests, as the database would give them. */
+
+export type Told = {
+  conversation?: object
+  metadata?: object
+  metrics?: object
+  /** Beside those that are measured of the turns. */
+  signals?: object
+  /** `agent: Hello`, or a turn as it is sent. None is no transcript. */
+  turns?: (string | object)[]
+  unreadable?: string
+}
+
+const turnOf = (line: string | object) => {
+  if (typeof line === 'object') return line
+  const [role, ...text] = line.split(': ')
+  return { role, text: text.join(': ') }
+}
+
+export const subjectOf = ({
+  conversation,
+  metadata = {},
+  metrics = {},
+  signals,
+  turns,
+  unreadable,
+}: Told): RuleSubject => {
+  const content = turns?.map(turnOf)
+  const reading = content && readTranscript(content)
+  if (reading && 'unreadable' in reading && unreadable === undefined) throw new Error(reading.unreadable)
+  const measured = reading && 'turns' in reading ? computeSignals(reading.turns) : noSignals
+  return {
+    facts: JSON.stringify({
+      conversation: { channel: 'call', startedAt: '2026-11-20T10:00:00.000Z', ...conversation },
+      metadata,
+      metrics,
+      signals: { ...measured, ...signals },
+    }),
+    transcript: content ? { content: JSON.stringify(content), format: 'turns' } : null,
+    unreadable: unreadable ?? null,
+  }
+}
+
+const words = Object.fromEntries(Object.entries(outcomes).map(([word, result]) => [result, word]))
+
+/** What is said of each pair: a word, and what is noted beside it. */
+type Answer = { is: string | undefined; reason?: string; evidence?: Evidence[] }
+export const answersOf = ({ results, notes }: RuleAnswers): Answer[] =>
+  [...results].map((result, at) => ({ is: words[result], ...notes.get(at) }))
+
+/** One rule, asked of one conversation. */
+export const askOne = async (rules: Rules, expression: string, told: Told, score?: string) => {
+  const answers = await rules.evaluate({ rules: [{ expression, score }], subjects: [subjectOf(told)] })
+  const [answer = { is: undefined }] = answersOf(answers)
+  return { ...answer, score: answers.scores[0] }
+}

@@ -1,0 +1,146 @@
+import { sql } from 'kysely'
+import { expect } from 'vitest'
+import { detectSpikes } from '../../../server/monitors/spikes/jobs.ts'
+import type { OrgId } from '../../../server/platform/db/database.ts'
+import { makeAgent, makeMonitor, makeOrganization } from '../../make.ts'
+import type { TestServer } from '../../server.ts'
+
+export const hourMs = 60 * 60 * 1_000
+export const days = (count: number) => count * 24
+/** Hours that began so long ago are counted. */
+const closed = 3
+
+/** The first `affected` calls of each hour, by the names that `give` gives them. */
+export const affectedIn = (from: number, to: number, affected: number) =>
+  Array.from(
+    { length: (to - from) * affected },
+    (_, at) => `${from + Math.floor(at / affected)}-${at % affected}`,
+  ).sort()
+
+/** An organization with a monitor whose results come hour by hour; hours are counted from 1970. */
+export const makeTimeline = async (server: TestServer) => {
+  const { call, clock } = server
+  const { db, jobs } = server.deps
+  const organization = await makeOrganization(server)
+  const org = organization.id as OrgId
+  const { key } = organization
+  const monitorId: string = (await makeMonitor(server, key, { name: 'Refund promised' })).id
+
+  const agent = { externalId: 'leo', name: 'Leo', channel: 'voice' }
+  const agentId: string = (await makeAgent(server, key, agent)).id
+
+  const post = async (path: string, name: string, items: object[]) => {
+    const { status, body } = await call('POST', path, { key, body: { [name]: items } })
+    expect(status).toBe(200)
+    for (const { status } of body.data) expect(status).toBe('created')
+  }
+
+  /** The next hour that will be closed. */
+  const nextHour = () => Math.floor(clock.now().getTime() / hourMs) - closed + 1
+
+  type Given = { from: number; to: number; affected: number; calls: number; monitors: string[] }
+
+  /** Hour by hour they come as calls do. */
+  const tell = async ({ from, to, affected, calls, monitors }: Given) => {
+    const names = Array.from({ length: (to - from) * calls }, (_, at) => ({
+      hour: from + Math.floor(at / calls),
+      at: at % calls,
+    }))
+    const conversations = names.map(({ hour, at }) => ({
+      externalId: `${hour}-${at}`,
+      agent,
+      channel: 'call',
+      startedAt: new Date(hour * hourMs + at * 1_000).toISOString(),
+    }))
+    await post('/v1/conversations/batch', 'conversations', conversations)
+    for (const monitor of monitors) {
+      const results = names.map(({ hour, at }) => ({
+        monitorId: monitor,
+        conversationExternalId: `${hour}-${at}`,
+        result: at < affected ? 'affected' : 'not_affected',
+      }))
+      await post('/v1/monitor-results', 'results', results)
+    }
+  }
+
+  /** Those of days are written down at once. */
+  const write = ({ from, to, affected, calls, monitors }: Given) =>
+    sql`
+    WITH made AS (
+      SELECT gen_random_uuid() AS id, hour, at, timestamptz 'epoch' + hour * interval '1 hour' + at * interval '1 second' AS time
+      FROM generate_series(${from}::int, ${to - 1}::int) hour, generate_series(0, ${calls - 1}::int) at
+    ), called AS (
+      INSERT INTO conversations (organization_id, id, external_id, agent_id, channel, status, started_at, metadata, signals)
+      SELECT ${org}::uuid, id, hour || '-' || at, ${agentId}::uuid, 'call', 'completed', time, '{}', '{}' FROM made
+    )
+    INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at,
+      monitor_version, status, result, evidence, evaluator)
+    SELECT m.organization_id, m.id, made.id, time, time, m.current_version, 0,
+      CASE WHEN at < ${affected}::int THEN 1 ELSE 0 END, '[]', 'test'
+    FROM made, monitors m WHERE m.organization_id = ${org}::uuid AND m.id = ANY(${monitors}::uuid[])`.execute(db)
+
+  /** Calls that begin in each of the hours, with what the monitors found: `hour-n`, of which the first are affected. */
+  const give = async (from: number, to: number, affected: number, { calls = 6, monitors = [monitorId] } = {}) => {
+    const given = { from, to, affected, calls, monitors }
+    await (to - from > 1 ? write(given) : tell(given))
+  }
+
+  /** How each run of the job ended. */
+  const run = async (options: Parameters<typeof jobs.drain>[2] = {}) => {
+    await jobs.enqueue(db, detectSpikes, {})
+    const outcomes = await jobs.drain([detectSpikes], server.deps, options)
+    return outcomes.map(({ result }) => result)
+  }
+
+  /** Hour by hour: what begins in one is looked at when it is closed. */
+  const live = async (hours: number, affected: number, monitors = [monitorId]) => {
+    for (let hour = 0; hour < hours; hour++) {
+      clock.advance(hourMs)
+      await give(nextHour() - 1, nextHour(), affected, { monitors })
+      await run()
+    }
+  }
+
+  /** All at once: as when nobody looked for so long. */
+  const pass = async (hours: number, affected: number, { calls = 6, monitors = [monitorId] } = {}) => {
+    clock.advance(hours * hourMs)
+    await give(nextHour() - hours, nextHour(), affected, { calls, monitors })
+    await run()
+  }
+
+  /** Nine days in which a third is affected. */
+  const giveHistory = async (monitors = [monitorId]) => {
+    await give(nextHour() - days(9), nextHour(), 2, { monitors })
+    await run()
+    return nextHour()
+  }
+
+  const findings = () =>
+    db.selectFrom('findings').selectAll().where('organization_id', '=', org).orderBy('id').execute()
+
+  /** The names of the conversations. */
+  const attachedTo = async (findingId: string) => {
+    const rows = await db
+      .selectFrom('finding_conversations as f')
+      .innerJoin('conversations as c', (join) =>
+        join.onRef('c.organization_id', '=', 'f.organization_id').onRef('c.id', '=', 'f.conversation_id'),
+      )
+      .select('c.external_id as name')
+      .where('f.organization_id', '=', org)
+      .where('f.finding_id', '=', findingId)
+      .execute()
+    return rows.map(({ name }) => name).sort()
+  }
+
+  const stateOf = (monitor: string) =>
+    db
+      .selectFrom('monitor_spike_states')
+      .select(['monitor_version as version', 'next_hour as nextHour', 'detector', 'finding_id as findingId'])
+      .where('organization_id', '=', org)
+      .where('monitor_id', '=', monitor)
+      .executeTakeFirst()
+
+  return {
+    ...{ org, key, monitorId, nextHour, give, run, live, pass, giveHistory, findings, attachedTo, stateOf },
+  }
+}

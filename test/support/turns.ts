@@ -1,0 +1,42 @@
+import { expect } from 'vitest'
+import type { Hints } from '../../server/transcripts/draft.ts'
+import { readTranscript } from '../../server/transcripts/read.ts'
+import type { Turn } from '../../server/transcripts/turn.ts'
+
+const unset = {
+  kind: 'message',
+  text: null,
+  startMs: null,
+  endMs: null,
+  interrupted: false,
+  words: null,
+  tool: null,
+  latency: null,
+} as const
+
+const noFigures = { transcriptionMs: null, endOfTurnMs: null, modelMs: null, voiceMs: null, totalMs: null }
+
+export const tool = (tool: Partial<Turn['tool']>): Turn['tool'] => ({
+  callId: null,
+  name: null,
+  arguments: null,
+  result: null,
+  isError: null,
+  ...tool,
+})
+
+export const latency = (figures: Partial<Turn['latency']>): Turn['latency'] => ({ ...noFigures, ...figures })
+
+export type Said = Partial<Turn> & Pick<Turn, 'role'>
+
+/** Whole turns from what matters about each. */
+export const turnsOf = (said: Said[]): Turn[] => said.map((turn, index) => ({ index, ...unset, ...turn }))
+
+/** Reads the content and compares every field of every turn. */
+export const expectTurns = (content: unknown, hints: Hints, format: string, said: Said[]): void => {
+  expect(readTranscript(content, hints)).toEqual({ format, turns: turnsOf(said) })
+}
+
+export const expectUnreadable = (content: unknown, reason: string): void => {
+  expect(readTranscript(content)).toEqual({ unreadable: expect.stringContaining(reason) })
+}
