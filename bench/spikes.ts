@@ -1,8 +1,8 @@
 // What the detector of spikes does with a thousand monitors in a year whose rate stays as it is, and how long it takes
 // to see one that doubles. The streams are seeded, the detector is the product's own.
 
-import { type Estimate, share } from '../server/monitors/agreement/statistics.ts'
-import { type Detector, newDetector, observe, withoutSpike } from '../server/monitors/spikes/detector.ts'
+import { type Detector, newDetector, observe, withoutSpike } from '../server/spikes/detector.ts'
+import { type Estimate, share } from '../server/statistics/agreement.ts'
 import { normal, type Random, type Stream, seeded, streamHours } from '../test/support/spikes/random-hours.ts'
 
 const monitors = 1_000

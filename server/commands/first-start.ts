@@ -1,8 +1,8 @@
 import type { Deps } from '../deps.ts'
+import { invitationUrl } from '../members/invitations/invite.ts'
 import { provisionOrganization } from '../organizations/provision.ts'
 import { organizationExists } from '../organizations/queries.ts'
 import { placeholderAddress } from '../sign-in/address/placeholder.ts'
-import { invitationUrl } from '../sign-in/invite.ts'
 import { handOver } from './credentials.ts'
 
 const slug = 'my-organization'

@@ -1,8 +1,8 @@
 import Type from 'typebox'
-import { MetricInput, maxKeys } from '../customer-metrics/metric.ts'
 import { Choice, Closed, Id, Nullable, Timestamp, TimestampInput } from '../platform/http/schemas.ts'
 import { noSignals, Signals } from '../transcripts/signals/signals.ts'
 import { Turn } from '../transcripts/turn.ts'
+import { MetricInput, maxKeys } from './metrics/metric.ts'
 
 const channels = ['call', 'chat', 'voicemail'] as const
 const directions = ['inbound', 'outbound'] as const

@@ -5,12 +5,12 @@ import type { Evaluation } from '../monitor-results/queries.ts'
 import type { JudgeDefinition, JudgeResult } from '../monitors/judges/definition.ts'
 import type { Paid } from '../monitors/judges/judge.ts'
 import type { StoredMonitor } from '../monitors/queries.ts'
+import { monthOf } from '../organizations/spending/month.ts'
+import { addSpending, getSpending, type Spent } from '../organizations/spending/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { readTranscript } from '../transcripts/read.ts'
 import type { Turn } from '../transcripts/turn.ts'
 import { listContents } from './queries.ts'
-import { monthOf } from './spending/month.ts'
-import { addSpending, getSpending, type Spent } from './spending/queries.ts'
 
 type JudgeDeps = Pick<Deps, 'db' | 'judge' | 'clock'>
 

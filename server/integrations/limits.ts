@@ -1,4 +1,4 @@
-import { longestComment, longestValue, maxKeys } from '../customer-metrics/metric.ts'
+import { longestComment, longestValue, maxKeys } from '../conversations/metrics/metric.ts'
 import type { Metric } from '../transcripts/provider-calls/call.ts'
 
 /** What others tell is held to the limits of requests by being cut, where a request would be refused. */

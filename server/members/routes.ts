@@ -7,8 +7,8 @@ import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoBody, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { type Actor, hasRole, type Role } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
-import { invitationUrl, inviteMember } from '../sign-in/invite.ts'
-import { mailInvitation } from '../sign-in/mail-invitation.ts'
+import { invitationUrl, inviteMember } from './invitations/invite.ts'
+import { mailInvitation } from './invitations/mail-invitation.ts'
 import {
   deleteMember,
   getMember,

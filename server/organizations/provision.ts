@@ -1,9 +1,9 @@
 import { createApiKey } from '../api-keys/create.ts'
+import { inviteMember } from '../members/invitations/invite.ts'
 import { insertMember, insertUserIfNew } from '../members/queries.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
-import { inviteMember } from '../sign-in/invite.ts'
 import { insertOrganization, type Switches } from './queries.ts'
 
 type Provision = { name: string; slug: string; owner: { email: string; name: string } } & Switches

@@ -1,11 +1,9 @@
 import type { Deps } from '../deps.ts'
-import { monthOf } from '../evaluations/spending/month.ts'
-import { getSpending } from '../evaluations/spending/queries.ts'
+import { invitationUrl } from '../members/invitations/invite.ts'
 import { recordAudit, recordServiceAudit } from '../platform/audit/record.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
-import { invitationUrl } from '../sign-in/invite.ts'
 import { provisionOrganization } from './provision.ts'
 import {
   getOrganization,
@@ -22,6 +20,8 @@ import {
   OwnOrganizationUpdate,
   ProvisionedOrganization,
 } from './schema.ts'
+import { monthOf } from './spending/month.ts'
+import { getSpending } from './spending/queries.ts'
 
 const tags = ['Organizations']
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { acceptance, cookieOf, elsewhere, makeMember, makeOrganization, makePerson, password } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
+import { invitationUrl, inviteMember } from '../members/invitations/invite.ts'
 import type { OrgId } from '../platform/db/database.ts'
-import { invitationUrl, inviteMember } from './invite.ts'
 
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
 const { call, clock, deps } = server

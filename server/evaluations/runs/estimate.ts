@@ -1,9 +1,9 @@
 import type { Deps } from '../../deps.ts'
 import type { JudgeDefinition } from '../../monitors/judges/definition.ts'
 import type { StoredMonitor } from '../../monitors/queries.ts'
+import { monthOf } from '../../organizations/spending/month.ts'
+import { getSpending } from '../../organizations/spending/queries.ts'
 import type { OrgId } from '../../platform/db/database.ts'
-import { monthOf } from '../spending/month.ts'
-import { getSpending } from '../spending/queries.ts'
 import { findMeanTokens, measurePopulation, type Population } from './queries.ts'
 
 /** Fewer earlier results than this tell less than the lengths of the transcripts. */

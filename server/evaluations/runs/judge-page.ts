@@ -1,13 +1,13 @@
 import type { Deps } from '../../deps.ts'
 import type { Evaluation } from '../../monitor-results/queries.ts'
 import type { StoredMonitor } from '../../monitors/queries.ts'
+import { monthOf } from '../../organizations/spending/month.ts'
+import { addSpending } from '../../organizations/spending/queries.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Attempt } from '../../platform/jobs/define-job.ts'
 import { storeFailures } from '../failures.ts'
 import { judgeConversation, outOfBudget } from '../judge.ts'
 import { listAnswered, listSubjects } from '../queries.ts'
-import { monthOf } from '../spending/month.ts'
-import { addSpending } from '../spending/queries.ts'
 import { storeResults } from '../store.ts'
 
 export type PageTask = {

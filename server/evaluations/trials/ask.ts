@@ -2,13 +2,13 @@
 import type { Deps } from '../../deps.ts'
 import type { Evaluation } from '../../monitor-results/queries.ts'
 import type { StoredMonitor } from '../../monitors/queries.ts'
+import { monthOf } from '../../organizations/spending/month.ts'
+import { addSpending } from '../../organizations/spending/queries.ts'
 import { batchesOf } from '../../platform/batches.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Subject } from '../asked.ts'
 import { judgeConversation } from '../judge.ts'
 import { evaluateRules } from '../rules.ts'
-import { monthOf } from '../spending/month.ts'
-import { addSpending } from '../spending/queries.ts'
 
 export type Answer = Omit<Evaluation['rows'][number], 'monitorId' | 'monitorVersion'>
 

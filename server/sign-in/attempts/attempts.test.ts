@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { acceptance, cookieOf, elsewhere, makeOrganization, makePerson, password } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
+import { invitationUrl, inviteMember } from '../../members/invitations/invite.ts'
 import type { OrgId } from '../../platform/db/database.ts'
-import { invitationUrl, inviteMember } from '../invite.ts'
 import { sweepSessions } from '../jobs.ts'
 
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../../deps.ts'
+import { inviteMember } from '../../members/invitations/invite.ts'
+import { mailInvitation } from '../../members/invitations/mail-invitation.ts'
 import { lockMember } from '../../members/queries.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
 import { ApiError } from '../../platform/errors.ts'
@@ -7,8 +9,6 @@ import type { App } from '../../platform/http/http.ts'
 import { checkOrigin } from '../../platform/http/origin.ts'
 import { limitByAddress } from '../../platform/http/rate-limit.ts'
 import { answers, Closed, Email, Empty, NoQuery } from '../../platform/http/schemas.ts'
-import { inviteMember } from '../invite.ts'
-import { mailInvitation } from '../mail-invitation.ts'
 import { findJoinedByEmailAllOrgs, findLinkMadeAt } from '../queries.ts'
 
 const hourMs = 3_600_000

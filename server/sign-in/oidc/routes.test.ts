@@ -6,10 +6,10 @@ import { openIssuer } from '../../../test/issuer.ts'
 import { acceptance, elsewhere, makeMember, makeOrganization, makePerson, password } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { buildApp } from '../../app.ts'
+import { invitationUrl, inviteMember } from '../../members/invitations/invite.ts'
 import type { Oidc } from '../../platform/config.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import { openMetrics } from '../../platform/http/metrics.ts'
-import { invitationUrl, inviteMember } from '../invite.ts'
 
 const { issuer, client, state } = await openIssuer(afterAll)
 const server = await testServer({

@@ -1,6 +1,6 @@
 // Calls of monitors that do not exist, the same from the same seed.
 
-import type { Hour } from '../../../server/monitors/spikes/detector.ts'
+import type { Hour } from '../../../server/spikes/detector.ts'
 
 export type Random = () => number
 

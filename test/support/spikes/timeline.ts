@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect } from 'vitest'
-import { detectSpikes } from '../../../server/monitors/spikes/jobs.ts'
 import type { OrgId } from '../../../server/platform/db/database.ts'
+import { detectSpikes } from '../../../server/spikes/jobs.ts'
 import { makeAgent, makeMonitor, makeOrganization } from '../../make.ts'
 import type { TestServer } from '../../server.ts'
 

@@ -1,0 +1,30 @@
+import Type from 'typebox'
+import { Closed, Nullable } from '../../platform/http/schemas.ts'
+
+/** What a metric may be, wherever it comes from: alone, in a batch, or with its conversation. */
+
+/** How many keys a conversation may have. */
+export const maxKeys = 200
+
+/** In characters. */
+export const longestValue = 10_000
+export const longestComment = 2_000
+
+export const Key = Type.String({
+  minLength: 1,
+  maxLength: 120,
+  // No control characters.
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+  examples: ['csat'],
+})
+
+export const Value = Type.Unsafe<number | boolean | string>({
+  type: ['number', 'boolean', 'string'],
+  maxLength: longestValue,
+  description: 'A number, a boolean, or a text of at most 10,000 characters.',
+  examples: [4.5],
+})
+
+export const Comment = Type.String({ maxLength: longestComment, examples: ['Asked by SMS after the call'] })
+
+export const MetricInput = Closed({ key: Key, value: Value, comment: Type.Optional(Nullable(Comment)) })

@@ -1,0 +1,101 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { notFound } from '../../platform/errors.ts'
+import type { Page } from '../../platform/http/paging.ts'
+
+type MetricValue = number | boolean | string
+
+export type MetricRow = { conversationId: string; key: string; value: MetricValue; comment: string | null }
+
+const columns = ['key', sql<MetricValue>`value`.as('value'), 'comment', 'updated_at as updatedAt'] as const
+
+const selectMetrics = (db: Db, org: OrgId, conversationId: string) =>
+  db
+    .selectFrom('customer_metrics')
+    .select(columns)
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', conversationId)
+
+export const listMetrics = (db: Db, org: OrgId, conversationId: string, { limit, after }: Page) =>
+  selectMetrics(db, org, conversationId)
+    .$if(after !== undefined, (query) => query.where('key', '>', after as string))
+    .orderBy('key')
+    .limit(limit + 1)
+    .execute()
+
+export const getMetric = (db: Db, org: OrgId, conversationId: string, key: string) =>
+  selectMetrics(db, org, conversationId).where('key', '=', key).executeTakeFirstOrThrow(notFound)
+
+export const deleteMetric = (db: Db, org: OrgId, conversationId: string, key: string) =>
+  db
+    .deleteFrom('customer_metrics')
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', conversationId)
+    .where('key', '=', key)
+    .returning('key')
+    .executeTakeFirstOrThrow(notFound)
+
+export const conversationExists = async (db: Db, org: OrgId, id: string): Promise<boolean> => {
+  const found = await db
+    .selectFrom('conversations')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+/** Whether an organization stores nothing before it is redacted. */
+export const redactsMetrics = async (db: Db, org: OrgId): Promise<boolean> => {
+  const settings = await db
+    .selectFrom('organizations')
+    .select(sql<boolean>`phi_mode AND redaction`.as('redacts'))
+    .where('id', '=', org)
+    .executeTakeFirst()
+  return settings?.redacts ?? true
+}
+
+/** The values and comments may be long and are not needed to tell which keys there are. */
+export const listMetricKeys = (db: Db, org: OrgId, conversationIds: string[]) =>
+  db
+    .selectFrom('customer_metrics')
+    .select(['conversation_id as conversationId', sql<string[]>`array_agg(key)`.as('keys')])
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', sql<string>`ANY(${conversationIds}::uuid[])`)
+    .groupBy('conversation_id')
+    .execute()
+
+/** In one order, so that two batches never wait for each other in a circle. The last of a key wins. */
+const lastOfEach = (rows: MetricRow[]): MetricRow[] => {
+  const last = new Map(rows.map((row) => [`${row.conversationId} ${row.key}`, row]))
+  return [...last].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+}
+
+const columnOf = (rows: MetricRow[], type: string, read: (row: MetricRow) => string | null): RawBuilder<unknown> =>
+  sql`${rows.map(read)}::${sql.raw(type)}[]`
+
+/**
+ * Writes what is new or different; tells what it was to each row that it wrote. A row that says what is stored already
+ * is left alone. The conversations exist, which their locks or their insert make sure of.
+ */
+export const writeMetrics = async (trx: Db, org: OrgId, given: MetricRow[]) => {
+  if (given.length === 0) return []
+  const rows = lastOfEach(given)
+  const { rows: written } = await sql<{ conversationId: string; key: string; created: boolean }>`
+    INSERT INTO customer_metrics AS m (organization_id, conversation_id, key, value, comment)
+    SELECT ${org}::uuid, g.conversation_id, g.key, g.value, g.comment
+    FROM unnest(
+      ${columnOf(rows, 'uuid', (row) => row.conversationId)}, ${columnOf(rows, 'text', (row) => row.key)},
+      ${columnOf(rows, 'jsonb', (row) => JSON.stringify(row.value))}, ${columnOf(rows, 'text', (row) => row.comment)}
+    ) AS g(conversation_id, key, value, comment)
+    ON CONFLICT ON CONSTRAINT customer_metrics_pkey
+    DO UPDATE SET value = excluded.value, comment = excluded.comment, updated_at = excluded.updated_at
+    WHERE (m.value, m.comment) IS DISTINCT FROM (excluded.value, excluded.comment)
+    RETURNING conversation_id AS "conversationId", key, (xmax = 0) AS created`.execute(trx)
+  return written
+}
+
+/** The conversations of which any metric changed. */
+export const upsertMetrics = async (trx: Db, org: OrgId, rows: MetricRow[]): Promise<string[]> => [
+  ...new Set((await writeMetrics(trx, org, rows)).map(({ conversationId }) => conversationId)),
+]

@@ -1,0 +1,135 @@
+import type { Deps } from '../../deps.ts'
+import { enqueueMetricRules } from '../../evaluations/jobs.ts'
+import { recordAudit } from '../../platform/audit/record.ts'
+import { notFound } from '../../platform/errors.ts'
+import type { App } from '../../platform/http/http.ts'
+import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../../platform/http/schemas.ts'
+import { conversationExists, deleteMetric, getMetric, listMetrics } from './queries.ts'
+import { Metric, MetricBatch, MetricBatchAnswer, MetricParams, MetricUpdate } from './schema.ts'
+import { writeBatch, writeMetric } from './write.ts'
+
+const tags = ['Customer Metrics']
+
+export const customerMetrics = (app: App, deps: Deps): void => {
+  const { db, config } = deps
+  app.get(
+    '/v1/conversations/:id/metrics',
+    {
+      config: { access: { role: 'viewer', entitlement: 'metrics' } },
+      schema: {
+        tags,
+        operationId: 'listCustomerMetrics',
+        summary: 'List the metrics of a conversation, by key',
+        description: 'These are the values that you sent, not the results of monitors.',
+        params: IdParams,
+        querystring: PageQuery,
+        response: answers({ 200: Page(Metric) }, 401, 403, 404),
+      },
+    },
+    async ({ actor, params, query }) => {
+      const answer = await app.paging.page(
+        query,
+        ['customer-metrics', actor.org, params.id.toLowerCase()],
+        (page) => listMetrics(db, actor.org, params.id, page),
+        ({ key }) => key,
+      )
+      if (answer.data.length === 0 && !(await conversationExists(db, actor.org, params.id))) throw notFound()
+      return answer
+    },
+  )
+
+  app.get(
+    '/v1/conversations/:id/metrics/:key',
+    {
+      config: { access: { role: 'viewer', entitlement: 'metrics' } },
+      schema: {
+        tags,
+        operationId: 'getCustomerMetric',
+        summary: 'Get a metric of a conversation',
+        description: 'The value and comment that were last set.',
+        params: MetricParams,
+        querystring: NoQuery,
+        response: answers({ 200: Metric }, 401, 403, 404),
+      },
+    },
+    ({ actor, params }) => getMetric(db, actor.org, params.id, params.key),
+  )
+
+  app.put(
+    '/v1/conversations/:id/metrics/:key',
+    {
+      config: { access: { role: 'member', entitlement: 'metrics' } },
+      schema: {
+        tags,
+        operationId: 'putCustomerMetric',
+        summary: 'Set a metric of a conversation',
+        description: 'Value and comment take the place of those before. A conversation has at most 200 metrics.',
+        params: MetricParams,
+        querystring: NoQuery,
+        body: MetricUpdate,
+        response: answers({ 200: Metric, 201: Metric }, 400, 401, 403, 404, 409),
+      },
+    },
+    async ({ actor, params, body }, reply) => {
+      const { id, key } = params
+      const { made, metric } = await db.transaction().execute(async (trx) => {
+        const row = { conversationId: id.toLowerCase(), key, value: body.value, comment: body.comment ?? null }
+        const isNew = await writeMetric(trx, actor.org, row)
+        await enqueueMetricRules(deps, trx, actor.org, [row.conversationId])
+        await recordAudit(trx, actor, 'conversation.metric', { type: 'conversation', id })
+        return { made: isNew, metric: await getMetric(trx, actor.org, id, key) }
+      })
+      if (made) reply.header('location', `/v1/conversations/${id}/metrics/${encodeURIComponent(key)}`)
+      return reply.code(made ? 201 : 200).send(metric)
+    },
+  )
+
+  app.delete(
+    '/v1/conversations/:id/metrics/:key',
+    {
+      config: { access: { role: 'member', entitlement: 'metrics' } },
+      schema: {
+        tags,
+        operationId: 'deleteCustomerMetric',
+        summary: 'Delete a metric of a conversation',
+        description: 'Answers 404 if the conversation has no metric with this key.',
+        params: MetricParams,
+        querystring: NoQuery,
+        response: answers({ 204: Empty }, 401, 403, 404),
+      },
+    },
+    async ({ actor, params }, reply) => {
+      await db.transaction().execute(async (trx) => {
+        await deleteMetric(trx, actor.org, params.id, params.key)
+        await enqueueMetricRules(deps, trx, actor.org, [params.id.toLowerCase()])
+        await recordAudit(trx, actor, 'conversation.delete-metric', { type: 'conversation', id: params.id })
+      })
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.post(
+    '/v1/customer-metrics',
+    {
+      bodyLimit: config.limits.documentBytes,
+      config: { access: { role: 'member', entitlement: 'metrics' }, list: 'metrics' },
+      schema: {
+        tags,
+        operationId: 'createCustomerMetrics',
+        summary: 'Set metrics of many conversations, and say of each what became of it',
+        description:
+          'Of several for one key of a conversation the last wins, and all of them tell what became of the key.',
+        querystring: NoQuery,
+        body: MetricBatch,
+        response: answers({ 200: MetricBatchAnswer }, 400, 401, 403),
+      },
+    },
+    async ({ actor, body }) =>
+      db.transaction().execute(async (trx) => {
+        const { data, changed } = await writeBatch(deps, trx, actor.org, body.metrics)
+        await enqueueMetricRules(deps, trx, actor.org, changed)
+        await recordAudit(trx, actor, 'conversation.metrics')
+        return { data }
+      }),
+  )
+}

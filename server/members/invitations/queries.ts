@@ -1,0 +1,21 @@
+import type { Db, OrgId } from '../../platform/db/database.ts'
+
+type NewInvitation = {
+  id: string
+  memberId: string
+  tokenHash: string
+  expiresAt: Date
+  createdAt: Date
+  byOperator: boolean
+}
+
+/** The member's only invitation: a former one ends with it. */
+export const replaceInvitation = (db: Db, org: OrgId, invitation: NewInvitation) => {
+  const { id, memberId, tokenHash, expiresAt, createdAt, byOperator } = invitation
+  const link = { id, token_hash: tokenHash, expires_at: expiresAt, created_at: createdAt, by_operator: byOperator }
+  return db
+    .insertInto('invitations')
+    .values({ organization_id: org, member_id: memberId, ...link })
+    .onConflict((conflict) => conflict.constraint('invitations_member_key').doUpdateSet({ ...link, accepted_at: null }))
+    .execute()
+}

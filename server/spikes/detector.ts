@@ -1,0 +1,249 @@
+// Whether the rate of a monitor has risen: fed hour by hour, it says since when. Pure; docs/decisions/0012-spikes.md
+// says why it is as it is and what was measured.
+
+import { share } from '../statistics/agreement.ts'
+import {
+  addGroup,
+  addSpreads,
+  type Counts,
+  correlation,
+  emptySpread,
+  type Group,
+  independent,
+  type Spread,
+  scaleSpread,
+} from './spread.ts'
+
+/** Scored results of calls that began in one hour, which is counted from 1970 in UTC. At least one. */
+export type Hour = Counts & { hour: number }
+
+/** What ordinary hours said. */
+type Tally = Counts & {
+  /** What the calls are worth when it is known how days differ. */
+  independentCalls: number
+  hours: Spread
+  thirds: Spread
+  days: Spread
+}
+
+/** That the rate has risen so many times: for each rise there is one. */
+type Suspicion = {
+  /** The logarithm of an e-value, of the days before the present one. */
+  evidence: number
+  /** Of the present day. */
+  today: Counts
+  /** The hour with which it began; null when there is none. */
+  since: number | null
+}
+
+export type Detector = {
+  /** Stored ones of another form are of no use. */
+  form: number
+  firstHour: number | null
+  lastHour: number | null
+  baseline: Tally
+  /** Hours that are suspected: they join the baseline when nothing comes of it. */
+  pending: Tally
+  /** The present third of a day and the present day, as far as they are known. */
+  third: Group
+  day: Group
+  /** In the order of `rises`. */
+  suspicions: Suspicion[]
+  /** While the rate is raised. */
+  spike: { since: number } | null
+}
+
+/** Times the odds: what a suspicion is of. */
+const rises = [1.5, 2, 4, 8]
+
+/** A rate that stays as it was reaches it in one year of twenty at most: so many hours there are in them. */
+const alarm = Math.log(20 * 365 * 24)
+/** Raised no more. */
+const calm = alarm / 2
+
+const learningHours = 7 * 24
+const learningCalls = 100
+
+/** The baseline forgets half of what is so old, in days with calls, but keeps so many calls of the rarer kind. */
+const halfLifeDays = 28
+const leastKept = 200
+
+/** No two hours or days are alike: the standard deviation of their log odds, at least. */
+const leastSpread = 0.05
+
+const emptyTally: Tally = {
+  affected: 0,
+  calls: 0,
+  independentCalls: 0,
+  hours: emptySpread,
+  thirds: emptySpread,
+  days: emptySpread,
+}
+
+const emptyGroup: Group = { affected: 0, calls: 0, squares: 0 }
+
+const unsuspected: Suspicion = { evidence: 0, today: { affected: 0, calls: 0 }, since: null }
+
+export const newDetector: Detector = {
+  form: 1,
+  firstHour: null,
+  lastHour: null,
+  baseline: emptyTally,
+  pending: emptyTally,
+  third: emptyGroup,
+  day: emptyGroup,
+  suspicions: rises.map(() => unsuspected),
+  spike: null,
+}
+
+const addTallies = (a: Tally, b: Tally): Tally => ({
+  affected: a.affected + b.affected,
+  calls: a.calls + b.calls,
+  independentCalls: a.independentCalls + b.independentCalls,
+  hours: addSpreads(a.hours, b.hours),
+  thirds: addSpreads(a.thirds, b.thirds),
+  days: addSpreads(a.days, b.days),
+})
+
+const forgetDay = (tally: Tally): Tally => {
+  if (Math.min(tally.affected, tally.calls - tally.affected) <= leastKept) return tally
+  const factor = 0.5 ** (1 / halfLifeDays)
+  return {
+    affected: tally.affected * factor,
+    calls: tally.calls * factor,
+    independentCalls: tally.independentCalls * factor,
+    hours: scaleSpread(tally.hours, factor),
+    thirds: scaleSpread(tally.thirds, factor),
+    days: scaleSpread(tally.days, factor),
+  }
+}
+
+const addCounts = <T extends Counts>(counts: T, more: Counts): T => ({
+  ...counts,
+  affected: counts.affected + more.affected,
+  calls: counts.calls + more.calls,
+})
+
+const worth = ({ affected, calls }: Counts, correlated: number): Counts => {
+  const factor = calls === 0 ? 0 : independent(calls, correlated) / calls
+  return { affected: affected * factor, calls: calls * factor }
+}
+
+/** What the baseline leads one to expect. */
+const modelOf = ({ affected, calls, independentCalls, hours, thirds, days }: Tally) => {
+  const rate = (affected + 0.5) / (calls + 1)
+  const least = leastSpread ** 2 * rate * (1 - rate)
+  const known = Math.max(1, independentCalls)
+  // What is not known better speaks for the baseline: its rate counts as high as it may be.
+  const expected = share(rate * known, known)?.high ?? rate
+  return {
+    hourly: Math.max(least, correlation(hours, rate)),
+    // A rhythm of the day is a spread of its thirds.
+    daily: Math.max(least, correlation(days, rate), correlation(thirds, rate)),
+    /** What each call says for a rise, by its logarithm. */
+    rises: rises.map((times) => {
+      // In place of dividing by 1 - expected, which may be 0.
+      const notAffected = -Math.log1p(expected * (times - 1))
+      return { affected: Math.log(times) + notAffected, notAffected }
+    }),
+  }
+}
+
+type Model = ReturnType<typeof modelOf>
+
+const evidenceOf = ({ evidence, today }: Suspicion, rise: number, { rises, daily }: Model): number => {
+  const said = rises[rise]
+  if (!said) throw new Error('A suspicion of an unknown rise')
+  const { affected, calls } = worth(today, daily)
+  return evidence + affected * said.affected + (calls - affected) * said.notAffected
+}
+
+/** The mean of e-values is one too. */
+const logMean = (logs: number[]): number => {
+  const most = Math.max(...logs)
+  return most + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - most), 0) / logs.length)
+}
+
+/** Ends the third of the day and the day that are over when the hour begins. */
+const turnTo = (detector: Detector, hour: number): Detector => {
+  const { lastHour } = detector
+  if (lastHour === null) return { ...detector, firstHour: hour, lastHour: hour }
+  let { baseline, pending, third, day, suspicions } = detector
+  if (Math.floor(hour / 8) !== Math.floor(lastHour / 8)) {
+    if (third.calls > 0) pending = { ...pending, thirds: addGroup(pending.thirds, third) }
+    third = emptyGroup
+  }
+  if (Math.floor(hour / 24) !== Math.floor(lastHour / 24)) {
+    const model = modelOf(baseline)
+    if (day.calls > 0) {
+      const independentCalls = pending.independentCalls + independent(day.calls, model.daily)
+      pending = { ...pending, independentCalls, days: addGroup(pending.days, day) }
+    }
+    day = emptyGroup
+    suspicions = suspicions.map((suspicion, rise) => ({
+      ...unsuspected,
+      evidence: evidenceOf(suspicion, rise, model),
+      since: suspicion.since,
+    }))
+    baseline = forgetDay(baseline)
+  }
+  return { ...detector, lastHour: hour, baseline, pending, third, day, suspicions }
+}
+
+const isReady = ({ firstHour, baseline }: Detector, hour: number): boolean =>
+  firstHour !== null && hour - firstHour >= learningHours && baseline.calls >= learningCalls
+
+/** As after the end of a spike: its hours are in no baseline. */
+export const withoutSpike = (detector: Detector): Detector => ({
+  ...detector,
+  pending: emptyTally,
+  third: emptyGroup,
+  day: emptyGroup,
+  suspicions: newDetector.suspicions,
+  spike: null,
+})
+
+/** Looks at the suspicions after an hour that is counted in them. */
+const judge = (detector: Detector, model: Model): Detector => {
+  const evidence = detector.suspicions.map((suspicion, rise) => evidenceOf(suspicion, rise, model))
+  const total = logMean(evidence)
+  if (detector.spike && total < calm) return withoutSpike(detector)
+  if (total >= alarm) {
+    const strongest = detector.suspicions[evidence.indexOf(Math.max(...evidence))]
+    // More than enough is not remembered, so that the end is seen as soon as the beginning was.
+    const beyond = total - alarm
+    const suspicions = detector.suspicions.map((one) => ({ ...one, evidence: one.evidence - beyond }))
+    const spike = detector.spike ?? { since: strongest?.since ?? detector.lastHour ?? 0 }
+    return { ...detector, suspicions, spike }
+  }
+  if (detector.spike) return detector
+  const suspicions = detector.suspicions.map((one, rise) => ((evidence[rise] ?? 0) > 0 ? one : unsuspected))
+  return { ...detector, suspicions }
+}
+
+/** Counts the next hour that has calls. Hours come in their order, each once. */
+export const observe = (before: Detector, { hour, ...counts }: Hour): Detector => {
+  const turned = turnTo(before, hour)
+  const model = modelOf(turned.baseline)
+  const ready = isReady(turned, hour)
+  const worthOfHour = worth(counts, model.hourly)
+  const part: Group = { ...worthOfHour, squares: worthOfHour.calls ** 2 }
+  const addPart = (group: Group): Group => ({ ...addCounts(group, part), squares: group.squares + part.squares })
+  const hours = addGroup(turned.pending.hours, { ...counts, squares: counts.calls })
+  const counted: Detector = {
+    ...turned,
+    pending: { ...addCounts(turned.pending, counts), hours },
+    third: addPart(turned.third),
+    day: addPart(turned.day),
+    suspicions: ready
+      ? turned.suspicions.map(({ evidence, today, since }) => ({
+          evidence,
+          today: addCounts(today, worthOfHour),
+          since: since ?? hour,
+        }))
+      : turned.suspicions,
+  }
+  const judged = ready ? judge(counted, model) : counted
+  if (judged.suspicions.some(({ since }) => since !== null)) return judged
+  return { ...judged, baseline: addTallies(judged.baseline, judged.pending), pending: emptyTally }
+}

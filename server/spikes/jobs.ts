@@ -1,0 +1,23 @@
+import type { Deps } from '../deps.ts'
+import { eachOfPages } from '../platform/jobs/attempt-each.ts'
+import { currentTime, defineSweep } from '../platform/jobs/define-sweep.ts'
+import { listDueMonitors, listDueOrganizationsAllOrgs } from './queries.ts'
+import { detectInMonitor, rangeAt } from './step.ts'
+
+const monitorsAtOnce = 100
+
+/** Looks each hour whether the rate of a monitor has risen. */
+export const detectSpikes = defineSweep({
+  name: 'monitor.detect-spikes',
+  schedule: '5 * * * *',
+  time: currentTime,
+  timeoutSeconds: 55 * 60,
+  listOrganizations: ({ db }: Deps, now) => listDueOrganizationsAllOrgs(db, rangeAt(now)),
+  listItems: ({ db }, { org, now, after }) =>
+    eachOfPages(monitorsAtOnce, (page) => listDueMonitors(db, org, rangeAt(now), page), after),
+  sweepItem: async (deps, { id }, { org, now, attempt }) => {
+    const detect = () =>
+      attempt.transaction((trx) => detectInMonitor(deps, trx, org, id, { now, jobId: attempt.jobId }))
+    while (await detect()) attempt.signal.throwIfAborted()
+  },
+})

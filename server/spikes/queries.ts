@@ -1,0 +1,133 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Page } from '../platform/http/paging.ts'
+
+/** From the earliest call that is looked at to the end of the last hour that is closed. */
+export type Range = { since: Date; until: Date }
+
+/**
+ * Whether monitor `m` of that organization, with its state `s`, has results that are not counted yet. A new version waits
+ * for its backfill, because the history is what it is compared with. One index lookup per monitor.
+ */
+const isDue = (org: OrgId | RawBuilder<OrgId>, { since, until }: Range): RawBuilder<boolean> => sql`
+  m.enabled AND m.deleted_at IS NULL
+  AND coalesce((
+    SELECT true FROM monitor_results r
+    WHERE r.organization_id = ${org} AND r.monitor_id = m.id
+      AND r.call_started_at >= greatest(s.next_hour, ${since}::timestamptz) AND r.call_started_at < ${until}::timestamptz
+      AND r.monitor_version = m.current_version AND r.status = 0
+    LIMIT 1), false)
+  AND (s.monitor_id IS NOT NULL OR NOT EXISTS (
+    SELECT 1 FROM evaluation_runs e
+    WHERE e.organization_id = ${org} AND e.monitor_id = m.id
+      AND e.kind = 'backfill' AND e.status IN ('queued', 'running')))`
+
+const monitorsWithState = sql`
+  monitors m LEFT JOIN monitor_spike_states s ON s.organization_id = m.organization_id AND s.monitor_id = m.id
+    AND s.monitor_version = m.current_version`
+
+export const listDueOrganizationsAllOrgs = async (db: Db, range: Range): Promise<{ id: OrgId }[]> => {
+  const { rows } = await sql<{ id: OrgId }>`
+    SELECT o.id FROM organizations o JOIN ${monitorsWithState} ON m.organization_id = o.id
+    WHERE o.monitors AND o.suspended_at IS NULL AND ${isDue(sql`m.organization_id`, range)}
+    GROUP BY o.id`.execute(db)
+  return rows
+}
+
+export const listDueMonitors = async (db: Db, org: OrgId, range: Range, { limit, after }: Page) => {
+  const { rows } = await sql<{ id: string }>`
+    SELECT m.id FROM ${monitorsWithState}
+    WHERE m.organization_id = ${org} AND (${after ?? null}::uuid IS NULL OR m.id > ${after ?? null}::uuid)
+      AND ${isDue(org, range)}
+    ORDER BY m.id LIMIT ${limit}`.execute(db)
+  return rows
+}
+
+export type SpikeState = {
+  version: number
+  /** Calls that began before are counted. */
+  nextHour: Date
+  /** As JSON. */
+  detector: object
+  /** Of the spike that is going on. */
+  findingId: string | null
+}
+
+const columnsOf = ({ version, nextHour, detector, findingId }: SpikeState) => ({
+  monitor_version: version,
+  next_hour: nextHour,
+  detector: JSON.stringify(detector),
+  finding_id: findingId,
+})
+
+/** The state of a monitor, for this transaction alone; the one given where there was none. */
+export const holdState = async (trx: Db, org: OrgId, monitorId: string, first: SpikeState): Promise<SpikeState> => {
+  await trx
+    .insertInto('monitor_spike_states')
+    .values({ organization_id: org, monitor_id: monitorId, ...columnsOf(first) })
+    .onConflict((conflict) => conflict.constraint('monitor_spike_states_pkey').doNothing())
+    .execute()
+  return trx
+    .selectFrom('monitor_spike_states')
+    .select([
+      'monitor_version as version',
+      'next_hour as nextHour',
+      sql<object>`detector`.as('detector'),
+      'finding_id as findingId',
+    ])
+    .where('organization_id', '=', org)
+    .where('monitor_id', '=', monitorId)
+    .forUpdate()
+    .executeTakeFirstOrThrow()
+}
+
+export const saveState = (trx: Db, org: OrgId, monitorId: string, state: SpikeState) =>
+  trx
+    .updateTable('monitor_spike_states')
+    .set(columnsOf(state))
+    .where('organization_id', '=', org)
+    .where('monitor_id', '=', monitorId)
+    .execute()
+
+/** Scored results of one version of a monitor, by the start of the calls. The primary key tells all that is asked of them. */
+type Span = { monitorId: string; version: number; since: Date; until: Date }
+
+const scored = (db: Db, org: OrgId, { monitorId, version, since, until }: Span) =>
+  db
+    .selectFrom('monitor_results')
+    .where('organization_id', '=', org)
+    .where('monitor_id', '=', monitorId)
+    .where('call_started_at', '>=', since)
+    .where('call_started_at', '<', until)
+    .where('monitor_version', '=', version)
+    .where('status', '=', 0)
+
+/** Of each hour that has calls, in their order. */
+export const listHours = (db: Db, org: OrgId, span: Span) =>
+  scored(db, org, span)
+    .select([
+      sql<Date>`date_bin('1 hour', call_started_at, '1970-01-01Z')`.as('start'),
+      ({ fn }) => fn.countAll<number>().as('calls'),
+      sql<number>`sum(result)`.as('affected'),
+    ])
+    .groupBy('start')
+    .orderBy('start')
+    .execute()
+
+export const countScored = (db: Db, org: OrgId, span: Span) =>
+  scored(db, org, span)
+    .select([({ fn }) => fn.countAll<number>().as('calls'), sql<number>`coalesce(sum(result), 0)`.as('affected')])
+    .executeTakeFirstOrThrow()
+
+/** The newest first. */
+export const listAffected = async (db: Db, org: OrgId, span: Span, limit: number): Promise<string[]> => {
+  const rows = await scored(db, org, span)
+    .select('conversation_id as id')
+    // A literal, as the condition of the index that finds them is one.
+    .where('result', '=', sql.lit(1))
+    .orderBy('call_started_at', 'desc')
+    .orderBy('conversation_id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,165 @@
+import type { Deps } from '../deps.ts'
+import { fileSpike } from '../findings/file.ts'
+import { followFinding } from '../findings/hold.ts'
+import { findMonitors } from '../monitors/queries.ts'
+import { recordServiceAudit } from '../platform/audit/record.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import { describeRise } from './describe.ts'
+import { type Detector, type Hour, newDetector, observe, withoutSpike } from './detector.ts'
+import { countScored, holdState, listAffected, listHours, type Range, type SpikeState, saveState } from './queries.ts'
+
+const hourMs = 60 * 60 * 1_000
+
+/** Late results still count for so long after the end of their hour. */
+const closingHours = 2
+/** What lies longer back is no history any more. */
+const historyHours = 56 * 24
+/** How much one transaction reads. */
+const hoursOfStep = 7 * 24
+/** A spike that was over so long ago is no news. */
+const newsHours = 7 * 24
+const attachedAtOnce = 100
+
+const startOf = (hour: number): Date => new Date(hour * hourMs)
+const hourOf = (instant: Date): number => Math.floor(instant.getTime() / hourMs)
+const nextHourOf = (instant: Date): number => Math.ceil(instant.getTime() / hourMs)
+
+/** The calls that are looked at: up to the last hour that is closed. */
+export const rangeAt = (now: Date): Range => {
+  const until = hourOf(now) - closingHours
+  return { since: startOf(until - historyHours), until: startOf(until) }
+}
+
+type State = SpikeState & { detector: Detector }
+
+const newState = (version: number, nextHour: Date): State => ({
+  version,
+  nextHour,
+  detector: newDetector,
+  findingId: null,
+})
+
+const latest = (...instants: Date[]): Date => new Date(Math.max(...instants.map(Number)))
+
+/** What is stored, as far as it still holds. */
+const readState = (stored: SpikeState, version: number, { since }: Range): State => {
+  // Only the detector's own form tells what the rest is.
+  const detector = stored.detector as Detector
+  const holds = stored.version === version && detector.form === newDetector.form && stored.nextHour >= since
+  return holds ? { ...stored, detector } : newState(version, since)
+}
+
+/**
+ * When people close the finding of a spike it is over. What was resolved is watched for again, from then on; what was
+ * ignored is how it is now, and is learnt. One that was merged is what it was merged into.
+ */
+const heedClosing = async (trx: Db, org: OrgId, state: State, { since }: Range): Promise<State> => {
+  if (state.findingId === null) return state
+  const { status, statusChangedAt } = await followFinding(trx, org, state.findingId)
+  if (status === 'resolved') {
+    const nextHour = latest(state.nextHour, startOf(nextHourOf(statusChangedAt)))
+    return { ...state, nextHour, detector: withoutSpike(state.detector), findingId: null }
+  }
+  if (status === 'ignored') {
+    const { spike } = state.detector
+    return newState(state.version, spike ? latest(since, startOf(spike.since)) : state.nextHour)
+  }
+  return state
+}
+
+type Raised = { since: number; until: number; baseline: number }
+
+/** Counts the hours, and tells when the rate was raised. */
+const follow = (before: Detector, hours: Hour[], newsFrom: number) => {
+  let detector = before
+  const raised: Raised[] = []
+  for (const hour of hours) {
+    detector = observe(detector, hour)
+    if (!detector.spike || hour.hour < newsFrom) continue
+    const { spike, baseline } = detector
+    const last = raised.at(-1)
+    if (last?.since === spike.since) last.until = hour.hour + 1
+    else raised.push({ since: spike.since, until: hour.hour + 1, baseline: baseline.affected / baseline.calls })
+  }
+  return { detector, raised }
+}
+
+type Monitor = { id: string; name: string }
+
+type Step = { now: Date; jobId: string }
+
+type StepDeps = Pick<Deps, 'jobs' | 'clock'>
+
+/** The finding that tells of the spike, if it is told. */
+const report = async (
+  deps: StepDeps,
+  trx: Db,
+  org: OrgId,
+  monitor: Monitor,
+  state: State,
+  raised: Raised,
+  { now, jobId }: Step,
+): Promise<string | null> => {
+  const span = {
+    monitorId: monitor.id,
+    version: state.version,
+    since: startOf(raised.since),
+    until: startOf(raised.until),
+  }
+  // What somebody took off the finding stays off.
+  const since = state.findingId === null ? span.since : latest(span.since, state.nextHour)
+  const filed = await fileSpike(deps, trx, org, {
+    monitorId: monitor.id,
+    now,
+    affected: () => listAffected(trx, org, { ...span, since }, attachedAtOnce),
+    tell: async () => {
+      const counts = await countScored(trx, org, span)
+      return describeRise({
+        ...counts,
+        monitor: monitor.name,
+        version: state.version,
+        since: span.since,
+        baseline: raised.baseline,
+      })
+    },
+  })
+  if (filed?.news) {
+    const job = { kind: 'service', keyId: null, requestId: jobId } as const
+    const action = filed.news === 'created' ? 'finding.create' : 'finding.reopen'
+    await recordServiceAudit(trx, org, job, action, { type: 'finding', id: filed.id })
+  }
+  return filed?.id ?? null
+}
+
+/**
+ * Counts the next hours of a monitor that are closed, each once, and files what they show: one transaction. Tells
+ * whether there are more.
+ */
+export const detectInMonitor = async (
+  deps: StepDeps,
+  trx: Db,
+  org: OrgId,
+  monitorId: string,
+  step: Step,
+): Promise<boolean> => {
+  const [monitor] = await findMonitors(trx, org, [monitorId])
+  if (!monitor?.enabled) return false
+  const range = rangeAt(step.now)
+  const stored = await holdState(trx, org, monitorId, newState(monitor.number, range.since))
+  const state = await heedClosing(trx, org, readState(stored, monitor.number, range), range)
+
+  const until = Math.min(hourOf(range.until), hourOf(state.nextHour) + hoursOfStep)
+  const span = { monitorId, version: state.version, since: state.nextHour, until: startOf(until) }
+  const newsFrom = hourOf(range.until) - newsHours
+  const hours = (await listHours(trx, org, span)).map(({ start, ...counts }) => ({ hour: hourOf(start), ...counts }))
+  const { detector, raised } = follow(state.detector, hours, newsFrom)
+  let { findingId } = state
+  for (const one of raised) findingId = await report(deps, trx, org, monitor, { ...state, findingId }, one, step)
+  await saveState(trx, org, monitorId, {
+    version: state.version,
+    nextHour: latest(state.nextHour, startOf(until)),
+    detector,
+    findingId: detector.spike ? findingId : null,
+  })
+  return until < hourOf(range.until)
+}

@@ -1,0 +1,63 @@
+// Shares and agreement with 95 % intervals: numbers in, numbers out.
+
+import { wilsonOf } from './proportions.ts'
+
+export type Estimate = { value: number; low: number; high: number }
+
+/** The 0.975 quantile of the normal distribution. */
+const z = 1.959963984540054
+
+/** A share of some in all, with Wilson's interval. Counts need not be whole. Of none in all nothing is known. */
+export const share = (some: number, all: number): Estimate | null =>
+  all <= 0 ? null : { value: some / all, ...wilsonOf({ affected: some, all }, z) }
+
+/** What one of two says is affected, and what the other does. */
+export type Matrix = { truePositives: number; falsePositives: number; falseNegatives: number; trueNegatives: number }
+
+const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
+
+/**
+ * Cohen's kappa with its standard error of large samples (Fleiss, Cohen and Everitt 1969), of a square table: what one
+ * says by rows, what the other says by columns.
+ */
+export const cohensKappa = (table: number[][]): { value: number; standardError: number } | null => {
+  const all = sum(table.flat())
+  if (all <= 0) return null
+  const shares = table.map((row) => row.map((count) => count / all))
+  const first = shares.map(sum)
+  const second = shares.map((_, at) => sum(shares.map((row) => row[at] ?? 0)))
+  const of = (shared: number[], at: number) => shared[at] ?? 0
+  const observed = sum(shares.map((row, at) => of(row, at)))
+  const byChance = sum(first.map((part, at) => part * of(second, at)))
+  // Both always say the same one thing: that they agree tells nothing.
+  if (byChance === 1) return null
+  const value = (observed - byChance) / (1 - byChance)
+  const left = 1 - value
+  const agreeing = sum(shares.map((row, at) => of(row, at) * (1 - (of(first, at) + of(second, at)) * left) ** 2))
+  const disagreeing = sum(
+    shares.flatMap((row, i) => row.map((part, j) => (i === j ? 0 : part * (of(second, i) + of(first, j)) ** 2))),
+  )
+  const variance = (agreeing + left ** 2 * disagreeing - (value - byChance * left) ** 2) / (all * (1 - byChance) ** 2)
+  return { value, standardError: Math.sqrt(Math.max(0, variance)) }
+}
+
+const tableOf = ({ truePositives, falsePositives, falseNegatives, trueNegatives }: Matrix, more = 0): number[][] => [
+  [truePositives + more, falsePositives + more],
+  [falseNegatives + more, trueNegatives + more],
+]
+
+/**
+ * Kappa with its interval. The usual one, value ± z standard errors, holds in large samples alone: of 20 pairs that all
+ * agree it is a single point. Half a pair more in each cell mends that; the interval is then stretched to the value.
+ */
+export const kappa = (matrix: Matrix): Estimate | null => {
+  const plain = cohensKappa(tableOf(matrix))
+  const mended = cohensKappa(tableOf(matrix, 0.5))
+  if (!plain || !mended) return null
+  const half = z * mended.standardError
+  return {
+    value: plain.value,
+    low: Math.max(-1, Math.min(plain.value, mended.value - half)),
+    high: Math.min(1, Math.max(plain.value, mended.value + half)),
+  }
+}

@@ -1,0 +1,147 @@
+import Type from 'typebox'
+import type { Deps } from '../../deps.ts'
+import { invalid } from '../../platform/errors.ts'
+import type { App } from '../../platform/http/http.ts'
+import { answers, Choice, Closed, Id, Nullable, Timestamp, TimestampInput } from '../../platform/http/schemas.ts'
+import { share } from '../../statistics/agreement.ts'
+import { newcombe } from '../../statistics/proportions.ts'
+import { countTwoPeriods, listExamples } from './queries.ts'
+
+const dayMs = 24 * 60 * 60_000
+const longestDays = 92
+const mostMonitors = 200
+const alpha = 0.05
+
+const Count = Type.Integer({ minimum: 0 })
+
+const Period = Closed({
+  affected: Count,
+  notAffected: Count,
+  rate: Nullable(
+    Closed(
+      {
+        value: Type.Number({ minimum: 0, maximum: 1 }),
+        low: Type.Number({ minimum: 0, maximum: 1, description: 'The lower end of the 95% interval.' }),
+        high: Type.Number({ minimum: 0, maximum: 1, description: 'The upper end of the 95% interval.' }),
+      },
+      { description: 'Affected among affected and not affected; null if there are none.' },
+    ),
+  ),
+})
+
+const changes = ['higher', 'lower', 'unclear'] as const
+
+const Compared = Closed({
+  monitorId: Id,
+  monitorName: Type.String(),
+  change: Choice(changes, {
+    description:
+      'Whether the affected rate rose or fell. unclear: the interval of the difference includes 0, or data are missing.',
+  }),
+  current: Period,
+  previous: Period,
+  difference: Nullable(
+    Closed(
+      { value: Type.Number(), low: Type.Number(), high: Type.Number() },
+      { description: 'The current rate minus the previous one, with its 95% interval; null if either is unknown.' },
+    ),
+  ),
+  definitionChanged: Type.Boolean({
+    description: 'Whether several versions of the monitor were counted. The change may then be one of its definition.',
+  }),
+  examples: Type.Array(Closed({ conversationId: Id, startedAt: Timestamp, reasoning: Nullable(Type.String()) }), {
+    description: 'The latest affected conversations of the current period.',
+  }),
+})
+
+const PeriodBounds = Closed({ since: Timestamp, until: Timestamp })
+
+const Comparison = Closed(
+  { current: PeriodBounds, previous: PeriodBounds, data: Type.Array(Compared) },
+  { title: 'MonitorComparison' },
+)
+
+const ComparisonQuery = Closed({
+  since: Type.Optional({ ...TimestampInput, description: 'The first instant; 7 days before `until` by default.' }),
+  until: Type.Optional({ ...TimestampInput, description: 'The instant after the last; now by default.' }),
+  examples: Type.Integer({ minimum: 0, maximum: 10, default: 3, description: 'How many for each monitor.' }),
+  monitors: Type.Integer({ minimum: 1, maximum: mostMonitors, default: 20, description: 'How many to return.' }),
+})
+
+type Counted = { affected: number; notAffected: number }
+
+const periodOf = ({ affected, notAffected }: Counted) => ({
+  ...{ affected, notAffected },
+  rate: share(affected, affected + notAffected),
+})
+
+const differenceOf = (previous: Counted, current: Counted) => {
+  const [a, b] = [previous, current].map(({ affected, notAffected }) => ({ affected, all: affected + notAffected }))
+  if (!a?.all || !b?.all) return null
+  return { value: b.affected / b.all - a.affected / a.all, ...newcombe(a, b, alpha) }
+}
+
+const changeOf = (difference: { low: number; high: number } | null): (typeof changes)[number] => {
+  if (difference && difference.low > 0) return 'higher'
+  return difference && difference.high < 0 ? 'lower' : 'unclear'
+}
+
+const readPeriods = (query: { since?: string; until?: string }, now: Date) => {
+  const until = query.until === undefined ? now : new Date(query.until)
+  const since = query.since === undefined ? new Date(until.getTime() - 7 * dayMs) : new Date(query.since)
+  const length = until.getTime() - since.getTime()
+  if (length <= 0) throw invalid(query.until === undefined ? 'since' : 'until', 'must leave time between the two')
+  if (length > longestDays * dayMs) throw invalid('since', `must be at most ${longestDays} days before until`)
+  return { before: new Date(since.getTime() - length), since, until }
+}
+
+export const monitorComparison = (app: App, { db, replica, clock }: Deps): void => {
+  app.get(
+    '/v1/monitors/comparison',
+    {
+      config: { access: { role: 'viewer', entitlement: 'monitors' } },
+      schema: {
+        tags: ['Monitors'],
+        operationId: 'compareMonitors',
+        summary: 'Compare how often monitors were affected with the period before',
+        description:
+          'The period before has the same length. Monitors with the strongest evidence of a rise come first. With many ' +
+          `monitors, 1 in 20 unchanged ones shows a change by chance. At most ${longestDays} days, and the ${mostMonitors} ` +
+          'newest enabled monitors.',
+        querystring: ComparisonQuery,
+        response: answers({ 200: Comparison }, 400, 401, 403),
+      },
+    },
+    async ({ actor, query }) => {
+      const periods = readPeriods(query, clock.now())
+      const { before, since, until } = periods
+      const counted = await replica.read((on) => countTwoPeriods(on, actor.org, periods, mostMonitors))
+      const compared = counted.map((counts) => {
+        const current = { affected: counts.affected, notAffected: counts.notAffected }
+        const previous = { affected: counts.affectedBefore, notAffected: counts.notAffectedBefore }
+        const difference = differenceOf(previous, current)
+        return {
+          ...{ monitorId: counts.id, monitorName: counts.name, change: changeOf(difference) },
+          ...{ current: periodOf(current), previous: periodOf(previous), difference },
+          definitionChanged: counts.lowestVersion !== counts.highestVersion,
+        }
+      })
+      const shown = compared
+        .sort((a, b) => (b.difference?.low ?? -Infinity) - (a.difference?.low ?? -Infinity))
+        .slice(0, query.monitors)
+      const ids = shown.map(({ monitorId }) => monitorId)
+      // They hold what a judge wrote about a conversation, which nobody may read once it is erased.
+      const examples = await listExamples(db, actor.org, ids, { since, until, each: query.examples })
+      return {
+        current: { since, until },
+        previous: { since: before, until: since },
+        data: shown.map((each) => ({
+          ...each,
+          examples: examples
+            .filter(({ monitorId }) => monitorId === each.monitorId)
+            .map(({ conversationId, startedAt, reasoning }) => ({ conversationId, startedAt, reasoning })),
+        })),
+      }
+    },
+  )
+}

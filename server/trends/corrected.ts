@@ -1,0 +1,46 @@
+// The rate of a window as people's reviews of a fair sample correct it, beside what the monitor says.
+
+import { mendedVariance } from '../statistics/arm.ts'
+import { tQuantile } from '../statistics/distributions.ts'
+import { correctArm, fewPeople, type ReviewedUnit } from '../statistics/judge-correction.ts'
+import { wilsonOf } from '../statistics/proportions.ts'
+import { noSums } from '../statistics/sums.ts'
+
+const alpha = 0.05
+
+type Counted = { affected: number; notAffected: number }
+type Reviewed = { judge: number; human: number }
+
+/**
+ * Each call is a unit of its own. Null while too few are reviewed. The interval is Wilson's, of as many calls as people
+ * alone would have to review to be as certain.
+ */
+export const correctedRate = ({ affected, notAffected }: Counted, reviews: Reviewed[]) => {
+  const units = reviews.map(({ judge, human }): ReviewedUnit => {
+    const unreviewed = { unreviewed: 0, unreviewedJudge: 0, unreviewedJudgeSquares: 0 }
+    return { reviewed: 1, human, judge, judgeSquares: judge, products: judge * human, ...unreviewed }
+  })
+  const judgedAffected = reviews.reduce((sum, { judge }) => sum + judge, 0)
+  const [all, others] = [affected + notAffected, affected - judgedAffected]
+  const count = all - reviews.length
+  const sums = {
+    units: count,
+    count,
+    countCount: count,
+    sum: others,
+    squares: others,
+    sumSum: others,
+    sumCount: others,
+  }
+  const corrected = correctArm({ units, others: { ...noSums().a, ...sums } })
+  if (!corrected) return null
+  const { reviewed, mean, variance } = corrected
+  // Of few who affirm, or few where people and the monitor differ, the spread tells too little.
+  const differing = reviews.reduce((sum, { judge, human }) => sum + Math.abs(human - judge), 0)
+  const mended = variance + Math.max(fewPeople(corrected), fewPeople({ human: differing, reviewed }))
+  const rate = Math.min(1, Math.max(0, mean))
+  const ofPeople = mendedVariance(corrected.human, reviewed) / (reviewed + 2)
+  const effective = (reviewed * ofPeople) / mended
+  const interval = wilsonOf({ affected: rate * effective, all: effective }, tQuantile(1 - alpha / 2, reviewed - 1))
+  return { reviewed, shareReviewed: reviewed / all, rate, ...interval }
+}
