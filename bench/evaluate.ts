@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import pg from 'pg'
 import { loadDemo } from '../server/demo/load.ts'
-import { type Deps, openDeps } from '../server/deps.ts'
+import { openDeps, type ServiceDeps } from '../server/deps.ts'
 import { findAsked } from '../server/evaluations/asked.ts'
 import { evaluateConversations, evaluationBatch } from '../server/evaluations/jobs.ts'
 import { listContents, listSubjects } from '../server/evaluations/queries.ts'
@@ -35,7 +35,7 @@ const seconds = async (work: () => Promise<unknown>): Promise<number> => {
 const print = (text: string) => process.stdout.write(`${text}\n`)
 const pad = (cells: (string | number)[]) => cells.map((cell) => String(cell).padStart(14)).join('')
 
-const makeMonitors = async ({ db }: Deps, org: OrgId): Promise<void> => {
+const makeMonitors = async ({ db }: ServiceDeps, org: OrgId): Promise<void> => {
   for (const [kind, expressions] of Object.entries(rules)) {
     for (const [at, expression] of expressions.entries()) {
       const id = newId()
@@ -47,7 +47,7 @@ const makeMonitors = async ({ db }: Deps, org: OrgId): Promise<void> => {
 }
 
 /** All jobs of evaluation, by a worker as the service starts it. */
-const throughJobs = async (deps: Deps, org: OrgId, batches: string[][]): Promise<number> => {
+const throughJobs = async (deps: ServiceDeps, org: OrgId, batches: string[][]): Promise<number> => {
   const { db, jobs } = deps
   await jobs.enqueueMany(
     db,
@@ -75,7 +75,7 @@ const throughJobs = async (deps: Deps, org: OrgId, batches: string[][]): Promise
 }
 
 /** The same work in one lane, each part timed. */
-const inParts = async (deps: Deps, org: OrgId, batches: string[][]) => {
+const inParts = async (deps: ServiceDeps, org: OrgId, batches: string[][]) => {
   const { db, clock } = deps
   const monitors = await listActiveMonitors(db, org)
   const parts = { reading: 0, rules: 0, writing: 0 }
@@ -105,7 +105,7 @@ const inParts = async (deps: Deps, org: OrgId, batches: string[][]) => {
 const database = await openBenchDatabase()
 const log = openLog({ write: () => {} })
 const connection = { connectionString: database.url }
-let deps: Deps | undefined
+let deps: ServiceDeps | undefined
 const client = new pg.Client(connection)
 try {
   await migrate(connection, { log })

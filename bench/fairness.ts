@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { buildApp } from '../server/app.ts'
 import { fetchRecording } from '../server/conversations/recordings/jobs.ts'
-import { type Deps, openDeps } from '../server/deps.ts'
+import { openDeps, type ServiceDeps } from '../server/deps.ts'
 import { evaluateConversations, judge } from '../server/evaluations/jobs.ts'
 import { deliverRun } from '../server/export-schedules/deliver.ts'
 import { generateExport } from '../server/exports/jobs.ts'
@@ -36,7 +36,7 @@ const heavy = (number: number) => ({
 
 type Kind = {
   name: string
-  job: Job<Deps>
+  job: Job<ServiceDeps>
   /** Of the loud one, alone. */
   taskMs: () => Promise<number> | number
   /** Gives the loud one more work than it can do until the next probe; called before each. */

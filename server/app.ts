@@ -13,7 +13,7 @@ import { customerMetrics } from './conversations/metrics/routes.ts'
 import { recordings } from './conversations/recordings/routes.ts'
 import { conversations } from './conversations/routes.ts'
 import { conversationSearch } from './conversations/search/routes.ts'
-import type { Deps } from './deps.ts'
+import type { ServiceDeps } from './deps.ts'
 import { evaluationRuns } from './evaluations/runs/routes.ts'
 import { monitorTrials } from './evaluations/trials/routes.ts'
 import { experimentExports } from './experiments/exports/routes.ts'
@@ -139,7 +139,7 @@ const areas: [name: string, description: string][] = [
 
 const databasePatienceMs = 2_000
 
-const checksOf = (deps: Deps): ReadinessChecks => ({
+const checksOf = (deps: ServiceDeps): ReadinessChecks => ({
   database: async () => {
     await deps.db.selectFrom('organizations').select('id').limit(1).execute()
   },
@@ -157,7 +157,7 @@ const checksOf = (deps: Deps): ReadinessChecks => ({
   },
 })
 
-export const buildApp = (deps: Deps, { overload }: { overload?: Overload } = {}): Promise<App> =>
+export const buildApp = (deps: ServiceDeps, { overload }: { overload?: Overload } = {}): Promise<App> =>
   openHttp({ ...deps, areas, ...(overload && { overload }) }, (app) => {
     for (const addRoutes of resources) addRoutes(app, deps)
     addFiles(app, { blobs: deps.blobs, isOpen: async (org) => !(await isSuspended(deps.db, org)) })
@@ -167,7 +167,7 @@ export const buildApp = (deps: Deps, { overload }: { overload?: Overload } = {})
   })
 
 /** All that a process answers that only works. Who waits for it waits until it takes jobs. */
-export const buildHealthApp = (deps: Deps): Promise<App> => {
+export const buildHealthApp = (deps: ServiceDeps): Promise<App> => {
   const jobs = async () => {
     if (!deps.jobs.isWorking()) throw new ApiError('unavailable', 'The process does not take jobs.')
   }

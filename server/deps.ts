@@ -1,53 +1,32 @@
 import type pg from 'pg'
 import { type Judge, openJudge } from './monitors/judges/judge.ts'
 import { openRules, type Rules } from './monitors/rules/rules.ts'
-import { type Blobs, openBlobs } from './platform/blobs/blobs.ts'
+import { openBlobs } from './platform/blobs/blobs.ts'
 import type { Clock } from './platform/clock.ts'
 import { baseUrlOf, type Config, requestPortOf } from './platform/config.ts'
 import { openDatabaseClock } from './platform/db/clock.ts'
-import { type Database, type Db, openDatabase } from './platform/db/database.ts'
-import { type Listener, openListener } from './platform/db/listen.ts'
-import { openReplica, type Replica } from './platform/db/replica.ts'
-import { type Metrics, openMetrics } from './platform/http/metrics.ts'
-import { type Identity, openIdentity } from './platform/identity/identity.ts'
-import { openSessionCookie, type SessionCookie } from './platform/identity/session-cookie.ts'
-import { type Jobs, openJobs } from './platform/jobs/queue.ts'
+import { openDatabase } from './platform/db/database.ts'
+import { openListener } from './platform/db/listen.ts'
+import { openReplica } from './platform/db/replica.ts'
+import type { Deps } from './platform/deps.ts'
+import { openMetrics } from './platform/http/metrics.ts'
+import { openIdentity } from './platform/identity/identity.ts'
+import { openSessionCookie } from './platform/identity/session-cookie.ts'
+import { openJobs } from './platform/jobs/queue.ts'
 import type { Log } from './platform/log.ts'
-import { type Outbound, openOutbound } from './platform/outbound/outbound.ts'
+import { openOutbound } from './platform/outbound/outbound.ts'
 import { loadSecretKey } from './platform/secrets/secret-key.ts'
-import { openSecrets, type Secrets } from './platform/secrets/secrets.ts'
-import { openSweeps, type Sweeps, trust } from './platform/sweeps.ts'
-import { openTelemetry, type Telemetry } from './platform/telemetry/telemetry.ts'
-import { openThreads, type Threads } from './platform/threads/threads.ts'
+import { openSecrets } from './platform/secrets/secrets.ts'
+import { openSweeps, trust } from './platform/sweeps.ts'
+import { openTelemetry } from './platform/telemetry/telemetry.ts'
+import { openThreads } from './platform/threads/threads.ts'
 import { type Attempts, openAttempts } from './sign-in/attempts/attempts.ts'
 
-/** Everything with a lifetime that a handler or a job may stand on. */
-export type Deps = {
-  config: Config
-  clock: Clock
-  sweeps: Sweeps
-  log: Log
-  database: Database
-  db: Db
-  replica: Replica
-  listener: Listener
-  secrets: Secrets
-  identity: Identity
-  sessionCookie: SessionCookie
+/** What resources use, with what belongs to one of them; closed when the process ends. */
+export type ServiceDeps = Deps & {
   attempts: Attempts
-  jobs: Jobs
-  blobs: Blobs
-  outbound: Outbound
   judge: Judge
   rules: Rules
-  threads: Threads
-  metrics: Metrics
-  telemetry: Telemetry
-  /** Where requests are answered; known once they are, when the port is chosen by the system. And whether it will soon end. */
-  listening: { port: number; draining: boolean }
-  databaseFault: () => string | undefined
-  /** The address that links are made from. */
-  baseUrl: () => string
   close: () => Promise<void>
 }
 
@@ -64,7 +43,7 @@ export type OpenOptions = {
 }
 
 /** What was opened is closed in the reverse order, and where something cannot be opened, what was before it. */
-export const openDeps = async (options: OpenOptions): Promise<Deps> => {
+export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
   const { config, log, connection, applicationName } = options
   await using opened = new AsyncDisposableStack()
   const closing = <T extends { close: () => unknown }>(one: T): T =>
@@ -113,33 +92,29 @@ export const openDeps = async (options: OpenOptions): Promise<Deps> => {
   const telemetry = closing(await openTelemetry({ config, registry: metrics.registry, log }))
   const all = opened.move()
   return {
-    ...{
-      config,
-      clock,
-      attempts,
-      sweeps,
-      log,
-      database,
-      db,
-      replica,
-      listener,
-      secrets,
-      identity,
-      jobs,
-      blobs,
-      outbound,
-      judge,
-      rules,
-      metrics,
-    },
-    ...{
-      threads,
-      telemetry,
-      sessionCookie,
-      listening,
-      baseUrl,
-      databaseFault: options.databaseFault ?? (() => undefined),
-      close: () => all.disposeAsync(),
-    },
+    config,
+    clock,
+    attempts,
+    sweeps,
+    log,
+    database,
+    db,
+    replica,
+    listener,
+    secrets,
+    identity,
+    jobs,
+    blobs,
+    outbound,
+    judge,
+    rules,
+    metrics,
+    threads,
+    telemetry,
+    sessionCookie,
+    listening,
+    baseUrl,
+    databaseFault: options.databaseFault ?? (() => undefined),
+    close: () => all.disposeAsync(),
   }
 }

@@ -4,7 +4,7 @@ import { deleteLogo, sweepLogos } from './companies/jobs.ts'
 import { eraseByRetention } from './conversations/erasure/jobs.ts'
 import { eraseMentions } from './conversations/erasure/mentions.ts'
 import { deleteRecording, fetchRecording, sweepRecordings } from './conversations/recordings/jobs.ts'
-import type { Deps } from './deps.ts'
+import type { ServiceDeps } from './deps.ts'
 import { evaluateConversations, judge } from './evaluations/jobs.ts'
 import { evaluateRun } from './evaluations/runs/jobs.ts'
 import { startCounting } from './experiments/observations/counting.ts'
@@ -31,7 +31,7 @@ import { detectSpikes } from './spikes/jobs.ts'
 import { deliver, sweepWebhooks } from './webhooks/deliveries/jobs.ts'
 
 /** Every job of the product. Processes that only answer requests know them too: they enqueue them. */
-export const jobList: Job<Deps>[] = [
+export const jobList: Job<ServiceDeps>[] = [
   deleteLogo,
   sweepLogos,
   sweepSessions,
@@ -79,7 +79,7 @@ type WorkerOptions = {
 
 export type Worker = { stop: (options: { timeoutMs: number }) => Promise<void> }
 
-export const startWorker = async (deps: Deps, { alone }: WorkerOptions): Promise<Worker> => {
+export const startWorker = async (deps: ServiceDeps, { alone }: WorkerOptions): Promise<Worker> => {
   if (!deps.config.smtp) deps.log.info('e-mails are kept and not sent: EARSHOT_SMTP_URL is not set')
   await deps.jobs.start(jobList, deps, {
     workerId: `${hostname()} ${process.pid} ${newId()}`,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Dispatcher, request as send } from 'undici'
 import { afterAll, inject, onTestFinished, TestRunner } from 'vitest'
 import { buildApp } from '../server/app.ts'
-import { type Deps, openDeps } from '../server/deps.ts'
+import { openDeps, type ServiceDeps } from '../server/deps.ts'
 import { countAll } from '../server/experiments/observations/counting.ts'
 import { loadConfig } from '../server/platform/config.ts'
 import type { App } from '../server/platform/http/http.ts'
@@ -39,7 +39,7 @@ export const fakeClock = () => {
 
 export type TestServer = {
   app: App
-  deps: Deps
+  deps: ServiceDeps
   clock: ReturnType<typeof fakeClock>
   origin: string
   /** Every line that was logged. */

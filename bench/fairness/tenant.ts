@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { buildApp } from '../../server/app.ts'
 import { insertPendingRecordings } from '../../server/conversations/recordings/queries.ts'
-import type { Deps } from '../../server/deps.ts'
+import type { ServiceDeps } from '../../server/deps.ts'
 import { insertMonitor, insertMonitorVersion } from '../../server/monitors/queries.ts'
 import { provisionOrganization } from '../../server/organizations/provision.ts'
 import { newId } from '../../server/platform/ids.ts'
@@ -17,7 +17,7 @@ const batch = 250
 type Size = { conversations: number; turns: number; endpoints: number; schedules: number }
 
 /** An organization with conversations, their results, webhook endpoints, and schedules that write into a bucket. */
-export const makeTenant = async (deps: Deps, app: App, slug: string, outside: string, size: Size) => {
+export const makeTenant = async (deps: ServiceDeps, app: App, slug: string, outside: string, size: Size) => {
   const { db } = deps
   const owner = { email: `${slug}@example.com`, name: 'Owner' }
   const { org, apiKey } = await db

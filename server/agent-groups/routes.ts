@@ -1,5 +1,5 @@
-import type { Deps } from '../deps.ts'
 import { recordAudit } from '../platform/audit/record.ts'
+import type { Deps } from '../platform/deps.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { newId } from '../platform/ids.ts'

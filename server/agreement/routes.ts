@@ -1,5 +1,5 @@
-import type { Deps } from '../deps.ts'
 import { getMonitor } from '../monitors/queries.ts'
+import type { Deps } from '../platform/deps.ts'
 import { invalid } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, Page } from '../platform/http/schemas.ts'

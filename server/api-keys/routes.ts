@@ -1,7 +1,7 @@
-import type { Deps } from '../deps.ts'
 import { getFirstOwner } from '../members/queries.ts'
 import { recordAudit, recordServiceAudit } from '../platform/audit/record.ts'
 import type { OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'

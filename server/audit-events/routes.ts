@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../platform/deps.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Page, PageQuery } from '../platform/http/schemas.ts'
 import { listAuditEvents } from './queries.ts'

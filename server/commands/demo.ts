@@ -3,7 +3,7 @@ import { makeExperiment } from '../demo/experiment.ts'
 import { makeFindings } from '../demo/findings.ts'
 import { loadDemo } from '../demo/load.ts'
 import { makeMonitors } from '../demo/monitors.ts'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../deps.ts'
 import { invitationUrl } from '../members/invitations/invite.ts'
 import { provisionOrganization } from '../organizations/provision.ts'
 import { findOrganizationBySlug, getOrganization } from '../organizations/queries.ts'
@@ -31,7 +31,7 @@ const readAmount = ({ calls, seed }: { calls: string; seed: string }): Amount =>
 const print = (text: string) => process.stdout.write(text)
 
 /** The organization of the demo with a key that works; one that is made now comes with a link to sign in by. */
-const prepare = async (deps: Deps) => {
+const prepare = async (deps: ServiceDeps) => {
   const { db, clock, baseUrl } = deps
   const present = await findOrganizationBySlug(db, slug)
   if (present) {
@@ -55,7 +55,11 @@ const progressOf = (calls: number) => {
   }
 }
 
-const fill = async (deps: Deps, signal: AbortSignal, { calls, seed, printCredentials }: Filling): Promise<void> => {
+const fill = async (
+  deps: ServiceDeps,
+  signal: AbortSignal,
+  { calls, seed, printCredentials }: Filling,
+): Promise<void> => {
   const { org, key, signIn } = await prepare(deps)
   const { createdAt } = await getOrganization(deps.db, org)
   const { dataDir } = deps.config

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../deps.ts'
 import { invitationUrl } from '../members/invitations/invite.ts'
 import { provisionOrganization } from '../organizations/provision.ts'
 import { organizationExists } from '../organizations/queries.ts'
@@ -8,7 +8,7 @@ import { handOver } from './credentials.ts'
 const slug = 'my-organization'
 
 /** Creates the first organization of a fresh embedded instance. Returns what to print about it. */
-export const firstStart = async (deps: Deps, printCredentials: boolean): Promise<string> => {
+export const firstStart = async (deps: ServiceDeps, printCredentials: boolean): Promise<string> => {
   const { db, clock, config, baseUrl } = deps
   if (await organizationExists(db)) return ''
   return db.transaction().execute(async (trx) => {

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Deps, openDeps } from '../deps.ts'
+import { openDeps, type ServiceDeps } from '../deps.ts'
 import { type Config, loadConfig } from '../platform/config.ts'
 import { type ConnectOptions, connectDatabase, refuseSharedReplica } from '../platform/db/connect.ts'
 import type { Embedded } from '../platform/db/embedded.ts'
@@ -16,7 +16,7 @@ import { listStoredSecrets } from './stored-secrets.ts'
 type Options = Pick<ConnectOptions, 'exclusive' | 'onState' | 'patienceMs'> & { command: string; log?: Log }
 
 export type Opened = {
-  deps: Deps
+  deps: ServiceDeps
   /** Whether this process alone has the data directory; never so with an external database. */
   alone: boolean
   close: () => Promise<void>

@@ -1,12 +1,12 @@
 import { createApiKey } from '../api-keys/create.ts'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../deps.ts'
 import { getFirstOwner } from '../members/queries.ts'
 import { recordServiceAudit } from '../platform/audit/record.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
 
 /** A key that acts for the first owner; the operator made it, as the audit log says. */
-export const makeOwnerKey = ({ db, clock }: Deps, org: OrgId, name: string) =>
+export const makeOwnerKey = ({ db, clock }: ServiceDeps, org: OrgId, name: string) =>
   db.transaction().execute(async (trx) => {
     const owner = await getFirstOwner(trx, org)
     const apiKey = await createApiKey(trx, clock, org, owner.userId, { name, role: 'owner' })

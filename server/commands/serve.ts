@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { buildApp, buildHealthApp } from '../app.ts'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../deps.ts'
 import { baseUrlOf, type Config } from '../platform/config.ts'
 import type { EmbeddedState } from '../platform/db/embedded.ts'
 import type { App } from '../platform/http/http.ts'
@@ -40,7 +40,7 @@ const untilEnd = () => {
   return { ended: promise, fail: resolve, pauseUntilAskedAgain }
 }
 
-type Running = { deps: Deps; app: App | undefined; worker: Worker | undefined; close: () => Promise<void> }
+type Running = { deps: ServiceDeps; app: App | undefined; worker: Worker | undefined; close: () => Promise<void> }
 
 /** Resolves with the port, which the system may have chosen. */
 const listen = async (app: App, port: number, host: string): Promise<number> => {
@@ -99,7 +99,7 @@ type ServeOptions = {
   printCredentials: boolean
   accepted?: Accepted
   /** Done once the service is ready, until it ends. */
-  meanwhile?: (deps: Deps, signal: AbortSignal) => Promise<void>
+  meanwhile?: (deps: ServiceDeps, signal: AbortSignal) => Promise<void>
 }
 
 export const serve = async ({ command, printCredentials, accepted, meanwhile }: ServeOptions): Promise<number> => {

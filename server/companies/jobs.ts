@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import type { Deps } from '../deps.ts'
 import { defineFileSweep } from '../platform/blobs/sweep.ts'
+import type { Deps } from '../platform/deps.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
 import { listNamedLogos } from './queries.ts'
 

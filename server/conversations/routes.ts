@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Static } from 'typebox'
-import type { Deps } from '../deps.ts'
 import { recordAudit } from '../platform/audit/record.ts'
+import type { Deps } from '../platform/deps.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoQuery } from '../platform/http/schemas.ts'
 import { readTranscript } from '../transcripts/read.ts'

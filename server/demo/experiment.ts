@@ -1,5 +1,5 @@
 import { findAgents, listVersions } from '../agents/queries.ts'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../deps.ts'
 import { launch } from '../experiments/launch.ts'
 import { listExperiments } from '../experiments/queries.ts'
 import { getFirstOwner } from '../members/queries.ts'
@@ -16,7 +16,11 @@ const ofActor = {
 }
 
 /** Measures the two prompts that run side by side at the end, where nothing is measured yet. */
-export const makeExperiment = async (deps: Deps, org: OrgId, { anchor, calls }: { anchor: Date; calls: number }) => {
+export const makeExperiment = async (
+  deps: ServiceDeps,
+  org: OrgId,
+  { anchor, calls }: { anchor: Date; calls: number },
+) => {
   const split = cast.find(({ splits }) => splits)
   if (!split) return
   await deps.db.transaction().execute(async (trx) => {

@@ -1,7 +1,7 @@
 import { findCompaniesByName, insertCompany } from '../companies/queries.ts'
 import type { Incoming, Outcome } from '../conversations/ingest/incoming.ts'
 import { ingestConversations } from '../conversations/ingest/ingest.ts'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../deps.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
 import { companyNames } from './cast.ts'
@@ -46,7 +46,7 @@ const newest = (calls: Call[]): Call[] =>
   calls.sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime()).slice(0, soundingCalls)
 
 /** Fills an organization. What is there already stays as it is, so a load that was cut off can be run again. */
-export const loadDemo = async (deps: Deps, org: OrgId, options: DemoOptions): Promise<void> => {
+export const loadDemo = async (deps: ServiceDeps, org: OrgId, options: DemoOptions): Promise<void> => {
   const { calls, seed, anchor, signal, onProgress } = options
   const companies = await findOrMakeCompanies(deps.db, org)
   const maker: Maker = { seed, anchor, days: daysFor(calls), companies }

@@ -1,6 +1,6 @@
 import { recordingKind } from '../conversations/recordings/jobs.ts'
 import { findRecording, lockRecordedConversation, storeUploaded } from '../conversations/recordings/queries.ts'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../deps.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
 import type { Turn } from './conversation.ts'
@@ -59,7 +59,11 @@ export const soundOf = (turns: readonly Turn[], durationMs: number): Buffer => {
 export type Sounding = { conversationId: string; turns: readonly Turn[]; durationMs: number }
 
 /** Stores it as an upload would. One that has a recording keeps it. */
-export const storeSound = async (deps: Pick<Deps, 'db' | 'blobs'>, org: OrgId, call: Sounding): Promise<void> => {
+export const storeSound = async (
+  deps: Pick<ServiceDeps, 'db' | 'blobs'>,
+  org: OrgId,
+  call: Sounding,
+): Promise<void> => {
   const { db, blobs } = deps
   const { conversationId, turns, durationMs } = call
   if (await findRecording(db, org, conversationId)) return

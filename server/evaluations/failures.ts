@@ -1,6 +1,6 @@
-import type { Deps } from '../deps.ts'
 import type { StoredMonitor } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import { storeResults } from './store.ts'
 
 const failure = 'the evaluation went wrong, time and again'

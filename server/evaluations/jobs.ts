@@ -1,5 +1,4 @@
 import Type from 'typebox'
-import type { Deps } from '../deps.ts'
 import { areMeasured, findPinned, oneVersionEach } from '../experiments/observations/pinned.ts'
 import type { Evaluation } from '../monitor-results/queries.ts'
 import { findMonitorsAtVersions, hasMetricRules, listActiveMonitors, type StoredMonitor } from '../monitors/queries.ts'
@@ -9,6 +8,7 @@ import { batchesOf } from '../platform/batches.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
 import { findAsked, type Subject } from './asked.ts'
+import type { EvaluationDeps } from './deps.ts'
 import { storeFailures } from './failures.ts'
 import { groupsOf, judgeConversation } from './judge.ts'
 import { listAnswered, listSubjects } from './queries.ts'
@@ -60,7 +60,7 @@ export const judge = defineJob({
   // Longer than a judging takes at worst: twenty windows, each asked about twice, two minutes a request, and its waits.
   // The answers of one that runs out of time are lost, and paid for.
   timeoutSeconds: 2 * 60 * 60,
-  run: async (deps: Deps, { organizationId, round, ...waiting }, attempt) => {
+  run: async (deps: EvaluationDeps, { organizationId, round, ...waiting }, attempt) => {
     // The one who enqueued it wrote the id of an organization.
     const org = organizationId as OrgId
     const { db, jobs, clock } = deps
@@ -150,7 +150,7 @@ export const evaluateConversations = defineJob({
     lacks: Type.Optional(Type.Literal('pinned')),
   }),
   concurrency: 4,
-  run: async (deps: Deps, batch, attempt) => {
+  run: async (deps: EvaluationDeps, batch, attempt) => {
     const { organizationId } = batch
     const org = organizationId as OrgId
     const readAt = deps.clock.now()
@@ -202,10 +202,10 @@ export const evaluateConversations = defineJob({
   },
 })
 
-type EvaluationDeps = Pick<Deps, 'jobs'>
+type EnqueueDeps = Pick<EvaluationDeps, 'jobs'>
 
 const enqueue = async (
-  { jobs }: EvaluationDeps,
+  { jobs }: EnqueueDeps,
   trx: Db,
   org: OrgId,
   ids: string[],
@@ -218,19 +218,19 @@ const enqueue = async (
 }
 
 /** In the transaction that completes them or changes their transcript. */
-export const enqueueEvaluation = (deps: EvaluationDeps, trx: Db, org: OrgId, ids: string[]): Promise<void> =>
+export const enqueueEvaluation = (deps: EnqueueDeps, trx: Db, org: OrgId, ids: string[]): Promise<void> =>
   enqueue(deps, trx, org, ids)
 
 /**
  * In the transaction that changes completed ones in something else: they may come into the arm of an experiment, or into
  * the scope of what it measures.
  */
-export const enqueuePinned = async (deps: EvaluationDeps, trx: Db, org: OrgId, ids: string[]): Promise<void> => {
+export const enqueuePinned = async (deps: EnqueueDeps, trx: Db, org: OrgId, ids: string[]): Promise<void> => {
   if (await areMeasured(trx, org, ids)) await enqueue(deps, trx, org, ids, { lacks: 'pinned' })
 }
 
 /** In the transaction that changes their metrics: the rules that read metrics are asked again. */
-export const enqueueMetricRules = async (deps: EvaluationDeps, trx: Db, org: OrgId, ids: string[]): Promise<void> => {
+export const enqueueMetricRules = async (deps: EnqueueDeps, trx: Db, org: OrgId, ids: string[]): Promise<void> => {
   if (ids.length === 0 || !(await hasMetricRules(trx, org))) return
   await enqueue(deps, trx, org, ids, { reads: 'metrics' })
 }

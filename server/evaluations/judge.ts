@@ -1,6 +1,5 @@
 // Judges: one conversation by some of them, and what it cost.
 
-import type { Deps } from '../deps.ts'
 import type { Evaluation } from '../monitor-results/queries.ts'
 import type { JudgeDefinition, JudgeResult } from '../monitors/judges/definition.ts'
 import type { Paid } from '../monitors/judges/judge.ts'
@@ -10,9 +9,10 @@ import { addSpending, getSpending, type Spent } from '../organizations/spending/
 import type { OrgId } from '../platform/db/database.ts'
 import { readTranscript } from '../transcripts/read.ts'
 import type { Turn } from '../transcripts/turn.ts'
+import type { EvaluationDeps } from './deps.ts'
 import { listContents } from './queries.ts'
 
-type JudgeDeps = Pick<Deps, 'db' | 'judge' | 'clock'>
+type JudgeDeps = Pick<EvaluationDeps, 'db' | 'judge' | 'clock'>
 
 export type JudgeSubject = {
   id: string
@@ -44,7 +44,7 @@ export type Judgement = {
 export const outOfBudget = 'the monthly budget for judges is used up'
 
 /** The monitors that share a request to a model. */
-export const groupsOf = ({ judge }: Pick<Deps, 'judge'>, monitors: StoredMonitor[]): StoredMonitor[][] =>
+export const groupsOf = ({ judge }: Pick<EvaluationDeps, 'judge'>, monitors: StoredMonitor[]): StoredMonitor[][] =>
   judge
     // What was stored had passed the check of its kind.
     .groups(monitors.map((monitor) => ({ monitor, definition: monitor.definition as JudgeDefinition })))

@@ -1,13 +1,14 @@
 // Rules: all of a batch together, in a thread of their own.
-import type { Deps } from '../deps.ts'
+
 import type { Evaluation } from '../monitor-results/queries.ts'
 import type { StoredMonitor } from '../monitors/queries.ts'
 import type { RuleAnswers, RuleSubject } from '../monitors/rules/rules.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import type { Subject } from './asked.ts'
+import type { EvaluationDeps } from './deps.ts'
 import { listContents } from './queries.ts'
 
-type RuleDeps = Pick<Deps, 'db' | 'rules'>
+type RuleDeps = Pick<EvaluationDeps, 'db' | 'rules'>
 
 export type RuleTask = {
   monitors: StoredMonitor[]

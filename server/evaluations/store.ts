@@ -1,7 +1,7 @@
-import type { Deps } from '../deps.ts'
 import { type Evaluation, storeEvaluation } from '../monitor-results/queries.ts'
 import { tellOfResults } from '../monitor-results/tell.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 
 /** Stores what was found, and tells those who wait for it. */
 export const storeResults = async (

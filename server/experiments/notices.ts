@@ -1,8 +1,8 @@
 // What people are told by e-mail: in the transaction of what it tells.
 
-import type { Deps } from '../deps.ts'
 import { fileConcern } from '../findings/file.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import { sendMail } from '../platform/mail/mail.ts'
 import type { Health } from './health.ts'
 import type { StoredExperiment } from './queries.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../platform/deps.ts'
 import { BucketError, openBucket } from '../platform/outbound/bucket.ts'
 import type { Bucket } from './queries.ts'
 

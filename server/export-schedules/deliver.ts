@@ -1,9 +1,9 @@
 // The file of a run on its way into a tenant's bucket.
 import Type from 'typebox'
-import type { Deps } from '../deps.ts'
 import { findExport } from '../exports/queries.ts'
 import { getOrganization } from '../organizations/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import { type Attempt, defineJob } from '../platform/jobs/define-job.ts'
 import { BucketError, openBucket, type TenantBucket } from '../platform/outbound/bucket.ts'
 import { endRun } from './end-run.ts'

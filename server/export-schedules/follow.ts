@@ -1,7 +1,8 @@
 // What the end of an export means for the run that asked for it.
-import type { Deps } from '../deps.ts'
+
 import type { StoredExport } from '../exports/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import { deliverRun } from './deliver.ts'
 import { endRun } from './end-run.ts'
 import { objectKeyOf } from './file-name.ts'

@@ -1,7 +1,7 @@
-import type { Deps } from '../deps.ts'
 import { lockLine } from '../exports/queries.ts'
 import { getOrganization } from '../organizations/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import { eachOfPages } from '../platform/jobs/attempt-each.ts'
 import { currentTime, defineSweep } from '../platform/jobs/define-sweep.ts'
 import { makeRun, obstacleOf } from './plan.ts'

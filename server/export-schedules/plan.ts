@@ -1,12 +1,12 @@
 // A run and its export, made together.
 import { createHash } from 'node:crypto'
-import type { Deps } from '../deps.ts'
 import { mostUnfinished, placeInLine } from '../exports/ask.ts'
 import { countUnfinished } from '../exports/queries.ts'
 import { requireSelected } from '../exports/requirements.ts'
 import { isMember } from '../members/queries.ts'
 import { getOrganization } from '../organizations/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { endRun } from './end-run.ts'

@@ -1,9 +1,9 @@
 // How an export is asked for and ended by hand, whatever it is of.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Deps } from '../deps.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'

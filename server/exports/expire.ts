@@ -1,5 +1,5 @@
-import type { Deps } from '../deps.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import { eachOfPages } from '../platform/jobs/attempt-each.ts'
 import { defineSweep, trustedTime } from '../platform/jobs/define-sweep.ts'
 import { endExport } from './jobs.ts'

@@ -1,7 +1,7 @@
-import type { Deps } from '../deps.ts'
 import { makeObservationOrder } from '../experiments/exports/make-order.ts'
 import { findNames } from '../filters/names/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import { type Configuration, callsOf, describeConfiguration } from './configuration.ts'
 import type { ObservationOrder, Order } from './generation/order.ts'
 

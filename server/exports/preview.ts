@@ -1,7 +1,7 @@
-import type { Deps } from '../deps.ts'
 import { parseFilter } from '../filters/filter.ts'
 import { countSelected } from '../filters/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { Configuration } from './configuration.ts'
 import { connect } from './generation/connect.ts'

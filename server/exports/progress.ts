@@ -1,5 +1,5 @@
-import type { Deps } from '../deps.ts'
 import type { OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import { updateProgress } from './queries.ts'
 
 const everyMs = 500

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../platform/deps.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Closed, Empty, IdParams, NoQuery, Page, PageQuery, withHeaders } from '../platform/http/schemas.ts'
 import { askedHeaders, askForExport, endByHand, waitingHeaders } from './ask.ts'

@@ -1,7 +1,7 @@
 // The files of exports, beyond the time in which they are offered.
 import Type from 'typebox'
-import type { Deps } from '../deps.ts'
 import { defineFileSweep } from '../platform/blobs/sweep.ts'
+import type { Deps } from '../platform/deps.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
 import { listNamedFiles } from './queries.ts'
 

@@ -1,5 +1,5 @@
-import type { Deps } from '../deps.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import { publishEvent } from '../webhooks/send.ts'
 import { getFinding } from './queries.ts'
 

@@ -1,7 +1,7 @@
 import type { Incoming, Outcome } from '../conversations/ingest/incoming.ts'
 import { ingestConversations } from '../conversations/ingest/ingest.ts'
-import type { Deps } from '../deps.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { Provider } from '../transcripts/provider-calls/read-call.ts'
 import { attachWaiting } from './audio/waiting.ts'

@@ -1,6 +1,6 @@
 import type { Incoming } from '../conversations/ingest/incoming.ts'
 import { getIngestSettings } from '../conversations/ingest/queries.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../platform/deps.ts'
 import { JsonText } from '../platform/http/json/read.ts'
 import { defineTask } from '../platform/threads/define-task.ts'
 import { at, textOf } from '../transcripts/json.ts'

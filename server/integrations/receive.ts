@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../platform/deps.ts'
 import { newId } from '../platform/ids.ts'
 import { applyPayload, type Integration, type Settle } from './apply.ts'
 import { insertDelivery } from './deliveries/queries.ts'

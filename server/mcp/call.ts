@@ -1,7 +1,7 @@
 // A call of a tool: the operation's own request with the caller's own key, so that its checks are the operation's own.
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../deps.ts'
 import type { App } from '../platform/http/http.ts'
 import { type Callable, defaultsOf } from './operations.ts'
 import { withNamesAndLinks } from './references.ts'
@@ -54,7 +54,7 @@ const asOperationReads = ({ written = {} }: Callable['tool'], given: Args): Args
 
 export const callTool = async (
   app: App,
-  deps: Pick<Deps, 'db' | 'baseUrl'>,
+  deps: Pick<ServiceDeps, 'db' | 'baseUrl'>,
   request: FastifyRequest,
   callable: Callable,
   given: Args,

@@ -1,5 +1,5 @@
 // What stands beside ids in answers: the name of what they name, and where the console shows it.
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../deps.ts'
 import type { OrgId } from '../platform/db/database.ts'
 import { findNames, type NamedTable } from './queries.ts'
 
@@ -35,7 +35,7 @@ const visit = (value: unknown, see: (object: Json) => void, depth = 0): void => 
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-type Surroundings = Pick<Deps, 'db' | 'baseUrl'>
+type Surroundings = Pick<ServiceDeps, 'db' | 'baseUrl'>
 
 /** The answer itself, in which `agentName` and `agentUrl` stand beside `agentId`, and so on. */
 export const withNamesAndLinks = async (

@@ -1,7 +1,7 @@
 // The interface for models: the Model Context Protocol over streamable HTTP, without sessions.
 import { createMcpHandler, Server, type Tool } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from '../deps.ts'
 import { ApiError } from '../platform/errors.ts'
 import { checkAccess } from '../platform/http/access.ts'
 import type { App } from '../platform/http/http.ts'
@@ -44,7 +44,7 @@ const describe = ({ tool, inputSchema, outputSchema, method }: Callable): Tool =
 }
 
 /** One for each request: it knows who calls, and nothing of a call before. */
-const serverFor = (app: App, deps: Deps, request: FastifyRequest, callables: Map<string, Callable>): Server => {
+const serverFor = (app: App, deps: ServiceDeps, request: FastifyRequest, callables: Map<string, Callable>): Server => {
   const server = new Server({ name: 'earshot', version: '1' }, { capabilities: { tools: {} }, instructions })
   server.setRequestHandler('tools/list', () => {
     const permitted = [...callables.values()].filter((callable) => mayCall(request.actor, callable))
@@ -58,7 +58,7 @@ const serverFor = (app: App, deps: Deps, request: FastifyRequest, callables: Map
   return server
 }
 
-export const mcp = (app: App, deps: Deps): void => {
+export const mcp = (app: App, deps: ServiceDeps): void => {
   let callables: Map<string, Callable> | undefined
 
   /** A browser adds cookies to what other sites begin, and names of theirs can be pointed here. */

@@ -1,7 +1,7 @@
 import { revokeApiKeysOfUser } from '../api-keys/queries.ts'
-import type { Deps } from '../deps.ts'
 import { getOrganization } from '../organizations/queries.ts'
 import { recordAudit } from '../platform/audit/record.ts'
+import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoBody, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import type { Deps } from '../deps.ts'
 import type { OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
 import { deleteMonitor, deleteResultsOfMonitor } from './queries.ts'
 

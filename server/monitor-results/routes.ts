@@ -1,6 +1,6 @@
-import type { Deps } from '../deps.ts'
 import { getMonitor } from '../monitors/queries.ts'
 import { recordAudit } from '../platform/audit/record.ts'
+import type { Deps } from '../platform/deps.ts'
 import { invalid } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoQuery, Page } from '../platform/http/schemas.ts'

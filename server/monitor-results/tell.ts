@@ -1,7 +1,7 @@
 import { offerToBuckets } from '../buckets/arrivals/jobs.ts'
-import type { Deps } from '../deps.ts'
 import { noteChanges } from '../experiments/observations/changes.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 
 /** In the transaction that stores results: experiments that measure these conversations, and buckets, look at them. */
 export const tellOfResults = async (

@@ -1,7 +1,7 @@
-import type { Deps } from '../deps.ts'
 import { invitationUrl } from '../members/invitations/invite.ts'
 import { recordAudit, recordServiceAudit } from '../platform/audit/record.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { provisionOrganization } from './provision.ts'

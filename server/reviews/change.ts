@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
-import type { Deps } from '../deps.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { publishEvent } from '../webhooks/send.ts'
 import { type Held, requireMove, settle, takeUp } from './hold.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../platform/deps.ts'
 import { eachOfPages } from '../platform/jobs/attempt-each.ts'
 import { defineSweep, trustedTime } from '../platform/jobs/define-sweep.ts'
 import {

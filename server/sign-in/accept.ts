@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import type { Deps } from '../deps.ts'
 import { organizationOfToken } from '../members/invitations/invite.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -8,6 +7,7 @@ import { hashKey } from '../platform/identity/keys.ts'
 import { newId } from '../platform/ids.ts'
 import { isPlaceholder } from './address/placeholder.ts'
 import { updateUserEmail } from './address/queries.ts'
+import type { SignInDeps } from './deps.ts'
 import type { Library } from './library.ts'
 import { hasIdentity } from './oidc/queries.ts'
 import {
@@ -26,7 +26,7 @@ import { isLongEnough, isStrong, requireStrong, tooShort } from './strength/stre
 const usedUp = () => new ApiError('gone', 'This link was used already. Sign in, or ask an admin for a fresh link.')
 
 /** The open invitation of a token. */
-export const getInvitation = async ({ db, clock }: Deps, token: string) => {
+export const getInvitation = async ({ db, clock }: SignInDeps, token: string) => {
   const org = organizationOfToken(token)
   const invitation = org && (await findInvitation(db, org, hashKey(token)))
   if (!invitation) {
@@ -73,7 +73,7 @@ type Body = Pick<InvitationAcceptance, 'password' | 'name'>
  * What is to be stored for the password given: nothing if it is that of the account. Hashing is slow on purpose, so it
  * is done before the transaction.
  */
-const checkPassword = async (deps: Deps, library: Library, invited: Invited, { password, name }: Body) => {
+const checkPassword = async (deps: SignInDeps, library: Library, invited: Invited, { password, name }: Body) => {
   const { userId, email, byOperator, organizationName } = invited
   const known = [email, name, organizationName]
   if (byOperator) {
@@ -115,7 +115,12 @@ const chosenEmail = ({ email: present }: Invited, { email }: InvitationAcceptanc
 }
 
 /** Makes a member of the invited, once, and returns where and with which address to sign in. */
-export const accept = async (deps: Deps, library: Library, request: FastifyRequest, body: InvitationAcceptance) => {
+export const accept = async (
+  deps: SignInDeps,
+  library: Library,
+  request: FastifyRequest,
+  body: InvitationAcceptance,
+) => {
   const { token, name } = body
   const invited = await getInvitation(deps, token)
   const { id, org, userId, memberId, joinedAt, byOperator } = invited

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../platform/deps.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
 import { deleteExpiredAddressChanges } from './address/queries.ts'
 import { deleteOldAttempts } from './attempts/queries.ts'

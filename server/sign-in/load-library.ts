@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../platform/deps.ts'
 import type { Library } from './library.ts'
 
 const loaded = new WeakMap<Deps, Promise<Library>>()

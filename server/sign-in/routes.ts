@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../deps.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import { ApiError, invalid, notFound } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
@@ -8,6 +7,7 @@ import { limitByAddress } from '../platform/http/rate-limit.ts'
 import { answers, Empty, NoBody, NoQuery } from '../platform/http/schemas.ts'
 import { accept, getInvitation } from './accept.ts'
 import { isPlaceholder } from './address/placeholder.ts'
+import type { SignInDeps } from './deps.ts'
 import { loadLibrary } from './load-library.ts'
 import {
   deleteSessionsOfUser,
@@ -33,7 +33,7 @@ const tags = ['Sign-in']
 
 const wrongPassword = () => new ApiError('unauthorized', 'No account has this address with this password.')
 
-export const signIn = (app: App, deps: Deps): void => {
+export const signIn = (app: App, deps: SignInDeps): void => {
   const { db, identity, attempts } = deps
   // Enough for an office behind one address, too little for guessing.
   const countAttempt = limitByAddress(

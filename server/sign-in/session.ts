@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import type { Deps } from '../deps.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
 import { checkOrigin, isReading } from '../platform/http/origin.ts'
 import { hashKey } from '../platform/identity/keys.ts'

@@ -1,5 +1,5 @@
-import type { Deps } from '../deps.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
 import { newId } from '../platform/ids.ts'
 import { deliver } from './deliveries/jobs.ts'
 import { insertDelivery } from './deliveries/queries.ts'

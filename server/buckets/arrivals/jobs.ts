@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import type { Deps } from '../../deps.ts'
 import { batchesOf } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { ApiError } from '../../platform/errors.ts'
 import { attemptEach, eachOfPages } from '../../platform/jobs/attempt-each.ts'
 import { defineJob } from '../../platform/jobs/define-job.ts'

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../platform/deps.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, IdParams } from '../../platform/http/schemas.ts'
 import { readTimeZone } from '../../platform/time-zone.ts'

@@ -1,7 +1,7 @@
 // A database that was restored beside a bucket is not yet another one than that which it is a copy of.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Deps } from '../../deps.ts'
+import type { ServiceDeps } from '../../deps.ts'
 import { claimStore } from '../../platform/blobs/owner.ts'
 import { statOrUndefined } from '../../platform/db/embedded-folders.ts'
 import { readInstanceId, renewInstanceId } from '../../platform/db/instance.ts'
@@ -15,7 +15,7 @@ export const markRestored = (folder: string): Promise<void> => writeFile(join(fo
  * A bucket is not in the backup. It stays with the database that this one is a copy of, which may be at work. Done by
  * whoever could first clear something away there: a restore may have been killed, or not known of the bucket.
  */
-export const becomeAnother = async ({ db, blobs, config }: Deps): Promise<void> => {
+export const becomeAnother = async ({ db, blobs, config }: ServiceDeps): Promise<void> => {
   const mark = join(config.dataDir, 'postgres', markName)
   if (config.databaseUrl !== undefined || config.storage.kind !== 's3' || !(await statOrUndefined(mark))) return
   const original = await readInstanceId(db)

@@ -1,6 +1,6 @@
-import type { Deps } from '../../deps.ts'
 import { recordServiceAudit } from '../../platform/audit/record.ts'
 import type { OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { defineSweep, trustedTime } from '../../platform/jobs/define-sweep.ts'
 import { eraseConversations } from './erase.ts'
 import { findRetentionDays, listOutdatedConversations, listRetainingOrganizationsAllOrgs } from './queries.ts'

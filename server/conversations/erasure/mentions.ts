@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import type { Deps } from '../../deps.ts'
 import { openPayload } from '../../integrations/payload.ts'
 import type { OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { defineJob } from '../../platform/jobs/define-job.ts'
 import type { Secrets } from '../../platform/secrets/secrets.ts'
 import { deleteDeliveries, listUnassignedDeliveries } from './queries.ts'

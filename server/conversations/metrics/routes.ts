@@ -1,6 +1,6 @@
-import type { Deps } from '../../deps.ts'
 import { enqueueMetricRules } from '../../evaluations/jobs.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../../platform/http/schemas.ts'

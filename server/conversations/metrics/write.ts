@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
-import type { Deps } from '../../deps.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { ApiError, notFound } from '../../platform/errors.ts'
 import { itemReader } from '../../platform/http/items.ts'
 import { mapWithPauses } from '../../platform/map-with-pauses.ts'

@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import type { Deps } from '../../deps.ts'
 import { defineFileSweep } from '../../platform/blobs/sweep.ts'
 import type { OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { ApiError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { defineJob } from '../../platform/jobs/define-job.ts'

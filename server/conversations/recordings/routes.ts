@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
-import type { Deps } from '../../deps.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
 import type { OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { ApiError, invalid, notFound } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, RawBody } from '../../platform/http/schemas.ts'

@@ -1,5 +1,4 @@
 import type { Static } from 'typebox'
-import type { Deps } from '../../deps.ts'
 import { explainFilter } from '../../filters/explain.ts'
 import { parseFilter } from '../../filters/filter.ts'
 import { findNames } from '../../filters/names/queries.ts'
@@ -11,6 +10,7 @@ import {
   type Selection,
 } from '../../filters/queries.ts'
 import type { OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import type { Page as Position } from '../../platform/http/paging.ts'

@@ -1,16 +1,16 @@
-import type { Deps } from '../../deps.ts'
 import type { JudgeDefinition } from '../../monitors/judges/definition.ts'
 import type { StoredMonitor } from '../../monitors/queries.ts'
 import { monthOf } from '../../organizations/spending/month.ts'
 import { getSpending } from '../../organizations/spending/queries.ts'
 import type { OrgId } from '../../platform/db/database.ts'
+import type { EvaluationDeps } from '../deps.ts'
 import { findMeanTokens, measurePopulation, type Population } from './queries.ts'
 
 /** Fewer earlier results than this tell less than the lengths of the transcripts. */
 const enoughResults = 20
 
 /** How much a run would have to do, and what a judge would take for it. */
-export const estimateRun = async (deps: Deps, org: OrgId, monitor: StoredMonitor, population: Population) => {
+export const estimateRun = async (deps: EvaluationDeps, org: OrgId, monitor: StoredMonitor, population: Population) => {
   const { db, judge, clock } = deps
   const version = { id: monitor.id, version: monitor.number, isPaidByLength: monitor.kind === 'judge' }
   const { conversations, answered, characters } = await measurePopulation(db, org, population, version)

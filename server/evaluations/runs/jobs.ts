@@ -1,8 +1,8 @@
 import Type from 'typebox'
-import type { Deps } from '../../deps.ts'
 import { findMonitorsAtVersions } from '../../monitors/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
+import type { EvaluationDeps } from '../deps.ts'
 import { judgePage, type Stop } from './judge-page.ts'
 import { canMove, type RunStatus } from './moves.ts'
 import { findNextPage } from './next-page.ts'
@@ -36,7 +36,7 @@ const moveRun = async (trx: Db, org: OrgId, own: OwnRun, to: RunStatus, change: 
   if (run && canMove(run.status, to)) await updateRun(trx, org, run.id, { ...change, status: to })
 }
 
-const begin = async ({ clock }: Deps, trx: Db, org: OrgId, own: OwnRun): Promise<Run | undefined> => {
+const begin = async ({ clock }: EvaluationDeps, trx: Db, org: OrgId, own: OwnRun): Promise<Run | undefined> => {
   const run = await lockOwnRun(trx, org, own)
   if (run?.status === 'running') return run
   if (run?.status !== 'queued') return undefined
@@ -44,7 +44,7 @@ const begin = async ({ clock }: Deps, trx: Db, org: OrgId, own: OwnRun): Promise
 }
 
 /** Without a failure it is complete: what was gone before its page came is in none of the counts. */
-const end = (deps: Deps, attempt: Attempt, org: OrgId, run: Run, failure?: string) =>
+const end = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run, failure?: string) =>
   attempt.finish((trx) => {
     const finishedAt = deps.clock.now()
     if (failure !== undefined) return moveRun(trx, org, run, 'failed', { failure, finishedAt })
@@ -52,7 +52,7 @@ const end = (deps: Deps, attempt: Attempt, org: OrgId, run: Run, failure?: strin
   })
 
 /** Enqueues what comes next and completes this job in one commit. */
-const goOn = (deps: Deps, attempt: Attempt, org: OrgId, run: Run, afterSeconds = 0) =>
+const goOn = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run, afterSeconds = 0) =>
   attempt.finish(async (trx) => {
     if ((await lockOwnRun(trx, org, run))?.status !== 'running') return
     if (afterSeconds > 0) await updateRun(trx, org, run.id, { waits: run.waits + 1 })
@@ -64,7 +64,7 @@ const goOn = (deps: Deps, attempt: Attempt, org: OrgId, run: Run, afterSeconds =
     )
   })
 
-const whenStopped = (deps: Deps, attempt: Attempt, org: OrgId, run: Run, stop: Stop) => {
+const whenStopped = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run, stop: Stop) => {
   const seconds = secondsToWait(stop, run.waits)
   return seconds === undefined ? end(deps, attempt, org, run, stop.failure) : goOn(deps, attempt, org, run, seconds)
 }
@@ -82,7 +82,7 @@ export const evaluateRun = defineJob({
   retryDelaySeconds: 2,
   // A page of judges may wait for its endpoint.
   timeoutSeconds: 60 * 60,
-  run: async (deps: Deps, { organizationId, runId, resumes }, attempt) => {
+  run: async (deps: EvaluationDeps, { organizationId, runId, resumes }, attempt) => {
     // The one who enqueued it wrote the id of an organization.
     const org = organizationId as OrgId
     const endsAt = performance.now() + turnMs

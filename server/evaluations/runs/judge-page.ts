@@ -1,10 +1,10 @@
-import type { Deps } from '../../deps.ts'
 import type { Evaluation } from '../../monitor-results/queries.ts'
 import type { StoredMonitor } from '../../monitors/queries.ts'
 import { monthOf } from '../../organizations/spending/month.ts'
 import { addSpending } from '../../organizations/spending/queries.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Attempt } from '../../platform/jobs/define-job.ts'
+import type { EvaluationDeps } from '../deps.ts'
 import { storeFailures } from '../failures.ts'
 import { judgeConversation, outOfBudget } from '../judge.ts'
 import { listAnswered, listSubjects } from '../queries.ts'
@@ -38,7 +38,7 @@ export const patientAttempts = 3
  * cost, before anything else happens.
  */
 export const judgePage = async (
-  deps: Deps,
+  deps: EvaluationDeps,
   org: OrgId,
   { monitor, since, isEnded, ids, attempt }: PageTask,
 ): Promise<Stop | undefined> => {

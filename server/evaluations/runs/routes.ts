@@ -1,4 +1,3 @@
-import type { Deps } from '../../deps.ts'
 import { parseFilter } from '../../filters/filter.ts'
 import { requireJudgeProvider } from '../../monitors/judge-provider.ts'
 import { getMonitor } from '../../monitors/queries.ts'
@@ -7,6 +6,7 @@ import { ApiError, invalid } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page, PageQuery, withHeaders } from '../../platform/http/schemas.ts'
 import { newId } from '../../platform/ids.ts'
+import type { EvaluationDeps } from '../deps.ts'
 import { estimateRun } from './estimate.ts'
 import { evaluateRun } from './jobs.ts'
 import { canMove } from './moves.ts'
@@ -32,7 +32,7 @@ const shown = ({
 
 const longestRangeDays = 3_660
 
-export const evaluationRuns = (app: App, deps: Deps): void => {
+export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
   const { db, jobs, clock, config } = deps
 
   app.get(

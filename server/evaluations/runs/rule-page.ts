@@ -1,6 +1,6 @@
-import type { Deps } from '../../deps.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Subject } from '../asked.ts'
+import type { EvaluationDeps } from '../deps.ts'
 import { storeFailures } from '../failures.ts'
 import { listSubjects } from '../queries.ts'
 import { evaluateRules } from '../rules.ts'
@@ -8,7 +8,11 @@ import { storeResults } from '../store.ts'
 import { type PageTask, patientAttempts } from './judge-page.ts'
 
 /** A rule costs nothing, so it is asked anew also where it was answered: metrics and metadata may have come since. */
-export const rulePage = async (deps: Deps, org: OrgId, { monitor, ids, attempt }: PageTask): Promise<undefined> => {
+export const rulePage = async (
+  deps: EvaluationDeps,
+  org: OrgId,
+  { monitor, ids, attempt }: PageTask,
+): Promise<undefined> => {
   const readAt = deps.clock.now()
   const found = await listSubjects(deps.db, org, ids)
   const { signal } = attempt

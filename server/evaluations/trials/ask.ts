@@ -1,5 +1,5 @@
 // Asks a monitor that may be a draft, while its caller waits: nothing is stored but what was paid.
-import type { Deps } from '../../deps.ts'
+
 import type { Evaluation } from '../../monitor-results/queries.ts'
 import type { StoredMonitor } from '../../monitors/queries.ts'
 import { monthOf } from '../../organizations/spending/month.ts'
@@ -7,12 +7,13 @@ import { addSpending } from '../../organizations/spending/queries.ts'
 import { batchesOf } from '../../platform/batches.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Subject } from '../asked.ts'
+import type { EvaluationDeps } from '../deps.ts'
 import { judgeConversation } from '../judge.ts'
 import { evaluateRules } from '../rules.ts'
 
 export type Answer = Omit<Evaluation['rows'][number], 'monitorId' | 'monitorVersion'>
 
-type AskDeps = Pick<Deps, 'db' | 'judge' | 'rules' | 'clock' | 'config'>
+type AskDeps = Pick<EvaluationDeps, 'db' | 'judge' | 'rules' | 'clock' | 'config'>
 
 type Task = {
   monitor: StoredMonitor

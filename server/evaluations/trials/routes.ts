@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http'
-import type { Deps } from '../../deps.ts'
 import { parseFilter } from '../../filters/filter.ts'
 import { checkDefinition, type Definition } from '../../monitors/definition.ts'
 import { requireJudgeProvider } from '../../monitors/judge-provider.ts'
@@ -11,6 +10,7 @@ import { answers, IdParams, NoQuery } from '../../platform/http/schemas.ts'
 import type { Actor } from '../../platform/identity/actor.ts'
 import { newId } from '../../platform/ids.ts'
 import { findAsked } from '../asked.ts'
+import type { EvaluationDeps } from '../deps.ts'
 import { askMonitor, longestTrialSeconds } from './ask.ts'
 import { faultsOf, listChosen } from './choose.ts'
 import { compare } from './compare.ts'
@@ -41,7 +41,7 @@ type Trial = {
   signal: AbortSignal
 }
 
-export const monitorTrials = (app: App, deps: Deps): void => {
+export const monitorTrials = (app: App, deps: EvaluationDeps): void => {
   const { db, clock, config } = deps
 
   const tryMonitor = async (actor: Actor, { monitor, given, chosen, targets, signal }: Trial) => {

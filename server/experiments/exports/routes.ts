@@ -1,11 +1,11 @@
 // Exports of what an experiment observed: a resource of their own, whose life is that of all exports.
 
 import type { Static } from 'typebox'
-import type { Deps } from '../../deps.ts'
 import { askedHeaders, askForExport, endByHand, waitingHeaders } from '../../exports/ask.ts'
 import { linkToFile } from '../../exports/download.ts'
 import { manifestOf } from '../../exports/manifest.ts'
 import { getExport, listExports, type StoredExport } from '../../exports/queries.ts'
+import type { Deps } from '../../platform/deps.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, withHeaders } from '../../platform/http/schemas.ts'
 import { getExperiment } from '../queries.ts'

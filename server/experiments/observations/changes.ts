@@ -1,9 +1,9 @@
 // Tells experiments that something of theirs may have changed, in the transaction that changes it. What it comes to is
 // counted later, by `count.ts`, from what is stored then.
 
-import type { Deps } from '../../deps.ts'
 import { batchesOf } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { newId } from '../../platform/ids.ts'
 import { insertChanges, listConcerned } from './queries.ts'
 

@@ -1,7 +1,7 @@
 // Brings what is stored of an experiment up to what is stored of its conversations.
 
-import type { Deps } from '../../deps.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { unitOf } from '../assignment-unit.ts'
 import { getExperiment, listOutcomes, type StoredExperiment, type StoredOutcome } from '../queries.ts'
 import { endLaunchRun } from '../runs/end.ts'

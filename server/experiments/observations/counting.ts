@@ -2,7 +2,7 @@
 // experiment. A job would have to be enqueued with each result, millions a day.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { countChanges } from './count.ts'
 import { listChangedAllOrgs } from './queries.ts'
 

@@ -1,8 +1,8 @@
 // Each time that something was counted is a look at the experiment: what it shows is kept for the course over time, and
 // extremes for ever.
 
-import type { Deps } from '../../deps.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { anytimeDifference } from '../../statistics/anytime.ts'
 import { estimateArms } from '../../statistics/arm.ts'
 import type { Design } from '../../statistics/design.ts'

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { Deps } from '../../deps.ts'
+import type { EvaluationDeps } from '../../evaluations/deps.ts'
 import { judgePage, type Stop } from '../../evaluations/runs/judge-page.ts'
 import { canMove, type RunStatus } from '../../evaluations/runs/moves.ts'
 import { rulePage } from '../../evaluations/runs/rule-page.ts'
@@ -35,7 +35,11 @@ const notThere = 'The monitors were deleted or switched off, or the organization
 
 type Place = { org: OrgId; experimentId: string; runId: string }
 
-const begin = async ({ clock }: Deps, trx: Db, { org, experimentId, runId }: Place): Promise<StoredRun | undefined> => {
+const begin = async (
+  { clock }: EvaluationDeps,
+  trx: Db,
+  { org, experimentId, runId }: Place,
+): Promise<StoredRun | undefined> => {
   const run = await lockRun(trx, org, experimentId, runId)
   if (run?.status !== 'queued') return run?.status === 'running' ? run : undefined
   const startedAt = clock.now()
@@ -44,7 +48,7 @@ const begin = async ({ clock }: Deps, trx: Db, { org, experimentId, runId }: Pla
 }
 
 /** What was asked again and has not answered is lacking as before. */
-const release = async (deps: Deps, trx: Db, { org, experimentId }: Place, since: Date): Promise<void> => {
+const release = async (deps: EvaluationDeps, trx: Db, { org, experimentId }: Place, since: Date): Promise<void> => {
   const awaited = await listAwaited(trx, org, experimentId, { retriedSince: since })
   await noteChanges(
     deps,
@@ -54,7 +58,13 @@ const release = async (deps: Deps, trx: Db, { org, experimentId }: Place, since:
   )
 }
 
-const end = async (deps: Deps, trx: Db, place: Place, to: RunStatus, failure: string | null): Promise<void> => {
+const end = async (
+  deps: EvaluationDeps,
+  trx: Db,
+  place: Place,
+  to: RunStatus,
+  failure: string | null,
+): Promise<void> => {
   const { org, experimentId, runId } = place
   const run = await lockRun(trx, org, experimentId, runId)
   if (!run || !canMove(run.status, to)) return
@@ -65,7 +75,7 @@ const end = async (deps: Deps, trx: Db, place: Place, to: RunStatus, failure: st
   await updateRun(trx, org, experimentId, runId, { status: to, failure, total, finishedAt })
 }
 
-const goOn = ({ jobs }: Deps, attempt: Attempt, place: Place, run: StoredRun, afterSeconds = 0) =>
+const goOn = ({ jobs }: EvaluationDeps, attempt: Attempt, place: Place, run: StoredRun, afterSeconds = 0) =>
   attempt.finish(async (trx) => {
     const { org, experimentId, runId } = place
     if (afterSeconds > 0) await updateRun(trx, org, experimentId, runId, { waits: run.waits + 1 })
@@ -89,7 +99,7 @@ export const findAskable = async <O extends PinnedOutcome>(db: Db, org: OrgId, o
 
 /** Asks for an outcome of those conversations of a page that lack it. */
 const askPage = (
-  deps: Deps,
+  deps: EvaluationDeps,
   attempt: Attempt,
   place: Place,
   run: StoredRun,
@@ -124,7 +134,7 @@ export const retryLacking = defineJob({
   retryLimit: 20,
   retryDelaySeconds: 2,
   timeoutSeconds: 60 * 60,
-  run: async (deps: Deps, { organizationId, experimentId, runId }, attempt) => {
+  run: async (deps: EvaluationDeps, { organizationId, experimentId, runId }, attempt) => {
     // The one who enqueued it wrote the id of an organization.
     const place: Place = { org: organizationId as OrgId, experimentId, runId }
     const { org } = place
@@ -189,7 +199,7 @@ export const sweepExperiments = defineSweep({
   name: 'experiment.sweep',
   schedule: '35 * * * *',
   time: currentTime,
-  listOrganizations: ({ db }: Deps) => listOrganizationsWithOpenAllOrgs(db),
+  listOrganizations: ({ db }: EvaluationDeps) => listOrganizationsWithOpenAllOrgs(db),
   listItems: ({ db }, { org, after }) => eachOfPages(pageSize, (page) => listOpen(db, org, page), after),
   sweepItem: (deps, { id, finishedAt }, { org, now, attempt }) =>
     attempt.transaction(async (trx) => {

@@ -1,6 +1,6 @@
-import type { Deps } from '../../deps.ts'
 import { lockLine } from '../../exports/queries.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { ApiError, notFound } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page, PageQuery } from '../../platform/http/schemas.ts'

@@ -1,5 +1,5 @@
 import { lockConversationsByExternalId } from '../../conversations/ingest/queries.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { eachOfPages } from '../../platform/jobs/attempt-each.ts'
 import { defineSweep, trustedTime } from '../../platform/jobs/define-sweep.ts'
 import { updateDelivery } from '../deliveries/queries.ts'

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import type { Deps } from '../../deps.ts'
 import type { OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { defineCleanup } from '../../platform/jobs/define-cleanup.ts'
 import { defineJob } from '../../platform/jobs/define-job.ts'
 import { takeWaitingOf } from '../audio/queries.ts'

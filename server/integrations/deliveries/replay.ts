@@ -1,5 +1,5 @@
-import type { Deps } from '../../deps.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { ApiError } from '../../platform/errors.ts'
 import type { Actor } from '../../platform/identity/actor.ts'
 import { applyPayload, type Integration, type Settle } from '../apply.ts'

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../platform/deps.ts'
 import type { App } from '../../platform/http/http.ts'
 import { AnyQuery, answers, withHeaders } from '../../platform/http/schemas.ts'
 import { idOf, objectOf, textOf } from '../../transcripts/json.ts'

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../platform/deps.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, Closed, Page, PageQuery, Timestamp } from '../../platform/http/schemas.ts'
 import { tracesOf } from './conversation.ts'

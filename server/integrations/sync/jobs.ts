@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import type { Deps } from '../../deps.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { newId } from '../../platform/ids.ts'
 import { eachOfPages } from '../../platform/jobs/attempt-each.ts'
 import { defineCleanup } from '../../platform/jobs/define-cleanup.ts'

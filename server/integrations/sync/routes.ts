@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
-import type { Deps } from '../../deps.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { ApiError, invalid, notFound } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, Empty, IdParams, NoBody, NoQuery, Page, PageQuery } from '../../platform/http/schemas.ts'

@@ -1,5 +1,5 @@
-import type { Deps } from '../../deps.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Attempt } from '../../platform/jobs/define-job.ts'
 import { isObject } from '../../transcripts/json.ts'

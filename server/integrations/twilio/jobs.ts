@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import type { Deps } from '../../deps.ts'
 import type { OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { ApiError } from '../../platform/errors.ts'
 import { defineJob } from '../../platform/jobs/define-job.ts'
 import { OutboundError } from '../../platform/outbound/errors.ts'

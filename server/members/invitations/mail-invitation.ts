@@ -1,6 +1,6 @@
-import type { Deps } from '../../deps.ts'
 import { getOrganization } from '../../organizations/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { ApiError } from '../../platform/errors.ts'
 import { sendMail } from '../../platform/mail/mail.ts'
 import { countMailsSince } from '../../platform/mail/queries.ts'

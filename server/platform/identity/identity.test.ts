@@ -4,7 +4,7 @@ import { makeKey, makeMember, makeOrganization } from '../../../test/make.ts'
 import { fakeClock, serviceKey, testServer } from '../../../test/server.ts'
 import { countWaiting } from '../../../test/support/count-waiting.ts'
 import { createApiKey } from '../../api-keys/create.ts'
-import { type Deps, openDeps } from '../../deps.ts'
+import { openDeps, type ServiceDeps } from '../../deps.ts'
 import type { OrgId } from '../db/database.ts'
 import { openIdentity } from './identity.ts'
 
@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 
 /** What the other process answers about a key, in short. */
-const seenBy = async ({ identity }: Pick<Deps, 'identity'>, key: string) => {
+const seenBy = async ({ identity }: Pick<ServiceDeps, 'identity'>, key: string) => {
   const known = await identity.resolve(key)
   if (known.kind !== 'key') return known.kind
   const { role, suspended, entitlements, features } = known.actor

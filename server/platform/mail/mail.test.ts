@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { openMailServer } from '../../../test/support/mail-server.ts'
-import type { Deps } from '../../deps.ts'
+import type { ServiceDeps } from '../../deps.ts'
 import { loadConfig } from '../config.ts'
 import type { OrgId } from '../db/database.ts'
 import { deliverMail, sweepMails } from './jobs.ts'
@@ -18,17 +18,18 @@ beforeEach(async () => {
 })
 
 /** The service with this mail server. */
-const withSmtp = (url: string | undefined): Deps => {
+const withSmtp = (url: string | undefined): ServiceDeps => {
   const { smtp } = loadConfig(url === undefined ? {} : { EARSHOT_SMTP_URL: url })
   return { ...server.deps, config: { ...server.deps.config, smtp } }
 }
 
 const mail: Mail = { to: ['ada@example.com'], subject: 'A notice', text: 'Something happened.\n' }
-const write = (deps: Deps, change: Partial<Mail> = {}, options = {}) =>
+const write = (deps: ServiceDeps, change: Partial<Mail> = {}, options = {}) =>
   deps.db.transaction().execute((trx) => sendMail(deps, trx, org, { ...mail, ...change }, options))
 
 /** Runs what is due, and with `delayed` what is due later, until nothing is left. */
-const drain = (deps: Deps, delayed = false) => deps.jobs.drain([deliverMail], deps, { delayed, allowFailures: true })
+const drain = (deps: ServiceDeps, delayed = false) =>
+  deps.jobs.drain([deliverMail], deps, { delayed, allowFailures: true })
 
 type Row = { id: string; recipient: string; text: string; status: string; error: string | null; attempts: number }
 const stored = async (): Promise<Row[]> => {

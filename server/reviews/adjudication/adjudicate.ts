@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
-import type { Deps } from '../../deps.ts'
 import type { Db } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { ApiError, invalidAll } from '../../platform/errors.ts'
 import { type Actor, hasRole } from '../../platform/identity/actor.ts'
 import { newId } from '../../platform/ids.ts'

@@ -1,7 +1,7 @@
 import { holdBucket, type StoredBucket } from '../../buckets/queries.ts'
-import type { Deps } from '../../deps.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { ApiError } from '../../platform/errors.ts'
 import type { Actor } from '../../platform/identity/actor.ts'
 import { newId } from '../../platform/ids.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Deps } from '../../deps.ts'
 import type { Db } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { hashKey } from '../../platform/identity/keys.ts'
 import { replaceAddressChange } from './queries.ts'
 

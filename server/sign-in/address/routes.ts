@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import type { Deps } from '../../deps.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { ApiError, invalid } from '../../platform/errors.ts'
@@ -12,6 +11,7 @@ import { answers, Closed, Email, NoQuery } from '../../platform/http/schemas.ts'
 import { hashKey } from '../../platform/identity/keys.ts'
 import { sendMail } from '../../platform/mail/mail.ts'
 import { findUserIdByEmail } from '../attempts/queries.ts'
+import type { SignInDeps } from '../deps.ts'
 import { loadLibrary } from '../load-library.ts'
 import { findPasswordHash, listJoinedAllOrgs } from '../queries.ts'
 import { Password } from '../schema.ts'
@@ -61,7 +61,7 @@ const cannotConfirm = () =>
   )
 
 /** Changing the address that a person signs in with. */
-export const changeAddress = (app: App, deps: Deps): void => {
+export const changeAddress = (app: App, deps: SignInDeps): void => {
   const { db, clock, config, identity, attempts, secrets } = deps
   const countAttempt = limitByAddress(
     { perSecond: 0.2, burst: 20 },

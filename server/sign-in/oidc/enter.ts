@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import type { Deps } from '../../deps.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { hashKey } from '../../platform/identity/keys.ts'
 import { sessionSeconds } from '../../platform/identity/session-cookie.ts'
 import { newId } from '../../platform/ids.ts'
+import type { SignInDeps } from '../deps.ts'
 import { listInvitedAllOrgs } from '../invitations/queries.ts'
 import { deletePassword, deleteSessionsOfUser, listJoinedAllOrgs } from '../queries.ts'
 import type { Identity, Refusal } from './issuer.ts'
@@ -44,7 +44,7 @@ const link = async (trx: Db, identity: Identity, user: User, requestId: string):
 
 /** Opens a session, in the first organization that the person has joined. */
 const open = async (
-  deps: Deps,
+  deps: SignInDeps,
   trx: Db,
   request: FastifyRequest,
   { id: userId, email }: Pick<User, 'id' | 'email'>,
@@ -68,7 +68,7 @@ export type Entered = { cookies: string[]; isInvited: boolean } | { refused: Ref
 
 /** Either all of it is stored, with the session, or nothing. */
 const enter = async (
-  deps: Deps,
+  deps: SignInDeps,
   request: FastifyRequest,
   identity: Identity,
 ): Promise<Opened | { refused: Refusal }> => {
@@ -97,7 +97,7 @@ const enter = async (
 }
 
 /** Signs in the person whom the issuer vouches for. */
-export const enterByOidc = async (deps: Deps, request: FastifyRequest, identity: Identity): Promise<Entered> => {
+export const enterByOidc = async (deps: SignInDeps, request: FastifyRequest, identity: Identity): Promise<Entered> => {
   const entered = await enter(deps, request, identity)
   if ('refused' in entered) return entered
   const device = await deps.attempts.succeed(request, entered.email)

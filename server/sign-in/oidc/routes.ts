@@ -1,9 +1,9 @@
 import Type from 'typebox'
-import type { Deps } from '../../deps.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { limitByAddress } from '../../platform/http/rate-limit.ts'
 import { answers, Closed, NoQuery } from '../../platform/http/schemas.ts'
+import type { SignInDeps } from '../deps.ts'
 import { enterByOidc } from './enter.ts'
 import { openIssuer, type Refusal, type Visit } from './issuer.ts'
 
@@ -29,7 +29,7 @@ const visitSeconds = 10 * 60
 const refusalPage = (refused: Refusal): string => `/sign-in?refused=${refused}`
 
 /** Signing in by an issuer of OpenID Connect, for whoever has an account. */
-export const signInByOidc = (app: App, deps: Deps): void => {
+export const signInByOidc = (app: App, deps: SignInDeps): void => {
   const { config, sessionCookie, secrets, clock, log, baseUrl } = deps
   const countAttempt = limitByAddress(
     { perSecond: 0.2, burst: 20 },

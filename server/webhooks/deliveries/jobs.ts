@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import type { Deps } from '../../deps.ts'
 import { getOrganization } from '../../organizations/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { defineCleanup } from '../../platform/jobs/define-cleanup.ts'
 import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
 import { type EventType, featureOf } from '../events.ts'

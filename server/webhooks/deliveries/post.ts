@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Deps } from '../../deps.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { OutboundError } from '../../platform/outbound/errors.ts'
 import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
 

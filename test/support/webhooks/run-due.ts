@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import type { Deps } from '../../../server/deps.ts'
+import type { ServiceDeps } from '../../../server/deps.ts'
 import { deliver } from '../../../server/webhooks/deliveries/jobs.ts'
 
 /** Runs what is due now: the first attempt of each series. However slow a test is, no retry is due by itself. */
-export const runDue = async (deps: Deps) => {
+export const runDue = async (deps: ServiceDeps) => {
   const outcomes = await deps.jobs.drain([deliver], deps)
   await sql`
     UPDATE jobs SET due_at = due_at + interval '1 day'
