@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { brotliCompressSync as compress, constants } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
+import { consoleFonts } from './tools/console-fonts.ts'
 import { consolePages } from './tools/console-pages.ts'
 
 const isText = (name: string) => /\.(js|css|svg|html)$/.test(name)
@@ -28,29 +29,31 @@ const compressed = (): Plugin => ({
  * to be sent and read. What a module imports goes with it, unless an earlier group has it.
  */
 const groups = [
+  // As large as all the others together, so it arrives as early as they do.
+  { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
   {
     name: 'base',
-    test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(?!react-virtual|virtual-core)[^/]+|@base-ui\/react\/(csp-provider|internals\/csp-context))\//,
+    test: /node_modules\/(@tanstack\/(?!react-virtual|virtual-core)[^/]+|@base-ui\/react\/(csp-provider|internals\/csp-context))\//,
   },
   {
     name: 'parts',
-    test: /node_modules\/lucide-react\/|console\/(api|lib\/(?!password)|[^/]+\/(queries|words|count)\.)/,
+    test: /node_modules\/lucide-react\/|console\/(api|lib\/(?!password)|monitors\/(draft|figures)|review\/answers|[^/]+\/(queries|words|count)\.)/,
   },
   {
     name: 'controls',
-    test: /console\/ui\/(announce|badge|button|controls|copy|dialog\.|estimate|keys|late|leave|menu|missing|page|progress|states|time|use)/,
+    test: /console\/ui\/(announce|badge|button|controls|copy|dialog\.|difference|estimate|kappa|keys|late|leave|menu|missing|page|progress|split|states|tabs|time|use)/,
   },
   { name: 'charts', test: /console\/ui\/charts\// },
   { name: 'table', test: /console\/ui\/(list-table|table)\./ },
+  { name: 'long-table', test: /console\/ui\/long-table\./ },
   { name: 'form', test: /console\/ui\/form\./ },
-  { name: 'tabs', test: /console\/ui\/tabs\./ },
   { name: 'overlays', test: /console\/ui\/(chooser|dialog-window|loaded-menu|toasts)\./ },
 ].map((group, at, { length }) => ({ ...group, priority: length - at }))
 
 export default defineConfig(({ command }) => ({
   root: 'console',
   base: command === 'build' ? '/console/' : '/',
-  plugins: [react(), consolePages(join(import.meta.dirname, 'console/routes.tsx')), compressed()],
+  plugins: [react(), consoleFonts(), consolePages(join(import.meta.dirname, 'console/routes.tsx')), compressed()],
   build: {
     outDir: '../dist/console',
     emptyOutDir: true,
