@@ -5,6 +5,7 @@ import { useList } from '../api/queries.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import { formatDuration } from '../lib/format.ts'
 import { Badge } from '../ui/badge.tsx'
+import { Later } from '../ui/later.tsx'
 import { Section } from '../ui/page.tsx'
 import { Loading } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
@@ -34,11 +35,13 @@ const none: Result[] = []
 const About = ({ conversation, found }: { conversation: Conversation; found: Found }) => (
   <>
     <MonitorsPart found={found} />
-    <FindingsPart conversation={conversation} />
-    <ReviewsPart id={conversation.id} results={found.rows ?? none} />
-    <MetricsPart id={conversation.id} />
-    <SignalsPart signals={conversation.signals} />
-    <FactsPart conversation={conversation} />
+    <Later>
+      <FindingsPart conversation={conversation} />
+      <ReviewsPart id={conversation.id} results={found.rows ?? none} />
+      <MetricsPart id={conversation.id} />
+      <SignalsPart signals={conversation.signals} />
+      <FactsPart conversation={conversation} />
+    </Later>
   </>
 )
 

@@ -6,6 +6,7 @@ import { queryClient } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/controls.tsx'
+import { Later } from '../ui/later.tsx'
 import { LeaveGuard } from '../ui/leave-guard.tsx'
 import { Section } from '../ui/page.tsx'
 import { Await, FaultNote } from '../ui/states.tsx'
@@ -110,9 +111,11 @@ export const FindingView = ({ id, titled = false }: { id: string; titled?: boole
               <About finding={finding} />
             </aside>
             <div className={styles.rest}>
-              <Attached finding={finding} />
-              <Comments finding={finding} />
-              <History finding={finding} />
+              <Later>
+                <Attached finding={finding} />
+                <Comments finding={finding} />
+                <History finding={finding} />
+              </Later>
             </div>
           </div>
         </div>

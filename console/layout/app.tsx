@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react'
 import { IconButton } from '../ui/button.tsx'
 import { useKeys } from '../ui/keys.tsx'
 import { late } from '../ui/late.tsx'
+import { Later } from '../ui/later.tsx'
 import styles from './app.module.css'
 import { Rail } from './rail.tsx'
 
@@ -49,7 +50,9 @@ export const App = () => {
         <strong>Earshot</strong>
       </header>
       <div className={drawer ? `${styles.side} ${styles.open}` : styles.side}>
-        <Rail folded={folded && !drawer} onFold={fold} onSearch={() => setFinding(true)} />
+        <Later>
+          <Rail folded={folded && !drawer} onFold={fold} onSearch={() => setFinding(true)} />
+        </Later>
       </div>
       {drawer && (
         <button type="button" className={styles.shade} aria-label="Close the menu" onClick={() => setDrawer(false)} />

@@ -1,13 +1,16 @@
-// Numbers, times and spans as people read them.
+// Numbers, times and spans as people read them. The browser takes milliseconds to make a format, so a page makes only
+// those that it uses.
+
+import { once } from './once.ts'
 
 const locale = 'en'
 
-const whole = new Intl.NumberFormat(locale)
-const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 })
+const whole = once(() => new Intl.NumberFormat(locale))
+const short = once(() => new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 }))
 
-export const formatCount = (count: number): string => whole.format(count)
+export const formatCount = (count: number): string => whole().format(count)
 
-export const formatShort = (count: number): string => (count < 10_000 ? whole.format(count) : short.format(count))
+export const formatShort = (count: number): string => (count < 10_000 ? whole().format(count) : short().format(count))
 
 /** "1 call", "1,204 calls". */
 export const plural = (count: number, one: string, many = `${one}s`): string =>
@@ -28,9 +31,9 @@ export const formatPoints = (share: number): string => {
   return withMinus(percent.toFixed(Math.abs(percent) >= 10 || percent === 0 ? 1 : 2))
 }
 
-const precise = new Intl.NumberFormat(locale, { maximumSignificantDigits: 4 })
+const precise = once(() => new Intl.NumberFormat(locale, { maximumSignificantDigits: 4 }))
 
-export const formatNumber = (value: number): string => precise.format(value)
+export const formatNumber = (value: number): string => precise().format(value)
 
 export const formatBytes = (bytes: number): string => {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
@@ -58,27 +61,35 @@ export const formatClock = (seconds: number): string => {
 export const formatMs = (ms: number): string =>
   ms < 1_000 ? `${Math.round(ms)} ms` : `${formatNumber(Number((ms / 1_000).toPrecision(3)))} s`
 
-export const formatMoney = (dollars: number): string =>
-  new Intl.NumberFormat(locale, {
-    style: 'currency',
-    currency: 'USD',
-    maximumFractionDigits: dollars !== 0 && Math.abs(dollars) < 1 ? 4 : 2,
-  }).format(dollars)
+const money = (maximumFractionDigits: number) =>
+  once(() => new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', maximumFractionDigits }))
+const dollarsAndCents = money(2)
+const partsOfCents = money(4)
 
-const dayTime = new Intl.DateTimeFormat(locale, {
-  ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
-})
-const dayYear = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric' })
+export const formatMoney = (dollars: number): string =>
+  (dollars !== 0 && Math.abs(dollars) < 1 ? partsOfCents() : dollarsAndCents()).format(dollars)
+
+const dayTime = once(
+  () =>
+    new Intl.DateTimeFormat(locale, {
+      month: 'short',
+      day: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    }),
+)
+const dayYear = once(() => new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric' }))
 
 /** A moment in the viewer's zone. */
 export const formatMoment = (iso: string, now = new Date()): string => {
   const date = new Date(iso)
-  return date.getFullYear() === now.getFullYear() ? dayTime.format(date) : dayYear.format(date)
+  return date.getFullYear() === now.getFullYear() ? dayTime().format(date) : dayYear().format(date)
 }
 
-export const formatDay = (iso: string): string => dayYear.format(new Date(iso))
+export const formatDay = (iso: string): string => dayYear().format(new Date(iso))
 
-const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
+const relative = once(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
 
 /** `just now`, `4 minutes ago`, `in 2 hours`. */
 export const formatAgo = (iso: string, now = Date.now()): string => {
@@ -90,7 +101,7 @@ export const formatAgo = (iso: string, now = Date.now()): string => {
   ]
   const step = steps.find(([, size]) => Math.abs(seconds) >= size)
   if (!step) return 'just now'
-  return relative.format(Math.round(seconds / step[1]), step[0])
+  return relative().format(Math.round(seconds / step[1]), step[0])
 }
 
 /** `not_affected` → `Not affected`. */

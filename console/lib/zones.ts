@@ -1,5 +1,7 @@
 // Local times of a named zone, and instants.
 
+import { once } from './once.ts'
+
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** Making one takes far longer than using it, and a chart asks for thousands of times. */
@@ -20,9 +22,11 @@ const formatOf = (timeZone: string): Intl.DateTimeFormat => {
   return made
 }
 
+const ownFormat = once(() => new Intl.DateTimeFormat())
+
 /** Returns the viewer's time zone, or UTC if the browser reports none that it can use, as `Etc/Unknown`. */
 export const ownZone = (): string => {
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
+  const { timeZone } = ownFormat().resolvedOptions()
   try {
     formatOf(timeZone)
     return timeZone

@@ -12,6 +12,7 @@ import { announce } from '../ui/announce.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
+import { Later } from '../ui/later.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Page } from '../ui/page.tsx'
 import { Await, FaultNote } from '../ui/states.tsx'
@@ -124,8 +125,10 @@ export const Monitor = () => {
         {(data) => (
           <>
             <Course monitor={data} />
-            <Definition monitor={data} />
-            <Parts monitor={data} />
+            <Later>
+              <Definition monitor={data} />
+              <Parts monitor={data} />
+            </Later>
           </>
         )}
       </Await>

@@ -1,5 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
+import { memo } from 'react'
 import { countOptions } from '../filters/count.ts'
+import { once } from '../lib/once.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, FaultNote, Loading } from '../ui/states.tsx'
@@ -12,7 +14,7 @@ import { Reviews } from './reviews.tsx'
 import { Running } from './running.tsx'
 import { Volume } from './volume.tsx'
 
-const today = new Intl.DateTimeFormat('en', { weekday: 'long', month: 'long', day: 'numeric' })
+const today = once(() => new Intl.DateTimeFormat('en', { weekday: 'long', month: 'long', day: 'numeric' }))
 
 const FirstRun = () => (
   <Empty
@@ -36,6 +38,19 @@ const Recent = ({ volume: { data, error, refetch } }: { volume: ReturnType<typeo
   return <div className={styles.volume}>{data ? <Volume days={data.series ?? []} /> : <Loading lines={8} />}</div>
 }
 
+/** Memoized, because each answer that the overview waits for draws it again. */
+const Parts = memo(() => (
+  <div className={styles.parts}>
+    <div>
+      <OpenFindings />
+    </div>
+    <div>
+      <Running />
+      <Reviews />
+    </div>
+  </div>
+))
+
 const useVolume = () => useQuery(volumeOptions())
 
 export const Overview = () => {
@@ -48,25 +63,22 @@ export const Overview = () => {
   // Shown at once, so that nothing moves what somebody already reads.
   const isReady = !rates.isPending && !failures.isPending
   return (
-    <Page title="Overview" context={today.format()}>
+    <Page title="Overview" context={today().format()}>
       {isEmpty ? (
         <FirstRun />
       ) : (
         <>
           <Recent volume={volume} />
-          {!isReady && <Loading lines={10} />}
+          {isReady ? (
+            <>
+              <Failures failures={failures.rows} />
+              <Rates rates={rates} />
+            </>
+          ) : (
+            <Loading lines={10} />
+          )}
           <div hidden={!isReady}>
-            <Failures failures={failures.rows} />
-            <Rates rates={rates} />
-            <div className={styles.parts}>
-              <div>
-                <OpenFindings />
-              </div>
-              <div>
-                <Running />
-                <Reviews />
-              </div>
-            </div>
+            <Parts />
           </div>
         </>
       )}

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { memo } from 'react'
 import { formatCount, plural } from '../lib/format.ts'
 import { DayBars } from '../ui/charts/day-bars.tsx'
 import styles from './overview.module.css'
@@ -21,7 +22,8 @@ const Words = ({ counts, yesterday }: { counts: number[]; yesterday: { since: st
 
 type Day = { start: string; end: string; count: number }
 
-export const Volume = ({ days }: { days: Day[] }) => {
+/** Memoized, because each answer that the overview waits for draws it again. */
+export const Volume = memo(({ days }: { days: Day[] }) => {
   const yesterday = days.at(-2)
   return (
     <section aria-label="Volume">
@@ -41,4 +43,4 @@ export const Volume = ({ days }: { days: Day[] }) => {
       />
     </section>
   )
-}
+})

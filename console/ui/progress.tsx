@@ -1,4 +1,3 @@
-import { Progress as Base } from '@base-ui/react/progress'
 import { formatCount, formatPercent } from '../lib/format.ts'
 import styles from './progress.module.css'
 
@@ -8,15 +7,20 @@ type ProgressProps = { label: string; done: number; total?: number | undefined }
 export const Progress = ({ label, done, total }: ProgressProps) => {
   const share = total === undefined ? null : total === 0 ? 1 : Math.min(1, done / total)
   return (
-    <Base.Root className={styles.progress} value={share === null ? null : share * 100} aria-label={label}>
-      <Base.Track className={styles.track}>
-        <Base.Indicator className={styles.indicator} />
-      </Base.Track>
+    <div
+      className={styles.progress}
+      role="progressbar"
+      aria-label={label}
+      {...(share !== null && { 'aria-valuenow': Math.floor(share * 100) })}
+    >
+      <div className={styles.track}>
+        <div className={styles.indicator} style={{ width: share === null ? '30%' : `${share * 100}%` }} />
+      </div>
       <span className={styles.words}>
         {formatCount(done)}
         {total !== undefined && ` of ${formatCount(total)}`}
         {share !== null && ` · ${formatPercent(Math.floor(share * 100) / 100)}`}
       </span>
-    </Base.Root>
+    </div>
   )
 }

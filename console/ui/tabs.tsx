@@ -1,8 +1,15 @@
-import { Tabs as Base } from '@base-ui/react/tabs'
-import type { ReactNode } from 'react'
+import { type KeyboardEvent, type ReactNode, useId } from 'react'
 import styles from './tabs.module.css'
 
 type Tab = { value: string; label: ReactNode; content: ReactNode }
+
+/** Where an arrow leads from a tab; past the last one is the first. */
+const steps: Record<string, (at: number, count: number) => number> = {
+  ArrowLeft: (at, count) => (at + count - 1) % count,
+  ArrowRight: (at, count) => (at + 1) % count,
+  Home: () => 0,
+  End: (_, count) => count - 1,
+}
 
 /** Parts of one thing, of which one is seen. Which one is the caller's to keep, in the address. */
 export const Tabs = ({
@@ -15,19 +22,55 @@ export const Tabs = ({
   value: string
   onChange: (value: string) => void
   tabs: Tab[]
-}) => (
-  <Base.Root value={value} onValueChange={(next) => onChange(String(next))}>
-    <Base.List className={styles.list} aria-label={label}>
-      {tabs.map((tab) => (
-        <Base.Tab key={tab.value} value={tab.value} className={styles.tab}>
-          {tab.label}
-        </Base.Tab>
-      ))}
-    </Base.List>
-    {tabs.map((tab) => (
-      <Base.Panel key={tab.value} value={tab.value} className={styles.panel}>
-        {tab.content}
-      </Base.Panel>
-    ))}
-  </Base.Root>
-)
+}) => {
+  const id = useId()
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    const step = steps[event.key]
+    const elements: EventTarget[] = Array.from(event.currentTarget.children)
+    const at = elements.indexOf(event.target)
+    if (!step || at < 0) return
+    event.preventDefault()
+    const next = elements[step(at, elements.length)]
+    if (next instanceof HTMLElement) next.focus()
+  }
+  return (
+    <div>
+      <div className={styles.list} role="tablist" aria-label={label} onKeyDown={onKeyDown}>
+        {tabs.map((tab) => {
+          const isSelected = tab.value === value
+          return (
+            <button
+              key={tab.value}
+              id={`${id}${tab.value}`}
+              type="button"
+              role="tab"
+              className={styles.tab}
+              aria-selected={isSelected}
+              {...(isSelected && { 'aria-controls': `${id}panel` })}
+              tabIndex={isSelected ? 0 : -1}
+              onClick={() => isSelected || onChange(tab.value)}
+            >
+              {tab.label}
+            </button>
+          )
+        })}
+      </div>
+      {tabs.map(
+        (tab) =>
+          tab.value === value && (
+            <div
+              key={tab.value}
+              id={`${id}panel`}
+              role="tabpanel"
+              aria-labelledby={`${id}${tab.value}`}
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: a panel is reached from its tab by keyboard
+              tabIndex={0}
+              className={styles.panel}
+            >
+              {tab.content}
+            </div>
+          ),
+      )}
+    </div>
+  )
+}

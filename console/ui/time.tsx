@@ -1,10 +1,11 @@
 import { formatAgo, formatMoment } from '../lib/format.ts'
+import { once } from '../lib/once.ts'
 
-const full = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'long' })
+const full = once(() => new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'long' }))
 
 /** A moment in the viewer's zone; the tip also gives it in UTC. */
 export const Time = ({ at, ago = false }: { at: string; ago?: boolean }) => (
-  <time dateTime={at} title={`${full.format(new Date(at))}\n${at.replace('T', ' ').replace('Z', ' UTC')}`}>
+  <time dateTime={at} title={`${full().format(new Date(at))}\n${at.replace('T', ' ').replace('Z', ' UTC')}`}>
     {ago ? formatAgo(at) : formatMoment(at)}
   </time>
 )
