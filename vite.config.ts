@@ -1,28 +1,8 @@
 import { join } from 'node:path'
-import { brotliCompressSync as compress, constants } from 'node:zlib'
 import react from '@vitejs/plugin-react'
-import { defineConfig, type Plugin } from 'vite'
+import { defineConfig } from 'vite'
 import { consoleFonts } from './tools/console-fonts.ts'
 import { consolePages } from './tools/console-pages.ts'
-
-const isText = (name: string) => /\.(js|css|svg|html)$/.test(name)
-
-/** Beside each text its brotli form, so that the service sends it without work. */
-const compressed = (): Plugin => ({
-  name: 'compressed',
-  apply: 'build',
-  generateBundle: {
-    order: 'post',
-    handler(_, bundle) {
-      for (const [fileName, file] of Object.entries(bundle)) {
-        if (!isText(fileName)) continue
-        const content = Buffer.from(file.type === 'chunk' ? file.code : file.source)
-        const source = compress(content, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: content.length } })
-        this.emitFile({ type: 'asset', fileName: `${fileName}.br`, source })
-      }
-    },
-  },
-})
 
 /**
  * A page loads few files, each of what is used together: a file costs a request, and what a page does not use is still
@@ -53,7 +33,7 @@ const groups = [
 export default defineConfig(({ command }) => ({
   root: 'console',
   base: command === 'build' ? '/console/' : '/',
-  plugins: [react(), consoleFonts(), consolePages(join(import.meta.dirname, 'console/routes.tsx')), compressed()],
+  plugins: [react(), consoleFonts(), consolePages(join(import.meta.dirname, 'console/routes.tsx'))],
   build: {
     outDir: '../dist/console',
     emptyOutDir: true,

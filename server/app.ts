@@ -42,8 +42,8 @@ import { checkOwnStore } from './platform/blobs/sweep.ts'
 import { isPassingDatabaseError } from './platform/db/errors.ts'
 import { pendingMigrations } from './platform/db/migrate.ts'
 import { ApiError } from './platform/errors.ts'
+import { addDocumentation } from './platform/http/documentation.ts'
 import { addFiles } from './platform/http/files.ts'
-import { addGuide } from './platform/http/guide.ts'
 import { addHealth, type ReadinessChecks } from './platform/http/health.ts'
 import { type App, openHttp } from './platform/http/http.ts'
 import type { Overload } from './platform/http/overload.ts'
@@ -117,24 +117,24 @@ const resources = [
 
 /** The areas of the interface, in the order in which its documents show them. */
 const areas: [name: string, description: string][] = [
-  ['Organizations', 'Headless provisioning with a service key, and an organization’s own settings.'],
-  ['Members', 'The people of an organization and their roles.'],
-  ['Sign-in', 'Sessions of people, and the invitations by which they join. A session acts like a key.'],
-  ['API Keys', 'Keys of an organization. A key acts for the member who made it.'],
-  ['Audit Events', 'Who did what, when.'],
-  ['Agents', 'Voice and text agents, their versions, and groups of them.'],
-  ['Monitors', 'What every conversation is checked for, and the results.'],
-  ['Conversations', 'Calls, chats and voicemails, with transcripts and recordings.'],
-  ['Integrations', 'Providers that send finished conversations of their own accord, and traces.'],
-  ['Webhooks', 'Endpoints of one’s own that are told of events, signed, and what was sent to them.'],
-  ['Experiments', 'Two versions of a prompt, routed elsewhere and measured here.'],
-  ['Customer Metrics', 'Evaluations of the customer’s own, attached to a conversation.'],
-  ['Findings', 'What somebody should look at: problems and praise, with the conversations that show them.'],
-  ['Buckets', 'Conversations to review: put in by hand, by filters as they arrive, or as a fair sample.'],
-  ['Reviews', 'What people say of a conversation, and of what monitors found in it.'],
-  ['Companies', 'Clients or brands that the agents work for, and their logos.'],
-  ['Files', 'Stored files behind signed links.'],
-  ['Operations', 'Health of the process.'],
+  ['Conversations', 'Calls, chats, and voicemails, with their transcripts and recordings.'],
+  ['Agents', 'Voice and text agents, their versions, and agent groups.'],
+  ['Companies', 'The clients or brands your agents work for, and their logos.'],
+  ['Monitors', 'The questions Earshot asks of each conversation, and the results.'],
+  ['Findings', 'Issues worth a closer look, with the conversations that show them.'],
+  ['Buckets', 'Sets of conversations to review, filled by hand, by a filter, or by random sampling.'],
+  ['Reviews', 'Human judgments of conversations and of monitor results.'],
+  ['Customer Metrics', 'Your own measurements, attached to conversations.'],
+  ['Experiments', 'Comparisons of two prompt versions whose traffic you route.'],
+  ['Webhooks', 'Signed event notifications to your endpoints, and their delivery log.'],
+  ['Integrations', 'Providers that send finished conversations, and OpenTelemetry traces.'],
+  ['Files', 'Stored files, behind signed links.'],
+  ['Organizations', 'Provisioning with a service key, and your organization’s settings.'],
+  ['Members', 'The people in your organization and their roles.'],
+  ['API Keys', 'API keys. Each key acts as the member who created it.'],
+  ['Sign-in', 'Sessions and invitations. A session can do what its member’s API key can.'],
+  ['Audit Events', 'A record of who did what, and when.'],
+  ['Operations', 'Health checks and metrics.'],
 ]
 
 const databasePatienceMs = 2_000
@@ -162,7 +162,7 @@ export const buildApp = (deps: ServiceDeps, { overload }: { overload?: Overload 
     for (const addRoutes of resources) addRoutes(app, deps)
     addFiles(app, { blobs: deps.blobs, isOpen: async (org) => !(await isSuspended(deps.db, org)) })
     addPages(app, deps)
-    addGuide(app)
+    addDocumentation(app)
     addHealth(app, { ...deps, checks: checksOf(deps) })
   })
 

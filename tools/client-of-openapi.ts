@@ -66,10 +66,15 @@ const repeatOf = (operation: Told): string | undefined => {
   return isReading ? "'always'" : undefined
 }
 
+const namesInPath = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+
+/** How the library sends an operation: as a list to walk, as a response to read, or as JSON. */
+const callOf = (operation: Told) => (isPaged(operation) ? 'list' : '302' in operation.responses ? 'open' : 'json')
+
 const methodOf = (operation: Told): string => {
-  const { method, path, parameters = [], requestBody, responses, summary } = operation
+  const { method, path, parameters = [], requestBody, summary } = operation
   const at = `'${path}', '${method}'`
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const names = namesInPath(path)
   const queries = parameters.filter((parameter) => parameter.in === 'query')
   const kinds = Object.entries(requestBody?.content ?? {})
   const json = kinds.find(([kind]) => kind === 'application/json')?.[1].schema
@@ -92,7 +97,7 @@ const methodOf = (operation: Told): string => {
   if (repeat) sent.push(`repeat: ${repeat}`)
   given.push('options?: RequestOptions')
   const address = names.length > 0 ? `path\`${path.replaceAll(/\{(\w+)\}/g, '$' + '{$1}')}\`` : `'${path}'`
-  const call = isPaged(operation) ? 'list' : '302' in responses ? 'open' : 'json'
+  const call = callOf(operation)
   const answers = { list: `Paged<Item<${at}>>`, open: 'Promise<Response>', json: `Promise<Answer<${at}>>` }[call]
   return [
     `  /** ${summary.replaceAll('*/', '* /')}. */`,
@@ -104,13 +109,63 @@ const methodOf = (operation: Told): string => {
 /** What a key reaches; the rest is for browsers, providers and probes. */
 const isForClients = ({ path, security }: Told): boolean => path.startsWith('/v1/') && (security?.length ?? 0) > 0
 
+const propertyOf = (path: string): string => shorter[folderOf(path)] ?? camelOf(folderOf(path))
+
+const samplePreamble = `import { Earshot } from '@earshot/client'
+
+const earshot = new Earshot({ url: process.env.EARSHOT_URL ?? '', key: process.env.EARSHOT_KEY ?? '' })`
+
+/** `CONVERSATION_ID`, for `id` in `/v1/conversations/{id}`. */
+const placeholderOf = (path: string, name: string): string => {
+  const words = name === 'id' ? `${singularOf(folderOf(path))}-id` : name.replaceAll(/[A-Z]/g, '-$&')
+  return `'${words.replaceAll('-', '_').toUpperCase()}'`
+}
+
+/** A call of the operation with the library, as a reader would write it. */
+const sampleOf = (operation: Told): string => {
+  const { path, parameters = [], requestBody } = operation
+  const given = namesInPath(path).map((name) => placeholderOf(path, name))
+  const json = requestBody?.content?.['application/json']
+  if (requestBody?.required) {
+    const body = JSON.stringify(json?.example, null, 2)?.replaceAll(/^( *)"(\w+)":/gm, '$1$2:')
+    given.push(json ? body : "await openAsBlob('FILE')")
+  }
+  const queries = parameters.filter((parameter) => parameter.in === 'query' && parameter.required)
+  if (queries.length > 0)
+    given.push(`{ ${queries.map(({ name }) => `${name}: ${placeholderOf(path, name)}`).join(', ')} }`)
+  const preamble = requestBody && !json ? `import { openAsBlob } from 'node:fs'\n${samplePreamble}` : samplePreamble
+  const call = `earshot.${propertyOf(path)}.${nameOf(operation)}(${given.join(', ')})`
+  if (callOf(operation) === 'list') {
+    return `${preamble}\n\nfor await (const item of ${call}) {\n  console.log(item)\n}`
+  }
+  const result = callOf(operation) === 'open' ? 'response' : answerOf(operation) ? 'result' : undefined
+  return `${preamble}\n\n${result ? `const ${result} = ` : ''}await ${call}`
+}
+
+/** The document with a TypeScript sample for each operation that the client has. */
+export const samplesOfOpenApi = (document: OpenApi): OpenApi => {
+  const withSample = (path: string, method: string, operation: Operation): Operation => {
+    const told = { ...operation, path, method }
+    // What other tools' clients send is not written with ours.
+    if (!isForClients(told) || operation['x-foreign']) return operation
+    const sample = { lang: 'TypeScript', label: 'TypeScript', source: sampleOf(told) }
+    return { ...operation, 'x-codeSamples': [sample] }
+  }
+  const withSamples = (path: string, methods: Record<string, Operation>) =>
+    Object.fromEntries(
+      Object.entries(methods).map(([method, operation]) => [method, withSample(path, method, operation)]),
+    )
+  const paths = Object.entries(document.paths).map(([path, methods]) => [path, withSamples(path, methods)])
+  return { ...document, paths: Object.fromEntries(paths) }
+}
+
 export const clientOfOpenApi = ({ paths }: OpenApi): string => {
   const told = Object.entries(paths)
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method })),
     )
     .filter(isForClients)
-  const folders = Object.entries(Object.groupBy(told, ({ path }) => shorter[folderOf(path)] ?? camelOf(folderOf(path))))
+  const folders = Object.entries(Object.groupBy(told, ({ path }) => propertyOf(path)))
   folders.sort(([a], [b]) => (a < b ? -1 : 1))
   const parts = folders.map(([name, operations = []]) => {
     const names = operations.map(nameOf)

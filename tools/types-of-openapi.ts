@@ -16,7 +16,7 @@ type Schema = {
   description?: string
 }
 
-type Body = { required?: boolean; content?: Record<string, { schema?: Schema }> }
+type Body = { required?: boolean; content?: Record<string, { schema?: Schema; example?: unknown }> }
 
 export type Operation = {
   operationId: string
@@ -26,6 +26,8 @@ export type Operation = {
   responses: Record<string, Body>
   security?: object[]
   'x-access'?: string | { role: string }
+  'x-foreign'?: true
+  'x-codeSamples'?: { lang: string; label: string; source: string }[]
 }
 
 export type OpenApi = {

@@ -33,10 +33,13 @@ export const packFile = async (type: string, text: string): Promise<BuiltFile> =
 
 const readBuiltFile = (path: string): BuiltFile => {
   const content = readFileSync(path)
+  const packed: BuiltFile['packed'] = {}
+  if (existsSync(`${path}.br`)) packed.br = readFileSync(`${path}.br`)
+  if (existsSync(`${path}.gz`)) packed.gzip = readFileSync(`${path}.gz`)
   return {
     content,
+    packed,
     type: types[extname(path)] ?? 'application/octet-stream',
-    packed: existsSync(`${path}.br`) ? { br: readFileSync(`${path}.br`) } : {},
     etag: etagOf(content),
   }
 }

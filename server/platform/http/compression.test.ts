@@ -25,7 +25,7 @@ const get = async (path: string, headers: Record<string, string> = {}): Promise<
 
 const unpackers: Record<string, (bytes: Buffer) => Buffer> = { br: brotliDecompressSync, gzip: gunzipSync }
 
-it.each(['/v1/companies', '/openapi.json', '/docs'])(
+it.each(['/v1/companies', '/openapi.json', '/docs', '/docs/reference/openapi.json', '/docs/guide/start'])(
   '%s is packed for callers who take that, and says so',
   async (path) => {
     const plain = await get(path)

@@ -5,7 +5,6 @@ import type { Access } from './access.ts'
 import { mediaTypeNames } from './body.ts'
 import { type BuiltFile, packFile, sendBuiltFile } from './built-files.ts'
 import { exampleOf, type JsonSchema } from './examples.ts'
-import { referencePage, referencePolicy } from './reference-page.ts'
 
 export type Operation = {
   operationId: string
@@ -80,12 +79,6 @@ export const addOpenApi = async (app: FastifyInstance, areas: [name: string, des
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) => {
     json ??= packFile('application/json; charset=utf-8', JSON.stringify(openApiDocument(app)))
     return sendBuiltFile(request, reply, await json, 'no-cache')
-  })
-
-  let page: Promise<BuiltFile> | undefined
-  app.get('/docs', { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) => {
-    page ??= packFile('text/html; charset=utf-8', referencePage(openApiDocument(app)))
-    return sendBuiltFile(request, reply.header('content-security-policy', referencePolicy), await page, 'no-cache')
   })
 }
 

@@ -1,4 +1,4 @@
-import { brotliDecompressSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { testServer } from '../../../test/server.ts'
 
@@ -94,7 +94,9 @@ it.each([
   const small = await app.inject({ url: path, headers: { 'accept-encoding': 'gzip, br' } })
   expect(small.headers).toMatchObject({ 'content-encoding': 'br', vary: 'accept-encoding' })
   expect(brotliDecompressSync(small.rawPayload).toString()).toBe(first.text)
-  const plain = await app.inject({ url: path, headers: { 'accept-encoding': 'gzip, br;q=0' } })
+  const zipped = await app.inject({ url: path, headers: { 'accept-encoding': 'gzip' } })
+  expect(gunzipSync(zipped.rawPayload).toString()).toBe(first.text)
+  const plain = await app.inject({ url: path, headers: { 'accept-encoding': 'identity' } })
   expect(plain.headers['content-encoding']).toBeUndefined()
 })
 

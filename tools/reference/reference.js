@@ -1,0 +1,42 @@
+// In the browser: renders the reference. Nothing on the page comes from another host, and nothing is sent to one.
+window.Scalar.createApiReference('#reference', {
+  url: '/docs/reference/openapi.json',
+  theme: 'none',
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  showDeveloperTools: 'never',
+  hideClientButton: true,
+  documentDownloadType: 'none',
+  // curl, Python and the client library, whose samples stand in the document.
+  hiddenClients: {
+    shell: ['wget', 'httpie'],
+    python: ['python3', 'httpx_sync', 'httpx_async', 'aiohttp'],
+    ...Object.fromEntries(
+      [
+        'c',
+        'clojure',
+        'csharp',
+        'dart',
+        'fsharp',
+        'go',
+        'http',
+        'java',
+        'js',
+        'kotlin',
+        'node',
+        'objc',
+        'ocaml',
+        'php',
+        'powershell',
+        'r',
+        'ruby',
+        'rust',
+        'swift',
+      ].map((name) => [name, true]),
+    ),
+  },
+  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+  authentication: { preferredSecurityScheme: 'key' },
+})
