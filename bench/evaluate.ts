@@ -110,13 +110,14 @@ const client = new pg.Client(connection)
 try {
   await migrate(connection, { log })
   const config = loadConfig({ EARSHOT_DATA_DIR: join(database.folder, 'files') })
-  deps = await openDeps({ config, log, connection, applicationName: 'bench' })
+  const opened = await openDeps({ config, log, connection, applicationName: 'bench' })
+  deps = opened
   await client.connect()
   const { db, clock } = deps
   const owner = { email: 'owner@example.com', name: 'Owner' }
   const { org } = await db
     .transaction()
-    .execute((trx) => provisionOrganization(trx, clock, { name: 'Bench', slug: 'bench', owner }))
+    .execute((trx) => provisionOrganization(opened, trx, { name: 'Bench', slug: 'bench', owner }))
   await loadDemo(deps, org, {
     calls: count,
     seed: 1,

@@ -20,15 +20,17 @@ import { openSecrets } from './platform/secrets/secrets.ts'
 import { openSweeps, trust } from './platform/sweeps.ts'
 import { openTelemetry } from './platform/telemetry/telemetry.ts'
 import { openThreads } from './platform/threads/threads.ts'
+import { openReactions, providers } from './reactions.ts'
 import { type Attempts, openAttempts } from './sign-in/attempts/attempts.ts'
 
 /** What resources use, with what belongs to one of them; closed when the process ends. */
-export type ServiceDeps = Deps & {
-  attempts: Attempts
-  judge: Judge
-  rules: Rules
-  close: () => Promise<void>
-}
+export type ServiceDeps = Deps &
+  typeof providers & {
+    attempts: Attempts
+    judge: Judge
+    rules: Rules
+    close: () => Promise<void>
+  }
 
 export type OpenOptions = {
   config: Config
@@ -91,7 +93,9 @@ export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
   // Its last metrics ask the database.
   const telemetry = closing(await openTelemetry({ config, registry: metrics.registry, log }))
   const all = opened.move()
-  return {
+  const deps: ServiceDeps = {
+    ...providers,
+    reactions: openReactions(() => deps),
     config,
     clock,
     attempts,
@@ -117,4 +121,5 @@ export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
     databaseFault: options.databaseFault ?? (() => undefined),
     close: () => all.disposeAsync(),
   }
+  return deps
 }

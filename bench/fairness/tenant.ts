@@ -22,7 +22,7 @@ export const makeTenant = async (deps: ServiceDeps, app: App, slug: string, outs
   const owner = { email: `${slug}@example.com`, name: 'Owner' }
   const { org, apiKey } = await db
     .transaction()
-    .execute((trx) => provisionOrganization(trx, deps.clock, { name: slug, slug, owner }))
+    .execute((trx) => provisionOrganization(deps, trx, { name: slug, slug, owner }))
   const headers = { authorization: `Bearer ${apiKey.key}` }
 
   const post = async (url: string, payload: object = {}) => {

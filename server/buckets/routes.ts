@@ -4,7 +4,6 @@ import { ApiError } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
 import { newId } from '../platform/ids.ts'
-import { lockConversations, settleConversations } from '../reviews/queries.ts'
 import {
   countBuckets,
   deleteBucket,
@@ -16,6 +15,7 @@ import {
   type StoredBucket,
   updateBucket,
 } from './queries.ts'
+import { lockConversations, settleConversations } from './review-status/queries.ts'
 import { Bucket, BucketCreate, BucketUpdate } from './schema.ts'
 import { defaults, drawnUntil, requireSound, selectsOtherwise, withGiven } from './settings.ts'
 

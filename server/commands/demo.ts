@@ -4,7 +4,6 @@ import { makeFindings } from '../demo/findings.ts'
 import { loadDemo } from '../demo/load.ts'
 import { makeMonitors } from '../demo/monitors.ts'
 import type { ServiceDeps } from '../deps.ts'
-import { invitationUrl } from '../members/invitations/invite.ts'
 import { provisionOrganization } from '../organizations/provision.ts'
 import { findOrganizationBySlug, getOrganization } from '../organizations/queries.ts'
 import { placeholderAddress } from '../sign-in/address/placeholder.ts'
@@ -32,15 +31,15 @@ const print = (text: string) => process.stdout.write(text)
 
 /** The organization of the demo with a key that works; one that is made now comes with a link to sign in by. */
 const prepare = async (deps: ServiceDeps) => {
-  const { db, clock, baseUrl } = deps
+  const { db } = deps
   const present = await findOrganizationBySlug(db, slug)
   if (present) {
     const { key } = await makeOwnerKey(deps, present.org, 'Demo')
     return { org: present.org, key, signIn: `bin/earshot link ${slug} makes a link to sign in by` }
   }
   const owner = { email: placeholderAddress('demo'), name: 'Demo owner' }
-  const made = await db.transaction().execute((trx) => provisionOrganization(trx, clock, { name: 'Demo', slug, owner }))
-  return { org: made.org, key: made.apiKey.key, signIn: invitationUrl(baseUrl(), made.invitation) }
+  const made = await db.transaction().execute((trx) => provisionOrganization(deps, trx, { name: 'Demo', slug, owner }))
+  return { org: made.org, key: made.apiKey.key, signIn: made.invitationUrl }
 }
 
 /** One line that renews itself on a terminal; elsewhere a line for every tenth. */

@@ -1,5 +1,4 @@
 import type { ServiceDeps } from '../deps.ts'
-import { invitationUrl } from '../members/invitations/invite.ts'
 import { provisionOrganization } from '../organizations/provision.ts'
 import { organizationExists } from '../organizations/queries.ts'
 import { placeholderAddress } from '../sign-in/address/placeholder.ts'
@@ -9,17 +8,17 @@ const slug = 'my-organization'
 
 /** Creates the first organization of a fresh embedded instance. Returns what to print about it. */
 export const firstStart = async (deps: ServiceDeps, printCredentials: boolean): Promise<string> => {
-  const { db, clock, config, baseUrl } = deps
+  const { db, config, baseUrl } = deps
   if (await organizationExists(db)) return ''
   return db.transaction().execute(async (trx) => {
-    const { apiKey, invitation } = await provisionOrganization(trx, clock, {
+    const { apiKey, invitationUrl } = await provisionOrganization(deps, trx, {
       name: 'My organization',
       slug,
       owner: { email: placeholderAddress('owner'), name: 'Owner' },
     })
     const text = `
 First start: an organization was created for you.
-  Sign in    ${invitationUrl(baseUrl(), invitation)}
+  Sign in    ${invitationUrl}
   Owner key  ${apiKey.key}
   Try it     curl -H "Authorization: Bearer ${apiKey.key}" ${baseUrl()}/v1/me
 The link works once, within seven days; bin/earshot link ${slug} makes another.

@@ -9,7 +9,7 @@ type Failed = { monitors: StoredMonitor[]; conversationId: string }
 
 /** So that nobody waits for a result for ever, and one conversation holds up no other. */
 export const storeFailures = (
-  deps: Pick<Deps, 'clock' | 'jobs'>,
+  deps: Pick<Deps, 'clock' | 'reactions'>,
   trx: Db,
   org: OrgId,
   { monitors, conversationId }: Failed,

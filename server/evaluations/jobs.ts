@@ -1,5 +1,4 @@
 import Type from 'typebox'
-import { areMeasured, findPinned, oneVersionEach } from '../experiments/observations/pinned.ts'
 import type { Evaluation } from '../monitor-results/queries.ts'
 import { findMonitorsAtVersions, hasMetricRules, listActiveMonitors, type StoredMonitor } from '../monitors/queries.ts'
 import { monthOf } from '../organizations/spending/month.ts'
@@ -106,11 +105,24 @@ const findAnswered = async (db: Db, org: OrgId, subjects: Subject[], monitors: S
   return (subject: Subject, { id, number }: StoredMonitor) => keys.has(`${subject.id} ${id} ${number}`)
 }
 
+/** Lists in which each monitor is once: what one evaluation finds is of one version each. */
+const oneVersionEach = (monitors: StoredMonitor[]): StoredMonitor[][] => {
+  const lists: StoredMonitor[][] = []
+  for (const monitor of monitors) {
+    const free = lists.find((list) => list.every(({ id }) => id !== monitor.id))
+    if (free) free.push(monitor)
+    else lists.push([monitor])
+  }
+  return lists
+}
+
+type PinDeps = Pick<EvaluationDeps, 'findPinned'>
+
 /** What is asked of which conversations: by the monitors themselves, or by an experiment in the version that it pinned. */
-const findQuestions = async (db: Db, org: OrgId, { conversationIds, reads, lacks }: Batch) => {
+const findQuestions = async (deps: PinDeps, db: Db, org: OrgId, { conversationIds, reads, lacks }: Batch) => {
   const isMeant = (monitor: StoredMonitor) => reads === undefined || (monitor.kind === 'rule' && readsMetrics(monitor))
   const active = lacks === 'pinned' ? [] : (await listActiveMonitors(db, org)).filter(isMeant)
-  const pinned = await findPinned(db, org, conversationIds)
+  const pinned = await deps.findPinned(db, org, conversationIds)
   const lists = oneVersionEach(pinned.monitors.filter(isMeant))
   if (active.length + lists.length === 0) return { subjects: [], questions: [] }
   const subjects = await listSubjects(db, org, conversationIds)
@@ -154,7 +166,7 @@ export const evaluateConversations = defineJob({
     const { organizationId } = batch
     const org = organizationId as OrgId
     const readAt = deps.clock.now()
-    const { subjects, questions } = await findQuestions(deps.db, org, batch)
+    const { subjects, questions } = await findQuestions(deps, deps.db, org, batch)
     if (subjects.length === 0) return attempt.finish(async () => {})
     const { signal } = attempt
     const evaluations: Evaluation[] = []
@@ -186,7 +198,7 @@ export const evaluateConversations = defineJob({
     const org = organizationId as OrgId
     const [only, ...others] = conversationIds
     if (only !== undefined && others.length === 0) {
-      const { subjects, questions } = await findQuestions(trx, org, batch)
+      const { subjects, questions } = await findQuestions(deps, trx, org, batch)
       for (const { monitors, asked } of questions) {
         const failed = monitors.filter((monitor) => subjects.some((subject) => asked(subject, monitor)))
         await storeFailures(deps, trx, org, { monitors: failed, conversationId: only })
@@ -204,7 +216,8 @@ export const evaluateConversations = defineJob({
 
 type EnqueueDeps = Pick<EvaluationDeps, 'jobs'>
 
-const enqueue = async (
+/** `only` limits the evaluation to the rules that read metrics, or to what experiments pinned and has no answer. */
+export const enqueueEvaluation = async (
   { jobs }: EnqueueDeps,
   trx: Db,
   org: OrgId,
@@ -217,20 +230,21 @@ const enqueue = async (
   await jobs.enqueueMany(trx, evaluateConversations, payloads)
 }
 
-/** In the transaction that completes them or changes their transcript. */
-export const enqueueEvaluation = (deps: EnqueueDeps, trx: Db, org: OrgId, ids: string[]): Promise<void> =>
-  enqueue(deps, trx, org, ids)
+/** In the transaction that completes conversations or changes their transcript. */
+export const evaluateStored = (
+  deps: EnqueueDeps,
+  trx: Db,
+  org: OrgId,
+  { toEvaluate }: { toEvaluate: string[] },
+): Promise<void> => enqueueEvaluation(deps, trx, org, toEvaluate)
 
-/**
- * In the transaction that changes completed ones in something else: they may come into the arm of an experiment, or into
- * the scope of what it measures.
- */
-export const enqueuePinned = async (deps: EnqueueDeps, trx: Db, org: OrgId, ids: string[]): Promise<void> => {
-  if (await areMeasured(trx, org, ids)) await enqueue(deps, trx, org, ids, { lacks: 'pinned' })
-}
-
-/** In the transaction that changes their metrics: the rules that read metrics are asked again. */
-export const enqueueMetricRules = async (deps: EnqueueDeps, trx: Db, org: OrgId, ids: string[]): Promise<void> => {
-  if (ids.length === 0 || !(await hasMetricRules(trx, org))) return
-  await enqueue(deps, trx, org, ids, { reads: 'metrics' })
+/** In the transaction that changes metrics of conversations: the rules that read metrics are asked again. */
+export const evaluateMetricRules = async (
+  deps: EnqueueDeps,
+  trx: Db,
+  org: OrgId,
+  { measured }: { measured: string[] },
+): Promise<void> => {
+  if (measured.length === 0 || !(await hasMetricRules(trx, org))) return
+  await enqueueEvaluation(deps, trx, org, measured, { reads: 'metrics' })
 }

@@ -1,15 +1,14 @@
-import { type Evaluation, storeEvaluation } from '../monitor-results/queries.ts'
-import { tellOfResults } from '../monitor-results/tell.ts'
+import { conversationIdsOf, type Evaluation, storeEvaluation } from '../monitor-results/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 
 /** Stores what was found, and tells those who wait for it. */
 export const storeResults = async (
-  deps: Pick<Deps, 'clock' | 'jobs'>,
+  deps: Pick<Deps, 'reactions'>,
   trx: Db,
   org: OrgId,
   evaluation: Evaluation,
 ): Promise<void> => {
   await storeEvaluation(trx, org, evaluation)
-  await tellOfResults(deps, trx, org, evaluation.rows)
+  await deps.reactions.resultsStored(trx, org, { conversationIds: conversationIdsOf(evaluation.rows) })
 }

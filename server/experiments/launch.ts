@@ -112,7 +112,7 @@ export const launch = async (
     ...{ id: newId(), experimentId: id, trigger: 'launch', status: 'running', total: 0 },
     ...{ createdByUserId: userId, createdAt: now, startedAt: now, finishedAt: null },
   })
-  await noteChanges(deps, trx, org, await listBegunSince(trx, org, agentId, now))
+  await noteChanges(deps, trx, org, { conversationIds: await listBegunSince(trx, org, agentId, now) })
   const experiment = await getExperiment(trx, org, id)
   await tellLaunched(deps, trx, org, experiment)
   await recordAudit(trx, actor, 'experiment.launch', { type: 'experiment', id })

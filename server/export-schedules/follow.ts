@@ -1,16 +1,14 @@
 // What the end of an export means for the run that asked for it.
 
-import type { StoredExport } from '../exports/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
+import type { Events } from '../platform/reactions.ts'
 import { deliverRun } from './deliver.ts'
 import { endRun } from './end-run.ts'
 import { objectKeyOf } from './file-name.ts'
 import { configOf } from './parse.ts'
 import { lockSchedule } from './queries.ts'
 import { findRunOfExport, updateRun } from './runs/queries.ts'
-
-type Ended = Pick<StoredExport, 'id' | 'scheduleId' | 'status' | 'errorCode' | 'config'>
 
 const words: Record<string, string> = {
   too_many_calls: 'The window has more calls than an export may have (100,000).',
@@ -25,7 +23,7 @@ export const followExport = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,
   trx: Db,
   org: OrgId,
-  ended: Ended,
+  ended: Events['exportEnded'],
 ): Promise<void> => {
   const { id: exportId, scheduleId, status, errorCode } = ended
   if (scheduleId === null) return

@@ -35,9 +35,14 @@ export const expireExports = defineSweep({
  * No file holds what was erased: exports of calls of that time and that agent are expired, and those that are being
  * written begin anew. In the transaction of the erasure, which nothing can begin beside: it holds the line.
  */
-export const expireExportsOfCalls = async (deps: Deps, trx: Db, org: OrgId, calls: Placed[]): Promise<void> => {
+export const expireExportsOfCalls = async (
+  deps: Deps,
+  trx: Db,
+  org: OrgId,
+  { conversations }: { conversations: Placed[] },
+): Promise<void> => {
   await lockLine(trx, org)
-  const exports = await lockExportsOfCalls(trx, org, calls)
+  const exports = await lockExportsOfCalls(trx, org, conversations)
   const unfinished = exports.filter(({ status }) => status !== 'completed').map(({ id }) => id)
   if (unfinished.length > 0) await markOutdated(trx, org, unfinished)
   for (const held of exports) await endExport(deps, trx, org, held, { status: 'expired' })

@@ -1,14 +1,18 @@
-import { makeObservationOrder } from '../experiments/exports/make-order.ts'
 import { findNames } from '../filters/names/queries.ts'
 import type { OrgId } from '../platform/db/database.ts'
-import type { Deps } from '../platform/deps.ts'
 import { type Configuration, callsOf, describeConfiguration } from './configuration.ts'
+import type { ExportDeps } from './deps.ts'
 import type { ObservationOrder, Order } from './generation/order.ts'
 
 type Ordered = { id: string; createdAt: Date; config: object }
-type OrderDeps = Pick<Deps, 'db'>
+type OrderDeps = Pick<ExportDeps, 'db' | 'makeObservationOrder'>
 
-export const makeCallOrder = async ({ db }: OrderDeps, org: OrgId, stored: Ordered, key: string): Promise<Order> => {
+export const makeCallOrder = async (
+  { db }: Pick<OrderDeps, 'db'>,
+  org: OrgId,
+  stored: Ordered,
+  key: string,
+): Promise<Order> => {
   // Written by the endpoint that makes exports, in this very form.
   const config = stored.config as Configuration
   const selection = callsOf(config)
@@ -27,4 +31,4 @@ export const makeOrder = (
 ): Promise<Order | ObservationOrder> =>
   experimentId === null
     ? makeCallOrder(deps, org, stored, key)
-    : makeObservationOrder(deps, org, { ...stored, experimentId }, key)
+    : deps.makeObservationOrder(deps, org, { ...stored, experimentId }, key)

@@ -1,4 +1,3 @@
-import { revokeApiKeysOfUser } from '../api-keys/queries.ts'
 import { getOrganization } from '../organizations/queries.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Deps } from '../platform/deps.ts'
@@ -38,7 +37,7 @@ const checkOwnerRemains = (member: { role: Role; owners: number }, nextRole: Rol
 }
 
 export const members = (app: App, deps: Deps): void => {
-  const { db, identity, clock, baseUrl } = deps
+  const { db, identity, clock, baseUrl, reactions } = deps
   app.get(
     '/v1/me',
     {
@@ -212,7 +211,7 @@ export const members = (app: App, deps: Deps): void => {
         const member = await lockMember(trx, actor.org, params.id)
         checkReach(actor, member.role)
         checkOwnerRemains(member, undefined)
-        await revokeApiKeysOfUser(trx, actor.org, member.userId, clock.now())
+        await reactions.memberRemoved(trx, actor.org, { userId: member.userId })
         await deleteMember(trx, actor.org, member.id)
         await recordAudit(trx, actor, 'member.remove', { type: 'member', id: member.id })
       })

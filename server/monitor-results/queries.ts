@@ -369,3 +369,26 @@ export const deleteMonitor = async (trx: Db, org: OrgId, id: string): Promise<vo
     .where('deleted_at', 'is not', null)
     .execute()
 }
+
+/**
+ * Results are found by their monitors and the start of the call, which is how their primary key begins; also those
+ * of deleted monitors, which a job has yet to come to.
+ */
+export const deleteResultsOf = async (
+  trx: Db,
+  org: OrgId,
+  erased: { id: string; startedAt: Date }[],
+): Promise<void> => {
+  await sql`
+    DELETE FROM monitor_results r
+    USING unnest(${erased.map(({ id }) => id)}::uuid[], ${erased.map(({ startedAt }) => startedAt)}::timestamptz[])
+      AS e(id, started_at)
+    WHERE r.organization_id = ${org}
+      AND r.monitor_id = ANY(ARRAY(SELECT m.id FROM monitors m WHERE m.organization_id = ${org}))
+      AND r.call_started_at = e.started_at AND r.conversation_id = e.id`.execute(trx)
+}
+
+/** Each once. */
+export const conversationIdsOf = (results: { conversationId: string }[]): string[] => [
+  ...new Set(results.map(({ conversationId }) => conversationId)),
+]

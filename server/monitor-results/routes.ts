@@ -1,10 +1,9 @@
 import { getMonitor } from '../monitors/queries.ts'
 import { recordAudit } from '../platform/audit/record.ts'
-import type { Deps } from '../platform/deps.ts'
 import { invalid } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoQuery, Page } from '../platform/http/schemas.ts'
-import { requireOwnAnswer } from '../reviews/blind.ts'
+import type { ResultDeps } from './deps.ts'
 import { getCallStart, listConversationResults, listMonitorResults, type ResultFilter } from './queries.ts'
 import { ConversationResultQuery, MonitorResultQuery, Result, ResultBatch, ResultBatchAnswer } from './schema.ts'
 import { writeBatch } from './write.ts'
@@ -25,7 +24,7 @@ const parseWindow = ({ since, until, ...filter }: ResultFilter): ResultFilter =>
   }
 }
 
-export const monitorResults = (app: App, deps: Deps): void => {
+export const monitorResults = (app: App, deps: ResultDeps): void => {
   const { db, config } = deps
   app.post(
     '/v1/monitor-results',
@@ -96,7 +95,7 @@ export const monitorResults = (app: App, deps: Deps): void => {
     async ({ actor, params, query: { limit, cursor, history = false } }) => {
       const id = params.id.toLowerCase()
       const startedAt = await getCallStart(db, actor.org, id)
-      await requireOwnAnswer(db, actor, id)
+      await deps.requireOwnAnswer(db, actor, id)
       return app.paging.page(
         { limit, cursor },
         ['conversation-results', actor.org, id, history],

@@ -9,9 +9,8 @@ import type { Deps } from '../platform/deps.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import { itemReader } from '../platform/http/items.ts'
 import { mapWithPauses } from '../platform/map-with-pauses.ts'
-import { type ResultRow, upsertResults } from './queries.ts'
+import { conversationIdsOf, type ResultRow, upsertResults } from './queries.ts'
 import { longestReasoning, ResultItem } from './schema.ts'
-import { tellOfResults } from './tell.ts'
 
 type Item = Static<typeof ResultItem>
 
@@ -47,7 +46,7 @@ const redactAll = async ({ threads }: Pick<Deps, 'threads'>, org: OrgId, items: 
  * wins, and all of them tell what became of it.
  */
 export const writeBatch = async (
-  deps: Pick<Deps, 'clock' | 'jobs' | 'threads'>,
+  deps: Pick<Deps, 'clock' | 'threads' | 'reactions'>,
   trx: Db,
   org: OrgId,
   given: unknown[],
@@ -88,7 +87,7 @@ export const writeBatch = async (
   const outcomes = new Map(
     (await upsertResults(trx, org, sound, deps.clock.now())).map((outcome, at) => [sound[at], outcome]),
   )
-  await tellOfResults(deps, trx, org, sound)
+  await deps.reactions.resultsStored(trx, org, { conversationIds: conversationIdsOf(sound) })
   return rows.map((row, index): ResultOutcome => {
     if (row instanceof ApiError) return { index, status: 'rejected', error: row.body }
     const outcome = outcomes.get(row) ?? 'absent'

@@ -1,6 +1,4 @@
-import { listExperimentsOfMonitor } from '../experiments/queries.ts'
 import { parseFilter } from '../filters/filter.ts'
-import { deleteMonitorResults } from '../monitor-results/jobs.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Deps } from '../platform/deps.ts'
 import { ApiError, invalid, invalidAll } from '../platform/errors.ts'
@@ -35,7 +33,7 @@ const shown = ({ number, definition, versionCreatedAt, ...monitor }: Awaited<Ret
   currentVersion: { number, definition: definition as Definition, createdAt: versionCreatedAt },
 })
 
-export const monitors = (app: App, { db, jobs, config }: Deps): void => {
+export const monitors = (app: App, { db, config, reactions }: Deps): void => {
   const requireSound = (kind: MonitorKind, definition: Definition): void => {
     const issues = checkDefinition(kind, definition)
     if (issues.length > 0) throw invalidAll(issues)
@@ -171,14 +169,7 @@ export const monitors = (app: App, { db, jobs, config }: Deps): void => {
       const id = params.id.toLowerCase()
       await db.transaction().execute(async (trx) => {
         await markMonitorDeleted(trx, actor.org, id)
-        const [experiment] = await listExperimentsOfMonitor(trx, actor.org, id)
-        if (experiment) {
-          const { name, status } = experiment
-          const running = `The experiment “${name}” measures it; finish that one first.`
-          const finished = `The experiment “${name}” still takes late results of it, for a week after its end at most.`
-          throw new ApiError('conflict', status === 'running' ? running : finished)
-        }
-        await jobs.enqueue(trx, deleteMonitorResults, { organizationId: actor.org, monitorId: id })
+        await reactions.monitorDeleted(trx, actor.org, { monitorId: id })
         await recordAudit(trx, actor, 'monitor.delete', { type: 'monitor', id })
       })
       return reply.code(204).send(null)

@@ -1,9 +1,8 @@
-import { invitationUrl } from '../members/invitations/invite.ts'
 import { recordAudit, recordServiceAudit } from '../platform/audit/record.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
-import type { Deps } from '../platform/deps.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
+import type { OrganizationDeps } from './deps.ts'
 import { provisionOrganization } from './provision.ts'
 import {
   getOrganization,
@@ -25,7 +24,8 @@ import { getSpending } from './spending/queries.ts'
 
 const tags = ['Organizations']
 
-export const organizations = (app: App, { db, identity, clock, baseUrl }: Deps): void => {
+export const organizations = (app: App, deps: OrganizationDeps): void => {
+  const { db, identity, clock } = deps
   const getOwn = async (trx: Db, org: OrgId) => {
     const month = monthOf(clock.now())
     const judgeSpending = { month: month.slice(0, 7), ...(await getSpending(trx, org, month)) }
@@ -71,10 +71,10 @@ export const organizations = (app: App, { db, identity, clock, baseUrl }: Deps):
     },
     async ({ service, body }, reply) => {
       const provisioned = await db.transaction().execute(async (trx) => {
-        const { organization, apiKey, invitation } = await provisionOrganization(trx, clock, body)
+        const { organization, apiKey, invitationUrl } = await provisionOrganization(deps, trx, body)
         const target = { type: 'organization', id: organization.id }
         await recordServiceAudit(trx, organization.id as OrgId, service, 'organization.create', target)
-        return { organization, apiKey, invitationUrl: invitationUrl(baseUrl(), invitation) }
+        return { organization, apiKey, invitationUrl }
       })
       return reply.code(201).header('location', `/v1/organizations/${provisioned.organization.id}`).send(provisioned)
     },

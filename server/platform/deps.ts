@@ -10,6 +10,7 @@ import type { SessionCookie } from './identity/session-cookie.ts'
 import type { Jobs } from './jobs/queue.ts'
 import type { Log } from './log.ts'
 import type { Outbound } from './outbound/outbound.ts'
+import type { Reactions } from './reactions.ts'
 import type { Secrets } from './secrets/secrets.ts'
 import type { Sweeps } from './sweeps.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
@@ -34,6 +35,8 @@ export type Deps = {
   threads: Threads
   metrics: Metrics
   telemetry: Telemetry
+  /** What others do when something is stored, ended or deleted. */
+  reactions: Reactions
   /** Where requests are answered; known once they are, when the port is chosen by the system. And whether it will soon end. */
   listening: { port: number; draining: boolean }
   databaseFault: () => string | undefined

@@ -1,18 +1,12 @@
 import { holdBucket, type StoredBucket } from '../buckets/queries.ts'
+import type { ReviewStatus } from '../buckets/review-status/queries.ts'
+import { isFree, lockConversations, settleConversations, settleItem } from '../buckets/review-status/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { leaseFrom, requireReviewer } from './claims/claim.ts'
-import { canMove, type ReviewStatus } from './moves.ts'
-import {
-  getReview,
-  isFree,
-  lockConversations,
-  type StoredReview,
-  settleConversations,
-  settleItem,
-  updateReview,
-} from './queries.ts'
+import { canMove } from './moves.ts'
+import { getReview, type StoredReview, updateReview } from './queries.ts'
 
 export type Held = { review: StoredReview; bucket: StoredBucket | undefined }
 

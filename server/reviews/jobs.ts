@@ -1,13 +1,8 @@
+import { lockConversations, settleConversations, settleItem } from '../buckets/review-status/queries.ts'
 import type { Deps } from '../platform/deps.ts'
 import { eachOfPages } from '../platform/jobs/attempt-each.ts'
 import { defineSweep, trustedTime } from '../platform/jobs/define-sweep.ts'
-import {
-  listLapsed,
-  listOrganizationsWithLapsedAllOrgs,
-  lockConversations,
-  settleConversations,
-  settleItem,
-} from './queries.ts'
+import { listLapsed, listOrganizationsWithLapsedAllOrgs } from './queries.ts'
 
 const batchSize = 500
 

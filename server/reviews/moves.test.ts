@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { testServer } from '../../test/server.ts'
 import { openReviewing } from '../../test/support/reviews.ts'
-import { canMove, type ReviewStatus, reviewStatuses } from './moves.ts'
+import type { ReviewStatus } from '../buckets/review-status/queries.ts'
+import { canMove, reviewStatuses } from './moves.ts'
 
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
 const reviewing = await openReviewing(server)

@@ -1,5 +1,6 @@
-export const reviewStatuses = ['pending', 'in_progress', 'completed', 'skipped'] as const
-export type ReviewStatus = (typeof reviewStatuses)[number]
+import type { ReviewStatus } from '../buckets/review-status/queries.ts'
+
+export const reviewStatuses = ['pending', 'in_progress', 'completed', 'skipped'] as const satisfies ReviewStatus[]
 
 /**
  * Where a review may go from where it is. One in progress whose lease has ended is pending: somebody else may have its

@@ -1,3 +1,4 @@
+import { lockConversations } from '../buckets/review-status/queries.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Deps } from '../platform/deps.ts'
 import { ApiError, invalid, notFound } from '../platform/errors.ts'
@@ -7,7 +8,7 @@ import { newId } from '../platform/ids.ts'
 import { requireOwnAnswer } from './blind.ts'
 import { changeReview } from './change.ts'
 import { lockOwnReview } from './hold.ts'
-import { countReviewsOf, findConversation, getReview, insertReview, listReviews, lockConversations } from './queries.ts'
+import { countReviewsOf, findConversation, getReview, insertReview, listReviews } from './queries.ts'
 import { Review, ReviewCreate, ReviewQuery, ReviewUpdate } from './schema.ts'
 
 /** Of one conversation, in buckets and outside. */

@@ -46,19 +46,31 @@ export const offerConversations = defineJob({
 })
 
 type News = 'conversations' | 'results'
+type OfferDeps = Pick<Deps, 'jobs'>
 
-/** In the transaction in which conversations, or results of theirs, are stored: buckets are to look at them. */
-export const offerToBuckets = async (
-  { jobs }: Pick<Deps, 'jobs'>,
-  trx: Db,
-  org: OrgId,
-  ids: string[],
-  news: News = 'conversations',
-): Promise<void> => {
+const offer = async ({ jobs }: OfferDeps, trx: Db, org: OrgId, ids: string[], news: News): Promise<void> => {
   if (ids.length === 0 || !(await hasFollowing(trx, org, news))) return
   const payloads = batchesOf(ids, batchSize).map((conversationIds) => ({ organizationId: org, conversationIds }))
   await jobs.enqueueMany(trx, offerConversations, payloads)
 }
+
+type Offered = { conversationIds: string[] }
+
+/** In the transaction in which conversations are stored: buckets are to look at them. */
+export const offerConversationsToBuckets = (
+  deps: OfferDeps,
+  trx: Db,
+  org: OrgId,
+  { conversationIds }: Offered,
+): Promise<void> => offer(deps, trx, org, conversationIds, 'conversations')
+
+/** In the transaction in which results are stored: buckets that ask for results are to look at their conversations. */
+export const offerResultsToBuckets = (
+  deps: OfferDeps,
+  trx: Db,
+  org: OrgId,
+  { conversationIds }: Offered,
+): Promise<void> => offer(deps, trx, org, conversationIds, 'results')
 
 /** What arrives so long after the end of its week is not drawn from. */
 const graceMs = 6 * 60 * 60 * 1_000

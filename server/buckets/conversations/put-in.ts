@@ -1,5 +1,5 @@
 import type { Db, OrgId } from '../../platform/db/database.ts'
-import { lockConversations, settleConversations } from '../../reviews/queries.ts'
+import { lockConversations, settleConversations } from '../review-status/queries.ts'
 import { insertItems } from './queries.ts'
 
 type Target = { id: string; reviewsPerConversation: number }

@@ -1,6 +1,3 @@
-import { offerToBuckets } from '../../buckets/arrivals/jobs.ts'
-import { enqueueEvaluation, enqueueMetricRules, enqueuePinned } from '../../evaluations/jobs.ts'
-import { noteChanges } from '../../experiments/observations/changes.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { type Measured, signalsOf } from '../../transcripts/signals/compute.ts'
@@ -23,7 +20,7 @@ import {
 } from './queries.ts'
 import { measureContent } from './tasks.ts'
 
-export type IngestDeps = Pick<Deps, 'db' | 'jobs' | 'clock' | 'config' | 'threads'>
+export type IngestDeps = Pick<Deps, 'db' | 'jobs' | 'clock' | 'config' | 'threads' | 'reactions'>
 
 /** A conversation as it stood before, locked, and as it is to be. */
 export type Slot = {
@@ -144,12 +141,12 @@ export const storeSlots = async (deps: IngestDeps, trx: Db, org: OrgId, slots: S
   const recorded = await storeRecordings(deps, trx, org, slots)
   const idsOf = (some: Slot[]) => some.map(({ state }) => state.id)
   const toEvaluate = idsOf(changed.filter(isToEvaluate))
-  await enqueueEvaluation(deps, trx, org, toEvaluate)
-  const measuredAlone = measured.filter((id) => !toEvaluate.includes(id))
-  await enqueueMetricRules(deps, trx, org, measuredAlone)
   const others = changed.filter((slot) => slot.state.status === 'completed' && !isToEvaluate(slot))
-  await enqueuePinned(deps, trx, org, idsOf(others))
-  await noteChanges(deps, trx, org, idsOf(changed))
-  await offerToBuckets(deps, trx, org, idsOf(changed))
+  await deps.reactions.conversationsStored(trx, org, {
+    conversationIds: idsOf(changed),
+    toEvaluate,
+    measured: measured.filter((id) => !toEvaluate.includes(id)),
+    changedOtherwise: idsOf(others),
+  })
   return new Set([...measured, ...recorded])
 }

@@ -1,4 +1,3 @@
-import { enqueueMetricRules } from '../../evaluations/jobs.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { notFound } from '../../platform/errors.ts'
@@ -75,7 +74,7 @@ export const customerMetrics = (app: App, deps: Deps): void => {
       const { made, metric } = await db.transaction().execute(async (trx) => {
         const row = { conversationId: id.toLowerCase(), key, value: body.value, comment: body.comment ?? null }
         const isNew = await writeMetric(trx, actor.org, row)
-        await enqueueMetricRules(deps, trx, actor.org, [row.conversationId])
+        await deps.reactions.metricsStored(trx, actor.org, { measured: [row.conversationId] })
         await recordAudit(trx, actor, 'conversation.metric', { type: 'conversation', id })
         return { made: isNew, metric: await getMetric(trx, actor.org, id, key) }
       })
@@ -101,7 +100,7 @@ export const customerMetrics = (app: App, deps: Deps): void => {
     async ({ actor, params }, reply) => {
       await db.transaction().execute(async (trx) => {
         await deleteMetric(trx, actor.org, params.id, params.key)
-        await enqueueMetricRules(deps, trx, actor.org, [params.id.toLowerCase()])
+        await deps.reactions.metricsStored(trx, actor.org, { measured: [params.id.toLowerCase()] })
         await recordAudit(trx, actor, 'conversation.delete-metric', { type: 'conversation', id: params.id })
       })
       return reply.code(204).send(null)
@@ -127,7 +126,7 @@ export const customerMetrics = (app: App, deps: Deps): void => {
     async ({ actor, body }) =>
       db.transaction().execute(async (trx) => {
         const { data, changed } = await writeBatch(deps, trx, actor.org, body.metrics)
-        await enqueueMetricRules(deps, trx, actor.org, changed)
+        await deps.reactions.metricsStored(trx, actor.org, { measured: changed })
         await recordAudit(trx, actor, 'conversation.metrics')
         return { data }
       }),

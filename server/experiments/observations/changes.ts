@@ -12,9 +12,14 @@ type ChangeDeps = Pick<Deps, 'clock'>
 const batchSize = 10_000
 
 /** Conversations that arrived or were changed, got results, or are about to be erased. */
-export const noteChanges = async ({ clock }: ChangeDeps, trx: Db, org: OrgId, ids: string[]): Promise<void> => {
-  if (ids.length === 0) return
-  const concerned = await listConcerned(trx, org, ids)
+export const noteChanges = async (
+  { clock }: ChangeDeps,
+  trx: Db,
+  org: OrgId,
+  { conversationIds }: { conversationIds: string[] },
+): Promise<void> => {
+  if (conversationIds.length === 0) return
+  const concerned = await listConcerned(trx, org, conversationIds)
   for (const rows of batchesOf(concerned, batchSize)) {
     await insertChanges(trx, org, { rows: rows.map((row) => ({ ...row, id: newId() })), at: clock.now() })
   }

@@ -1,15 +1,13 @@
 // What running experiments have conversations asked, in the versions that they pinned, whatever became of the monitors.
 
-import { findMonitorsAtVersions, type StoredMonitor } from '../../monitors/queries.ts'
+import type { Pinned } from '../../evaluations/deps.ts'
+import { enqueueEvaluation } from '../../evaluations/jobs.ts'
+import { findMonitorsAtVersions } from '../../monitors/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
 import { getExperiment, listPinned } from '../queries.ts'
 import { placeConversations } from './population.ts'
 import { listPresent, listRunningOf } from './queries.ts'
-
-export type Pinned = {
-  monitors: StoredMonitor[]
-  asks: (conversationId: string, monitor: Pick<StoredMonitor, 'id' | 'number'>) => boolean
-}
 
 const nothing: Pinned = { monitors: [], asks: () => false }
 
@@ -38,17 +36,16 @@ export const findPinned = async (db: Db, org: OrgId, ids: string[]): Promise<Pin
   }
 }
 
-/** Whether a running experiment may look at one of them. */
-export const areMeasured = async (db: Db, org: OrgId, ids: string[]): Promise<boolean> =>
-  ids.length > 0 && (await listRunningOf(db, org, ids)).length > 0
-
-/** Lists in which each monitor is once: what one evaluation finds is of one version each. */
-export const oneVersionEach = (monitors: StoredMonitor[]): StoredMonitor[][] => {
-  const lists: StoredMonitor[][] = []
-  for (const monitor of monitors) {
-    const free = lists.find((list) => list.every(({ id }) => id !== monitor.id))
-    if (free) free.push(monitor)
-    else lists.push([monitor])
-  }
-  return lists
+/**
+ * In the transaction that changes complete conversations in something else than their transcript: they may come into
+ * the arm of an experiment, or into the scope of what it measures.
+ */
+export const evaluatePinned = async (
+  deps: Pick<Deps, 'jobs'>,
+  trx: Db,
+  org: OrgId,
+  { changedOtherwise: ids }: { changedOtherwise: string[] },
+): Promise<void> => {
+  if (ids.length === 0 || (await listRunningOf(trx, org, ids)).length === 0) return
+  await enqueueEvaluation(deps, trx, org, ids, { lacks: 'pinned' })
 }

@@ -50,12 +50,7 @@ const begin = async (
 /** What was asked again and has not answered is lacking as before. */
 const release = async (deps: EvaluationDeps, trx: Db, { org, experimentId }: Place, since: Date): Promise<void> => {
   const awaited = await listAwaited(trx, org, experimentId, { retriedSince: since })
-  await noteChanges(
-    deps,
-    trx,
-    org,
-    awaited.map(({ id }) => id),
-  )
+  await noteChanges(deps, trx, org, { conversationIds: awaited.map(({ id }) => id) })
 }
 
 const end = async (
@@ -167,7 +162,7 @@ export const retryLacking = defineJob({
       const ids = page.map(({ id }) => id)
       await attempt.transaction(async (trx) => {
         await markRetried(trx, org, experimentId, ids, deps.clock.now())
-        await noteChanges(deps, trx, org, ids)
+        await noteChanges(deps, trx, org, { conversationIds: ids })
       })
       for (const one of asked) {
         const stop = await askPage(deps, attempt, place, run, one)
@@ -205,12 +200,7 @@ export const sweepExperiments = defineSweep({
     attempt.transaction(async (trx) => {
       const addedBefore = new Date(now.getTime() - patienceMs)
       const awaited = await listAwaited(trx, org, id, { addedBefore })
-      await noteChanges(
-        deps,
-        trx,
-        org,
-        awaited.map((conversation) => conversation.id),
-      )
+      await noteChanges(deps, trx, org, { conversationIds: awaited.map((conversation) => conversation.id) })
       if (finishedAt === null || awaited.length > 0) return
       await endLaunchRun(trx, org, await lockExperiment(trx, org, id), now)
     }),

@@ -1,4 +1,3 @@
-import { deleteDeliveries } from '../../conversations/erasure/queries.ts'
 import { tombstoneHash } from '../../conversations/erasure/tombstone.ts'
 import { findTombstones, lockConversationsByExternalId } from '../../conversations/ingest/queries.ts'
 import { deleteRecording } from '../../conversations/recordings/jobs.ts'
@@ -7,6 +6,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { updateDelivery } from '../deliveries/queries.ts'
 import type { Settled } from '../deliveries/status.ts'
+import { deleteDeliveriesById } from '../erasure/queries.ts'
 import { findWaiting, insertWaiting, takeWaiting } from './queries.ts'
 
 /** Recordings that come apart from their conversations, in either order. */
@@ -79,7 +79,7 @@ export const attachWaiting = async (
 export const eraseWaiting = async (deps: JobDeps, trx: Db, org: OrgId, externalIds: string[]): Promise<void> => {
   const erased = await takeWaiting(trx, org, externalIds)
   for (const { file } of erased) await dropFile(deps, trx, org, file)
-  await deleteDeliveries(
+  await deleteDeliveriesById(
     trx,
     org,
     erased.map(({ deliveryId }) => deliveryId),

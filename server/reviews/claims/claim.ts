@@ -1,20 +1,12 @@
 import { holdBucket, type StoredBucket } from '../../buckets/queries.ts'
+import { isFree, lockConversations, settleConversations, settleItem } from '../../buckets/review-status/queries.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { ApiError } from '../../platform/errors.ts'
 import type { Actor } from '../../platform/identity/actor.ts'
 import { newId } from '../../platform/ids.ts'
-import {
-  getReview,
-  insertReview,
-  isFree,
-  lockConversations,
-  type StoredReview,
-  settleConversations,
-  settleItem,
-  updateReview,
-} from '../queries.ts'
+import { getReview, insertReview, type StoredReview, updateReview } from '../queries.ts'
 import { findClaimable, findOwnLapsed, findOwnReview, lockClaimable } from './queries.ts'
 
 const leaseMs = 30 * 60 * 1_000

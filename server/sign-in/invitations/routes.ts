@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import { revokeApiKeysOfUser } from '../../api-keys/queries.ts'
 import { deleteMember, lockMember } from '../../members/queries.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
 import type { Db } from '../../platform/db/database.ts'
@@ -16,7 +15,7 @@ const tags = ['Sign-in']
 
 /** The invitations of a person for whose address an issuer vouches: they need no link, and join when they say so. */
 export const ownInvitations = (app: App, deps: Deps): void => {
-  const { db, identity, clock } = deps
+  const { db, identity, clock, reactions } = deps
   const asSession = async (request: FastifyRequest) => {
     request.session = await requireSession(deps, request)
   }
@@ -103,7 +102,7 @@ export const ownInvitations = (app: App, deps: Deps): void => {
         if (isOnlyOwner) {
           throw new ApiError('conflict', 'You are the only owner of this organization, so you cannot decline.')
         }
-        await revokeApiKeysOfUser(trx, org, userId, clock.now())
+        await reactions.memberRemoved(trx, org, { userId })
         await deleteMember(trx, org, memberId)
         const actor = { kind: 'user', org, keyId: null, userId, requestId } as const
         await recordAudit(trx, actor, 'member.decline', { type: 'member', id: memberId })

@@ -1,11 +1,11 @@
 import Type from 'typebox'
-import { openPayload } from '../../integrations/payload.ts'
+import { tombstoneHash } from '../../conversations/erasure/tombstone.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
 import { defineJob } from '../../platform/jobs/define-job.ts'
 import type { Secrets } from '../../platform/secrets/secrets.ts'
-import { deleteDeliveries, listUnassignedDeliveries } from './queries.ts'
-import { tombstoneHash } from './tombstone.ts'
+import { openPayload } from '../payload.ts'
+import { deleteDeliveriesById, listUnassignedDeliveries } from './queries.ts'
 
 const longestId = 255
 /** Payloads are opened one by one, and may be large. */
@@ -70,7 +70,7 @@ export const eraseMentions = defineJob({
       for (const delivery of page) {
         if (mentions(org, await open(secrets, org, delivery), erased)) ids.push(delivery.id)
       }
-      if (ids.length > 0) await attempt.transaction((trx) => deleteDeliveries(trx, org, ids))
+      if (ids.length > 0) await attempt.transaction((trx) => deleteDeliveriesById(trx, org, ids))
     }
   },
 })

@@ -1,0 +1,103 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+
+// How far conversations are reviewed: their places in buckets, and the review status that filters ask for.
+
+export type ReviewStatus = 'pending' | 'in_progress' | 'completed' | 'skipped'
+
+/** Whether the lease of `reviews r` has ended. */
+export const isLapsed = (now: Date) => sql<boolean>`coalesce(r.lease_expires_at <= ${now}::timestamptz, false)`
+/** A review whose lease has ended is pending again, also where that is not written down yet. */
+export const statusAt = (now: Date) => sql<ReviewStatus>`CASE WHEN ${isLapsed(now)} THEN 'pending' ELSE r.status END`
+
+/**
+ * Against every change of its reviews and its places in buckets, until the transaction ends. In the order in which all
+ * lock conversations; a bucket is held before. What was read of them before must be read again.
+ */
+export const lockConversations = async (trx: Db, org: OrgId, ids: string[]): Promise<string[]> => {
+  const rows = await trx
+    .selectFrom('conversations')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .orderBy('external_id')
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Whether another review of the conversation may be begun there. */
+export const isFree = async (trx: Db, org: OrgId, bucketId: string, conversationId: string, now: Date) => {
+  const item = await trx
+    .selectFrom('bucket_conversations')
+    .select('bucket_id')
+    .where('organization_id', '=', org)
+    .where('bucket_id', '=', bucketId)
+    .where('conversation_id', '=', conversationId)
+    .where('status', '=', 'waiting')
+    .where('free_at', '<=', now)
+    .executeTakeFirst()
+  return item !== undefined
+}
+
+/**
+ * Brings the place of a conversation in a bucket up to its reviews. Completed stays completed; the last review that was
+ * wanted completes it, or sends it to adjudication where two people judged a version of a monitor differently. Leases
+ * that have ended are written down, so that nobody whose clock is behind holds what somebody else was given.
+ */
+export const settleItem = async (trx: Db, org: OrgId, bucketId: string, conversationId: string, now: Date) => {
+  await sql`
+    WITH lapsed AS (
+      UPDATE reviews r SET status = 'pending', lease_expires_at = NULL
+      WHERE r.organization_id = ${org} AND r.bucket_id = ${bucketId}::uuid
+        AND r.conversation_id = ${conversationId}::uuid AND NOT r.adjudicates AND ${isLapsed(now)}
+    ), there AS (
+      SELECT r.id, r.reviewer_user_id, ${statusAt(now)} AS status, r.lease_expires_at > ${now}::timestamptz AS is_held,
+        r.lease_expires_at
+      FROM reviews r
+      WHERE r.organization_id = ${org} AND r.bucket_id = ${bucketId}::uuid
+        AND r.conversation_id = ${conversationId}::uuid AND NOT r.adjudicates
+    ), given AS (
+      SELECT count(*) FILTER (WHERE status = 'completed') AS completed,
+        count(*) FILTER (WHERE is_held) AS held,
+        min(lease_expires_at) FILTER (WHERE is_held) AS first_end,
+        coalesce(array_agg(reviewer_user_id) FILTER (WHERE status <> 'pending'), '{}') AS reviewers,
+        EXISTS (
+          SELECT 1 FROM review_judgments j
+          WHERE j.organization_id = ${org} AND j.review_id IN (SELECT t.id FROM there t WHERE t.status = 'completed')
+          GROUP BY j.monitor_id, j.monitor_version HAVING count(DISTINCT j.correct_result) > 1) AS differ
+      FROM there)
+    UPDATE bucket_conversations i SET
+      reviews_completed = g.completed,
+      reviewer_user_ids = g.reviewers,
+      free_at = CASE WHEN g.completed + g.held < i.reviews_wanted THEN '-infinity'
+        ELSE coalesce(g.first_end, 'infinity') END,
+      status = CASE WHEN i.status = 'completed' THEN 'completed'
+        WHEN g.completed < i.reviews_wanted THEN 'waiting'
+        WHEN g.differ THEN 'adjudication' ELSE 'completed' END
+    FROM given g
+    WHERE i.organization_id = ${org} AND i.bucket_id = ${bucketId}::uuid
+      AND i.conversation_id = ${conversationId}::uuid`.execute(trx)
+}
+
+/** Brings the review status of conversations up to their reviews and their places in buckets. */
+export const settleConversations = async (trx: Db, org: OrgId, ids: string[], now: Date): Promise<void> => {
+  if (ids.length > 1) await lockConversations(trx, org, ids)
+  await sql`
+    UPDATE conversations c SET review_status = s.status
+    FROM unnest(${ids}::uuid[]) AS g(id)
+    CROSS JOIN LATERAL (SELECT CASE
+      WHEN EXISTS (SELECT 1 FROM reviews r WHERE r.organization_id = ${org} AND r.conversation_id = g.id
+        AND r.status = 'in_progress' AND NOT ${isLapsed(now)}) THEN 'in_progress'
+      WHEN EXISTS (SELECT 1 FROM bucket_conversations i WHERE i.organization_id = ${org} AND i.conversation_id = g.id
+        AND i.status <> 'completed' AND i.reviews_completed > 0) THEN 'in_progress'
+      WHEN EXISTS (SELECT 1 FROM bucket_conversations i WHERE i.organization_id = ${org} AND i.conversation_id = g.id
+        AND i.status <> 'completed') THEN 'pending'
+      WHEN EXISTS (SELECT 1 FROM reviews r WHERE r.organization_id = ${org} AND r.conversation_id = g.id
+        AND r.status = 'completed') THEN 'completed'
+      WHEN EXISTS (SELECT 1 FROM reviews r WHERE r.organization_id = ${org} AND r.conversation_id = g.id
+        AND r.status = 'pending' AND r.bucket_id IS NULL) THEN 'pending'
+      ELSE 'none' END AS status) s
+    WHERE c.organization_id = ${org} AND c.id = g.id AND c.review_status <> s.status`.execute(trx)
+}

@@ -1,0 +1,19 @@
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { ApiError } from '../platform/errors.ts'
+import { listExperimentsOfMonitor } from './queries.ts'
+
+/** Refuses the deletion of a monitor that an experiment measures, or still takes late results of. */
+export const refuseWhileMeasured = async (
+  _deps: Deps,
+  trx: Db,
+  org: OrgId,
+  { monitorId }: { monitorId: string },
+): Promise<void> => {
+  const [experiment] = await listExperimentsOfMonitor(trx, org, monitorId)
+  if (!experiment) return
+  const { name, status } = experiment
+  const running = `The experiment “${name}” measures it; finish that one first.`
+  const finished = `The experiment “${name}” still takes late results of it, for a week after its end at most.`
+  throw new ApiError('conflict', status === 'running' ? running : finished)
+}

@@ -1,0 +1,48 @@
+import { sql } from 'kysely'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+
+/** Of conversations that are being erased. */
+export const deleteDeliveriesOfConversations = async (trx: Db, org: OrgId, ids: string[]): Promise<void> => {
+  await trx
+    .deleteFrom('integration_deliveries')
+    .where('organization_id', '=', org)
+    .where('conversation_id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .execute()
+}
+
+/**
+ * Spans that name the conversation, and those of its traces that name none. Two statements, each by an index of its
+ * own: joined by OR, all spans of the organization would be read.
+ */
+export const deleteSpansOf = async (trx: Db, org: OrgId, externalIds: string[]): Promise<void> => {
+  const { rows } = await sql<{ traceId: string }>`
+    WITH deleted AS (
+      DELETE FROM otel_spans WHERE organization_id = ${org} AND conversation_key = ANY(${externalIds}::text[])
+      RETURNING trace_id)
+    SELECT DISTINCT trace_id AS "traceId" FROM deleted`.execute(trx)
+  const traceIds = [...externalIds, ...rows.map(({ traceId }) => traceId)]
+  await sql`
+    DELETE FROM otel_spans
+    WHERE organization_id = ${org} AND trace_id = ANY(${traceIds}::text[]) AND conversation_key IS NULL`.execute(trx)
+}
+
+/** Deliveries that tell of no conversation that was stored, and hold what they brought. Sealed. */
+export const listUnassignedDeliveries = (db: Db, org: OrgId, limit: number, after: string | undefined) =>
+  db
+    .selectFrom('integration_deliveries')
+    .select(['id', sql<string>`payload`.as('payload')])
+    .where('organization_id', '=', org)
+    .where('conversation_id', 'is', null)
+    .where('payload', 'is not', null)
+    .$if(after !== undefined, (query) => query.where('id', '>', after as string))
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
+export const deleteDeliveriesById = async (trx: Db, org: OrgId, ids: string[]): Promise<void> => {
+  await trx
+    .deleteFrom('integration_deliveries')
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${ids}::uuid[])`)
+    .execute()
+}

@@ -1,0 +1,20 @@
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { deleteMonitorResults } from './jobs.ts'
+import { deleteResultsOf } from './queries.ts'
+
+/** Deletes the results of a deleted monitor, which may be many, in a job. */
+export const deleteResultsLater = (
+  { jobs }: Pick<Deps, 'jobs'>,
+  trx: Db,
+  org: OrgId,
+  { monitorId }: { monitorId: string },
+) => jobs.enqueue(trx, deleteMonitorResults, { organizationId: org, monitorId })
+
+/** Deletes what was found in conversations that are being erased. */
+export const eraseResults = (
+  _deps: Deps,
+  trx: Db,
+  org: OrgId,
+  { conversations }: { conversations: { id: string; startedAt: Date }[] },
+): Promise<void> => deleteResultsOf(trx, org, conversations)

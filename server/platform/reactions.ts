@@ -1,0 +1,42 @@
+import type { Db, OrgId } from './db/database.ts'
+
+type ErasedConversation = { id: string; externalId: string | null; startedAt: Date; agentId: string }
+
+/**
+ * What happens to stored data that other resources follow. The resource that stores it tells of it with
+ * `deps.reactions`, in the same transaction, and knows nobody who listens: `server/reactions.ts` lists them.
+ */
+export type Events = {
+  conversationsStored: {
+    /** Those that are new or changed. */
+    conversationIds: string[]
+    /** Those that became complete, or whose transcript changed. */
+    toEvaluate: string[]
+    /** Those whose metrics changed, unless they are evaluated anyway. */
+    measured: string[]
+    /** Complete ones that changed in something else. */
+    changedOtherwise: string[]
+  }
+  /** Just before they are deleted, while everything about them can still be read. The caller has locked them. */
+  conversationsErasing: { conversationIds: string[]; conversations: ErasedConversation[] }
+  /** They are gone, and their external IDs are on record as erased. */
+  conversationsErased: { externalIds: string[] }
+  /** Metrics of stored conversations changed. */
+  metricsStored: { measured: string[] }
+  resultsStored: { conversationIds: string[] }
+  /** The monitor is marked as deleted and answers 404 from now on; its results are still there. */
+  monitorDeleted: { monitorId: string }
+  exportEnded: {
+    id: string
+    status: string
+    errorCode: string | null
+    config: Record<string, unknown>
+    scheduleId: string | null
+  }
+  /** Just before the member's row is deleted. */
+  memberRemoved: { userId: string }
+}
+
+export type Reactions = {
+  [Event in keyof Events]: (trx: Db, org: OrgId, event: Events[Event]) => Promise<void>
+}

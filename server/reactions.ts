@@ -1,0 +1,66 @@
+// What follows from what. Resources import only the floors below them; what an upper floor does when a lower one
+// stores, ends or deletes something stands here, and so do the questions that a lower floor asks an upper one.
+
+import { admitOwner } from './api-keys/admit-owner.ts'
+import { revokeKeysOfMember } from './api-keys/revoke.ts'
+import { offerConversationsToBuckets, offerResultsToBuckets } from './buckets/arrivals/jobs.ts'
+import { evaluateMetricRules, evaluateStored } from './evaluations/jobs.ts'
+import { makeObservationOrder } from './experiments/exports/make-order.ts'
+import { refuseWhileMeasured } from './experiments/monitors-in-use.ts'
+import { noteChanges } from './experiments/observations/changes.ts'
+import { evaluatePinned, findPinned } from './experiments/observations/pinned.ts'
+import { followExport } from './export-schedules/follow.ts'
+import { expireExportsOfCalls } from './exports/expire.ts'
+import { eraseDeliveries, eraseProviderData } from './integrations/erasure/erase.ts'
+import { deleteResultsLater, eraseResults } from './monitor-results/delete.ts'
+import type { Db, OrgId } from './platform/db/database.ts'
+import type { Deps } from './platform/deps.ts'
+import type { Events, Reactions } from './platform/reactions.ts'
+import { requireOwnAnswer } from './reviews/blind.ts'
+
+type Reaction<Event extends keyof Events> = (deps: Deps, trx: Db, org: OrgId, event: Events[Event]) => Promise<unknown>
+
+/**
+ * Each event with its consequences, in the order in which they run: in the transaction of the event, so that neither is
+ * without the others. The order is also that in which they lock. One that throws refuses the event.
+ */
+const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
+  conversationsStored: [evaluateStored, evaluateMetricRules, evaluatePinned, noteChanges, offerConversationsToBuckets],
+  conversationsErasing: [noteChanges, eraseDeliveries, eraseResults, expireExportsOfCalls],
+  conversationsErased: [eraseProviderData],
+  metricsStored: [evaluateMetricRules],
+  resultsStored: [noteChanges, offerResultsToBuckets],
+  monitorDeleted: [refuseWhileMeasured, deleteResultsLater],
+  exportEnded: [followExport],
+  memberRemoved: [revokeKeysOfMember],
+}
+
+/** Answers to what lower floors ask, under the names by which they ask. */
+export const providers = {
+  /** An organization is created: who lets its owner in? */
+  admitOwner,
+  /** Conversations are evaluated: which versions of monitors have experiments pinned for them? */
+  findPinned,
+  /** Results of a conversation are read: may this person see them before giving their own answer? */
+  requireOwnAnswer,
+  /** An export of an experiment is generated: what goes into its file? */
+  makeObservationOrder,
+}
+
+export const openReactions = (deps: () => Deps): Reactions => {
+  const reactTo =
+    <Event extends keyof Events>(event: Event) =>
+    async (trx: Db, org: OrgId, about: Events[Event]): Promise<void> => {
+      for (const react of consequences[event]) await react(deps(), trx, org, about)
+    }
+  return {
+    conversationsStored: reactTo('conversationsStored'),
+    conversationsErasing: reactTo('conversationsErasing'),
+    conversationsErased: reactTo('conversationsErased'),
+    metricsStored: reactTo('metricsStored'),
+    resultsStored: reactTo('resultsStored'),
+    monitorDeleted: reactTo('monitorDeleted'),
+    exportEnded: reactTo('exportEnded'),
+    memberRemoved: reactTo('memberRemoved'),
+  }
+}
