@@ -41,7 +41,38 @@ const resourceOf = (file: string) => {
   return folder && !notResources.has(folder) ? folder : undefined
 }
 
+/** A folder of server/, or a file that stands in server/ itself. */
+const partOf = (file: string) => file.split('/')[1] ?? file
+
+/** The block under this heading of ARCHITECTURE.md: a floor a line, its name first, then its folders from the bottom up. */
+const floors = /^## Floors$.*?^```\n(.*?)^```$/ms
+const listed = (floors.exec(read('ARCHITECTURE.md'))?.[1] ?? '')
+  .trim()
+  .split('\n')
+  .flatMap((line) => line.trim().split(/\s+/).slice(1))
+
 const expectNone = (found: Import[]) => expect(found.map(({ from, what }) => `${from} imports ${what}`)).toEqual([])
+
+describe('floors', () => {
+  it('list every folder and file of server/ once', () => {
+    expect(listed.toSorted()).toEqual([...new Set(sources.map(partOf))].sort())
+  })
+
+  it('import only what stands below them, types included', () => {
+    const upward = imports
+      .filter(({ what }) => what.startsWith('server/'))
+      .filter(({ from, what }) => listed.indexOf(partOf(what)) > listed.indexOf(partOf(from)))
+      .map(({ from, what }) => `${from} imports ${what}, but ${partOf(what)} stands above ${partOf(from)}`)
+    const advice = [
+      'A file imports what stands above it.',
+      'To tell somebody above that something happened, add an event to server/platform/reactions.ts, call deps.reactions',
+      'where it happens, and list the consequence in server/reactions.ts.',
+      'To ask somebody above, declare the question in a deps.ts of the folder, and list who answers it among the providers',
+      'in server/reactions.ts. What is not about the upper resource at all belongs below. The floors are in ARCHITECTURE.md.',
+    ]
+    expect(upward, advice.join('\n')).toEqual([])
+  })
+})
 
 describe('imports', () => {
   it('are found at all', () => {
@@ -178,7 +209,11 @@ describe('queries', () => {
   it('take the organization right after the database, or say AllOrgs', () => {
     const wrong: string[] = []
     for (const file of sources.filter((name) => name.endsWith('/queries.ts') && !name.includes('/platform/jobs/'))) {
-      for (const [, name = '', parameters = ''] of read(file).matchAll(/export const (\w+) = (?:async )?\(([^)]*)/g)) {
+      const text = read(file)
+      // What only makes a piece of a statement asks nothing by itself.
+      for (const [, name = '', parameters = ''] of text.matchAll(
+        /export const (\w+) = (?:async )?\(([^)]*)\)(?! => sql\b)/g,
+      )) {
         if (/AllOrgs$/.test(name) || withoutTenant.test(name)) continue
         if (!/^\s*((db|trx): Db, .*)?org: OrgId/s.test(parameters)) wrong.push(`${file}: ${name}`)
       }

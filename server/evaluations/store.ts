@@ -1,4 +1,5 @@
-import { conversationIdsOf, type Evaluation, storeEvaluation } from '../monitor-results/queries.ts'
+import { announceResults } from '../monitor-results/announce.ts'
+import { type Evaluation, storeEvaluation } from '../monitor-results/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 
@@ -10,5 +11,5 @@ export const storeResults = async (
   evaluation: Evaluation,
 ): Promise<void> => {
   await storeEvaluation(trx, org, evaluation)
-  await deps.reactions.resultsStored(trx, org, { conversationIds: conversationIdsOf(evaluation.rows) })
+  await announceResults(deps, trx, org, evaluation.rows)
 }

@@ -370,15 +370,13 @@ export const deleteMonitor = async (trx: Db, org: OrgId, id: string): Promise<vo
     .execute()
 }
 
+type ErasedCall = { id: string; startedAt: Date }
+
 /**
  * Results are found by their monitors and the start of the call, which is how their primary key begins; also those
  * of deleted monitors, which a job has yet to come to.
  */
-export const deleteResultsOf = async (
-  trx: Db,
-  org: OrgId,
-  erased: { id: string; startedAt: Date }[],
-): Promise<void> => {
+export const deleteResultsOf = async (trx: Db, org: OrgId, erased: ErasedCall[]): Promise<void> => {
   await sql`
     DELETE FROM monitor_results r
     USING unnest(${erased.map(({ id }) => id)}::uuid[], ${erased.map(({ startedAt }) => startedAt)}::timestamptz[])
@@ -387,8 +385,3 @@ export const deleteResultsOf = async (
       AND r.monitor_id = ANY(ARRAY(SELECT m.id FROM monitors m WHERE m.organization_id = ${org}))
       AND r.call_started_at = e.started_at AND r.conversation_id = e.id`.execute(trx)
 }
-
-/** Each once. */
-export const conversationIdsOf = (results: { conversationId: string }[]): string[] => [
-  ...new Set(results.map(({ conversationId }) => conversationId)),
-]

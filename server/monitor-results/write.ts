@@ -9,7 +9,8 @@ import type { Deps } from '../platform/deps.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import { itemReader } from '../platform/http/items.ts'
 import { mapWithPauses } from '../platform/map-with-pauses.ts'
-import { conversationIdsOf, type ResultRow, upsertResults } from './queries.ts'
+import { announceResults } from './announce.ts'
+import { type ResultRow, upsertResults } from './queries.ts'
 import { longestReasoning, ResultItem } from './schema.ts'
 
 type Item = Static<typeof ResultItem>
@@ -87,7 +88,7 @@ export const writeBatch = async (
   const outcomes = new Map(
     (await upsertResults(trx, org, sound, deps.clock.now())).map((outcome, at) => [sound[at], outcome]),
   )
-  await deps.reactions.resultsStored(trx, org, { conversationIds: conversationIdsOf(sound) })
+  await announceResults(deps, trx, org, sound)
   return rows.map((row, index): ResultOutcome => {
     if (row instanceof ApiError) return { index, status: 'rejected', error: row.body }
     const outcome = outcomes.get(row) ?? 'absent'

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeConversation, makeConversations, makeOrganization, makeRecording } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
+import { depsWith } from '../../../test/support/deps-with.ts'
 import { jobList } from '../../worker.ts'
 import { eraseByRetention } from './jobs.ts'
 
@@ -95,7 +96,7 @@ describe('retention', () => {
       return jobs.enqueue(...args)
     }
     await jobs.enqueue(db, eraseByRetention, {})
-    const dying = { ...server.deps, jobs: { ...jobs, enqueue } }
+    const dying = depsWith(server.deps, { jobs: { ...jobs, enqueue } })
     const outcomes = await jobs.drain([eraseByRetention], dying, { allowFailures: true })
     expect(outcomes.map(({ result }) => result)).toContain('retried')
     expect(await count('conversations')).toBe(500)
@@ -121,7 +122,7 @@ describe('retention', () => {
       return jobs.enqueue(...args)
     }
     await jobs.enqueue(db, eraseByRetention, {})
-    const failing = { ...server.deps, jobs: { ...jobs, enqueue } }
+    const failing = depsWith(server.deps, { jobs: { ...jobs, enqueue } })
     const outcomes = await jobs.drain([eraseByRetention], failing, { allowFailures: true })
     expect(outcomes.map(({ error }) => error)).toContainEqual(new Error('of the first'))
     expect(await counts()).toEqual([1, 0])

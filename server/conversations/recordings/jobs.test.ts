@@ -4,6 +4,7 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { makeConversation, makeOrganization, wav } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { countWaiting } from '../../../test/support/count-waiting.ts'
+import { depsWith } from '../../../test/support/deps-with.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import { jobList } from '../../worker.ts'
 import { eraseConversations } from '../erasure/erase.ts'
@@ -231,7 +232,7 @@ describe('a recording that an ingest names', () => {
     await db
       .transaction()
       .execute((trx) =>
-        eraseConversations({ ...server.deps, jobs: { ...jobs, enqueueMany } }, trx, org.id as OrgId, [id]),
+        eraseConversations(depsWith(server.deps, { jobs: { ...jobs, enqueueMany } }), trx, org.id as OrgId, [id]),
       )
     await fetching
     await runAll()

@@ -1,0 +1,13 @@
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+
+/** Tells those who follow results which conversations have new ones, in the transaction that stores them. */
+export const announceResults = (
+  { reactions }: Pick<Deps, 'reactions'>,
+  trx: Db,
+  org: OrgId,
+  results: { conversationId: string }[],
+): Promise<void> => {
+  const conversationIds = [...new Set(results.map(({ conversationId }) => conversationId))]
+  return reactions.resultsStored(trx, org, { conversationIds })
+}
