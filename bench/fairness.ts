@@ -84,12 +84,16 @@ try {
   await exportOnce(quiet)
 
   const evaluating = ({ org, conversationIds }: Tenant, count: number) => ({
-    ...{ organizationId: org, conversationIds: conversationIds.slice(0, count) },
+    organizationId: org,
+    conversationIds: conversationIds.slice(0, count),
   })
   const judging = (tenant: Tenant) => ({
-    ...{ organizationId: tenant.org, conversationId: tenant.conversationIds[0] ?? '' },
+    organizationId: tenant.org,
+    conversationId: tenant.conversationIds[0] ?? '',
     // No answer counts as a newer one.
-    ...{ monitorIds: [judges.get(tenant) ?? ''], since: '2100-01-01T00:00:00Z', round: 1 },
+    monitorIds: [judges.get(tenant) ?? ''],
+    since: '2100-01-01T00:00:00Z',
+    round: 1,
   })
   const fetching = ({ org }: Tenant, conversationId: string) => ({ organizationId: org, conversationId })
   const delivering = ({ org }: Tenant, runId: string) => ({ organizationId: org, runId })
@@ -101,7 +105,8 @@ try {
 
   const kinds: Kind[] = [
     {
-      ...{ name: 'rules', job: evaluateConversations },
+      name: 'rules',
+      job: evaluateConversations,
       taskMs: async () => {
         await ruleOnce()
         return millisecondsOf(ruleOnce)
@@ -113,14 +118,18 @@ try {
       probe: () => jobs.enqueue(db, evaluateConversations, evaluating(quiet, 1)),
     },
     {
-      ...{ name: 'judges', job: judge, taskMs: () => answerMs },
+      name: 'judges',
+      job: judge,
+      taskMs: () => answerMs,
       saturate: async (probe) => {
         await jobs.enqueueMany(db, judge, Array(probe === 0 ? 2_000 : 0).fill(judging(loud)))
       },
       probe: () => jobs.enqueue(db, judge, judging(quiet)),
     },
     {
-      ...{ name: 'recordings', job: fetchRecording, taskMs: () => answerMs },
+      name: 'recordings',
+      job: fetchRecording,
+      taskMs: () => answerMs,
       saturate: async (probe) => {
         const ids = probe === 0 ? await loud.addRecordings(loudSize.conversations) : []
         await jobs.enqueueMany(
@@ -135,7 +144,9 @@ try {
       },
     },
     {
-      ...{ name: 'schedules', job: deliverRun, taskMs: () => answerMs },
+      name: 'schedules',
+      job: deliverRun,
+      taskMs: () => answerMs,
       saturate: async () => {
         const ids = await loud.addRuns(loudSize.schedules)
         await jobs.enqueueMany(
@@ -150,7 +161,9 @@ try {
       },
     },
     {
-      ...{ name: 'webhooks', job: deliver, taskMs: () => answerMs },
+      name: 'webhooks',
+      job: deliver,
+      taskMs: () => answerMs,
       saturate: (probe) => loud.sendEvents(probe === 0 ? 4_000 : 0),
       probe: async () => {
         await quiet.sendEvents(1)
@@ -158,7 +171,8 @@ try {
       },
     },
     {
-      ...{ name: 'exports', job: generateExport },
+      name: 'exports',
+      job: generateExport,
       taskMs: () => millisecondsOf(() => exportOnce(loud)),
       saturate: async () => {
         for (let count = await loud.countUnfinishedExports(); count < mostExports; count++) await loud.startExport()

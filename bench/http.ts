@@ -62,7 +62,10 @@ const encodings = ['gzip', 'br'] as const
 /** What compression costs the service, and what it saves its callers. */
 const compareEncodings = async (server: Server, path: string, key: string) => {
   const columns = [
-    ...['round', 'plain bytes', 'req/s', 'CPU µs/req'],
+    'round',
+    'plain bytes',
+    'req/s',
+    'CPU µs/req',
     ...encodings.flatMap((name) => [`${name} bytes`, 'req/s', 'CPU µs/req', 'CPU ratio']),
   ]
   const write = writerOf(columns)
@@ -110,7 +113,14 @@ try {
   for (const server of servers) await load(server, path, apiKey.key)
   const ratios: { rate: number; p99: number }[] = []
   const columns = [
-    ...['round', 'bare req/s', 'p99 ms', 'CPU µs/req', 'earshot req/s', 'p99 ms', 'CPU µs/req', 'rate ratio'],
+    'round',
+    'bare req/s',
+    'p99 ms',
+    'CPU µs/req',
+    'earshot req/s',
+    'p99 ms',
+    'CPU µs/req',
+    'rate ratio',
     'p99 ratio',
   ]
   const write = writerOf(columns)

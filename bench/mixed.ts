@@ -60,7 +60,9 @@ try {
   const traffic = openTraffic(world)
   const chromium = await unpackChromium(folder)
   const streams = Object.entries(traffic.asks).map(([name, ask]) => ({
-    ...{ name, ask, perSecond: limits.ofRequest(name).perSecond },
+    name,
+    ask,
+    perSecond: limits.ofRequest(name).perSecond,
   }))
   const probe = { name: 'probe', perSecond: 0.5, ask: traffic.probe }
   const monitor = world.monitors[0]?.id

@@ -36,8 +36,12 @@ type Open = BrowserContextOptions & { theme?: 'light' | 'dark' }
 /** A page of the console, as this person; without one nobody is signed in. */
 export const open = async (path: string, as?: Role, { theme = 'light', ...options }: Open = {}): Promise<Page> => {
   const context = await (await launch()).newContext({
-    ...{ viewport: { width: 1440, height: 900 }, colorScheme: theme, reducedMotion: 'reduce' },
-    ...{ locale: 'en-GB', timezoneId: 'Europe/Berlin', permissions: ['clipboard-read', 'clipboard-write'] },
+    viewport: { width: 1440, height: 900 },
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
+    timezoneId: 'Europe/Berlin',
+    permissions: ['clipboard-read', 'clipboard-write'],
     ...options,
   })
   const faults: string[] = []

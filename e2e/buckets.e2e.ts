@@ -75,14 +75,18 @@ it('takes conversations in by a filter, and every number leads to them', async (
 it('lets an admin decide where people differ, and tells how people agree', async () => {
   const asks = await monitorId('Asks for a person')
   const { id } = await ask<{ id: string }>('POST', '/v1/buckets', {
-    ...{ name: 'Two opinions', type: 'static', monitorIds: [asks], reviewsPerConversation: 2 },
+    name: 'Two opinions',
+    type: 'static',
+    monitorIds: [asks],
+    reviewsPerConversation: 2,
   })
   await ask('POST', `/v1/buckets/${id}/conversations`, {
     conversationIds: await conversationIds(1, { monitors: [{ id: asks, result: 'all' }] }),
   })
   const mine = await ask<{ id: string }>('POST', `/v1/buckets/${id}/claim`)
   await ask('PATCH', `/v1/reviews/${mine.id}`, {
-    ...{ status: 'completed', judgments: [{ monitorId: asks, correctResult: 'affected' }] },
+    status: 'completed',
+    judgments: [{ monitorId: asks, correctResult: 'affected' }],
   })
   const member = await open(`/review/${id}`, 'member')
   await member.getByRole('list', { name: 'To judge' }).waitFor()

@@ -30,7 +30,10 @@ it('the client library runs in a browser as it is, file by file', async () => {
       if (!first) throw new Error('no monitor')
       const window = { since: new Date(Date.now() - 30 * 86_400_000).toISOString(), until: yesterday }
       const file = await earshot.exports.createAndDownload({
-        ...{ monitors: [{ id: first.id }], ...window, timezone: 'UTC', format: 'csv' },
+        monitors: [{ id: first.id }],
+        ...window,
+        timezone: 'UTC',
+        format: 'csv',
       })
       const bytes = await file.bytes()
       const results: string[] = []

@@ -8,7 +8,11 @@ type Turn = Record<string, unknown>
 const hostile = '<img src=x onerror="document.title=\'run\'"><script>document.title="run"</script>'
 
 const spoken = (role: 'agent' | 'customer', text: string, startMs: number, endMs: number) => ({
-  ...{ role, kind: 'message' as const, text, startMs, endMs },
+  role,
+  kind: 'message' as const,
+  text,
+  startMs,
+  endMs,
 })
 
 const hello = spoken('agent', 'Hello, how can I help?', 500, 2_000)
@@ -16,11 +20,15 @@ const turns = [
   hello,
   spoken('customer', `I want my money back. ${hostile}`, 2_400, 6_000),
   {
-    ...{ role: 'agent', kind: 'tool_call', startMs: 6_100 },
+    role: 'agent',
+    kind: 'tool_call',
+    startMs: 6_100,
     tool: { callId: 't1', name: 'refund_order', arguments: { order: '4711' } },
   },
   {
-    ...{ role: 'tool', kind: 'tool_result', startMs: 6_440 },
+    role: 'tool',
+    kind: 'tool_result',
+    startMs: 6_440,
     tool: { callId: 't1', name: 'refund_order', result: { error: 'timeout' }, isError: true },
   },
   spoken('agent', 'I am sorry, that did not work. Let me', 9_000, 12_000),
@@ -31,8 +39,11 @@ const turns = [
 const send = (transcript: unknown, more: Record<string, unknown> = {}) =>
   ask<{ id: string }>('POST', '/v1/conversations', {
     agent: { externalId: 'e2e', name: 'Eve', channel: 'voice' },
-    ...{ channel: 'call', startedAt: new Date().toISOString(), transcript },
-    ...{ customerId: `of-${crypto.randomUUID().slice(0, 8)}`, ...more },
+    channel: 'call',
+    startedAt: new Date().toISOString(),
+    transcript,
+    customerId: `of-${crypto.randomUUID().slice(0, 8)}`,
+    ...more,
   })
 
 /** Waits until the monitors have looked at it. */

@@ -73,8 +73,10 @@ it('deletes an export for those who may, after asking', async () => {
 
 it('sends once what is pressed twice, and keeps what was typed when it is refused', async () => {
   const config = {
-    ...{ monitors: [{ id: await monitorId('Tool failed') }], timezone: 'UTC' },
-    ...{ since: '2020-01-01T00:00:00Z', until: '2030-01-01T00:00:00Z' },
+    monitors: [{ id: await monitorId('Tool failed') }],
+    timezone: 'UTC',
+    since: '2020-01-01T00:00:00Z',
+    until: '2030-01-01T00:00:00Z',
   }
   const page = await open(`/exports/new?config=${encodeURIComponent(JSON.stringify(config))}`, 'viewer')
   await page.getByText(/^[\d,]+ calls?$/).waitFor()

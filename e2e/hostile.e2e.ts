@@ -13,11 +13,19 @@ const plant = async () => {
     label: 'hostile',
   })
   const monitor = await ask<{ id: string }>('POST', '/v1/monitors', {
-    ...{ name: `M ${payload}`, description: payload, kind: 'external', definition: {} },
+    name: `M ${payload}`,
+    description: payload,
+    kind: 'external',
+    definition: {},
   })
   const conversation = await ask<{ id: string }>('POST', '/v1/conversations', {
-    ...{ agentId: agent.id, agentVersionId: versionId, companyId: company.id, channel: 'chat' },
-    ...{ startedAt: new Date().toISOString(), customerId: payload.slice(0, 200), endReason: payload.slice(0, 200) },
+    agentId: agent.id,
+    agentVersionId: versionId,
+    companyId: company.id,
+    channel: 'chat',
+    startedAt: new Date().toISOString(),
+    customerId: payload.slice(0, 200),
+    endReason: payload.slice(0, 200),
     metadata: { [payload.slice(0, 100)]: payload, nested: { deep: [payload] } },
     transcript: [
       { role: 'agent', text: payload },
@@ -29,7 +37,10 @@ const plant = async () => {
   await ask('POST', '/v1/monitor-results', {
     results: [
       {
-        ...{ conversationId: conversation.id, monitorId: monitor.id, result: 'affected', reasoning: payload },
+        conversationId: conversation.id,
+        monitorId: monitor.id,
+        result: 'affected',
+        reasoning: payload,
         evidence: [{ turn: 0, quote: payload }],
       },
     ],
@@ -59,16 +70,25 @@ it('never runs, wherever it is shown', async () => {
   const { company, agent, monitor, conversation, finding, bucket } = await plant()
   const places = [
     `/conversations?filter=${encodeURIComponent(JSON.stringify({ agentIds: [agent.id] }))}&open=${conversation.id}`,
-    ...[
-      `/conversations/${conversation.id}`,
-      `/agents/${agent.id}`,
-      `/companies/${company.id}`,
-      '/companies',
-      '/agents',
-    ],
-    ...['/monitors', `/monitors/${monitor.id}`, `/monitors/${monitor.id}/edit`, '/findings', '/findings?layout=list'],
-    ...[`/findings/${finding.id}`, '/buckets', `/buckets/${bucket.id}`, `/review/${bucket.id}`, '/review', '/'],
-    ...['/exports/new', '/experiments/new', '/settings/audit-log'],
+    `/conversations/${conversation.id}`,
+    `/agents/${agent.id}`,
+    `/companies/${company.id}`,
+    '/companies',
+    '/agents',
+    '/monitors',
+    `/monitors/${monitor.id}`,
+    `/monitors/${monitor.id}/edit`,
+    '/findings',
+    '/findings?layout=list',
+    `/findings/${finding.id}`,
+    '/buckets',
+    `/buckets/${bucket.id}`,
+    `/review/${bucket.id}`,
+    '/review',
+    '/',
+    '/exports/new',
+    '/experiments/new',
+    '/settings/audit-log',
   ]
   const page = await open('/', 'owner')
   for (const place of places) {

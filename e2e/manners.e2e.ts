@@ -108,8 +108,12 @@ it.each([1440, 320])('holds names of 255 signs without a space, %i pixels wide',
     await route.fulfill({ json: body.data ? { ...body, data: body.data.map(named) } : named(body) })
   })
   const pages = [
-    ...['/', '/monitors', `/monitors/${id}`, `/monitors/${id}/edit`],
-    ...['/experiments', `/experiments/${experiments[0]?.id}`],
+    '/',
+    '/monitors',
+    `/monitors/${id}`,
+    `/monitors/${id}/edit`,
+    '/experiments',
+    `/experiments/${experiments[0]?.id}`,
   ]
   for (const path of pages) {
     await page.goto(new URL(path, page.url()).href)
@@ -124,7 +128,8 @@ it('finds one of two thousand by typing', async () => {
   await page.route('**/v1/monitors?*', (route) => {
     const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0)
     const data = Array.from({ length: 200 }, (_, at) => ({
-      ...{ id: `00000000-0000-4000-8000-${String(from + at).padStart(12, '0')}`, name: `Monitor ${from + at}` },
+      id: `00000000-0000-4000-8000-${String(from + at).padStart(12, '0')}`,
+      name: `Monitor ${from + at}`,
     }))
     return route.fulfill({ json: { data, nextCursor: from < 1_800 ? String(from + 200) : null } })
   })

@@ -116,12 +116,26 @@ it('says what to set where no model can judge, and keeps what was typed', async 
 
   const [conversationId] = await conversationIds(1)
   const tried = {
-    ...{ conversationId, asked: true, status: 'scored', result: 'affected', score: null, stored: null },
-    ...{ reasoning: 'It swears.', evidence: [{ turn: 0, quote: 'Damn.' }], judgment: null, flips: false },
+    conversationId,
+    asked: true,
+    status: 'scored',
+    result: 'affected',
+    score: null,
+    stored: null,
+    reasoning: 'It swears.',
+    evidence: [{ turn: 0, quote: 'Damn.' }],
+    judgment: null,
+    flips: false,
   }
   const summary = {
-    ...{ affected: 1, notAffected: 0, unscored: 0, failed: 0, notAsked: 0, tokens: { input: 900, output: 100 } },
-    ...{ cost: 0.002, flips: { toAffected: 0, toNotAffected: 0, toUnscored: 0 } },
+    affected: 1,
+    notAffected: 0,
+    unscored: 0,
+    failed: 0,
+    notAsked: 0,
+    tokens: { input: 900, output: 100 },
+    cost: 0.002,
+    flips: { toAffected: 0, toNotAffected: 0, toUnscored: 0 },
     people: { judged: 0, agreeBefore: 0, agreeNow: 0 },
   }
   await page.route('**/v1/monitors/test', (route) => route.fulfill({ json: { data: [tried], summary } }))
@@ -139,13 +153,17 @@ it('shows results of others as text, how people agree with them, and deletes onl
   const ids = await conversationIds(12)
   await ask('POST', '/v1/monitor-results', {
     results: ids.map((conversationId, at) => ({
-      ...{ monitorId: id, conversationId, result: at % 3 === 0 ? 'affected' : 'not_affected' },
-      ...{ reasoning: `Because ${hostile}`, evidence: [{ turn: 0, quote: hostile }] },
+      monitorId: id,
+      conversationId,
+      result: at % 3 === 0 ? 'affected' : 'not_affected',
+      reasoning: `Because ${hostile}`,
+      evidence: [{ turn: 0, quote: hostile }],
     })),
   })
   for (const [at, conversationId] of ids.entries())
     await ask('POST', '/v1/reviews', {
-      ...{ conversationId, status: 'completed' },
+      conversationId,
+      status: 'completed',
       judgments: [{ monitorId: id, correctResult: at % 4 === 0 ? 'affected' : 'not_affected' }],
     })
   const page = await open(`/monitors/${id}`, 'member')
@@ -210,9 +228,22 @@ it('shows a run on its way, ends it, and goes on with it', async () => {
   const id = await monitorId('Slow to answer')
   const page = await open('/monitors', 'member')
   const run = {
-    ...{ id: id.replace(/^./, 'f'), kind: 'backfill', status: 'running', total: 200, scored: 80, unscored: 10 },
-    ...{ failed: 10, createdAt: new Date().toISOString(), startedAt: null, finishedAt: null, monitorId: id },
-    ...{ monitorVersion: 1, since: '2026-01-01T00:00:00Z', until: '2026-02-01T00:00:00Z', filter: {}, failure: null },
+    id: id.replace(/^./, 'f'),
+    kind: 'backfill',
+    status: 'running',
+    total: 200,
+    scored: 80,
+    unscored: 10,
+    failed: 10,
+    createdAt: new Date().toISOString(),
+    startedAt: null,
+    finishedAt: null,
+    monitorId: id,
+    monitorVersion: 1,
+    since: '2026-01-01T00:00:00Z',
+    until: '2026-02-01T00:00:00Z',
+    filter: {},
+    failure: null,
   }
   await page.route('**/evaluations?*', (route) => route.fulfill({ json: { data: [run], nextCursor: null } }))
   await page.route('**/evaluations/*/*', (route) => {

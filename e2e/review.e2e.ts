@@ -11,7 +11,10 @@ const makeBucket = async (calls: number, settings: Record<string, unknown> = {})
   const filter = { monitors: [{ id: asks, result: 'affected' }], channels: ['call'] }
   const name = `Room ${crypto.randomUUID().slice(0, 8)}`
   const bucket = await ask<{ id: string }>('POST', '/v1/buckets', {
-    ...{ name, type: 'static', monitorIds: [asks, await monitorId('Left waiting')], ...settings },
+    name,
+    type: 'static',
+    monitorIds: [asks, await monitorId('Left waiting')],
+    ...settings,
   })
   await ask('POST', `/v1/buckets/${bucket.id}/conversations`, {
     conversationIds: await conversationIds(calls, filter),
@@ -119,7 +122,9 @@ it('hides it also where the same person has just read it in another bucket', asy
 
 it('asks nothing about a monitor that has no result, though only the service knows of it', async () => {
   const { id: later } = await ask<{ id: string }>('POST', '/v1/monitors', {
-    ...{ name: 'Never looked', kind: 'external', definition: {} },
+    name: 'Never looked',
+    kind: 'external',
+    definition: {},
   })
   const { id } = await makeBucket(1, { blind: true, monitorIds: [later, await monitorId('Left waiting')] })
   const page = await open(`/review/${id}`, 'member')
@@ -134,7 +139,9 @@ it('asks nothing about a monitor that has no result, though only the service kno
 
 it('asks for a note where it is wanted, though another monitor has turned out to have no result', async () => {
   const { id: later } = await ask<{ id: string }>('POST', '/v1/monitors', {
-    ...{ name: 'Never heard', kind: 'external', definition: {} },
+    name: 'Never heard',
+    kind: 'external',
+    definition: {},
   })
   const monitorIds = [later, await monitorId('Asks for a person')]
   const { id } = await makeBucket(1, { blind: true, noteOnDisagreement: true, monitorIds })
@@ -224,7 +231,9 @@ it('tells when the place is lost, or the conversation is gone, and goes on to th
   const startedAt = new Date(Date.now() - 60_000).toISOString()
   const gone = await ask<{ id: string }>('POST', '/v1/conversations', {
     agent: { externalId: 'e2e', name: 'Eve', channel: 'voice' },
-    ...{ channel: 'chat', startedAt, transcript: [{ role: 'customer', text: 'Hi' }] },
+    channel: 'chat',
+    startedAt,
+    transcript: [{ role: 'customer', text: 'Hi' }],
   })
   const bucket = await ask<{ id: string }>('POST', '/v1/buckets', { name: `Gone ${gone.id}`, type: 'static' })
   await ask('POST', `/v1/buckets/${bucket.id}/conversations`, { conversationIds: [gone.id] })

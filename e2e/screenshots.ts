@@ -34,11 +34,15 @@ const make = async (method: string, path: string, body?: object): Promise<{ id: 
 /** What the demo has not, since it would call the outside: a connection that pulls, and a schedule. */
 const makeOutside = async (monitor: string) => {
   const integration = await make('POST', '/v1/integrations', {
-    ...{ provider: 'elevenlabs', name: 'Front desk on ElevenLabs', secret: 'an-elevenlabs-secret' },
+    provider: 'elevenlabs',
+    name: 'Front desk on ElevenLabs',
+    secret: 'an-elevenlabs-secret',
   })
   await make('PUT', `/v1/integrations/${integration.id}/sync`, { apiKey: 'an-elevenlabs-key', lookbackDays: 7 })
   const endpoint = await make('POST', '/v1/webhook-endpoints', {
-    ...{ name: 'Warehouse', url: 'https://hooks.example.com/earshot', events: ['monitor_export.completed'] },
+    name: 'Warehouse',
+    url: 'https://hooks.example.com/earshot',
+    events: ['monitor_export.completed'],
   })
   await make('POST', `/v1/webhook-endpoints/${endpoint.id}/approve`)
   const schedule = await make('POST', '/v1/export-schedules', {
@@ -131,8 +135,11 @@ try {
       [390, 844],
     ] as const) {
       const context = await browser.newContext({
-        ...{ viewport: { width, height }, colorScheme: theme, reducedMotion: 'reduce' },
-        ...{ locale: 'en-GB', timezoneId: 'Europe/Berlin' },
+        viewport: { width, height },
+        colorScheme: theme,
+        reducedMotion: 'reduce',
+        locale: 'en-GB',
+        timezoneId: 'Europe/Berlin',
       })
       await context.addCookies([{ ...cookie, url: origin, httpOnly: true, sameSite: 'Lax' }])
       for (const [name, path] of Object.entries(pages)) {

@@ -54,7 +54,9 @@ it('leads back to signing in when the session ends, and from there to where it e
 
 const join = async (email: string, name: string) => {
   const { id, invitationUrl } = await ask<{ id: string; invitationUrl: string }>('POST', '/v1/members', {
-    ...{ email, name, role: 'viewer' },
+    email,
+    name,
+    role: 'viewer',
   })
   const cookie = await sessionOf(origin, invitationUrl.slice(invitationUrl.indexOf('#') + 1), name)
   return { id, cookie: { ...cookie, url: origin } }

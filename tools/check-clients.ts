@@ -26,8 +26,14 @@ const installed = (name: string) => join(generators, 'node_modules/.bin', name)
 
 const strict = {
   compilerOptions: {
-    ...{ target: 'es2024', lib: ['es2024', 'dom', 'dom.iterable'], module: 'esnext', moduleResolution: 'bundler' },
-    ...{ strict: true, noEmit: true, allowImportingTsExtensions: true, types: [] },
+    target: 'es2024',
+    lib: ['es2024', 'dom', 'dom.iterable'],
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    strict: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
+    types: [],
   },
   include: ['.'],
 }

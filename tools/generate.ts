@@ -24,9 +24,20 @@ const typesOfTables = async (folder: string, socket: string, user: string): Prom
   const file = join(folder, 'tables.ts')
   await promisify(execFile)(process.execPath, [
     join(root, 'node_modules/kysely-codegen/dist/cli/bin.js'),
-    ...['--dialect', 'postgres', '--url', `postgres://${user}@localhost/earshot?host=${encodeURIComponent(socket)}`],
-    ...['--out-file', file, '--date-parser', 'timestamp', '--numeric-parser', 'number', '--default-schema', 'public'],
-    ...['--include-pattern', 'public.*'],
+    '--dialect',
+    'postgres',
+    '--url',
+    `postgres://${user}@localhost/earshot?host=${encodeURIComponent(socket)}`,
+    '--out-file',
+    file,
+    '--date-parser',
+    'timestamp',
+    '--numeric-parser',
+    'number',
+    '--default-schema',
+    'public',
+    '--include-pattern',
+    'public.*',
   ])
   return readFile(file, 'utf8')
 }

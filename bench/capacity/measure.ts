@@ -35,8 +35,12 @@ export const measure = async ({ url, folder }: Measured): Promise<Costs & { isCl
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const server = await startServer(join(import.meta.dirname, '../../bin/earshot'), ['serve'], {
-    ...{ PORT: '0', DATABASE_URL: url, EARSHOT_STORAGE_SHARED: 'true', EARSHOT_DATA_DIR: join(folder, 'files') },
-    ...{ EARSHOT_SERVICE_KEY: serviceKey, EARSHOT_SECRET_KEY: 'a-secret-key-for-the-bench-0123456789' },
+    PORT: '0',
+    DATABASE_URL: url,
+    EARSHOT_STORAGE_SHARED: 'true',
+    EARSHOT_DATA_DIR: join(folder, 'files'),
+    EARSHOT_SERVICE_KEY: serviceKey,
+    EARSHOT_SECRET_KEY: 'a-secret-key-for-the-bench-0123456789',
   })
   try {
     const earshot = new Earshot({ url: server.origin, key: serviceKey })
@@ -133,7 +137,10 @@ export const measure = async ({ url, folder }: Measured): Promise<Costs & { isCl
       repeat(requests, (at) => get(`/v1/conversations/${data[at % data.length]?.id}`)),
     )
     return {
-      ...{ ingest, list, open, isCluster: citus },
+      ingest,
+      list,
+      open,
+      isCluster: citus,
       bytesPerConversation: (sizeAfter.bytes - sizeBefore.bytes) / (batches * batchSize),
       walBytesPerConversation: (sizeAfter.wal - sizeBefore.wal) / (batches * batchSize),
     }

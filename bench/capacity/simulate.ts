@@ -152,7 +152,9 @@ export const findNodes = (costs: Costs, load: Load, { coresPerNode, diskBytes, s
     : 'the largest organization'
   return {
     nodes,
-    ...{ utilization: state.utilization, diskShare: state.diskShare, p99WaitMs: state.p99WaitMs },
+    utilization: state.utilization,
+    diskShare: state.diskShare,
+    p99WaitMs: state.p99WaitMs,
     skew: state.fullest * nodes,
     earshotCores: coresFor('earshotMs') / mostUtilization,
     coordinatorCores: coresFor('coordinatorMs') / mostUtilization,

@@ -81,7 +81,12 @@ export const specialCases = async ({ call, key }: { call: Call; key: string }): 
     metadata: Array.from({ length: count }, (_, index) => condition(index)),
   })
   const post = (name: string, path: string, bodies: () => Body[], contentType = json): SpecialCase => ({
-    ...{ name: `POST ${name}`, method: 'POST', path, contentType, key, bodies },
+    name: `POST ${name}`,
+    method: 'POST',
+    path,
+    contentType,
+    key,
+    bodies,
   })
   return [
     post('/v1/conversations with a transcript', '/v1/conversations', () => [
@@ -136,12 +141,18 @@ export const specialCases = async ({ call, key }: { call: Call; key: string }): 
       'application/x-ndjson',
     ),
     {
-      ...{ name: 'PATCH /v1/conversations/{id} with a transcript', method: 'PATCH', contentType: json, key },
+      name: 'PATCH /v1/conversations/{id} with a transcript',
+      method: 'PATCH',
+      contentType: json,
+      key,
       path: `/v1/conversations/${stored.id}`,
       bodies: () => [...around(mebibyte - 500, (value) => `{"transcript":${value}}`)],
     },
     {
-      ...{ name: 'GET /v1/conversations/{id}/transcript', method: 'GET', contentType: json, key },
+      name: 'GET /v1/conversations/{id}/transcript',
+      method: 'GET',
+      contentType: json,
+      key,
       path: `/v1/conversations/${stored.id}/transcript`,
       bodies: () => [{ name: 'what was stored last', bytes: Buffer.alloc(0) }],
     },
@@ -162,7 +173,10 @@ export const specialCases = async ({ call, key }: { call: Call; key: string }): 
       ),
     ),
     {
-      ...{ name: 'POST /v1/integrations/{id}/webhook unsigned', method: 'POST', path: twilio, key: undefined },
+      name: 'POST /v1/integrations/{id}/webhook unsigned',
+      method: 'POST',
+      path: twilio,
+      key: undefined,
       contentType: 'application/x-www-form-urlencoded',
       bodies: () => [
         { name: 'fields', bytes: Buffer.from(many(570_000, (index) => `f${index}=`, '&', 1e6)) },
@@ -220,7 +234,9 @@ export const specialCases = async ({ call, key }: { call: Call; key: string }): 
         bytes: Buffer.from(
           JSON.stringify({
             results: Array.from({ length: 1_000 }, () => ({
-              ...{ monitorId: monitor.id, conversationId: stored.id, result: 'affected' },
+              monitorId: monitor.id,
+              conversationId: stored.id,
+              result: 'affected',
               reasoning: digits.repeat(150),
             })),
           }),
@@ -231,7 +247,9 @@ export const specialCases = async ({ call, key }: { call: Call; key: string }): 
         bytes: Buffer.from(
           JSON.stringify({
             results: Array.from({ length: 1_000 }, () => ({
-              ...{ monitorId: monitor.id, conversationId: stored.id, result: 'affected' },
+              monitorId: monitor.id,
+              conversationId: stored.id,
+              result: 'affected',
               evidence: Array.from({ length: 100 }, (_, turn) => ({ turn, quote: digits })),
             })),
           }),
@@ -244,12 +262,10 @@ export const specialCases = async ({ call, key }: { call: Call; key: string }): 
         bytes: Buffer.from(
           JSON.stringify({
             metrics: Array.from({ length: 1_000 }, (_, index) => ({
-              ...{
-                conversationId: stored.id,
-                key: `k${index % 190}`,
-                value: digits.repeat(5),
-                comment: digits.repeat(20),
-              },
+              conversationId: stored.id,
+              key: `k${index % 190}`,
+              value: digits.repeat(5),
+              comment: digits.repeat(20),
             })),
           }),
         ),

@@ -52,15 +52,22 @@ export const measureArrivals = async (stored: Stored): Promise<void> => {
       const names = Array.from({ length: batch }, (_, at) => `arrived-${first + at}`)
       const now = new Date().toISOString()
       const conversations = names.map((externalId, at) => ({
-        ...{ externalId, channel: 'call', direction: 'inbound', startedAt: now, durationSeconds: 20 + at * 11 },
-        ...{ agentId: arms.agentId, agentVersionId: at % 2 === 0 ? arms.armAVersionId : arms.armBVersionId },
+        externalId,
+        channel: 'call',
+        direction: 'inbound',
+        startedAt: now,
+        durationSeconds: 20 + at * 11,
+        agentId: arms.agentId,
+        agentVersionId: at % 2 === 0 ? arms.armAVersionId : arms.armBVersionId,
         customerId: `caller-${(first + at) % callers}`,
       }))
       await post('/v1/conversations/batch', { conversations })
       feeds.conversations.add(batch)
       const results = names.flatMap((conversationExternalId, at) =>
         toldIds.map((monitorId, which) => ({
-          ...{ monitorId, conversationExternalId, reasoning: 'Said so.' },
+          monitorId,
+          conversationExternalId,
+          reasoning: 'Said so.',
           result: (at + which) % 10 === 0 ? 'affected' : 'not_affected',
         })),
       )

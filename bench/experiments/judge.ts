@@ -89,8 +89,13 @@ export const judge = defineStudy({
 const judgedArms = (affectedA: number, affectedB: number) => {
   const arm = (sum: number) => ({
     shift: 0,
-    ...{ units: conversations, count: conversations, countCount: conversations },
-    ...{ sum, squares: sum, sumSum: sum, sumCount: sum },
+    units: conversations,
+    count: conversations,
+    countCount: conversations,
+    sum,
+    squares: sum,
+    sumSum: sum,
+    sumCount: sum,
   })
   return estimateArms({ ...noSums(), a: arm(affectedA), b: arm(affectedB) }, 'boolean')
 }

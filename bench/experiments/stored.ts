@@ -97,7 +97,16 @@ export const openStored = async () => {
     await beginEarlier(client, org)
     const experimentId: string = launched.id
     return {
-      ...{ client, deps, org, key, arms, toldIds, experimentId, post, close, startService },
+      client,
+      deps,
+      org,
+      key,
+      arms,
+      toldIds,
+      experimentId,
+      post,
+      close,
+      startService,
       insert: (range: Range) => insertRange(client, org, arms, range),
       read: () => send('GET', `/v1/experiments/${experimentId}`, { key }),
     }

@@ -34,7 +34,10 @@ export const defineStudy = <Setting, Outcome>(definition: Definition<Setting, Ou
     return setting
   }
   return {
-    ...{ title, about, runs, head },
+    title,
+    about,
+    runs,
+    head,
     settings: settings.length,
     run: (setting, random) => run(settingAt(setting), random),
     // They are what `run` gave, perhaps in another thread.

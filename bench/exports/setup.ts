@@ -92,7 +92,15 @@ export const openBench = async (calls: number, windowCalls: number) => {
       insertRange(client, org, { from, to, longReasoning })
 
     return {
-      ...{ client, deps, org, monitorIds, folder, connection, orderOf, run, close },
+      client,
+      deps,
+      org,
+      monitorIds,
+      folder,
+      connection,
+      orderOf,
+      run,
+      close,
       url: new URL(`/v1/monitors/${monitorIds[0]}`, server.origin).href,
       key: made.apiKey.key,
       /** The median of some runs, after one that is not counted. */

@@ -36,8 +36,11 @@ export const makeTenant = async (deps: ServiceDeps, app: App, slug: string, outs
     text: `Hello ${at}`,
   }))
   const conversation = {
-    ...{ agent: { externalId: 'leo', name: 'Leo', channel: 'voice' }, channel: 'call', status: 'completed' },
-    ...{ startedAt: '2026-11-01T10:00:00Z', transcript: { turns } },
+    agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
+    channel: 'call',
+    status: 'completed',
+    startedAt: '2026-11-01T10:00:00Z',
+    transcript: { turns },
   }
   const monitor = await post('/v1/monitors', { name: 'Refund asked', kind: 'external', definition: {} })
   const conversationIds: string[] = []
@@ -63,8 +66,12 @@ export const makeTenant = async (deps: ServiceDeps, app: App, slug: string, outs
   const config = { monitors: [{ id: monitor.id }], timezone: 'Europe/Berlin' }
   const exportConfig = { ...config, since: '2026-10-01T00:00:00Z', until: '2026-12-01T00:00:00Z' }
   const destination = {
-    ...{ type: 's3', bucket: 'bench', region: 'us-east-1', endpoint: outside },
-    ...{ accessKeyId: 'AKIABENCH', secretAccessKey: 'a-secret-of-the-bench' },
+    type: 's3',
+    bucket: 'bench',
+    region: 'us-east-1',
+    endpoint: outside,
+    accessKeyId: 'AKIABENCH',
+    secretAccessKey: 'a-secret-of-the-bench',
   }
   const scheduleIds = await Promise.all(
     Array.from({ length: size.schedules }, async (_, number) => {

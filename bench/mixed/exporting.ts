@@ -21,12 +21,10 @@ export const exportOnAndOn = async (world: World, until: number): Promise<Export
       const { export: made, ...file } = await earshot.exports.createAndDownload(config)
       const content = await file.bytes()
       done.push({
-        ...{
-          format,
-          seconds: (performance.now() - startedAt) / 1_000,
-          rows: made.rowCount ?? 0,
-          bytes: content.length,
-        },
+        format,
+        seconds: (performance.now() - startedAt) / 1_000,
+        rows: made.rowCount ?? 0,
+        bytes: content.length,
       })
       await earshot.exports.delete(made.id)
     }

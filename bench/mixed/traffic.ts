@@ -41,7 +41,10 @@ export const prepare = async (origin: string, key: string) => {
   const [experiment] = (await earshot.experiments.list({ limit: 1 }).page()).data
   if (!experiment) throw new Error('the demo has no experiment')
   const integration = await earshot.integrations.create({
-    ...{ provider: 'vapi', name: 'Bench', secret, settings: { scheme: 'hmac' } },
+    provider: 'vapi',
+    name: 'Bench',
+    secret,
+    settings: { scheme: 'hmac' },
   })
   return { origin, key, monitors, experiment, integration }
 }

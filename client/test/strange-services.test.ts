@@ -117,7 +117,10 @@ it('what cannot be sent is the caller’s fault, and is told at once', async () 
 })
 
 const callOf = (number: number, text = ''): NewConversation => ({
-  ...{ externalId: `call-${number}`, agentExternalId: 'leo', channel: 'call', startedAt: '2026-11-20T09:00:00Z' },
+  externalId: `call-${number}`,
+  agentExternalId: 'leo',
+  channel: 'call',
+  startedAt: '2026-11-20T09:00:00Z',
   transcript: [{ role: 'customer', text }],
 })
 

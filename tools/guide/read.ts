@@ -63,7 +63,9 @@ export const readPage = (name: string, markdown: string): Page => {
   const twice = anchors.find((anchor, at) => anchors.indexOf(anchor) !== at)
   if (twice) throw new Error(`${name}: two headings lead to #${twice}`)
   return {
-    ...{ name, title, headings },
+    name,
+    title,
+    headings,
     html: reader.renderer.render(tokens, reader.options, {}),
     sections: sections.map((section) => ({ ...section, title })),
   }
