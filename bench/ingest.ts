@@ -74,6 +74,7 @@ const rowsOf = (items: Incoming[], agentId: string, agentVersionId: string): Row
       agentVersionId,
       status: status ?? 'completed',
       signals,
+      recordingStatus: null,
     }
     conversations.push(row)
     transcripts.push({ conversationId: id, ...read })

@@ -280,6 +280,25 @@ it('people whom an issuer vouched for keep their identity, by the issuer that th
   }
 })
 
+it('conversations show the state of the recordings that they have', async () => {
+  const { connection, client, close } = await openState('0036_api_key_uses.sql')
+  try {
+    await client.query("UPDATE recordings SET failure = 'too large', status = 'failed' WHERE status = 'pending'")
+    const { rows: recordings } = await client.query(
+      'SELECT conversation_id AS id, status, failure FROM recordings ORDER BY 1',
+    )
+    expect(recordings.map(({ status }) => status).sort()).toEqual(['failed', 'stored'])
+    await migrate(connection, { log })
+    const { rows: conversations } = await client.query(
+      `SELECT id, recording_status AS status, recording_failure AS failure FROM conversations
+       WHERE recording_status IS NOT NULL ORDER BY 1`,
+    )
+    expect(conversations).toEqual(recordings)
+  } finally {
+    await close()
+  }
+})
+
 /** The columns of pg-boss 12 that its jobs were told by, and the rest of its schema in so far as it stands in the way. */
 const oldQueue = `
   CREATE SCHEMA pgboss;

@@ -144,12 +144,12 @@ export const conversations = (app: App, deps: Deps): void => {
       },
     },
     async ({ actor, params }, reply) => {
-      const { content, format, startedAt, conversationCreatedAt, ...found } = await getTranscript(
+      const { content, format, startedAt, conversationCreatedAt, recordingStatus, ...found } = await getTranscript(
         db,
         actor.org,
         params.id,
       )
-      const recording = await findRecording(db, actor.org, params.id)
+      const recording = recordingStatus === 'stored' ? await findRecording(db, actor.org, params.id) : undefined
       const recordingUrl = recordingUrlOf(deps, actor.features, found.conversationId, recording)
       const hints = { ...(format !== null && { provider: format }), startedAt }
       const long = content === null ? undefined : await turnsOfLongContent(deps.threads, actor.org, content, hints)

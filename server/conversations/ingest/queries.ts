@@ -103,6 +103,8 @@ export type ConversationRow = {
   customerId: string | null
   metadata: Record<string, unknown>
   signals: Signals
+  /** Of a new conversation. That of others changes with its recording. */
+  recordingStatus: 'pending' | null
 }
 
 type Column<Row> = [name: string, type: string, read: (row: Row) => string | number | null]
@@ -123,7 +125,10 @@ const conversationColumns: Column<ConversationRow>[] = [
   ['customer_id', 'text', (row) => row.customerId],
   ['metadata', 'jsonb', (row) => JSON.stringify(row.metadata)],
   ['signals', 'jsonb', (row) => JSON.stringify(row.signals)],
+  ['recording_status', 'text', (row) => row.recordingStatus],
 ]
+
+const writtenOnce = new Set(['id', 'external_id', 'recording_status'])
 
 export type TranscriptRow = {
   conversationId: string
@@ -179,7 +184,7 @@ export const insertConversations = async (db: Db, org: OrgId, rows: Conversation
 }
 
 export const updateConversations = async (db: Db, org: OrgId, rows: ConversationRow[]): Promise<void> => {
-  const changing = conversationColumns.filter(([name]) => name !== 'id' && name !== 'external_id')
+  const changing = conversationColumns.filter(([name]) => !writtenOnce.has(name))
   await sql`
     UPDATE conversations c
     SET ${sql.raw(changing.map(([name]) => `${name} = given.${name}`).join(', '))}, updated_at = now()

@@ -5,7 +5,7 @@ import { noSignals } from '../../transcripts/signals/signals.ts'
 import { tombstoneHash } from '../erasure/tombstone.ts'
 import { upsertMetrics } from '../metrics/queries.ts'
 import { fetchRecording } from '../recordings/jobs.ts'
-import { insertPendingRecordings } from '../recordings/queries.ts'
+import { insertPendingRecordings, updateRecordingStates } from '../recordings/queries.ts'
 import { Overtaken } from './attempts.ts'
 import type { Incoming } from './incoming.ts'
 import { isSame, type State } from './merge.ts'
@@ -55,7 +55,9 @@ const measureStored = async ({ threads }: IngestDeps, trx: Db, org: OrgId, slots
 const rowsOf = async (deps: IngestDeps, trx: Db, org: OrgId, slots: Slot[]): Promise<ConversationRow[]> => {
   const stored = await measureStored(deps, trx, org, slots.filter(needsSignals))
   return slots.map((slot): ConversationRow => {
-    const { transcript, signals, ...row } = slot.state
+    const { transcript, signals, ...state } = slot.state
+    const isPending = slot.before === null && slot.recordingUrl !== null
+    const row = { ...state, recordingStatus: isPending ? ('pending' as const) : null }
     if (!needsSignals(slot)) return { ...row, signals: signals ?? noSignals }
     const measured = transcript?.fresh ? transcript.fresh.measured : stored.get(row.id)
     if (!measured) return { ...row, signals: noSignals }
@@ -122,6 +124,9 @@ const storeRecordings = async ({ jobs }: IngestDeps, trx: Db, org: OrgId, slots:
   )
   if (rows.length === 0) return []
   const toFetch = await insertPendingRecordings(trx, org, rows)
+  const isNew = new Set(slots.flatMap(({ before, state }) => (before === null ? state.id : [])))
+  const others = toFetch.filter((id) => !isNew.has(id))
+  await updateRecordingStates(trx, org, others, { status: 'pending' })
   await jobs.enqueueMany(
     trx,
     fetchRecording,

@@ -118,6 +118,7 @@ export const fetchRecording = defineJob({
     })
   },
   onFailed: async (_deps, { organizationId, conversationId }, trx, error) => {
+    if (!(await lockRecordedConversation(trx, organizationId, conversationId))) return
     await failRecording(trx, organizationId, conversationId, failureOf(error))
   },
 })

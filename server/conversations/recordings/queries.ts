@@ -52,6 +52,25 @@ export const lockRecordedConversation = async (trx: Db, org: OrgId, conversation
 export const lockRecording = (trx: Db, org: OrgId, conversationId: string) =>
   selectRecordings(trx, org).where('conversation_id', '=', conversationId).forUpdate().executeTakeFirst()
 
+/**
+ * Copies to conversations what is shown of their recordings. The caller has written the recordings, and holds the
+ * conversations.
+ */
+export const updateRecordingStates = async (
+  trx: Db,
+  org: OrgId,
+  conversationIds: string[],
+  { status, failure = null }: { status: RecordingStatus; failure?: string | null },
+): Promise<void> => {
+  if (conversationIds.length === 0) return
+  await trx
+    .updateTable('conversations')
+    .set({ recording_status: status, recording_failure: failure })
+    .where('organization_id', '=', org)
+    .where('id', '=', sql<string>`ANY(${conversationIds}::uuid[])`)
+    .execute()
+}
+
 type SourceRow = { conversationId: string; sourceUrl: string }
 
 /**
@@ -80,11 +99,17 @@ export const insertPendingRecordings = async (trx: Db, org: OrgId, given: Source
 export type StoredFile = { blobKey: string; contentType: string; bytes: number }
 
 /**
- * The fetched file, unless the row changed or went meanwhile: then nothing is written and undefined comes back. One that
+ * Stores the fetched file, and returns false if the row changed or went meanwhile. One that
  * failed counts as waiting: another attempt of the same fetch may have given up before.
  */
-export const storeFetched = (trx: Db, org: OrgId, conversationId: string, sourceUrl: string, file: StoredFile) =>
-  trx
+export const storeFetched = async (
+  trx: Db,
+  org: OrgId,
+  conversationId: string,
+  sourceUrl: string,
+  file: StoredFile,
+): Promise<boolean> => {
+  const stored = await trx
     .updateTable('recordings')
     .set({
       status: 'stored',
@@ -100,8 +125,11 @@ export const storeFetched = (trx: Db, org: OrgId, conversationId: string, source
     .where('source_url', '=', sourceUrl)
     .returning('conversation_id')
     .executeTakeFirst()
+  if (stored) await updateRecordingStates(trx, org, [conversationId], { status: 'stored' })
+  return stored !== undefined
+}
 
-export const storeUploaded = (trx: Db, org: OrgId, conversationId: string, file: StoredFile) => {
+export const storeUploaded = async (trx: Db, org: OrgId, conversationId: string, file: StoredFile) => {
   const values = {
     source_url: null,
     status: 'stored',
@@ -110,7 +138,7 @@ export const storeUploaded = (trx: Db, org: OrgId, conversationId: string, file:
     content_type: file.contentType,
     bytes: file.bytes,
   }
-  return trx
+  const recording = await trx
     .insertInto('recordings')
     .values({ organization_id: org, conversation_id: conversationId, ...values })
     .onConflict((conflict) =>
@@ -122,16 +150,22 @@ export const storeUploaded = (trx: Db, org: OrgId, conversationId: string, file:
     )
     .returning(columns)
     .executeTakeFirstOrThrow()
+  await updateRecordingStates(trx, org, [conversationId], { status: 'stored' })
+  return recording
 }
 
-export const failRecording = (trx: Db, org: OrgId, conversationId: string, failure: string) =>
-  trx
+export const failRecording = async (trx: Db, org: OrgId, conversationId: string, failure: string): Promise<void> => {
+  const failed = await trx
     .updateTable('recordings')
     .set({ status: 'failed', failure, updated_at: sql`now()` })
     .where('organization_id', '=', org)
     .where('conversation_id', '=', conversationId)
     .where('status', '=', 'pending')
+    .returning('conversation_id as conversationId')
     .execute()
+  const ids = failed.map((recording) => recording.conversationId)
+  await updateRecordingStates(trx, org, ids, { status: 'failed', failure })
+}
 
 /** Which of these files a recording names, or one that waits for its conversation. */
 export const listNamedFiles = async (db: Db, org: OrgId, keys: string[]): Promise<string[]> => {

@@ -222,6 +222,8 @@ CREATE TABLE conversations (
   review_status text NOT NULL DEFAULT 'none'::text,
   created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  recording_status text,
+  recording_failure text,
   CONSTRAINT conversations_pkey PRIMARY KEY (organization_id, id),
   CONSTRAINT conversations_external_id_key UNIQUE (organization_id, external_id),
   CONSTRAINT conversations_agent_fkey FOREIGN KEY (organization_id, agent_id) REFERENCES agents(organization_id, id),
@@ -230,6 +232,7 @@ CREATE TABLE conversations (
   CONSTRAINT conversations_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
   CONSTRAINT conversations_channel_check CHECK ((channel = ANY (ARRAY['call'::text, 'chat'::text, 'voicemail'::text]))),
   CONSTRAINT conversations_direction_check CHECK ((direction = ANY (ARRAY['inbound'::text, 'outbound'::text]))),
+  CONSTRAINT conversations_recording_status_check CHECK ((recording_status = ANY (ARRAY['pending'::text, 'stored'::text, 'failed'::text]))),
   CONSTRAINT conversations_review_status_check CHECK ((review_status = ANY (ARRAY['none'::text, 'pending'::text, 'in_progress'::text, 'completed'::text]))),
   CONSTRAINT conversations_status_check CHECK ((status = ANY (ARRAY['in_progress'::text, 'completed'::text, 'failed'::text])))
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.02);

@@ -179,6 +179,8 @@ export interface Conversations {
   id: string;
   metadata: Json;
   organization_id: string;
+  recording_failure: string | null;
+  recording_status: string | null;
   review_status: Generated<string>;
   signals: Json;
   started_at: Timestamp;
