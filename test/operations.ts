@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { generateExport } from '../server/exports/jobs.ts'
+import { generateExport } from '../server/exports/lifecycle.ts'
 import type { Access } from '../server/platform/http/access.ts'
 import { exampleOf } from '../server/platform/http/examples.ts'
 import { type Operation, openApiDocument } from '../server/platform/http/openapi.ts'

@@ -7,7 +7,7 @@ import { countWaiting } from '../../test/support/count-waiting.ts'
 import { openTestBucket } from '../../test/support/exports/customer-bucket.ts'
 import { callsIn, hourMs, minuteMs, schedulesOf } from '../../test/support/exports/schedules.ts'
 import { openReceiver } from '../../test/support/webhooks/receiver.ts'
-import { generateExport } from '../exports/jobs.ts'
+import { generateExport } from '../exports/lifecycle.ts'
 import { openBucket } from '../platform/outbound/bucket.ts'
 import { deliverRun } from './deliver.ts'
 

@@ -1,7 +1,7 @@
 // The file of a run on its way into a tenant's bucket.
 import Type from 'typebox'
 import { findExport } from '../exports/queries.ts'
-import { getOrganization } from '../organizations/queries.ts'
+import { refusalOf } from '../exports/requirements.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { type Attempt, defineJob } from '../platform/jobs/define-job.ts'
@@ -25,14 +25,6 @@ const end = async (deps: Deps, trx: Db, { org, run }: Pick<Task, 'org' | 'run'>,
   if (!schedule || held?.status !== 'delivering') return
   const ending = error === undefined ? ({ status: 'succeeded' } as const) : ({ status: 'failed', error } as const)
   await endRun(deps, trx, org, { schedule, run: held, end: ending })
-}
-
-/** Why nothing may leave now. */
-const refusalOf = async (db: Db, org: OrgId): Promise<string | undefined> => {
-  const { status, entitlements, features } = await getOrganization(db, org)
-  if (status === 'suspended') return 'The organization is suspended.'
-  if (!entitlements.monitors) return 'The organization does not have the Monitors entitlement.'
-  return features.monitorExports ? undefined : 'Exports are switched off for the organization.'
 }
 
 /** Deletes what may lie in the bucket; how the run ends then. Where another try may help, it throws. */
@@ -86,7 +78,7 @@ export const deliverRun = defineJob({
     const { destination, secret } = await getSchedule(db, org, run.scheduleId)
     const refusal =
       destination.type === 's3' && secret !== null
-        ? await refusalOf(db, org)
+        ? await refusalOf(db, org, { experimentId: null })
         : 'The schedule has another kind of destination by now.'
     if (refusal !== undefined || destination.type !== 's3' || secret === null) {
       return attempt.finish((trx) => end(deps, trx, { org, run }, `${refusal}${mayLie(run)}`))

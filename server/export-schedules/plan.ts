@@ -1,7 +1,6 @@
 // A run and its export, made together.
 import { createHash } from 'node:crypto'
-import { mostUnfinished, placeInLine } from '../exports/ask.ts'
-import { countUnfinished } from '../exports/queries.ts'
+import { isLineFull, placeInLine } from '../exports/lifecycle.ts'
 import { requireSelected } from '../exports/requirements.ts'
 import { isMember } from '../members/queries.ts'
 import { getOrganization } from '../organizations/queries.ts'
@@ -34,7 +33,7 @@ export const obstacleOf = async (
   if (await hasUnfinishedRun(trx, org, schedule.id)) return 'unfinished'
   if (await hasRunAt(trx, org, schedule.id, plannedFor)) return 'made'
   if (!windowOf(schedule, plannedFor)) return 'nothing_settled'
-  return (await countUnfinished(trx, org)).all >= mostUnfinished ? 'line_full' : undefined
+  return (await isLineFull(trx, org)) ? 'line_full' : undefined
 }
 
 type Fault = { error: string; pause?: PauseReason }

@@ -2,9 +2,8 @@ import { recordAudit } from '../platform/audit/record.ts'
 import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
-import { auditedKind } from './ask.ts'
 import { fileNameOf } from './file-name.ts'
-import { manifestOf } from './manifest.ts'
+import { auditedKind, manifestOf } from './manifest.ts'
 import type { StoredExport } from './queries.ts'
 
 const linkMs = 15 * 60_000

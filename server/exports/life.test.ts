@@ -9,8 +9,8 @@ import { makeAgent } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { exportsOf } from '../../test/support/exports/exports.ts'
 import { jobList } from '../worker.ts'
-import { generateExport } from './jobs.ts'
-import { canMove, exportStatuses } from './moves.ts'
+import { canMove, generateExport } from './lifecycle.ts'
+import { exportStatuses } from './manifest.ts'
 
 const server = await testServer()
 const { call, clock, deps } = server

@@ -2,8 +2,10 @@
 
 import Type from 'typebox'
 import { Choice, Id, Name, Nullable, Timestamp } from '../platform/http/schemas.ts'
-import { exportStatuses } from './moves.ts'
-import type { StoredExport } from './queries.ts'
+import type { ExportKey, StoredExport } from './queries.ts'
+
+export const exportStatuses = ['pending', 'processing', 'completed', 'failed', 'expired'] as const
+export type ExportStatus = (typeof exportStatuses)[number]
 
 const Whole = Type.Integer({ minimum: 0 })
 
@@ -42,7 +44,7 @@ export const ExportFilter = {
   status: Type.Optional(Choice(exportStatuses, { description: 'Exports in this state alone.' })),
 }
 
-export const pathOf = ({ id, experimentId }: Pick<StoredExport, 'id' | 'experimentId'>): string =>
+const pathOf = ({ id, experimentId }: Pick<StoredExport, 'id' | 'experimentId'>): string =>
   experimentId === null ? `/v1/monitor-exports/${id}` : `/v1/experiments/${experimentId}/exports/${id}`
 
 /** An export as the interface shows it. It is over when its time is, whenever the job that says so comes to it. */
@@ -55,3 +57,20 @@ export const manifestOf = (stored: StoredExport, now: Date) => {
     downloadPath: status === 'completed' ? `${pathOf(stored)}/download` : null,
   }
 }
+
+export const auditedKind = ({ experimentId }: Pick<ExportKey, 'experimentId'>) =>
+  experimentId === null ? 'monitor-export' : 'experiment-export'
+
+/** How often to ask how far an unfinished export is. */
+export const pollSeconds = 5
+
+/** When to ask again, while it is not final. */
+export const waitingHeaders = ({ status }: StoredExport): Record<string, string> =>
+  status === 'pending' || status === 'processing' ? { 'retry-after': String(pollSeconds) } : {}
+
+/** Of the answer to the request that created it. */
+export const createdHeaders = ({ stored, isReplay }: { stored: StoredExport; isReplay: boolean }) => ({
+  location: pathOf(stored),
+  ...(isReplay && { 'idempotent-replayed': 'true' }),
+  ...waitingHeaders(stored),
+})

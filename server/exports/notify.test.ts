@@ -6,7 +6,7 @@ import { exportsOf } from '../../test/support/exports/exports.ts'
 import { openReceiver, verify } from '../../test/support/webhooks/receiver.ts'
 import { deliver } from '../webhooks/deliveries/jobs.ts'
 import { jobList } from '../worker.ts'
-import { expireExports } from './expire.ts'
+import { expireExports } from './lifecycle.ts'
 
 /** Whoever an export names is told how it ended, and after 30 days that its file is gone. */
 

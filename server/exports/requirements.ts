@@ -3,11 +3,27 @@ import { findAgent } from '../agents/queries.ts'
 import { findCompanyIds } from '../companies/queries.ts'
 import { holdMembership } from '../members/queries.ts'
 import { findMonitors } from '../monitors/queries.ts'
-import type { Db } from '../platform/db/database.ts'
+import { getOrganization } from '../organizations/queries.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
 import { ApiError, invalid, notFoundAt } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { findEndpoint } from '../webhooks/queries.ts'
 import type { Configuration } from './configuration.ts'
+
+/**
+ * Why nothing may be made now, or given out: the organization could not fetch it. Undefined when it may. An export of
+ * an experiment does not need monitors.
+ */
+export const refusalOf = async (
+  db: Db,
+  org: OrgId,
+  { experimentId }: { experimentId: string | null },
+): Promise<string | undefined> => {
+  const { status, entitlements, features } = await getOrganization(db, org)
+  if (status === 'suspended') return 'The organization is suspended.'
+  if (experimentId === null && !entitlements.monitors) return 'The organization does not have the Monitors entitlement.'
+  return features.monitorExports ? undefined : 'Exports are switched off for the organization.'
+}
 
 /** Somebody who asks, or on whose behalf a schedule does. */
 export type Asking = Pick<Actor, 'org' | 'userId' | 'features'>

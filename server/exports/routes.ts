@@ -2,10 +2,10 @@ import type { Static } from 'typebox'
 import type { Deps } from '../platform/deps.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Closed, Empty, IdParams, NoQuery, Page, PageQuery, withHeaders } from '../platform/http/schemas.ts'
-import { askedHeaders, askForExport, endByHand, waitingHeaders } from './ask.ts'
 import { parseConfiguration } from './configuration.ts'
 import { linkToFile } from './download.ts'
-import { ExportFilter, manifestOf, scheduleOf } from './manifest.ts'
+import { createExport, endByHand } from './lifecycle.ts'
+import { createdHeaders, ExportFilter, manifestOf, scheduleOf, waitingHeaders } from './manifest.ts'
 import { openPreviews } from './preview.ts'
 import { getExport, listExports, type StoredExport } from './queries.ts'
 import { requireSelected } from './requirements.ts'
@@ -68,8 +68,8 @@ export const monitorExports = (app: App, deps: Deps): void => {
         ...{ since: new Date(config.since), until: new Date(config.until) },
         ...(notificationEndpointId !== undefined && { notificationEndpointId }),
       }
-      const answer = await askForExport(deps, actor, asked, (trx) => requireSelected(trx, actor, config))
-      return reply.code(202).headers(askedHeaders(answer)).send(shown(answer.stored, clock.now()))
+      const answer = await createExport(deps, actor, asked, (trx) => requireSelected(trx, actor, config))
+      return reply.code(202).headers(createdHeaders(answer)).send(shown(answer.stored, clock.now()))
     },
   )
 

@@ -1,8 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Choice, Closed, Id, TimestampInput } from '../platform/http/schemas.ts'
 import { configFields } from './config-fields.ts'
-import { manifestFields, OperationId, scheduleFields } from './manifest.ts'
-import { exportStatuses } from './moves.ts'
+import { exportStatuses, manifestFields, OperationId, scheduleFields } from './manifest.ts'
 
 const { monitors, ...fields } = configFields
 

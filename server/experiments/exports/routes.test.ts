@@ -4,7 +4,7 @@ import { makeActiveWebhookEndpoint, makeConversation, makeExperiment, makeExport
 import { testServer } from '../../../test/server.ts'
 import { studiesOf } from '../../../test/support/experiments/studies.ts'
 import { readCsv } from '../../../test/support/exports/file-readers.ts'
-import { generateExport } from '../../exports/jobs.ts'
+import { generateExport } from '../../exports/lifecycle.ts'
 
 const server = await testServer()
 const { call, deps, clock } = server

@@ -1,9 +1,9 @@
 // Exports of what an experiment observed: a resource of their own, whose life is that of all exports.
 
 import type { Static } from 'typebox'
-import { askedHeaders, askForExport, endByHand, waitingHeaders } from '../../exports/ask.ts'
 import { linkToFile } from '../../exports/download.ts'
-import { manifestOf } from '../../exports/manifest.ts'
+import { createExport, endByHand } from '../../exports/lifecycle.ts'
+import { createdHeaders, manifestOf, waitingHeaders } from '../../exports/manifest.ts'
 import { getExport, listExports, type StoredExport } from '../../exports/queries.ts'
 import type { Deps } from '../../platform/deps.ts'
 import type { App } from '../../platform/http/http.ts'
@@ -63,8 +63,8 @@ export const experimentExports = (app: App, deps: Deps): void => {
       const operationId = body.operationId.toLowerCase()
       // Until it ends, whatever begins may become part of it; and whoever sends calls may be ahead of the time.
       const asked = { experimentId, operationId, config, since, until: undefined }
-      const answer = await askForExport(deps, actor, asked)
-      return reply.code(202).headers(askedHeaders(answer)).send(shown(answer.stored, clock.now()))
+      const answer = await createExport(deps, actor, asked)
+      return reply.code(202).headers(createdHeaders(answer)).send(shown(answer.stored, clock.now()))
     },
   )
 

@@ -1,7 +1,6 @@
 import Type from 'typebox'
 import { formatNames } from '../../exports/formats/formats.ts'
-import { ExportFilter, manifestFields, OperationId } from '../../exports/manifest.ts'
-import { exportStatuses } from '../../exports/moves.ts'
+import { ExportFilter, exportStatuses, manifestFields, OperationId } from '../../exports/manifest.ts'
 import { Choice, Closed, Id, PageQuery } from '../../platform/http/schemas.ts'
 
 const ExperimentExportConfig = Closed(

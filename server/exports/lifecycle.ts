@@ -1,0 +1,322 @@
+// The life of an export, whatever it is of: created, started by its turn in line, written, ended, expired. Requests,
+// schedules and jobs move exports through these functions alone. Whoever moves one holds the line of its organization
+// first, and then the export.
+
+import { isDeepStrictEqual } from 'node:util'
+import Type from 'typebox'
+import { recordAudit } from '../platform/audit/record.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { ApiError, notFound } from '../platform/errors.ts'
+import type { Actor } from '../platform/identity/actor.ts'
+import { newId } from '../platform/ids.ts'
+import { eachOfPages } from '../platform/jobs/attempt-each.ts'
+import { type Attempt, defineJob } from '../platform/jobs/define-job.ts'
+import { defineSweep, trustedTime } from '../platform/jobs/define-sweep.ts'
+import { isSameTimeZone } from '../platform/time-zone.ts'
+import { publishEvent, sendEvent } from '../webhooks/send.ts'
+import type { ExportDeps } from './deps.ts'
+import { auditedKind, type ExportStatus, manifestOf, pollSeconds, scheduleOf } from './manifest.ts'
+import {
+  countUnfinished,
+  type ErrorCode,
+  type ExportKey,
+  enqueueFirst,
+  findExportByOperation,
+  insertExport,
+  listExpired,
+  listOrganizationsWithExpiredAllOrgs,
+  lockExport,
+  lockExportsOfCalls,
+  lockLine,
+  markOutdated,
+  type NewExport,
+  type Placed,
+  type StoredExport,
+  updateExport,
+} from './queries.ts'
+import { refusalOf } from './requirements.ts'
+import { deleteFile } from './stored-files.ts'
+import { errorCodeOf, refused, writeFile } from './write-file.ts'
+
+/** Where an export may go from where it is. */
+const moves: Record<ExportStatus, ExportStatus[]> = {
+  pending: ['processing', 'failed'],
+  // Taken up again by another attempt, it begins anew.
+  processing: ['processing', 'completed', 'failed'],
+  completed: ['expired'],
+  failed: [],
+  expired: [],
+}
+
+export const canMove = (from: ExportStatus, to: ExportStatus): boolean => moves[from].includes(to)
+
+// Creating
+
+const mostUnfinished = 20
+
+/** `config` in one spelling and with its defaults: that of a replay is the very same. */
+type Request = Pick<NewExport, 'experimentId' | 'operationId' | 'config' | 'since' | 'until' | 'notificationEndpointId'>
+
+type Zoned = { timezone?: unknown }
+
+/** Two names of one time zone ask for the same. */
+const asSame = (config: Request['config'], stored: StoredExport['config']): unknown => {
+  // Both are configurations that were checked: objects.
+  const [{ timezone: given }, { timezone: former }] = [config, stored] as [Zoned, Zoned]
+  const isSame = typeof given === 'string' && typeof former === 'string' && isSameTimeZone(given, former)
+  return isSame ? { ...config, timezone: former } : config
+}
+
+/** The same request again, whatever its spelling was. The order of monitors is that of columns, so it counts. */
+const replayOf = (stored: StoredExport, { experimentId, config }: Request) => {
+  if (stored.experimentId !== experimentId || !isDeepStrictEqual(stored.config, asSame(config, stored.config))) {
+    throw new ApiError('conflict', 'This operationId belongs to an export of another configuration; make a new one.')
+  }
+  return { stored, isReplay: true }
+}
+
+/** Whether as many exports are unfinished as an organization may have. The caller holds the line. */
+export const isLineFull = async (trx: Db, org: OrgId): Promise<boolean> =>
+  (await countUnfinished(trx, org)).all >= mostUnfinished
+
+/** The caller holds the line, and has looked how long it is. */
+export const placeInLine = async (
+  deps: Pick<Deps, 'jobs' | 'clock'>,
+  trx: Db,
+  org: OrgId,
+  request: Omit<NewExport, 'id' | 'createdAt'>,
+): Promise<StoredExport> => {
+  const stored = await insertExport(trx, org, { ...request, id: newId(), createdAt: deps.clock.now() })
+  await startNext(deps, trx, org)
+  return stored
+}
+
+/** `require` looks whether all that the configuration names is there; a replay is answered before. */
+export const createExport = async (
+  deps: Deps,
+  actor: Actor,
+  request: Request,
+  require: (trx: Db) => Promise<void> = async () => {},
+): Promise<{ stored: StoredExport; isReplay: boolean }> => {
+  const { org, userId } = actor
+  const earlier = await findExportByOperation(deps.db, org, request.operationId)
+  if (earlier) return replayOf(earlier, request)
+  await deps.blobs.check()
+  return deps.db.transaction().execute(async (trx) => {
+    await lockLine(trx, org)
+    const raced = await findExportByOperation(trx, org, request.operationId)
+    if (raced) return replayOf(raced, request)
+    await require(trx)
+    if (await isLineFull(trx, org)) {
+      throw new ApiError('rateLimited', `${mostUnfinished} exports are unfinished; wait for one of them.`, {
+        retryAfterSeconds: pollSeconds,
+      })
+    }
+    const stored = await placeInLine(deps, trx, org, { ...request, createdByUserId: userId })
+    const kind = auditedKind(request)
+    await recordAudit(trx, actor, `${kind}.create`, { type: kind, id: stored.id })
+    return { stored, isReplay: false }
+  })
+}
+
+// Starting
+
+/** An organization has so many under way; its further ones wait, and hold up nobody else's. */
+const atOnce = 2
+
+/** Gives jobs to the first in line. The caller holds the line. */
+const startNext = async ({ jobs, clock }: Pick<Deps, 'jobs' | 'clock'>, trx: Db, org: OrgId): Promise<void> => {
+  for (let { enqueued } = await countUnfinished(trx, org); enqueued < atOnce; enqueued++) {
+    const id = await enqueueFirst(trx, org, clock.now())
+    if (id === undefined) return
+    await jobs.enqueue(trx, generateExport, { organizationId: org, exportId: id })
+  }
+}
+
+// Ending
+
+const keptDays = 30
+const dayMs = 86_400_000
+
+/** How an export ends, or what becomes of a completed one. */
+type End =
+  | { status: 'completed'; rowCount: number; bytes: number; sha256: string }
+  | { status: 'failed'; errorCode: ErrorCode }
+  | { status: 'expired' }
+
+const changeOf = (end: End, { expiresAt }: StoredExport, now: Date) => {
+  if (end.status === 'completed') {
+    return { ...end, completedAt: now, expiresAt: new Date(now.getTime() + keptDays * dayMs) }
+  }
+  // Before its time, by somebody's wish; after it the file was no longer offered anyway.
+  const isEarly = end.status === 'expired' && expiresAt !== null && expiresAt > now
+  return { ...end, blobKey: null, ...(isEarly && { expiresAt: now }) }
+}
+
+const deleteLater = async ({ jobs }: Pick<Deps, 'jobs'>, trx: Db, org: OrgId, key: string | null): Promise<void> => {
+  if (key) await jobs.enqueue(trx, deleteFile, { key }, { org })
+}
+
+/** Sends the end to the endpoint that the export names, and to all that asked for every export of monitors. */
+const notify = async (deps: Deps, trx: Db, org: OrgId, ended: StoredExport): Promise<void> => {
+  const { experimentId, config, notificationEndpointId: named, createdByUserId } = ended
+  if (experimentId !== null) return
+  const data = { ...manifestOf(ended, deps.clock.now()), ...scheduleOf(ended), config }
+  if (data.status === 'pending' || data.status === 'processing') return
+  const event = { type: `monitor_export.${data.status}`, data } as const
+  if (named) await sendEvent(deps, trx, org, named, event, { onlyWhileMember: createdByUserId })
+  await publishEvent(deps, trx, org, event, named ? { exceptEndpointId: named } : {})
+}
+
+/**
+ * Ends an export in the caller's transaction, with all that follows: its file goes unless it was completed, the
+ * endpoint that it names is told, and the next one in line begins. False when that is no move. The caller holds the
+ * line, and then the export.
+ */
+const endExport = async (deps: Deps, trx: Db, org: OrgId, held: StoredExport, end: End): Promise<boolean> => {
+  if (!canMove(held.status, end.status)) return false
+  const now = deps.clock.now()
+  const ended = await updateExport(trx, org, held.id, changeOf(end, held, now))
+  if (end.status !== 'completed') await deleteLater(deps, trx, org, held.blobKey)
+  await notify(deps, trx, org, ended)
+  await deps.reactions.exportEnded(trx, org, ended)
+  if (end.status !== 'expired') await startNext(deps, trx, org)
+  return true
+}
+
+/** Cancels an unfinished export, and expires a completed one. */
+export const endByHand = (deps: Deps, actor: Actor, { id, experimentId }: ExportKey): Promise<void> =>
+  deps.db.transaction().execute(async (trx) => {
+    await lockLine(trx, actor.org)
+    const held = await lockExport(trx, actor.org, id)
+    if (held?.experimentId !== experimentId) throw notFound()
+    const end =
+      held.status === 'completed'
+        ? ({ status: 'expired' } as const)
+        : ({ status: 'failed', errorCode: 'cancelled' } as const)
+    if (!(await endExport(deps, trx, actor.org, held, end))) {
+      throw new ApiError('conflict', `The export is ${held.status}; there is nothing left to cancel or delete.`)
+    }
+    const kind = auditedKind(held)
+    await recordAudit(trx, actor, `${kind}.delete`, { type: kind, id: held.id })
+  })
+
+// Writing
+
+/** However long the operator allows. Timers count to 24 days, and the job's own clock must never be the first. */
+const longestSeconds = 23 * 60 * 60
+
+type Task = { org: OrgId; id: string; attempt: Attempt }
+
+/** The export under this attempt's own key; nothing when it ended meanwhile. */
+const begin = async (deps: Deps, trx: Db, { org, id }: Task): Promise<StoredExport | undefined> => {
+  const held = await lockExport(trx, org, id)
+  if (!held || !canMove(held.status, 'processing')) return undefined
+  // What an attempt that died left behind.
+  await deleteLater(deps, trx, org, held.blobKey)
+  const blobKey = `${org}/exports/${newId()}.${held.config.format}`
+  const begun = { status: 'processing', startedAt: deps.clock.now(), isOutdated: false, rowCount: 0, blobKey } as const
+  return updateExport(trx, org, id, begun)
+}
+
+/** A conversation was erased while it may have been written: the file must not hold it. */
+class Outdated extends Error {}
+
+const finish = (deps: Deps, { org, id, attempt }: Task, blobKey: string, end: End) =>
+  attempt.finish(async (trx) => {
+    await lockLine(trx, org)
+    const held = await lockExport(trx, org, id)
+    if (held?.status !== 'processing' || held.blobKey !== blobKey) return deleteLater(deps, trx, org, blobKey)
+    if (end.status === 'completed' && held.isOutdated) throw new Outdated()
+    // It may have changed since the export began.
+    const refusal = end.status === 'completed' ? await refusalOf(trx, org, held) : undefined
+    await endExport(deps, trx, org, held, refusal === undefined ? end : refused(deps, id, refusal))
+  })
+
+/** One go at it; false when it has to begin anew. Each go has a key of its own. */
+const generateOnce = async (deps: ExportDeps, task: Task, late: AbortSignal): Promise<boolean> => {
+  const { attempt, org } = task
+  const stored = await attempt.transaction((trx) => begin(deps, trx, task))
+  const blobKey = stored?.blobKey
+  if (!stored || !blobKey) return true
+  const written = await writeFile(deps, org, { stored, blobKey }, { signal: attempt.signal, late })
+  if (written === 'ended') {
+    // Once more, now that nothing writes it any longer.
+    await attempt.finish((trx) => deleteLater(deps, trx, org, blobKey))
+    return true
+  }
+  try {
+    await finish(deps, task, blobKey, written)
+    return true
+  } catch (error) {
+    // It is no fault, and may happen often where conversations are erased all the time.
+    if (error instanceof Outdated && !attempt.signal.aborted) return false
+    throw error
+  }
+}
+
+/**
+ * Generates one export, in a process of its own. Whatever dies on the way, the job is taken up again, under another
+ * key, so that a late ghost of the attempt before touches nothing.
+ */
+export const generateExport = defineJob({
+  name: 'monitor-export.generate',
+  payload: Type.Object({ organizationId: Type.String(), exportId: Type.String() }),
+  // One more than an organization has at once, so that another's never waits for both of them.
+  concurrency: atOnce + 1,
+  // Two minutes in all, for a database or a storage that is away.
+  retryLimit: 6,
+  retryDelaySeconds: 2,
+  // Never reached: the export has a limit of its own.
+  timeoutSeconds: 24 * 60 * 60,
+  run: async (deps: ExportDeps, { organizationId, exportId }, attempt) => {
+    // The one who enqueued it wrote the id of an organization.
+    const task: Task = { org: organizationId as OrgId, id: exportId, attempt }
+    const late = AbortSignal.timeout(Math.min(deps.config.limits.exportSeconds, longestSeconds) * 1_000)
+    while (!(await generateOnce(deps, task, late)));
+  },
+  onFailed: async (deps, { organizationId, exportId }, trx, error) => {
+    const org = organizationId as OrgId
+    await lockLine(trx, org)
+    const held = await lockExport(trx, org, exportId)
+    if (held) await endExport(deps, trx, org, held, { status: 'failed', errorCode: errorCodeOf(error) })
+  },
+})
+
+// Expiring
+
+const batch = 100
+
+const expire = async (deps: Deps, trx: Db, org: OrgId, id: string): Promise<void> => {
+  await lockLine(trx, org)
+  const held = await lockExport(trx, org, id)
+  if (held) await endExport(deps, trx, org, held, { status: 'expired' })
+}
+
+/** Ends what was offered for its 30 days. Links that were given out ended with them. */
+export const expireExports = defineSweep({
+  name: 'monitor-export.expire',
+  schedule: '* * * * *',
+  time: trustedTime,
+  listOrganizations: ({ db }: Deps, now) => listOrganizationsWithExpiredAllOrgs(db, now),
+  listItems: ({ db }, { org, now, after }) => eachOfPages(batch, (page) => listExpired(db, org, now, page), after),
+  sweepItem: (deps, { id }, { org, attempt }) => attempt.transaction((trx) => expire(deps, trx, org, id)),
+})
+
+/**
+ * No file holds what was erased: exports of calls of that time and that agent are expired, and those that are being
+ * written begin anew. In the transaction of the erasure, which nothing can begin beside: it holds the line.
+ */
+export const expireExportsOfCalls = async (
+  deps: Deps,
+  trx: Db,
+  org: OrgId,
+  { conversations }: { conversations: Placed[] },
+): Promise<void> => {
+  await lockLine(trx, org)
+  const exports = await lockExportsOfCalls(trx, org, conversations)
+  const unfinished = exports.filter(({ status }) => status !== 'completed').map(({ id }) => id)
+  if (unfinished.length > 0) await markOutdated(trx, org, unfinished)
+  for (const held of exports) await endExport(deps, trx, org, held, { status: 'expired' })
+}

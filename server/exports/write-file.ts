@@ -1,0 +1,96 @@
+// The file of an export that has begun: writes it, and says how the export ends.
+
+import { findMonitors } from '../monitors/queries.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { ApiError } from '../platform/errors.ts'
+import type { ExportDeps } from './deps.ts'
+import { generate, type ObservationOrder, type Order, TooManyCalls } from './generation/generate.ts'
+import { makeOrder } from './make-order.ts'
+import { type ErrorCode, type StoredExport, updateProgress } from './queries.ts'
+import { refusalOf } from './requirements.ts'
+
+const everyMs = 500
+
+type Begun = { stored: StoredExport; blobKey: string }
+
+/** Stores how far an attempt is, and aborts it as soon as the export is no longer its own. */
+const watchProgress = ({ db, log }: Deps, org: OrgId, { stored: { id }, blobKey }: Begun, ended: AbortController) => {
+  let rows = 0
+  let busy = false
+  const store = async () => {
+    if (busy) return
+    busy = true
+    try {
+      if (!(await updateProgress(db, org, id, blobKey, rows))) ended.abort(new Error('The export was ended'))
+    } catch (error) {
+      // The database may be away for a moment; what generates will meet that itself.
+      log.warn({ err: error }, 'the progress of an export could not be stored')
+    } finally {
+      busy = false
+    }
+  }
+  const timer = setInterval(() => void store(), everyMs)
+  return {
+    onProgress: (written: number) => {
+      rows = written
+    },
+    close: () => clearInterval(timer),
+  }
+}
+
+/** A monitor that was deleted since does not come back: there is nothing to try again. */
+const lackOf = async (db: Db, org: OrgId, order: Order | ObservationOrder): Promise<string | undefined> => {
+  // An experiment has what it measured of a monitor.
+  if ('experimentId' in order) return undefined
+  const ids = order.monitors.map(({ id }) => id)
+  return (await findMonitors(db, org, ids)).length < ids.length ? 'A monitor of it was deleted.' : undefined
+}
+
+type Failed = { status: 'failed'; errorCode: ErrorCode }
+type Written = { status: 'completed'; rowCount: number; bytes: number; sha256: string } | Failed
+
+export const refused = ({ log }: Pick<Deps, 'log'>, exportId: string, reason: string): Failed => {
+  log.warn({ exportId, reason }, 'an export fails')
+  return { status: 'failed', errorCode: 'generation_failed' }
+}
+
+/** Unlike a refusal, it is tried again. */
+class StorageFailed extends Error {}
+
+const isOfStorage = (error: unknown): error is ApiError => error instanceof ApiError && error.kind === 'unavailable'
+
+/** Of what the last attempt failed by. */
+export const errorCodeOf = (error: unknown): ErrorCode =>
+  error instanceof StorageFailed ? 'storage_unavailable' : 'generation_failed'
+
+/** Writes the file under the key of the attempt; `ended` when the export was ended meanwhile. Throws what may pass. */
+export const writeFile = async (
+  deps: ExportDeps,
+  org: OrgId,
+  begun: Begun,
+  { signal, late }: { signal: AbortSignal; late: AbortSignal },
+): Promise<Written | 'ended'> => {
+  const { stored, blobKey } = begun
+  const ended = new AbortController()
+  const watching = watchProgress(deps, org, begun, ended)
+  try {
+    const order = await makeOrder(deps, org, stored, blobKey)
+    const refusal = (await refusalOf(deps.db, org, stored)) ?? (await lackOf(deps.db, org, order))
+    if (refusal !== undefined) return refused(deps, stored.id, refusal)
+    const { rows, bytes, sha256 } = await generate(deps, order, {
+      signal: AbortSignal.any([signal, ended.signal, late]),
+      onProgress: watching.onProgress,
+    })
+    return { status: 'completed', rowCount: rows, bytes, sha256 }
+  } catch (error) {
+    if (signal.aborted) throw error
+    if (ended.signal.aborted) return 'ended'
+    if (late.aborted) return { status: 'failed', errorCode: 'timed_out' }
+    if (isOfStorage(error)) throw new StorageFailed(error.message, { cause: error })
+    if (error instanceof TooManyCalls) return { status: 'failed', errorCode: 'too_many_calls' }
+    throw error
+  } finally {
+    watching.close()
+  }
+}
