@@ -14,7 +14,7 @@ import {
 } from '../server/conversations/ingest/queries.ts'
 import { giveTranscript } from '../server/conversations/ingest/transcript.ts'
 import { type Maker, makeConversation } from '../server/demo/conversation.ts'
-import { enqueueEvaluation } from '../server/evaluations/jobs.ts'
+import { enqueueEvaluation } from '../server/evaluations/lifecycle.ts'
 import { type Database, type OrgId, openDatabase } from '../server/platform/db/database.ts'
 import { newId } from '../server/platform/ids.ts'
 import { type Jobs, openJobs } from '../server/platform/jobs/queue.ts'

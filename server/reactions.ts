@@ -4,7 +4,7 @@
 import { admitOwner } from './api-keys/admit-owner.ts'
 import { revokeKeysOfMember } from './api-keys/revoke.ts'
 import { offerConversationsToBuckets, offerResultsToBuckets } from './buckets/arrivals/jobs.ts'
-import { evaluateMetricRules, evaluateStored } from './evaluations/jobs.ts'
+import { evaluateMetricRules, evaluateStored } from './evaluations/lifecycle.ts'
 import { makeObservationOrder } from './experiments/exports/make-order.ts'
 import { refuseWhileMeasured } from './experiments/monitors-in-use.ts'
 import { noteChanges } from './experiments/observations/changes.ts'

@@ -1,5 +1,6 @@
 import { announceResults } from '../monitor-results/announce.ts'
 import { type Evaluation, storeEvaluation } from '../monitor-results/queries.ts'
+import type { StoredMonitor } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 
@@ -12,4 +13,22 @@ export const storeResults = async (
 ): Promise<void> => {
   await storeEvaluation(trx, org, evaluation)
   await announceResults(deps, trx, org, evaluation.rows)
+}
+
+const failure = 'the evaluation went wrong, time and again'
+
+type Failed = { monitors: StoredMonitor[]; conversationId: string }
+
+/** So that nobody waits for a result for ever, and one conversation holds up no other. */
+export const storeFailures = (
+  deps: Pick<Deps, 'clock' | 'reactions'>,
+  trx: Db,
+  org: OrgId,
+  { monitors, conversationId }: Failed,
+) => {
+  const nothing = { result: null, score: null, evidence: [], tokens: null, cost: null }
+  const rows = monitors.map(({ id: monitorId, number: monitorVersion }) => {
+    return { conversationId, monitorId, monitorVersion, ...nothing, status: 'failed' as const, reasoning: failure }
+  })
+  return storeResults(deps, trx, org, { evaluator: 'none', evaluatedAt: deps.clock.now(), rows })
 }

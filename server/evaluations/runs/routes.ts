@@ -1,16 +1,13 @@
 import { parseFilter } from '../../filters/filter.ts'
 import { requireJudgeProvider } from '../../monitors/judge-provider.ts'
 import { getMonitor } from '../../monitors/queries.ts'
-import { recordAudit } from '../../platform/audit/record.ts'
 import { ApiError, invalid } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page, PageQuery, withHeaders } from '../../platform/http/schemas.ts'
-import { newId } from '../../platform/ids.ts'
 import type { EvaluationDeps } from '../deps.ts'
 import { estimateRun } from './estimate.ts'
-import { evaluateRun } from './jobs.ts'
-import { canMove } from './moves.ts'
-import { getDatabaseTime, getRun, insertRun, listRuns, lockRun, type Run as StoredRun, updateRun } from './queries.ts'
+import { cancelRun, createRun, resumeRun } from './lifecycle.ts'
+import { getDatabaseTime, getRun, listRuns, type Run as StoredRun } from './queries.ts'
 import { Run, RunCreate, RunEstimate, RunParams } from './schema.ts'
 
 const tags = ['Monitors']
@@ -33,7 +30,7 @@ const shown = ({
 const longestRangeDays = 3_660
 
 export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
-  const { db, jobs, clock, config } = deps
+  const { db, clock, config } = deps
 
   app.get(
     '/v1/monitors/:id/evaluations',
@@ -104,23 +101,8 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
       const population = { filter, scope, samplePercent, storedBefore: await getDatabaseTime(db, actor.org) }
       const estimate = await estimateRun(deps, actor.org, monitor, population)
       if (dryRun) return reply.code(200).send(estimate)
-      const id = newId()
-      const run = await db.transaction().execute(async (trx) => {
-        const inserted = await insertRun(trx, actor.org, {
-          id,
-          kind: 'backfill',
-          monitorId: monitor.id,
-          monitorVersion: monitor.number,
-          population,
-          total: estimate.conversations,
-          createdByUserId: actor.userId,
-          createdAt,
-        })
-        await jobs.enqueue(trx, evaluateRun, { organizationId: actor.org, runId: id, resumes: 0 })
-        await recordAudit(trx, actor, 'monitor.evaluate', { type: 'monitor', id: monitor.id }, { type: 'run', id })
-        return inserted
-      })
-      const location = `/v1/monitors/${monitor.id}/evaluations/${id}`
+      const run = await createRun(deps, actor, { monitor, population, total: estimate.conversations, createdAt })
+      const location = `/v1/monitors/${monitor.id}/evaluations/${run.id}`
       return reply.code(202).header('location', location).send(shown(run))
     },
   )
@@ -162,17 +144,8 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
     },
     ({ actor, params }) =>
       db.transaction().execute(async (trx) => {
-        const monitor = await getMonitor(trx, actor.org, params.id)
-        const { id } = await getRun(trx, actor.org, monitor.id, params.runId)
-        const run = await lockRun(trx, actor.org, id)
-        if (!run || !canMove(run.status, 'cancelled')) {
-          throw new ApiError(
-            'conflict',
-            `The run is ${run?.status ?? 'gone'}; only one that is under way is cancelled.`,
-          )
-        }
-        await recordAudit(trx, actor, 'monitor.cancel-evaluation', { type: 'run', id })
-        return shown(await updateRun(trx, actor.org, id, { status: 'cancelled', finishedAt: clock.now() }))
+        const { id: monitorId } = await getMonitor(trx, actor.org, params.id)
+        return shown(await cancelRun(deps, trx, actor, { monitorId, runId: params.runId }))
       }),
   )
 
@@ -193,18 +166,8 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
     },
     async ({ actor, params }, reply) => {
       const run = await db.transaction().execute(async (trx) => {
-        const monitor = await getMonitor(trx, actor.org, params.id)
-        const { id } = await getRun(trx, actor.org, monitor.id, params.runId)
-        const stopped = await lockRun(trx, actor.org, id)
-        if (!stopped || !canMove(stopped.status, 'queued')) {
-          throw new ApiError('conflict', `The run is ${stopped?.status ?? 'gone'}; only one that stopped is taken up.`)
-        }
-        const resumes = stopped.resumes + 1
-        const change = { status: 'queued', finishedAt: null, failure: null, waits: 0, resumes } as const
-        const queued = await updateRun(trx, actor.org, id, change)
-        await jobs.enqueue(trx, evaluateRun, { organizationId: actor.org, runId: id, resumes })
-        await recordAudit(trx, actor, 'monitor.resume-evaluation', { type: 'run', id })
-        return queued
+        const { id: monitorId } = await getMonitor(trx, actor.org, params.id)
+        return resumeRun(deps, trx, actor, { monitorId, runId: params.runId })
       })
       return reply.code(202).send(shown(run))
     },

@@ -6,10 +6,10 @@ import { monthOf } from '../../organizations/spending/month.ts'
 import { addSpending } from '../../organizations/spending/queries.ts'
 import { batchesOf } from '../../platform/batches.ts'
 import type { OrgId } from '../../platform/db/database.ts'
-import type { Subject } from '../asked.ts'
 import type { EvaluationDeps } from '../deps.ts'
-import { judgeConversation } from '../judge.ts'
-import { evaluateRules } from '../rules.ts'
+import { evaluateRules } from '../evaluate-rules.ts'
+import { judgeConversation } from '../judge-conversation.ts'
+import type { Subject } from '../monitors-in-scope.ts'
 
 export type Answer = Omit<Evaluation['rows'][number], 'monitorId' | 'monitorVersion'>
 

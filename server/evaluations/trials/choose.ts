@@ -3,7 +3,7 @@ import { parseFilter } from '../../filters/filter.ts'
 import { listSelected } from '../../filters/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { type Issue, invalidAll } from '../../platform/errors.ts'
-import type { Subject } from '../asked.ts'
+import type { Subject } from '../monitors-in-scope.ts'
 import { listSubjects } from '../queries.ts'
 import { type Chosen, mostConversations, type TriedKind } from './schema.ts'
 

@@ -1,7 +1,7 @@
 // What running experiments have conversations asked, in the versions that they pinned, whatever became of the monitors.
 
 import type { Pinned } from '../../evaluations/deps.ts'
-import { enqueueEvaluation } from '../../evaluations/jobs.ts'
+import { enqueueEvaluation } from '../../evaluations/lifecycle.ts'
 import { findMonitorsAtVersions } from '../../monitors/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'

@@ -1,9 +1,7 @@
 import Type from 'typebox'
 import type { EvaluationDeps } from '../../evaluations/deps.ts'
-import { judgePage, type Stop } from '../../evaluations/runs/judge-page.ts'
+import { evaluatePage, type Stop, secondsToWait } from '../../evaluations/runs/evaluate-page.ts'
 import { canMove, type RunStatus } from '../../evaluations/runs/moves.ts'
-import { rulePage } from '../../evaluations/runs/rule-page.ts'
-import { secondsToWait } from '../../evaluations/runs/wait.ts'
 import { findMonitorsAtVersions, type StoredMonitor } from '../../monitors/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { eachOfPages } from '../../platform/jobs/attempt-each.ts'
@@ -103,8 +101,7 @@ const askPage = (
   const { org, experimentId, runId } = place
   const ids = conversations.map(({ id }) => id)
   const isEnded = async () => (await findRun(deps.db, org, experimentId, runId))?.status !== 'running'
-  const task = { monitor, since: run.createdAt, isEnded, ids, attempt }
-  return monitor.kind === 'rule' ? rulePage(deps, org, task) : judgePage(deps, org, task)
+  return evaluatePage(deps, org, { monitor, since: run.createdAt, isEnded, ids, attempt })
 }
 
 const countAnswers = async (trx: Db, org: OrgId, asked: Asked[]) => {

@@ -1,21 +1,58 @@
+// The life of an evaluation: asked for when conversations are stored, rules of a batch at once, each request to a judge
+// as a job of its own, what fails again and again stored as failed.
+
 import Type from 'typebox'
 import type { Evaluation } from '../monitor-results/queries.ts'
-import { findMonitorsAtVersions, hasMetricRules, listActiveMonitors, type StoredMonitor } from '../monitors/queries.ts'
+import { findMonitorsAtVersions, hasMetricRules, listActiveMonitors } from '../monitors/queries.ts'
 import { monthOf } from '../organizations/spending/month.ts'
 import { addSpending } from '../organizations/spending/queries.ts'
 import { batchesOf } from '../platform/batches.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { defineJob } from '../platform/jobs/define-job.ts'
-import { findAsked, type Subject } from './asked.ts'
 import type { EvaluationDeps } from './deps.ts'
-import { storeFailures } from './failures.ts'
-import { groupsOf, judgeConversation } from './judge.ts'
+import { evaluateRules } from './evaluate-rules.ts'
+import { groupsOf, judgeConversation } from './judge-conversation.ts'
+import { type EvaluationBatch, findQuestions } from './monitors-in-scope.ts'
 import { listAnswered, listSubjects } from './queries.ts'
-import { evaluateRules, readsMetrics } from './rules.ts'
-import { storeResults } from './store.ts'
+import { storeFailures, storeResults } from './store.ts'
 
 /** How many conversations one job holds. */
 export const evaluationBatch = 250
+
+type EnqueueDeps = Pick<EvaluationDeps, 'jobs'>
+
+/** `only` limits the evaluation to the rules that read metrics, or to what experiments pinned and has no answer. */
+export const enqueueEvaluation = async (
+  { jobs }: EnqueueDeps,
+  trx: Db,
+  org: OrgId,
+  ids: string[],
+  only: Pick<EvaluationBatch, 'reads' | 'lacks'> = {},
+): Promise<void> => {
+  const payloads = batchesOf(ids, evaluationBatch).map((conversationIds) => {
+    return { organizationId: org, conversationIds, ...only }
+  })
+  await jobs.enqueueMany(trx, evaluateConversations, payloads)
+}
+
+/** In the transaction that completes conversations or changes their transcript. */
+export const evaluateStored = (
+  deps: EnqueueDeps,
+  trx: Db,
+  org: OrgId,
+  { toEvaluate }: { toEvaluate: string[] },
+): Promise<void> => enqueueEvaluation(deps, trx, org, toEvaluate)
+
+/** In the transaction that changes metrics of conversations: the rules that read metrics are asked again. */
+export const evaluateMetricRules = async (
+  deps: EnqueueDeps,
+  trx: Db,
+  org: OrgId,
+  { measured }: { measured: string[] },
+): Promise<void> => {
+  if (measured.length === 0 || !(await hasMetricRules(trx, org))) return
+  await enqueueEvaluation(deps, trx, org, measured, { reads: 'metrics' })
+}
 
 /** How often an endpoint that does not answer is asked, with pauses between that come to two hours. */
 const mostRounds = 8
@@ -93,59 +130,6 @@ export const judge = defineJob({
   },
 })
 
-type Batch = { organizationId: string; conversationIds: string[]; reads?: 'metrics'; lacks?: 'pinned' }
-
-/** Which subjects have an answer, if only that it failed. */
-const findAnswered = async (db: Db, org: OrgId, subjects: Subject[], monitors: StoredMonitor[]) => {
-  const pairs = subjects.flatMap((subject) =>
-    monitors.map(({ id, number }) => ({ conversationId: subject.id, monitorId: id, monitorVersion: number })),
-  )
-  const answered = await listAnswered(db, org, pairs, { failedSince: new Date(0) })
-  const keys = new Set(answered.map((pair) => `${pair.conversationId} ${pair.monitorId} ${pair.monitorVersion}`))
-  return (subject: Subject, { id, number }: StoredMonitor) => keys.has(`${subject.id} ${id} ${number}`)
-}
-
-/** Lists in which each monitor is once: what one evaluation finds is of one version each. */
-const oneVersionEach = (monitors: StoredMonitor[]): StoredMonitor[][] => {
-  const lists: StoredMonitor[][] = []
-  for (const monitor of monitors) {
-    const free = lists.find((list) => list.every(({ id }) => id !== monitor.id))
-    if (free) free.push(monitor)
-    else lists.push([monitor])
-  }
-  return lists
-}
-
-type PinDeps = Pick<EvaluationDeps, 'findPinned'>
-
-/** What is asked of which conversations: by the monitors themselves, or by an experiment in the version that it pinned. */
-const findQuestions = async (deps: PinDeps, db: Db, org: OrgId, { conversationIds, reads, lacks }: Batch) => {
-  const isMeant = (monitor: StoredMonitor) => reads === undefined || (monitor.kind === 'rule' && readsMetrics(monitor))
-  const active = lacks === 'pinned' ? [] : (await listActiveMonitors(db, org)).filter(isMeant)
-  const pinned = await deps.findPinned(db, org, conversationIds)
-  const lists = oneVersionEach(pinned.monitors.filter(isMeant))
-  if (active.length + lists.length === 0) return { subjects: [], questions: [] }
-  const subjects = await listSubjects(db, org, conversationIds)
-  const isAnswered = lacks === 'pinned' ? await findAnswered(db, org, subjects, pinned.monitors) : () => false
-  const askedByThemselves = await findAsked(db, org, subjects, active)
-  const questions = [
-    {
-      monitors: active,
-      isPinned: false,
-      // What a version is pinned for is asked in that version, once.
-      asked: (subject: Subject, monitor: StoredMonitor) =>
-        askedByThemselves(subject, monitor) && !pinned.asks(subject.id, monitor),
-    },
-    ...lists.map((monitors) => ({
-      monitors,
-      isPinned: true,
-      asked: (subject: Subject, monitor: StoredMonitor) =>
-        pinned.asks(subject.id, monitor) && !isAnswered(subject, monitor),
-    })),
-  ]
-  return { subjects, questions }
-}
-
 /**
  * Where conversations that are completed, or whose transcript or metrics changed, come to be judged. It is enqueued in
  * the transaction that stores them. The results of all rules are one statement; judges take their time, so each
@@ -213,38 +197,3 @@ export const evaluateConversations = defineJob({
     )
   },
 })
-
-type EnqueueDeps = Pick<EvaluationDeps, 'jobs'>
-
-/** `only` limits the evaluation to the rules that read metrics, or to what experiments pinned and has no answer. */
-export const enqueueEvaluation = async (
-  { jobs }: EnqueueDeps,
-  trx: Db,
-  org: OrgId,
-  ids: string[],
-  only: Pick<Batch, 'reads' | 'lacks'> = {},
-): Promise<void> => {
-  const payloads = batchesOf(ids, evaluationBatch).map((conversationIds) => {
-    return { organizationId: org, conversationIds, ...only }
-  })
-  await jobs.enqueueMany(trx, evaluateConversations, payloads)
-}
-
-/** In the transaction that completes conversations or changes their transcript. */
-export const evaluateStored = (
-  deps: EnqueueDeps,
-  trx: Db,
-  org: OrgId,
-  { toEvaluate }: { toEvaluate: string[] },
-): Promise<void> => enqueueEvaluation(deps, trx, org, toEvaluate)
-
-/** In the transaction that changes metrics of conversations: the rules that read metrics are asked again. */
-export const evaluateMetricRules = async (
-  deps: EnqueueDeps,
-  trx: Db,
-  org: OrgId,
-  { measured }: { measured: string[] },
-): Promise<void> => {
-  if (measured.length === 0 || !(await hasMetricRules(trx, org))) return
-  await enqueueEvaluation(deps, trx, org, measured, { reads: 'metrics' })
-}

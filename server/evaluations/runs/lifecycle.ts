@@ -1,14 +1,28 @@
+// The life of a run: created, taken up by its job, ended, cancelled, taken up again where it stopped.
+
 import Type from 'typebox'
-import { findMonitorsAtVersions } from '../../monitors/queries.ts'
+import { findMonitorsAtVersions, type StoredMonitor } from '../../monitors/queries.ts'
+import { recordAudit } from '../../platform/audit/record.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { ApiError } from '../../platform/errors.ts'
+import type { Actor } from '../../platform/identity/actor.ts'
+import { newId } from '../../platform/ids.ts'
 import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
 import type { EvaluationDeps } from '../deps.ts'
-import { judgePage, type Stop } from './judge-page.ts'
+import { evaluatePage, type Stop, secondsToWait } from './evaluate-page.ts'
 import { canMove, type RunStatus } from './moves.ts'
 import { findNextPage } from './next-page.ts'
-import { advanceRun, countOutcomes, findRun, lockRun, type Run, updateRun } from './queries.ts'
-import { rulePage } from './rule-page.ts'
-import { secondsToWait } from './wait.ts'
+import {
+  advanceRun,
+  countOutcomes,
+  findRun,
+  getRun,
+  insertRun,
+  lockRun,
+  type Population,
+  type Run,
+  updateRun,
+} from './queries.ts'
 
 /** After so long the job gives its place to other runs and stands in line again. */
 const turnMs = 10_000
@@ -18,6 +32,68 @@ const rulePageSize = 500
 const pagesOfJudges = 4
 
 const notThere = 'The monitor was deleted, monitors were switched off, or the organization was suspended.'
+
+type Creation = { monitor: StoredMonitor; population: Population; total: number; createdAt: Date }
+
+export const createRun = (
+  { db, jobs }: EvaluationDeps,
+  actor: Actor,
+  { monitor, population, total, createdAt }: Creation,
+): Promise<Run> =>
+  db.transaction().execute(async (trx) => {
+    const id = newId()
+    const inserted = await insertRun(trx, actor.org, {
+      id,
+      kind: 'backfill',
+      monitorId: monitor.id,
+      monitorVersion: monitor.number,
+      population,
+      total,
+      createdByUserId: actor.userId,
+      createdAt,
+    })
+    await jobs.enqueue(trx, evaluateRun, { organizationId: actor.org, runId: id, resumes: 0 })
+    await recordAudit(trx, actor, 'monitor.evaluate', { type: 'monitor', id: monitor.id }, { type: 'run', id })
+    return inserted
+  })
+
+type RunKey = { monitorId: string; runId: string }
+
+/** What it found stays. */
+export const cancelRun = async (
+  { clock }: EvaluationDeps,
+  trx: Db,
+  actor: Actor,
+  { monitorId, runId }: RunKey,
+): Promise<Run> => {
+  const { id } = await getRun(trx, actor.org, monitorId, runId)
+  const run = await lockRun(trx, actor.org, id)
+  if (!run || !canMove(run.status, 'cancelled')) {
+    throw new ApiError('conflict', `The run is ${run?.status ?? 'gone'}; only one that is under way is cancelled.`)
+  }
+  await recordAudit(trx, actor, 'monitor.cancel-evaluation', { type: 'run', id })
+  return updateRun(trx, actor.org, id, { status: 'cancelled', finishedAt: clock.now() })
+}
+
+/** Takes up a run that was cancelled or failed, where it stopped. */
+export const resumeRun = async (
+  { jobs }: EvaluationDeps,
+  trx: Db,
+  actor: Actor,
+  { monitorId, runId }: RunKey,
+): Promise<Run> => {
+  const { id } = await getRun(trx, actor.org, monitorId, runId)
+  const stopped = await lockRun(trx, actor.org, id)
+  if (!stopped || !canMove(stopped.status, 'queued')) {
+    throw new ApiError('conflict', `The run is ${stopped?.status ?? 'gone'}; only one that stopped is taken up.`)
+  }
+  const resumes = stopped.resumes + 1
+  const change = { status: 'queued', finishedAt: null, failure: null, waits: 0, resumes } as const
+  const queued = await updateRun(trx, actor.org, id, change)
+  await jobs.enqueue(trx, evaluateRun, { organizationId: actor.org, runId: id, resumes })
+  await recordAudit(trx, actor, 'monitor.resume-evaluation', { type: 'run', id })
+  return queued
+}
 
 /** A run as a job knows it: once it is taken up again it is the work of another job. */
 type OwnRun = { id: string; resumes: number }
@@ -105,7 +181,7 @@ export const evaluateRun = defineJob({
         return present?.status !== 'running' || present.resumes !== run.resumes
       }
       const task = { monitor, since: run.startedAt ?? run.createdAt, isEnded, ids, attempt }
-      const stop = await (monitor.kind === 'rule' ? rulePage(deps, org, task) : judgePage(deps, org, task))
+      const stop = await evaluatePage(deps, org, task)
       if (stop) return whenStopped(deps, attempt, org, run, stop)
       const isOver = await attempt.transaction(async (trx) => {
         const present = await lockOwnRun(trx, org, run)

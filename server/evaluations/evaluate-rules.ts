@@ -4,8 +4,8 @@ import type { Evaluation } from '../monitor-results/queries.ts'
 import type { StoredMonitor } from '../monitors/queries.ts'
 import type { RuleAnswers, RuleSubject } from '../monitors/rules/rules.ts'
 import type { OrgId } from '../platform/db/database.ts'
-import type { Subject } from './asked.ts'
 import type { EvaluationDeps } from './deps.ts'
+import type { Subject } from './monitors-in-scope.ts'
 import { listContents } from './queries.ts'
 
 type RuleDeps = Pick<EvaluationDeps, 'db' | 'rules'>

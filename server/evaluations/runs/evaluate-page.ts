@@ -1,3 +1,5 @@
+// One page of conversations of a run, by a rule or a judge.
+
 import type { Evaluation } from '../../monitor-results/queries.ts'
 import type { StoredMonitor } from '../../monitors/queries.ts'
 import { monthOf } from '../../organizations/spending/month.ts'
@@ -5,12 +7,13 @@ import { addSpending } from '../../organizations/spending/queries.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Attempt } from '../../platform/jobs/define-job.ts'
 import type { EvaluationDeps } from '../deps.ts'
-import { storeFailures } from '../failures.ts'
-import { judgeConversation, outOfBudget } from '../judge.ts'
+import { evaluateRules } from '../evaluate-rules.ts'
+import { judgeConversation, outOfBudget } from '../judge-conversation.ts'
+import type { Subject } from '../monitors-in-scope.ts'
 import { listAnswered, listSubjects } from '../queries.ts'
-import { storeResults } from '../store.ts'
+import { storeFailures, storeResults } from '../store.ts'
 
-export type PageTask = {
+type PageTask = {
   monitor: StoredMonitor
   /** What failed before is asked again. */
   since: Date
@@ -31,13 +34,13 @@ export type Stop =
 const enoughRefusals = 4
 
 /** Who breaks a page this often may do so for ever: from then on a conversation that does is failed, and left behind. */
-export const patientAttempts = 3
+const patientAttempts = 3
 
 /**
  * Asks a judge about what has no answer yet, as many at once as the endpoint takes. Each answer is stored, with what it
  * cost, before anything else happens.
  */
-export const judgePage = async (
+const judgePage = async (
   deps: EvaluationDeps,
   org: OrgId,
   { monitor, since, isEnded, ids, attempt }: PageTask,
@@ -97,4 +100,40 @@ export const judgePage = async (
     for (const evaluation of refused) await storeResults(deps, trx, org, evaluation)
   })
   return stop
+}
+
+/** A rule costs nothing, so it is asked anew also where it was answered: metrics and metadata may have come since. */
+const rulePage = async (deps: EvaluationDeps, org: OrgId, { monitor, ids, attempt }: PageTask): Promise<undefined> => {
+  const readAt = deps.clock.now()
+  const found = await listSubjects(deps.db, org, ids)
+  const { signal } = attempt
+  const evaluate = async (subjects: Subject[]) => {
+    const task = { monitors: [monitor], subjects, asked: () => true, readAt, signal }
+    const evaluation = await evaluateRules(deps, org, task)
+    await attempt.transaction((trx) => storeResults(deps, trx, org, evaluation))
+  }
+  if (attempt.number <= patientAttempts) return void (await evaluate(found))
+  for (const subject of found) {
+    try {
+      await evaluate([subject])
+    } catch (error) {
+      if (signal.aborted) throw error
+      const failed = { monitors: [monitor], conversationId: subject.id }
+      await attempt.transaction((trx) => storeFailures(deps, trx, org, failed))
+    }
+  }
+}
+
+/** Evaluates a page and stores the results; says why it was left before its end. */
+export const evaluatePage = (deps: EvaluationDeps, org: OrgId, task: PageTask): Promise<Stop | undefined> =>
+  task.monitor.kind === 'rule' ? rulePage(deps, org, task) : judgePage(deps, org, task)
+
+const mostWaits = 8
+const shortestWaitSeconds = 15
+const longestWaitSeconds = 15 * 60
+
+/** Until a run that stopped goes on, by how often in a row it has waited; undefined when it is over. */
+export const secondsToWait = (stop: Stop, waits: number): number | undefined => {
+  if (stop.kind === 'over' || waits >= mostWaits) return undefined
+  return Math.min(longestWaitSeconds, Math.max(stop.afterSeconds, shortestWaitSeconds * 2 ** waits))
 }

@@ -1,0 +1,90 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Selection } from '../filters/queries.ts'
+import { listActiveMonitors, type StoredMonitor } from '../monitors/queries.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { EvaluationDeps } from './deps.ts'
+import { readsMetrics } from './evaluate-rules.ts'
+import { listAnswered, listSelectedAmong, listSubjects } from './queries.ts'
+
+export type Subject = Awaited<ReturnType<typeof listSubjects>>[number]
+
+type Asked = (subject: Subject, monitor: StoredMonitor) => boolean
+
+/**
+ * Which monitors are asked of which conversations: those whose scope it is in and whose share takes it. The others make
+ * no result at all. Scopes that are alike are looked up once, and an empty one never.
+ */
+export const findAsked = async (db: Db, org: OrgId, subjects: Subject[], monitors: StoredMonitor[]): Promise<Asked> => {
+  const scopes: Selection[] = []
+  const scopeAt = new Map<string, number>()
+  for (const { id, scope } of monitors) {
+    if (Object.keys(scope).length === 0) continue
+    const known = scopes.findIndex((one) => isDeepStrictEqual(one, scope))
+    scopeAt.set(id, known >= 0 ? known : scopes.push(scope) - 1)
+  }
+  const ids = subjects.map(({ id }) => id)
+  const within = await listSelectedAmong(db, org, ids, scopes)
+  return (subject, monitor) => {
+    if (subject.samplePosition >= monitor.samplePercent) return false
+    const at = scopeAt.get(monitor.id)
+    return at === undefined || within[at]?.has(subject.id) === true
+  }
+}
+
+export type EvaluationBatch = { organizationId: string; conversationIds: string[]; reads?: 'metrics'; lacks?: 'pinned' }
+
+/** Which subjects have an answer, if only that it failed. */
+const findAnswered = async (db: Db, org: OrgId, subjects: Subject[], monitors: StoredMonitor[]) => {
+  const pairs = subjects.flatMap((subject) =>
+    monitors.map(({ id, number }) => ({ conversationId: subject.id, monitorId: id, monitorVersion: number })),
+  )
+  const answered = await listAnswered(db, org, pairs, { failedSince: new Date(0) })
+  const keys = new Set(answered.map((pair) => `${pair.conversationId} ${pair.monitorId} ${pair.monitorVersion}`))
+  return (subject: Subject, { id, number }: StoredMonitor) => keys.has(`${subject.id} ${id} ${number}`)
+}
+
+/** Lists in which each monitor is once: what one evaluation finds is of one version each. */
+const oneVersionEach = (monitors: StoredMonitor[]): StoredMonitor[][] => {
+  const lists: StoredMonitor[][] = []
+  for (const monitor of monitors) {
+    const free = lists.find((list) => list.every(({ id }) => id !== monitor.id))
+    if (free) free.push(monitor)
+    else lists.push([monitor])
+  }
+  return lists
+}
+
+type PinDeps = Pick<EvaluationDeps, 'findPinned'>
+
+/** What is asked of which conversations: by the monitors themselves, or by an experiment in the version that it pinned. */
+export const findQuestions = async (
+  deps: PinDeps,
+  db: Db,
+  org: OrgId,
+  { conversationIds, reads, lacks }: EvaluationBatch,
+) => {
+  const isMeant = (monitor: StoredMonitor) => reads === undefined || (monitor.kind === 'rule' && readsMetrics(monitor))
+  const active = lacks === 'pinned' ? [] : (await listActiveMonitors(db, org)).filter(isMeant)
+  const pinned = await deps.findPinned(db, org, conversationIds)
+  const lists = oneVersionEach(pinned.monitors.filter(isMeant))
+  if (active.length + lists.length === 0) return { subjects: [], questions: [] }
+  const subjects = await listSubjects(db, org, conversationIds)
+  const isAnswered = lacks === 'pinned' ? await findAnswered(db, org, subjects, pinned.monitors) : () => false
+  const askedByThemselves = await findAsked(db, org, subjects, active)
+  const questions = [
+    {
+      monitors: active,
+      isPinned: false,
+      // What a version is pinned for is asked in that version, once.
+      asked: (subject: Subject, monitor: StoredMonitor) =>
+        askedByThemselves(subject, monitor) && !pinned.asks(subject.id, monitor),
+    },
+    ...lists.map((monitors) => ({
+      monitors,
+      isPinned: true,
+      asked: (subject: Subject, monitor: StoredMonitor) =>
+        pinned.asks(subject.id, monitor) && !isAnswered(subject, monitor),
+    })),
+  ]
+  return { subjects, questions }
+}
