@@ -1,16 +1,21 @@
-// Numbers, times and spans as people read them. The browser takes milliseconds to make a format, so a page makes only
-// those that it uses.
+// Numbers, times and spans as people read them. The first format of Intl takes a browser about ten milliseconds, so what
+// most pages show needs none.
 
 import { once } from './once.ts'
 
 const locale = 'en'
 
-const whole = once(() => new Intl.NumberFormat(locale))
+/** Puts commas into the whole part of a decimal number. */
+const grouped = (digits: string): string => {
+  const [whole = '', ...rest] = digits.split('.')
+  return [whole.replace(/\B(?=(\d{3})+$)/g, ','), ...rest].join('.')
+}
+
 const short = once(() => new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 }))
 
-export const formatCount = (count: number): string => whole().format(count)
+export const formatCount = (count: number): string => grouped(String(count))
 
-export const formatShort = (count: number): string => (count < 10_000 ? whole().format(count) : short().format(count))
+export const formatShort = (count: number): string => (count < 10_000 ? formatCount(count) : short().format(count))
 
 /** "1 call", "1,204 calls". */
 export const plural = (count: number, one: string, many = `${one}s`): string =>
@@ -33,7 +38,11 @@ export const formatPoints = (share: number): string => {
 
 const precise = once(() => new Intl.NumberFormat(locale, { maximumSignificantDigits: 4 }))
 
-export const formatNumber = (value: number): string => precise().format(value)
+export const formatNumber = (value: number): string => {
+  const digits = String(Number(value.toPrecision(4)))
+  // Very small and very large numbers would have an exponent.
+  return digits.includes('e') ? precise().format(value) : grouped(digits)
+}
 
 export const formatBytes = (bytes: number): string => {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
@@ -53,7 +62,6 @@ export const formatDuration = (seconds: number): string => {
 /** A place in a recording: `0:07`, `12:40`, `1:02:03`. */
 export const formatClock = (seconds: number): string => {
   const total = Math.max(0, Math.floor(seconds))
-  const two = (value: number) => String(value).padStart(2, '0')
   const [hours, minutes] = [Math.floor(total / 3600), Math.floor((total % 3600) / 60)]
   return hours > 0 ? `${hours}:${two(minutes)}:${two(total % 60)}` : `${minutes}:${two(total % 60)}`
 }
@@ -69,39 +77,45 @@ const partsOfCents = money(4)
 export const formatMoney = (dollars: number): string =>
   (dollars !== 0 && Math.abs(dollars) < 1 ? partsOfCents() : dollarsAndCents()).format(dollars)
 
-const dayTime = once(
-  () =>
-    new Intl.DateTimeFormat(locale, {
-      month: 'short',
-      day: 'numeric',
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-    }),
-)
-const dayYear = once(() => new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric' }))
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+
+/** `Nov 21`, in the viewer's zone like all of these. */
+export const formatMonthDay = (date: Date): string => `${months[date.getMonth()]} ${date.getDate()}`
+
+/** `Sat, Nov 21` */
+export const formatWeekday = (date: Date): string => `${weekdays[date.getDay()]}, ${formatMonthDay(date)}`
+
+const two = (value: number): string => String(value).padStart(2, '0')
+
+/** `Nov 21, 10:30` */
+export const formatDayTime = (date: Date): string =>
+  `${formatMonthDay(date)}, ${two(date.getHours())}:${two(date.getMinutes())}`
+
+const dayYear = (date: Date): string => `${formatMonthDay(date)}, ${date.getFullYear()}`
 
 /** A moment in the viewer's zone. */
 export const formatMoment = (iso: string, now = new Date()): string => {
   const date = new Date(iso)
-  return date.getFullYear() === now.getFullYear() ? dayTime().format(date) : dayYear().format(date)
+  return date.getFullYear() === now.getFullYear() ? formatDayTime(date) : dayYear(date)
 }
 
-export const formatDay = (iso: string): string => dayYear().format(new Date(iso))
-
-const relative = once(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }))
+export const formatDay = (iso: string): string => dayYear(new Date(iso))
 
 /** `just now`, `4 minutes ago`, `in 2 hours`. */
 export const formatAgo = (iso: string, now = Date.now()): string => {
   const seconds = (new Date(iso).getTime() - now) / 1_000
-  const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+  const steps: [string, number][] = [
     ['day', 86_400],
     ['hour', 3_600],
     ['minute', 60],
   ]
   const step = steps.find(([, size]) => Math.abs(seconds) >= size)
   if (!step) return 'just now'
-  return relative().format(Math.round(seconds / step[1]), step[0])
+  const [unit, size] = step
+  const count = Math.round(seconds / size)
+  if (unit === 'day' && Math.abs(count) === 1) return count < 0 ? 'yesterday' : 'tomorrow'
+  return count < 0 ? `${plural(-count, unit)} ago` : `in ${plural(count, unit)}`
 }
 
 /** `not_affected` → `Not affected`. */

@@ -22,7 +22,7 @@ const formatOf = (timeZone: string): Intl.DateTimeFormat => {
   return made
 }
 
-const ownFormat = once(() => new Intl.DateTimeFormat())
+const ownFormat = once(() => new Intl.DateTimeFormat('en'))
 
 /** Returns the viewer's time zone, or UTC if the browser reports none that it can use, as `Etc/Unknown`. */
 export const ownZone = (): string => {

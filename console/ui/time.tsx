@@ -1,11 +1,17 @@
+import type { PointerEvent } from 'react'
 import { formatAgo, formatMoment } from '../lib/format.ts'
 import { once } from '../lib/once.ts'
 
 const full = once(() => new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'long' }))
 
-/** A moment in the viewer's zone; the tip also gives it in UTC. */
+/** A moment in the viewer's zone; its tip, made when the pointer comes, also gives it in UTC. */
 export const Time = ({ at, ago = false }: { at: string; ago?: boolean }) => (
-  <time dateTime={at} title={`${full().format(new Date(at))}\n${at.replace('T', ' ').replace('Z', ' UTC')}`}>
+  <time
+    dateTime={at}
+    onPointerEnter={({ currentTarget }: PointerEvent<HTMLTimeElement>) => {
+      currentTarget.title = `${full().format(new Date(at))}\n${at.replace('T', ' ').replace('Z', ' UTC')}`
+    }}
+  >
     {ago ? formatAgo(at) : formatMoment(at)}
   </time>
 )

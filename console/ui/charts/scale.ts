@@ -1,7 +1,7 @@
 // Scales and words of axes that the charts share.
 
 import { type ScaleLinear, scaleLinear } from 'd3-scale'
-import { once } from '../../lib/once.ts'
+import { formatDayTime, formatMonthDay, formatWeekday } from '../../lib/format.ts'
 
 export type Scale = ScaleLinear<number, number>
 
@@ -24,32 +24,19 @@ export const isWithin = (spans: Span[], at: string): boolean =>
 export const valueScale = ([low, high]: [number, number], height: number): Scale =>
   scaleLinear(low === high ? [low, low + 1] : [low, high], [height, 0]).nice(4)
 
-const day = once(() => new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' }))
-const weekday = once(() => new Intl.DateTimeFormat('en', { weekday: 'short', month: 'short', day: 'numeric' }))
-const hour = once(
-  () =>
-    new Intl.DateTimeFormat('en', {
-      month: 'short',
-      day: 'numeric',
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-    }),
-)
-
 const lasts = (span: Span): number => ms(span.end) - ms(span.start)
 const isShort = (spans: Span[]): boolean => Math.max(...spans.map(lasts)) < 20 * 3_600_000
 
 export const shortTime = (span: Span, spans: Span[]): string =>
-  (isShort(spans) ? hour : day)().format(new Date(span.start))
+  (isShort(spans) ? formatDayTime : formatMonthDay)(new Date(span.start))
 
 /** A span in words, for tips and tables. */
 export const longTime = (span: Span): string => {
-  if (lasts(span) < 20 * 3_600_000) return hour().format(new Date(span.start))
+  if (lasts(span) < 20 * 3_600_000) return formatDayTime(new Date(span.start))
   const last = new Date(ms(span.end) - 1)
   return lasts(span) > 26 * 3_600_000
-    ? `${day().format(new Date(span.start))} – ${day().format(last)}`
-    : weekday().format(new Date(span.start))
+    ? `${formatMonthDay(new Date(span.start))} – ${formatMonthDay(last)}`
+    : formatWeekday(new Date(span.start))
 }
 
 /** Per cent in as few digits as tell ticks apart. */
