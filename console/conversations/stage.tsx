@@ -1,5 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
-import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef, useState } from 'react'
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useDeferredValue,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { leadsNowhere } from '../api/fault.ts'
 import type { Schemas } from '../api/schema.d.ts'
 import { FaultNote, Loading } from '../ui/states.tsx'
@@ -164,7 +174,9 @@ export const Stage = ({ id, ...rest }: StageProps) => {
     seen.current = version ?? seen.current
   }, [version, refetch])
   const isGone = [conversation, transcript].some(({ error }) => leadsNowhere(error))
-  if (conversation.data && transcript.data && !isGone) {
+  // What was said is drawn in small steps, between which the browser answers to the user.
+  const isShown = useDeferredValue(conversation.data !== undefined && transcript.data !== undefined)
+  if (isShown && conversation.data && transcript.data && !isGone) {
     return <Loaded {...rest} conversation={conversation.data} transcript={transcript.data} />
   }
   const faulty = [conversation, transcript].find(({ error }) => error)

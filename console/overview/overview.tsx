@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { memo } from 'react'
+import { memo, useDeferredValue } from 'react'
 import { countOptions } from '../filters/count.ts'
 import { once } from '../lib/once.ts'
 import { ButtonLink } from '../ui/button.tsx'
+import { Later } from '../ui/later.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, FaultNote, Loading } from '../ui/states.tsx'
 import { Failures, useFailures } from './failures.tsx'
@@ -34,8 +35,9 @@ const FirstRun = () => (
 
 /** The course of the last days, drawn in the height that it is given before it is known. */
 const Recent = ({ volume: { data, error, refetch } }: { volume: ReturnType<typeof useVolume> }) => {
+  const days = useDeferredValue(data?.series)
   if (error) return <FaultNote error={error} retry={() => void refetch()} />
-  return <div className={styles.volume}>{data ? <Volume days={data.series ?? []} /> : <Loading lines={8} />}</div>
+  return <div className={styles.volume}>{days ? <Volume days={days} /> : <Loading lines={8} />}</div>
 }
 
 /** Memoized, because each answer that the overview waits for draws it again. */
@@ -60,8 +62,8 @@ export const Overview = () => {
   // Only if nothing is recent does it matter whether there was ever anything.
   const all = useQuery({ ...countOptions({}), enabled: volume.data?.count === 0 })
   const isEmpty = volume.data?.count === 0 && all.data?.count === 0
-  // Shown at once, so that nothing moves what somebody already reads.
-  const isReady = !rates.isPending && !failures.isPending
+  // Shown at once, so that nothing moves what somebody already reads; drawn in small steps before that.
+  const isReady = useDeferredValue(!rates.isPending && !failures.isPending)
   return (
     <Page title="Overview" context={today().format()}>
       {isEmpty ? (
@@ -78,7 +80,9 @@ export const Overview = () => {
             <Loading lines={10} />
           )}
           <div hidden={!isReady}>
-            <Parts />
+            <Later>
+              <Parts />
+            </Later>
           </div>
         </>
       )}

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useDeferredValue } from 'react'
 import { FaultNote, Loading } from './states.tsx'
 import { type Column, Table } from './table.tsx'
 
@@ -23,12 +23,14 @@ type ListTableProps<T> = {
 /** A list of the service as a table, page after page: also while it is on its way, where it failed and where it is empty. */
 export const ListTable = <T extends { id: string }>({ list, label, columns, empty, lines }: ListTableProps<T>) => {
   const { rows, error, isPending, isFetchingMore, more, retry } = list
+  // The first rows are drawn in small steps, between which the browser answers to the user.
+  const isShown = useDeferredValue(rows !== undefined)
   return (
     <>
       {error && <FaultNote error={error} retry={retry} />}
-      {isPending && <Loading {...(lines !== undefined && { lines })} />}
-      {rows?.length === 0 && empty}
-      {rows !== undefined && rows.length > 0 && (
+      {(isPending || (rows !== undefined && !isShown)) && <Loading {...(lines !== undefined && { lines })} />}
+      {isShown && rows?.length === 0 && empty}
+      {isShown && rows !== undefined && rows.length > 0 && (
         <Table
           label={label}
           columns={columns}

@@ -1,6 +1,6 @@
 // What stands where there is no data: not yet, none, or a fault.
 
-import type { ReactNode } from 'react'
+import { type ReactNode, useDeferredValue } from 'react'
 import { asFault } from '../api/fault.ts'
 import { Button } from './button.tsx'
 import { Copy } from './copy.tsx'
@@ -67,7 +67,9 @@ export const Await = <T,>({
   lines?: number
   children: (data: T) => ReactNode
 }) => {
-  if (data !== undefined) return children(data)
+  // What comes is drawn in small steps, between which the browser answers to the user.
+  const isShown = useDeferredValue(data !== undefined)
+  if (data !== undefined && isShown) return children(data)
   if (error) return <FaultNote error={error} retry={() => void refetch()} />
   return <Loading {...(lines !== undefined && { lines })} />
 }
