@@ -2,7 +2,7 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /srv/earshot
 COPY package.json package-lock.json .npmrc ./
-COPY vite.config.ts tsconfig.json ./
+COPY vite.config.ts tsconfig.json openapi.json ./
 COPY bin bin
 COPY server server
 COPY migrations migrations
