@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import { testServer } from '../../test/server.ts'
 import { openReviewing } from '../../test/support/reviews.ts'
 import type { ReviewStatus } from '../buckets/review-status/queries.ts'
-import { canMove, reviewStatuses } from './moves.ts'
+import { canMove } from './lifecycle.ts'
+import { reviewStatuses } from './schema.ts'
 
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
 const reviewing = await openReviewing(server)

@@ -1,18 +1,12 @@
-import { lockConversations } from '../buckets/review-status/queries.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Deps } from '../platform/deps.ts'
-import { ApiError, invalid, notFound } from '../platform/errors.ts'
+import { notFound } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
-import { newId } from '../platform/ids.ts'
 import { requireOwnAnswer } from './blind.ts'
-import { changeReview } from './change.ts'
-import { lockOwnReview } from './hold.ts'
-import { countReviewsOf, findConversation, getReview, insertReview, listReviews } from './queries.ts'
+import { changeReview, createReview, lockOwnReview } from './lifecycle.ts'
+import { findConversation, getReview, listReviews } from './queries.ts'
 import { Review, ReviewCreate, ReviewQuery, ReviewUpdate } from './schema.ts'
-
-/** Of one conversation, in buckets and outside. */
-const mostReviews = 200
 
 const tags = ['Reviews']
 
@@ -94,20 +88,8 @@ export const reviews = (app: App, deps: Deps): void => {
     },
     async ({ actor, body: { conversationId, status, ...content } }, reply) => {
       const created = await db.transaction().execute(async (trx) => {
-        const { org, userId: reviewerUserId } = actor
-        if ((await lockConversations(trx, org, [conversationId])).length === 0) {
-          throw invalid('conversationId', 'names no conversation of this organization')
-        }
-        if ((await countReviewsOf(trx, org, conversationId)) >= mostReviews) {
-          throw new ApiError('conflict', `The conversation has ${mostReviews} reviews, and no more can be.`)
-        }
-        const now = clock.now()
-        const id = newId()
-        await insertReview(trx, org, { id, conversationId, bucketId: null, reviewerUserId, leaseExpiresAt: null, now })
-        const review = await getReview(trx, org, id, now)
         const change = { ...content, ...(status === 'completed' && { status }) }
-        await recordAudit(trx, actor, 'review.create', { type: 'review', id })
-        return changeReview(deps, trx, actor, { review, bucket: undefined }, change)
+        return createReview(deps, trx, actor, conversationId, change)
       })
       return reply.code(201).header('location', `/v1/reviews/${created.id}`).send(created)
     },

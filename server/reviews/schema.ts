@@ -1,6 +1,8 @@
 import Type from 'typebox'
+import type { ReviewStatus } from '../buckets/review-status/queries.ts'
 import { Choice, Closed, Id, Nullable, PageQuery, Timestamp, TimestampInput } from '../platform/http/schemas.ts'
-import { reviewStatuses } from './moves.ts'
+
+export const reviewStatuses = ['pending', 'in_progress', 'completed', 'skipped'] as const satisfies ReviewStatus[]
 
 const Rating = Type.Integer({ minimum: 1, maximum: 5, examples: [4] })
 const Notes = Type.String({ maxLength: 10_000, examples: ['Polite, but the refund was promised without a date.'] })

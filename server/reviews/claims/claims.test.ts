@@ -3,7 +3,7 @@ import { makeBucket, makeKey } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { openReviewing } from '../../../test/support/reviews.ts'
 import { jobList } from '../../worker.ts'
-import { lapseReviews } from '../jobs.ts'
+import { lapseReviews } from '../lifecycle.ts'
 
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
 const { call, clock } = server

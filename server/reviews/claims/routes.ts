@@ -1,11 +1,8 @@
-import { recordAudit } from '../../platform/audit/record.ts'
 import type { Deps } from '../../platform/deps.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, Empty, IdParams, NoBody, NoQuery } from '../../platform/http/schemas.ts'
-import { lockOwnReview, requireMove, settle, takeUp } from '../hold.ts'
-import { getReview, updateReview } from '../queries.ts'
+import { claimNext, keepReview, releaseReview } from '../lifecycle.ts'
 import { ReleaseQuery, Review } from '../schema.ts'
-import { claimNext } from './claim.ts'
 
 export const reviewClaims = (app: App, { db, clock }: Deps): void => {
   app.post(
@@ -47,14 +44,7 @@ export const reviewClaims = (app: App, { db, clock }: Deps): void => {
         response: answers({ 200: Review }, 401, 403, 404, 409),
       },
     },
-    ({ actor, params }) =>
-      db.transaction().execute(async (trx) => {
-        const now = clock.now()
-        const held = await lockOwnReview(trx, actor, params.id, now)
-        await takeUp(trx, actor, held, now)
-        await settle(trx, actor.org, held.review, now)
-        return getReview(trx, actor.org, held.review.id, now)
-      }),
+    ({ actor, params }) => db.transaction().execute((trx) => keepReview({ clock }, trx, actor, params.id)),
   )
 
   app.post(
@@ -73,16 +63,8 @@ export const reviewClaims = (app: App, { db, clock }: Deps): void => {
       },
     },
     ({ actor, params, query }) =>
-      db.transaction().execute(async (trx) => {
-        const now = clock.now()
-        const { review } = await lockOwnReview(trx, actor, params.id, now)
-        const { leaseExpiresAt: known } = query
-        if (known !== undefined && (review.leaseExpiresAt ?? 0) > new Date(known)) return review
-        requireMove(review, 'pending')
-        await updateReview(trx, actor.org, review.id, { status: 'pending', leaseExpiresAt: null }, now)
-        await settle(trx, actor.org, review, now)
-        await recordAudit(trx, actor, 'review.release', { type: 'review', id: review.id })
-        return getReview(trx, actor.org, review.id, now)
-      }),
+      db
+        .transaction()
+        .execute((trx) => releaseReview({ clock }, trx, actor, { id: params.id, known: query.leaseExpiresAt })),
   )
 }

@@ -1,0 +1,273 @@
+// The life of a review: created or claimed, kept by its lease, released, completed or skipped, lapsed. Whoever moves one
+// holds the bucket first, then the conversation.
+
+import type { Static } from 'typebox'
+import { holdBucket, type StoredBucket } from '../buckets/queries.ts'
+import {
+  isFree,
+  lockConversations,
+  type ReviewStatus,
+  settleConversations,
+  settleItem,
+} from '../buckets/review-status/queries.ts'
+import { recordAudit } from '../platform/audit/record.ts'
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { ApiError, invalid } from '../platform/errors.ts'
+import type { Actor } from '../platform/identity/actor.ts'
+import { newId } from '../platform/ids.ts'
+import { eachOfPages } from '../platform/jobs/attempt-each.ts'
+import { defineSweep, trustedTime } from '../platform/jobs/define-sweep.ts'
+import { publishEvent } from '../webhooks/send.ts'
+import { findClaimable, findOwnLapsed, findOwnReview, lockClaimable } from './claims/queries.ts'
+import { readJudgments, requireWhole } from './judgments/check.ts'
+import { replaceJudgments, supersedeJudgments } from './judgments/queries.ts'
+import {
+  countReviewsOf,
+  getReview,
+  insertReview,
+  listLapsed,
+  listOrganizationsWithLapsedAllOrgs,
+  type StoredReview,
+  updateReview,
+} from './queries.ts'
+import type { ReviewUpdate } from './schema.ts'
+
+/**
+ * Where a review may go from where it is. One in progress whose lease has ended is pending: somebody else may have its
+ * place by now.
+ */
+const moves: Record<ReviewStatus, ReviewStatus[]> = {
+  pending: ['in_progress', 'skipped'],
+  in_progress: ['in_progress', 'pending', 'completed', 'skipped'],
+  completed: [],
+  skipped: [],
+}
+
+export const canMove = (from: ReviewStatus, to: ReviewStatus): boolean => moves[from].includes(to)
+
+// Holding
+
+export type Held = { review: StoredReview; bucket: StoredBucket | undefined }
+
+/** A review with its bucket, as they stand; held against changes until the transaction ends. */
+export const lockReview = async (trx: Db, org: OrgId, id: string, now: Date): Promise<Held> => {
+  const { bucketId, conversationId } = await getReview(trx, org, id, now)
+  const bucket = bucketId === null ? undefined : await holdBucket(trx, org, bucketId)
+  await lockConversations(trx, org, [conversationId])
+  return { review: await getReview(trx, org, id, now), bucket }
+}
+
+/** One's own. */
+export const lockOwnReview = async (trx: Db, actor: Actor, id: string, now: Date): Promise<Held> => {
+  const held = await lockReview(trx, actor.org, id, now)
+  if (held.review.reviewerUserId !== actor.userId) throw new ApiError('forbidden', 'This is somebody else’s review.')
+  return held
+}
+
+export const requireMove = ({ status }: StoredReview, to: ReviewStatus): void => {
+  if (!canMove(status, to)) throw new ApiError('conflict', `The review is ${status} and cannot become ${to}.`)
+}
+
+/** After a review has moved: what it belongs to follows. */
+export const settle = async (trx: Db, org: OrgId, { bucketId, conversationId }: StoredReview, now: Date) => {
+  if (bucketId !== null) await settleItem(trx, org, bucketId, conversationId, now)
+  await settleConversations(trx, org, [conversationId], now)
+}
+
+// Leases
+
+const leaseMs = 30 * 60 * 1_000
+
+const leaseFrom = (now: Date): Date => new Date(now.getTime() + leaseMs)
+
+export const requireReviewer = ({ reviewerUserIds }: StoredBucket, { userId }: Actor): void => {
+  if (reviewerUserIds.length === 0 || reviewerUserIds.includes(userId)) return
+  throw new ApiError('forbidden', 'You are not among the reviewers of this bucket.')
+}
+
+/** Goes on with a review: extends its lease, or takes its place again if nobody has it, which is a claim. */
+const takeUp = async (trx: Db, actor: Actor, { review, bucket }: Held, now: Date): Promise<void> => {
+  requireMove(review, 'in_progress')
+  const { id, conversationId, status } = review
+  if (status === 'pending' && bucket) {
+    requireReviewer(bucket, actor)
+    if (!(await isFree(trx, actor.org, bucket.id, conversationId, now))) {
+      throw new ApiError('conflict', 'You hold this review no more, and somebody else has its place; claim another.')
+    }
+  }
+  await updateReview(trx, actor.org, id, { status: 'in_progress', leaseExpiresAt: bucket ? leaseFrom(now) : null }, now)
+}
+
+/** Extends the lease of a review of one's own. */
+export const keepReview = async ({ clock }: Pick<Deps, 'clock'>, trx: Db, actor: Actor, id: string) => {
+  const now = clock.now()
+  const held = await lockOwnReview(trx, actor, id, now)
+  await takeUp(trx, actor, held, now)
+  await settle(trx, actor.org, held.review, now)
+  return getReview(trx, actor.org, held.review.id, now)
+}
+
+/** Gives back a review of one's own, unless its lease was extended since the one that is `known`. */
+export const releaseReview = async (
+  { clock }: Pick<Deps, 'clock'>,
+  trx: Db,
+  actor: Actor,
+  { id, known }: { id: string; known: string | undefined },
+): Promise<StoredReview> => {
+  const now = clock.now()
+  const { review } = await lockOwnReview(trx, actor, id, now)
+  if (known !== undefined && (review.leaseExpiresAt ?? 0) > new Date(known)) return review
+  requireMove(review, 'pending')
+  await updateReview(trx, actor.org, review.id, { status: 'pending', leaseExpiresAt: null }, now)
+  await settle(trx, actor.org, review, now)
+  await recordAudit(trx, actor, 'review.release', { type: 'review', id: review.id })
+  return getReview(trx, actor.org, review.id, now)
+}
+
+// Claiming
+
+type Claim = { bucketId: string; userId: string; now: Date }
+
+/** Whether the conversation, which is locked, has a place for the person. */
+const isOpenTo = async (trx: Db, org: OrgId, claim: Claim, conversationId: string): Promise<boolean> => {
+  if (!(await isFree(trx, org, claim.bucketId, conversationId, claim.now))) return false
+  const own = await findOwnReview(trx, org, claim, conversationId)
+  const isLapsed = own?.leaseExpiresAt ? own.leaseExpiresAt <= claim.now : false
+  return own === undefined || own.status === 'pending' || isLapsed
+}
+
+/** The id of the next conversation, locked; or `overtaken` where somebody was faster with it. */
+const lockNext = async (trx: Db, org: OrgId, claim: Claim, waits: boolean): Promise<string | undefined> => {
+  const chosen = (await findOwnLapsed(trx, org, claim)) ?? (waits ? await findClaimable(trx, org, claim) : undefined)
+  if (chosen === undefined) return waits ? undefined : lockClaimable(trx, org, claim)
+  await lockConversations(trx, org, [chosen])
+  return (await isOpenTo(trx, org, claim, chosen)) ? chosen : 'overtaken'
+}
+
+/** Begins the review, or takes up again what the person began before. */
+const take = async (trx: Db, org: OrgId, claim: Claim, conversationId: string): Promise<StoredReview> => {
+  const { bucketId, userId, now } = claim
+  const own = await findOwnReview(trx, org, claim, conversationId)
+  const id = own?.id ?? newId()
+  const leaseExpiresAt = leaseFrom(now)
+  if (own) await updateReview(trx, org, id, { status: 'in_progress', leaseExpiresAt }, now)
+  else await insertReview(trx, org, { id, conversationId, bucketId, reviewerUserId: userId, leaseExpiresAt, now })
+  await settleItem(trx, org, bucketId, conversationId, now)
+  await settleConversations(trx, org, [conversationId], now)
+  return getReview(trx, org, id, now)
+}
+
+/**
+ * Gives the person the oldest conversation of a bucket that has a free place and that they have not had; undefined when
+ * there is none. What others are about to take is passed over at first; where that leaves nothing it is waited for,
+ * since they may leave another place.
+ */
+export const claimNext = async (
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  actor: Actor,
+  bucketId: string,
+): Promise<StoredReview | undefined> => {
+  const claim = { bucketId, userId: actor.userId, now: clock.now() }
+  const attempt = (waits: boolean) =>
+    db.transaction().execute(async (trx) => {
+      requireReviewer(await holdBucket(trx, actor.org, bucketId), actor)
+      const next = await lockNext(trx, actor.org, claim, waits)
+      if (next === undefined) return undefined
+      if (next === 'overtaken') return next
+      const review = await take(trx, actor.org, claim, next)
+      await recordAudit(trx, actor, 'review.claim', { type: 'review', id: review.id }, { type: 'bucket', id: bucketId })
+      return review
+    })
+  for (let waits = false; ; waits = true) {
+    const claimed = await attempt(waits)
+    if (claimed === 'overtaken' || (claimed === undefined && !waits)) continue
+    return claimed
+  }
+}
+
+// Creating, changing, completing
+
+type ChangeDeps = Pick<Deps, 'jobs' | 'clock'>
+
+/** Makes a review count, and tells those who subscribe to it. */
+export const complete = async (deps: ChangeDeps, trx: Db, org: OrgId, id: string, now: Date): Promise<StoredReview> => {
+  await updateReview(trx, org, id, { status: 'completed', leaseExpiresAt: null }, now)
+  await supersedeJudgments(trx, org, id)
+  const review = await getReview(trx, org, id, now)
+  await settle(trx, org, review, now)
+  await publishEvent(deps, trx, org, { type: 'review.completed', data: review })
+  return review
+}
+
+type Change = Static<typeof ReviewUpdate>
+
+/** Changes a review that is held, and completes or skips it where that is asked for. */
+export const changeReview = async (deps: ChangeDeps, trx: Db, actor: Actor, held: Held, change: Change) => {
+  const { org } = actor
+  const { review, bucket } = held
+  const { id, conversationId } = review
+  const now = deps.clock.now()
+  if (change.status === 'skipped') {
+    requireMove(review, 'skipped')
+    await updateReview(trx, org, id, { status: 'skipped', leaseExpiresAt: null }, now)
+  } else await takeUp(trx, actor, held, now)
+  await updateReview(trx, org, id, { rating: change.rating, notes: change.notes }, now)
+  if (change.judgments) {
+    await replaceJudgments(trx, org, id, await readJudgments(trx, org, conversationId, change.judgments))
+  }
+  if (change.status !== 'completed') {
+    await settle(trx, org, review, now)
+    return getReview(trx, org, id, now)
+  }
+  if (bucket) await requireWhole(trx, org, bucket, await getReview(trx, org, id, now))
+  return complete(deps, trx, org, id, now)
+}
+
+/** Of one conversation, in buckets and outside. */
+const mostReviews = 200
+
+/** Begins a review outside of buckets, with what it says already. */
+export const createReview = async (
+  deps: ChangeDeps,
+  trx: Db,
+  actor: Actor,
+  conversationId: string,
+  change: Change,
+): Promise<StoredReview> => {
+  const { org, userId: reviewerUserId } = actor
+  if ((await lockConversations(trx, org, [conversationId])).length === 0) {
+    throw invalid('conversationId', 'names no conversation of this organization')
+  }
+  if ((await countReviewsOf(trx, org, conversationId)) >= mostReviews) {
+    throw new ApiError('conflict', `The conversation has ${mostReviews} reviews, and no more can be.`)
+  }
+  const now = deps.clock.now()
+  const id = newId()
+  await insertReview(trx, org, { id, conversationId, bucketId: null, reviewerUserId, leaseExpiresAt: null, now })
+  const review = await getReview(trx, org, id, now)
+  await recordAudit(trx, actor, 'review.create', { type: 'review', id })
+  return changeReview(deps, trx, actor, { review, bucket: undefined }, change)
+}
+
+// Lapsing
+
+const batchSize = 500
+
+/**
+ * Writes down that leases have ended, so that the review status of conversations tells. Claims go by the clock and do
+ * not wait for it.
+ */
+export const lapseReviews = defineSweep({
+  name: 'review.lapse',
+  schedule: '*/5 * * * *',
+  time: trustedTime,
+  listOrganizations: ({ db }: Deps, now) => listOrganizationsWithLapsedAllOrgs(db, now),
+  listItems: ({ db }, { org, now, after }) => eachOfPages(batchSize, (page) => listLapsed(db, org, now, page), after),
+  sweepItem: (_deps, { bucketId, conversationId }, { org, now, attempt }) =>
+    attempt.transaction(async (trx) => {
+      await lockConversations(trx, org, [conversationId])
+      await settleItem(trx, org, bucketId, conversationId, now)
+      await settleConversations(trx, org, [conversationId], now)
+    }),
+})
