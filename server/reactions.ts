@@ -7,7 +7,7 @@ import { offerConversationsToBuckets, offerResultsToBuckets } from './buckets/ar
 import { evaluateMetricRules, evaluateStored } from './evaluations/lifecycle.ts'
 import { makeObservationOrder } from './experiments/exports/make-order.ts'
 import { refuseWhileMeasured } from './experiments/monitors-in-use.ts'
-import { noteChanges } from './experiments/observations/changes.ts'
+import { noteChanges } from './experiments/observations/note-changes.ts'
 import { evaluatePinned, findPinned } from './experiments/observations/pinned.ts'
 import { followExport } from './export-schedules/follow.ts'
 import { expireExportsOfCalls } from './exports/lifecycle.ts'

@@ -6,7 +6,7 @@ import { deleteRecording, fetchRecording, sweepRecordings } from './conversation
 import type { ServiceDeps } from './deps.ts'
 import { evaluateConversations, judge } from './evaluations/lifecycle.ts'
 import { evaluateRun } from './evaluations/runs/lifecycle.ts'
-import { startCounting } from './experiments/observations/counting.ts'
+import { startCounting } from './experiments/observations/counter-loop.ts'
 import { retryLacking, sweepExperiments } from './experiments/runs/jobs.ts'
 import { deliverRun } from './export-schedules/deliver.ts'
 import { planRuns } from './export-schedules/jobs.ts'

@@ -3,7 +3,7 @@
 
 import { sql } from 'kysely'
 import { healthOf } from '../../server/experiments/health.ts'
-import { designOf } from '../../server/experiments/observations/look.ts'
+import { designOf } from '../../server/experiments/observations/interim-analysis.ts'
 import { type Arm, listSplits } from '../../server/experiments/observations/queries.ts'
 import { getExperiment, listOutcomes, type StoredOutcome } from '../../server/experiments/queries.ts'
 import { estimateArms } from '../../server/statistics/arm.ts'

@@ -1,7 +1,7 @@
 // What it takes to read an experiment of twenty outcomes, against computing the same from all of its rows, and how fast
 // conversations are counted.
 
-import { countAll } from '../../server/experiments/observations/counting.ts'
+import { countAll } from '../../server/experiments/observations/counter-loop.ts'
 import { judge, millisecondsOf, print } from '../report.ts'
 import { median } from '../servers.ts'
 import { answerFromRows, differences } from './from-rows.ts'

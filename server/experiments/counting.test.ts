@@ -9,10 +9,10 @@ import type { OrgId } from '../platform/db/database.ts'
 import { type Design, standardDesign } from '../statistics/design.ts'
 import { outcomeResult } from '../statistics/outcome.ts'
 import { type Answer, outcomeSumsOf, type UnitAnswers } from '../statistics/outcome-sums.ts'
-import { countChanges } from './observations/count.ts'
-import { countAll, startCounting } from './observations/counting.ts'
+import { countChanges } from './observations/apply-changes.ts'
+import { countAll, startCounting } from './observations/counter-loop.ts'
 import { changeOutcome, noExactOutcome, outcomeSums } from './observations/exact-sums.ts'
-import { holdChanged, missing, nothingHeld, observed } from './observations/held.ts'
+import { holdChanged, missing, nothingHeld, observed } from './observations/unit-totals.ts'
 
 const server = await testServer()
 const { call } = server

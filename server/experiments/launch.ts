@@ -11,8 +11,8 @@ import { newId } from '../platform/ids.ts'
 import { standardDesign } from '../statistics/design.ts'
 import { insertGroup } from './groups/queries.ts'
 import { tellLaunched } from './notices.ts'
-import { noteChanges } from './observations/changes.ts'
 import { noExactOutcome, storeOutcome } from './observations/exact-sums.ts'
+import { noteChanges } from './observations/note-changes.ts'
 import {
   countRunning,
   getExperiment,

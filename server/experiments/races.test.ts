@@ -6,7 +6,7 @@ import { makeMonitor } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { countWaiting } from '../../test/support/count-waiting.ts'
 import { type Experiments, openExperiments } from '../../test/support/experiments/experiments.ts'
-import { countAll } from './observations/counting.ts'
+import { countAll } from './observations/counter-loop.ts'
 
 const server = await testServer()
 const { call, clock } = server

@@ -8,7 +8,7 @@ import { correctionOf } from './correction/correct.ts'
 import type { Reviewed } from './correction/queries.ts'
 import type { Health } from './health.ts'
 import { outcomeSums, readOutcome } from './observations/exact-sums.ts'
-import { designOf, pointOf } from './observations/look.ts'
+import { designOf, pointOf } from './observations/interim-analysis.ts'
 import type { StoredUnit } from './observations/queries.ts'
 import type { StoredExperiment, StoredOutcome, StoredPoint } from './queries.ts'
 

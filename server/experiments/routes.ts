@@ -10,7 +10,7 @@ import { healthOf } from './health.ts'
 import { launch } from './launch.ts'
 import { canMove } from './moves.ts'
 import { tellFinished } from './notices.ts'
-import { countChanges } from './observations/count.ts'
+import { countChanges } from './observations/apply-changes.ts'
 import { hasChanges, listSplits, listUnits } from './observations/queries.ts'
 import {
   finishExperiment,
@@ -22,7 +22,7 @@ import {
 } from './queries.ts'
 import { launchedOf, outcomesOf } from './results.ts'
 import { Experiment } from './results-schema.ts'
-import { endLaunchRun } from './runs/end.ts'
+import { endLaunchRun } from './runs/end-launch-run.ts'
 import { ExperimentLaunch, ExperimentQuery, ExperimentSummary } from './schema.ts'
 
 const tags = ['Experiments']

@@ -65,12 +65,12 @@ export const lockOwnReview = async (trx: Db, actor: Actor, id: string, now: Date
   return held
 }
 
-export const requireMove = ({ status }: StoredReview, to: ReviewStatus): void => {
+const requireMove = ({ status }: StoredReview, to: ReviewStatus): void => {
   if (!canMove(status, to)) throw new ApiError('conflict', `The review is ${status} and cannot become ${to}.`)
 }
 
 /** After a review has moved: what it belongs to follows. */
-export const settle = async (trx: Db, org: OrgId, { bucketId, conversationId }: StoredReview, now: Date) => {
+const settle = async (trx: Db, org: OrgId, { bucketId, conversationId }: StoredReview, now: Date) => {
   if (bucketId !== null) await settleItem(trx, org, bucketId, conversationId, now)
   await settleConversations(trx, org, [conversationId], now)
 }

@@ -9,8 +9,8 @@ import {
 } from '../../statistics/judge-correction.ts'
 import { numberOf } from '../observations/exact.ts'
 import { changeOutcome, type ExactOutcome, type HeldByArm, outcomeSums } from '../observations/exact-sums.ts'
-import { asExact, nothingHeld, readHeld } from '../observations/held.ts'
 import type { StoredUnit } from '../observations/queries.ts'
+import { asExact, nothingHeld, readHeld } from '../observations/unit-totals.ts'
 import type { Reviewed } from './queries.ts'
 
 type Arm = 'a' | 'b'

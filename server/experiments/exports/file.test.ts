@@ -11,7 +11,7 @@ import {
 } from '../../../test/support/exports/file-readers.ts'
 import { generate, TooManyCalls } from '../../exports/generation/generate.ts'
 import { newId } from '../../platform/ids.ts'
-import { countAll } from '../observations/counting.ts'
+import { countAll } from '../observations/counter-loop.ts'
 import { makeObservationOrder } from './make-order.ts'
 
 /** What is in the file of an experiment's observations. */

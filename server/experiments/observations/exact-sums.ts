@@ -4,7 +4,16 @@
 import type { Counts, OutcomeSums } from '../../statistics/outcome-sums.ts'
 import { type ArmSums, addUnit, noSums, type SharedSums, type Sums, subtractUnit } from '../../statistics/sums.ts'
 import { type Exact, exactOf, minus, numberOf, plus, times } from './exact.ts'
-import { type Amount, asExact, changeAmount, type Held, nothingHeld, product, readAmount, storeAmount } from './held.ts'
+import {
+  type Amount,
+  asExact,
+  changeAmount,
+  type Held,
+  nothingHeld,
+  product,
+  readAmount,
+  storeAmount,
+} from './unit-totals.ts'
 
 type ExactArm = {
   units: number

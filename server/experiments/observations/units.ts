@@ -1,8 +1,8 @@
 // The units whose conversations changed, and what that changes in all sums.
 
 import { changeOutcome, type ExactOutcome, type HeldByArm } from './exact-sums.ts'
-import { holdChanged, nothingHeld, readHeld, storeHeld } from './held.ts'
 import type { Arm, Counted, First, Split, StoredUnit } from './queries.ts'
+import { holdChanged, nothingHeld, readHeld, storeHeld } from './unit-totals.ts'
 
 type Unit = {
   conversations: Record<Arm, number>

@@ -7,11 +7,11 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import { eachOfPages } from '../../platform/jobs/attempt-each.ts'
 import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
 import { currentTime, defineSweep } from '../../platform/jobs/define-sweep.ts'
-import { noteChanges } from '../observations/changes.ts'
-import { failed, missing, pending } from '../observations/held.ts'
+import { noteChanges } from '../observations/note-changes.ts'
 import { listPinnedResults } from '../observations/queries.ts'
+import { failed, missing, pending } from '../observations/unit-totals.ts'
 import { listPinned, lockExperiment, type PinnedOutcome } from '../queries.ts'
-import { endLaunchRun } from './end.ts'
+import { endLaunchRun } from './end-launch-run.ts'
 import {
   advanceRun,
   findRun,

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { RunStatus } from '../../evaluations/runs/moves.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Page } from '../../platform/http/paging.ts'
-import { failed, missing, pending } from '../observations/held.ts'
+import { failed, missing, pending } from '../observations/unit-totals.ts'
 
 type Trigger = 'launch' | 'retry'
 

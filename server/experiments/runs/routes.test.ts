@@ -3,7 +3,7 @@ import { impolite, serverWithModel, turns } from '../../../test/support/evaluati
 import { type Experiments, openExperiments } from '../../../test/support/experiments/experiments.ts'
 import { Refusal } from '../../../test/support/monitors/model-server.ts'
 import { jobList } from '../../worker.ts'
-import { countAll } from '../observations/counting.ts'
+import { countAll } from '../observations/counter-loop.ts'
 
 const { server, asked, answerBy, makeRule, makeJudge } = await serverWithModel()
 const { call, clock } = server

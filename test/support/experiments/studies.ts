@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
-import { countAll } from '../../../server/experiments/observations/counting.ts'
+import { countAll } from '../../../server/experiments/observations/counter-loop.ts'
 import { generateExport } from '../../../server/exports/lifecycle.ts'
 import type { OrgId } from '../../../server/platform/db/database.ts'
 import { makeArms, makeConversation, makeExperiment, makeMonitor, makeOrganization } from '../../make.ts'

@@ -1,8 +1,8 @@
 // What became of each outcome of a conversation.
 
 import { isValue } from '../../statistics/outcome-sums.ts'
-import { failed, missing, observed, pending } from './held.ts'
 import type { FoundResult } from './queries.ts'
+import { failed, missing, observed, pending } from './unit-totals.ts'
 
 /** What has no answer after so long never had one asked for, or was given up. */
 const patienceMs = 24 * 60 * 60 * 1_000

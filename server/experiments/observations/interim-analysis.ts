@@ -62,7 +62,7 @@ export const pointOf = (sums: ExactOutcome, design: Design, { at, splitP }: { at
 }
 
 /** What this look adds, beside the sums of what changed. */
-export const look = async (deps: LookDeps, trx: Db, org: OrgId, counted: Counted) => {
+export const analyzeInterim = async (deps: LookDeps, trx: Db, org: OrgId, counted: Counted) => {
   const { experiment, outcomes, sums, changed, now } = counted
   const health = healthOf(experiment, await listSplits(trx, org, experiment.id), now)
   const leastSplitP = Math.min(experiment.leastSplitP, health.sampleRatio.p)

@@ -1,5 +1,5 @@
 // Tells experiments that something of theirs may have changed, in the transaction that changes it. What it comes to is
-// counted later, by `count.ts`, from what is stored then.
+// counted later, by `apply-changes.ts`, from what is stored then.
 
 import { batchesOf } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'

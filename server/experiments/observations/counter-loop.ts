@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../../platform/deps.ts'
-import { countChanges } from './count.ts'
+import { countChanges } from './apply-changes.ts'
 import { listChangedAllOrgs } from './queries.ts'
 
 const lookEveryMs = 1_000

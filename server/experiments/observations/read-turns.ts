@@ -1,0 +1,102 @@
+// The conversations of changes as they are stored now, beside how they were counted before.
+
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import { unitOf } from '../assignment-unit.ts'
+import type { StoredExperiment, StoredOutcome } from '../queries.ts'
+import type { listRunTimes } from '../runs/queries.ts'
+import { observationOf } from './observation.ts'
+import { placeConversations } from './population.ts'
+import { type Counted, type FoundResult, listCounted, listPinnedResults, listPresent, type Present } from './queries.ts'
+import { notApplicable, observed } from './unit-totals.ts'
+import type { Turn } from './units.ts'
+
+export type Reading = {
+  experiment: StoredExperiment
+  outcomes: StoredOutcome[]
+  /** While one of them lasted, results of what is counted land. */
+  runs: Awaited<ReturnType<typeof listRunTimes>>
+  isRetrying: boolean
+  now: Date
+}
+
+/** The conversations as they are to be counted; null for what is not, or no longer. */
+export const readTurns = async (
+  trx: Db,
+  org: OrgId,
+  { experiment, outcomes, runs, isRetrying, now }: Reading,
+  changes: { conversationId: string; at: Date }[],
+): Promise<Turn[]> => {
+  const { finishedAt, assignmentUnit } = experiment
+  const ids = [...new Set(changes.map(({ conversationId }) => conversationId))].sort()
+  const counted = new Map((await listCounted(trx, org, experiment.id, ids)).map((one) => [one.conversationId, one]))
+  const present = await listPresent(trx, org, ids, assignmentUnit)
+  const places = await placeConversations(trx, org, { ...experiment, outcomes }, present)
+  // After the end nothing new is counted, and nothing moves: what was noticed before it still comes.
+  const inTime = new Set(
+    changes.flatMap(({ conversationId, at }) => (finishedAt === null || at < finishedAt ? conversationId : [])),
+  )
+  const landed = new Set(
+    changes.flatMap(({ conversationId, at }) => {
+      // Nothing of it is noticed before its launch: what seems so comes from a process whose clock is behind.
+      const hasBegun = ({ trigger, createdAt }: Reading['runs'][number]) => trigger === 'launch' || createdAt <= at
+      const isOpen = runs.some((run) => hasBegun(run) && (run.finishedAt === null || at <= run.finishedAt))
+      return isOpen ? conversationId : []
+    }),
+  )
+  const mayCome = (id: string) => finishedAt === null || (inTime.has(id) && !counted.has(id))
+
+  const placed = (one: Present): Counted | null => {
+    const was = counted.get(one.id)
+    if (!mayCome(one.id)) return was ?? null
+    const place = places.get(one.id)
+    if (!place) return null
+    return {
+      conversationId: one.id,
+      arm: place.arm,
+      otherVersionId: place.arm === null ? one.agentVersionId : null,
+      ...unitOf(assignmentUnit, one),
+      startedAt: one.startedAt,
+      companyId: one.companyId,
+      direction: one.direction,
+      addedAt: was?.addedAt ?? now,
+      retriedAt: was?.retriedAt ?? null,
+      statuses: place.arm === null ? [] : place.applies.map(Number),
+      observed: [],
+    }
+  }
+  const next = new Map(present.map((one) => [one.id, placed(one)]))
+  const measured = [...next.values()].filter((one): one is Counted => one !== null && one.arm !== null)
+  const found = new Map<string, FoundResult[]>(measured.map(({ conversationId }) => [conversationId, []]))
+  const conversations = measured.map(({ conversationId: id, startedAt }) => ({ id, startedAt }))
+  for (const result of await listPinnedResults(trx, org, { conversations, pinned: outcomes })) {
+    const ofConversation = found.get(result.conversationId)
+    if (ofConversation) ofConversation[result.position] = result
+  }
+  // A result goes with its monitor alone; what it was stays.
+  const kept = ({ conversationId }: Counted, position: number, result: unknown) => {
+    const was = counted.get(conversationId)
+    return result === undefined && was?.statuses[position] === observed
+      ? { status: observed, value: was.observed[position] ?? 0 }
+      : undefined
+  }
+  const observe = (one: Counted): Counted => {
+    if (one.arm === null || !landed.has(one.conversationId)) return one
+    const asked = { addedAt: one.addedAt, retriedAt: one.retriedAt, now, isRetrying }
+    const results = found.get(one.conversationId)
+    const observations = outcomes.map((outcome, position) =>
+      one.statuses[position] === notApplicable
+        ? { status: notApplicable, value: 0 }
+        : (kept(one, position, results?.[outcome.position]) ??
+          observationOf(outcome, results?.[outcome.position], asked)),
+    )
+    return {
+      ...one,
+      statuses: observations.map(({ status }) => status),
+      observed: observations.map(({ value }) => value),
+    }
+  }
+  return ids.map((id) => {
+    const is = next.get(id)
+    return { before: counted.get(id) ?? null, after: is ? observe(is) : null }
+  })
+}
