@@ -151,7 +151,7 @@ export const evaluateConversations = defineJob({
     const org = organizationId as OrgId
     const readAt = deps.clock.now()
     const { subjects, questions } = await findQuestions(deps, deps.db, org, batch)
-    if (subjects.length === 0) return attempt.finish(async () => {})
+    if (subjects.length === 0) return
     const { signal } = attempt
     const evaluations: Evaluation[] = []
     for (const { monitors, asked } of questions) {

@@ -163,6 +163,22 @@ const arrayOf = (values: (string | number | null)[], type: string): RawBuilder<u
   return isLong ? sql`ARRAY[${sql.join(values)}]::${sql.raw(type)}[]` : sql`${values}::${sql.raw(type)}[]`
 }
 
+/**
+ * The rows of an INSERT. A single one is VALUES, which a cluster passes on to the shard as it is; rows of a SELECT are
+ * copied to the node first.
+ */
+const insertedRows = <Row>(org: OrgId, columns: Column<Row>[], rows: Row[], words?: (row: Row) => string) => {
+  const [row, ...others] = rows
+  if (row && others.length === 0) {
+    const values = columns.map(([, , read]) => sql`${read(row)}`)
+    if (words) values.push(sql`to_tsvector('simple', ${words(row)})`)
+    return sql`VALUES (${sql.join([sql`${org}`, ...values])})`
+  }
+  const more: Column<Row>[] = words ? [['said', 'text', words]] : []
+  return sql`SELECT ${org}::uuid, ${namesOf(columns)} ${sql.raw(words ? ", to_tsvector('simple', said)" : '')}
+    FROM ${givenRows(columns, rows, more)}`
+}
+
 /** `unnest($1::uuid[], $2::text[], …) AS given(id, external_id, …)` */
 const givenRows = <Row>(columns: Column<Row>[], rows: Row[], more: Column<Row>[] = []): RawBuilder<unknown> => {
   const all = [...columns, ...more]
@@ -178,7 +194,7 @@ export const insertConversations = async (db: Db, org: OrgId, rows: Conversation
   const names = namesOf(conversationColumns)
   const { rows: inserted } = await sql`
     INSERT INTO conversations (organization_id, ${names})
-    SELECT ${org}::uuid, ${names} FROM ${givenRows(conversationColumns, rows)}
+    ${insertedRows(org, conversationColumns, rows)}
     ON CONFLICT ON CONSTRAINT conversations_external_id_key DO NOTHING RETURNING 1`.execute(db)
   return inserted.length
 }
@@ -196,8 +212,7 @@ export const upsertTranscripts = async (db: Db, org: OrgId, rows: TranscriptRow[
   const changing = transcriptColumns.filter(([name]) => name !== 'conversation_id')
   await sql`
     INSERT INTO transcripts (organization_id, ${namesOf(transcriptColumns)}, words)
-    SELECT ${org}::uuid, ${namesOf(transcriptColumns)}, to_tsvector('simple', said)
-    FROM ${givenRows(transcriptColumns, rows, [['said', 'text', (row) => row.text]])}
+    ${insertedRows(org, transcriptColumns, rows, (row) => row.text)}
     ON CONFLICT ON CONSTRAINT transcripts_pkey DO UPDATE
     SET ${sql.raw(changing.map(([name]) => `${name} = excluded.${name}`).join(', '))},
       words = excluded.words, updated_at = excluded.updated_at`.execute(db)

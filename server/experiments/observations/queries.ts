@@ -8,11 +8,24 @@ export type Arm = 'a' | 'b'
 
 type Concerned = { experimentId: string; conversationId: string }
 
+/** Whether any was ever launched. Of an organization without any, nothing else need be asked. */
+const wereLaunched = async (db: Db, org: OrgId): Promise<boolean> => {
+  const launched = await db
+    .selectFrom('experiments')
+    .select('id')
+    .where('organization_id', '=', org)
+    .where('started_at', 'is not', null)
+    .limit(1)
+    .executeTakeFirst()
+  return launched !== undefined
+}
+
 /**
  * The experiments that a conversation may belong to, by what never changes of it. One that has ended counts nothing new,
  * but may hold what is erased or what a late result is of.
  */
 export const listConcerned = async (trx: Db, org: OrgId, ids: string[]): Promise<Concerned[]> => {
+  if (!(await wereLaunched(trx, org))) return []
   const { rows } = await sql<Concerned>`
     SELECT e.id AS "experimentId", c.id AS "conversationId"
     FROM experiments e
@@ -25,6 +38,7 @@ export const listConcerned = async (trx: Db, org: OrgId, ids: string[]): Promise
 
 /** The running ones among them. */
 export const listRunningOf = async (db: Db, org: OrgId, ids: string[]): Promise<string[]> => {
+  if (!(await wereLaunched(db, org))) return []
   const { rows } = await sql<{ id: string }>`
     SELECT e.id FROM experiments e
     WHERE e.organization_id = ${org} AND EXISTS (

@@ -27,6 +27,13 @@ type NewJob = {
 
 type Enqueuing = { name: string; priority: number; singletonKey?: string | undefined; afterSeconds?: number }
 
+/** By a statement of its own: on a cluster, one that also stores jobs would be planned anew each time, in several steps. */
+const announce = (trx: Db, name: string) => sql`SELECT pg_notify(${noticeChannel}, ${name})`.execute(trx)
+
+const unlessWaiting = sql`
+  ON CONFLICT (organization_id, name, singleton_key) WHERE attempt = 0 AND singleton_key IS NOT NULL DO NOTHING
+  RETURNING id`
+
 /** Undefined when a job of the same singleton key waits already. */
 export const insertJob = async (
   trx: Db,
@@ -35,41 +42,35 @@ export const insertJob = async (
 ): Promise<string | undefined> => {
   const state = afterSeconds > 0 ? 'delayed' : 'waiting'
   const { rows } = await sql<{ id: string }>`
-    WITH made AS (
-      INSERT INTO jobs (organization_id, id, name, payload, state, priority, singleton_key, due_at)
-      VALUES (${org}, ${id}, ${name}, ${JSON.stringify(payload)}, ${state}, ${priority}, ${singletonKey ?? null},
-        now() + ${afterSeconds}::float8 * interval '1 second')
-      ON CONFLICT (organization_id, name, singleton_key) WHERE attempt = 0 AND singleton_key IS NOT NULL DO NOTHING
-      RETURNING id, state
-    )
-    SELECT id, CASE WHEN state = 'waiting' THEN pg_notify(${noticeChannel}, ${name}) END FROM made
+    INSERT INTO jobs (organization_id, id, name, payload, state, priority, singleton_key, due_at)
+    VALUES (${org}, ${id}, ${name}, ${JSON.stringify(payload)}, ${state}, ${priority}, ${singletonKey ?? null},
+      now() + ${afterSeconds}::float8 * interval '1 second') ${unlessWaiting}
   `.execute(trx)
+  if (rows.length > 0 && state === 'waiting') await announce(trx, name)
   return rows[0]?.id
 }
 
 /** Returns the ids of those that are new: with a singleton key, one that waits already stays as it is. */
-export const insertJobs = async (
-  trx: Db,
-  jobs: NewJob[],
-  { name, priority, singletonKey }: Enqueuing,
-): Promise<string[]> => {
+export const insertJobs = async (trx: Db, jobs: NewJob[], enqueuing: Enqueuing): Promise<string[]> => {
+  const [first, ...others] = jobs
+  if (first && others.length === 0) {
+    const id = await insertJob(trx, first, enqueuing)
+    return id === undefined ? [] : [id]
+  }
+  const { name, priority, singletonKey } = enqueuing
   const [orgs, ids, payloads] = [
     jobs.map(({ org }) => org),
     jobs.map(({ id }) => id),
     jobs.map(({ payload }) => JSON.stringify(payload)),
   ]
-  const { rows } = await sql<{ made: string[] }>`
-    WITH made AS (
-      INSERT INTO jobs (organization_id, id, name, payload, state, priority, singleton_key, due_at)
-      SELECT organization_id, id, ${name}, payload::jsonb, 'waiting', ${priority}, ${singletonKey ?? null}, now()
-      FROM unnest(${orgs}::uuid[], ${ids}::uuid[], ${payloads}::text[]) AS job (organization_id, id, payload)
-      ON CONFLICT (organization_id, name, singleton_key) WHERE attempt = 0 AND singleton_key IS NOT NULL DO NOTHING
-      RETURNING id
-    )
-    SELECT array(SELECT id FROM made) AS made,
-      CASE WHEN EXISTS (SELECT FROM made) THEN pg_notify(${noticeChannel}, ${name}) END
+  const { rows } = await sql<{ id: string }>`
+    INSERT INTO jobs (organization_id, id, name, payload, state, priority, singleton_key, due_at)
+    SELECT organization_id, id, ${name}, payload::jsonb, 'waiting', ${priority}, ${singletonKey ?? null}, now()
+    FROM unnest(${orgs}::uuid[], ${ids}::uuid[], ${payloads}::text[]) AS job (organization_id, id, payload)
+    ${unlessWaiting}
   `.execute(trx)
-  return rows[0]?.made ?? []
+  if (rows.length > 0) await announce(trx, name)
+  return rows.map(({ id }) => id)
 }
 
 /**

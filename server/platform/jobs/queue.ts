@@ -113,7 +113,8 @@ export const openJobs = ({ database, log }: { database: Database; log: Log }): J
       jobs,
       deps,
       onSettled,
-      take: async (name, room) => (presence.isConnected() ? await taker.take(name, room, presence.workerKey) : []),
+      take: async (name, room) =>
+        presence.isConnected() ? taker.take(name, room, presence.workerKey) : { jobs: [], areAll: false },
     })
     const names = jobs.map((job) => job.name)
     const presence = await openPresence({
@@ -161,7 +162,8 @@ export const openJobs = ({ database, log }: { database: Database; log: Log }): J
       let waiting = await listWaiting()
       for (const job of jobs) {
         if (!waiting.has(job.name)) continue
-        for (const taken of await taker.take(job.name, { free: 1, running: new Map() }, null)) {
+        const { jobs: takenJobs } = await taker.take(job.name, { free: 1, running: new Map() }, null)
+        for (const taken of takenJobs) {
           again = true
           const outcome = await runAttempt(db, job, deps, taken, new AbortController())
           logOutcome(log, outcome)

@@ -24,7 +24,7 @@ afterAll(async () => {
 const openTake = () => {
   const taker = openTaker(database)
   opened.push(taker)
-  return taker.take
+  return async (...given: Parameters<Taker['take']>) => (await taker.take(...given)).jobs
 }
 
 const job = defineJob({

@@ -14,8 +14,11 @@ export type Room = {
   running: ReadonlyMap<OrgId, number>
 }
 
+/** `areAll`: no other job of this name waited, so that a look for more would find none. */
+export type Taken = { jobs: TakenJob[]; areAll: boolean }
+
 export type Taker = {
-  take: (name: string, room: Room, workerKey: number | null) => Promise<TakenJob[]>
+  take: (name: string, room: Room, workerKey: number | null) => Promise<Taken>
   close: () => Promise<void>
 }
 
@@ -39,6 +42,8 @@ export const openTaker = ({ connection }: Pick<Database, 'connection'>): Taker =
   })
   /** Of each kind of job, whose turn it was last. */
   const lastTurns = new Map<string, string>()
+  /** Kinds of which many organizations had some waiting, so that a list from the first one is not the whole. */
+  const crowded = new Set<string>()
 
   /** Enough organizations that those which hold their share already cannot hide others; the next in turn first. */
   const listInTurn = async (name: string, { free, running }: Room): Promise<Backlog[]> => {
@@ -46,23 +51,37 @@ export const openTaker = ({ connection }: Pick<Database, 'connection'>): Taker =
     const last = lastTurns.get(name) ?? beforeAll
     const list = (after: string, organizations: number) =>
       listBacklogs(db, name, { after, organizations, jobsEach: free })
+    const inTurn = (backlogs: Backlog[]) => [
+      ...backlogs.filter(({ org }) => org > last),
+      ...backlogs.filter(({ org }) => org <= last),
+    ]
+    if (!crowded.has(name)) {
+      const fromTheFirst = await list(beforeAll, places)
+      if (fromTheFirst.length < places) return inTurn(fromTheFirst)
+      crowded.add(name)
+    }
     const following = await list(last, places)
-    if (following.length === places || last === beforeAll) return following
-    const fromTheFirst = await list(beforeAll, places - following.length)
-    return [...following, ...fromTheFirst.filter(({ org }) => org <= last)]
+    if (following.length === places) return following
+    const fromTheFirst = await list(beforeAll, places)
+    if (fromTheFirst.length < places) crowded.delete(name)
+    return [...following, ...fromTheFirst.filter(({ org }) => org <= last)].slice(0, places)
   }
 
   const take: Taker['take'] = async (name, room, workerKey) => {
     const backlogs = await listInTurn(name, room)
     const shares = shareOut(backlogs, room.running, room.free)
     const served = backlogs.findLast(({ org }) => shares.has(org))
-    if (!served) return []
+    if (!served) return { jobs: [], areAll: backlogs.length === 0 }
     lastTurns.set(name, served.org)
     const taken = await takeJobs(db, name, shares, workerKey)
-    return taken.map(({ org, id, attempt, uncounted, payload }) => ({
+    const jobs = taken.map(({ org, id, attempt, uncounted, payload }) => ({
       ...{ org, name, id, attempt, payload },
       number: attempt - uncounted,
     }))
+    // Of an organization, no more are counted than there was room for.
+    const isWhole = !crowded.has(name) && backlogs.every(({ waiting }) => waiting < room.free)
+    const waiting = backlogs.reduce((sum, backlog) => sum + backlog.waiting, 0)
+    return { jobs, areAll: isWhole && jobs.length === waiting }
   }
 
   return { take, close }

@@ -5,7 +5,7 @@ import { beginSpan, endSpan, within } from '../telemetry/span.ts'
 import { AttemptEnded, type Outcome, runAttempt, type TakenJob } from './attempt.ts'
 import type { Job } from './define-job.ts'
 import type { Claim } from './queries.ts'
-import type { Room } from './take.ts'
+import type { Room, Taken } from './take.ts'
 
 export type Settled = Outcome & { durationSeconds: number }
 
@@ -14,7 +14,7 @@ export type WorkOptions<D> = {
   log: Log
   jobs: Job<D>[]
   deps: D
-  take: (name: string, room: Room) => Promise<TakenJob[]>
+  take: (name: string, room: Room) => Promise<Taken>
   onSettled: (settled: Settled) => void
 }
 
@@ -41,7 +41,11 @@ export const logOutcome = (log: Log, { name, jobId, number, result, error }: Out
 }
 
 export const openWork = <D>({ db, log, jobs, deps, take, onSettled }: WorkOptions<D>): Work => {
-  const queues = new Map(jobs.map((job) => [job.name, { job, runs: new Set<Run>(), filling: false, again: false }]))
+  const newQueue = (job: Job<D>) => {
+    // `isEmpty`: all that waited are taken, and no notice of others has come.
+    return { job, runs: new Set<Run>(), filling: false, again: false, isEmpty: false }
+  }
+  const queues = new Map(jobs.map((job) => [job.name, newQueue(job)]))
   type Queue = NonNullable<ReturnType<typeof queues.get>>
   let stopping = false
   const fillings = new Set<Promise<void>>()
@@ -73,7 +77,7 @@ export const openWork = <D>({ db, log, jobs, deps, take, onSettled }: WorkOption
     queue.runs.add(run)
     run.done = execute(queue.job, claim, end).finally(() => {
       queue.runs.delete(run)
-      wake(claim.name)
+      if (queue.filling || !queue.isEmpty) wake(claim.name)
     })
   }
 
@@ -82,10 +86,12 @@ export const openWork = <D>({ db, log, jobs, deps, take, onSettled }: WorkOption
     try {
       do {
         queue.again = false
+        queue.isEmpty = false
         const free = queue.job.concurrency - queue.runs.size
         if (free <= 0 || stopping) break
-        const claims = await take(queue.job.name, { free, running: countByOrganization(queue.runs) })
-        for (const claim of claims) start(queue, claim)
+        const taken = await take(queue.job.name, { free, running: countByOrganization(queue.runs) })
+        for (const claim of taken.jobs) start(queue, claim)
+        queue.isEmpty = taken.areAll
       } while (queue.again)
     } catch (error) {
       log.warn({ job: queue.job.name, err: error }, 'jobs could not be taken; tried again within a second')
