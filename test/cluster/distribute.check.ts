@@ -92,6 +92,16 @@ it('killed half-way, it is continued by the next run, and every table holds what
   expect(rows, 'copies left on the coordinator').toEqual([])
 })
 
+it('lets nodes plan as the coordinator does', async () => {
+  const { rows } = await client.query<{ settings: string }>(
+    `SELECT result AS settings FROM run_command_on_all_nodes(
+       'SELECT setconfig::text FROM pg_db_role_setting JOIN pg_database d ON d.oid = setdatabase
+        WHERE datname = current_database() AND setrole = 0')`,
+  )
+  expect(rows).toHaveLength(workers.length + 1)
+  for (const { settings } of rows) expect(settings).toBe('{TimeZone=UTC,random_page_cost=1.1,jit=off}')
+})
+
 it('gives an organization shards of its own, moves shards to even nodes, and tells where they lie', async () => {
   const node = `${workers[1]?.host}:${workers[1]?.port}`
   expect(await earshot('isolate', 'nobody', '--block-writes')).toMatchObject({

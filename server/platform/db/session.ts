@@ -21,12 +21,27 @@ export const unhurried: SessionSettings = {
  */
 export const planning: SessionSettings = { random_page_cost: 1.1, jit: 'off' }
 
+/** Every session uses UTC, whatever the time zone of the server. */
+const timeZone: SessionSettings = { TimeZone: 'UTC' }
+
 /**
- * Sets up a new connection, in one round trip. Every session uses UTC, whatever the time zone of the server. If this
+ * Makes the database give these settings to every session. On a cluster, Citus repeats this on each node: the sessions that
+ * the coordinator opens there know nothing of its own.
+ */
+export const setDatabase = async (client: pg.Client): Promise<void> => {
+  for (const [name, value] of Object.entries({ ...timeZone, ...planning })) {
+    await client.query(
+      `ALTER DATABASE ${pg.escapeIdentifier(client.database ?? '')} SET ${name} = ${pg.escapeLiteral(String(value))}`,
+    )
+  }
+}
+
+/**
+ * Sets up a new connection, in one round trip. If this
  * rejects, end the client.
  */
 export const setSession = async (client: pg.ClientBase, settings: SessionSettings): Promise<void> => {
-  const text = Object.entries({ TimeZone: 'UTC', ...settings })
+  const text = Object.entries({ ...timeZone, ...settings })
     .map(([name, value]) => `SET ${name} = ${pg.escapeLiteral(String(value))}`)
     .join('; ')
   // pg takes the limit per query, too; its types list it for the client only.

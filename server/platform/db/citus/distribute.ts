@@ -3,6 +3,7 @@
 // not at all.
 
 import type pg from 'pg'
+import { setDatabase } from '../session.ts'
 import { ClusterError, hasCitus, lockPlacement, placingSettings, requireCitus, withClient } from './connection.ts'
 import { isSame, readDigest } from './digests.ts'
 import { addNodes, type Node } from './nodes.ts'
@@ -226,6 +227,7 @@ export const distribute = (connection: pg.ClientConfig, options: Options): Promi
     if (nodes.length === 0) await requireCitus(client)
     await requireNobody(client)
     await addNodes(client, nodes)
+    await setDatabase(client)
     for (const setting of placingSettings) await client.query(setting)
     const freed = releasing(await listPlaced(client))
     for (const statement of freed) {

@@ -2,6 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
+import { setDatabase } from '../session.ts'
 import { ClusterError, lockPlacement, requireCitus, withClient } from './connection.ts'
 import { addNodes, type Node, requireLogicalWal, type Transfer, transferMode } from './nodes.ts'
 
@@ -69,6 +70,7 @@ export const rebalance = (connection: pg.ClientConfig, options: Options): Promis
     await requireCitus(client)
     await lockPlacement(client)
     const added = await addNodes(client, options.nodes)
+    if (added.length > 0) await setDatabase(client)
     const id = (added.length === 0 ? await findRunning(client) : undefined) ?? (await start(client, options))
     return id === undefined ? 0 : follow(client, id, options.onProgress)
   })
