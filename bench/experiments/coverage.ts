@@ -3,7 +3,7 @@
 import { anytimeDifference } from '../../server/statistics/anytime.ts'
 import { fixedDifference } from '../../server/statistics/fixed.ts'
 import type { Interval } from '../../server/statistics/interval.ts'
-import { armsSoFar, observe, startReplay } from '../../server/statistics/replay.ts'
+import { armsSoFar, observe, startReplay } from '../../test/support/experiments/replay.ts'
 import { type SplitName, splits } from './false-alarms.ts'
 import { anytimeExcludes } from './looks.ts'
 import { affected, callers, designOf, type Rates, strangers } from './streams.ts'

@@ -2,7 +2,7 @@
 
 import { anytimeEvidence } from '../../server/statistics/anytime.ts'
 import type { Design } from '../../server/statistics/design.ts'
-import { armsSoFar, type Observation, observe, startReplay } from '../../server/statistics/replay.ts'
+import { armsSoFar, type Observation, observe, startReplay } from '../../test/support/experiments/replay.ts'
 import { fixedExcludesZero } from './looks.ts'
 import {
   affected,

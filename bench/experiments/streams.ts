@@ -1,8 +1,8 @@
 // Conversations of experiments that never were, one after the other.
 
 import type { Design } from '../../server/statistics/design.ts'
-import type { Observation } from '../../server/statistics/replay.ts'
 import type { Arm } from '../../server/statistics/sums.ts'
+import type { Observation } from '../../test/support/experiments/replay.ts'
 import { normal, type Random } from '../../test/support/spikes/random-hours.ts'
 
 export const designOf = (kind: Design['kind'], range: Design['range'] = null): Design => ({

@@ -1,5 +1,5 @@
-const dayMs = 24 * 60 * 60 * 1_000
-const weekMs = 7 * dayMs
+import { weekMs } from '../platform/durations.ts'
+
 const someMonday = Date.UTC(1970, 0, 5)
 
 /** The ISO week in UTC that an instant is in. */

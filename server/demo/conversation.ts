@@ -1,4 +1,5 @@
 import type { Incoming } from '../conversations/ingest/incoming.ts'
+import { dayMs } from '../platform/durations.ts'
 import { type Cast, cast, type Prompt } from './cast.ts'
 import { openRandom, type Random } from './random.ts'
 import { type Line, type Script, slots, voicemail } from './scripts.ts'
@@ -17,7 +18,6 @@ export type Maker = {
 /** Thirty days, or as many as keep a day at some thousands. */
 export const daysFor = (calls: number): number => Math.min(300, Math.max(30, Math.ceil(calls / 3_000)))
 
-const dayMs = 86_400_000
 /** Characters that a voice says in a second. */
 const pace = 15
 /** From this part of the days on, prompts that are compared run side by side. */

@@ -3,6 +3,7 @@ import { makeCompany, makeConversations } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { type Arm, type Experiments, openExperiments } from '../../test/support/experiments/experiments.ts'
 import { openMailServer } from '../../test/support/mail-server.ts'
+import { dayMs } from '../platform/durations.ts'
 
 const server = await testServer()
 
@@ -23,7 +24,6 @@ const converse = async (count: number, of: (number: number) => { arm: Arm } & Re
   await makeConversations(server, key, each)
 }
 
-const dayMs = 24 * 60 * 60 * 1_000
 const alternating = (number: number): Arm => (number % 2 === 0 ? 'A' : 'B')
 const healthOf = async (experiment: { id: string }) => (await own.read(experiment)).health
 

@@ -1,5 +1,6 @@
 // Whether the arms may be compared: how the traffic that somebody else routes came to them.
 
+import { dayMs } from '../platform/durations.ts'
 import { concurrency, sameSplit } from '../statistics/concurrency.ts'
 import { routing } from '../statistics/routing.ts'
 import { type Split as ArmSplit, sampleRatio } from '../statistics/sample-ratio.ts'
@@ -7,7 +8,6 @@ import { concernsOf } from '../statistics/verdict.ts'
 import type { Split } from './observations/queries.ts'
 import type { StoredExperiment } from './queries.ts'
 
-const dayMs = 24 * 60 * 60 * 1_000
 const rateDays = 7
 /** Of companies, those with the most conversations. */
 const mostShown = 50

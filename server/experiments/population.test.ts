@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { makeAgentVersion, makeCompany, makeMonitor } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { type Experiments, openExperiments } from '../../test/support/experiments/experiments.ts'
+import { dayMs } from '../platform/durations.ts'
 
 const server = await testServer()
 
@@ -10,7 +11,6 @@ beforeEach(async () => {
   own = await openExperiments(server)
 })
 
-const dayMs = 24 * 60 * 60 * 1_000
 const countsOf = async (experiment: { id: string }) => {
   const { arms } = (await own.read(experiment)).outcomes[0]
   return [arms.a.conversations, arms.b.conversations]

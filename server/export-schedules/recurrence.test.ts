@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { hourMs } from '../platform/durations.ts'
 import { openZone } from '../platform/time-zone.ts'
 import type { Recurrence, WindowRule } from './queries.ts'
 import { latestPlanned, plannedAfter, weekdays } from './recurrence.ts'
 import { windowOf } from './window.ts'
 
-const hourMs = 3_600_000
 const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe', 'Pacific/Apia']
 
 const at = fc

@@ -1,11 +1,11 @@
 // When a schedule runs: instants that its time zone's clock on the wall names.
+import { hourMs } from '../platform/durations.ts'
 import { minuteAfter, openZone, type Zone } from '../platform/time-zone.ts'
 import type { Recurrence } from './queries.ts'
 
 /** Sunday first, as dates count them. */
 export const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
 
-const hourMs = 3_600_000
 /** Longer than lies between two instants, whatever the clocks do. */
 const reachHours = { hour: 3, day: 3 * 24, week: 9 * 24, month: 34 * 24 }
 

@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { makeAgent } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { exportsOf } from '../../test/support/exports/exports.ts'
+import { dayMs } from '../platform/durations.ts'
 import { jobList } from '../worker.ts'
 import { canMove, generateExport } from './lifecycle.ts'
 import { exportStatuses } from './manifest.ts'
@@ -15,8 +16,6 @@ import { exportStatuses } from './manifest.ts'
 const server = await testServer()
 const { call, clock, deps } = server
 const { makeCalls, ask, read, download, fetchFile } = exportsOf(server)
-
-const dayMs = 86_400_000
 
 const files = async (org: string): Promise<string[]> => {
   const keys: string[] = []

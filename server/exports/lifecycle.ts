@@ -7,6 +7,7 @@ import Type from 'typebox'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
+import { dayMs } from '../platform/durations.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import type { Actor } from '../platform/identity/actor.ts'
 import { newId } from '../platform/ids.ts'
@@ -137,7 +138,6 @@ const startNext = async ({ jobs, clock }: Pick<Deps, 'jobs' | 'clock'>, trx: Db,
 // Ending
 
 const keptDays = 30
-const dayMs = 86_400_000
 
 /** How an export ends, or what becomes of a completed one. */
 type End =

@@ -2,6 +2,7 @@ import { findAgents } from '../agents/queries.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
+import { weekMs } from '../platform/durations.ts'
 import { type Issue, invalidAll, notFound } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
@@ -21,7 +22,6 @@ import { addressIssues, type Settings, settingsIssues } from './settings.ts'
 import { findShownSyncs } from './sync/shown.ts'
 
 const tags = ['Integrations']
-const weekMs = 7 * 24 * 60 * 60 * 1_000
 
 const refuseIf = (issues: Issue[]): void => {
   if (issues.length > 0) throw invalidAll(issues)

@@ -1,6 +1,8 @@
 // What stands beside ids in answers: the name of what they name, and where the console shows it.
+
 import type { ServiceDeps } from '../deps.ts'
 import type { OrgId } from '../platform/db/database.ts'
+import { isObject } from '../platform/is-object.ts'
 import { findNames, type NamedTable } from './queries.ts'
 
 type Json = Record<string, unknown>
@@ -15,8 +17,6 @@ const references: Record<string, Reference> = {
   experimentId: { table: 'experiments', page: '/experiments/' },
   conversationId: { page: '/conversations/' },
 }
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** What others wrote holds ids of their own, and turns have none. */
 const foreign = new Set(['metadata', 'content', 'turns', 'description', 'evidence', 'filter', 'filters', 'scope'])

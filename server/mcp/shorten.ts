@@ -1,5 +1,7 @@
 // Answers as a model reads them: what is long is cut where it can be asked for again, and says how much is left.
+
 import type { JsonSchema } from '../platform/http/examples.ts'
+import { isObject } from '../platform/is-object.ts'
 
 type Json = Record<string, unknown>
 export type Shorten = (answer: Json, args: Json) => Json
@@ -17,8 +19,6 @@ export const transcriptArguments: Record<string, JsonSchema> = {
   fromTurn: { type: 'integer', minimum: 0, default: 0, description: 'The first turn to read, counted from 0.' },
   turns: { type: 'integer', minimum: 1, maximum: mostTurns, default: defaultTurns, description: 'How many turns.' },
 }
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : [])
 

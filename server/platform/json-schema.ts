@@ -1,14 +1,13 @@
 import { Ajv, type Schema, type ValidateFunction } from 'ajv'
 import type { DataValidationCxt } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
+import { hourMs, minuteMs } from './durations.ts'
 
 /** The one validator of the product: of requests, and of whatever else is checked by a schema. */
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const instant =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](?:([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(\.\d{1,9})?)?|24:00(?::00(?:\.0{1,9})?)?)(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)$/
-const hourMs = 3_600_000
-const minuteMs = 60_000
 
 /**
  * Reads RFC 3339 and what ISO 8601 allows beside it: no seconds, `+0530`, `+05`, and 24:00. The day has to exist, and

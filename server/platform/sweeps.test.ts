@@ -4,11 +4,11 @@ import { makeConversation, makeOrganization } from '../../test/make.ts'
 import { testServer } from '../../test/server.ts'
 import { eraseByRetention } from '../conversations/erasure/jobs.ts'
 import { openDatabaseClock, readDatabaseTime } from './db/clock.ts'
+import { dayMs } from './durations.ts'
 import { openSweeps } from './sweeps.ts'
 
 const server = await testServer()
 const { db, log, jobs } = server.deps
-const dayMs = 24 * 60 * 60 * 1_000
 const fortyDays = 40 * dayMs
 
 /** Moves the time at which the clock was last read, instead of the clock. */

@@ -1,8 +1,6 @@
+import { dayMs, minuteMs } from './durations.ts'
 import { invalid } from './errors.ts'
 import { timeZoneNames } from './time-zone-names.ts'
-
-const minuteMs = 60_000
-const dayMs = 86_400_000
 
 const canonicalOf = (timeZone: string): string => new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone
 

@@ -12,10 +12,10 @@ import {
   password,
 } from '../../test/make.ts'
 import { serviceKey, testServer } from '../../test/server.ts'
+import { dayMs } from '../platform/durations.ts'
 
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
 const { call, clock } = server
-const dayMs = 24 * 60 * 60 * 1_000
 
 let org: Awaited<ReturnType<typeof makeOrganization>>
 beforeEach(async () => {

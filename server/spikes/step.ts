@@ -4,11 +4,10 @@ import { findMonitors } from '../monitors/queries.ts'
 import { recordServiceAudit } from '../platform/audit/record.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
+import { hourMs } from '../platform/durations.ts'
 import { describeRise } from './describe.ts'
 import { type Detector, type Hour, newDetector, observe, withoutSpike } from './detector.ts'
 import { countScored, holdState, listAffected, listHours, type Range, type SpikeState, saveState } from './queries.ts'
-
-const hourMs = 60 * 60 * 1_000
 
 /** Late results still count for so long after the end of their hour. */
 const closingHours = 2

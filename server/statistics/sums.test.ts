@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { armsSoFar, type Observation, observe, startReplay } from '../../test/support/experiments/replay.ts'
 import { answersOf, boolean, numeric, seeded, unitsOf } from '../../test/support/statistics.ts'
 import { estimateArms } from './arm.ts'
 import { differenceOf, outcomeResult } from './outcome.ts'
@@ -11,7 +12,6 @@ import {
   outcomeSumsOf,
   subtractOutcomeUnit,
 } from './outcome-sums.ts'
-import { armsSoFar, type Observation, observe, startReplay } from './replay.ts'
 import { holdMore, sumsOf, type UnitValues } from './sums.ts'
 
 /** Sums kept up to date one observation at a time give what all rows give at once. */

@@ -1,5 +1,6 @@
+import { isObject } from '../platform/is-object.ts'
 import { Unreadable } from './draft.ts'
-import { isObject, textOf } from './json.ts'
+import { textOf } from './json.ts'
 
 const textOfPart = (part: unknown): string | null => {
   if (typeof part === 'string') return textOf(part)

@@ -1,11 +1,9 @@
+import { isObject } from '../platform/is-object.ts'
 import { Unreadable } from './draft.ts'
 
 /** Reading of JSON that others wrote: everything may be absent, and anything may stand anywhere. */
 
 export type JsonObject = Record<string, unknown>
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The value along a path of property names; undefined where the path breaks off. */
 export const at = (value: unknown, ...path: string[]): unknown => {

@@ -1,7 +1,8 @@
 // What PHI mode takes out of transcripts and metadata before they are stored. It knows how people and software write
 // addresses and numbers. What is spelled in words ("ada at example dot com"), or over several turns, stays.
 
-import { isObject, type JsonObject, nestedJson } from './json.ts'
+import { isObject } from '../platform/is-object.ts'
+import { type JsonObject, nestedJson } from './json.ts'
 import { isCard, redactNumbers } from './redaction-numbers.ts'
 
 // Other scripts may be written up to an address without a space, so only Latin letters go on next to Latin ones.

@@ -1,5 +1,6 @@
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Deps } from '../platform/deps.ts'
+import { dayMs } from '../platform/durations.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { App } from '../platform/http/http.ts'
 import { answers, Empty, IdParams, NoBody, NoQuery, Page, PageQuery } from '../platform/http/schemas.ts'
@@ -25,7 +26,6 @@ import { checkEndpointUrl } from './url.ts'
 
 const tags = ['Webhooks']
 const mostEndpoints = 20
-const dayMs = 24 * 60 * 60 * 1_000
 
 const target = (id: string) => ({ type: 'webhookEndpoint', id })
 

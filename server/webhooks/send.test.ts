@@ -6,14 +6,13 @@ import { testServer } from '../../test/server.ts'
 import { openReceiver, verify } from '../../test/support/webhooks/receiver.ts'
 import { runDue } from '../../test/support/webhooks/run-due.ts'
 import type { OrgId } from '../platform/db/database.ts'
+import { dayMs } from '../platform/durations.ts'
 import { deliver, sweepWebhooks } from './deliveries/jobs.ts'
 import { lanesPerEndpoint } from './deliveries/lanes.ts'
 import { publishEvent, sendEvent } from './send.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1/32' })
 const { call, clock, deps } = server
-
-const dayMs = 24 * 60 * 60 * 1_000
 
 let org: OrgId
 let key: string

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { makeAgent, makeConversation, makeConversations, makeMonitor, makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
+import { dayMs, hourMs } from '../../platform/durations.ts'
 import { jobList } from '../../worker.ts'
 import { weekOf } from '../week.ts'
 import { drawQuotas, offerConversations } from './jobs.ts'
@@ -9,9 +10,6 @@ import { drawQuotas, offerConversations } from './jobs.ts'
 const server = await testServer()
 const { call, clock } = server
 const { db, jobs } = server.deps
-
-const hourMs = 60 * 60 * 1_000
-const dayMs = 24 * hourMs
 
 let org: string
 let key: string

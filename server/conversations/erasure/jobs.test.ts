@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { makeConversation, makeConversations, makeOrganization, makeRecording } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { depsWith } from '../../../test/support/deps-with.ts'
+import { dayMs } from '../../platform/durations.ts'
 import { jobList } from '../../worker.ts'
 import { eraseByRetention } from './jobs.ts'
 
@@ -10,7 +11,6 @@ const server = await testServer()
 const { call } = server
 const { db, jobs } = server.deps
 
-const dayMs = 24 * 60 * 60 * 1_000
 const ago = (days: number) => new Date(server.clock.now().getTime() - days * dayMs).toISOString()
 
 let org: Awaited<ReturnType<typeof makeOrganization>>

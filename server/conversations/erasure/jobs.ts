@@ -1,11 +1,11 @@
 import { recordServiceAudit } from '../../platform/audit/record.ts'
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { dayMs } from '../../platform/durations.ts'
 import { defineSweep, trustedTime } from '../../platform/jobs/define-sweep.ts'
 import { eraseConversations } from './erase.ts'
 import { findRetentionDays, listOutdatedConversations, listRetainingOrganizationsAllOrgs } from './queries.ts'
 
-const dayMs = 24 * 60 * 60 * 1_000
 const batchSize = 500
 
 /** The oldest first, so that a batch is named by where it ends. */

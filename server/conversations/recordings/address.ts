@@ -1,8 +1,7 @@
 import type { Deps } from '../../platform/deps.ts'
+import { hourMs } from '../../platform/durations.ts'
 
 type Recording = { status: string; blobKey: string | null }
-
-const hourMs = 3_600_000
 
 /**
  * When a link that is given out now expires: within 24 hours. Links given out in the same hour are the same, so that a

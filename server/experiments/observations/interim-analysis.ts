@@ -6,7 +6,6 @@ import type { Deps } from '../../platform/deps.ts'
 import { anytimeDifference } from '../../statistics/anytime.ts'
 import { estimateArms } from '../../statistics/arm.ts'
 import type { Design } from '../../statistics/design.ts'
-import { mostPoints } from '../../statistics/series.ts'
 import { healthOf } from '../health.ts'
 import { alarmRouting } from '../notices.ts'
 import type { StoredExperiment, StoredOutcome, StoredPoint } from '../queries.ts'
@@ -28,6 +27,9 @@ export const designOf = (
   { alpha, tuningConversations }: Pick<StoredExperiment, 'alpha' | 'tuningConversations'>,
   { kind, range }: Pick<StoredOutcome, 'kind' | 'range'>,
 ): Design => ({ kind, range, alpha, tuningConversations })
+
+/** A course over time that has more of them is thinned. */
+const mostPoints = 200
 
 const growth = 1.1
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)

@@ -2,13 +2,12 @@ import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { testServer } from '../../../test/server.ts'
 import { openExperiments } from '../../../test/support/experiments/experiments.ts'
+import { dayMs } from '../../platform/durations.ts'
 import { sweepExperiments } from './jobs.ts'
 import { listOrganizationsWithOpenAllOrgs } from './queries.ts'
 
 const server = await testServer()
 const { db, jobs } = server.deps
-
-const dayMs = 24 * 60 * 60 * 1_000
 
 it('an experiment that cannot be swept keeps no other from its end', async () => {
   for (const own of [await openExperiments(server), await openExperiments(server)]) {

@@ -1,5 +1,7 @@
 // Writes cells of CSV as bytes, without a string for each: an export has ten million of them.
 
+import { dayMs } from '../../platform/durations.ts'
+
 const [tab, lineFeed, carriageReturn, space, quote, apostrophe] = [9, 10, 13, 32, 34, 39]
 const [plus, comma, minus, point, zero, equals, at] = [43, 44, 45, 46, 48, 61, 64]
 
@@ -17,7 +19,6 @@ const hourAndTen = table(24 * 6, (tens) => `${pad(Math.floor(tens / 6), 2)}:${te
 const minuteAndSecond = table(10 * 60, (seconds) => `${Math.floor(seconds / 60)}:${pad(seconds % 60, 2)}`)
 const milliseconds = table(1_000, (ms) => `.${pad(ms, 3)}`)
 
-const dayMs = 86_400_000
 const blockBytes = 256 * 1024
 /** More than any cell but a text needs, with the comma after it. */
 const roomOfCell = 64

@@ -3,6 +3,7 @@
  * the rest, so texts go from the bytes of the database to those of the file, escaped on the way.
  */
 
+import { dayMs } from '../../platform/durations.ts'
 import { copy, escapedBytes, writeEscaped } from './xlsx-text.ts'
 
 const blockBytes = 2 ** 21
@@ -16,7 +17,6 @@ export const maxCellLength = 32_767
 /** The cell styles of `xlsx-parts.ts`, by their place there. */
 const styles = { plain: 0, timestamp: 1, heading: 2 } as const
 
-const dayMs = 86_400_000
 /** Days from 1899-12-30, where serial dates begin, to 1970. */
 const epochSerial = 25_569
 /** 1900-03-01: before it spreadsheets disagree about dates, since Excel has a 29 February 1900. */

@@ -2,6 +2,7 @@
 // no document is too deep for it.
 
 import { type Issue, invalidAll } from '../../platform/errors.ts'
+import { isObject } from '../../platform/is-object.ts'
 import { type Kind, markKinds, nodeKinds } from './kinds.ts'
 
 export type RichText = { type: 'doc'; content?: RichNode[] }
@@ -16,8 +17,6 @@ const mostIssues = 20
 const deepestValue = 5
 
 type Part = Record<string, unknown>
-
-const isObject = (value: unknown): value is Part => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 type Tell = (path: string, message: string) => void
 

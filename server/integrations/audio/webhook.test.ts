@@ -9,6 +9,7 @@ import { sample } from '../../../test/samples/ingest/sample.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
 import { type Called, makeCalled, post, secret } from '../../../test/support/integrations/signed-webhooks.ts'
 import { deleteRecording, sweepRecordings } from '../../conversations/recordings/jobs.ts'
+import { dayMs } from '../../platform/durations.ts'
 import { deleteDeliveries } from '../deliveries/jobs.ts'
 import { sweepWaitingRecordings } from './jobs.ts'
 
@@ -16,7 +17,6 @@ const limit = 2 * 1024 * 1024
 const server = await testServer({ EARSHOT_LIMITS: `recordingBytes=${limit}` })
 const { call } = server
 const { db, blobs, jobs, config } = server.deps
-const dayMs = 24 * 60 * 60_000
 
 const mp3 = (bytes = 200_000) => Buffer.concat([Buffer.from('ID3'), randomBytes(bytes - 3)])
 

@@ -1,4 +1,5 @@
-import { idOf, isObject, type JsonObject, nestedJson, objectOf, textOf } from '../../transcripts/json.ts'
+import { isObject } from '../../platform/is-object.ts'
+import { idOf, type JsonObject, nestedJson, objectOf, textOf } from '../../transcripts/json.ts'
 import { channelOf, filledList, instantIn, nothingTold, objectsIn, recordingIn, type SentCall } from './sent-call.ts'
 
 /** Cekura: `observe`. Times of turns are seconds from the start; its word for the caller is `Testing Agent`. */

@@ -1,4 +1,5 @@
-import { at, idOf, isObject, type JsonObject, objectOf, textOf } from '../../transcripts/json.ts'
+import { isObject } from '../../platform/is-object.ts'
+import { at, idOf, type JsonObject, objectOf, textOf } from '../../transcripts/json.ts'
 import { directionIn, filledList, instantIn, nothingTold, objectsIn, recordingIn, type SentCall } from './sent-call.ts'
 
 /** Roark: `call.create` of its SDK. */

@@ -1,5 +1,6 @@
 import { type Issue, invalid, invalidAll } from '../../platform/errors.ts'
-import { at, instantOf, isObject, type JsonObject, numberOf, textOf } from '../../transcripts/json.ts'
+import { isObject } from '../../platform/is-object.ts'
+import { at, instantOf, type JsonObject, numberOf, textOf } from '../../transcripts/json.ts'
 import type { ProviderCall } from '../../transcripts/provider-calls/call.ts'
 
 /** A call as senders of other platforms tell it. What nobody told is null; the agent is named by any id of theirs. */

@@ -13,7 +13,8 @@ import {
   FieldDescriptorProto_Type as Kind,
   FieldDescriptorProto_Label as Label,
 } from '@bufbuild/protobuf/wkt'
-import { isObject, type JsonObject } from '../../transcripts/json.ts'
+import { isObject } from '../../platform/is-object.ts'
+import type { JsonObject } from '../../transcripts/json.ts'
 
 /**
  * OTLP traces in protobuf: of `opentelemetry/proto/trace/v1` what conversations are made of, named as its JSON names it.

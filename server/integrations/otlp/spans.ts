@@ -1,7 +1,8 @@
 import { ApiError } from '../../platform/errors.ts'
+import { isObject } from '../../platform/is-object.ts'
 import { Unreadable } from '../../transcripts/draft.ts'
 import { attributesOf, type Span, spanOf } from '../../transcripts/formats/otel-spans.ts'
-import { idOf, instantOfMs, isObject, type JsonObject, objectOf } from '../../transcripts/json.ts'
+import { idOf, instantOfMs, type JsonObject, objectOf } from '../../transcripts/json.ts'
 import { redact } from '../../transcripts/redaction.ts'
 import { holdsUnsoundText } from '../payload.ts'
 

@@ -1,7 +1,6 @@
-/** What bounds the sync of one integration. */
+import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts'
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
+/** What bounds the sync of one integration. */
 
 /** Listed once more each time: providers list some calls late. */
 export const overlapMs = hourMs
@@ -27,8 +26,6 @@ export const mostGaps = 10_000
 export const mostTroubles = 5
 /** How often in a row a run comes again because the provider is busy. */
 export const mostWaits = 20
-
-const dayMs = 24 * hourMs
 
 export const retryGapMs = (attempts: number): number => Math.min(dayMs, 15 * minuteMs * 2 ** Math.min(attempts, 10))
 

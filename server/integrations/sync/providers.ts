@@ -1,9 +1,9 @@
+import { isObject } from '../../platform/is-object.ts'
 import {
   at,
   idOf,
   instantOf,
   instantOfMs,
-  isObject,
   type JsonObject,
   numberOf,
   objectOf,

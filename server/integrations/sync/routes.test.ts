@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { makeProvider } from '../../../test/support/integrations/signed-webhooks.ts'
+import { dayMs } from '../../platform/durations.ts'
 import { syncCalls } from './jobs.ts'
 
 const server = await testServer()
 const { call, clock, deps } = server
-const dayMs = 24 * 60 * 60 * 1_000
 
 let key: string
 let path: string

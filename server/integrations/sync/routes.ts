@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { recordAudit } from '../../platform/audit/record.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { dayMs } from '../../platform/durations.ts'
 import { ApiError, invalid, notFound } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, Empty, IdParams, NoBody, NoQuery, Page, PageQuery } from '../../platform/http/schemas.ts'
@@ -18,7 +19,6 @@ import { Sync, SyncGap, SyncGapQuery, SyncPut, SyncRun } from './schema.ts'
 import { findShownSyncs } from './shown.ts'
 
 const tags = ['Integrations']
-const dayMs = 24 * 60 * 60 * 1_000
 
 export const integrationSyncs = (app: App, deps: Deps): void => {
   const { db, clock, secrets, config } = deps

@@ -1,6 +1,7 @@
 import { ApiError } from '../../platform/errors.ts'
+import { isObject } from '../../platform/is-object.ts'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
-import { at, isObject, type JsonObject, textOf } from '../../transcripts/json.ts'
+import { at, type JsonObject, textOf } from '../../transcripts/json.ts'
 import { isUnfinished } from '../../transcripts/provider-calls/twilio.ts'
 
 /** Fetches a transcript of Twilio Conversational Intelligence with all that belongs to it. */

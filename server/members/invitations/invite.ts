@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { weekMs } from '../../platform/durations.ts'
 import { hashKey } from '../../platform/identity/keys.ts'
 import { newId } from '../../platform/ids.ts'
 import { replaceInvitation } from './queries.ts'
-
-const weekMs = 7 * 24 * 60 * 60 * 1_000
 
 /** 16 bytes that name the organization, then 24 random ones, in base64url. */
 const organizationBytes = 16

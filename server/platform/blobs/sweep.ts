@@ -1,5 +1,6 @@
 import type { Db, OrgId } from '../db/database.ts'
 import { readClaimedStorage, readInstanceId, writeClaimedStorage } from '../db/instance.ts'
+import { dayMs } from '../durations.ts'
 import { ApiError } from '../errors.ts'
 import type { Job } from '../jobs/define-job.ts'
 import { defineSweep, type SweepDeps, type SweepPayload, trustedTime } from '../jobs/define-sweep.ts'
@@ -8,7 +9,6 @@ import type { Log } from '../log.ts'
 import type { Blobs } from './blobs.ts'
 import { claimStore, hasClaimed } from './owner.ts'
 
-const dayMs = 86_400_000
 const batchSize = 500
 
 type Owned = { db: Db; blobs: Blobs; log: Log }

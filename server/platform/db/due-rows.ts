@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { dayMs } from '../durations.ts'
 import { placement } from './citus/placement.ts'
 import type { Db, OrgId } from './database.ts'
 
@@ -46,7 +47,5 @@ export const dueRows = ({ table, isDue, change }: Definition): DueRows => ({
     return rows.length
   },
 })
-
-const dayMs = 24 * 60 * 60 * 1_000
 
 export const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * dayMs)

@@ -6,11 +6,11 @@ import { openMailServer } from '../../../test/support/mail-server.ts'
 import type { ServiceDeps } from '../../deps.ts'
 import { loadConfig } from '../config.ts'
 import type { OrgId } from '../db/database.ts'
+import { dayMs } from '../durations.ts'
 import { deliverMail, sweepMails } from './jobs.ts'
 import { type Mail, sendMail } from './mail.ts'
 
 const server = await testServer({ EARSHOT_BASE_URL: 'https://ears.example.com' })
-const dayMs = 24 * 60 * 60 * 1_000
 
 let org: OrgId
 beforeEach(async () => {

@@ -2,14 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { makeBucket, makeKey } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 import { openReviewing } from '../../../test/support/reviews.ts'
+import { minuteMs } from '../../platform/durations.ts'
 import { jobList } from '../../worker.ts'
 import { lapseReviews } from '../lifecycle.ts'
 
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
 const { call, clock } = server
 const { db, jobs } = server.deps
-
-const minuteMs = 60_000
 
 const reviewing = await openReviewing(server)
 const { makeReviewer } = reviewing

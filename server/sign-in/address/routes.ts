@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { recordAudit } from '../../platform/audit/record.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { hourMs } from '../../platform/durations.ts'
 import { ApiError, invalid } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { checkOrigin } from '../../platform/http/origin.ts'
@@ -21,7 +22,6 @@ import { isPlaceholder } from './placeholder.ts'
 import { deleteOpenLinksAllOrgs, getUserEmail, takeAddressChange, updateUserEmail } from './queries.ts'
 
 const tags = ['Sign-in']
-const hourMs = 3_600_000
 /** Longer than a mail takes to enqueue, so that the time of an answer tells nothing. */
 const leastMs = 250
 

@@ -5,6 +5,7 @@ import { acceptance, cookieOf, elsewhere, makeOrganization, makePerson, password
 import { testServer } from '../../../test/server.ts'
 import { invitationUrl, inviteMember } from '../../members/invitations/invite.ts'
 import type { OrgId } from '../../platform/db/database.ts'
+import { dayMs } from '../../platform/durations.ts'
 import { sweepSessions } from '../jobs.ts'
 
 const server = await testServer({ EARSHOT_TRUST_PROXY: '1' })
@@ -23,8 +24,6 @@ const signIn = (email: string, given: string, cookie?: string) =>
     headers: { ...elsewhere(), ...(cookie && { cookie }) },
     body: { email, password: given },
   })
-
-const dayMs = 24 * 60 * 60 * 1_000
 
 /** Sixty guesses at once, each from another address. */
 const guess = async (email: string) => {

@@ -4,6 +4,7 @@ import { mailInvitation } from '../../members/invitations/mail-invitation.ts'
 import { lockMember } from '../../members/queries.ts'
 import { recordAudit } from '../../platform/audit/record.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { hourMs } from '../../platform/durations.ts'
 import { ApiError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { checkOrigin } from '../../platform/http/origin.ts'
@@ -11,7 +12,6 @@ import { limitByAddress } from '../../platform/http/rate-limit.ts'
 import { answers, Closed, Email, Empty, NoQuery } from '../../platform/http/schemas.ts'
 import { findJoinedByEmailAllOrgs, findLinkMadeAt } from '../queries.ts'
 
-const hourMs = 3_600_000
 /** Nobody's mailbox is filled by somebody who only knows its address. */
 const pauseMs = 5 * 60_000
 /** It takes as long for an address that nobody has. */

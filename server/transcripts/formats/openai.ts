@@ -1,6 +1,7 @@
+import { isObject } from '../../platform/is-object.ts'
 import { textOfContent } from '../content.ts'
 import type { Draft, Reader } from '../draft.ts'
-import { booleanOf, entriesOf, idOf, isObject, type JsonObject, listAt, objectOf, someEntry, textOf } from '../json.ts'
+import { booleanOf, entriesOf, idOf, type JsonObject, listAt, objectOf, someEntry, textOf } from '../json.ts'
 import { type SpokenEntry, spokenEntries } from '../roles.ts'
 
 /** OpenAI chat messages, the form that most text agents keep, also with tools used in the parts of a message. No times. */

@@ -1,4 +1,5 @@
-import { idOf, isObject, type JsonObject, nestedJson, objectOf, textOf } from '../json.ts'
+import { isObject } from '../../platform/is-object.ts'
+import { idOf, type JsonObject, nestedJson, objectOf, textOf } from '../json.ts'
 
 /**
  * Spans of OpenInference and of the AI SDK, rewritten as those of the GenAI conventions. What the GenAI conventions

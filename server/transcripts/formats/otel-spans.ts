@@ -1,4 +1,5 @@
-import { entriesOf, idOf, isObject, type JsonObject, numberOf, objectOf, textOf } from '../json.ts'
+import { isObject } from '../../platform/is-object.ts'
+import { entriesOf, idOf, type JsonObject, numberOf, objectOf, textOf } from '../json.ts'
 
 /** Spans of OTLP in JSON, their attributes as plain values. */
 

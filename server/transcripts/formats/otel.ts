@@ -1,5 +1,6 @@
+import { isObject } from '../../platform/is-object.ts'
 import { type Draft, type Hints, type Reader, Unreadable } from '../draft.ts'
-import { at, idOf, isObject, type JsonObject, listAt, secondsToMs, someEntry, textOf } from '../json.ts'
+import { at, idOf, type JsonObject, listAt, secondsToMs, someEntry, textOf } from '../json.ts'
 import { asGenAi } from './otel-conventions.ts'
 import { conversation } from './otel-history.ts'
 import { draftsOfMessages, instructionsOf } from './otel-messages.ts'

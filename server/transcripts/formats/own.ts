@@ -1,5 +1,6 @@
+import { isObject } from '../../platform/is-object.ts'
 import { type Draft, type Reader, Unreadable } from '../draft.ts'
-import { entriesOf, isObject, type JsonObject, listAt, someEntry } from '../json.ts'
+import { entriesOf, type JsonObject, listAt, someEntry } from '../json.ts'
 import { knownRole } from '../roles.ts'
 import { type Turn, turnKinds, turnRoles } from '../turn.ts'
 

@@ -1,5 +1,6 @@
+import { isObject } from '../../platform/is-object.ts'
 import type { Draft, Reader } from '../draft.ts'
-import { at, entriesOf, idOf, isObject, type JsonObject, listAt, secondsToMs, someEntry, textOf } from '../json.ts'
+import { at, entriesOf, idOf, type JsonObject, listAt, secondsToMs, someEntry, textOf } from '../json.ts'
 import { roleOf } from '../roles.ts'
 import type { TurnRole } from '../turn.ts'
 

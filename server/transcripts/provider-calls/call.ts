@@ -1,4 +1,5 @@
-import { booleanOf, isDeeperThan, isObject, type JsonObject, numberOf, textOf } from '../json.ts'
+import { isObject } from '../../platform/is-object.ts'
+import { booleanOf, isDeeperThan, type JsonObject, numberOf, textOf } from '../json.ts'
 
 /** What a provider tells of a finished conversation, in our words. What it does not tell is null. */
 

@@ -1,4 +1,5 @@
-import { at, idOf, instantOfMs, isObject, type JsonObject, numberOf, objectOf, secondsToMs, textOf } from '../json.ts'
+import { isObject } from '../../platform/is-object.ts'
+import { at, idOf, instantOfMs, type JsonObject, numberOf, objectOf, secondsToMs, textOf } from '../json.ts'
 import type { Metric, ProviderCall } from './call.ts'
 import { bounded, type CallReading, directionOf, durationOf, metricsOf, transcriptOf } from './call.ts'
 

@@ -1,15 +1,5 @@
-import {
-  at,
-  idOf,
-  instantOf,
-  instantOfMs,
-  isObject,
-  type JsonObject,
-  listAt,
-  objectOf,
-  secondsToMs,
-  textOf,
-} from '../json.ts'
+import { isObject } from '../../platform/is-object.ts'
+import { at, idOf, instantOf, instantOfMs, type JsonObject, listAt, objectOf, secondsToMs, textOf } from '../json.ts'
 import { bounded, type CallReading, firstAddress } from './call.ts'
 
 /**

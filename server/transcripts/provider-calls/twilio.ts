@@ -1,4 +1,5 @@
-import { at, idOf, instantOf, isObject, type JsonObject, listAt, numberOf, objectOf, textOf } from '../json.ts'
+import { isObject } from '../../platform/is-object.ts'
+import { at, idOf, instantOf, type JsonObject, listAt, numberOf, objectOf, textOf } from '../json.ts'
 import { roleOf } from '../roles.ts'
 import type { Metric } from './call.ts'
 import { bounded, type CallReading, durationOf, firstAddress, metricsOf } from './call.ts'

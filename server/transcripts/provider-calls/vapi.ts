@@ -1,4 +1,5 @@
-import { at, idOf, instantOf, instantOfMs, isObject, type JsonObject, numberOf, objectOf, textOf } from '../json.ts'
+import { isObject } from '../../platform/is-object.ts'
+import { at, idOf, instantOf, instantOfMs, type JsonObject, numberOf, objectOf, textOf } from '../json.ts'
 import type { Metric, ProviderCall } from './call.ts'
 import { bounded, type CallReading, durationOf, firstAddress, metricsOf, transcriptOf } from './call.ts'
 

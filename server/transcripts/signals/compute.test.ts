@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sample } from '../../../test/samples/ingest/sample.ts'
+import { computeSignals } from '../../../test/support/signals.ts'
 import { type Said, tool, turnsOf } from '../../../test/support/turns.ts'
 import { strict } from '../../platform/json-schema.ts'
 import { readTranscript } from '../read.ts'
 import type { Turn } from '../turn.ts'
-import { computeSignals } from './compute.ts'
 import { Signals } from './signals.ts'
 
 const agent = (startMs: number | null, endMs: number | null, rest: Partial<Turn> = {}): Said => ({

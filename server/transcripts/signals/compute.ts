@@ -126,6 +126,3 @@ export const signalsOf = ({ sound, ...signals }: Measured, durationMs?: number |
     deadAirShare: endMs === 0 ? null : round((endMs - spokenMs) / endMs, 4),
   }
 }
-
-export const computeSignals = (turns: Turn[], durationMs?: number | null): Signals =>
-  signalsOf(measure(turns), durationMs)

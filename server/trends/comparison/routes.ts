@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { Deps } from '../../platform/deps.ts'
+import { dayMs } from '../../platform/durations.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, Choice, Closed, Id, Nullable, Timestamp, TimestampInput } from '../../platform/http/schemas.ts'
@@ -7,7 +8,6 @@ import { share } from '../../statistics/agreement.ts'
 import { newcombe } from '../../statistics/proportions.ts'
 import { countTwoPeriods, listExamples } from './queries.ts'
 
-const dayMs = 24 * 60 * 60_000
 const longestDays = 92
 const mostMonitors = 200
 const alpha = 0.05

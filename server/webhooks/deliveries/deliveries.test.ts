@@ -4,14 +4,11 @@ import { makeActiveWebhookEndpoint, makeOrganization } from '../../../test/make.
 import { testServer } from '../../../test/server.ts'
 import { openReceiver, verify } from '../../../test/support/webhooks/receiver.ts'
 import { runDue } from '../../../test/support/webhooks/run-due.ts'
+import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts'
 import { deliver, sweepWebhooks } from './jobs.ts'
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.1/32' })
 const { call, clock, deps } = server
-
-const minuteMs = 60 * 1_000
-const hourMs = 60 * minuteMs
-const dayMs = 24 * hourMs
 
 let key: string
 beforeEach(async () => {

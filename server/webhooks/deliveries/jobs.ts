@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { getOrganization } from '../../organizations/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
+import { dayMs } from '../../platform/durations.ts'
 import { defineCleanup } from '../../platform/jobs/define-cleanup.ts'
 import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
 import { type EventType, featureOf } from '../events.ts'
@@ -16,7 +17,6 @@ import { signedHeaders } from './sign.ts'
 type Delivery = NonNullable<Awaited<ReturnType<typeof findDelivery>>>
 type Endpoint = NonNullable<Awaited<ReturnType<typeof findSealedEndpoint>>>
 
-const dayMs = 24 * 60 * 60 * 1_000
 const failingLimitMs = 5 * dayMs
 
 /** Why nothing may be sent now, asked before each attempt. */

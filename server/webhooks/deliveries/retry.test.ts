@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
+import { hourMs } from '../../platform/durations.ts'
 import { retryDelayMs, retryDelaysMs } from './retry.ts'
-
-const hourMs = 60 * 60 * 1_000
 
 test('eleven attempts in about a day, each delay within a tenth of its own', () => {
   expect(retryDelaysMs).toHaveLength(10)

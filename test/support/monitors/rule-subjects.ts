@@ -1,8 +1,8 @@
 import { type Evidence, outcomes } from '../../../server/monitors/rules/outcome.ts'
 import type { RuleAnswers, RuleSubject, Rules } from '../../../server/monitors/rules/rules.ts'
 import { readTranscript } from '../../../server/transcripts/read.ts'
-import { computeSignals } from '../../../server/transcripts/signals/compute.ts'
 import { noSignals } from '../../../server/transcripts/signals/signals.ts'
+import { computeSignals } from '../signals.ts'
 
 /** Small conversations for tests, as the database would give them. */
 

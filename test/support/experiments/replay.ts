@@ -1,8 +1,17 @@
 // An experiment observed one conversation after another: for time lines and simulations, which look again and again.
 
-import { type Arms, estimateArms } from './arm.ts'
-import type { Design } from './design.ts'
-import { type Arm, addUnit, holdMore, noSums, noUnit, type Sums, subtractUnit, type Unit } from './sums.ts'
+import { type Arms, estimateArms } from '../../../server/statistics/arm.ts'
+import type { Design } from '../../../server/statistics/design.ts'
+import {
+  type Arm,
+  addUnit,
+  holdMore,
+  noSums,
+  noUnit,
+  type Sums,
+  subtractUnit,
+  type Unit,
+} from '../../../server/statistics/sums.ts'
 
 export type Observation = {
   /** Null: the conversation is a unit of its own. */
