@@ -37,6 +37,16 @@ const shellOf = (path: string): string => {
   return `<div class="shell" aria-hidden="true"><div class="shell-rail"></div><div class="shell-title">${title}</div></div>`
 }
 
+/** Lists that a page shows first, as its queries ask for them, by its path: what everybody may read. */
+const firstLists: Record<string, string[]> = {
+  '/': [
+    '/v1/monitors?enabled=true&limit=24',
+    '/v1/findings?status=open%2Cacknowledged&limit=200',
+    '/v1/experiments?status=running&limit=10',
+    '/v1/buckets?limit=200',
+  ],
+}
+
 const shellMarker = '<!-- shell -->'
 
 export const consolePages = (routes: string): Plugin => ({
@@ -57,7 +67,12 @@ export const consolePages = (routes: string): Plugin => ({
           .map((fileName) => `<link rel="modulepreload" crossorigin href="/console/${fileName}">`)
         // Pages before signing in do not ask who is signed in, and have no frame.
         const isInside = !module.includes('/sign-in/')
-        if (isInside) links.push('<link rel="preload" as="fetch" crossorigin href="/v1/me">')
+        const answers = isInside ? ['/v1/me', ...(firstLists[path] ?? [])] : []
+        links.push(
+          ...answers.map(
+            (href) => `<link rel="preload" as="fetch" crossorigin href="${href.replaceAll('&', '&amp;')}">`,
+          ),
+        )
         this.emitFile({
           type: 'asset',
           fileName: `pages${path === '/' ? '/index' : path}.html`,

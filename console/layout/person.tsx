@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ChevronsUpDown } from 'lucide-react'
+import { useState } from 'react'
 import { answer, api } from '../api/client.ts'
 import { asFault } from '../api/fault.ts'
 import { queryClient } from '../api/queries.ts'
@@ -16,9 +17,13 @@ const nextTheme: Record<Theme, Theme> = { system: 'light', light: 'dark', dark: 
 export const Person = ({ folded }: { folded: boolean }) => {
   const { member, organization } = useMe()
   const navigate = useNavigate()
+  // Only the menu shows them, so they wait until somebody is about to open it.
+  const [isNear, setIsNear] = useState(false)
+  const comeNear = () => setIsNear(true)
   const joined = useQuery({
     queryKey: ['organizations'],
     queryFn: ({ signal }) => answer(api.GET('/auth/organizations', { signal })),
+    enabled: isNear,
   })
   const others = (joined.data?.data ?? []).filter(({ id, suspended }) => id !== organization.id && !suspended)
   const switchTo = async (organizationId: string) => {
@@ -38,7 +43,8 @@ export const Person = ({ folded }: { folded: boolean }) => {
   }
   const theme = readTheme()
   return (
-    <div className={styles.person}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: only sees that somebody comes to the button or the menu within
+    <div className={styles.person} onPointerEnter={comeNear} onFocus={comeNear}>
       <Menu
         trigger={
           <button
