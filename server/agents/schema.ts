@@ -6,7 +6,7 @@ const AgentName = { ...Name, examples: ['Leo, billing'] }
 const ExternalId = Type.String({
   minLength: 1,
   maxLength: 255,
-  description: 'The sender’s own id.',
+  description: 'Your own ID.',
   examples: ['agent_5e0b3c9d1f'],
 })
 
@@ -19,8 +19,8 @@ export const Agent = Closed(
     name: AgentName,
     channel: Choice(agentChannels),
     companyId: Nullable(Id),
-    groupIds: Type.Array(Id, { description: 'The agent groups that it is in.' }),
-    currentVersionId: { ...Nullable(Id), description: 'The version made last.' },
+    groupIds: Type.Array(Id, { description: 'The agent’s groups.' }),
+    currentVersionId: { ...Nullable(Id), description: 'The newest version.' },
     archivedAt: Nullable(Timestamp),
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -44,7 +44,7 @@ export const AgentUpdate = Closed(
     name: Type.Optional(AgentName),
     companyId: Type.Optional(Nullable(Id)),
     groupIds: Type.Optional(GroupIds),
-    archived: Type.Optional(Type.Boolean({ description: 'False brings an archived agent back.' })),
+    archived: Type.Optional(Type.Boolean({ description: 'False unarchives the agent.' })),
   },
   { minProperties: 1 },
 )
@@ -55,7 +55,9 @@ export const AgentQuery = Closed({
   groupId: Type.Optional(Id),
   channel: Type.Optional(Choice(agentChannels)),
   externalId: Type.Optional(ExternalId),
-  archived: Type.Optional(Type.Boolean({ description: 'True lists the archived ones alone; left out, the others.' })),
+  archived: Type.Optional(
+    Type.Boolean({ description: 'True lists only archived agents. By default, they are omitted.' }),
+  ),
 })
 
 const Label = Type.String({ minLength: 1, maxLength: 255, examples: ['production-12'] })
@@ -67,7 +69,7 @@ const Config = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   additionalProperties: true,
   maxProperties: 1_000,
-  description: 'Whatever else makes the version what it is: model, voice, tools.',
+  description: 'Everything else that defines the version, such as model, voice, and tools.',
   examples: [{ model: 'large', temperature: 0.2 }],
 })
 
@@ -75,7 +77,7 @@ export const AgentVersion = Closed(
   {
     id: Id,
     agentId: Id,
-    number: Type.Integer({ minimum: 1, description: 'Counted from 1 for each agent.' }),
+    number: Type.Integer({ minimum: 1, description: 'Numbered per agent, starting at 1.' }),
     label: Nullable(Label),
     systemPrompt: SystemPrompt,
     config: Config,

@@ -82,11 +82,11 @@ export const monitorAgreement = (app: App, { db, replica }: Deps): void => {
       schema: {
         tags: ['Monitors'],
         operationId: 'listMonitorAgreement',
-        summary: 'How the results of a monitor agree with what people judged, by version, the newest first',
+        summary: 'Get a monitor’s agreement with reviewers',
         description:
-          'Judgments of completed reviews, each compared with the result of the version that it was made of. Two people ' +
-          'who judged the same conversation count twice, one who judged it again counts once; where somebody decided ' +
-          'between people, the decision counts in their place.',
+          'Compares each version, newest first, with the judgments of completed reviews. If two people judged a ' +
+          'conversation, both count. If one person judged it twice, the latest counts. An adjudication replaces ' +
+          'the judgments it decides.',
         params: IdParams,
         querystring: AgreementQuery,
         response: answers({ 200: Page(VersionAgreement) }, 400, 401, 403, 404),

@@ -14,22 +14,22 @@ const Estimated = (description: string, minimum: number) => {
     properties: { value: number, low: number, high: number },
     required: ['value', 'low', 'high'],
     additionalProperties: false,
-    description: `${description} With its 95 % interval; null where nothing tells.`,
+    description: `${description} With its 95% interval, or null without enough data.`,
     examples: [{ value: 0.8, low: 0.55, high: 0.93 }],
   })
 }
 
 const Figure = { minimum: -1, maximum: 1 }
-const Bound = Nullable(Type.Number({ ...Figure, description: 'Of its 95 % interval; null where few tell anything.' }))
+const Bound = Nullable(Type.Number({ ...Figure, description: 'End of its 95% interval. Null without enough data.' }))
 
 const Overall = (description: string, counts: Record<string, ReturnType<typeof Count>>) =>
   Nullable(Closed({ value: Type.Number(Figure), low: Bound, high: Bound, ...counts }, { description }))
 
-const Conversations = Count('That it stands on.')
+const Conversations = Count('The number it is based on.')
 
 const BetweenPeople = Closed(
   {
-    conversations: Count('That two people or more could judge.'),
+    conversations: Count('That at least two people judged.'),
     pairs: Type.Array(
       Closed({
         reviewerUserIds: Type.Array(Id, {
@@ -37,44 +37,47 @@ const BetweenPeople = Closed(
           maxItems: 2,
           examples: [['0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f', '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e60']],
         }),
-        conversations: Count('That both judged.'),
-        agreement: Estimated('The share on which both say the same.', 0),
-        kappa: Estimated('Cohen’s kappa of the two.', -1),
+        conversations: Count('That both people judged.'),
+        agreement: Estimated('The share of equal answers.', 0),
+        kappa: Estimated('Cohen’s kappa for the two people.', -1),
       }),
-      { description: 'The 50 with the most conversations in common.' },
+      { description: 'The 50 pairs with the most conversations in common.' },
     ),
     fleissKappa: Overall(
-      'Of the conversations that as many people judged as most were; null where nothing tells. 0 is chance, 1 is all.',
-      { conversations: Conversations, people: Count('Who judged each; not always the same ones.') },
+      'Covers conversations judged by the most common number of people. 0 is chance, 1 is full agreement. Null without enough data.',
+      {
+        conversations: Conversations,
+        people: Count('The number of people who judged each conversation, who can differ.'),
+      },
     ),
     krippendorffsAlpha: Overall(
-      'Of all conversations that two people or more judged; null where nothing tells. 0 is chance, 1 is all.',
-      { conversations: Conversations, judgments: Count('That it stands on.') },
+      'Covers all conversations judged by at least two people. 0 is chance, 1 is full agreement. Null without enough data.',
+      { conversations: Conversations, judgments: Count('The number it is based on.') },
     ),
   },
   {
-    description: 'How people agree with each other. Of each person the last judgment; decisions between others apart.',
+    description: 'Agreement between reviewers, from each person’s latest judgment, without adjudications.',
   },
 )
 
 export const VersionAgreement = Closed(
   {
     version: Version,
-    judgments: Count('Judgments of people in completed reviews, without those that another took the place of.'),
-    unsure: Count('Of these: people could not tell. In none of the figures.'),
-    unscored: Count('People could tell and the monitor could not. In none of the figures.'),
-    failed: Count('The evaluation had failed. In none of the figures.'),
-    missing: Count('The monitor has no result. In none of the figures.'),
+    judgments: Count('Human judgments in completed reviews, without replaced ones.'),
+    unsure: Count('The reviewer could not decide. Excluded from the figures.'),
+    unscored: Count('The reviewer decided and the monitor did not. Excluded from the figures.'),
+    failed: Count('The evaluation failed. Excluded from the figures.'),
+    missing: Count('The monitor has no result. Excluded from the figures.'),
     matrix: Closed({
       truePositives: Count('Both say affected.'),
-      falsePositives: Count('The monitor alone says affected.'),
-      falseNegatives: Count('People alone say affected.'),
+      falsePositives: Count('Only the monitor says affected.'),
+      falseNegatives: Count('Only the reviewer says affected.'),
       trueNegatives: Count('Neither says affected.'),
     }),
-    precision: Estimated('Of what the monitor calls affected, the share that people do too.', 0),
-    recall: Estimated('Of what people call affected, the share that the monitor does too.', 0),
-    agreement: Estimated('The share on which both say the same.', 0),
-    kappa: Estimated('Cohen’s kappa: agreement beyond that of chance, 0 for none, 1 for all of it.', -1),
+    precision: Estimated('The share of the monitor’s affected results that reviewers confirm.', 0),
+    recall: Estimated('The share of conversations that reviewers mark as affected that the monitor finds.', 0),
+    agreement: Estimated('The share of equal answers.', 0),
+    kappa: Estimated('Cohen’s kappa: agreement beyond chance, from 0 (none) to 1 (full).', -1),
     betweenPeople: BetweenPeople,
   },
   { title: 'MonitorAgreement' },
@@ -82,7 +85,7 @@ export const VersionAgreement = Closed(
 
 export const AgreementQuery = Closed({
   ...PageQuery.properties,
-  since: Type.Optional({ ...TimestampInput, description: 'Of calls that started at this instant or later.' }),
-  until: Type.Optional({ ...TimestampInput, description: 'Of calls that started before this instant.' }),
-  version: Type.Optional({ ...Version, description: 'Of this version of the monitor alone.' }),
+  since: Type.Optional({ ...TimestampInput, description: 'Calls that started at or after this time.' }),
+  until: Type.Optional({ ...TimestampInput, description: 'Calls that started before this time.' }),
+  version: Type.Optional({ ...Version, description: 'Only this version of the monitor.' }),
 })

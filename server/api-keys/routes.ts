@@ -21,8 +21,8 @@ export const apiKeys = (app: App, { db, identity, clock }: Deps): void => {
       schema: {
         tags,
         operationId: 'listApiKeys',
-        summary: 'List the keys, newest first, revoked ones included',
-        description: 'Shows the prefix of each key. A whole key is shown only when it is created.',
+        summary: 'List API keys',
+        description: 'Newest first, including revoked keys. Shows only each key’s prefix.',
         querystring: PageQuery,
         response: answers({ 200: Page(ApiKey) }, 401, 403),
       },
@@ -43,8 +43,8 @@ export const apiKeys = (app: App, { db, identity, clock }: Deps): void => {
       schema: {
         tags,
         operationId: 'createApiKey',
-        summary: 'Make a key that acts for you',
-        description: 'The answer is the only one that shows the key. Its role cannot be higher than yours.',
+        summary: 'Create an API key',
+        description: 'The key acts as you and its role cannot exceed yours. It is shown only in this response.',
         querystring: NoQuery,
         body: ApiKeyCreate,
         response: answers({ 201: CreatedApiKey }, 400, 401, 403),
@@ -70,9 +70,8 @@ export const apiKeys = (app: App, { db, identity, clock }: Deps): void => {
       schema: {
         tags,
         operationId: 'revokeApiKey',
-        summary: 'Revoke a key',
-        description:
-          'Programs that use the key get 401 from now on. Only an owner can revoke a key with the role owner.',
+        summary: 'Revoke an API key',
+        description: 'Requests with the key get 401 from now on. Only an owner can revoke an owner’s key.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404),
@@ -97,8 +96,8 @@ export const apiKeys = (app: App, { db, identity, clock }: Deps): void => {
       schema: {
         tags: ['Organizations'],
         operationId: 'provisionApiKey',
-        summary: 'Make a key that acts for the owner of an organization',
-        description: 'The answer is the only one that shows the key.',
+        summary: 'Create an API key for an organization’s owner',
+        description: 'The key is shown only in this response.',
         params: IdParams,
         querystring: NoQuery,
         body: ApiKeyCreate,

@@ -12,8 +12,8 @@ export const auditEvents = (app: App, { db }: Deps): void => {
       schema: {
         tags: ['Audit Events'],
         operationId: 'listAuditEvents',
-        summary: 'List who did what, newest first',
-        description: 'Every event names the actor, the action, its targets and the request ID.',
+        summary: 'List audit events',
+        description: 'Newest first. Each event has the actor, action, targets, and request ID.',
         querystring: PageQuery,
         response: answers({ 200: Page(AuditEvent) }, 401, 403),
       },

@@ -6,21 +6,21 @@ const BucketName = { ...Name, examples: ['Refunds of this week'] }
 
 const BucketTypeChoice = Choice(['static', 'dynamic', 'sampled'], {
   description:
-    '`static` holds what is put in by hand, `dynamic` also what its filters select as it arrives, `sampled` a fair ' +
-    'sample of that and nothing by hand.',
+    '`static` contains conversations you add. `dynamic` also contains conversations that match its ' +
+    'filters when they arrive. `sampled` contains a random sample of those, and you cannot add others.',
 })
 
 const Share = Type.Number({
   exclusiveMinimum: 0,
   maximum: 100,
-  description: 'Of a sampled bucket: this percentage of what the filters select, each as it arrives.',
+  description: 'For a sampled bucket: the percentage of matching conversations to add as they arrive.',
   examples: [5],
 })
 
 const PerWeek = Type.Integer({
   minimum: 1,
   maximum: 10_000,
-  description: 'Of a sampled bucket: so many of each ISO week of calls, in UTC, drawn on the Monday after it.',
+  description: 'For a sampled bucket: the number of calls to add per ISO week (UTC), drawn on the following Monday.',
   examples: [50],
 })
 
@@ -28,25 +28,26 @@ const settings = {
   reviewerUserIds: Type.Array(Id, {
     maxItems: 200,
     uniqueItems: true,
-    description: 'Who may claim: members who may write. Everyone who may write where nobody is named.',
+    description: 'The members who can claim reviews. If empty, everyone with write access.',
   }),
   reviewsPerConversation: Type.Integer({
     minimum: 1,
     maximum: 5,
-    description: 'By so many different people. Of conversations that are put in from now on.',
+    description:
+      'The number of different people who review each conversation. Applies to conversations added from now on.',
   }),
   monitorIds: Type.Array(Id, {
     maxItems: 20,
     uniqueItems: true,
-    description: 'A completed review judges those of these monitors that have a result of the conversation.',
+    description: 'The monitors that a completed review must judge if they have a result.',
   }),
   blind: Type.Boolean({
-    description: 'Whether a reviewer is shown others’ answers and the monitors’ results only after giving an own one.',
+    description: 'Whether other reviews and monitor results are hidden until the reviewer has submitted an answer.',
   }),
   noteOnDisagreement: Type.Boolean({
     description:
-      'Whether a judgment that differs from what the monitor found needs a comment, or the review notes. Where the ' +
-      'bucket is blind each judgment does, because to ask for it would tell what the monitor found.',
+      'Whether a judgment that differs from the monitor needs a comment, or the review notes. In a blind ' +
+      'bucket, every judgment needs one, because asking only about differences would reveal the result.',
   }),
 }
 
@@ -63,7 +64,7 @@ export const Bucket = Closed(
   {
     id: Id,
     organizationId: Id,
-    agentId: Type.Optional({ ...Id, description: 'The filters select conversations of this agent alone.' }),
+    agentId: Type.Optional({ ...Id, description: 'Limits the filters to this agent’s conversations.' }),
     name: BucketName,
     type: BucketTypeChoice,
     filters: Filter,

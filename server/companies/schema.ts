@@ -4,7 +4,7 @@ import { Closed, Id, Name, Nullable, Timestamp } from '../platform/http/schemas.
 const LogoUrl = Type.String({
   minLength: 1,
   maxLength: 2_048,
-  description: 'Public https address of the logo; the viewer’s browser loads it.',
+  description: 'Public `https` URL of the logo, loaded by the viewer’s browser.',
   examples: ['https://cdn.example.com/acme.png'],
 })
 

@@ -28,9 +28,9 @@ export const conversations = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'createConversation',
-        summary: 'Take in a conversation, or complete the one that has this externalId',
+        summary: 'Create or update a conversation',
         description:
-          'Answers 201 for a new conversation and 200 for one that already exists. Sending the same `externalId` again is safe.',
+          'Returns 201 for a new conversation, or 200 after updating the one with the same `externalId`. Sending it again is safe.',
         querystring: NoQuery,
         body: ConversationCreate,
         response: answers({ 200: Conversation, 201: Conversation }, 400, 401, 403, 409),
@@ -66,11 +66,11 @@ export const conversations = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'createConversations',
-        summary: 'Take in many conversations, and say of each what became of it',
+        summary: 'Create or update conversations in bulk',
         description:
-          'As JSON, 1 to 1,000 conversations. As `application/x-ndjson`, one conversation a line and any number of ' +
-          'lines: they are stored as they arrive, 500 at a time, and the answer follows the last one. A batch whose ' +
-          'answer is lost may be sent again: conversations with an `externalId` are stored once.',
+          'Send 1 to 1,000 conversations as JSON, or any number as `application/x-ndjson`, one per line. Lines ' +
+          'are stored as they arrive, 500 at a time, and the response follows the last one. If the response ' +
+          'gets lost, send the batch again: conversations with an `externalId` are stored once.',
         querystring: NoQuery,
         body: {
           content: { 'application/json': { schema: BatchCreate }, 'application/x-ndjson': { schema: {} } },
@@ -98,7 +98,7 @@ export const conversations = (app: App, deps: Deps): void => {
         tags,
         operationId: 'getConversation',
         summary: 'Get a conversation',
-        description: 'The transcript and the recording have addresses of their own below it.',
+        description: 'The transcript and the recording have their own endpoints.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: Conversation }, 401, 404),
@@ -114,8 +114,8 @@ export const conversations = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'updateConversation',
-        summary: 'Change a conversation',
-        description: 'What is given takes the place of what is stored; null clears it. A transcript is read anew.',
+        summary: 'Update a conversation',
+        description: 'Sent fields replace the stored ones, and null clears them. A new transcript is processed again.',
         params: IdParams,
         querystring: NoQuery,
         body: ConversationUpdate,
@@ -136,8 +136,8 @@ export const conversations = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'getTranscript',
-        summary: 'Get the transcript of a conversation, as it was given and as turns',
-        description: '`content` is the transcript as you sent it; `turns` is what Earshot reads from it.',
+        summary: 'Get a conversation’s transcript',
+        description: '`content` is the transcript as you sent it. `turns` are the turns Earshot read from it.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: Transcript }, 401, 404),

@@ -12,7 +12,7 @@ const reviewStatuses = ['none', 'pending', 'in_progress', 'completed'] as const
 export const ExternalId = Type.String({
   minLength: 1,
   maxLength: 255,
-  description: 'The sender’s own id. It makes a second part of the same conversation complete the first.',
+  description: 'Your own ID. Sending it again updates the same conversation.',
   examples: ['call_8f2c1d'],
 })
 
@@ -29,7 +29,7 @@ const Metadata = Type.Unsafe<Record<string, unknown>>({
   additionalProperties: true,
   propertyNames: { maxLength: 120 },
   maxProperties: maxMetadataKeys,
-  description: 'Any JSON under at most 1,000 keys of at most 120 characters, 64 KiB in all.',
+  description: 'Any JSON with up to 1,000 keys of 120 characters, 64 KiB in total.',
   examples: [{ plan: 'gold', attempt: 2 }],
 })
 
@@ -37,11 +37,11 @@ const Recording = Type.Unsafe<{ status: 'pending' | 'stored' | 'failed'; failure
   type: ['object', 'null'],
   properties: {
     status: Choice(['pending', 'stored', 'failed']),
-    failure: { ...Nullable(Type.String()), description: 'Why it could not be fetched.' },
+    failure: { ...Nullable(Type.String()), description: 'Why the download failed.' },
   },
   required: ['status', 'failure'],
   additionalProperties: false,
-  description: 'How the recording stands; null when there is none.',
+  description: 'The recording’s status, or null if there is none.',
   examples: [{ status: 'stored', failure: null }],
 })
 
@@ -71,7 +71,7 @@ export const Conversation = Closed(
 )
 
 const TranscriptInput = Type.Unknown({
-  description: 'The transcript in any known form; it is kept as it is given.',
+  description: 'The transcript in any supported format. The original is kept.',
   examples: [
     [
       { role: 'agent', text: 'Acme Dental, how can I help?', startMs: 0, endMs: 1_900 },
@@ -83,7 +83,7 @@ const TranscriptInput = Type.Unknown({
 const RecordingUrl = Type.String({
   maxLength: 2_048,
   pattern: '^https?://[^\\s]+$',
-  description: 'Where the recording is fetched from, once.',
+  description: 'The recording is downloaded from here once.',
   examples: ['https://recordings.example.com/8f2c1d.wav'],
 })
 
@@ -110,21 +110,21 @@ export const ConversationCreate = Closed(
     agent: Type.Optional(
       Closed(
         { externalId: ShortText, name: ShortText, channel: Choice(['voice', 'text']) },
-        { description: 'Finds the agent by its externalId, or makes it.' },
+        { description: 'Finds the agent by its `externalId`, or creates it.' },
       ),
     ),
     agentVersionId: Type.Optional(Id),
     agentVersionLabel: Type.Optional(ShortText),
     systemPrompt: Type.Optional(
-      Type.String({ maxLength: 1_000_000, description: 'Finds the agent’s version by its prompt, or makes it.' }),
+      Type.String({ maxLength: 1_000_000, description: 'Finds the agent’s version with this prompt, or creates it.' }),
     ),
-    companyId: optional({ ...Id, description: 'That of the agent when left out.' }),
+    companyId: optional({ ...Id, description: 'Default: the agent’s company.' }),
     channel: Choice(channels),
     direction: optional(Choice(directions)),
-    status: Type.Optional(Choice(statuses, { description: '`completed` when left out.' })),
+    status: Type.Optional(Choice(statuses, { description: 'Default: `completed`.' })),
     startedAt: TimestampInput,
     endedAt: optional(TimestampInput),
-    durationSeconds: optional({ ...DurationSeconds, description: 'From the times when left out.' }),
+    durationSeconds: optional({ ...DurationSeconds, description: 'Default: computed from the times.' }),
     endReason: optional(EndReason),
     customerId: optional(CustomerId),
     metadata: Type.Optional(Metadata),
@@ -146,20 +146,21 @@ export const ConversationUpdate = Closed(
     durationSeconds: optional(DurationSeconds),
     endReason: optional(EndReason),
     customerId: optional(CustomerId),
-    metadata: Type.Optional({ ...Metadata, description: 'Merged by key; a key that is null is taken out.' }),
+    metadata: Type.Optional({ ...Metadata, description: 'Merged by key. A null value removes the key.' }),
     transcript: Type.Optional(
       Type.Unsafe<unknown>({ ...TranscriptInput, type: ['array', 'object', 'string', 'number', 'boolean'], items: {} }),
     ),
     recordingUrl: Type.Optional({
       ...RecordingUrl,
-      description: 'Where the recording is fetched from, once. One that is stored stays until another is uploaded.',
+      description: 'The recording is downloaded from here once. A stored recording is kept until another is uploaded.',
     }),
   },
   { minProperties: 1, examples: [{ customerId: 'customer-4711', metadata: { plan: 'gold' } }] },
 )
 
 const BatchItem = Type.Unsafe<unknown>({
-  description: 'A conversation as `POST /v1/conversations` takes it. One that does not fit is rejected alone.',
+  description:
+    'A conversation as in `POST /v1/conversations`. An invalid one is rejected without affecting the others.',
 })
 
 export const BatchCreate = Closed(
@@ -191,10 +192,10 @@ export const Transcript = Closed(
     createdAt: Timestamp,
     recordingUrl: Type.Optional(Type.String({ examples: ['https://earshot.example.com/files/eyJrZXkiOiIw'] })),
     durationSeconds: Type.Optional(DurationSeconds),
-    content: Type.Unknown({ description: 'The transcript as it was given; null when there is none.' }),
+    content: Type.Unknown({ description: 'The original transcript. Null if there is none.' }),
     systemPrompt: Type.Optional(Type.String()),
-    turns: { ...Type.Array(Turn), description: 'What was read from the content.' },
-    unreadable: { ...Nullable(Type.String()), description: 'Why no turns could be read; null when they were.' },
+    turns: { ...Type.Array(Turn), description: 'The turns read from the content.' },
+    unreadable: { ...Nullable(Type.String()), description: 'Why the transcript could not be read. Null if it was.' },
   },
   { title: 'Transcript' },
 )

@@ -10,10 +10,13 @@ export const AssignmentUnit = Closed(
   {
     kind: Choice(['auto', 'metadata'], {
       description:
-        '`auto` is the customer where the conversation names one. `metadata` is what the metadata have under `key`. ' +
-        'Without either, the conversation is a unit by itself.',
+        '`auto` uses the customer. `metadata` uses the metadata value under `key`. A conversation without ' +
+        'either is its own unit.',
     }),
-    key: Type.Optional({ ...Condition.properties.key, description: 'Required for metadata, and only there.' }),
+    key: Type.Optional({
+      ...Condition.properties.key,
+      description: 'Required for `metadata`, and only allowed there.',
+    }),
   },
   { title: 'AssignmentUnit', examples: [{ kind: 'auto' }, { kind: 'metadata', key: 'household' }] },
 )

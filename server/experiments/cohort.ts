@@ -10,12 +10,15 @@ const fields = ['metadata', 'channel', 'direction', 'companyId'] as const
 
 export const CohortFilter = Closed(
   {
-    field: Choice(fields, { description: 'What of the conversation is looked at.' }),
+    field: Choice(fields, { description: 'The property to compare.' }),
     key: Type.Optional({
       ...Condition.properties.key,
-      description: 'Of the metadata; required there, and only there.',
+      description: 'Metadata key. Required for metadata, and only allowed there.',
     }),
-    op: { ...Condition.properties.op, description: '`eq` or `neq` but for metadata, which takes all of them.' },
+    op: {
+      ...Condition.properties.op,
+      description: 'Metadata supports every operator; other fields support `eq` and `neq`.',
+    },
     value: Type.Optional(Condition.properties.value),
   },
   {

@@ -49,16 +49,16 @@ const Difference = { estimate: Nullable(Figure), fixed: Fixed, anytime: Anytime 
 
 const ArmResult = Closed(
   {
-    conversations: { ...Whole, description: 'Those to which the outcome applies: the sum of the four next.' },
+    conversations: { ...Whole, description: 'Conversations the outcome applies to: the sum of the next four fields.' },
     observed: Whole,
     pending: { ...Whole, description: 'An evaluation is queued or running.' },
-    missing: { ...Whole, description: 'Never produced, or could not be scored.' },
+    missing: { ...Whole, description: 'No result, or it could not be scored.' },
     failed: Whole,
-    units: { ...Whole, description: 'With at least one observation.' },
+    units: { ...Whole, description: 'Units with at least one observation.' },
     sum: Figure,
-    mean: Nullable({ ...Figure, description: 'The share affected, or the mean score.' }),
+    mean: Nullable({ ...Figure, description: 'The affected rate, or the mean score.' }),
     standardDeviation: Nullable(Figure),
-    designEffect: { ...Figure, description: 'By how much units that come back widen the uncertainty.' },
+    designEffect: { ...Figure, description: 'How much returning units increase the variance.' },
     fixed: OptionalInterval,
     anytime: OptionalInterval,
   },
@@ -105,18 +105,18 @@ const Moment = Closed(
 const OutcomeResult = Closed(
   {
     metricId: Id,
-    name: Type.String({ description: 'Of the monitor, as it was at the launch.' }),
+    name: Type.String({ description: 'The monitor’s, as of the launch.' }),
     monitorVersion: Type.Integer({ minimum: 1 }),
     primary: Type.Boolean(),
-    kind: Choice(['boolean', 'numeric'], { description: 'Shares of affected conversations, or means of scores.' }),
-    range: Nullable({ ...Interval, description: 'Of the scores, where the monitor has one.' }),
+    kind: Choice(['boolean', 'numeric'], { description: 'Affected rates, or mean scores.' }),
+    range: Nullable({ ...Interval, description: 'Mean score, if the monitor has scores.' }),
     arms: ByArm(ArmResult),
     difference: Closed(
       {
         ...Difference,
         withoutUnitsInBothArms: Closed(Difference),
       },
-      { description: 'B less A.' },
+      { description: 'B minus A.' },
     ),
     lift: Closed(
       {
@@ -151,7 +151,7 @@ const OutcomeResult = Closed(
           shareReviewedB: P,
           meanA: Figure,
           meanB: Figure,
-          estimate: { ...Figure, description: 'B less A.' },
+          estimate: { ...Figure, description: 'B minus A.' },
           standardError: Figure,
           fixed: OptionalInterval,
           anytime: OptionalInterval,
@@ -174,12 +174,12 @@ const OutcomeResult = Closed(
           fixedQ: Nullable(P),
           simultaneous: Closed(Difference),
         },
-        { description: 'For all outcomes but the primary: corrected for their number.' },
+        { description: 'For every outcome but the primary one: corrected for the number of outcomes.' },
       ),
     ),
     extremes: Closed(
       { eValue: Figure, p: P, firstExcludedZeroAt: Nullable(Timestamp) },
-      { description: 'Of all looks so far.' },
+      { description: 'Over all looks so far.' },
     ),
     verdict: Closed(
       {
@@ -189,7 +189,7 @@ const OutcomeResult = Closed(
       },
       { title: 'Verdict' },
     ),
-    timeline: Type.Array(Moment, { description: 'How it stood then, oldest first; the last is now.' }),
+    timeline: Type.Array(Moment, { description: 'Past values, oldest first. The last one is current.' }),
   },
   { title: 'OutcomeResult' },
 )
@@ -199,7 +199,7 @@ const Evenness = Closed(
     status: Choice(['cannot_tell', 'even', 'uneven']),
     p: P,
     values: Type.Array(Closed({ value: Nullable(Type.String()), a: Whole, b: Whole })),
-    others: { ...Counts, description: 'Conversations of values that are not listed.' },
+    others: { ...Counts, description: 'Conversations with values that are not listed.' },
   },
   { title: 'SplitBy', description: 'Conversations of each arm, the most frequent values first.' },
 )
@@ -230,13 +230,13 @@ const Health = Closed(
       instability: Nullable(Figure),
     }),
     conversations: Closed({ a: Whole, b: Whole, perDay: { ...Figure, description: 'Over the last seven days.' } }),
-    withoutUnit: { ...Counts, description: 'Conversations that name no unit, and stand for themselves.' },
+    withoutUnit: { ...Counts, description: 'Conversations without a unit, which count as their own unit.' },
     byDay: Type.Array(Closed({ day: Type.String({ format: 'date', examples: ['2026-11-21'] }), a: Whole, b: Whole })),
     byHour: Evenness,
     byCompany: Evenness,
     byDirection: Evenness,
     otherVersions: Type.Array(Closed({ agentVersionId: Nullable(Id), conversations: Whole }), {
-      description: 'Versions of the agent that are in neither arm, with their conversations since the launch.',
+      description: 'Agent versions in neither arm, with their conversations since the launch.',
     }),
     overlapping: Type.Array(Closed({ id: Id, name: Type.String() }), {
       description: 'Other running experiments that share a version with this one.',
@@ -248,9 +248,9 @@ const Health = Closed(
 export const Experiment = Closed(
   {
     ...launched,
-    alpha: { ...P, description: 'How often, at most, a difference may be claimed where there is none.' },
-    tuningConversations: { ...Whole, description: 'At so many conversations the intervals are the narrowest.' },
-    countedAt: { ...Timestamp, description: 'When what is shown was last counted.' },
+    alpha: { ...P, description: 'The maximum rate of false alarms.' },
+    tuningConversations: { ...Whole, description: 'The number of conversations at which the intervals are narrowest.' },
+    countedAt: { ...Timestamp, description: 'When these figures were last counted.' },
     outcomes: Type.Array(OutcomeResult),
     health: Health,
   },

@@ -85,8 +85,8 @@ export const experiments = (app: App, deps: Deps): void => {
         operationId: 'launchExperiment',
         summary: 'Launch an experiment',
         description:
-          'It starts at once and continues until somebody finishes it. Conversations by either version that start from ' +
-          'now on are measured by the monitors as they are now, whatever becomes of them.',
+          'Starts immediately and continues until someone finishes it. Monitors are pinned to their current ' +
+          'versions, and later changes to them do not affect the experiment.',
         querystring: NoQuery,
         body: ExperimentLaunch,
         response: answers({ 201: Experiment }, 400, 401, 403),
@@ -108,8 +108,8 @@ export const experiments = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'listExperiments',
-        summary: 'List experiments, newest first',
-        description: 'All filters that you set must match.',
+        summary: 'List experiments',
+        description: 'Newest first. All filters must match.',
         querystring: ExperimentQuery,
         response: answers({ 200: Page(ExperimentSummary) }, 400, 401),
       },
@@ -132,9 +132,8 @@ export const experiments = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'getExperiment',
-        summary: 'Get an experiment with its outcomes and its health',
-        description:
-          'While the experiment runs, the numbers change as conversations arrive; `countedAt` says how current they are.',
+        summary: 'Get an experiment',
+        description: 'Includes outcomes and health checks. Figures change while the experiment runs; see `countedAt`.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: Experiment }, 401, 404),
@@ -159,7 +158,7 @@ export const experiments = (app: App, deps: Deps): void => {
         tags,
         operationId: 'finishExperiment',
         summary: 'Finish an experiment',
-        description: 'Nothing new is counted from now on. Late results of what is counted may still arrive.',
+        description: 'No new conversations are counted. Late results for counted conversations are still included.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,

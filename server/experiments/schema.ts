@@ -13,12 +13,12 @@ const ExpectedPercent = Type.Integer({ minimum: 1, maximum: 99, examples: [50] }
 const Outcomes = Type.Array(Id, {
   minItems: 1,
   maxItems: 20,
-  description: 'Distinct enabled monitors; each is measured by itself.',
+  description: 'Distinct enabled monitors, each measured as an outcome.',
 })
 
 const Emails = Type.Array(Email, { maxItems: 20 })
 const Notifications = Closed({
-  emails: { ...Emails, description: 'Who is told of the launch, of routing that goes wrong, and of the end.' },
+  emails: { ...Emails, description: 'Who is notified of the launch, of routing problems, and of the end.' },
 })
 
 export const ExperimentLaunch = Closed(
@@ -28,26 +28,29 @@ export const ExperimentLaunch = Closed(
     armAVersionId: { ...Id, description: 'The prompt version of arm A, the baseline.' },
     armBVersionId: { ...Id, description: 'The prompt version of arm B.' },
     outcomeMetricIds: Outcomes,
-    primaryMetricId: { ...Id, description: 'One of them, which the others never weaken.' },
+    primaryMetricId: { ...Id, description: 'One of the outcomes. The others never affect its significance.' },
     stableRoutingConfirmed: Type.Boolean({
-      description: 'Confirms that whoever routes the traffic keeps each unit in its arm. It must be true.',
+      description: 'Confirms that each unit is always routed to the same arm. Must be true.',
     }),
     description: Type.Optional(Description),
     armAName: Type.Optional(ArmName),
     armBName: Type.Optional(ArmName),
     cohortFilters: Type.Optional(
-      Type.Array(CohortFilter, { maxItems: 8, description: 'A conversation must satisfy all of them.' }),
+      Type.Array(CohortFilter, { maxItems: 8, description: 'A conversation must match all of them.' }),
     ),
     assignmentUnit: Type.Optional(AssignmentUnit),
     expectedArmAPercent: Type.Optional({
       ...ExpectedPercent,
-      description: 'The share of units that arm A should get. Without it the split is not tested.',
+      description: 'The percentage of units that arm A should get. Without it, the split is not tested.',
     }),
     monitorGroupId: Type.Optional({
       ...Id,
-      description: 'A group whose metrics are exactly `outcomeMetricIds`. Not together with `newMonitorGroupName`.',
+      description: 'A group whose metrics are exactly `outcomeMetricIds`. Not allowed with `newMonitorGroupName`.',
     }),
-    newMonitorGroupName: Type.Optional({ ...Title, description: 'Keeps `outcomeMetricIds` as a group of this name.' }),
+    newMonitorGroupName: Type.Optional({
+      ...Title,
+      description: 'Saves `outcomeMetricIds` as a group with this name.',
+    }),
     notifications: Type.Optional(Notifications),
   },
   { title: 'ExperimentLaunch' },
@@ -82,6 +85,6 @@ export const ExperimentSummary = Closed(launched, { title: 'ExperimentSummary' }
 
 export const ExperimentQuery = Closed({
   ...PageQuery.properties,
-  status: Type.Optional(Choice(experimentStatuses, { description: 'Experiments in this state alone.' })),
-  agentId: Type.Optional({ ...Id, description: 'Experiments of this agent alone.' }),
+  status: Type.Optional(Choice(experimentStatuses, { description: 'Only experiments with this status.' })),
+  agentId: Type.Optional({ ...Id, description: 'Only experiments of this agent.' }),
 })

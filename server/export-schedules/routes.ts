@@ -68,8 +68,8 @@ export const exportSchedules = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'listExportSchedules',
-        summary: 'List export schedules, newest first',
-        description: 'Each schedule comes with its last run and the time of its next one.',
+        summary: 'List export schedules',
+        description: 'Newest first, each with its last run and the time of the next one.',
         querystring: PageQuery,
         response: answers({ 200: Page(ExportSchedule) }, 400, 401, 403, 503),
       },
@@ -92,10 +92,10 @@ export const exportSchedules = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'createExportSchedule',
-        summary: 'Have an export made again and again, and sent to a bucket or a webhook',
+        summary: 'Create an export schedule',
         description:
-          'A bucket is tested first: a small object is written and deleted. Each run makes an ordinary export. At most ' +
-          '50 schedules in an organization.',
+          'Tests a bucket first by writing and deleting a small object. Each run creates an ordinary export. An ' +
+          'organization can have 50 schedules.',
         querystring: NoQuery,
         body: ExportScheduleCreate,
         response: answers({ 201: ExportSchedule }, 400, 401, 403, 404, 409, 503),
@@ -188,10 +188,10 @@ export const exportSchedules = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'updateExportSchedule',
-        summary: 'Change, pause or resume an export schedule',
+        summary: 'Update, pause, or resume an export schedule',
         description:
-          'Parts are replaced whole. Whoever changes it becomes its owner. Resumed, it runs at its next time; a window ' +
-          'since the last run then covers the pause too.',
+          'Nested objects are replaced as a whole. You become the schedule’s owner. A resumed schedule runs at ' +
+          'its next time; with `since_last_run`, its window includes the pause.',
         params: IdParams,
         querystring: NoQuery,
         body: ExportScheduleUpdate,
@@ -242,8 +242,8 @@ export const exportSchedules = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'deleteExportSchedule',
-        summary: 'Delete an export schedule and its runs; exports that it made stay',
-        description: 'To stop it for a while only, pause it instead.',
+        summary: 'Delete an export schedule',
+        description: 'Deletes its runs and keeps the exports it created. To stop it temporarily, pause it.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 400, 401, 403, 404, 503),
@@ -277,8 +277,8 @@ export const exportSchedules = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'testExportSchedule',
-        summary: 'See whether the destination of an export schedule can be written to',
-        description: 'Writes and deletes a small object in a bucket; sends a `webhook.test` event to an endpoint.',
+        summary: 'Test an export schedule’s destination',
+        description: 'Writes and deletes a small object in a bucket, or sends a `webhook.test` event to an endpoint.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,

@@ -8,8 +8,7 @@ const Config = Closed(
     ...configFields,
     timezone: {
       ...configFields.timezone,
-      description:
-        'The IANA name of the time zone of the schedule’s times and days, in which the file tells its window too.',
+      description: 'The IANA time zone of the schedule, in which the file also states its window.',
     },
   },
   {
@@ -21,19 +20,19 @@ const Config = Closed(
   },
 )
 
-const Minute = Type.Integer({ minimum: 0, maximum: 59, description: 'Of the hour, for `hour`. 0 if left out.' })
+const Minute = Type.Integer({ minimum: 0, maximum: 59, description: 'Minute of the hour, for `hour`. Default: 0.' })
 const At = Type.String({
   pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$',
   description:
-    'The time on the wall, for all but `hour`. One that comes twice on a day counts once, the first time; one that is ' +
-    'skipped is as much later as the clock is put forward.',
+    'Local time, for all but `hour`. When clocks go back, a time that occurs twice runs once, the first ' +
+    'time. When they go forward, a skipped time runs later by the same amount.',
   examples: ['02:30'],
 })
 const Weekday = Choice(weekdays, { description: 'For `week`.' })
 const Day = Type.Integer({
   minimum: 1,
   maximum: 31,
-  description: 'Of the month, for `month`. The last one of a month that has fewer.',
+  description: 'Day of the month, for `month`. In shorter months, the last day.',
 })
 
 const Every = Choice(['hour', 'day', 'week', 'month'])
@@ -56,11 +55,15 @@ const Recurrence = Closed(
 
 const Kind = Choice(['last', 'since_last_run'], {
   description:
-    '`last`: so many hours or days back from the end of the window. `since_last_run`: from where the last run that ' +
-    'succeeded ended, so that no call is left out or told twice that is there in time.',
+    '`last`: the last hours or days before the end of the window. `since_last_run`: since the end of the ' +
+    'last successful run’s window, so that each call is exported once.',
 })
 const Hours = Type.Integer({ minimum: 1, maximum: 8_784 })
-const Days = Type.Integer({ minimum: 1, maximum: 366, description: 'Of the calendar, of 23 to 25 hours.' })
+const Days = Type.Integer({
+  minimum: 1,
+  maximum: 366,
+  description: 'Calendar days, which have 23 to 25 hours when clocks change.',
+})
 
 const WindowInput = Closed(
   {
@@ -69,7 +72,7 @@ const WindowInput = Closed(
     days: Type.Optional(Days),
     since: Type.Optional({
       ...TimestampInput,
-      description: 'Where the next window since the last run begins, in place of where the last one ended.',
+      description: 'Overrides where the next `since_last_run` window starts.',
     }),
   },
   { title: 'ExportScheduleWindowInput', examples: [{ kind: 'last', days: 1 }] },
@@ -82,8 +85,8 @@ const SettleMinutes = Type.Integer({
   maximum: 10_080,
   default: 60,
   description:
-    'Each window ends so long before the instant of its run: the time in which calls end, arrive and are evaluated. A ' +
-    'call that arrives later is in no later window since the last run.',
+    'Each window ends this long before its run, so that calls can end, arrive, and be evaluated. With ' +
+    '`since_last_run`, calls that arrive later are in no window.',
 })
 
 const Kinds = Choice(['s3', 'webhook'])
@@ -93,14 +96,15 @@ const bucketFields = {
   prefix: Type.String({
     pattern: '^[A-Za-z0-9._=-]+(/[A-Za-z0-9._=-]+)*$',
     maxLength: 200,
-    description: 'Stands before the name of each file, with a slash.',
+    description: 'Prefix of each file, followed by a slash.',
     examples: ['earshot/calls'],
   }),
   endpoint: Type.String({
     minLength: 1,
     maxLength: 500,
     description:
-      'Of a store other than AWS: https, on a public host. In private networks that the operator allows, http as well.',
+      'Address of a store other than AWS: `https` on a public host, or `https` or `http` in private ' +
+      'networks that the operator allows.',
     examples: ['https://storage.example.com'],
   }),
   accessKeyId: Type.String({ pattern: '^[\\x21-\\x7e]{1,128}$', examples: ['AKIAIOSFODNN7EXAMPLE'] }),
@@ -109,11 +113,12 @@ const bucketFields = {
     maxLength: 300,
     pattern: '^[A-Za-z0-9._=/{}-]+$',
     description:
-      'Knows `{schedule}`, `{since}`, `{until}`, `{date}` (of the run, in its time zone), `{run}` and `{format}`. A name ' +
-      'that is the same for each run is written anew by each. `{schedule}-{since}-{until}.{format}` if left out.',
+      'Can contain `{schedule}`, `{since}`, `{until}`, `{date}` (of the run, in the schedule’s time zone), ' +
+      '`{run}`, and `{format}`. If the name is the same for every run, each run overwrites the file. ' +
+      'Default: `{schedule}-{since}-{until}.{format}`.',
     examples: ['dt={date}/{schedule}-{run}.{format}'],
   }),
-  encryption: Choice(['AES256', 'aws:kms'], { description: 'Asked of the store for each file.' }),
+  encryption: Choice(['AES256', 'aws:kms'], { description: 'Requested from the store for each file.' }),
 }
 
 const DestinationInput = Closed(
@@ -128,7 +133,7 @@ const DestinationInput = Closed(
     secretAccessKey: Type.Optional(
       Type.String({
         pattern: '^[\\x21-\\x7e]{1,256}$',
-        description: 'Never shown again. A change may leave it out while bucket, endpoint and access key id stay.',
+        description: 'Never shown again. Can be omitted while the bucket, endpoint, and access key ID stay the same.',
       }),
     ),
     fileName: Type.Optional(bucketFields.fileName),
@@ -190,17 +195,17 @@ export const ExportScheduleRun = Closed(
   {
     id: Id,
     plannedFor: Timestamp,
-    manual: Type.Boolean({ description: 'Somebody asked for it.' }),
+    manual: Type.Boolean({ description: 'Whether someone started the run by hand.' }),
     since: Timestamp,
     until: Timestamp,
     status: Choice(['generating', 'delivering', 'succeeded', 'failed'], {
       description:
-        'To a webhook, a run has succeeded when its export is completed: the notice has deliveries of its own.',
+        'For a webhook, a run succeeds when its export is completed. The notification has its own deliveries.',
     }),
-    exportId: { ...Nullable(Id), description: 'Null when none could be made.' },
-    objectKey: { ...Nullable(Type.String()), description: 'Of the file in the bucket.' },
-    attempts: { ...Whole, description: 'Begun deliveries to the bucket.' },
-    error: { ...Nullable(Type.String()), description: 'Why it failed, or what the last attempt met.' },
+    exportId: { ...Nullable(Id), description: 'Null if the export could not be created.' },
+    objectKey: { ...Nullable(Type.String()), description: 'The file’s key in the bucket.' },
+    attempts: { ...Whole, description: 'Delivery attempts to the bucket.' },
+    error: { ...Nullable(Type.String()), description: 'Why the run failed, or the error of the last attempt.' },
     createdAt: Timestamp,
     finishedAt: Nullable(Timestamp),
   },
@@ -219,13 +224,13 @@ export const ExportSchedule = Closed(
     status: Status,
     pauseReason: {
       ...Nullable(Choice(['by_hand', 'failing', 'owner_left'])),
-      description: 'failing: five runs in a row failed. owner_left: its owner is no member any more.',
+      description: 'failing: five runs in a row failed. owner_left: the owner has left the organization.',
     },
     consecutiveFailures: Whole,
-    coveredUntil: { ...Timestamp, description: 'Where the next window since the last run begins.' },
-    nextRunAt: { ...Nullable(Timestamp), description: 'Null while it is paused.' },
+    coveredUntil: { ...Timestamp, description: 'Where the next `since_last_run` window starts.' },
+    nextRunAt: { ...Nullable(Timestamp), description: 'Null while the schedule is paused.' },
     lastRun: Type.Unsafe<Static<typeof ExportScheduleRun> | null>({ anyOf: [ExportScheduleRun, { type: 'null' }] }),
-    ownerUserId: { ...Id, description: 'On whose behalf it runs: who made it, or changed it last.' },
+    ownerUserId: { ...Id, description: 'The person the schedule runs as: whoever last changed it.' },
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },

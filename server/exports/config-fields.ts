@@ -11,7 +11,8 @@ const ExportedMonitor = Closed(
       Choice(['all', 'affected', 'not_affected'], {
         default: 'all',
         description:
-          'A condition on the call; `all` asks nothing. A missing, unscored or failed result satisfies none.',
+          'A condition on the call’s result. `all` adds no condition. Missing, unscored, and failed results ' +
+          'match no condition.',
       }),
     ),
   },
@@ -22,35 +23,36 @@ export const configFields = {
   monitors: Type.Array(ExportedMonitor, {
     minItems: 1,
     maxItems: 20,
-    description: 'Distinct; their columns follow in this order.',
+    description: 'Distinct monitors. Their columns follow this order.',
   }),
   timezone: Type.String({
     minLength: 1,
     maxLength: 64,
-    description: 'The IANA name of the time zone in which the window is told in the file. Timestamps in it are in UTC.',
+    description: 'The IANA time zone in which the file states its period. Timestamps in the file are in UTC.',
     examples: ['Europe/Berlin'],
   }),
   versionScope: Type.Optional(
     Choice(['historical', 'current'], {
       default: 'historical',
       description:
-        'Of a call, the result of the newest version counts: of all that are stored, or only of the version that is ' +
-        'current when generation starts.',
+        'Which result of a call counts: `historical` uses the newest version that has one, and `current` only ' +
+        'the monitor’s current version when the file is created.',
     }),
   ),
   format: Type.Optional(Choice(formatNames, { default: 'csv' })),
-  reasoning: Type.Optional(Type.Boolean({ default: false, description: 'Adds a column of reasons a monitor.' })),
+  reasoning: Type.Optional(Type.Boolean({ default: false, description: 'Adds a reasoning column per monitor.' })),
   match: Type.Optional(
     Choice(['all', 'any'], {
       default: 'all',
       description:
-        'Whether all or any of the monitors’ conditions must hold. Without one, every call with a result counts.',
+        'Whether all or any of the result conditions must match. Without conditions, every call with a result ' +
+        'is included.',
     }),
   ),
-  companyId: Type.Optional({ ...Id, description: 'Calls for this company.' }),
+  companyId: Type.Optional({ ...Id, description: 'Calls of this company.' }),
   agentId: Type.Optional({ ...Id, description: 'Calls of this agent.' }),
-  groupId: Type.Optional({ ...Id, description: 'Calls of the agents in this group.' }),
+  groupId: Type.Optional({ ...Id, description: 'Calls of agents in this group.' }),
   metadata: Type.Optional(
-    Type.Array(Condition, { maxItems: 8, default: [], description: 'All of these hold of the metadata.' }),
+    Type.Array(Condition, { maxItems: 8, default: [], description: 'All of these metadata conditions must match.' }),
   ),
 }

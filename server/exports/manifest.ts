@@ -12,36 +12,36 @@ const Whole = Type.Integer({ minimum: 0 })
 /** To be checked with each of its kind's own configuration. */
 export const OperationId = {
   ...Id,
-  description: 'Chosen by the client. The same one with the same configuration answers the same export again.',
+  description: 'A UUID you generate. Sending it again with the same configuration returns the same export.',
 }
 
 export const manifestFields = {
   createdAt: Timestamp,
   completedAt: Nullable(Timestamp),
-  expiresAt: Nullable({ ...Timestamp, description: 'The file is deleted then, 30 days after it was completed.' }),
-  rowCount: Nullable({ ...Whole, description: 'Rows written so far; it grows while the export is processing.' }),
+  expiresAt: Nullable({ ...Timestamp, description: 'When the file is deleted, 30 days after completion.' }),
+  rowCount: Nullable({ ...Whole, description: 'Rows written so far. Increases while the export is processing.' }),
   bytes: Nullable(Whole),
   errorCode: Nullable(
     Choice(['too_many_calls', 'generation_failed', 'storage_unavailable', 'timed_out', 'cancelled'], {
-      description: 'Why it failed.',
+      description: 'Why the export failed.',
     }),
   ),
   downloadPath: Nullable(
-    Type.String({ description: 'While the export is completed: the path of the download, on this origin.' }),
+    Type.String({ description: 'The download path on this server, while the export is completed.' }),
   ),
 }
 
 /** Of exports that a schedule asked for, and left out of all others: theirs is the published manifest. */
 export const scheduleFields = {
-  scheduleId: Type.Optional({ ...Id, description: 'The schedule that asked for it; it may be deleted since.' }),
-  scheduleName: Type.Optional({ ...Name, description: 'What that schedule was called then.' }),
+  scheduleId: Type.Optional({ ...Id, description: 'The schedule that created it, which may have been deleted.' }),
+  scheduleName: Type.Optional({ ...Name, description: 'The schedule’s name at that time.' }),
 }
 
 export const scheduleOf = ({ scheduleId, scheduleName }: StoredExport) =>
   scheduleId === null || scheduleName === null ? {} : { scheduleId, scheduleName }
 
 export const ExportFilter = {
-  status: Type.Optional(Choice(exportStatuses, { description: 'Exports in this state alone.' })),
+  status: Type.Optional(Choice(exportStatuses, { description: 'Only exports with this status.' })),
 }
 
 const pathOf = ({ id, experimentId }: Pick<StoredExport, 'id' | 'experimentId'>): string =>

@@ -41,11 +41,12 @@ export const monitorExports = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'createMonitorExport',
-        summary: 'Ask for an export of stored monitor results',
+        summary: 'Create an export of monitor results',
         description:
-          'The file is made later; poll the export every five seconds, or name an endpoint that is told. After a lost ' +
-          'response, send the same `operationId` and configuration again: the answer is the same export, marked with ' +
-          '`Idempotent-Replayed: true`. At most 100,000 calls, and 20 unfinished exports at a time.',
+          'The file is created in the background. Poll the export every five seconds, or name a webhook ' +
+          'endpoint to be notified. If the response gets lost, send the same `operationId` and configuration ' +
+          'again to get the same export, with `Idempotent-Replayed: true`. Limits: 100,000 calls per export and ' +
+          '20 unfinished exports.',
         querystring: NoQuery,
         body: MonitorExportCreate,
         response: answers(
@@ -80,8 +81,8 @@ export const monitorExports = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'listMonitorExports',
-        summary: 'List exports, newest first',
-        description: 'Includes expired exports, whose files are gone. Set `status` to list only some.',
+        summary: 'List exports',
+        description: 'Newest first, including expired ones. Use `status` to filter.',
         querystring: Closed({ ...PageQuery.properties, ...ExportFilter }),
         response: answers({ 200: Page(MonitorExport) }, 400, 401, 403, 503),
       },
@@ -105,9 +106,9 @@ export const monitorExports = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'previewMonitorExport',
-        summary: 'Count the rows that an export would have, and show the first of them',
+        summary: 'Preview an export',
         description:
-          'Reads only and creates no export. `exceedsLimit` tells you that the export itself would be too large.',
+          'Returns the row count and the first rows without creating an export. `exceedsLimit` is true if the export would be too large.',
         querystring: NoQuery,
         body: MonitorExportPreviewRequest,
         response: answers({ 200: MonitorExportPreview }, 400, 401, 403, 404, 503),
@@ -127,8 +128,8 @@ export const monitorExports = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'getMonitorExport',
-        summary: 'Get an export: its manifest as it is now',
-        description: 'Poll it until it is final; until then, `Retry-After` says how many seconds to wait.',
+        summary: 'Get an export',
+        description: 'Poll it until it is final. `Retry-After` says how many seconds to wait.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: withHeaders(MonitorExport, 'Retry-After') }, 400, 401, 403, 404, 503),
@@ -147,8 +148,9 @@ export const monitorExports = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'deleteMonitorExport',
-        summary: 'Cancel an unfinished export, or expire a completed one now',
-        description: 'The export stays listed, but its file can no longer be downloaded.',
+        summary: 'Cancel or expire an export',
+        description:
+          'Cancels an unfinished export, or expires a completed one. It stays in the list, but its file is no longer available.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 400, 401, 403, 404, 409, 503),
@@ -167,11 +169,11 @@ export const monitorExports = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'downloadMonitorExport',
-        summary: 'Get a link to the file of a completed export',
+        summary: 'Download an export',
         description:
-          'Redirects to a signed address that opens for anyone for 15 minutes, and never beyond the file’s expiry. ' +
-          'Follow it without the key. `X-File-Digest` is the digest of the file, which `Repr-Digest` tells again with ' +
-          'the file where this service serves it.',
+          'Redirects to a signed link that works for 15 minutes without a key. Do not send the key to it. ' +
+          '`X-File-Digest` is the file’s digest, which the file’s response repeats as `Repr-Digest` when it is ' +
+          'served from here.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 302: withHeaders(Empty, 'Location', 'X-File-Digest') }, 400, 401, 403, 404, 409, 410, 503),

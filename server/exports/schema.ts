@@ -6,8 +6,8 @@ import { exportStatuses, manifestFields, OperationId, scheduleFields } from './m
 const { monitors, ...fields } = configFields
 
 const window = {
-  since: { ...TimestampInput, description: 'Calls that started at this instant or later; with an offset or `Z`.' },
-  until: { ...TimestampInput, description: 'Calls that started before this instant; later than `since`.' },
+  since: { ...TimestampInput, description: 'Calls that started at or after this time. Needs an offset or `Z`.' },
+  until: { ...TimestampInput, description: 'Calls that started before this time. Must be later than `since`.' },
 }
 
 export const MonitorExportConfig = Closed(
@@ -17,7 +17,7 @@ export const MonitorExportConfig = Closed(
     ...fields,
     notificationEndpointId: Type.Optional({
       ...Id,
-      description: 'An active webhook endpoint that is told how the export ended.',
+      description: 'An active webhook endpoint to notify when the export ends.',
     }),
   },
   {
@@ -56,10 +56,10 @@ export const MonitorExportPreviewRequest = Closed({ config: MonitorExportConfig 
 
 export const MonitorExportPreview = Closed(
   {
-    count: { ...Whole, description: 'How many rows the export would have now.' },
-    exceedsLimit: Type.Boolean({ description: 'Whether that is more than an export may have.' }),
+    count: { ...Whole, description: 'The number of rows the export would have now.' },
+    exceedsLimit: Type.Boolean({ description: 'Whether the export would be too large.' }),
     columns: Type.Array(Type.String()),
-    rows: Type.Array(Type.Array(Cell), { description: 'The first 20 rows, with a value for each column.' }),
+    rows: Type.Array(Type.Array(Cell), { description: 'The first 20 rows, with a value per column.' }),
   },
   { title: 'MonitorExportPreview' },
 )

@@ -15,7 +15,7 @@ export const Condition = Closed(
     value: Type.Optional(
       Type.String({
         maxLength: 500,
-        description: `Required for ${comparing.join(', ')}; ignored for the others.`,
+        description: `Required for ${comparing.join(', ')}; ignored otherwise.`,
         examples: ['gold'],
       }),
     ),
@@ -39,7 +39,7 @@ const MonitorCondition = Closed(
     id: Id,
     result: Type.Optional(
       Choice(['all', 'affected', 'not_affected', 'unscored'], {
-        description: '`all` when left out, which asks nothing.',
+        description: 'Default: `all`, which adds no condition.',
       }),
     ),
   },
@@ -67,8 +67,8 @@ export const SearchText = Type.String({
   minLength: 1,
   maxLength: 500,
   description: [
-    'Words that the transcript must hold, all of them, in any order and in upper or lower case. `"late fee"` in quotes',
-    'is a phrase, `OR` between two words takes either, `-word` excludes. Words are compared as they are spelled.',
+    'Words that the transcript must contain, in any order, ignoring case. Use quotes for a phrase (`"late fee"`), `OR`',
+    'between alternatives, and `-word` to exclude. Only exact spellings match.',
   ].join(' '),
   examples: ['refund'],
 })
@@ -77,15 +77,15 @@ export const CustomerId = Type.String({ minLength: 1, maxLength: 255, examples: 
 
 export const Filter = Closed(
   {
-    agentIds: List(Id, 'Of one of these agents.'),
-    agentVersionIds: List(Id, 'Of one of these versions of agents.'),
-    agentGroupIds: List(Id, 'Of an agent that is in one of these groups.'),
-    companyIds: List(Id, 'Of one of these companies.'),
-    channels: List(Choice(channels), 'On one of these channels.'),
-    directions: List(Choice(directions), 'In one of these directions.'),
-    statuses: List(Choice(statuses), 'In one of these states.'),
-    since: Type.Optional({ ...TimestampInput, description: 'Started at this instant or later.' }),
-    until: Type.Optional({ ...TimestampInput, description: 'Started before this instant.' }),
+    agentIds: List(Id, 'Any of these agents.'),
+    agentVersionIds: List(Id, 'Any of these agent versions.'),
+    agentGroupIds: List(Id, 'Agents in any of these groups.'),
+    companyIds: List(Id, 'Any of these companies.'),
+    channels: List(Choice(channels), 'Any of these channels.'),
+    directions: List(Choice(directions), 'Any of these directions.'),
+    statuses: List(Choice(statuses), 'Any of these statuses.'),
+    since: Type.Optional({ ...TimestampInput, description: 'Started at or after this time.' }),
+    until: Type.Optional({ ...TimestampInput, description: 'Started before this time.' }),
     minDurationSeconds: Type.Optional({ ...DurationSeconds, description: 'At least this long.' }),
     maxDurationSeconds: Type.Optional({ ...DurationSeconds, description: 'At most this long.' }),
     customerId: Type.Optional(CustomerId),
@@ -94,7 +94,8 @@ export const Filter = Closed(
     monitors: Type.Optional(Type.Array(MonitorCondition, { minItems: 1, maxItems: 20 })),
     match: Type.Optional(
       Choice(['all', 'any'], {
-        description: 'Whether the conditions on monitors, but for `all`, must hold all or any; `all` when left out.',
+        description:
+          'Whether all (the default) or any of the monitor conditions must match. `all` results add no condition.',
       }),
     ),
     reviewStatus: Type.Optional(Choice(reviewStatuses)),

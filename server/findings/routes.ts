@@ -76,8 +76,8 @@ export const findings = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'listFindings',
-        summary: 'List findings, newest first',
-        description: 'All filters that you set must match.',
+        summary: 'List findings',
+        description: 'Newest first. All filters must match.',
         querystring: FindingQuery,
         response: answers({ 200: Page(Finding) }, 401),
       },
@@ -92,10 +92,10 @@ export const findings = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'listConversationFindings',
-        summary: 'List the findings that a conversation is attached to, newest first',
+        summary: 'List a conversation’s findings',
         description:
-          'Without those that were merged into another: that one is in the list. 403 while you are to review the ' +
-          'conversation blind.',
+          'Newest first. Merged findings are replaced by the remaining one. Returns 403 while you have a blind ' +
+          'review of the conversation.',
         params: IdParams,
         querystring: PageQuery,
         response: answers({ 200: Page(Finding) }, 401, 403, 404),
@@ -115,8 +115,8 @@ export const findings = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'createFinding',
-        summary: 'File a finding',
-        description: 'A finding starts without conversations; attach the ones that show the problem.',
+        summary: 'Create a finding',
+        description: 'A new finding has no conversations. Attach the ones that show the problem.',
         querystring: NoQuery,
         body: FindingCreate,
         response: answers({ 201: Finding }, 400, 401, 403),
@@ -148,7 +148,7 @@ export const findings = (app: App, deps: Deps): void => {
         tags,
         operationId: 'getFinding',
         summary: 'Get a finding',
-        description: '`mergedIntoId` is set if the finding was merged into another one.',
+        description: '`mergedIntoId` is set if it was merged into another finding.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: Finding }, 401, 404),
@@ -165,8 +165,8 @@ export const findings = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'updateFinding',
-        summary: 'Change what a finding says, or whose it is',
-        description: 'Status and priority are changed by `POST /v1/findings/{id}/triage`.',
+        summary: 'Update a finding',
+        description: 'To change status or priority, use `POST /v1/findings/{id}/triage`.',
         params: IdParams,
         querystring: NoQuery,
         body: FindingUpdate,
@@ -199,9 +199,9 @@ export const findings = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'triageFinding',
-        summary: 'Move a finding to another status, or give it another priority',
+        summary: 'Change a finding’s status or priority',
         description:
-          'Every move is recorded in the history, with `reason`. Answers 409 if the finding was merged into another.',
+          'The change is recorded in the history with the `reason`. Returns 409 if the finding was merged into another.',
         params: IdParams,
         querystring: NoQuery,
         body: FindingTriage,
@@ -225,8 +225,8 @@ export const findings = (app: App, deps: Deps): void => {
         operationId: 'mergeFinding',
         summary: 'Merge a finding into another',
         description:
-          'It ends as resolved, and cannot be changed any more. Its conversations, comments and history are shown with ' +
-          'those of the other, which is answered.',
+          'The merged finding becomes resolved and can no longer be changed. Returns the other finding, which ' +
+          'now shows the conversations, comments, and history of both.',
         params: IdParams,
         querystring: NoQuery,
         body: FindingMerge,
@@ -250,8 +250,8 @@ export const findings = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'listFindingHistory',
-        summary: 'List how a finding was moved, the last move first',
-        description: 'With the moves of the findings that were merged into it.',
+        summary: 'List a finding’s history',
+        description: 'Latest change first, including the history of merged findings.',
         params: IdParams,
         querystring: PageQuery,
         response: answers({ 200: Page(FindingMove) }, 401, 404),

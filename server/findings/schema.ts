@@ -13,12 +13,11 @@ export const lastFindingType = 32_767
 const FindingType = Type.Integer({
   minimum: 0,
   maximum: lastFindingType,
-  description:
-    'What kind of thing it is: 0 by hand, 1 the spike of a monitor, 2 the health of an experiment, 3 latency.',
+  description: '0 manual, 1 monitor spike, 2 experiment health, 3 latency; other numbers are yours to define.',
   examples: [0],
 })
 
-const MergedIntoId = { ...Nullable(Id), description: 'The finding that it was merged into.' }
+const MergedIntoId = { ...Nullable(Id), description: 'The finding that this one was merged into.' }
 
 export const Finding = Closed(
   {
@@ -31,12 +30,12 @@ export const Finding = Closed(
     findingType: FindingType,
     assigneeUserId: Type.Optional(Id),
     conversationCount: Type.Integer({ minimum: 0 }),
-    commentCount: Type.Integer({ minimum: 0, description: 'With those of the findings that were merged into it.' }),
+    commentCount: Type.Integer({ minimum: 0, description: 'Includes conversations of merged findings.' }),
     mergedIntoId: MergedIntoId,
-    createdByUserId: { ...Nullable(Id), description: 'Null when the service filed it.' },
+    createdByUserId: { ...Nullable(Id), description: 'Null if Earshot created it.' },
     source: Closed({
       kind: Choice(['manual', 'monitor', 'experiment']),
-      id: { ...Nullable(Id), description: 'Of the monitor or the experiment.' },
+      id: { ...Nullable(Id), description: 'The monitor’s or experiment’s ID.' },
     }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -47,7 +46,7 @@ export const Finding = Closed(
 const Tags = Type.Array(
   // A comma separates the tags of a filter.
   Type.String({ minLength: 1, maxLength: 50, pattern: '^(?=[^]*\\S)[^,]*$', examples: ['refund'] }),
-  { maxItems: 20, description: 'Without commas. Upper and lower case are the same tag.' },
+  { maxItems: 20, description: 'Without commas. Case is ignored when comparing.' },
 )
 
 export const FindingCreate = Closed({
@@ -56,7 +55,7 @@ export const FindingCreate = Closed({
   priority: Type.Optional(Choice(findingPriorities, { default: 'none' })),
   tags: Type.Optional(Tags),
   findingType: Type.Optional(FindingType),
-  assigneeUserId: Type.Optional({ ...Id, description: 'The `userId` of a member.' }),
+  assigneeUserId: Type.Optional({ ...Id, description: 'A member’s `userId`.' }),
 })
 
 export const FindingUpdate = Closed(
@@ -65,7 +64,7 @@ export const FindingUpdate = Closed(
     description: Type.Optional(Nullable(RichTextInput)),
     tags: Type.Optional(Tags),
     findingType: Type.Optional(FindingType),
-    assigneeUserId: Type.Optional({ ...Nullable(Id), description: 'The `userId` of a member; null for nobody.' }),
+    assigneeUserId: Type.Optional({ ...Nullable(Id), description: 'A member’s `userId`, or null for nobody.' }),
   },
   { minProperties: 1 },
 )
@@ -73,7 +72,8 @@ export const FindingUpdate = Closed(
 export const FindingTriage = Closed({
   status: Type.Optional(
     Choice(findingStatuses, {
-      description: 'From open and acknowledged to each other, resolved and ignored; from those two to open.',
+      description:
+        'Open and acknowledged can become each other, resolved, or ignored. Resolved and ignored can become open.',
       examples: ['acknowledged'],
     }),
   ),
@@ -84,14 +84,14 @@ export const FindingTriage = Closed({
 })
 export type FindingTriage = Static<typeof FindingTriage>
 
-export const FindingMerge = Closed({ intoId: { ...Id, description: 'The finding that stays.' } })
+export const FindingMerge = Closed({ intoId: { ...Id, description: 'The remaining finding.' } })
 
 export const FindingMove = Closed(
   {
     id: Id,
     findingId: { ...Id, description: 'This finding, or one that was merged into it.' },
-    kind: Choice(moveKinds, { description: '`recurrence`: the spike of its monitor returned.' }),
-    byUserId: { ...Nullable(Id), description: 'Null for the service.' },
+    kind: Choice(moveKinds, { description: '`recurrence`: the monitor spiked again.' }),
+    byUserId: { ...Nullable(Id), description: 'Null for Earshot.' },
     fromStatus: Choice(findingStatuses),
     toStatus: Choice(findingStatuses),
     fromPriority: Choice(findingPriorities),
@@ -112,9 +112,9 @@ export const FindingQuery = Closed({
   ...PageQuery.properties,
   status: list(`Any of ${findingStatuses.join(', ')}`, ['open,acknowledged']),
   priority: list(`Any of ${findingPriorities.join(', ')}`, ['high,urgent']),
-  tags: list('All of these, in upper or lower case', ['refund']),
+  tags: list('All of these tags, ignoring case', ['refund']),
   findingType: list('Any of these types', ['0,1']),
   assigneeUserId: ids('Assigned to any of these users'),
-  monitorId: ids('Filed for any of these monitors'),
+  monitorId: ids('Created for any of these monitors'),
   conversationId: ids('With any of these conversations attached'),
 })

@@ -66,8 +66,8 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
       schema: {
         tags,
         operationId: 'listIntegrations',
-        summary: 'List integrations, newest first',
-        description: 'The secrets of integrations are never shown.',
+        summary: 'List integrations',
+        description: 'Newest first. Secrets are never shown.',
         querystring: PageQuery,
         response: answers({ 200: Page(Integration) }, 401, 403),
       },
@@ -90,8 +90,8 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
       schema: {
         tags,
         operationId: 'createIntegration',
-        summary: 'Create an integration, whose webhook a provider calls',
-        description: 'Enter `webhookPath`, after the origin of this server, as the webhook address at the provider.',
+        summary: 'Create an integration',
+        description: 'Enter this server’s origin followed by `webhookPath` as the webhook address at the provider.',
         querystring: NoQuery,
         body: IntegrationCreate,
         response: answers({ 201: Integration }, 400, 401, 403),
@@ -118,8 +118,8 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
       schema: {
         tags,
         operationId: 'getIntegration',
-        summary: 'Get an integration, and how it is doing',
-        description: 'The secret is never shown.',
+        summary: 'Get an integration',
+        description: 'Includes its status. The secret is never shown.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: Integration }, 401, 403, 404),
@@ -135,9 +135,9 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
       schema: {
         tags,
         operationId: 'updateIntegration',
-        summary: 'Rename an integration, change its settings, or replace its secret',
+        summary: 'Update an integration',
         description:
-          'A replaced secret stays valid for `previousSecretValidSeconds`. To change `settings.apiBaseUrl`, send the secret too.',
+          'Changes its name, settings, or secret. A replaced secret stays valid for `previousSecretValidSeconds`. To change `settings.apiBaseUrl`, send the secret too.',
         params: IdParams,
         querystring: NoQuery,
         body: IntegrationUpdate,
@@ -185,8 +185,9 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
       schema: {
         tags,
         operationId: 'deleteIntegration',
-        summary: 'Delete an integration and what it received; its conversations stay',
-        description: 'The provider’s webhook is refused from now on.',
+        summary: 'Delete an integration',
+        description:
+          'Deletes its deliveries and keeps its conversations. The provider’s webhooks are rejected from now on.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404),

@@ -11,8 +11,8 @@ const AnySettings = Type.Unsafe<Settings>({
   type: 'object',
   additionalProperties: true,
   description:
-    'By provider. All: `agentId`. vapi: `scheme` (secret, bearer or hmac) with its knobs. twilio: `accountSid`, ' +
-    '`apiBaseUrl`. livekit: `apiKey`.',
+    'Depends on the provider. All: `agentId`. vapi: `scheme` (secret, bearer, or hmac) and its options. ' +
+    'twilio: `accountSid`, `apiBaseUrl`. livekit: `apiKey`.',
   examples: [{ scheme: 'hmac', algorithm: 'sha256' }],
 })
 
@@ -20,7 +20,7 @@ const Secret = Type.String({
   minLength: 1,
   maxLength: 1_000,
   pattern: '^[\\x21-\\x7e]+$',
-  description: 'What the provider signs with. It is never shown again.',
+  description: 'The provider’s signing secret. Never shown again.',
   examples: ['vapi_hmac_secret'],
 })
 
@@ -33,21 +33,21 @@ export const Integration = Closed(
     name: IntegrationName,
     settings: AnySettings,
     webhookPath: Type.String({
-      description: 'Where the provider is to send its calls, on this origin.',
+      description: 'The webhook path on this server to enter at the provider.',
       examples: ['/v1/integrations/0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f/webhook'],
     }),
     previousSecretUntil: {
       ...Nullable(Type.Unsafe<Date>({ type: 'string', format: 'date-time' })),
-      description: 'Until when the secret before this one still counts; null when it does not.',
+      description: 'Until when the previous secret is valid. Null if it is not.',
     },
     lastDeliveryAt: {
       ...Nullable(Type.Unsafe<Date>({ type: 'string', format: 'date-time' })),
-      description: 'When the provider was last heard; null when it never was.',
+      description: 'When the provider last sent something. Null if never.',
     },
     recentDeliveries: Closed(Object.fromEntries(deliveryStatuses.map((status) => [status, count])), {
-      description: 'Of the last 7 days by status, each counted up to 10,000.',
+      description: 'Counts of the last 7 days by status, each up to 10,000.',
     }),
-    sync: { ...Nullable(SyncState), description: 'Null when its calls are not listed at the provider.' },
+    sync: { ...Nullable(SyncState), description: 'Null if the sync is not set up.' },
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },
@@ -69,13 +69,13 @@ const dayInSeconds = 24 * 60 * 60
 export const IntegrationUpdate = Closed(
   {
     name: Type.Optional(IntegrationName),
-    settings: Type.Optional({ ...AnySettings, description: 'In place of all present settings.' }),
+    settings: Type.Optional({ ...AnySettings, description: 'Replaces all current settings.' }),
     secret: Type.Optional(Secret),
     previousSecretValidSeconds: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: 30 * dayInSeconds,
-        description: 'How long from now the secret before this one still counts: a day when left out.',
+        description: 'How long the previous secret stays valid. Default: one day.',
       }),
     ),
   },

@@ -9,24 +9,25 @@ import type { Provider } from '../transcripts/provider-calls/read-call.ts'
 /** What each provider's integration can be told, as one closed schema each. */
 
 const common = {
-  agentId: Type.Optional({ ...Id, description: 'The agent of calls that name none; otherwise one is made for them.' }),
+  agentId: Type.Optional({
+    ...Id,
+    description: 'The agent for calls that name none. By default, one is created for them.',
+  }),
 }
 
 const HeaderName = Type.String({ pattern: '^[A-Za-z0-9-]{1,100}$', examples: ['x-signature'] })
 
 const VapiSecret = Closed({
   ...common,
-  scheme: Type.Optional(Choice(['secret'], { description: '`secret` when left out.' })),
-  header: Type.Optional({ ...HeaderName, description: '`x-vapi-secret` when left out.' }),
+  scheme: Type.Optional(Choice(['secret'], { description: 'Default: `secret`.' })),
+  header: Type.Optional({ ...HeaderName, description: 'Default: `x-vapi-secret`.' }),
 })
 
 const VapiBearer = Closed({
   ...common,
   scheme: Choice(['bearer']),
-  header: Type.Optional({ ...HeaderName, description: '`authorization` when left out.' }),
-  prefix: Type.Optional(
-    Type.Boolean({ description: 'Whether `Bearer ` stands before the secret; it does when left out.' }),
-  ),
+  header: Type.Optional({ ...HeaderName, description: 'Default: `authorization`.' }),
+  prefix: Type.Optional(Type.Boolean({ description: 'Whether the secret is prefixed with `Bearer `. Default: true.' })),
 })
 
 const VapiHmac = Closed({
@@ -43,7 +44,7 @@ const VapiHmac = Closed({
     Type.String({
       maxLength: 200,
       pattern: '\\{body\\}',
-      description: 'Of `{body}`, which it must hold, `{timestamp}`, `{method}`, `{url}` and `{svix-id}`.',
+      description: 'Made of `{body}` (required), `{timestamp}`, `{method}`, `{url}`, and `{svix-id}`.',
     }),
   ),
   secretIsBase64: Type.Optional(Type.Boolean()),
@@ -53,7 +54,9 @@ const Plain = Closed(common)
 
 const Livekit = Closed({
   ...common,
-  apiKey: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Whose token it must be.' })),
+  apiKey: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'The API key that the token must be from.' }),
+  ),
 })
 
 const apiAddress = '^https?://[^\\s/?#@]+(/[^\\s?#@]*)?$'
@@ -65,7 +68,7 @@ const Twilio = Closed({
     Type.String({
       maxLength: 500,
       pattern: apiAddress,
-      description: '`https://intelligence.twilio.com` when left out; https unless it lies in a private network.',
+      description: 'Default: `https://intelligence.twilio.com`. Must be `https` unless it is in a private network.',
     }),
   ),
 })

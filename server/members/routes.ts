@@ -45,8 +45,8 @@ export const members = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'getMe',
-        summary: 'Tell whom the key acts for and what it may do',
-        description: 'Call it to check a key: the answer names its organization, its member and its role.',
+        summary: 'Get the current caller',
+        description: 'Returns the key’s organization, member, and role. Use it to check a key.',
         querystring: NoQuery,
         response: answers({ 200: Me }, 401),
       },
@@ -68,8 +68,8 @@ export const members = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'listMembers',
-        summary: 'List the members, newest first',
-        description: 'Includes people who are invited but have not joined yet; `status` tells them apart.',
+        summary: 'List members',
+        description: 'Newest first. Includes people who are invited but have not joined; see `status`.',
         querystring: PageQuery,
         response: answers({ 200: Page(Member) }, 401),
       },
@@ -107,9 +107,9 @@ export const members = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'inviteMember',
-        summary: 'Invite a person',
+        summary: 'Invite a member',
         description:
-          'Send `invitationUrl` to the person: anyone who has the link can join. Only an owner can invite an owner.',
+          'Send `invitationUrl` to the person. Anyone with the link can join. Only an owner can invite an owner.',
         querystring: NoQuery,
         body: MemberInvite,
         response: answers({ 201: InvitedMember }, 400, 401, 403, 409),
@@ -138,8 +138,8 @@ export const members = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'renewInvitation',
-        summary: 'Make a fresh invitation link, which ends the former one',
-        description: 'Answers 409 once the member has joined. Anyone who has the link can join as this member.',
+        summary: 'Renew an invitation link',
+        description: 'The previous link stops working. Returns 409 if the member has already joined.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,
@@ -170,8 +170,9 @@ export const members = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'updateMember',
-        summary: 'Rename a member or change the role',
-        description: 'Only an owner can change an owner or make one. Answers 409 if no owner would be left.',
+        summary: 'Update a member’s name or role',
+        description:
+          'Only an owner can change an owner or make someone an owner. Returns 409 if no owner would be left.',
         params: IdParams,
         querystring: NoQuery,
         body: MemberUpdate,
@@ -199,8 +200,9 @@ export const members = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'removeMember',
-        summary: 'Remove a member and revoke the keys that act for them',
-        description: 'Only an owner can remove an owner. Answers 409 if no owner would be left.',
+        summary: 'Remove a member',
+        description:
+          'Revokes the member’s API keys. Only an owner can remove an owner. Returns 409 if no owner would be left.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404, 409),

@@ -6,7 +6,7 @@ const PersonName = { ...Name, examples: ['Ada Lovelace'] }
 
 const memberProperties = {
   id: Id,
-  userId: { ...Id, description: 'The person, as findings, reviews and keys name them.' },
+  userId: { ...Id, description: 'The person, as referenced by findings, reviews, and keys.' },
   email: Email,
   name: PersonName,
   role: RoleChoice,
@@ -19,7 +19,7 @@ export const Member = Closed(memberProperties, { title: 'Member' })
 
 const invitationProperties = {
   invitationUrl: Type.String({
-    description: 'The link by which the person joins. It works once, and is shown in this answer alone.',
+    description: 'The link for joining. It works once and is shown only in this response.',
     examples: ['https://earshot.example.com/welcome#AZejsF4cfDqaWT8fDC1OX4yQb0mB2cTn7vRj5sHd1gPy9aUe3kQ6zXWw'],
   }),
 }
@@ -42,8 +42,8 @@ export const Me = Closed(
   {
     organization: Closed({ id: Id, name: Type.String(), slug: Type.String() }),
     member: Member,
-    keyId: { ...Nullable(Id), description: 'The key that was sent; null for a session.' },
-    role: { ...RoleChoice, description: 'The lower of the key’s role and the member’s.' },
+    keyId: { ...Nullable(Id), description: 'The API key of the request. Null for a session.' },
+    role: { ...RoleChoice, description: 'The lower of the key’s role and the member’s role.' },
     entitlements: Entitlements,
     features: Features,
   },

@@ -34,10 +34,11 @@ export const monitorResults = (app: App, deps: ResultDeps): void => {
       schema: {
         tags,
         operationId: 'createMonitorResults',
-        summary: 'Store results of external monitors, and say of each what became of it',
+        summary: 'Submit results for external monitors',
         description:
-          'A result is of the current version of its monitor and takes the place of the one before. Of several for one ' +
-          'monitor and conversation the last wins, and all of them tell what became of it.',
+          'Each result belongs to its monitor’s current version and replaces the previous one. Each has its own ' +
+          'outcome in the response. If the request contains several results for the same monitor and ' +
+          'conversation, the last one wins.',
         querystring: NoQuery,
         body: ResultBatch,
         response: answers({ 200: ResultBatchAnswer }, 400, 401, 403),
@@ -58,8 +59,8 @@ export const monitorResults = (app: App, deps: ResultDeps): void => {
       schema: {
         tags,
         operationId: 'listMonitorResults',
-        summary: 'List the results of a monitor, of the last call to start first',
-        description: 'All filters that you set must match. `since` and `until` apply to the start of the call.',
+        summary: 'List a monitor’s results',
+        description: 'Latest call first. All filters must match. `since` and `until` apply to the start of the call.',
         params: IdParams,
         querystring: MonitorResultQuery,
         response: answers({ 200: Page(Result) }, 400, 401, 403, 404),
@@ -85,8 +86,9 @@ export const monitorResults = (app: App, deps: ResultDeps): void => {
       schema: {
         tags,
         operationId: 'listConversationResults',
-        summary: 'List the results of a conversation, of each monitor that of the newest version',
-        description: '403 while you are to review it blind.',
+        summary: 'List a conversation’s results',
+        description:
+          'Returns the newest version’s result for each monitor. Returns 403 while you have a blind review of the conversation.',
         params: IdParams,
         querystring: ConversationResultQuery,
         response: answers({ 200: Page(Result) }, 400, 401, 403, 404),

@@ -11,12 +11,12 @@ const Evidence = Type.Array(
     turn: Type.Integer({
       minimum: 0,
       maximum: 1_000_000,
-      description: 'The index of the turn, from 0.',
+      description: 'The index of the turn, starting at 0.',
       examples: [2],
     }),
     quote: Type.String({
       maxLength: 2_000,
-      description: 'What was said there.',
+      description: 'The quote from the turn.',
       examples: ['I will refund you today.'],
     }),
   }),
@@ -35,13 +35,13 @@ export const Result = Closed(
     status: Choice(['scored', 'unscored', 'failed']),
     result: {
       ...Nullable(Choice(['affected', 'not_affected'])),
-      description: 'Null when there was nothing to go by, or the evaluation failed.',
+      description: 'Null if it could not be decided or the evaluation failed.',
     },
     score: Nullable(Score),
     reasoning: Nullable(Reasoning),
     evidence: Evidence,
     evaluatedAt: Timestamp,
-    evaluator: Type.String({ description: 'What came to the result.', examples: ['external'] }),
+    evaluator: Type.String({ description: 'What produced the result.', examples: ['external'] }),
     tokens: Nullable(Closed({ input: tokens, output: tokens })),
     cost: Nullable(Type.Number({ description: 'In US dollars.' })),
   },
@@ -65,8 +65,9 @@ export const ResultBatch = Closed(
     results: Type.Array(
       Type.Unsafe<unknown>({
         description:
-          '`{monitorId, conversationId or conversationExternalId, result: affected | not_affected | unscored, score?, ' +
-          'reasoning?, evidence?: [{turn, quote}], evaluatedAt?}`. One that does not fit is rejected alone.',
+          '`{monitorId, conversationId or conversationExternalId, result: affected | not_affected | unscored, ' +
+          'score?, reasoning?, evidence?: [{turn, quote}], evaluatedAt?}`. An invalid one is rejected without ' +
+          'affecting the others.',
       }),
       { minItems: 1, maxItems: 1_000 },
     ),
@@ -106,12 +107,12 @@ export const ResultBatchAnswer = Closed({
 export const MonitorResultQuery = Closed({
   ...PageQuery.properties,
   result: Type.Optional(Choice(['affected', 'not_affected', 'unscored', 'failed'])),
-  since: Type.Optional({ ...TimestampInput, description: 'Of calls that started at this instant or later.' }),
-  until: Type.Optional({ ...TimestampInput, description: 'Of calls that started before this instant.' }),
-  version: Type.Optional({ ...Version, description: 'Of this version of the monitor alone.' }),
+  since: Type.Optional({ ...TimestampInput, description: 'Calls that started at or after this time.' }),
+  until: Type.Optional({ ...TimestampInput, description: 'Calls that started before this time.' }),
+  version: Type.Optional({ ...Version, description: 'Only this version of the monitor.' }),
 })
 
 export const ConversationResultQuery = Closed({
   ...PageQuery.properties,
-  history: Type.Optional(Type.Boolean({ description: 'True lists the results of older versions too.' })),
+  history: Type.Optional(Type.Boolean({ description: 'True includes results of older versions.' })),
 })

@@ -16,10 +16,14 @@ const Expression = Type.String({ minLength: 1, maxLength: 10_000, pattern: '\\S'
 const RuleDefinition = Closed({
   expression: {
     ...Expression,
-    description: 'In CEL; true is affected.',
+    description: 'A CEL expression; true means affected.',
     examples: ['signals.interruptions.byAgent > 3'],
   },
-  score: Type.Optional({ ...Expression, description: 'In CEL, a number.', examples: ['signals.overlapMs'] }),
+  score: Type.Optional({
+    ...Expression,
+    description: 'A CEL expression that returns a number.',
+    examples: ['signals.overlapMs'],
+  }),
 })
 
 const BooleanOutput = Closed({ type: Choice(['boolean']) })
@@ -53,7 +57,7 @@ const JudgeDefinition = Closed({
     required: ['type'],
     allOf: [when('type', 'boolean', BooleanOutput), when('type', 'score', ScoreOutput)],
   }),
-  model: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'That of the operator if left out.' })),
+  model: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Default: the operator’s model.' })),
 })
 
 const ExternalDefinition = Closed({})

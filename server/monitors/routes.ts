@@ -47,8 +47,8 @@ export const monitors = (app: App, { db, config, reactions }: Deps): void => {
       schema: {
         tags,
         operationId: 'listMonitors',
-        summary: 'List monitors, newest first',
-        description: 'Each monitor comes with its current version. All filters that you set must match.',
+        summary: 'List monitors',
+        description: 'Newest first, with their current versions. All filters must match.',
         querystring: MonitorQuery,
         response: answers({ 200: Page(Monitor) }, 400, 401, 403),
       },
@@ -71,9 +71,9 @@ export const monitors = (app: App, { db, config, reactions }: Deps): void => {
       schema: {
         tags,
         operationId: 'createMonitor',
-        summary: 'Create a monitor with its first version',
+        summary: 'Create a monitor',
         description:
-          'An enabled monitor runs on conversations that complete from now on. To evaluate stored ones, create an evaluation.',
+          'An enabled monitor evaluates conversations that are completed from now on. To evaluate stored ones, create an evaluation.',
         querystring: NoQuery,
         body: MonitorCreate,
         response: answers({ 201: Monitor }, 400, 401, 403, 409),
@@ -104,8 +104,8 @@ export const monitors = (app: App, { db, config, reactions }: Deps): void => {
       schema: {
         tags,
         operationId: 'getMonitor',
-        summary: 'Get a monitor with its current version',
-        description: 'Earlier versions are listed under `/versions`.',
+        summary: 'Get a monitor',
+        description: 'Includes the current version. For earlier versions, use `/versions`.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: Monitor }, 401, 403, 404),
@@ -121,9 +121,9 @@ export const monitors = (app: App, { db, config, reactions }: Deps): void => {
       schema: {
         tags,
         operationId: 'updateMonitor',
-        summary: 'Change a monitor; another definition makes its next version',
+        summary: 'Update a monitor',
         description:
-          'Fields that you leave out keep their values. Results of earlier versions stay; `kind` can never change.',
+          'Omitted fields keep their values. A different definition creates a new version, and results of earlier versions are kept. `kind` cannot change.',
         params: IdParams,
         querystring: NoQuery,
         body: MonitorUpdate,
@@ -158,8 +158,9 @@ export const monitors = (app: App, { db, config, reactions }: Deps): void => {
       schema: {
         tags,
         operationId: 'deleteMonitor',
-        summary: 'Delete a monitor with its versions and all its results',
-        description: 'Answers 409 while an experiment measures it, and for up to a week after that experiment ends.',
+        summary: 'Delete a monitor',
+        description:
+          'Also deletes its versions and results. Returns 409 while an experiment measures it and for up to a week after that experiment ends.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404, 409),
@@ -183,8 +184,8 @@ export const monitors = (app: App, { db, config, reactions }: Deps): void => {
       schema: {
         tags,
         operationId: 'listMonitorVersions',
-        summary: 'List the versions of a monitor, newest first',
-        description: 'Every result names the version that produced it.',
+        summary: 'List a monitor’s versions',
+        description: 'Newest first. Each result names the version that produced it.',
         params: IdParams,
         querystring: PageQuery,
         response: answers({ 200: Page(MonitorVersion) }, 401, 403, 404),

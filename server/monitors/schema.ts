@@ -10,13 +10,15 @@ const SamplePercent = Type.Number({
   minimum: 0,
   maximum: 100,
   multipleOf: 0.01,
-  description: 'Of how many in a hundred. What a lower share takes, a higher one takes too.',
+  description:
+    'Percentage of conversations to evaluate. A higher percentage always includes the conversations of a ' +
+    'lower one.',
   examples: [100],
 })
 
 export const MonitorVersion = Closed(
   {
-    number: Type.Integer({ minimum: 1, description: 'Counted from 1 for each monitor.' }),
+    number: Type.Integer({ minimum: 1, description: 'Numbered per monitor, starting at 1.' }),
     definition: AnyDefinition,
     createdAt: Timestamp,
   },
@@ -59,10 +61,10 @@ export const MonitorUpdate = Closed(
   {
     name: Type.Optional(MonitorName),
     description: Type.Optional(Description),
-    kind: Type.Optional(Choice(monitorKinds, { description: 'It never changes; the present one may be repeated.' })),
+    kind: Type.Optional(Choice(monitorKinds, { description: 'Cannot change. The current value is accepted.' })),
     definition: Type.Optional({
       ...AnyDefinition,
-      description: 'Another one than the present makes the next version.',
+      description: 'A different definition creates the next version.',
     }),
     scope: Type.Optional(Scope),
     samplePercent: Type.Optional(SamplePercent),

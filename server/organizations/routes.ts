@@ -39,8 +39,8 @@ export const organizations = (app: App, deps: OrganizationDeps): void => {
       schema: {
         tags,
         operationId: 'listOrganizations',
-        summary: 'List the organizations of this instance, newest first',
-        description: 'Includes suspended organizations; `status` tells them apart.',
+        summary: 'List organizations',
+        description: 'Newest first. Includes suspended organizations; see `status`.',
         querystring: PageQuery,
         response: answers({ 200: Page(Organization) }, 401),
       },
@@ -61,9 +61,8 @@ export const organizations = (app: App, deps: OrganizationDeps): void => {
       schema: {
         tags,
         operationId: 'createOrganization',
-        summary: 'Provision an organization with its owner and a first key',
-        description:
-          'The answer holds the API key and the owner’s invitation link. Store both: neither is shown again.',
+        summary: 'Create an organization with its owner and an API key',
+        description: 'Returns the API key and the owner’s invitation link. Store both; they are not shown again.',
         querystring: NoQuery,
         body: OrganizationCreate,
         response: answers({ 201: ProvisionedOrganization }, 400, 401, 409),
@@ -88,7 +87,7 @@ export const organizations = (app: App, deps: OrganizationDeps): void => {
         tags,
         operationId: 'getOrganization',
         summary: 'Get an organization',
-        description: 'Suspended organizations can be read too.',
+        description: 'Works for suspended organizations too.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: Organization }, 401, 404),
@@ -104,8 +103,8 @@ export const organizations = (app: App, deps: OrganizationDeps): void => {
       schema: {
         tags,
         operationId: 'updateOrganization',
-        summary: 'Rename an organization, or switch its entitlements and features',
-        description: 'Fields that you leave out keep their values. To suspend an organization, use `/suspend`.',
+        summary: 'Update an organization’s name, entitlements, and features',
+        description: 'Omitted fields keep their values. To suspend an organization, use `/suspend`.',
         params: IdParams,
         querystring: NoQuery,
         body: OrganizationUpdate,
@@ -130,11 +129,11 @@ export const organizations = (app: App, deps: OrganizationDeps): void => {
         schema: {
           tags,
           operationId: `${verb}Organization`,
-          summary: verb === 'suspend' ? 'Answer 403 to everything the organization sends' : 'End a suspension',
+          summary: verb === 'suspend' ? 'Suspend an organization' : 'Reactivate an organization',
           description:
             verb === 'suspend'
-              ? 'Its data is kept. Suspending a suspended organization changes nothing.'
-              : 'Keys and sessions of the organization work again. Reactivating an active organization changes nothing.',
+              ? 'Requests from a suspended organization get 403. Its data is kept.'
+              : 'The organization’s keys and sessions work again.',
           params: IdParams,
           querystring: NoQuery,
           body: NoBody,
@@ -159,8 +158,8 @@ export const organizations = (app: App, deps: OrganizationDeps): void => {
       schema: {
         tags,
         operationId: 'getOwnOrganization',
-        summary: 'Get the organization of the key',
-        description: '`judgeSpending` compares what LLM judges cost this month with `monthlyJudgeBudget`.',
+        summary: 'Get the current organization',
+        description: '`judgeSpending` compares this month’s cost of LLM judges with `monthlyJudgeBudget`.',
         querystring: NoQuery,
         response: answers({ 200: OwnOrganization }, 401),
       },
@@ -175,9 +174,9 @@ export const organizations = (app: App, deps: OrganizationDeps): void => {
       schema: {
         tags,
         operationId: 'updateOwnOrganization',
-        summary: 'Change the settings of the organization of the key',
+        summary: 'Update the current organization’s settings',
         description:
-          'Fields that you leave out keep their values. Entitlements and features can only be changed with the service key.',
+          'Omitted fields keep their values. Entitlements and features can only be changed with a service key.',
         querystring: NoQuery,
         body: OwnOrganizationUpdate,
         response: answers({ 200: OwnOrganization }, 400, 401, 403),

@@ -6,7 +6,7 @@ const OrganizationName = { ...Name, examples: ['Acme Voice'] }
 
 const Slug = Type.String({
   pattern: '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$',
-  description: 'Lower-case letters, digits and hyphens; unique on this instance.',
+  description: 'Lower-case letters, digits, and hyphens. Unique on this server.',
   examples: ['acme-voice'],
 })
 
@@ -14,18 +14,18 @@ const RetentionDays = Nullable(
   Type.Integer({
     minimum: 1,
     maximum: 36_500,
-    description: 'Conversations are erased after this many days; null keeps them.',
+    description: 'Conversations are erased after this many days. Null keeps them.',
   }),
 )
 const Redaction = Type.Boolean({
-  description: 'In PHI mode: redact e-mail addresses, phone, card and social-security numbers before storing.',
+  description: 'In PHI mode: redacts email addresses and phone, card, and social security numbers before storing.',
 })
 const MonthlyJudgeBudget = Nullable(
   Type.Number({
     minimum: 0,
     maximum: 9_999_999_999,
     multipleOf: 0.01,
-    description: 'What model judges may cost in a calendar month, in US dollars; null sets no bound.',
+    description: 'The limit for LLM judges per calendar month in US dollars. Null means no limit.',
   }),
 )
 
@@ -53,16 +53,16 @@ export const OwnOrganization = Closed(
     ...Organization.properties,
     judgeSpending: Closed(
       {
-        month: Type.String({ description: 'The present calendar month, in UTC.', examples: ['2026-11'] }),
+        month: Type.String({ description: 'The current calendar month in UTC.', examples: ['2026-11'] }),
         judgements: Total,
         inputTokens: Total,
         outputTokens: Total,
-        cost: Type.Number({ minimum: 0, description: 'In US dollars, of models whose prices the operator has set.' }),
+        cost: Type.Number({ minimum: 0, description: 'In US dollars, for models with a price set by the operator.' }),
         budgetLeft: Nullable(
-          Type.Number({ minimum: 0, description: 'Null without a monthly budget. At 0 judging stands still.' }),
+          Type.Number({ minimum: 0, description: 'Null without a monthly budget. At 0, judges stop.' }),
         ),
       },
-      { description: 'What model judges took in this month.' },
+      { description: 'The tokens that LLM judges used this month.' },
     ),
   },
   { title: 'OwnOrganization' },
@@ -80,7 +80,7 @@ export const ProvisionedOrganization = Closed({
   organization: Organization,
   apiKey: CreatedApiKey,
   invitationUrl: Type.String({
-    description: 'The link by which the owner joins. It works once, and is shown in this answer alone.',
+    description: 'The link for the owner to join. It works once and is shown only in this response.',
     examples: ['https://earshot.example.com/welcome#AZejsF4cfDqaWT8fDC1OX4yQb0mB2cTn7vRj5sHd1gPy9aUe3kQ6zXWw'],
   }),
 })

@@ -22,8 +22,9 @@ export const reviews = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'listReviews',
-        summary: 'List reviews, newest first',
-        description: 'Without those of others of a conversation that you are to review blind, until yours is given.',
+        summary: 'List reviews',
+        description:
+          'Newest first. Other people’s reviews of a conversation are omitted while you have a blind review of it.',
         querystring: ReviewQuery,
         response: answers({ 200: Page(Review) }, 400, 401),
       },
@@ -52,8 +53,8 @@ export const reviews = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'listConversationReviews',
-        summary: 'List the reviews of a conversation, newest first',
-        description: 'Your own alone while you are to review it blind.',
+        summary: 'List a conversation’s reviews',
+        description: 'Newest first. Contains only your own while you have a blind review of the conversation.',
         params: IdParams,
         querystring: PageQuery,
         response: answers({ 200: Page(Review) }, 400, 401, 404),
@@ -79,8 +80,8 @@ export const reviews = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'createReview',
-        summary: 'Review a conversation outside of buckets',
-        description: 'The review is yours. To submit it in the same request, set `status` to `completed`.',
+        summary: 'Create a review outside a bucket',
+        description: 'You are the reviewer. To submit it in the same request, set `status` to `completed`.',
         querystring: NoQuery,
         body: ReviewCreate,
         response: answers({ 201: Review }, 400, 401, 403, 409),
@@ -103,7 +104,7 @@ export const reviews = (app: App, deps: Deps): void => {
         tags,
         operationId: 'getReview',
         summary: 'Get a review',
-        description: '403 for one of others of a conversation that you are to review blind, until yours is given.',
+        description: 'Returns 403 for other people’s reviews of a conversation while you have a blind review of it.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: Review }, 401, 403, 404),
@@ -123,10 +124,11 @@ export const reviews = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'updateReview',
-        summary: 'Change, complete or skip a review of your own',
+        summary: 'Update, complete, or skip your review',
         description:
-          'What is left out stays. In a bucket it also extends the lease. Completed and skipped ones are final: 409; so ' +
-          'is one whose lease has ended and whose place somebody else has.',
+          'Omitted fields keep their values. In a bucket, this also extends your lease. Returns 409 if the ' +
+          'review is completed or skipped, or if your lease expired and another reviewer has claimed the ' +
+          'conversation.',
         params: IdParams,
         querystring: NoQuery,
         body: ReviewUpdate,

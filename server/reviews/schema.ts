@@ -9,7 +9,7 @@ const Notes = Type.String({ maxLength: 10_000, examples: ['Polite, but the refun
 const Version = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 const Comment = Type.String({ maxLength: 2_000, examples: ['A credit note, not a refund.'] })
 const CorrectResult = Choice(['affected', 'not_affected', 'unsure'], {
-  description: 'What the monitor should have found; `unsure` where the person cannot tell.',
+  description: 'The correct result, or `unsure` if the reviewer cannot decide.',
 })
 
 const Judgment = Closed({
@@ -23,16 +23,19 @@ export const Review = Closed(
   {
     id: Id,
     conversationId: Id,
-    bucketId: { ...Nullable(Id), description: 'Null for a review outside of buckets.' },
+    bucketId: { ...Nullable(Id), description: 'Null for a review outside a bucket.' },
     reviewerUserId: Id,
     status: Choice(reviewStatuses, {
-      description: '`pending` is begun and not held: released, or its lease has ended.',
+      description: '`pending` is started but not claimed: released, or its lease has expired.',
     }),
     rating: Nullable(Rating),
     notes: Nullable(Notes),
     judgments: Type.Array(Judgment),
-    adjudicates: Type.Boolean({ description: 'Whether it decides between reviews that differ.' }),
-    leaseExpiresAt: { ...Nullable(Timestamp), description: 'Until then nobody else is given its place in the bucket.' },
+    adjudicates: Type.Boolean({ description: 'Whether it adjudicates conflicting reviews.' }),
+    leaseExpiresAt: {
+      ...Nullable(Timestamp),
+      description: 'Until then, the conversation is reserved for this reviewer.',
+    },
     createdAt: Timestamp,
     updatedAt: Timestamp,
     completedAt: Nullable(Timestamp),
@@ -42,12 +45,15 @@ export const Review = Closed(
 
 export const JudgmentInput = Closed({
   monitorId: Id,
-  monitorVersion: Type.Optional({ ...Version, description: 'The newest that has a result of the conversation.' }),
+  monitorVersion: Type.Optional({
+    ...Version,
+    description: 'Default: the newest version that has a result for the conversation.',
+  }),
   correctResult: CorrectResult,
   comment: Type.Optional(Nullable(Comment)),
 })
 
-const Judgments = Type.Array(JudgmentInput, { maxItems: 50, description: 'In place of those before.' })
+const Judgments = Type.Array(JudgmentInput, { maxItems: 50, description: 'Replaces the existing ones.' })
 
 const content = {
   rating: Type.Optional(Nullable(Rating)),
@@ -64,7 +70,7 @@ const judgmentExample = {
 export const ReviewCreate = Closed(
   {
     conversationId: Id,
-    status: Type.Optional(Choice(['in_progress', 'completed'], { description: '`in_progress` when left out.' })),
+    status: Type.Optional(Choice(['in_progress', 'completed'], { description: 'Default: `in_progress`.' })),
     ...content,
   },
   { examples: [{ conversationId: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f', rating: 4, status: 'completed' }] },
@@ -79,7 +85,11 @@ export const Adjudication = Closed(
   {
     rating: content.rating,
     notes: content.notes,
-    judgments: Type.Array(JudgmentInput, { minItems: 1, maxItems: 50, description: 'Of all that people differ in.' }),
+    judgments: Type.Array(JudgmentInput, {
+      minItems: 1,
+      maxItems: 50,
+      description: 'One judgment for every disagreement.',
+    }),
   },
   { examples: [{ judgments: [judgmentExample] }] },
 )
@@ -88,8 +98,8 @@ export const ReleaseQuery = Closed({
   leaseExpiresAt: Type.Optional({
     ...TimestampInput,
     description:
-      'The end of the lease that you know of. One that was extended since is not given back, and the answer is the ' +
-      'review as it is: for requests that may arrive late.',
+      'The end of the lease you know. A lease that was extended since then is kept and the review is ' +
+      'returned unchanged, which makes late requests safe.',
   }),
 })
 

@@ -10,7 +10,7 @@ export const SavedView = Closed(
     name: ViewName,
     filter: Filter,
     explanation: Type.String({
-      description: 'What the filter selects, in words.',
+      description: 'Describes the filter in words.',
       examples: ['calls, that mention “refund”, where plan is “gold”'],
     }),
     createdByUserId: Id,

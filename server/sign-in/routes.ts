@@ -67,8 +67,8 @@ export const signIn = (app: App, deps: SignInDeps): void => {
       schema: {
         tags,
         operationId: 'signIn',
-        summary: 'Sign in by e-mail address and password',
-        description: 'The answer sets the session’s cookie, which stands in for a key on /v1.',
+        summary: 'Sign in with email and password',
+        description: 'Sets a session cookie that works like an API key on `/v1`.',
         querystring: NoQuery,
         body: SignIn,
         response: answers({ 200: Session }, 400, 401, 403),
@@ -91,8 +91,8 @@ export const signIn = (app: App, deps: SignInDeps): void => {
       schema: {
         tags,
         operationId: 'signOut',
-        summary: 'End the session',
-        description: 'Needs the session cookie, which the answer clears. Sessions on other devices stay.',
+        summary: 'Sign out',
+        description: 'Requires the session cookie and clears it. Sessions on other devices stay signed in.',
         querystring: NoQuery,
         body: NoBody,
         response: answers({ 204: Empty }, 401, 403),
@@ -114,8 +114,8 @@ export const signIn = (app: App, deps: SignInDeps): void => {
       schema: {
         tags,
         operationId: 'signOutEverywhere',
-        summary: 'End all sessions of the person, on all devices, this one too',
-        description: 'Needs the session cookie, which the answer clears. API keys keep working.',
+        summary: 'Sign out on all devices',
+        description: 'Requires the session cookie and clears it. API keys keep working.',
         querystring: NoQuery,
         body: NoBody,
         response: answers({ 204: Empty }, 401, 403),
@@ -142,9 +142,9 @@ export const signIn = (app: App, deps: SignInDeps): void => {
       schema: {
         tags,
         operationId: 'changePassword',
-        summary: 'Change the password, which ends all sessions and begins a new one',
+        summary: 'Change your password',
         description:
-          'Needs the session cookie and the current password. The answer sets the cookie of the new session.',
+          'Requires the session cookie and the current password. Ends all other sessions and sets a new cookie.',
         querystring: NoQuery,
         body: PasswordChange,
         response: answers({ 200: Session }, 400, 401, 403, 409),
@@ -193,9 +193,8 @@ export const signIn = (app: App, deps: SignInDeps): void => {
       schema: {
         tags,
         operationId: 'checkInvitation',
-        summary: 'Tell whom an invitation is for',
-        description:
-          'Needs no session, only the token of the link. Use it to show whom the link is for before they join.',
+        summary: 'Get the details of an invitation',
+        description: 'Requires only the token from the link. Use it to show who the invitation is for.',
         querystring: NoQuery,
         body: InvitationCheck,
         response: answers({ 200: InvitationOffer }, 400, 403, 410),
@@ -218,11 +217,11 @@ export const signIn = (app: App, deps: SignInDeps): void => {
       schema: {
         tags,
         operationId: 'acceptInvitation',
-        summary: 'Join an organization by an invitation, and sign in',
+        summary: 'Accept an invitation and sign in',
         description:
-          'Works once. A person who has a password already, as a member elsewhere, gives that one: 401. One who signs in by ' +
-          'OpenID Connect accepts the invitation there. A link that the operator made sets a new password for either, and ' +
-          'ends all other sessions.',
+          'Each link works once. People who already have a password enter it here; a wrong one returns 401. ' +
+          'People who sign in with OpenID Connect accept the invitation there. A link from the operator sets a ' +
+          'new password and ends all other sessions.',
         querystring: NoQuery,
         body: InvitationAcceptance,
         response: answers({ 200: Session }, 400, 401, 403, 409, 410),
@@ -243,8 +242,8 @@ export const signIn = (app: App, deps: SignInDeps): void => {
       schema: {
         tags,
         operationId: 'listJoinedOrganizations',
-        summary: 'List the organizations that the person signed in has joined',
-        description: 'Needs the session cookie. Open invitations are listed by `GET /auth/invitations`.',
+        summary: 'List the organizations you belong to',
+        description: 'Requires the session cookie. For open invitations, use `GET /auth/invitations`.',
         querystring: NoQuery,
         response: answers({ 200: JoinedOrganizations }, 401),
       },
@@ -263,9 +262,9 @@ export const signIn = (app: App, deps: SignInDeps): void => {
       schema: {
         tags,
         operationId: 'switchOrganization',
-        summary: 'Turn the session to another organization of the person',
+        summary: 'Switch organization',
         description:
-          'Needs the session cookie. Later requests of the session act in the new organization; other sessions are not affected.',
+          'Requires the session cookie. Later requests in this session act in the new organization. Other sessions are unaffected.',
         querystring: NoQuery,
         body: OrganizationSwitch,
         response: answers({ 200: Session }, 400, 401, 403, 404),

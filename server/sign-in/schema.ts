@@ -5,7 +5,7 @@ import { RoleChoice } from '../platform/identity/schema.ts'
 export const Password = Type.String({
   minLength: 1,
   maxLength: 256,
-  description: 'At least 12 characters where it is chosen.',
+  description: 'At least 12 characters when choosing a new one.',
   examples: ['correct horse battery staple'],
 })
 const NewPassword = { ...Password, minLength: 12, description: 'At least 12 characters.' }
@@ -13,7 +13,7 @@ const NewPassword = { ...Password, minLength: 12, description: 'At least 12 char
 const Token = Type.String({
   minLength: 1,
   maxLength: 200,
-  description: 'What stands behind the # of an invitation’s link.',
+  description: 'The part of the invitation link after the #.',
   examples: ['AZejsF4cfDqaWT8fDC1OX4yQb0mB2cTn7vRj5sHd1gPy9aUe3kQ6zXWw'],
 })
 
@@ -31,10 +31,10 @@ export const InvitationOffer = Closed(
     organization: OrganizationName,
     setsPassword: Type.Boolean({
       description:
-        'Whether the link sets a new password. Otherwise an existing account with the address gives its password, and a new ' +
-        'one chooses it; which of them it is, is not told.',
+        'Whether the link sets a new password. Otherwise, an existing account enters its password and a new ' +
+        'one chooses it; the response does not reveal which.',
     }),
-    setsEmail: Type.Boolean({ description: 'Whether `email` stands for an address that is given when joining.' }),
+    setsEmail: Type.Boolean({ description: 'Whether the person enters an email address when joining.' }),
   },
   { title: 'InvitationOffer' },
 )
@@ -42,8 +42,11 @@ export const InvitationOffer = Closed(
 export const InvitationAcceptance = Closed({
   token: Token,
   name: { ...Name, examples: ['Ada Lovelace'] },
-  password: { ...Password, description: 'A new one of at least 12 characters, or the one that the person has.' },
-  email: Type.Optional({ ...Email, description: 'The address to sign in with, for the first person of an instance.' }),
+  password: { ...Password, description: 'A new password of at least 12 characters, or the person’s existing one.' },
+  email: Type.Optional({
+    ...Email,
+    description: 'The email address to sign in with, for the first person on a server.',
+  }),
 })
 export type InvitationAcceptance = Static<typeof InvitationAcceptance>
 
@@ -63,7 +66,10 @@ export const Session = Closed(
     userId: Id,
     email: Email,
     name: { ...Name, examples: ['Ada Lovelace'] },
-    organizationId: { ...Nullable(Id), description: 'What requests to /v1 are about; null for a member of none.' },
+    organizationId: {
+      ...Nullable(Id),
+      description: 'The organization that requests to /v1 act in. Null for a person without one.',
+    },
   },
   { title: 'Session' },
 )

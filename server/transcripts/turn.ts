@@ -14,19 +14,19 @@ const Figure = Nullable(Type.Integer({ minimum: 0, description: 'Milliseconds.' 
 const Word = Closed({ text: Type.String(), startMs: Nullable(Milliseconds), endMs: Nullable(Milliseconds) })
 
 const Tool = Closed({
-  callId: Nullable(Type.String({ description: 'The same in a call and in its result.' })),
+  callId: Nullable(Type.String({ description: 'The same for a call and its result.' })),
   name: Nullable(Type.String()),
-  arguments: Type.Unknown({ description: 'Any JSON; null on a result.' }),
-  result: Type.Unknown({ description: 'Any JSON; null on a call.' }),
-  isError: Nullable(Type.Boolean({ description: 'Null when the source does not say.' })),
+  arguments: Type.Unknown({ description: 'Any JSON. Null on a result.' }),
+  result: Type.Unknown({ description: 'Any JSON. Null on a call.' }),
+  isError: Nullable(Type.Boolean({ description: 'Null if the source does not say.' })),
 })
 
 const Latency = Closed({
   transcriptionMs: Figure,
   endOfTurnMs: Figure,
-  modelMs: { ...Figure, description: 'Until the first token of the language model.' },
-  voiceMs: { ...Figure, description: 'Until the first audio of the synthesized voice.' },
-  totalMs: { ...Figure, description: 'From the end of the customer’s speech until the answer is heard.' },
+  modelMs: { ...Figure, description: 'Until the language model’s first token.' },
+  voiceMs: { ...Figure, description: 'Until the first synthesized audio.' },
+  totalMs: { ...Figure, description: 'From the end of the customer’s speech until the response is heard.' },
 })
 
 export const Turn = Closed(
@@ -37,7 +37,7 @@ export const Turn = Closed(
     text: Nullable(Type.String()),
     startMs: Nullable(Milliseconds),
     endMs: Nullable(Milliseconds),
-    interrupted: Type.Boolean({ description: 'The source says that this turn was cut short.' }),
+    interrupted: Type.Boolean({ description: 'The source reports that this turn was cut short.' }),
     words: Nullable(Type.Array(Word)),
     tool: Nullable(Tool),
     latency: Nullable(Latency),

@@ -19,10 +19,10 @@ export const monitorTrend = (app: App, { db, replica, clock }: Deps): void => {
       schema: {
         tags: ['Monitors'],
         operationId: 'getMonitorTrend',
-        summary: 'Count what a monitor found, by the hours, days or weeks in which the calls started',
+        summary: 'Get a monitor’s trend',
         description:
-          `Oldest first, none left out, at most ${mostBuckets.toLocaleString('en')}. The first and the last are cut ` +
-          'to the window.',
+          'Counts results by hour, day, or week of the call’s start, oldest first without gaps, up to ' +
+          `${mostBuckets.toLocaleString('en')} periods. The first and last are cut to the window.`,
         params: IdParams,
         querystring: TrendQuery,
         response: answers({ 200: Trend }, 400, 401, 403, 404),

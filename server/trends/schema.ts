@@ -8,19 +8,22 @@ const Rate = Nullable(Type.Number({ minimum: 0, maximum: 1 }))
 
 const Bucket = Closed({
   start: Timestamp,
-  end: { ...Timestamp, description: 'The instant after the last that belongs to it.' },
+  end: { ...Timestamp, description: 'The end of the period, exclusive.' },
   affected: Count,
   notAffected: Count,
   unscored: Count,
   failed: Count,
-  affectedRate: { ...Rate, description: 'Affected among affected and not affected; null when there are none.' },
-  low: { ...Rate, description: 'The lower end of the 95 % interval of the rate.' },
-  high: { ...Rate, description: 'The upper end of the 95 % interval of the rate.' },
-  meanScore: Nullable(Type.Number({ description: 'Of the scored results that have a score.' })),
+  affectedRate: {
+    ...Rate,
+    description: 'Affected results divided by affected and not affected ones. Null if there are none.',
+  },
+  low: { ...Rate, description: 'Lower end of the rate’s 95% interval.' },
+  high: { ...Rate, description: 'Upper end of the rate’s 95% interval.' },
+  meanScore: Nullable(Type.Number({ description: 'Mean of the scores of scored results.' })),
   cost: Nullable(
     Type.Number({
       minimum: 0,
-      description: 'What the counted results cost, in US dollars; null where no price is known, or none is asked.',
+      description: 'The cost of the counted results in US dollars. Null without a known price.',
     }),
   ),
 })
@@ -31,13 +34,13 @@ const Corrected = Nullable(
       reviewed: { ...Count, description: 'Calls that people have judged.' },
       shareReviewed: Type.Number({ minimum: 0, maximum: 1 }),
       rate: Type.Number({ minimum: 0, maximum: 1 }),
-      low: Type.Number({ minimum: 0, maximum: 1, description: 'The lower end of its 95 % interval.' }),
-      high: Type.Number({ minimum: 0, maximum: 1, description: 'The upper end of its 95 % interval.' }),
+      low: Type.Number({ minimum: 0, maximum: 1, description: 'Lower end of its 95% interval.' }),
+      high: Type.Number({ minimum: 0, maximum: 1, description: 'Upper end of its 95% interval.' }),
     },
     {
       description:
-        'The affected rate of the whole window as reviews of sampled calls correct it, beside what the monitor alone ' +
-        'says. Null until 30 of them are reviewed.',
+        'The affected rate of the whole window, corrected by reviews of sampled calls. Null until 30 of them ' +
+        'are reviewed.',
     },
   ),
 )
@@ -48,18 +51,18 @@ export const Trend = Closed(
 )
 
 export const TrendQuery = Closed({
-  interval: { ...Interval, default: 'day', description: 'Weeks begin on Monday.' },
-  timezone: { ...TimeZone, default: 'UTC', description: 'The IANA name of the zone whose days and weeks are meant.' },
+  interval: { ...Interval, default: 'day', description: 'Weeks start on Monday.' },
+  timezone: { ...TimeZone, default: 'UTC', description: 'The IANA time zone of days and weeks.' },
   since: Type.Optional({
     ...TimestampInput,
-    description: 'The first instant. Left out, the window is the last thirty local days before `until`.',
+    description: 'The start of the period. Default: 30 local days before `until`.',
   }),
-  until: Type.Optional({ ...TimestampInput, description: 'The instant after the last; now if left out.' }),
+  until: Type.Optional({ ...TimestampInput, description: 'The end of the period, exclusive. Default: now.' }),
   version: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 2_147_483_647,
-      description: 'Of this version of the monitor alone. Otherwise of each call the newest that has a result.',
+      description: 'Only this version of the monitor. By default, each call’s newest version that has a result.',
     }),
   ),
 })

@@ -43,8 +43,8 @@ export const webhookEndpoints = (app: App, { db, secrets, clock, config }: Deps)
       schema: {
         tags,
         operationId: 'listWebhookEndpoints',
-        summary: 'List webhook endpoints, newest first',
-        description: 'The signing secrets are never shown.',
+        summary: 'List webhook endpoints',
+        description: 'Newest first. Signing secrets are never shown.',
         querystring: PageQuery,
         response: answers({ 200: Page(WebhookEndpoint) }, 401),
       },
@@ -67,8 +67,9 @@ export const webhookEndpoints = (app: App, { db, secrets, clock, config }: Deps)
       schema: {
         tags,
         operationId: 'createWebhookEndpoint',
-        summary: 'Propose a webhook endpoint, which an admin is then to approve',
-        description: 'An admin’s own needs the approval too. At most 20 in an organization.',
+        summary: 'Create a webhook endpoint',
+        description:
+          'An admin has to approve it first, even if an admin created it. An organization can have 20 endpoints.',
         querystring: NoQuery,
         body: WebhookEndpointCreate,
         response: answers({ 201: WebhookEndpointWithSecret }, 400, 401, 403, 409),
@@ -123,8 +124,8 @@ export const webhookEndpoints = (app: App, { db, secrets, clock, config }: Deps)
       schema: {
         tags,
         operationId: 'updateWebhookEndpoint',
-        summary: 'Change a webhook endpoint',
-        description: 'Another address needs the approval of an admin again: the endpoint is then proposed.',
+        summary: 'Update a webhook endpoint',
+        description: 'After a change of address, the endpoint is proposed and needs an admin’s approval again.',
         params: IdParams,
         querystring: NoQuery,
         body: WebhookEndpointUpdate,
@@ -151,8 +152,8 @@ export const webhookEndpoints = (app: App, { db, secrets, clock, config }: Deps)
       schema: {
         tags,
         operationId: 'deleteWebhookEndpoint',
-        summary: 'Delete a webhook endpoint; what was not yet accepted is not sent any more',
-        description: 'To stop deliveries for a while only, disable it instead.',
+        summary: 'Delete a webhook endpoint',
+        description: 'Pending deliveries are not sent. To stop deliveries temporarily, disable it instead.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404),
@@ -174,8 +175,8 @@ export const webhookEndpoints = (app: App, { db, secrets, clock, config }: Deps)
       schema: {
         tags,
         operationId: 'approveWebhookEndpoint',
-        summary: 'Approve a proposed webhook endpoint, or enable a disabled one again',
-        description: 'Send the `url` that you checked: the answer is 409 if the endpoint has another one by now.',
+        summary: 'Approve or re-enable a webhook endpoint',
+        description: 'Send the `url` you reviewed. Returns 409 if the endpoint’s address has changed.',
         params: IdParams,
         querystring: NoQuery,
         body: Approval,
@@ -205,8 +206,8 @@ export const webhookEndpoints = (app: App, { db, secrets, clock, config }: Deps)
       schema: {
         tags,
         operationId: 'disableWebhookEndpoint',
-        summary: 'Disable a webhook endpoint, or refuse a proposed one',
-        description: 'Nothing is sent to a disabled endpoint. To enable it again, approve it.',
+        summary: 'Disable a webhook endpoint',
+        description: 'Also rejects a proposed endpoint. To enable it again, approve it.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,
@@ -231,8 +232,8 @@ export const webhookEndpoints = (app: App, { db, secrets, clock, config }: Deps)
       schema: {
         tags,
         operationId: 'rotateWebhookSecret',
-        summary: 'Make a new secret; for 24 hours both sign',
-        description: 'The answer is the only one that shows the new secret.',
+        summary: 'Rotate a webhook endpoint’s secret',
+        description: 'Both secrets sign for 24 hours. The new secret is shown only in this response.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,

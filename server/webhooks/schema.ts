@@ -7,15 +7,15 @@ const EndpointName = { ...Name, maxLength: 100, examples: ['Warehouse'] }
 const Url = Type.String({
   minLength: 1,
   maxLength: 2_048,
-  description: 'Where events are posted to: https, on a public host, without credentials.',
+  description: 'Where events are sent: an `https` URL on a public host, without credentials.',
   examples: ['https://hooks.example.com/earshot'],
 })
 
 const Events = Type.Array(Choice<string>(subscribableEvents), {
   uniqueItems: true,
   description:
-    'The kinds that it subscribes to. Beside these it is sent what names it: an export by its ' +
-    '`notificationEndpointId`, and tests.',
+    'The subscribed event types. The endpoint also receives tests, and events for exports that name it as ' +
+    '`notificationEndpointId`.',
   examples: [['monitor_export.completed', 'monitor_export.failed']],
 })
 
@@ -25,22 +25,23 @@ const properties = {
   url: Url,
   events: Events,
   status: Choice(['proposed', 'active', 'disabled'], {
-    description: 'proposed: waits for the approval of an admin. Only an active one is sent anything.',
+    description: 'proposed: waiting for an admin’s approval. Only active endpoints receive events.',
   }),
   disabledReason: {
     ...Nullable(Choice(['by_admin', 'gone', 'failing'])),
     description:
-      'gone: it answered 410. failing: a delivery ran out of attempts, and nothing had been accepted for 5 days.',
+      'gone: it responded with 410. failing: a delivery ran out of attempts, and nothing had succeeded for ' +
+      '5 days.',
   },
   failingSince: {
     ...Nullable(Timestamp),
-    description: 'The first failed attempt since anything was accepted; null when all is well.',
+    description: 'The first failed attempt since the last success. Null if there is none.',
   },
   previousSecretUntil: {
     ...Nullable(Timestamp),
-    description: 'Until when the secret before this one signs too; null when it does not.',
+    description: 'Until when the previous secret also signs. Null if it does not.',
   },
-  approvedByUserId: { ...Nullable(Id), description: 'Who approved the present address.' },
+  approvedByUserId: { ...Nullable(Id), description: 'Who approved the current address.' },
   approvedAt: Nullable(Timestamp),
   createdByUserId: Id,
   createdAt: Timestamp,
@@ -53,7 +54,7 @@ export const WebhookEndpointWithSecret = Closed(
   {
     ...properties,
     secret: Type.String({
-      description: 'What its deliveries are signed with. It is shown in this answer alone.',
+      description: 'The signing secret, shown only in this response.',
       examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazHs1Kxo8zo='],
     }),
   },
@@ -70,7 +71,10 @@ export const WebhookEndpointUpdate = Closed(
 export const Approval = Type.Unsafe<{ url?: string } | null>({
   type: ['object', 'null'],
   properties: {
-    url: { ...Url, description: 'The address that you looked at: the approval is refused when it is another by now.' },
+    url: {
+      ...Url,
+      description: 'The address you reviewed. The approval is rejected if the endpoint’s address has changed.',
+    },
   },
   additionalProperties: false,
 })

@@ -30,9 +30,9 @@ export const bucketConversations = (app: App, { db, clock }: Deps): void => {
       schema: {
         tags,
         operationId: 'listBucketConversations',
-        summary: 'List the conversations of a bucket, those that were put in last first',
+        summary: 'List a bucket’s conversations',
         description:
-          '`reviewsCompleted` and `reviewsWanted` show the progress of each conversation. Set `status` to list only some.',
+          'Latest added first. `reviewsCompleted` and `reviewsWanted` show each conversation’s progress. Use `status` to filter.',
         params: IdParams,
         querystring: BucketConversationQuery,
         response: answers({ 200: Page(BucketConversation) }, 400, 401, 404),
@@ -56,8 +56,8 @@ export const bucketConversations = (app: App, { db, clock }: Deps): void => {
       schema: {
         tags,
         operationId: 'addBucketConversations',
-        summary: 'Put conversations into a bucket, and say of each what became of it',
-        description: 'Not into a sampled one: 409.',
+        summary: 'Add conversations to a bucket',
+        description: 'Each conversation has its own outcome in the response. Returns 409 for a sampled bucket.',
         params: IdParams,
         querystring: NoQuery,
         body: BucketConversations,
@@ -88,8 +88,8 @@ export const bucketConversations = (app: App, { db, clock }: Deps): void => {
       schema: {
         tags,
         operationId: 'removeBucketConversation',
-        summary: 'Take a conversation out of a bucket',
-        description: 'Finished reviews stay, as reviews outside of buckets. Not out of a sampled one: 409.',
+        summary: 'Remove a conversation from a bucket',
+        description: 'Completed reviews are kept as reviews outside buckets. Returns 409 for a sampled bucket.',
         params: Closed({ id: Id, conversationId: Id }),
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404, 409),

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { Choice, Closed, Id, PageQuery, Timestamp } from '../../platform/http/schemas.ts'
 
 const Status = Choice(['waiting', 'adjudication', 'completed'], {
-  description: '`waiting` for reviews, `adjudication` where reviewers differ and nobody has decided, or `completed`.',
+  description: '`waiting` for reviews, `adjudication` for an open disagreement, or `completed`.',
 })
 
 export const BucketConversation = Closed(
@@ -27,7 +27,7 @@ export const BucketConversationsAnswer = Closed({
     Closed({
       index: Type.Integer({ minimum: 0 }),
       status: Choice(['created', 'unchanged', 'rejected'], {
-        description: '`unchanged` is in already; `rejected` names no conversation.',
+        description: '`unchanged` was already in the bucket. `rejected` does not exist.',
       }),
     }),
   ),

@@ -16,8 +16,9 @@ export const bucketProgress = (app: App, { db, clock }: Deps): void => {
       schema: {
         tags: ['Buckets'],
         operationId: 'getBucketProgress',
-        summary: 'Count what is reviewed of a bucket and what is left, also by reviewer',
-        description: 'Set `timezone` to choose when today begins.',
+        summary: 'Get a bucket’s review progress',
+        description:
+          'Counts reviewed and remaining conversations, in total and by reviewer. `timezone` sets when the day starts.',
         params: IdParams,
         querystring: ProgressQuery,
         response: answers({ 200: Progress }, 400, 401, 404),

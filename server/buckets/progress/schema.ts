@@ -4,24 +4,24 @@ import { Closed, Id } from '../../platform/http/schemas.ts'
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
 const done = {
-  claimed: Count('Held now.'),
-  completed: Count('Those that decide between others apart.'),
-  skipped: Count('Given back for somebody else.'),
-  completedToday: Count('Of the completed.'),
-  skippedToday: Count('Of the skipped.'),
+  claimed: Count('Claimed now.'),
+  completed: Count('Excluding adjudications.'),
+  skipped: Count('Skipped.'),
+  completedToday: Count('Of the completed reviews.'),
+  skippedToday: Count('Of the skipped reviews.'),
 }
 
 export const Progress = Closed(
   {
     conversations: Closed({
       total: Count('In the bucket.'),
-      waiting: Count('Wanting reviews.'),
-      adjudication: Count('Whose reviewers differ, and nobody has decided.'),
-      completed: Count('With all that is wanted.'),
+      waiting: Count('Waiting for reviews.'),
+      adjudication: Count('With a disagreement that is not decided.'),
+      completed: Count('With all reviews completed.'),
     }),
-    reviews: Closed({ waiting: Count('Wanted still, and held by nobody.'), ...done }),
-    reviewers: Type.Array(Closed({ reviewerUserId: Id, ...done, adjudicated: Count('Decided by them.') }), {
-      description: 'Those who have begun a review here, who has completed most first; at most 500.',
+    reviews: Closed({ waiting: Count('Open and not claimed.'), ...done }),
+    reviewers: Type.Array(Closed({ reviewerUserId: Id, ...done, adjudicated: Count('Adjudicated by this person.') }), {
+      description: 'Up to 500 people who have started a review here, with the most completed first.',
     }),
   },
   { title: 'BucketProgress' },
@@ -32,7 +32,7 @@ export const ProgressQuery = Closed({
     minLength: 1,
     maxLength: 64,
     default: 'UTC',
-    description: 'The IANA name of the zone whose day is today.',
+    description: 'The IANA time zone that defines today.',
     examples: ['Europe/Berlin'],
   }),
 })

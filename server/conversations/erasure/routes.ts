@@ -15,8 +15,8 @@ export const erasure = (app: App, deps: Deps): void => {
         operationId: 'eraseConversation',
         summary: 'Erase a conversation',
         description:
-          'Its transcript, recording, metrics and the deliveries that held it go with it. A hash of its externalId ' +
-          'stays, so that what is told of it later is dropped.',
+          'Also erases its transcript, recording, metrics, results, and deliveries. A hash of its `externalId` ' +
+          'is kept so that late data is dropped.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404),

@@ -21,7 +21,7 @@ export const Key = Type.String({
 export const Value = Type.Unsafe<number | boolean | string>({
   type: ['number', 'boolean', 'string'],
   maxLength: longestValue,
-  description: 'A number, a boolean, or a text of at most 10,000 characters.',
+  description: 'A number, a boolean, or a string of up to 10,000 characters.',
   examples: [4.5],
 })
 

@@ -18,8 +18,8 @@ export const customerMetrics = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'listCustomerMetrics',
-        summary: 'List the metrics of a conversation, by key',
-        description: 'These are the values that you sent, not the results of monitors.',
+        summary: 'List a conversation’s metrics',
+        description: 'Sorted by key. These are the values you sent, not monitor results.',
         params: IdParams,
         querystring: PageQuery,
         response: answers({ 200: Page(Metric) }, 401, 403, 404),
@@ -44,8 +44,8 @@ export const customerMetrics = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'getCustomerMetric',
-        summary: 'Get a metric of a conversation',
-        description: 'The value and comment that were last set.',
+        summary: 'Get a conversation’s metric',
+        description: 'Returns the latest value and comment.',
         params: MetricParams,
         querystring: NoQuery,
         response: answers({ 200: Metric }, 401, 403, 404),
@@ -61,8 +61,8 @@ export const customerMetrics = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'putCustomerMetric',
-        summary: 'Set a metric of a conversation',
-        description: 'Value and comment take the place of those before. A conversation has at most 200 metrics.',
+        summary: 'Set a conversation’s metric',
+        description: 'Replaces the value and comment. A conversation can have 200 metrics.',
         params: MetricParams,
         querystring: NoQuery,
         body: MetricUpdate,
@@ -90,8 +90,8 @@ export const customerMetrics = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'deleteCustomerMetric',
-        summary: 'Delete a metric of a conversation',
-        description: 'Answers 404 if the conversation has no metric with this key.',
+        summary: 'Delete a conversation’s metric',
+        description: 'Returns 404 if the conversation has no metric with this key.',
         params: MetricParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404),
@@ -115,9 +115,9 @@ export const customerMetrics = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'createCustomerMetrics',
-        summary: 'Set metrics of many conversations, and say of each what became of it',
+        summary: 'Set metrics in bulk',
         description:
-          'Of several for one key of a conversation the last wins, and all of them tell what became of the key.',
+          'Each metric has its own outcome in the response. If the request contains a key of a conversation more than once, the last value wins.',
         querystring: NoQuery,
         body: MetricBatch,
         response: answers({ 200: MetricBatchAnswer }, 400, 401, 403),

@@ -23,7 +23,8 @@ export const MetricBatch = Closed(
     metrics: Type.Array(
       Type.Unsafe<unknown>({
         description:
-          '`{conversationId or conversationExternalId, key, value, comment?}`. One that does not fit is rejected alone.',
+          '`{conversationId or conversationExternalId, key, value, comment?}`. An invalid one is rejected ' +
+          'without affecting the others.',
       }),
       { minItems: 1, maxItems: 1_000 },
     ),

@@ -51,8 +51,8 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): 
       schema: {
         tags,
         operationId: 'uploadRecording',
-        summary: 'Upload the recording of a conversation',
-        description: 'The bytes of a WAV, MP3, Ogg, FLAC, MP4, WebM or AAC file. It replaces an earlier recording.',
+        summary: 'Upload a conversation’s recording',
+        description: 'Accepts a WAV, MP3, Ogg, FLAC, MP4, WebM, or AAC file. Replaces an existing recording.',
         params: IdParams,
         querystring: NoQuery,
         body: RawBody,
@@ -100,11 +100,12 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): 
       schema: {
         tags,
         operationId: 'getRecording',
-        summary: 'Get the recording of a conversation',
+        summary: 'Get a conversation’s recording',
         description:
-          'Redirects to a signed link to the file, which takes byte ranges. The link works for five minutes in PHI mode ' +
-          'and for up to 24 hours otherwise, and ends at once when the recording is erased or the organization is ' +
-          'suspended. 404 when there is no recording, 409 while it is being fetched and when that failed.',
+          'Redirects to a signed link that supports byte ranges. The link works for five minutes in PHI mode ' +
+          'and up to 24 hours otherwise. It stops working when the recording is erased or the organization is ' +
+          'suspended. Returns 404 if there is no recording, and 409 while it is being downloaded or if the ' +
+          'download failed.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 302: Empty }, 401, 404, 409),

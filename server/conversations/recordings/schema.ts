@@ -5,7 +5,7 @@ export const Recording = Closed(
   {
     conversationId: Id,
     status: Choice(['stored']),
-    contentType: Type.String({ description: 'Decided by content.', examples: ['audio/wav'] }),
+    contentType: Type.String({ description: 'Detected from the content.', examples: ['audio/wav'] }),
     bytes: Type.Integer({ minimum: 1, examples: [1_474_604] }),
     createdAt: Timestamp,
   },

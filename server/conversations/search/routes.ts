@@ -56,9 +56,8 @@ export const conversationSearch = (app: App, { db, replica, clock }: Deps): void
       schema: {
         tags,
         operationId: 'listConversations',
-        summary: 'List conversations, the last to start first',
-        description:
-          'All filters that you set must match. For conditions joined by and, or and not, search with a filter.',
+        summary: 'List conversations',
+        description: 'Latest start first. All filters must match. For `and`, `or`, and `not`, use search.',
         querystring: ConversationQuery,
         response: answers({ 200: Page(Conversation) }, 400, 401),
       },
@@ -77,8 +76,9 @@ export const conversationSearch = (app: App, { db, replica, clock }: Deps): void
       schema: {
         tags,
         operationId: 'searchConversations',
-        summary: 'List the conversations that a filter selects, the last to start first',
-        description: 'Reads only, so it is safe to repeat. Keep the filter the same when you send a `cursor`.',
+        summary: 'Search conversations',
+        description:
+          'Latest start first. Read-only and safe to repeat. Keep the filter unchanged when you send a `cursor`.',
         querystring: NoQuery,
         body: ConversationSearch,
         response: answers({ 200: Page(Conversation) }, 400, 401),
@@ -95,10 +95,10 @@ export const conversationSearch = (app: App, { db, replica, clock }: Deps): void
       schema: {
         tags,
         operationId: 'countConversations',
-        summary: 'Count the conversations that a filter selects, and say in words what it selects',
+        summary: 'Count conversations',
         description:
-          'Reads only, so it is safe to repeat. Use it to check a filter before you save it, or with an `interval` to draw ' +
-          'the course of a filter over time.',
+          'Also describes the filter in words. Read-only and safe to repeat. With an `interval`, returns counts ' +
+          'over time.',
         querystring: NoQuery,
         body: ConversationCount,
         response: answers({ 200: CountAnswer }, 400, 401),

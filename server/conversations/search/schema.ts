@@ -9,7 +9,7 @@ const Several = (example: string) =>
   Type.Optional(
     Type.String({
       maxLength: 4_000,
-      description: 'One, or several separated by commas: any of them.',
+      description: 'One or more, separated by commas; any of them matches.',
       examples: [example],
     }),
   )
@@ -25,8 +25,8 @@ export const ConversationQuery = Closed({
   channel: Several('call,voicemail'),
   direction: Several('inbound'),
   status: Several('completed'),
-  since: Type.Optional({ ...TimestampInput, description: 'Started at this instant or later.' }),
-  until: Type.Optional({ ...TimestampInput, description: 'Started before this instant.' }),
+  since: Type.Optional({ ...TimestampInput, description: 'Started at or after this time.' }),
+  until: Type.Optional({ ...TimestampInput, description: 'Started before this time.' }),
   customerId: Type.Optional(CustomerId),
   externalId: Type.Optional(ExternalId),
   text: Type.Optional(SearchText),
@@ -46,14 +46,13 @@ export const ConversationCount = Closed(
     filter: Filter,
     interval: Type.Optional({
       ...Interval,
-      description:
-        'Also counts by the hour, day or week in which the conversations started. Needs `filter.since`. Weeks begin on Monday.',
+      description: 'Also counts by hour, day, or week of the start. Requires `filter.since`. Weeks start on Monday.',
     }),
     timezone: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'The IANA name of the time zone of the days and weeks; UTC if left out.',
+        description: 'The IANA time zone of days and weeks. Default: UTC.',
         examples: ['Europe/Berlin'],
       }),
     ),
@@ -70,18 +69,18 @@ const Count = Type.Integer({ minimum: 0 })
 export const CountAnswer = Closed({
   count: Count,
   explanation: Type.String({
-    description: 'What the filter selects, in words.',
+    description: 'Describes the filter in words.',
     examples: ['calls, that mention “refund”, where plan is “gold”'],
   }),
   series: Type.Optional(
     Type.Array(
       Closed({
         start: Timestamp,
-        end: { ...Timestamp, description: 'The instant after the last that belongs to it.' },
+        end: { ...Timestamp, description: 'The end of the period, exclusive.' },
         count: Count,
       }),
       {
-        description: `The counts by \`interval\`, if you ask for them: oldest first, none left out, at most ${mostPeriods.toLocaleString('en')}. The first and the last are cut to the window of the filter, which ends now if it has no \`until\`.`,
+        description: `Counts by \`interval\`, if requested: oldest first without gaps, up to ${mostPeriods.toLocaleString('en')}. The first and last are cut to the filter’s period, which ends now if it has no \`until\`.`,
       },
     ),
   ),

@@ -39,8 +39,8 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
       schema: {
         tags,
         operationId: 'listMonitorEvaluations',
-        summary: 'List the runs of a monitor, newest first',
-        description: 'Each run shows its progress: `total`, `scored`, `unscored` and `failed`.',
+        summary: 'List a monitor’s runs',
+        description: 'Newest first. Each run shows its progress: `total`, `scored`, `unscored`, and `failed`.',
         params: IdParams,
         querystring: PageQuery,
         response: answers({ 200: Page(Run) }, 400, 401, 403, 404),
@@ -65,11 +65,12 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
       schema: {
         tags,
         operationId: 'createMonitorEvaluation',
-        summary: 'Evaluate stored conversations with the current version, or estimate what it would take',
+        summary: 'Start a run over stored conversations',
         description:
-          'Goes through the completed conversations of the window that the filter, the scope and the share of the ' +
-          'monitor take. A rule is asked of all of them, a judge of those without a result of the current version, or ' +
-          'with a failed one. With `dryRun` nothing is evaluated, and the answer is 200.',
+          'Evaluates completed conversations in the period with the current version, within the monitor’s ' +
+          'scope, sampling rate, and the optional filter. Rules evaluate all of them. Judges skip those that ' +
+          'already have a result of this version, unless it failed. With `dryRun`, returns 200 with an estimate ' +
+          'and evaluates nothing.',
         params: IdParams,
         querystring: NoQuery,
         body: RunCreate,
@@ -114,7 +115,7 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
       schema: {
         tags,
         operationId: 'getMonitorEvaluation',
-        summary: 'Get a run of a monitor with its progress',
+        summary: 'Get a run',
         description: 'Poll it until `finishedAt` is set.',
         params: RunParams,
         querystring: NoQuery,
@@ -134,8 +135,9 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
       schema: {
         tags,
         operationId: 'cancelMonitorEvaluation',
-        summary: 'Cancel a run; what it found stays',
-        description: 'Answers 409 if the run is not in progress. A cancelled run can be resumed.',
+        summary: 'Cancel a run',
+        description:
+          'Keeps the results so far. A cancelled run can be resumed. Returns 409 if the run is not in progress.',
         params: RunParams,
         querystring: NoQuery,
         body: NoBody,
@@ -156,8 +158,8 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
       schema: {
         tags,
         operationId: 'resumeMonitorEvaluation',
-        summary: 'Take up a cancelled or failed run where it stopped',
-        description: 'Answers 409 unless the run was cancelled or has failed.',
+        summary: 'Resume a run',
+        description: 'Continues a cancelled or failed run where it stopped. Returns 409 for other runs.',
         params: RunParams,
         querystring: NoQuery,
         body: NoBody,

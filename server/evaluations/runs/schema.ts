@@ -7,17 +7,15 @@ const Count = Type.Integer({ minimum: 0 })
 
 export const RunParams = Closed({ id: Id, runId: Id })
 
-const Since = { ...TimestampInput, description: 'Of conversations that started at this instant or later.' }
-const Until = { ...TimestampInput, description: 'Of conversations that started before this instant.' }
+const Since = { ...TimestampInput, description: 'Conversations that started at or after this time.' }
+const Until = { ...TimestampInput, description: 'Conversations that started before this time.' }
 
 export const RunCreate = Closed(
   {
     since: Since,
     until: Until,
     filter: Type.Optional(Filter),
-    dryRun: Type.Optional(
-      Type.Boolean({ description: 'True evaluates nothing and answers how much there would be to do.' }),
-    ),
+    dryRun: Type.Optional(Type.Boolean({ description: 'True returns an estimate and evaluates nothing.' })),
   },
   { examples: [{ since: '2026-11-01T00:00:00Z', until: '2026-12-01T00:00:00Z' }] },
 )
@@ -27,7 +25,7 @@ export const Run = Closed(
     id: Id,
     kind: Choice(['backfill', 'experiment']),
     status: Choice(runStatuses),
-    total: { ...Count, description: 'How many conversations it goes through.' },
+    total: { ...Count, description: 'The number of conversations to evaluate.' },
     scored: Count,
     unscored: Count,
     failed: Count,
@@ -35,16 +33,16 @@ export const Run = Closed(
     startedAt: Nullable(Timestamp),
     finishedAt: Nullable(Timestamp),
     monitorId: Id,
-    monitorVersion: Type.Integer({ minimum: 1, description: 'The one that was current when the run was asked for.' }),
+    monitorVersion: Type.Integer({ minimum: 1, description: 'The current version when the run was requested.' }),
     since: Timestamp,
     until: Timestamp,
     filter: Type.Unsafe<object>({
       type: 'object',
       additionalProperties: true,
-      description: 'As given, without the window of time.',
+      description: 'As requested, without the period.',
       examples: [{}],
     }),
-    failure: Nullable(Type.String({ description: 'Why it failed, and so could not go on.' })),
+    failure: Nullable(Type.String({ description: 'Why the run failed.' })),
   },
   { title: 'EvaluationRun' },
 )
@@ -53,20 +51,17 @@ const Tokens = Closed({ input: Count, output: Count })
 
 export const RunEstimate = Closed(
   {
-    conversations: { ...Count, description: 'How many the run would go through.' },
-    answered: { ...Count, description: 'How many of them have a result of this version that is not failed.' },
-    tokens: Nullable({ ...Tokens, description: 'What a judge would take; null for a rule, which takes none.' }),
-    cost: Nullable(
-      Type.Number({ minimum: 0, description: 'In US dollars; null when the price of the model is not known.' }),
-    ),
+    conversations: { ...Count, description: 'The number of conversations to evaluate.' },
+    answered: { ...Count, description: 'How many of them have a result of this version that did not fail.' },
+    tokens: Nullable({ ...Tokens, description: 'What a judge would use. Null for a rule.' }),
+    cost: Nullable(Type.Number({ minimum: 0, description: 'In US dollars. Null if the model’s price is not known.' })),
     basis: Nullable(
       Choice(['results', 'lengths'], {
-        description:
-          'Whether tokens were estimated from earlier results of this version, or from transcripts’ lengths.',
+        description: 'Whether tokens are estimated from this version’s earlier results or from transcript lengths.',
       }),
     ),
     budgetLeft: Nullable(
-      Type.Number({ description: 'Of the monthly budget for judges, in US dollars; null when there is none.' }),
+      Type.Number({ description: 'The rest of the monthly judge budget in US dollars. Null if there is no budget.' }),
     ),
   },
   { title: 'EvaluationEstimate' },

@@ -21,9 +21,9 @@ const tags = ['Monitors']
 const entitlement = 'monitors'
 
 const description =
-  'Evaluates completed conversations while the caller waits, and stores no result. What a judge costs counts for the ' +
-  `monthly budget. What the budget does not allow is failed, and so is what has no answer within ${longestTrialSeconds} ` +
-  'seconds. A caller that hangs up ends it. The share of the monitor is not looked at.'
+  'Evaluates completed conversations without storing results. A judge’s cost counts toward the monthly budget. ' +
+  `Results fail if the budget does not allow them or if they take longer than ${longestTrialSeconds} seconds. ` +
+  'Closing the connection stops the test. The sampling rate is ignored.'
 
 /** Aborted after the longest time, and when the connection is over, whether the answer is out or not. */
 const untilOver = (response: ServerResponse): AbortSignal => {
@@ -73,7 +73,7 @@ export const monitorTrials = (app: App, deps: EvaluationDeps): void => {
       schema: {
         tags,
         operationId: 'testMonitorDraft',
-        summary: 'Try a monitor that is not saved',
+        summary: 'Test a draft monitor',
         description,
         querystring: NoQuery,
         body: DraftTrial,
@@ -98,7 +98,7 @@ export const monitorTrials = (app: App, deps: EvaluationDeps): void => {
       schema: {
         tags,
         operationId: 'testMonitor',
-        summary: 'Try a monitor, or another definition of it, and tell what would change',
+        summary: 'Test changes to a monitor',
         description,
         params: IdParams,
         querystring: NoQuery,

@@ -16,18 +16,18 @@ const chosen = {
     Type.Array(Id, {
       minItems: 1,
       maxItems: mostConversations.rule,
-      description: `Completed conversations. ${limits}. Left out, the newest ones are taken.`,
+      description: `Completed conversations. ${limits}. Default: the newest ones.`,
     }),
   ),
   filter: Type.Optional({
     ...Filter,
-    description: 'In place of `conversationIds`: the newest completed ones of these.',
+    description: 'Instead of `conversationIds`: the newest completed conversations that match.',
   }),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: mostConversations.rule,
-      description: `How many of the newest; 20 when left out. ${limits}.`,
+      description: `How many of the newest. Default: 20. ${limits}.`,
       examples: [20],
     }),
   ),
@@ -53,8 +53,8 @@ export const DraftTrial = Closed(
 
 export const MonitorTrial = Closed(
   {
-    definition: Type.Optional({ ...AnyDefinition, description: 'The current one when left out.' }),
-    scope: Type.Optional({ ...Scope, description: 'That of the monitor when left out.' }),
+    definition: Type.Optional({ ...AnyDefinition, description: 'Default: the current one.' }),
+    scope: Type.Optional({ ...Scope, description: 'Default: the monitor’s scope.' }),
     ...chosen,
   },
   { examples: [{ definition: { expression: 'signals.toolFailures > 1' }, limit: 20 }] },
@@ -65,8 +65,8 @@ const Verdict = Choice(['affected', 'not_affected'])
 const Count = Type.Integer({ minimum: 0 })
 
 const Evidence = Closed({
-  turn: { ...Count, description: 'The index of the turn, from 0.' },
-  quote: Type.String({ description: 'What was said there.' }),
+  turn: { ...Count, description: 'The index of the turn, starting at 0.' },
+  quote: Type.String({ description: 'The quote from the turn.' }),
 })
 
 const StoredResult = Closed({
@@ -79,22 +79,24 @@ const StoredResult = Closed({
 const Tried = Closed(
   {
     conversationId: Id,
-    asked: Type.Boolean({ description: 'False when the scope does not take it: then it is not evaluated.' }),
-    status: { ...Nullable(Status), description: 'Null when it was not asked.' },
+    asked: Type.Boolean({
+      description: 'False if the conversation is out of scope, in which case it is not evaluated.',
+    }),
+    status: { ...Nullable(Status), description: 'Null if it was not evaluated.' },
     result: { ...Nullable(Verdict), description: 'Null unless it is scored.' },
     score: Nullable(Type.Number()),
-    reasoning: { ...Nullable(Type.String()), description: 'Also why it is unscored or failed.' },
+    reasoning: { ...Nullable(Type.String()), description: 'Also says why it is unscored or failed.' },
     evidence: Type.Array(Evidence),
     stored: {
       ...Nullable(StoredResult),
-      description: 'What the newest version of the monitor that has a result found. Null without one, and for a draft.',
+      description: 'The stored result of the newest version that has one. Null without one, and for a draft.',
     },
     judgment: {
       ...Nullable(Verdict),
-      description: 'What people say that the monitor should find: the last completed review that is sure of it.',
+      description: 'The human judgment: the latest completed review that is not `unsure`.',
     },
     flips: Type.Boolean({
-      description: 'Whether it is now another of affected, not_affected and unscored. A failure is none of them.',
+      description: 'Whether affected, not_affected, or unscored changed. Failures never count as a change.',
     }),
   },
   { title: 'TriedConversation' },
@@ -105,32 +107,32 @@ const Summary = Closed({
   notAffected: Count,
   unscored: Count,
   failed: Count,
-  notAsked: { ...Count, description: 'Outside of the scope.' },
+  notAsked: { ...Count, description: 'Outside the scope.' },
   flips: Closed(
     { toAffected: Count, toNotAffected: Count, toUnscored: Count },
-    { description: 'How many results would change, by what they become.' },
+    { description: 'How many results would change, by new result.' },
   ),
   people: Closed(
     {
-      judged: { ...Count, description: 'How many of those that were asked have a judgment.' },
-      agreeBefore: { ...Count, description: 'In how many of these the stored result is the same.' },
-      agreeNow: { ...Count, description: 'In how many of these the result is the same now.' },
+      judged: { ...Count, description: 'How many tested conversations have a human judgment.' },
+      agreeBefore: { ...Count, description: 'How many of these match the stored result.' },
+      agreeNow: { ...Count, description: 'How many of these match the new result.' },
     },
-    { description: 'How far the monitor agrees with people.' },
+    { description: 'Agreement between the monitor and people.' },
   ),
   tokens: {
     ...Nullable(Closed({ input: Count, output: Count })),
-    description: 'What the model took together; null for a rule, or when the model was not asked or does not tell.',
+    description: 'The tokens that the model used. Null for a rule, or if the model was not called or did not say.',
   },
   cost: {
     ...Nullable(Type.Number({ minimum: 0 })),
-    description: 'In US dollars, and part of the spending of the month; null when no price is known.',
+    description: 'In US dollars, counted toward the month’s spending. Null without a known price.',
   },
 })
 
 export const TrialAnswer = Closed(
   {
-    data: Type.Array(Tried, { description: 'In the order of `conversationIds`, or the last to start first.' }),
+    data: Type.Array(Tried, { description: 'In the order of `conversationIds`, or latest start first.' }),
     summary: Summary,
   },
   { title: 'MonitorTrial' },

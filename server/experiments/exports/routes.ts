@@ -36,12 +36,12 @@ export const experimentExports = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'createExperimentExport',
-        summary: 'Ask for an export of what an experiment observed',
+        summary: 'Create an export of an experiment',
         description:
-          'A row for each conversation in either arm, with what is counted of each outcome. The file is made later; ' +
-          'poll the export every five seconds. After a lost response, send the same `operationId` and configuration ' +
-          'again: the answer is the same export, marked with `Idempotent-Replayed: true`. At most 1,000,000 ' +
-          'conversations, and 20 unfinished exports at a time, those of monitors included.',
+          'Has one row per conversation in either arm, with the value of each outcome. The file is created in ' +
+          'the background; poll the export every five seconds. If the response gets lost, send the same ' +
+          '`operationId` and configuration again to get the same export, with `Idempotent-Replayed: true`. ' +
+          'Limits: 1,000,000 conversations per export and 20 unfinished exports, including monitor exports.',
         params: IdParams,
         querystring: NoQuery,
         body: ExperimentExportCreate,
@@ -75,8 +75,8 @@ export const experimentExports = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'listExperimentExports',
-        summary: 'List the exports of an experiment, newest first',
-        description: 'Includes expired exports, whose files are gone. Set `status` to list only some.',
+        summary: 'List an experiment’s exports',
+        description: 'Newest first, including expired ones. Use `status` to filter.',
         params: IdParams,
         querystring: ExportQuery,
         response: answers({ 200: Page(ExperimentExport) }, 400, 401, 403, 404, 503),
@@ -102,8 +102,8 @@ export const experimentExports = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'getExperimentExport',
-        summary: 'Get an export of an experiment: its manifest as it is now',
-        description: 'Poll it until it is final; until then, `Retry-After` says how many seconds to wait.',
+        summary: 'Get an experiment’s export',
+        description: 'Poll it until it is final. `Retry-After` says how many seconds to wait.',
         params: ExportParams,
         querystring: NoQuery,
         response: answers({ 200: withHeaders(ExperimentExport, 'Retry-After') }, 400, 401, 403, 404, 503),
@@ -122,8 +122,9 @@ export const experimentExports = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'deleteExperimentExport',
-        summary: 'Cancel an unfinished export of an experiment, or expire a completed one now',
-        description: 'The export stays listed, but its file can no longer be downloaded.',
+        summary: 'Cancel or expire an experiment’s export',
+        description:
+          'Cancels an unfinished export, or expires a completed one. It stays in the list, but its file is no longer available.',
         params: ExportParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 400, 401, 403, 404, 409, 503),
@@ -142,10 +143,10 @@ export const experimentExports = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'downloadExperimentExport',
-        summary: 'Get a link to the file of a completed export of an experiment',
+        summary: 'Download an experiment’s export',
         description:
-          'Redirects to a signed address that opens for anyone for 15 minutes, and never beyond the file’s expiry. ' +
-          'Follow it without the key. `X-File-Digest` is the digest of the file.',
+          'Redirects to a signed link that works for 15 minutes without a key. Do not send the key to it. ' +
+          '`X-File-Digest` is the file’s digest.',
         params: ExportParams,
         querystring: NoQuery,
         response: answers({ 302: withHeaders(Empty, 'Location', 'X-File-Digest') }, 400, 401, 403, 404, 409, 410, 503),

@@ -6,14 +6,14 @@ import { Choice, Closed, Id, PageQuery } from '../../platform/http/schemas.ts'
 const ExperimentExportConfig = Closed(
   {
     format: Type.Optional(Choice(formatNames, { default: 'csv' })),
-    reasoning: Type.Optional(Type.Boolean({ default: false, description: 'Adds a column of reasons an outcome.' })),
+    reasoning: Type.Optional(Type.Boolean({ default: false, description: 'Adds a reasoning column per outcome.' })),
     timezone: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 64,
         default: 'UTC',
         description:
-          'The IANA name of the time zone in which the file tells when the experiment ran. Timestamps in it are in UTC.',
+          'The IANA time zone in which the file states the experiment’s dates. Timestamps in the file are in UTC.',
         examples: ['Europe/Berlin'],
       }),
     ),

@@ -18,8 +18,8 @@ export const monitorGroups = (app: App, { db, clock }: Deps): void => {
       schema: {
         tags,
         operationId: 'listMonitorGroups',
-        summary: 'List monitor groups, newest first',
-        description: 'A monitor group is a set of outcome metrics that experiments can share.',
+        summary: 'List monitor groups',
+        description: 'Newest first. A monitor group is a set of outcomes that experiments can share.',
         querystring: PageQuery,
         response: answers({ 200: Page(MonitorGroup) }, 400, 401),
       },
@@ -57,9 +57,8 @@ export const monitorGroups = (app: App, { db, clock }: Deps): void => {
       schema: {
         tags,
         operationId: 'updateMonitorGroup',
-        summary: 'Rename a monitor group, or change its metrics for experiments to come',
-        description:
-          'Fields that you leave out keep their values. Experiments that are already launched do not change.',
+        summary: 'Update a monitor group',
+        description: 'Omitted fields keep their values. Experiments that are already launched do not change.',
         params: IdParams,
         querystring: NoQuery,
         body: MonitorGroupUpdate,
@@ -87,8 +86,8 @@ export const monitorGroups = (app: App, { db, clock }: Deps): void => {
       schema: {
         tags,
         operationId: 'deleteMonitorGroup',
-        summary: 'Delete a monitor group; experiments keep what they measure',
-        description: 'The monitors in the group are not affected.',
+        summary: 'Delete a monitor group',
+        description: 'Monitors and experiments are not affected.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404),

@@ -43,8 +43,8 @@ export const experimentRuns = (app: App, { db, clock, jobs }: Deps): void => {
       schema: {
         tags,
         operationId: 'listExperimentEvaluations',
-        summary: 'List the evaluation runs of an experiment, newest first',
-        description: 'Each run shows its progress: `total`, `scored`, `unscored` and `failed`.',
+        summary: 'List an experiment’s runs',
+        description: 'Newest first. Each run shows its progress: `total`, `scored`, `unscored`, and `failed`.',
         params: IdParams,
         querystring: PageQuery,
         response: answers({ 200: Page(ExperimentRun) }, 401),
@@ -70,10 +70,10 @@ export const experimentRuns = (app: App, { db, clock, jobs }: Deps): void => {
       schema: {
         tags,
         operationId: 'retryExperimentEvaluations',
-        summary: 'Ask again for missing and failed observations',
+        summary: 'Retry missing and failed observations',
         description:
-          'Rules and judges are asked, in the versions that were pinned; results of external monitors come from ' +
-          'elsewhere. A judge that has answered that it cannot tell is not asked again.',
+          'Evaluates rules and judges again in their pinned versions. External results are not requested. ' +
+          'Judges are not asked again after they answered that they cannot decide.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,

@@ -9,13 +9,14 @@ export const ExperimentRun = Closed(
     id: Id,
     kind: Choice(['experiment']),
     trigger: Choice(['launch', 'retry'], {
-      description: 'The run from the launch measures what arrives; each of the others asks again for what was lacking.',
+      description:
+        '`launch` evaluates arriving conversations. A retry evaluates missing and failed observations again.',
     }),
     status: Choice(runStatuses),
-    failure: Nullable(Type.String({ description: 'Why it failed, in words.' })),
-    total: { ...Count, description: 'Observations: one for each conversation and outcome that applies to it.' },
+    failure: Nullable(Type.String({ description: 'Why the run failed, in words.' })),
+    total: { ...Count, description: 'Observations: one per conversation and outcome that applies to it.' },
     scored: Count,
-    unscored: { ...Count, description: 'Could not be scored, or were never produced.' },
+    unscored: { ...Count, description: 'Could not be scored, or never produced.' },
     failed: Count,
     createdAt: Timestamp,
     startedAt: Nullable(Timestamp),

@@ -30,8 +30,8 @@ export const exportScheduleRuns = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'listExportScheduleRuns',
-        summary: 'List the runs of an export schedule, newest first',
-        description: 'Each run names the export that it created, and the error if it failed.',
+        summary: 'List an export schedule’s runs',
+        description: 'Newest first. Each run has its export’s ID, and an error if it failed.',
         params: IdParams,
         querystring: PageQuery,
         response: answers({ 200: Page(ExportScheduleRun) }, 400, 401, 403, 404, 503),
@@ -56,8 +56,8 @@ export const exportScheduleRuns = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'runExportSchedule',
-        summary: 'Run an export schedule now, paused or not',
-        description: 'Answers 409 if a run cannot start now; the message says why.',
+        summary: 'Run an export schedule now',
+        description: 'Works while the schedule is paused. Returns 409 with the reason if it cannot run now.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,

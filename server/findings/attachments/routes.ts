@@ -25,8 +25,8 @@ export const findingConversations = (app: App, { db, clock }: Deps): void => {
       schema: {
         tags,
         operationId: 'listFindingConversations',
-        summary: 'List the conversations of a finding, the one that was stored last first',
-        description: 'Includes the conversations of findings that were merged into this one.',
+        summary: 'List a finding’s conversations',
+        description: 'Latest attached first, including conversations of merged findings.',
         params: IdParams,
         querystring: PageQuery,
         response: answers({ 200: Page(AttachedConversation) }, 401, 404),
@@ -52,7 +52,7 @@ export const findingConversations = (app: App, { db, clock }: Deps): void => {
         operationId: 'attachConversation',
         summary: 'Attach a conversation to a finding',
         description:
-          'Answers 201 if it is attached now and 200 if it was attached before. Answers 409, covered by `default`, if the finding was merged into another or has 10,000 conversations already.',
+          'Returns 201 if it was attached now, or 200 if it already was. Returns 409 (covered by `default`) if the finding was merged into another or already has 10,000 conversations.',
         params: IdParams,
         querystring: NoQuery,
         body: FindingAttach,
@@ -89,8 +89,8 @@ export const findingConversations = (app: App, { db, clock }: Deps): void => {
       schema: {
         tags,
         operationId: 'getFindingConversation',
-        summary: 'Get the attachment of a conversation to a finding',
-        description: 'Answers 404 when the conversation is not attached.',
+        summary: 'Get a finding’s conversation',
+        description: 'Returns 404 if the conversation is not attached.',
         params: AttachmentParams,
         querystring: NoQuery,
         response: answers({ 200: FindingConversation }, 401, 404),
@@ -110,8 +110,8 @@ export const findingConversations = (app: App, { db, clock }: Deps): void => {
       schema: {
         tags,
         operationId: 'detachConversation',
-        summary: 'Take a conversation off a finding',
-        description: 'The conversation itself is kept. Answers 409 if the finding was merged into another.',
+        summary: 'Detach a conversation from a finding',
+        description: 'The conversation itself is kept. Returns 409 if the finding was merged into another.',
         params: AttachmentParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404, 409),

@@ -8,7 +8,7 @@ export const AttachedConversation = Closed(properties, { title: 'AttachedConvers
 export const FindingConversation = Closed(
   {
     ...properties,
-    alreadyExisted: Type.Boolean({ description: 'Whether it was attached before.', examples: [false] }),
+    alreadyExisted: Type.Boolean({ description: 'Whether it was already attached.', examples: [false] }),
   },
   { title: 'FindingConversation' },
 )

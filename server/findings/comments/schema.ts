@@ -4,11 +4,11 @@ import { RichTextInput, RichTextOutput } from '../rich-text/schema.ts'
 export const FindingComment = Closed(
   {
     id: Id,
-    findingId: { ...Id, description: 'The finding that it was written to, which may have been merged since.' },
+    findingId: { ...Id, description: 'The finding the comment was written on, which may have been merged since.' },
     authorUserId: Id,
     body: RichTextOutput,
     createdAt: Timestamp,
-    editedAt: { ...Nullable(Timestamp), description: 'Null when it was not.' },
+    editedAt: { ...Nullable(Timestamp), description: 'Null if it was not edited.' },
   },
   { title: 'FindingComment' },
 )

@@ -11,8 +11,9 @@ const about = { type: 'object', additionalProperties: true, examples: [example] 
 export const RichTextInput = Type.Unsafe<object>({
   ...about,
   description:
-    'Rich text: a TipTap document, with the nodes and marks of any extension. It is stored as sent. Links are http, ' +
-    'https or mailto; attributes that run something are refused. At most 256 KiB, 10,000 nodes and 20 levels.',
+    'Rich text: a TipTap document with the nodes and marks of any extension, stored as sent. Links use ' +
+    'http, https, or mailto. Attributes that could run a script are rejected. Up to 256 KiB, 10,000 ' +
+    'nodes, and 20 levels.',
 })
 
 export const RichTextOutput = Type.Unsafe<object>({ ...about, description: 'Rich text: a TipTap document.' })

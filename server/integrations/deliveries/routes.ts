@@ -121,11 +121,11 @@ export const deliveries = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'receiveWebhook',
-        summary: 'Receive a call of the provider, signed by its own scheme',
+        summary: 'Receive a provider’s webhook',
         description:
-          'What can be read is applied before the answer. What cannot, or may not, be applied is kept and answered 202, ' +
-          'since providers give up at an error; `/deliveries` tells why. The audio of a call of ElevenLabs is stored as it ' +
-          'arrives, as the recording of its conversation, and waits a day for that one.',
+          'Verifies the provider’s signature and applies the payload before responding. Payloads that cannot be ' +
+          'applied get 202 and are kept; see `/deliveries` for the reason. ElevenLabs audio is stored as the ' +
+          'conversation’s recording and waits a day for its conversation.',
         params: IdParams,
         body: RawBody,
         querystring: AnyQuery,
@@ -146,8 +146,8 @@ export const deliveries = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'listDeliveries',
-        summary: 'List what a provider sent, newest first',
-        description: 'Deliveries are kept for 90 days. Set `status` to list only some.',
+        summary: 'List an integration’s deliveries',
+        description: 'Newest first. Deliveries are kept for 90 days. Use `status` to filter.',
         params: IdParams,
         querystring: DeliveryQuery,
         response: answers({ 200: Page(Delivery) }, 400, 401, 403, 404),
@@ -173,9 +173,9 @@ export const deliveries = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'getDelivery',
-        summary: 'Get a delivery with what was sent',
+        summary: 'Get an integration’s delivery',
         description:
-          'What was sent is kept for 7 days if the delivery was applied or changed nothing, and for 30 days otherwise.',
+          'Includes the payload, which is kept for 7 days if it was applied or changed nothing, and for 30 days otherwise.',
         params: DeliveryParams,
         querystring: NoQuery,
         response: answers({ 200: DeliveryWithPayload }, 401, 403, 404),
@@ -195,8 +195,9 @@ export const deliveries = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'replayDelivery',
-        summary: 'Apply a delivery once more',
-        description: 'Works while `replayable` is true. Use it after you fix the cause of a failure.',
+        summary: 'Replay an integration’s delivery',
+        description:
+          'Applies the payload again, for example after you fixed the cause of a failure. Works while `replayable` is true.',
         params: DeliveryParams,
         querystring: NoQuery,
         body: NoBody,

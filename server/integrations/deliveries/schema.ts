@@ -6,17 +6,17 @@ const properties = {
   id: Id,
   status: Choice(deliveryStatuses, {
     description:
-      'pending: what it announced is yet to be fetched. applied, unchanged: a conversation was completed by it, or knew ' +
-      'it all. ignored: of no finished conversation. unreadable, rejected, failed: `reason` says why. erased: of a ' +
-      'conversation that was erased.',
+      'pending: what it announced has not been retrieved yet. applied: it changed a conversation. ' +
+      'unchanged: it contained nothing new. ignored: it belongs to no finished conversation. unreadable, ' +
+      'rejected, failed: see `reason`. erased: its conversation was erased.',
   }),
-  event: Nullable(Type.String({ description: 'The provider’s own name for it.', examples: ['end-of-call-report'] })),
+  event: Nullable(Type.String({ description: 'The provider’s name for the event.', examples: ['end-of-call-report'] })),
   reason: Nullable(Type.String({ description: 'Why it was not applied.' })),
   conversationId: Nullable(Id),
   bytes: Type.Integer({ minimum: 0 }),
   contentType: Nullable(Type.String({ examples: ['application/json'] })),
   receivedAt: Timestamp,
-  replayable: Type.Boolean({ description: 'Whether what was sent is still kept.' }),
+  replayable: Type.Boolean({ description: 'Whether the payload is still stored.' }),
 }
 
 export const Delivery = Closed(properties, { title: 'IntegrationDelivery' })
@@ -24,7 +24,7 @@ export const Delivery = Closed(properties, { title: 'IntegrationDelivery' })
 export const DeliveryWithPayload = Closed(
   {
     ...properties,
-    payload: Nullable(Type.String({ description: 'What was sent, as text; null when it is not kept.' })),
+    payload: Nullable(Type.String({ description: 'The payload as text. Null if it is no longer stored.' })),
   },
   { title: 'IntegrationDeliveryWithPayload' },
 )

@@ -46,8 +46,8 @@ export const migrationIntakes = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'receiveRoarkCall',
-        summary: 'Take in a call as the SDK of Roark sends it',
-        description: 'To migrate, point the Roark SDK at this address and use an API key of Earshot.',
+        summary: 'Send a call with the Roark SDK',
+        description: 'To migrate, point the Roark SDK at this address and use an Earshot API key.',
         body: RoarkCall,
         querystring: AnyQuery,
         response: answers({ 200: withHeaders(RoarkAnswer, 'Location') }, 400, 401, 403, 409),
@@ -84,8 +84,8 @@ export const migrationIntakes = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'receiveCovalConversation',
-        summary: 'Take in a conversation as a client of Coval submits it',
-        description: 'The key may stand in `X-API-Key`.',
+        summary: 'Send a conversation with a Coval client',
+        description: 'The key can be sent as `X-API-Key`.',
         body: CovalConversation,
         querystring: AnyQuery,
         response: answers({ 200: withHeaders(CovalAnswer, 'Location') }, 400, 401, 403, 409),
@@ -122,8 +122,8 @@ export const migrationIntakes = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'receiveCekuraCall',
-        summary: 'Take in a call as a client of Cekura sends it to be observed',
-        description: 'The key may stand in `X-CEKURA-API-KEY`.',
+        summary: 'Send a call with a Cekura client',
+        description: 'The key can be sent as `X-CEKURA-API-KEY`.',
         body: CekuraCall,
         querystring: AnyQuery,
         response: answers({ 201: CekuraAnswer }, 400, 401, 403, 409),
@@ -156,8 +156,8 @@ export const migrationIntakes = (app: App, deps: Deps): void => {
         schema: {
           tags,
           operationId,
-          summary: 'Take in a call as a client of Bluejay sends it to be evaluated',
-          description: 'The key may stand in `X-API-Key`.',
+          summary: 'Send a call with a Bluejay client',
+          description: 'The key can be sent as `X-API-Key`.',
           body: BluejayCall,
           querystring: AnyQuery,
           response: answers({ 200: withHeaders(BluejayAnswer, 'Location') }, 400, 401, 403, 409),

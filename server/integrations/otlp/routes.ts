@@ -15,12 +15,15 @@ const Received = Closed(
   {
     partialSuccess: Type.Optional(
       Closed({
-        rejectedSpans: Type.String({ description: 'How many, as OTLP writes whole numbers in JSON.', examples: ['2'] }),
+        rejectedSpans: Type.String({
+          description: 'The count, in OTLP’s JSON notation for integers.',
+          examples: ['2'],
+        }),
         errorMessage: Type.String({ examples: ['startTimeUnixNano is no instant'] }),
       }),
     ),
   },
-  { description: 'Without `partialSuccess`, every span was taken.', examples: [{}] },
+  { description: 'Without `partialSuccess`, every span was accepted.', examples: [{}] },
 )
 
 const encodingOf = ({ headers }: FastifyRequest): 'json' | 'protobuf' => {
@@ -43,11 +46,12 @@ export const traces = (app: App, deps: Deps): void => {
       schema: {
         tags: ['Integrations'],
         operationId: 'receiveTraces',
-        summary: 'Receive OpenTelemetry traces of conversations (OTLP/HTTP)',
+        summary: 'Send OpenTelemetry traces',
         description:
-          'An `ExportTraceServiceRequest` as JSON or protobuf, plain or with gzip; the answer has the same encoding. Spans ' +
-          'of one `gen_ai.conversation.id` (or `session.id`, `conversation.id`, `langfuse.session.id`, or else of one ' +
-          'trace) become a conversation when nothing more came for a minute, or for ten where a trace still lacks its root.',
+          'Accepts an OTLP/HTTP `ExportTraceServiceRequest` as JSON or protobuf, optionally gzipped, and ' +
+          'responds in the same encoding. Spans with the same `gen_ai.conversation.id` (or `session.id`, ' +
+          '`conversation.id`, `langfuse.session.id`, or trace) become a conversation a minute after the last ' +
+          'span, or after ten minutes if the trace has no root span.',
         body: RawBody,
         querystring: AnyQuery,
         response: answers({ 200: Received }, 400, 401, 403, 503),

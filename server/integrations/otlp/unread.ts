@@ -12,15 +12,15 @@ const positionOf = ({ key, lastReceivedAt }: Unread): string => JSON.stringify([
 const UnreadTraces = Closed(
   {
     key: Type.String({
-      description: 'The ID of the conversation in its spans, or else the ID of the trace.',
+      description: 'The conversation ID in the spans, or the trace ID.',
       examples: ['chat-81'],
     }),
     reason: Type.String({
-      description: 'Why no turn could be read, with the names of the attributes.',
+      description: 'Why no turn could be read, with the attribute names.',
       examples: ['No messages of a known convention: the transcript holds no turns. Attributes: my.prompt'],
     }),
     spans: Type.Integer({ minimum: 1 }),
-    traceIds: Type.Array(Type.String(), { description: 'At most 20 of them.' }),
+    traceIds: Type.Array(Type.String(), { description: 'Up to 20 of them.' }),
     firstReceivedAt: Timestamp,
     lastReceivedAt: Timestamp,
   },
@@ -28,11 +28,11 @@ const UnreadTraces = Closed(
 )
 
 const KeyQuery = Closed({
-  key: Type.String({ minLength: 1, maxLength: 255, description: '`key` of the list.', examples: ['chat-81'] }),
+  key: Type.String({ minLength: 1, maxLength: 255, description: 'The `key` from the list.', examples: ['chat-81'] }),
 })
 
 const OtlpTraces = Closed({
-  resourceSpans: Type.Array(Type.Object({}, { additionalProperties: true }), { description: 'As OTLP writes them.' }),
+  resourceSpans: Type.Array(Type.Object({}, { additionalProperties: true }), { description: 'As written by OTLP.' }),
 })
 
 export const unreadTraces = (app: App, { db }: Deps): void => {
@@ -43,10 +43,10 @@ export const unreadTraces = (app: App, { db }: Deps): void => {
       schema: {
         tags: ['Integrations'],
         operationId: 'listUnreadTraces',
-        summary: 'List OpenTelemetry traces without a readable conversation, newest first',
+        summary: 'List traces without a readable conversation',
         description:
-          'Spans that follow no known convention become no conversation. They are listed here for a week, until spans ' +
-          'that can be read arrive for the same conversation.',
+          'Newest first. Spans that follow no known convention are kept for a week, or until readable spans ' +
+          'arrive for the same conversation.',
         querystring: PageQuery,
         response: answers({ 200: Page(UnreadTraces) }, 400, 401, 403),
       },
@@ -62,8 +62,8 @@ export const unreadTraces = (app: App, { db }: Deps): void => {
       schema: {
         tags: ['Integrations'],
         operationId: 'getUnreadSpans',
-        summary: 'Get the spans of unread traces',
-        description: 'The first 200, in at most 4 MiB. Empty when none are stored for this key.',
+        summary: 'Get the spans of an unreadable trace',
+        description: 'Returns up to 200 spans and 4 MiB. Empty if none are stored for this key.',
         querystring: KeyQuery,
         response: answers({ 200: OtlpTraces }, 400, 401, 403),
       },

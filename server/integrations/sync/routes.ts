@@ -73,8 +73,8 @@ export const integrationSyncs = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'getSync',
-        summary: 'Get how the calls of the provider are synced, and how that is going',
-        description: 'The provider’s API key is never shown.',
+        summary: 'Get an integration’s sync',
+        description: 'Includes settings and status. The provider’s API key is never shown.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 200: Sync }, 401, 403, 404),
@@ -90,9 +90,9 @@ export const integrationSyncs = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'setSync',
-        summary: 'Have the calls listed at the provider, so that what its webhooks did not bring is fetched',
+        summary: 'Set up an integration’s sync',
         description:
-          'For elevenlabs, retell and vapi. The first run begins within a minute; a run under way is cancelled.',
+          'Backfills missed webhooks from the provider’s API. Available for `elevenlabs`, `retell`, and `vapi`. The first run starts within a minute. A run in progress is cancelled.',
         params: IdParams,
         querystring: NoQuery,
         body: SyncPut,
@@ -121,8 +121,9 @@ export const integrationSyncs = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'deleteSync',
-        summary: 'Forget the sync with its key, its runs and its gaps; the conversations stay',
-        description: 'Webhooks of the integration keep working.',
+        summary: 'Delete an integration’s sync',
+        description:
+          'Deletes its key, runs, and gaps, and keeps the conversations. The integration’s webhooks keep working.',
         params: IdParams,
         querystring: NoQuery,
         response: answers({ 204: Empty }, 401, 403, 404),
@@ -144,8 +145,8 @@ export const integrationSyncs = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'runSync',
-        summary: 'Sync now; a run under way goes on',
-        description: 'Answers 409 if the sync is disabled or paused.',
+        summary: 'Start a sync run now',
+        description: 'Has no effect while a run is in progress. Returns 409 if the sync is disabled or paused.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,
@@ -172,8 +173,9 @@ export const integrationSyncs = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'listSyncRuns',
-        summary: 'List the runs of the last month, newest first',
-        description: 'Each run counts the calls that it listed, stored and failed to fetch.',
+        summary: 'List an integration’s sync runs',
+        description:
+          'Covers the last month, newest first. Each run counts the calls it listed, stored, and could not retrieve.',
         params: IdParams,
         querystring: PageQuery,
         response: answers({ 200: Page(SyncRun) }, 400, 401, 403, 404),
@@ -197,8 +199,8 @@ export const integrationSyncs = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'listSyncGaps',
-        summary: 'List calls that the provider has and that are not stored, newest first',
-        description: '`nextTryAt` says when Earshot tries to fetch the call again. Gaps are kept for 90 days.',
+        summary: 'List calls a sync could not retrieve',
+        description: 'Newest first. `nextTryAt` is the time of the next attempt. Gaps are kept for 90 days.',
         params: IdParams,
         querystring: SyncGapQuery,
         response: answers({ 200: Page(SyncGap) }, 400, 401, 403, 404),

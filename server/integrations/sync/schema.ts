@@ -5,19 +5,19 @@ const Instant = Nullable(Type.Unsafe<Date>({ type: 'string', format: 'date-time'
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 
 const counts = {
-  listed: count('Calls that the provider listed and that had not been listed before.'),
-  stored: count('Of those, the ones that were stored already.'),
-  filled: count('Calls that were lacking here and were fetched.'),
-  failed: count('Calls that could not be taken in.'),
-  erased: count('Calls that were erased here; they stay so.'),
+  listed: count('Newly listed calls.'),
+  stored: count('Listed calls that were already stored.'),
+  filled: count('Missing calls that were retrieved.'),
+  failed: count('Calls that could not be stored.'),
+  erased: count('Calls that were erased, which stay erased.'),
 }
 
 const run = {
   id: Id,
   status: Choice(['running', 'completed', 'failed', 'cancelled']),
-  reason: Nullable(Type.String({ description: 'Why it failed or was cancelled.' })),
+  reason: Nullable(Type.String({ description: 'Why the run failed or was cancelled.' })),
   ...counts,
-  unfinished: count('Calls that went on, or had just ended: they are looked at again.'),
+  unfinished: count('Calls in progress or just ended, which are checked again.'),
   startedAt: Timestamp,
   endedAt: Instant,
 }
@@ -27,18 +27,18 @@ export const SyncRun = Closed(run, { title: 'IntegrationSyncRun' })
 const state = {
   enabled: Type.Boolean(),
   state: Choice(['off', 'waiting', 'running', 'paused'], {
-    description: 'paused: `pausedReason` says why nothing is asked until the settings change.',
+    description: 'paused: `pausedReason` says why the sync has stopped until its settings change.',
   }),
   pausedReason: Nullable(Type.String()),
-  apiBaseUrl: Nullable(Type.String({ description: 'Null for the provider’s own.' })),
+  apiBaseUrl: Nullable(Type.String({ description: 'Null for the provider’s default.' })),
   intervalMinutes: Type.Integer(),
   lookbackDays: Type.Integer(),
   completeUntil: {
     ...Timestamp,
-    description: 'Every call that began before this is stored, or stands among the gaps that failed.',
+    description: 'Every call that started before this time is stored or listed as a failed gap.',
   },
-  nextRunAt: { ...Instant, description: 'Null while it is off or paused.' },
-  openGaps: count('Calls that could not be taken in yet. They are tried again.'),
+  nextRunAt: { ...Instant, description: 'Null while the sync is disabled or paused.' },
+  openGaps: count('Calls that could not be stored yet. They are retried.'),
   lastRun: Nullable(Closed(run)),
 }
 
@@ -46,7 +46,7 @@ const state = {
 export const SyncState = Closed(state)
 
 export const Sync = Closed(
-  { ...state, last30Days: Closed(counts, { description: 'Over the runs that began in the last 30 days.' }) },
+  { ...state, last30Days: Closed(counts, { description: 'Over runs that started in the last 30 days.' }) },
   { title: 'IntegrationSync' },
 )
 
@@ -58,20 +58,20 @@ export const SyncPut = Closed(
         minLength: 1,
         maxLength: 1_000,
         pattern: '^[\\x21-\\x7e]+$',
-        description: 'The provider’s API key. It is never shown again; left out, the present one stays.',
+        description: 'The provider’s API key. Never shown again. If omitted, the current one is kept.',
         examples: ['an-api-key'],
       }),
     ),
     apiBaseUrl: Type.Optional({
       ...Nullable(Type.String({ maxLength: 500, pattern: '^https?://[^\\s/?#@\\\\]+(/[^\\s?#@\\\\]*)?$' })),
-      description: 'The provider’s own when left out. Another one needs the key beside it.',
+      description: 'Default: the provider’s API. To change it, send the key too.',
     }),
     intervalMinutes: Type.Integer({ minimum: 5, maximum: 1_440, default: 15 }),
     lookbackDays: Type.Integer({
       minimum: 1,
       maximum: 90,
       default: 7,
-      description: 'How far back the sync begins. Another value, key or address than before begins anew from there.',
+      description: 'How far back the sync starts. Changing this, the key, or the address restarts the sync.',
     }),
   },
   { examples: [{ enabled: true, apiKey: 'an-api-key', intervalMinutes: 15, lookbackDays: 7 }] },
@@ -82,9 +82,9 @@ const gapStates = ['unfinished', 'failed'] as const
 export const SyncGap = Closed(
   {
     id: Id,
-    externalId: Type.String({ description: 'The provider’s own id of the call.' }),
+    externalId: Type.String({ description: 'The provider’s call ID.' }),
     state: Choice(gapStates, {
-      description: 'unfinished: the call goes on, or had just ended. failed: `reason` says why.',
+      description: 'unfinished: the call is in progress or just ended. failed: see `reason`.',
     }),
     reason: Nullable(Type.String()),
     beganAt: Instant,

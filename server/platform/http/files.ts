@@ -39,8 +39,8 @@ export const addFiles = (app: App, { blobs, isOpen }: FileOptions): void => {
     schema: {
       tags: ['Files'],
       operationId: 'getFile',
-      summary: 'Get a stored file by its signed link; byte ranges work',
-      description: 'Needs no key: the link itself is the permission. Answers 410 after the link expires.',
+      summary: 'Download a file',
+      description: 'Requires only the signed link, and supports byte ranges. Returns 410 after the link expires.',
       params: Closed({ token: Type.String({ minLength: 1, maxLength: 4_096 }) }),
       querystring: NoQuery,
       response: answers(

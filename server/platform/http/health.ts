@@ -88,7 +88,7 @@ export const addHealth = (app: App, { config, metrics, checks, sweeps, listening
       schema: {
         tags,
         operationId: 'getHealth',
-        summary: 'Tell that the process runs',
+        summary: 'Liveness check',
         description: 'Does not check the database; for that, use `/readyz`.',
         querystring: NoQuery,
         response: answers({ 200: Closed({ status: Type.Literal('ok') }) }),
@@ -104,8 +104,8 @@ export const addHealth = (app: App, { config, metrics, checks, sweeps, listening
       schema: {
         tags,
         operationId: 'getReadiness',
-        summary: 'Tell whether the process serves: database, migrations and storage',
-        description: 'Answers 503 with the failed checks in `details`. Use it to decide whether to route traffic here.',
+        summary: 'Readiness check',
+        description: 'Checks the database, migrations, and storage. Returns 503 with the failed checks in `details`.',
         querystring: NoQuery,
         response: answers({ 200: Closed({ status: Type.Literal('ready'), warnings: Type.Array(Type.String()) }) }, 503),
       },

@@ -42,9 +42,10 @@ const info = {
   version: 'v1',
   license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
   description:
-    'Send an API key as `Authorization: Bearer <API_KEY>`. A key belongs to one organization and reaches its data ' +
-    'alone. Every failure is answered with the Error body; every answer carries `x-request-id`. Lists are paged: ' +
-    'send `nextCursor` back as `cursor`. Instants are ISO 8601, in answers in UTC with milliseconds.',
+    'Send an API key as `Authorization: Bearer <API_KEY>`. A key gives access to one organization’s data. ' +
+    'Errors return the Error body, and every response has an `x-request-id`. Lists are paged: send ' +
+    '`nextCursor` as `cursor` to get the next page. Timestamps are ISO 8601, and in responses in UTC with ' +
+    'milliseconds.',
 }
 
 export const addOpenApi = async (app: FastifyInstance, areas: [name: string, description: string][]): Promise<void> => {

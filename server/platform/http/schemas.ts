@@ -64,9 +64,9 @@ export const AnyQuery = Type.Object({}, { additionalProperties: true })
 export const IdParams = Closed({ id: Id })
 
 export const PageQuery = Closed({
-  limit: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'How many items a page holds.' }),
+  limit: Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'The number of items per page.' }),
   cursor: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1_000, description: '`nextCursor` of the page before.' }),
+    Type.String({ minLength: 1, maxLength: 1_000, description: 'The `nextCursor` of the previous page.' }),
   ),
 })
 
@@ -75,19 +75,19 @@ export const Page = <T extends TSchema>(item: T) =>
     data: Type.Array(item),
     nextCursor: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'Send it back as `cursor` for the next page; null on the last one.',
+      description: 'Send it as `cursor` to get the next page. Null on the last page.',
     }),
   })
 
 const ErrorBody = Closed(
   {
-    error: Type.String({ description: 'A short stable phrase.', examples: ['validation failed'] }),
-    message: Type.String({ description: 'What to do about it.', examples: ['name must be string'] }),
+    error: Type.String({ description: 'A short, stable phrase.', examples: ['validation failed'] }),
+    message: Type.String({ description: 'What happened and what to do.', examples: ['name must be string'] }),
     details: Type.Optional(
       Type.Unsafe<Record<string, unknown>>({
         type: 'object',
         additionalProperties: true,
-        description: '`issues` lists every fault found as `{path, message}`.',
+        description: '`issues` lists every problem as `{path, message}`.',
       }),
     ),
   },
@@ -96,11 +96,11 @@ const ErrorBody = Closed(
 
 /** The headers that answers tell something in, beside those of HTTP itself. */
 const headers = {
-  Location: 'The address of the resource. Of a redirect: the address to follow.',
-  'Retry-After': 'How many seconds to wait before you send the request again.',
-  'Idempotent-Replayed': '`true` if an earlier request with this `operationId` created the answer.',
-  'Repr-Digest': 'The SHA-256 digest of the whole file, if it is known (RFC 9530).',
-  'X-File-Digest': 'The SHA-256 digest of the file.',
+  Location: 'The address of the resource, or the redirect’s target.',
+  'Retry-After': 'How many seconds to wait before retrying.',
+  'Idempotent-Replayed': '`true` if an earlier request with this `operationId` created the export.',
+  'Repr-Digest': 'The SHA-256 digest of the whole file, if known (RFC 9530).',
+  'X-File-Digest': 'The file’s SHA-256 digest.',
 } as const
 
 type HeaderName = keyof typeof headers
@@ -115,22 +115,22 @@ export const withHeaders = <T extends TSchema>(schema: T, ...names: HeaderName[]
 })
 
 const errorDescriptions = {
-  400: 'The request is not valid; `details.issues` names every fault.',
-  401: 'The key is missing, unknown, expired or revoked.',
-  403: 'The key may not do this, or the organization lacks what it needs.',
-  404: 'Nothing is stored under this id for the organization.',
-  409: 'The present state does not allow it.',
-  410: 'It has expired.',
-  429: 'Too many requests. Wait as long as `Retry-After` says.',
-  503: 'Switched off or not available now.',
+  400: 'The request is invalid. `details.issues` lists every problem.',
+  401: 'The key is missing, unknown, expired, or revoked.',
+  403: 'The key’s role or the organization’s features do not allow this.',
+  404: 'Not found in this organization.',
+  409: 'The current state does not allow this.',
+  410: 'The link has expired.',
+  429: 'Too many requests. Wait for the time in `Retry-After`.',
+  503: 'Disabled or temporarily unavailable.',
 } as const
 
 const successDescriptions = {
-  200: 'Done.',
+  200: 'Success.',
   201: 'Created. `Location` is its address.',
   202: 'Accepted. The work continues in the background.',
-  204: 'Done. The answer has no content.',
-  302: 'A redirect to the address in `Location`. The answer has no content.',
+  204: 'Success, without content.',
+  302: 'A redirect to the address in `Location`, without content.',
 } as const
 
 /** Of every answer with this status. */
@@ -173,7 +173,8 @@ export const answers = <S extends { [Status in Success]?: TSchema }, E extends k
       ...ErrorBody,
       ...statusHeaders('default'),
       description:
-        'Errors of any operation: a malformed request, 403 (suspended, role, kind of key), 405, 413, 415, 416, 429, 431, 500, 503.',
+        'Errors of any operation: malformed request, 403 (suspended, role, or kind of key), 405, 413, 415, ' +
+        '416, 429, 431, 500, 503.',
     },
     // The keys are exactly those named; TypeScript cannot follow fromEntries.
   }) as unknown as Answers<S, E>

@@ -4,7 +4,7 @@ import { entitlementNames, featureNames, roles } from './actor.ts'
 
 /** What several resources show of identity. */
 
-export const RoleChoice = Choice(roles, { description: 'Each role may do all that the ones before it may.' })
+export const RoleChoice = Choice(roles, { description: 'Each role includes the permissions of the roles before it.' })
 
 const switchesOf = <const N extends string>(names: readonly N[]) =>
   Closed(Object.fromEntries(names.map((name) => [name, Type.Boolean()])) as Record<N, Type.TBoolean>)
@@ -28,8 +28,8 @@ export const KeyName = { ...Name, examples: ['Warehouse sync'] }
 const apiKeyProperties = {
   id: Id,
   name: KeyName,
-  role: { ...RoleChoice, description: 'The key never acts above its creator’s present role.' },
-  prefix: Type.String({ description: 'The first characters, to tell keys apart.', examples: ['ear_4fZk'] }),
+  role: { ...RoleChoice, description: 'The key’s role never exceeds its creator’s current role.' },
+  prefix: Type.String({ description: 'The first characters, to identify the key.', examples: ['ear_4fZk'] }),
   expiresAt: Nullable(Timestamp),
   lastUsedAt: Nullable(Timestamp),
   revokedAt: Nullable(Timestamp),
@@ -43,7 +43,7 @@ export const CreatedApiKey = Closed(
   {
     ...apiKeyProperties,
     key: Type.String({
-      description: 'The key itself. It is shown in this answer alone.',
+      description: 'The key itself, shown only in this response.',
       examples: ['ear_4fZkW0qLx8mB2cTn7vRj5sHd1gPy9aUe3kQ6zX'],
     }),
   },

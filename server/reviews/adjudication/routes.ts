@@ -13,10 +13,10 @@ export const reviewAdjudication = (app: App, deps: Deps): void => {
       schema: {
         tags: ['Reviews'],
         operationId: 'adjudicateReview',
-        summary: 'Decide between reviews of a conversation that differ, of which this is one',
+        summary: 'Adjudicate conflicting reviews',
         description:
-          'By a review of your own, which is completed at once and answered. Reviewers of the bucket who have not ' +
-          'reviewed the conversation may, and admins. What it judges counts in place of what it decides between.',
+          'Creates and completes a review of your own whose judgments replace the conflicting ones. Reviewers ' +
+          'of the bucket who have not reviewed the conversation can do this, and so can admins.',
         params: IdParams,
         querystring: NoQuery,
         body: Adjudication,

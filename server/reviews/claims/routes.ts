@@ -12,11 +12,11 @@ export const reviewClaims = (app: App, { db, clock }: Deps): void => {
       schema: {
         tags: ['Buckets'],
         operationId: 'claimReview',
-        summary: 'Claim the next conversation of a bucket to review',
+        summary: 'Claim the next conversation in a bucket',
         description:
-          'The one that was put in first of those that have a free place and that you have not reviewed, skipped or ' +
-          'claimed yet; one that you released or whose lease ended may come again. It is yours for 30 minutes, until ' +
-          '`leaseExpiresAt`; 204 when there is none.',
+          'Returns the oldest available conversation that you have not reviewed, skipped, or claimed, and ' +
+          'reserves it for 30 minutes, until `leaseExpiresAt`. You can get a conversation again after you ' +
+          'released it or your lease expired. Returns 204 if there is none.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,
@@ -36,8 +36,9 @@ export const reviewClaims = (app: App, { db, clock }: Deps): void => {
       schema: {
         tags: ['Reviews'],
         operationId: 'keepReview',
-        summary: 'Extend the lease of a review of your own to 30 minutes from now',
-        description: '409 when it has ended and somebody else has its place.',
+        summary: 'Extend a review’s lease',
+        description:
+          'Extends the lease on your review to 30 minutes from now. Returns 409 if it expired and another reviewer has claimed the conversation.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,
@@ -54,8 +55,9 @@ export const reviewClaims = (app: App, { db, clock }: Deps): void => {
       schema: {
         tags: ['Reviews'],
         operationId: 'releaseReview',
-        summary: 'Give back what you claimed; what you wrote stays for when it comes to you again',
-        description: 'Send the `leaseExpiresAt` that you know, and a lease that was extended since then is kept.',
+        summary: 'Release a review',
+        description:
+          'Your draft is kept in case you claim the conversation again. Send the `leaseExpiresAt` you know; a lease that was extended since then is kept.',
         params: IdParams,
         querystring: ReleaseQuery,
         body: NoBody,

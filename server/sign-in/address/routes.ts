@@ -31,9 +31,9 @@ const AddressChange = Closed({
 })
 
 const AddressChangeState = Closed({
-  email: { ...Email, description: 'The address that the account has now.' },
+  email: { ...Email, description: 'The account’s current address.' },
   confirmationSent: Type.Boolean({
-    description: 'Always true: the new address counts once the link that was mailed to it is opened, within an hour.',
+    description: 'Always true: the change takes effect when the mailed link is opened, within an hour.',
   }),
 })
 
@@ -123,10 +123,10 @@ export const changeAddress = (app: App, deps: SignInDeps): void => {
       schema: {
         tags,
         operationId: 'changeEmail',
-        summary: 'Change your e-mail address',
+        summary: 'Change your email address',
         description:
-          'The new address counts once the link that is mailed to it is opened. Without a mail server the answer is 409, and the ' +
-          'operator makes the link.',
+          'The change takes effect when you open the link sent to the new address. Returns 409 if no mail ' +
+          'server is configured; the operator can create the link instead.',
         querystring: NoQuery,
         body: AddressChange,
         response: answers({ 200: AddressChangeState }, 400, 401, 403, 409),
@@ -157,8 +157,8 @@ export const changeAddress = (app: App, deps: SignInDeps): void => {
       schema: {
         tags,
         operationId: 'confirmEmail',
-        summary: 'Confirm a new e-mail address',
-        description: 'Takes the token from the link that was mailed to the new address.',
+        summary: 'Confirm a new email address',
+        description: 'Takes the token from the link sent to the new address.',
         querystring: NoQuery,
         body: Confirmation,
         response: answers({ 200: Closed({ email: Email }) }, 400, 403, 409),

@@ -52,10 +52,11 @@ export const forgottenPassword = (app: App, deps: Deps): void => {
       schema: {
         tags: ['Sign-in'],
         operationId: 'forgetPassword',
-        summary: 'Ask for a link to a new password, by mail',
+        summary: 'Request a password reset link',
         description:
-          'The answer is the same whether or not somebody has the address. The link works once, for an hour; it ends all ' +
-          'sessions. Without a mail server the operator makes such links: 409.',
+          'The response is the same whether or not the address has an account. The link works once, for an ' +
+          'hour, and ends all sessions. Returns 409 if no mail server is configured; the operator can create ' +
+          'the link instead.',
         querystring: NoQuery,
         body: Closed({ email: Email }),
         response: answers({ 202: Empty }, 400, 403, 409),

@@ -38,8 +38,9 @@ export const ownInvitations = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'listOwnInvitations',
-        summary: 'List the invitations that you can accept',
-        description: 'Lists none unless an OpenID Connect issuer has verified your address: others join by their link.',
+        summary: 'List your invitations',
+        description:
+          'Empty unless an OpenID Connect issuer has verified your email address. Otherwise, use the invitation link.',
         querystring: NoQuery,
         response: answers({ 200: OwnInvitations }, 401),
       },
@@ -62,8 +63,8 @@ export const ownInvitations = (app: App, deps: Deps): void => {
       schema: {
         tags,
         operationId: 'acceptOwnInvitation',
-        summary: 'Join an organization that invited you, and switch to it',
-        description: 'Needs the session cookie. Answers 404 if the organization has not invited you.',
+        summary: 'Accept an invitation and switch to its organization',
+        description: 'Requires the session cookie. Returns 404 if the organization has not invited you.',
         querystring: NoQuery,
         body: OrganizationSwitch,
         response: answers({ 200: Session }, 400, 401, 403, 404),
@@ -89,7 +90,7 @@ export const ownInvitations = (app: App, deps: Deps): void => {
         tags,
         operationId: 'declineOwnInvitation',
         summary: 'Decline an invitation',
-        description: 'Needs the session cookie. Answers 409 if you are the organization’s only owner.',
+        description: 'Requires the session cookie. Returns 409 if you are the organization’s only owner.',
         querystring: NoQuery,
         body: OrganizationSwitch,
         response: answers({ 204: Empty }, 400, 401, 403, 404, 409),

@@ -11,8 +11,8 @@ const tags = ['Sign-in']
 
 const Ways = Closed({
   password: Type.Boolean(),
-  oidc: Type.Boolean({ description: 'Whether `GET /auth/oidc` leads to an issuer of OpenID Connect.' }),
-  forgottenPassword: Type.Boolean({ description: 'Whether a link to a new password can be sent by mail.' }),
+  oidc: Type.Boolean({ description: 'Whether `GET /auth/oidc` leads to an OpenID Connect issuer.' }),
+  forgottenPassword: Type.Boolean({ description: 'Whether password reset links can be sent by mail.' }),
 })
 
 /** A page of this origin alone. Browsers drop tabs and line ends from an address, and take a backslash for a slash. */
@@ -64,8 +64,8 @@ export const signInByOidc = (app: App, deps: SignInDeps): void => {
       schema: {
         tags,
         operationId: 'listSignInWays',
-        summary: 'Tell by which ways one can sign in here',
-        description: 'Needs no session. A sign-in page shows only the options that are available here.',
+        summary: 'List the available sign-in methods',
+        description: 'Requires no session. Use it to show only the options that work on this server.',
         querystring: NoQuery,
         response: answers({ 200: Ways }),
       },

@@ -12,23 +12,23 @@ const bySide = <T extends TSchema>(value: T) => Closed({ agent: value, customer:
 export const Signals = Closed(
   {
     turns: { ...bySide(Nullable(Count)), description: 'Messages of each side.' },
-    words: { ...bySide(Nullable(Count)), description: 'Words in the messages of each side.' },
-    talkRatio: { ...Share, description: 'The agent’s part of the talk time of both.' },
-    wordsPerMinute: { ...bySide(Nullable(Type.Number({ minimum: 0 }))), description: 'Words in a minute of talk.' },
+    words: { ...bySide(Nullable(Count)), description: 'Words in each side’s messages.' },
+    talkRatio: { ...Share, description: 'The agent’s share of both sides’ talk time.' },
+    wordsPerMinute: { ...bySide(Nullable(Type.Number({ minimum: 0 }))), description: 'Words per minute of talk time.' },
     responseLatencyMs: {
       ...Closed({ p50: Milliseconds, p95: Milliseconds, max: Milliseconds }),
-      description: 'From the end of the customer’s speech to the start of the agent’s answer.',
+      description: 'From the end of the customer’s speech to the start of the agent’s response.',
     },
-    firstWordMs: { ...Milliseconds, description: 'When the agent is first heard.' },
+    firstWordMs: { ...Milliseconds, description: 'When the agent first speaks.' },
     interruptions: {
       ...Closed({ byAgent: Nullable(Count), byCustomer: Nullable(Count) }),
-      description: 'How many messages of the other side each cut short.',
+      description: 'How many messages of the other side each side interrupted.',
     },
-    overlapMs: { ...Milliseconds, description: 'How long agent and customer spoke at once.' },
-    longestSilenceMs: { ...Milliseconds, description: 'The longest time in which nobody spoke.' },
-    deadAirShare: { ...Share, description: 'The part of the conversation in which nobody spoke.' },
+    overlapMs: { ...Milliseconds, description: 'How long agent and customer spoke at the same time.' },
+    longestSilenceMs: { ...Milliseconds, description: 'The longest silence.' },
+    deadAirShare: { ...Share, description: 'The share of the conversation in which nobody spoke.' },
     toolCalls: Nullable(Count),
-    toolFailures: { ...Nullable(Count), description: 'Tool results that say that they are errors.' },
+    toolFailures: { ...Nullable(Count), description: 'Tool results that report an error.' },
   },
   { title: 'Signals' },
 )

@@ -62,9 +62,9 @@ const Comparison = Closed(
 )
 
 const ComparisonQuery = Closed({
-  since: Type.Optional({ ...TimestampInput, description: 'The first instant; 7 days before `until` by default.' }),
-  until: Type.Optional({ ...TimestampInput, description: 'The instant after the last; now by default.' }),
-  examples: Type.Integer({ minimum: 0, maximum: 10, default: 3, description: 'How many for each monitor.' }),
+  since: Type.Optional({ ...TimestampInput, description: 'The start of the period. Default: 7 days before `until`.' }),
+  until: Type.Optional({ ...TimestampInput, description: 'The end of the period, exclusive. Default: now.' }),
+  examples: Type.Integer({ minimum: 0, maximum: 10, default: 3, description: 'How many per monitor.' }),
   monitors: Type.Integer({ minimum: 1, maximum: mostMonitors, default: 20, description: 'How many to return.' }),
 })
 
@@ -103,11 +103,11 @@ export const monitorComparison = (app: App, { db, replica, clock }: Deps): void 
       schema: {
         tags: ['Monitors'],
         operationId: 'compareMonitors',
-        summary: 'Compare how often monitors were affected with the period before',
+        summary: 'Compare monitors with the previous period',
         description:
-          'The period before has the same length. Monitors with the strongest evidence of a rise come first. With many ' +
-          `monitors, 1 in 20 unchanged ones shows a change by chance. At most ${longestDays} days, and the ${mostMonitors} ` +
-          'newest enabled monitors.',
+          'The previous period has the same length. Monitors with the strongest evidence of a rise come first. With many ' +
+          'monitors, 1 in 20 unchanged ones shows a change by chance. ' +
+          `Covers up to ${longestDays} days and the ${mostMonitors} newest enabled monitors.`,
         querystring: ComparisonQuery,
         response: answers({ 200: Comparison }, 400, 401, 403),
       },

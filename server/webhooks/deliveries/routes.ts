@@ -27,8 +27,8 @@ export const webhookDeliveries = (app: App, { db, jobs, clock }: Deps): void => 
       schema: {
         tags,
         operationId: 'listWebhookDeliveries',
-        summary: 'List what was sent to an endpoint in the last 30 days, newest first',
-        description: 'Set `status` to list only pending, delivered or failed ones.',
+        summary: 'List a webhook endpoint’s deliveries',
+        description: 'Covers the last 30 days, newest first. Use `status` to filter.',
         params: IdParams,
         querystring: DeliveryQuery,
         response: answers({ 200: Page(Delivery) }, 400, 401, 403, 404),
@@ -54,8 +54,8 @@ export const webhookDeliveries = (app: App, { db, jobs, clock }: Deps): void => 
       schema: {
         tags,
         operationId: 'getWebhookDelivery',
-        summary: 'Get a delivery with what is sent, and with its attempts',
-        description: 'Each attempt holds the status that your server answered with, or the error.',
+        summary: 'Get a webhook delivery',
+        description: 'Includes the body and all attempts, each with your server’s status or the error.',
         params: DeliveryParams,
         querystring: NoQuery,
         response: answers({ 200: DeliveryWithAttempts }, 401, 403, 404),
@@ -75,8 +75,9 @@ export const webhookDeliveries = (app: App, { db, jobs, clock }: Deps): void => 
       schema: {
         tags,
         operationId: 'redeliverWebhook',
-        summary: 'Send a delivery anew, under the same `webhook-id`',
-        description: 'Answers 409 while the delivery is pending, or if the endpoint is not active.',
+        summary: 'Redeliver a webhook',
+        description:
+          'Uses the same `webhook-id`. Returns 409 while the delivery is pending or if the endpoint is not active.',
         params: DeliveryParams,
         querystring: NoQuery,
         body: NoBody,
@@ -110,8 +111,9 @@ export const webhookDeliveries = (app: App, { db, jobs, clock }: Deps): void => 
       schema: {
         tags,
         operationId: 'testWebhookEndpoint',
-        summary: 'Send a `webhook.test` event to an endpoint now',
-        description: 'Follow `Location` to see how your server answers. The endpoint must be active.',
+        summary: 'Send a test event to a webhook endpoint',
+        description:
+          'Sends `webhook.test` now. Follow `Location` to see your server’s response. The endpoint must be active.',
         params: IdParams,
         querystring: NoQuery,
         body: NoBody,

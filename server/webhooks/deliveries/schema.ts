@@ -5,13 +5,13 @@ import { eventTypes } from '../events.ts'
 const deliveryStatuses = ['pending', 'succeeded', 'failed'] as const
 
 const properties = {
-  id: { ...Id, description: 'The header `webhook-id` is `msg_` and this id, at every attempt.' },
+  id: { ...Id, description: 'The `webhook-id` header of every attempt is `msg_` followed by this ID.' },
   eventType: Choice<string>(eventTypes),
   status: Choice(deliveryStatuses, {
-    description: 'pending: an attempt is due at `nextAttemptAt`. succeeded: it was answered with 2xx.',
+    description: 'pending: the next attempt is at `nextAttemptAt`. succeeded: the endpoint responded with 2xx.',
   }),
   reason: Nullable(
-    Type.String({ description: 'Why it was not accepted, or not sent.', examples: ['The endpoint answered 503.'] }),
+    Type.String({ description: 'Why it was rejected or not sent.', examples: ['The endpoint answered 503.'] }),
   ),
   attemptCount: Type.Integer({ minimum: 0 }),
   nextAttemptAt: Nullable(Timestamp),
@@ -24,16 +24,16 @@ const Attempt = Closed({
   number: Type.Integer({ minimum: 1 }),
   attemptedAt: Timestamp,
   durationMs: Type.Integer({ minimum: 0 }),
-  statusCode: Nullable(Type.Integer({ description: 'Null when there was no answer.', examples: [503] })),
-  error: Nullable(Type.String({ description: 'Why there was no answer.' })),
-  answer: Nullable(Type.String({ description: 'The first KiB of the answer.' })),
+  statusCode: Nullable(Type.Integer({ description: 'Null if there was no response.', examples: [503] })),
+  error: Nullable(Type.String({ description: 'Why there was no response.' })),
+  answer: Nullable(Type.String({ description: 'The first KiB of the response.' })),
 })
 
 export const DeliveryWithAttempts = Closed(
   {
     ...properties,
     body: Type.String({
-      description: 'What is sent, byte for byte.',
+      description: 'The exact body.',
       examples: ['{"type":"webhook.test","timestamp":"2026-11-21T09:30:00.000Z","data":{}}'],
     }),
     attempts: Type.Array(Attempt, { description: 'The 50 latest attempts, newest first.' }),
