@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -67,6 +67,27 @@ test('an external server is used as it is, and a wrong name is told without the 
   } finally {
     await database.drop()
   }
+})
+
+test('a server without a pooler is asked on one connection', async () => {
+  const database = await testDatabase({ empty: true })
+  onTestFinished(database.drop)
+  const url = new URL(urlOf(database))
+  const host = url.searchParams.get('host') ?? ''
+  const port = Number(url.port)
+  const proxy = await listen(
+    createServer((client) => {
+      const server = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect({ host, port })
+      client.on('error', () => {}).pipe(server)
+      server.on('error', () => {}).pipe(client)
+    }),
+  )
+  url.searchParams.delete('host')
+  url.host = `127.0.0.1:${proxy.port}`
+  const external = { ...common(), applicationName: 'earshot serve', exclusive: 'required' as const }
+  const connected = await connectDatabase({ ...external, databaseUrl: url.href })
+  await connected.close()
+  expect(proxy.connections()).toBe(1)
 })
 
 /** Passes statements of any number of connections to one session, as a pooler of transactions does. */

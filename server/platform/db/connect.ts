@@ -37,15 +37,19 @@ const answerTimeoutMs = 2_000
  * changes its session, or both have the same one. That would only show later, in lost notifications and locks.
  */
 const shareSessions = async (first: pg.Client, connectionString: string): Promise<boolean> => {
-  const second = new pg.Client({ connectionString, connectionTimeoutMillis: answerTimeoutMs })
-  second.on('error', () => {})
   const readSession = async (client: pg.Client): Promise<number | undefined> => {
     const query = { text: 'SELECT pg_backend_pid() AS pid', query_timeout: answerTimeoutMs }
     return (await client.query<{ pid: number }>(query)).rows[0]?.pid
   }
+  // As told when it connected. pg's types don't list it.
+  const { processID } = first as pg.Client & { processID: number | null }
+  const own = await readSession(first).catch(() => undefined)
+  // A pooler numbers its clients itself. Usually this is the server, and a second connection is not needed.
+  if (own === undefined || own === processID) return false
+  const second = new pg.Client({ connectionString, connectionTimeoutMillis: answerTimeoutMs })
+  second.on('error', () => {})
   try {
     await second.connect()
-    const own = await readSession(first)
     const other = await readSession(second)
     for (let round = 0; round < rounds; round++) {
       if ((await readSession(first)) !== own || (await readSession(second)) !== other) return true
