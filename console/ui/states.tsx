@@ -1,6 +1,6 @@
 // What stands where there is no data: not yet, none, or a fault.
 
-import { type ReactNode, useDeferredValue } from 'react'
+import type { ReactNode } from 'react'
 import { asFault } from '../api/fault.ts'
 import { Button } from './button.tsx'
 import { Copy } from './copy.tsx'
@@ -67,9 +67,8 @@ export const Await = <T,>({
   lines?: number
   children: (data: T) => ReactNode
 }) => {
-  // What comes is drawn in small steps, between which the browser answers to the user.
-  const isShown = useDeferredValue(data !== undefined)
-  if (data !== undefined && isShown) return children(data)
+  // At once: the head of the page often comes of the same answer, and would push the grey lines down.
+  if (data !== undefined) return children(data)
   if (error) return <FaultNote error={error} retry={() => void refetch()} />
   return <Loading {...(lines !== undefined && { lines })} />
 }
