@@ -64,7 +64,10 @@ const shardCount = 4
  */
 export const spreadTemplate = async (name: string): Promise<void> => {
   await distribute(inDatabase(coordinatorUrl ?? '', name), {
-    ...{ dryRun: false, nodes: workers, shards: shardCount, onStatement: () => {} },
+    dryRun: false,
+    nodes: workers,
+    shards: shardCount,
+    onStatement: () => {},
   })
   // A database with connections, such as those of Citus's maintenance daemon, cannot be cloned.
   await onEachNode(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)

@@ -24,7 +24,9 @@ const command = join(root, 'bin/earshot')
 
 const environment = (switches: Record<string, string>): NodeJS.ProcessEnv => ({
   ...inheritedEnvironment(),
-  ...{ PORT: '0', EARSHOT_SERVICE_KEY: serviceKey, ...switches },
+  PORT: '0',
+  EARSHOT_SERVICE_KEY: serviceKey,
+  ...switches,
 })
 
 /** The process id of the database of a data directory. */

@@ -85,7 +85,8 @@ const soundRequest = (swept: SweptOperation, path: string, key: string): Sound =
   const { body, raw, headers } = acceptedCall(swept)
   const ofService = swept.access === 'service'
   return {
-    ...{ method: swept.method, path },
+    method: swept.method,
+    path,
     key: swept.access === 'public' ? undefined : ofService ? serviceKey : key,
     bodies: body === undefined ? [] : [body, swept.operation.requestBody?.content['application/json']?.example ?? body],
     raw: typeof raw === 'string' ? Buffer.from(raw) : raw,

@@ -53,8 +53,11 @@ export const openIssuer = async (whenOver?: Parameters<typeof serve>[1]) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
     if (url.pathname === '/.well-known/openid-configuration') {
       return send({
-        ...{ issuer, jwks_uri: `${issuer}/jwks`, id_token_signing_alg_values_supported: ['RS256'] },
-        ...{ authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` },
+        issuer,
+        jwks_uri: `${issuer}/jwks`,
+        id_token_signing_alg_values_supported: ['RS256'],
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
         userinfo_endpoint: `${issuer}/userinfo`,
       })
     }

@@ -252,7 +252,9 @@ export const makeExport = async (server: TestServer, key: string) => {
 export const makeScheduleBody = async (server: TestServer, key: string) => {
   const { since: _since, until: _until, ...config } = await makeExportConfig(server, key)
   return {
-    ...{ name: 'Refunds of yesterday', config, recurrence: { every: 'day', at: '02:30' } },
+    name: 'Refunds of yesterday',
+    config,
+    recurrence: { every: 'day', at: '02:30' },
     window: { kind: 'last', days: 1 },
     destination: { type: 'webhook', webhookEndpointId: (await makeActiveWebhookEndpoint(server, key)).id as string },
   }

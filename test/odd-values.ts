@@ -40,7 +40,10 @@ export const oddNames = [
   ...split(
     '__proto__|constructor|prototype|toString|hasOwnProperty|valueOf|then|length|$ref|a.b|a[0]|~|/|0|-1| name|NAME',
   ),
-  ...['', '\u0000', '\ud800', 'x'.repeat(10_000)],
+  '',
+  '\u0000',
+  '\ud800',
+  'x'.repeat(10_000),
 ]
 
 export const oddIds = [
@@ -50,7 +53,8 @@ export const oddIds = [
   ...split(
     '{00000000-0000-0000-0000-000000000000}|00000000000000000000000000000000|FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF',
   ),
-  ...['00000000-0000-0000-0000-000000000000%0A', 'x'.repeat(5_000)],
+  '00000000-0000-0000-0000-000000000000%0A',
+  'x'.repeat(5_000),
 ]
 
 export const oddQueries = [
@@ -61,13 +65,20 @@ export const oddQueries = [
     'limit=9223372036854775808|limit=NaN|limit=%31|limit=0x10|limit=+5|limit=5.0|cursor=|cursor=AAAA|cursor=%00',
   ),
   ...split('__proto__=1|__proto__[x]=1|constructor=1|constructor.prototype=1|toString=1|hasOwnProperty=1|cursor=é'),
-  ...[`cursor=${'A'.repeat(1_000)}`, `cursor=${'A'.repeat(1_001)}`, 'cursor=AAAAAAAAAAAAAAAAAAAA%0A'],
-  ...[`a=${'x'.repeat(8_000)}`, Array.from({ length: 500 }, (_, i) => `p${i}=1`).join('&')],
+  `cursor=${'A'.repeat(1_000)}`,
+  `cursor=${'A'.repeat(1_001)}`,
+  'cursor=AAAAAAAAAAAAAAAAAAAA%0A',
+  `a=${'x'.repeat(8_000)}`,
+  Array.from({ length: 500 }, (_, i) => `p${i}=1`).join('&'),
 ]
 
 export const oddAuthorizations = [
   ...split('|Bearer|Bearer |Bearer  |bearer x|Bearer a b|Basic Og==|Digest x|Bearer \x80\xff|Bearer ear_|Bearer null'),
-  ...['Bearer __proto__', '\t', ',', `Bearer ${'x'.repeat(4_000)}`, `Bearer ear_${'0'.repeat(38)}`],
+  'Bearer __proto__',
+  '\t',
+  ',',
+  `Bearer ${'x'.repeat(4_000)}`,
+  `Bearer ear_${'0'.repeat(38)}`,
 ]
 
 export const oddContentTypes = [
@@ -114,8 +125,14 @@ export const oddBytes = split('ff|c080|eda080|f8888080|e282|feff|efbbbf|00|80')
 
 /** Bodies in chunks, with @ for the body and # for its size; most of them wrong. */
 export const oddChunks = [
-  ...['#\r\n@\r\n0\r\n\r\n', '#\r\n@', 'zz\r\n@\r\n0\r\n\r\n', 'ffffffffffffffff\r\n@\r\n0\r\n\r\n', '-1\r\n@', ''],
-  ...[`#;${'x'.repeat(100)}\r\n@\r\n0\r\n\r\n`, `#;${'x'.repeat(20_000)}\r\n@\r\n0\r\n\r\n`],
+  '#\r\n@\r\n0\r\n\r\n',
+  '#\r\n@',
+  'zz\r\n@\r\n0\r\n\r\n',
+  'ffffffffffffffff\r\n@\r\n0\r\n\r\n',
+  '-1\r\n@',
+  '',
+  `#;${'x'.repeat(100)}\r\n@\r\n0\r\n\r\n`,
+  `#;${'x'.repeat(20_000)}\r\n@\r\n0\r\n\r\n`,
   '#\r\n@\r\n0\r\nauthorization: x\r\n\r\n',
 ]
 export const oddTransferEncodings = split('chunked|chunked, chunked|gzip, chunked|identity|x|')

@@ -90,8 +90,11 @@ export const testServer = async (env: Record<string, string> = {}): Promise<Test
     ? await (await import('./scale/cluster.ts')).openSpread(connection, env, processes)
     : undefined
   const config = loadConfig({
-    ...{ PORT: '0', EARSHOT_DATA_DIR: dataDir, EARSHOT_SERVICE_KEY: serviceKey },
-    ...{ ...env, ...spread?.switches },
+    PORT: '0',
+    EARSHOT_DATA_DIR: dataDir,
+    EARSHOT_SERVICE_KEY: serviceKey,
+    ...env,
+    ...spread?.switches,
   })
   const clock = fakeClock()
   const deps = await openDeps({ config, log, connection, applicationName: 'test', clock })
@@ -109,7 +112,11 @@ export const testServer = async (env: Record<string, string> = {}): Promise<Test
     await drop()
   })
   return {
-    ...{ app, deps, clock, origin, logged },
+    app,
+    deps,
+    clock,
+    origin,
+    logged,
     call: async (method, path, call = {}) => {
       const answer = await request(origin, method, path, call)
       await spread?.settle(path, answer)

@@ -33,7 +33,8 @@ const useColumns = (): Column<Agent>[] => {
   const groups = useNames('agentGroups')
   return [
     {
-      ...{ key: 'name', label: 'Agent' },
+      key: 'name',
+      label: 'Agent',
       cell: ({ id, name, archivedAt }) => (
         <>
           <Link to="/agents/$id" params={{ id }}>
@@ -45,7 +46,9 @@ const useColumns = (): Column<Agent>[] => {
     },
     { key: 'channel', label: 'Channel', from: 480, cell: ({ channel }) => channelNames[channel] },
     {
-      ...{ key: 'company', label: 'Company', from: 720 as const },
+      key: 'company',
+      label: 'Company',
+      from: 720 as const,
       cell: ({ companyId }) =>
         companyId && (
           <Link to="/companies/$id" params={{ id: companyId }}>
@@ -54,7 +57,9 @@ const useColumns = (): Column<Agent>[] => {
         ),
     },
     {
-      ...{ key: 'groups', label: 'Groups', from: 960 as const },
+      key: 'groups',
+      label: 'Groups',
+      from: 960 as const,
       cell: ({ groupIds }) => (
         <span className={styles.groups}>
           {groupIds.map((id) => (
@@ -64,7 +69,8 @@ const useColumns = (): Column<Agent>[] => {
       ),
     },
     {
-      ...{ key: 'version', label: 'Version' },
+      key: 'version',
+      label: 'Version',
       cell: ({ id, currentVersionId }) => (
         <div className={styles.version}>
           {currentVersionId ? (
@@ -76,7 +82,9 @@ const useColumns = (): Column<Agent>[] => {
       ),
     },
     {
-      ...{ key: 'conversations', label: 'Conversations', numeric: true },
+      key: 'conversations',
+      label: 'Conversations',
+      numeric: true,
       cell: ({ id, name }) => <CountLink filter={{ agentIds: [id] }} of={name} />,
     },
   ]

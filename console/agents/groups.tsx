@@ -47,7 +47,8 @@ export const Groups = () => {
   const close = () => setAsked(undefined)
   const columns: Column<AgentGroup>[] = [
     {
-      ...{ key: 'name', label: 'Group' },
+      key: 'name',
+      label: 'Group',
       cell: ({ id, name }) => (
         <Link to="/agents" search={{ groupId: id }}>
           {name}
@@ -55,12 +56,15 @@ export const Groups = () => {
       ),
     },
     {
-      ...{ key: 'conversations', label: 'Conversations', numeric: true },
+      key: 'conversations',
+      label: 'Conversations',
+      numeric: true,
       cell: ({ id, name }) => <CountLink filter={{ agentGroupIds: [id] }} of={name} />,
     },
     { key: 'made', label: 'Made', from: 720, cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
-      ...{ key: 'ways', label: '' },
+      key: 'ways',
+      label: '',
       cell: (group) =>
         mayWrite && (
           <div className={styles.cellWays}>

@@ -16,7 +16,9 @@ const columns: Column<AgentVersion>[] = [
   { key: 'name', label: 'Version', cell: versionName },
   { key: 'made', label: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
   {
-    ...{ key: 'conversations', label: 'Conversations', numeric: true },
+    key: 'conversations',
+    label: 'Conversations',
+    numeric: true,
     cell: (version) => <CountLink filter={{ agentVersionIds: [version.id] }} of={`version ${versionName(version)}`} />,
   },
 ]

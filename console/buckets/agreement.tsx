@@ -54,15 +54,20 @@ export const AgreementPart = ({ bucket: { monitorIds } }: { bucket: Bucket }) =>
     { key: 'monitor', label: 'Monitor', cell: ({ monitorId }) => monitor(monitorId) },
     { key: 'version', label: 'Version', from: 720, numeric: true, cell: ({ newest }) => newest.version },
     {
-      ...{ key: 'same', label: 'People and monitor say the same' },
+      key: 'same',
+      label: 'People and monitor say the same',
       cell: ({ newest }) => <Share of={newest.agreement} n={comparedOf(newest)} />,
     },
     {
-      ...{ key: 'kappa', label: 'κ with the monitor', from: 720 as const },
+      key: 'kappa',
+      label: 'κ with the monitor',
+      from: 720 as const,
       cell: ({ newest }) => <Kappa of={newest.kappa} n={comparedOf(newest)} />,
     },
     {
-      ...{ key: 'alpha', label: 'α between people', from: 960 as const },
+      key: 'alpha',
+      label: 'α between people',
+      from: 960 as const,
       cell: ({ newest: { betweenPeople } }) => (
         <Kappa
           of={betweenPeople.krippendorffsAlpha}
@@ -73,7 +78,8 @@ export const AgreementPart = ({ bucket: { monitorIds } }: { bucket: Bucket }) =>
   ]
   const pairColumns: Column<Pair>[] = [
     {
-      ...{ key: 'people', label: 'Two people' },
+      key: 'people',
+      label: 'Two people',
       cell: ({ reviewerUserIds }) => reviewerUserIds.map(people.nameOf).join(' and '),
     },
     { key: 'monitor', label: 'On', from: 480, cell: ({ monitorId }) => monitor(monitorId) },

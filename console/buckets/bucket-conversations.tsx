@@ -86,21 +86,29 @@ export const ConversationsPart = ({ bucket, onPutIn }: { bucket: Bucket; onPutIn
       },
     },
     {
-      ...{ key: 'started', label: 'Started', from: 720 as const },
+      key: 'started',
+      label: 'Started',
+      from: 720 as const,
       cell: ({ conversationId }) => {
         const found = known?.get(conversationId)
         return found && <Time at={found.startedAt} />
       },
     },
     {
-      ...{ key: 'lasted', label: 'Lasted', numeric: true, from: 960 as const },
+      key: 'lasted',
+      label: 'Lasted',
+      numeric: true,
+      from: 960 as const,
       cell: ({ conversationId }) => {
         const seconds = known?.get(conversationId)?.durationSeconds
         return seconds == null ? null : formatDuration(seconds)
       },
     },
     {
-      ...{ key: 'reviews', label: 'Reviews', numeric: true, from: 480 as const },
+      key: 'reviews',
+      label: 'Reviews',
+      numeric: true,
+      from: 480 as const,
       cell: ({ reviewsCompleted, reviewsWanted }) => `${reviewsCompleted} of ${reviewsWanted}`,
     },
     { key: 'state', label: 'State', cell: (row) => <State {...row} /> },

@@ -75,7 +75,10 @@ export const BucketForm = ({ bucket, onDone, onCancel }: BucketFormProps) => {
   const monitors = useNames('monitors')
   const send = async ({ name, share, perWeek, reviewsPerConversation, ...checks }: Values) => {
     const body = {
-      ...{ name, reviewerUserIds, monitorIds, ...checks },
+      name,
+      reviewerUserIds,
+      monitorIds,
+      ...checks,
       reviewsPerConversation: Number(reviewsPerConversation),
       ...(type !== 'static' && { filters }),
       ...(type === 'sampled' && {

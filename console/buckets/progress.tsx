@@ -27,7 +27,10 @@ const ReviewerTable = ({ reviewers }: { reviewers: Reviewer[] }) => {
     label: string,
     from?: 480 | 720,
   ): Column<Reviewer> => ({
-    ...{ key: name, label, numeric: true, cell: (row) => formatCount(row[name]) },
+    key: name,
+    label,
+    numeric: true,
+    cell: (row) => formatCount(row[name]),
     ...(from && { from }),
   })
   return (
@@ -52,7 +55,10 @@ export const ProgressPart = ({ bucket }: { bucket: Bucket }) => {
   const { id } = bucket
   const progress = useQuery(progressOptions(id))
   const inState = (status: 'waiting' | 'adjudication' | 'completed'): LinkProps => ({
-    ...{ to: '/buckets/$id', params: { id }, search: { status }, resetScroll: false },
+    to: '/buckets/$id',
+    params: { id },
+    search: { status },
+    resetScroll: false,
   })
   return (
     <Section title="Progress">

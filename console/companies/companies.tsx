@@ -19,7 +19,8 @@ const CompanyDialog = late(async () => (await import('./company-dialog.tsx')).Co
 
 const columns: Column<Company>[] = [
   {
-    ...{ key: 'name', label: 'Company' },
+    key: 'name',
+    label: 'Company',
     cell: (company) => (
       <Link to="/companies/$id" params={{ id: company.id }} className={styles.name}>
         <Logo company={company} /> {company.name}
@@ -27,7 +28,9 @@ const columns: Column<Company>[] = [
     ),
   },
   {
-    ...{ key: 'conversations', label: 'Conversations', numeric: true },
+    key: 'conversations',
+    label: 'Conversations',
+    numeric: true,
     cell: ({ id, name }) => <CountLink filter={{ companyIds: [id] }} of={name} />,
   },
   { key: 'created', label: 'Added', from: 480, cell: ({ createdAt }) => <Time at={createdAt} /> },

@@ -41,7 +41,12 @@ const PutInBucket = ({ id, onClose }: { id: string; onClose: () => void }) => {
       hint="What is put in waits there for review. Sampled buckets take nothing by hand."
       action="Put in"
       none="There is no bucket that takes conversations by hand; make one under Buckets."
-      {...{ options, error, send, onClose, value: bucket, onChange: setBucket }}
+      options={options}
+      error={error}
+      send={send}
+      onClose={onClose}
+      value={bucket}
+      onChange={setBucket}
       isLoaded={data !== undefined}
     />
   )

@@ -40,7 +40,12 @@ export const AttachFinding = ({
       hint="Open and acknowledged ones, the newest first."
       action="Attach"
       none="There is no open finding; file one."
-      {...{ options, value: finding, onChange: setFinding, error, send, onClose }}
+      options={options}
+      value={finding}
+      onChange={setFinding}
+      error={error}
+      send={send}
+      onClose={onClose}
       isLoaded={data !== undefined}
     />
   )

@@ -81,7 +81,10 @@ export const FindingsPart = ({ conversation }: { conversation: Conversation }) =
 }
 
 const words: Record<Review['status'], string> = {
-  ...{ pending: 'begun', in_progress: 'in review', completed: 'reviewed', skipped: 'skipped' },
+  pending: 'begun',
+  in_progress: 'in review',
+  completed: 'reviewed',
+  skipped: 'skipped',
 }
 
 const ReviewLine = ({ review, results }: { review: Review; results: Result[] }) => {

@@ -87,7 +87,11 @@ export const ConversationView = ({ id, place, onPlace, narrow = false }: Convers
   const aside: ReactNode = conversation && <About conversation={conversation} found={found} />
   return (
     <Stage
-      {...{ id, place, onPlace, narrow, aside }}
+      id={id}
+      place={place}
+      onPlace={onPlace}
+      narrow={narrow}
+      aside={aside}
       results={found.rows ?? none}
       head={narrow && conversation && <Strip conversation={conversation} results={found.rows ?? none} />}
       asideLabel="About this conversation"

@@ -50,12 +50,17 @@ const useColumns = (): Column<Conversation>[] => {
     { key: 'started', label: 'Started', width: '116px', cell: ({ startedAt }) => <Time at={startedAt} /> },
     { key: 'agent', label: 'Agent', width: '1.2fr', cell: ({ agentId }) => nameOf(agentId) },
     {
-      ...{ key: 'company', label: 'Company', from: 960 as const },
+      key: 'company',
+      label: 'Company',
+      from: 960 as const,
       cell: ({ companyId }) => companyId && companies.nameOf(companyId),
     },
     { key: 'customer', label: 'Customer', from: 720, cell: ({ customerId }) => customerId },
     {
-      ...{ key: 'lasted', label: 'Lasted', width: '84px', numeric: true },
+      key: 'lasted',
+      label: 'Lasted',
+      width: '84px',
+      numeric: true,
       cell: ({ durationSeconds }) => durationSeconds !== null && formatDuration(durationSeconds),
     },
     { key: 'ended', label: 'Ended by', from: 960, cell: ({ endReason }) => endReason },
@@ -73,8 +78,13 @@ const exportOf = (filter: Filter): NonNullable<ExportSearch['config']> => {
     ...(monitors && {
       monitors: monitors.map(({ id, result }) => ({ id, ...(result && result !== 'unscored' && { result }) })),
     }),
-    ...{ ...(match && { match }), ...(since && { since }), ...(until && { until }), ...(metadata && { metadata }) },
-    ...{ ...(agentId && { agentId }), ...(groupId && { groupId }), ...(companyId && { companyId }) },
+    ...(match && { match }),
+    ...(since && { since }),
+    ...(until && { until }),
+    ...(metadata && { metadata }),
+    ...(agentId && { agentId }),
+    ...(groupId && { groupId }),
+    ...(companyId && { companyId }),
   }
 }
 

@@ -71,7 +71,8 @@ export const FileFinding = ({ conversation: { id }, quote, onClose }: FileFindin
     filed.current ??= await answer(
       api.POST('/v1/findings', {
         body: {
-          ...{ title, priority },
+          title,
+          priority,
           ...((quote || notes.trim() !== '') && { description: documentOf(id, notes.trim(), quote) }),
           ...(assigneeUserId !== '' && { assigneeUserId }),
         },

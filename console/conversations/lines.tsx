@@ -10,8 +10,12 @@ export const keepFocus = (event: MouseEvent) => event.preventDefault()
 export type Said = { waits: Map<number, number>; marks: Mark[]; onTurn: (turn: number) => void }
 
 const sides: Record<Turn['role'], string | undefined> = {
-  ...{ agent: styles.agent, customer: styles.customer },
-  ...{ system: styles.other, tool: styles.other, human_agent: styles.other, other: styles.other },
+  agent: styles.agent,
+  customer: styles.customer,
+  system: styles.other,
+  tool: styles.other,
+  human_agent: styles.other,
+  other: styles.other,
 }
 
 const At = ({ turn, onTurn }: { turn: Turn } & Pick<Said, 'onTurn'>) =>

@@ -101,7 +101,15 @@ export const Player = ({ conversation, src, player, bands, marks, length, marked
       )}
       {isTimed && (
         <div className={styles.wave}>
-          <Waveform {...{ player, bands, length, marks, current, onSeek }} src={sounds && !broken ? src : undefined} />
+          <Waveform
+            player={player}
+            bands={bands}
+            length={length}
+            marks={marks}
+            current={current}
+            onSeek={onSeek}
+            src={sounds && !broken ? src : undefined}
+          />
         </div>
       )}
       <div className={styles.controls}>

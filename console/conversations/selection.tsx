@@ -28,7 +28,8 @@ const selectedIn = (element: HTMLElement, turns: Turn[]): Selected | undefined =
   const { bottom, left } = range.getBoundingClientRect()
   const around = element.getBoundingClientRect()
   return {
-    ...{ text: text.slice(0, longest), turn },
+    text: text.slice(0, longest),
+    turn,
     top: bottom - around.top + 6,
     left: Math.max(8, Math.min(left - around.left, around.width - 170)),
   }

@@ -142,12 +142,31 @@ const Loaded = ({
         <div className={styles.inner}>
           {head}
           <div className={styles.top}>
-            <Player {...{ conversation, src, player, bands, marks, length, onSeek, onTurn }} marked={shown.turn} />
+            <Player
+              conversation={conversation}
+              src={src}
+              player={player}
+              bands={bands}
+              marks={marks}
+              length={length}
+              onSeek={onSeek}
+              onTurn={onTurn}
+              marked={shown.turn}
+            />
           </div>
           <div className={styles.columns}>
             <section className={styles.transcript} aria-label="Transcript">
               <Selection conversation={conversation} turns={turns}>
-                <Transcript {...{ turns, unreadable, content, bands, marks, player, onTurn }} marked={shown.turn} />
+                <Transcript
+                  turns={turns}
+                  unreadable={unreadable}
+                  content={content}
+                  bands={bands}
+                  marks={marks}
+                  player={player}
+                  onTurn={onTurn}
+                  marked={shown.turn}
+                />
               </Selection>
             </section>
             <aside className={styles.aside} aria-label={asideLabel}>

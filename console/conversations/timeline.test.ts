@@ -2,8 +2,16 @@ import { expect, it } from 'vitest'
 import { bandAt, bandsOf, linesOf, type Turn, turnsOf, waitsOf } from './timeline.ts'
 
 const turn = (index: number, given: Partial<Turn>): Turn => ({
-  ...{ index, role: 'agent', kind: 'message', text: 'Hello', startMs: null, endMs: null, interrupted: false },
-  ...{ words: null, tool: null, latency: null },
+  index,
+  role: 'agent',
+  kind: 'message',
+  text: 'Hello',
+  startMs: null,
+  endMs: null,
+  interrupted: false,
+  words: null,
+  tool: null,
+  latency: null,
   ...given,
 })
 const tool = (callId: string | null) => ({ callId, name: 'look', arguments: {}, result: null, isError: null })

@@ -11,7 +11,11 @@ export type Line =
   | { kind: 'aside'; turn: Turn }
 
 const names: Record<Turn['role'], string> = {
-  ...{ agent: 'Agent', customer: 'Customer', system: 'System', tool: 'Tool', human_agent: 'Human agent' },
+  agent: 'Agent',
+  customer: 'Customer',
+  system: 'System',
+  tool: 'Tool',
+  human_agent: 'Human agent',
   other: 'Somebody else',
 }
 

@@ -39,7 +39,14 @@ export const ToOne = ({ title, label, hint, action, none, options, isLoaded, err
         {!isLoaded && !error && <Loading lines={1} />}
         {isLoaded && options.length === 0 && <p>{none}</p>}
         {options.length > 0 && (
-          <ChooserOfOne {...{ label, hint, options, value, onChange }} placeholder="Type to find it" />
+          <ChooserOfOne
+            label={label}
+            hint={hint}
+            options={options}
+            value={value}
+            onChange={onChange}
+            placeholder="Type to find it"
+          />
         )}
         {put.error && <FaultNote error={put.error} />}
         <div className={styles.ways}>

@@ -108,8 +108,17 @@ export const usePlayer = (src: string | undefined, start: number, onRest: (secon
   }, [])
   return useMemo(
     () => ({
-      ...{ audio, clock, sounds: src !== undefined && !broken, broken, playing, duration },
-      ...{ speed, setSpeed, seek, play, toggle },
+      audio,
+      clock,
+      sounds: src !== undefined && !broken,
+      broken,
+      playing,
+      duration,
+      speed,
+      setSpeed,
+      seek,
+      play,
+      toggle,
     }),
     [clock, src, broken, playing, duration, speed, setSpeed, seek, play, toggle],
   )

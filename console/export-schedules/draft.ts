@@ -40,11 +40,27 @@ export type Draft = {
 }
 
 const fresh: Draft = {
-  ...{ name: '', what: { monitors: [] }, timezone: ownZone() },
-  ...{ every: 'day', minute: '0', at: '02:30', weekday: 'monday', day: '1' },
-  ...{ window: 'since_last_run', amount: '1', settleMinutes: '60' },
-  ...{ to: 's3', webhookEndpointId: '', bucket: '', region: '', prefix: '', endpoint: '' },
-  ...{ accessKeyId: '', secretAccessKey: '', fileName: '', encryption: '' },
+  name: '',
+  what: { monitors: [] },
+  timezone: ownZone(),
+  every: 'day',
+  minute: '0',
+  at: '02:30',
+  weekday: 'monday',
+  day: '1',
+  window: 'since_last_run',
+  amount: '1',
+  settleMinutes: '60',
+  to: 's3',
+  webhookEndpointId: '',
+  bucket: '',
+  region: '',
+  prefix: '',
+  endpoint: '',
+  accessKeyId: '',
+  secretAccessKey: '',
+  fileName: '',
+  encryption: '',
 }
 
 export const startOf = (schedule: Schedule | undefined): Draft => {
@@ -53,7 +69,10 @@ export const startOf = (schedule: Schedule | undefined): Draft => {
   const { timezone, ...what } = config
   return {
     ...fresh,
-    ...{ name, what, timezone, every: recurrence.every },
+    name,
+    what,
+    timezone,
+    every: recurrence.every,
     minute: String(recurrence.minute ?? 0),
     at: recurrence.at ?? fresh.at,
     weekday: recurrence.weekday ?? fresh.weekday,

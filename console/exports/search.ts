@@ -18,7 +18,9 @@ const isZone = (value: unknown): boolean => {
 
 /** A form cannot show what is not of its kind. */
 const fits: Record<string, (value: unknown) => boolean> = {
-  ...{ monitors: isListOfObjects, metadata: isListOfObjects, timezone: isZone },
+  monitors: isListOfObjects,
+  metadata: isListOfObjects,
+  timezone: isZone,
   reasoning: (value) => typeof value === 'boolean',
 }
 

@@ -48,7 +48,9 @@ const extensions = [
       HTMLAttributes: { target: '_blank', rel: 'noopener noreferrer nofollow' },
     },
   }),
-  ...[TaskList, TaskItem, Mention],
+  TaskList,
+  TaskItem,
+  Mention,
 ]
 
 const schema = getSchema(extensions)
@@ -109,7 +111,10 @@ const Editor = ({ label, id, value, onChange, onSend, focus = false }: EditorPro
     autofocus: focus ? 'end' : false,
     editorProps: {
       attributes: {
-        ...{ role: 'textbox', 'aria-label': label, 'aria-multiline': 'true', class: styles.text ?? '' },
+        role: 'textbox',
+        'aria-label': label,
+        'aria-multiline': 'true',
+        class: styles.text ?? '',
         ...(id && { id }),
       },
       handleKeyDown: (_, event) => {

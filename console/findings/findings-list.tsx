@@ -22,22 +22,34 @@ const useColumns = (): Column<Finding>[] => {
   const { nameOf } = useNames('members')
   return [
     {
-      ...{ key: 'priority', label: '', width: '36px' },
+      key: 'priority',
+      label: '',
+      width: '36px',
       cell: ({ priority }) => <PriorityMark priority={priority} bare />,
     },
     { key: 'title', label: 'Finding', width: '3fr', cell: ({ title }) => title },
     { key: 'status', label: 'Status', width: '132px', cell: ({ status }) => <StatusBadge status={status} /> },
     { key: 'tags', label: 'Tags', from: 720, cell: ({ tags }) => tags.join(', ') },
     {
-      ...{ key: 'assignee', label: 'Assignee', from: 720 as const },
+      key: 'assignee',
+      label: 'Assignee',
+      from: 720 as const,
       cell: ({ assigneeUserId }) => assigneeUserId && nameOf(assigneeUserId),
     },
     {
-      ...{ key: 'conversations', label: 'Conversations', width: '112px', numeric: true, from: 720 as const },
+      key: 'conversations',
+      label: 'Conversations',
+      width: '112px',
+      numeric: true,
+      from: 720 as const,
       cell: ({ conversationCount }) => formatCount(conversationCount),
     },
     {
-      ...{ key: 'comments', label: 'Comments', width: '92px', numeric: true, from: 960 as const },
+      key: 'comments',
+      label: 'Comments',
+      width: '92px',
+      numeric: true,
+      from: 960 as const,
       cell: ({ commentCount }) => formatCount(commentCount),
     },
     { key: 'filed', label: 'Filed', width: '116px', from: 480, cell: ({ createdAt }) => <Time at={createdAt} /> },

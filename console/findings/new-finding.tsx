@@ -21,7 +21,9 @@ export const NewFinding = ({ onClose }: { onClose: () => void }) => {
     const { id } = await answer(
       api.POST('/v1/findings', {
         body: {
-          ...{ title: title.trim(), priority, tags: tagsOf(tags) },
+          title: title.trim(),
+          priority,
+          tags: tagsOf(tags),
           ...(description && { description }),
           ...(assigneeUserId && { assigneeUserId }),
         },

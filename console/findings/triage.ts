@@ -15,7 +15,10 @@ export const moves: Record<Status, Status[]> = {
 }
 
 export const moveWords: Record<Status, string> = {
-  ...{ acknowledged: 'Acknowledge', resolved: 'Resolve', ignored: 'Ignore', open: 'Open again' },
+  acknowledged: 'Acknowledge',
+  resolved: 'Resolve',
+  ignored: 'Ignore',
+  open: 'Open again',
 }
 
 type Triage = { finding: Finding; status?: Status; priority?: Priority; reason?: string }

@@ -18,7 +18,11 @@ export const StatusBadge = ({ status }: { status: Status }) => (
 const icons = { urgent: ChevronsUp, high: SignalHigh, medium: SignalMedium, low: SignalLow, none: Minus }
 
 export const priorityWords: Record<Priority, string> = {
-  ...{ urgent: 'Urgent', high: 'High', medium: 'Medium', low: 'Low', none: 'No priority' },
+  urgent: 'Urgent',
+  high: 'High',
+  medium: 'Medium',
+  low: 'Low',
+  none: 'No priority',
 }
 
 export const PriorityMark = ({ priority, bare = false }: { priority: Priority; bare?: boolean }) => {
@@ -36,7 +40,10 @@ export const PriorityMark = ({ priority, bare = false }: { priority: Priority; b
 
 /** The types that are ours; others are of the organization's own choice. */
 export const typeWords: Record<number, string> = {
-  ...{ 0: 'By hand', 1: 'Spike of a monitor', 2: 'Health of an experiment', 3: 'Latency' },
+  0: 'By hand',
+  1: 'Spike of a monitor',
+  2: 'Health of an experiment',
+  3: 'Latency',
 }
 
 export const typeInWords = ({ findingType }: Pick<Finding, 'findingType'>): string =>

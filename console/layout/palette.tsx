@@ -21,7 +21,9 @@ const Targets = ({ onClose }: { onClose: () => void }) => {
   const monitors = useNames('monitors')
   const agents = useNames('agents')
   const target = (kind: string, label: string, go: () => unknown, id = label): Target => ({
-    ...{ key: `${kind} ${id}`, kind, label },
+    key: `${kind} ${id}`,
+    kind,
+    label,
     go: () => {
       onClose()
       go()

@@ -36,11 +36,13 @@ const LeftOut = ({ unsure, unscored, failed, missing }: Agreement) => {
 const columns: Column<Agreement>[] = [
   { key: 'version', label: 'Version', cell: ({ version }) => version },
   {
-    ...{ key: 'precision', label: 'Precision' },
+    key: 'precision',
+    label: 'Precision',
     cell: (row) => <OfShare share={row.precision} n={row.matrix.truePositives + row.matrix.falsePositives} />,
   },
   {
-    ...{ key: 'recall', label: 'Recall' },
+    key: 'recall',
+    label: 'Recall',
     cell: (row) => <OfShare share={row.recall} n={row.matrix.truePositives + row.matrix.falseNegatives} />,
   },
   { key: 'agreement', label: 'Same', from: 720, cell: (row) => <OfShare share={row.agreement} n={comparedOf(row)} /> },

@@ -55,7 +55,9 @@ export const Backfill = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
       api.POST('/v1/monitors/{id}/evaluations', {
         params: { path: { id } },
         body: {
-          ...{ since: window.since ?? '', until: window.until ?? '', dryRun },
+          since: window.since ?? '',
+          until: window.until ?? '',
+          dryRun,
           ...(Object.keys(filter).length > 0 && { filter }),
         },
       }),

@@ -142,7 +142,12 @@ const Charts = ({ monitor: { id }, trend: { data } }: { monitor: Monitor; trend:
         valueName="Affected"
         height={220}
         points={data.map(({ start, end, affectedRate, low, high, affected, notAffected }) => ({
-          ...{ start, end, value: affectedRate, low, high, n: affected + notAffected },
+          start,
+          end,
+          value: affectedRate,
+          low,
+          high,
+          n: affected + notAffected,
           ...(affected > 0 && { link: conversationsOf(id, 'affected', { since: start, until: end }) }),
         }))}
         verticals={
@@ -152,7 +157,9 @@ const Charts = ({ monitor: { id }, trend: { data } }: { monitor: Monitor; trend:
         }
         spikes={
           spikes.data?.data.map((finding) => ({
-            ...{ id: finding.id, at: finding.createdAt, label: `Spike: ${finding.title}` },
+            id: finding.id,
+            at: finding.createdAt,
+            label: `Spike: ${finding.title}`,
             link: { to: '/findings/$id', params: { id: finding.id } },
           })) ?? []
         }

@@ -27,10 +27,14 @@ export const readDefinition = (stored: Record<string, unknown>): Definition => {
   return {
     rule: { expression, score },
     judge: {
-      ...{ criteria, model },
+      criteria,
+      model,
       output: {
-        ...{ type: scored ? 'score' : 'boolean', min: scored?.min ?? 1, max: scored?.max ?? 5 },
-        ...{ op: scored?.affectedWhen.op ?? 'lt', value: scored?.affectedWhen.value ?? 3 },
+        type: scored ? 'score' : 'boolean',
+        min: scored?.min ?? 1,
+        max: scored?.max ?? 5,
+        op: scored?.affectedWhen.op ?? 'lt',
+        value: scored?.affectedWhen.value ?? 3,
       },
     },
   }

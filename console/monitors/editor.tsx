@@ -50,8 +50,11 @@ const Editor = ({ monitor, kind, onKind }: EditorProps) => {
     monitor !== undefined && JSON.stringify(definition) !== JSON.stringify(definitionOf(kind, draftOf(monitor)))
   const send = async (values: Draft) => {
     const body = {
-      ...{ name: values.name, description: values.description.trim() || null, scope },
-      ...{ definition: definitionOf(kind, values), samplePercent: Number(values.samplePercent) },
+      name: values.name,
+      description: values.description.trim() || null,
+      scope,
+      definition: definitionOf(kind, values),
+      samplePercent: Number(values.samplePercent),
     }
     const saved = await answer(
       monitor

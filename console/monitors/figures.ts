@@ -9,8 +9,10 @@ export type Totals = Pick<TrendDay, 'affected' | 'notAffected' | 'unscored' | 'f
 export const totalsOf = (days: Totals[]): Totals => {
   const sum = (name: keyof Totals) => days.reduce((all, day) => all + day[name], 0)
   return {
-    ...{ affected: sum('affected'), notAffected: sum('notAffected') },
-    ...{ unscored: sum('unscored'), failed: sum('failed') },
+    affected: sum('affected'),
+    notAffected: sum('notAffected'),
+    unscored: sum('unscored'),
+    failed: sum('failed'),
   }
 }
 

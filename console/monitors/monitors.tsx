@@ -114,7 +114,9 @@ const columns: Column<Monitor>[] = [
   },
   { key: 'cost', label: 'Cost', from: 960, numeric: true, cell: (monitor) => <Cost monitor={monitor} /> },
   {
-    ...{ key: 'version', label: 'Version', from: 720 as const },
+    key: 'version',
+    label: 'Version',
+    from: 720 as const,
     cell: ({ currentVersion: { number, createdAt } }) => (
       <span className={styles.version}>
         {number} <span className={styles.soft}>since</span> <Time at={createdAt} />

@@ -70,7 +70,8 @@ export const VersionsPart = ({ monitor }: { monitor: Monitor }) => {
     { key: 'number', label: 'Version', width: '96px', cell: ({ number }) => number },
     { key: 'since', label: 'Current since', cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
-      ...{ key: 'compare', label: '' },
+      key: 'compare',
+      label: '',
       cell: ({ number }) =>
         number > 1 && (
           <Button

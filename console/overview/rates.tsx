@@ -24,7 +24,8 @@ const isUnusual = ({ spike, surprise }: Rate) => spike !== undefined || wordOf(s
 
 const columns: Column<Rate>[] = [
   {
-    ...{ key: 'name', label: 'Monitor' },
+    key: 'name',
+    label: 'Monitor',
     cell: ({ monitor: { id, name } }) => (
       <Link className={styles.name} to="/monitors/$id" params={{ id }}>
         {name}
@@ -32,7 +33,9 @@ const columns: Column<Rate>[] = [
     ),
   },
   {
-    ...{ key: 'course', label: `Last ${days} days`, from: 480 as const },
+    key: 'course',
+    label: `Last ${days} days`,
+    from: 480 as const,
     cell: ({ monitor, trend: { data } }) => (
       <Sparkline
         label={`Affected rate of ${monitor.name} by day, last ${days} days`}
@@ -41,7 +44,8 @@ const columns: Column<Rate>[] = [
     ),
   },
   {
-    ...{ key: 'yesterday', label: 'Affected yesterday' },
+    key: 'yesterday',
+    label: 'Affected yesterday',
     cell: ({ monitor: { id }, trend, surprise: { yesterday } }) => {
       const day = trend.data.at(-2)
       const estimate = <Estimate {...rateOf(yesterday)} />
@@ -55,11 +59,14 @@ const columns: Column<Rate>[] = [
     },
   },
   {
-    ...{ key: 'usual', label: `In the ${days - 2} days before`, from: 720 as const },
+    key: 'usual',
+    label: `In the ${days - 2} days before`,
+    from: 720 as const,
     cell: ({ surprise: { usual } }) => <Estimate {...rateOf(usual)} />,
   },
   {
-    ...{ key: 'word', label: '' },
+    key: 'word',
+    label: '',
     cell: ({ surprise, spike }) =>
       spike ? (
         <Link to="/findings/$id" params={{ id: spike.id }} title={spike.title}>

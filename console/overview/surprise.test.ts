@@ -3,13 +3,24 @@ import type { Trend } from '../monitors/queries.ts'
 import { bySurprise, surpriseOf, wordOf } from './surprise.ts'
 
 const day = (affected: number, notAffected: number): Trend['data'][number] => ({
-  ...{ start: '', end: '', affected, notAffected, unscored: 0, failed: 0 },
-  ...{ affectedRate: null, low: null, high: null, meanScore: null, cost: null },
+  start: '',
+  end: '',
+  affected,
+  notAffected,
+  unscored: 0,
+  failed: 0,
+  affectedRate: null,
+  low: null,
+  high: null,
+  meanScore: null,
+  cost: null,
 })
 
 /** Days before, yesterday, and today as far as it went. */
 const trendOf = (before: [number, number][], yesterday: [number, number]): Trend => ({
-  ...{ interval: 'day', timezone: 'UTC', corrected: null },
+  interval: 'day',
+  timezone: 'UTC',
+  corrected: null,
   data: [...before.map((counts) => day(...counts)), day(...yesterday), day(9, 1)],
 })
 

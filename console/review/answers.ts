@@ -38,7 +38,9 @@ export const isEmpty = ({ rating, notes, judgments }: ReturnType<typeof changeOf
   rating === null && notes === null && judgments.length === 0
 
 export const judgedWords: Record<Judged, string> = {
-  ...{ affected: 'Affected', not_affected: 'Not affected', unsure: 'Unsure' },
+  affected: 'Affected',
+  not_affected: 'Not affected',
+  unsure: 'Unsure',
 }
 
 /** Undefined where nothing can be compared. */

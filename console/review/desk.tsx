@@ -36,7 +36,9 @@ const useQuestions = (bucket: Bucket, { conversationId }: Review) => {
   return {
     monitorIds: (isHidden ? asked : open).filter((id) => !absent.includes(id)),
     isAsked: asked.length > 0,
-    ...{ ...state, found, isHidden },
+    ...state,
+    found,
+    isHidden,
     /** Of a blind review only the service knows which have a result. */
     leaveOut: useCallback((ids: string[]) => setAbsent((before) => [...before, ...ids]), []),
   }

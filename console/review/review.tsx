@@ -93,7 +93,9 @@ const MyReviews = () => {
       ),
     },
     {
-      ...{ key: 'bucket', label: 'Bucket', from: 720 as const },
+      key: 'bucket',
+      label: 'Bucket',
+      from: 720 as const,
       cell: ({ bucketId }) =>
         bucketId && (
           <Link to="/buckets/$id" params={{ id: bucketId }} search={{}}>
@@ -102,7 +104,9 @@ const MyReviews = () => {
         ),
     },
     {
-      ...{ key: 'said', label: 'You said', from: 480 as const },
+      key: 'said',
+      label: 'You said',
+      from: 480 as const,
       cell: ({ judgments, rating }) =>
         [
           ...judgments.map(

@@ -61,10 +61,11 @@ const AtWork = ({ bucket, review, place, onPlace, onDone, onLost }: AtWorkProps)
     <Stage
       id={review.conversationId}
       results={judged}
-      {...{ place, onPlace }}
+      place={place}
+      onPlace={onPlace}
       head={<Whose id={review.conversationId} />}
       asideLabel="Your review"
-      aside={<Desk {...{ bucket, review, onDone, onLost }} />}
+      aside={<Desk bucket={bucket} review={review} onDone={onDone} onLost={onLost} />}
     />
   )
 }
@@ -144,7 +145,9 @@ const Inside = ({ bucket }: { bucket: Bucket }) => {
         {review && !lost && (
           <AtWork
             key={review.id}
-            {...{ bucket, review, place }}
+            bucket={bucket}
+            review={review}
+            place={place}
             onPlace={(where) => void navigate({ search: { review: review.id, ...where }, replace: true })}
             onDone={onNext}
             onLost={lose}

@@ -90,17 +90,22 @@ export const ApiKeys = () => {
     { key: 'role', label: 'Role', from: 480, cell: ({ role }) => sentenceCase(role) },
     { key: 'by', label: 'Acts for', from: 960, cell: ({ createdByUserId }) => nameOf(createdByUserId) },
     {
-      ...{ key: 'used', label: 'Last used', from: 720 as const },
+      key: 'used',
+      label: 'Last used',
+      from: 720 as const,
       cell: ({ lastUsedAt }) =>
         lastUsedAt ? <Time at={lastUsedAt} ago /> : <span className={styles.soft}>never</span>,
     },
     {
-      ...{ key: 'expires', label: 'Expires', from: 960 as const },
+      key: 'expires',
+      label: 'Expires',
+      from: 960 as const,
       cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : <span className={styles.soft}>never</span>),
     },
     { key: 'state', label: 'State', cell: (key) => <State {...key} /> },
     {
-      ...{ key: 'ways', label: '' },
+      key: 'ways',
+      label: '',
       cell: (key) =>
         key.revokedAt === null && (
           <div className={styles.cellWays}>

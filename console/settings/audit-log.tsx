@@ -57,7 +57,9 @@ export const AuditLog = () => {
     { key: 'who', label: 'Who', cell: ({ actor }) => actorOf(actor) },
     { key: 'action', label: 'Did', cell: ({ action }) => <code>{action}</code> },
     {
-      ...{ key: 'targets', label: 'To', from: 480 as const },
+      key: 'targets',
+      label: 'To',
+      from: 480 as const,
       cell: ({ targets }) => (
         <span className={styles.targets}>
           {targets.slice(0, named).map((target) => (
@@ -68,7 +70,9 @@ export const AuditLog = () => {
       ),
     },
     {
-      ...{ key: 'request', label: 'Request', from: 960 as const },
+      key: 'request',
+      label: 'Request',
+      from: 960 as const,
       cell: ({ requestId }) => <code title={requestId}>{requestId.slice(0, 13)}…</code>,
     },
   ]

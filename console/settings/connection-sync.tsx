@@ -23,10 +23,16 @@ import styles from './settings.module.css'
 import { SyncDialog } from './sync-dialog.tsx'
 
 const tones: Record<IntegrationSync['state'], Tone> = {
-  ...{ waiting: 'clear', running: 'accent', off: 'plain', paused: 'failed' },
+  waiting: 'clear',
+  running: 'accent',
+  off: 'plain',
+  paused: 'failed',
 }
 const names: Record<IntegrationSync['state'], string> = {
-  ...{ waiting: 'On', running: 'Running', off: 'Off', paused: 'Paused' },
+  waiting: 'On',
+  running: 'Running',
+  off: 'Off',
+  paused: 'Paused',
 }
 
 type Counts = { listed: number; stored: number; filled: number; failed: number }

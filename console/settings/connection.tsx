@@ -30,8 +30,14 @@ import styles from './settings.module.css'
 type Status = IntegrationDelivery['status']
 
 const tones: Record<Status, Tone> = {
-  ...{ pending: 'accent', applied: 'clear', unchanged: 'plain', ignored: 'plain' },
-  ...{ unreadable: 'failed', rejected: 'failed', erased: 'plain', failed: 'failed' },
+  pending: 'accent',
+  applied: 'clear',
+  unchanged: 'plain',
+  ignored: 'plain',
+  unreadable: 'failed',
+  rejected: 'failed',
+  erased: 'plain',
+  failed: 'failed',
 }
 
 const statuses = Object.keys(tones) as Status[]
@@ -117,13 +123,15 @@ const Deliveries = ({ id }: { id: string }) => {
   const columns: Column<IntegrationDelivery>[] = [
     { key: 'at', label: 'Received', cell: ({ receivedAt }) => <Time at={receivedAt} /> },
     {
-      ...{ key: 'state', label: 'State' },
+      key: 'state',
+      label: 'State',
       cell: (row) => <Badge tone={tones[row.status]}>{sentenceCase(row.status)}</Badge>,
     },
     { key: 'event', label: 'Event', from: 480, cell: ({ event }) => event && <code>{event}</code> },
     whyColumn,
     {
-      ...{ key: 'ways', label: '' },
+      key: 'ways',
+      label: '',
       cell: (row) =>
         isAdmin && <InspectButton what={`what came at ${row.receivedAt}`} onClick={() => setInspected(row.id)} />,
     },

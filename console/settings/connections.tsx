@@ -21,7 +21,8 @@ const troubles = ({ recentDeliveries: { unreadable, rejected, failed } }: Integr
 
 const columns: Column<Integration>[] = [
   {
-    ...{ key: 'name', label: 'Connection' },
+    key: 'name',
+    label: 'Connection',
     cell: ({ id, name }) => (
       <Link to="/settings/$part" params={{ part: 'connections' }} search={{ open: id }}>
         {name}
@@ -30,12 +31,16 @@ const columns: Column<Integration>[] = [
   },
   { key: 'provider', label: 'Provider', from: 480, cell: ({ provider }) => providerNames[provider] },
   {
-    ...{ key: 'heard', label: 'Last heard' },
+    key: 'heard',
+    label: 'Last heard',
     cell: ({ lastDeliveryAt }) =>
       lastDeliveryAt ? <Time at={lastDeliveryAt} ago /> : <span className={styles.soft}>never yet</span>,
   },
   {
-    ...{ key: 'applied', label: 'Taken in 7 days', numeric: true, from: 720 as const },
+    key: 'applied',
+    label: 'Taken in 7 days',
+    numeric: true,
+    from: 720 as const,
     cell: ({ id, name, recentDeliveries: { applied } }) => (
       <Link
         to="/settings/$part"
@@ -48,7 +53,10 @@ const columns: Column<Integration>[] = [
     ),
   },
   {
-    ...{ key: 'refused', label: 'Not taken', numeric: true, from: 720 as const },
+    key: 'refused',
+    label: 'Not taken',
+    numeric: true,
+    from: 720 as const,
     cell: (row) =>
       troubles(row) > 0 ? <Badge tone="failed">{formatCount(troubles(row))}</Badge> : formatCount(troubles(row)),
   },

@@ -31,7 +31,9 @@ export const StateFilter = ({ id, states, asked }: StateFilterProps) => {
 }
 
 export const whyColumn: Column<{ reason: string | null }> = {
-  ...{ key: 'why', label: 'Why', from: 720 },
+  key: 'why',
+  label: 'Why',
+  from: 720,
   cell: ({ reason }) => (
     <div className={styles.long} title={reason ?? undefined}>
       {reason}

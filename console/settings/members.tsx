@@ -51,7 +51,8 @@ export const Members = () => {
   const mayChange = ({ role }: Member) => isAdmin && !isAbove(role, me.role)
   const columns: Column<Member>[] = [
     {
-      ...{ key: 'name', label: 'Name' },
+      key: 'name',
+      label: 'Name',
       cell: ({ name, userId }) => (
         <>
           {name} {userId === me.member.userId && <span className={styles.soft}>(you)</span>}
@@ -60,7 +61,8 @@ export const Members = () => {
     },
     { key: 'email', label: 'E-mail address', from: 720, cell: ({ email }) => email },
     {
-      ...{ key: 'role', label: 'Role' },
+      key: 'role',
+      label: 'Role',
       cell: (member) =>
         mayChange(member) ? (
           <div className={styles.cellSelect}>
@@ -81,12 +83,15 @@ export const Members = () => {
         ),
     },
     {
-      ...{ key: 'status', label: 'State', from: 480 as const },
+      key: 'status',
+      label: 'State',
+      from: 480 as const,
       cell: ({ status }) => (status === 'invited' ? <Badge tone="accent">Invited</Badge> : <Badge>Joined</Badge>),
     },
     { key: 'since', label: 'Since', from: 960, cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
-      ...{ key: 'ways', label: '' },
+      key: 'ways',
+      label: '',
       cell: (member) =>
         mayChange(member) && (
           <div className={styles.cellWays}>

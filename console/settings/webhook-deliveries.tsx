@@ -34,7 +34,8 @@ const attemptColumns: Column<Attempt>[] = [
   { key: 'took', label: 'Took', numeric: true, from: 480, cell: ({ durationMs }) => formatMs(durationMs) },
   { key: 'status', label: 'Status', numeric: true, cell: ({ statusCode }) => statusCode },
   {
-    ...{ key: 'answer', label: 'Answer' },
+    key: 'answer',
+    label: 'Answer',
     cell: ({ error, answer: text }) => <span className={styles.wrap}>{error ?? text}</span>,
   },
 ]
@@ -105,7 +106,8 @@ export const WebhookDeliveries = ({ id }: { id: string }) => {
     { key: 'attempts', label: 'Attempts', numeric: true, from: 720, cell: ({ attemptCount }) => attemptCount },
     whyColumn,
     {
-      ...{ key: 'ways', label: '' },
+      key: 'ways',
+      label: '',
       cell: (row) => <InspectButton what={`what was made at ${row.createdAt}`} onClick={() => setInspected(row.id)} />,
     },
   ]

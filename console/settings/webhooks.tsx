@@ -24,7 +24,8 @@ export const EndpointState = ({ status, disabledReason, failingSince }: Endpoint
 
 const columns: Column<Endpoint>[] = [
   {
-    ...{ key: 'name', label: 'Endpoint' },
+    key: 'name',
+    label: 'Endpoint',
     cell: ({ id, name }) => (
       <Link to="/settings/$part" params={{ part: 'webhooks' }} search={{ open: id }}>
         {name}
@@ -33,7 +34,9 @@ const columns: Column<Endpoint>[] = [
   },
   { key: 'state', label: 'State', cell: (row) => <EndpointState {...row} /> },
   {
-    ...{ key: 'url', label: 'Address', from: 720 as const },
+    key: 'url',
+    label: 'Address',
+    from: 720 as const,
     cell: ({ url }) => (
       <div className={styles.long} title={url}>
         {url}

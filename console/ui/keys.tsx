@@ -56,7 +56,13 @@ const applies = ({ within, always }: Binding, event: KeyboardEvent) => {
 }
 
 const words: Record<string, string> = {
-  ...{ ArrowDown: '↓', ArrowUp: '↑', ArrowLeft: '←', ArrowRight: '→', ' ': 'space', Escape: 'esc', Enter: 'enter' },
+  ArrowDown: '↓',
+  ArrowUp: '↑',
+  ArrowLeft: '←',
+  ArrowRight: '→',
+  ' ': 'space',
+  Escape: 'esc',
+  Enter: 'enter',
 }
 
 const inWords = (name: string) => {

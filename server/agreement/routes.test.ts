@@ -67,7 +67,12 @@ describe('the agreement of a monitor with people', () => {
     const [version, ...more] = await agreement()
     expect(more).toEqual([])
     expect(version).toMatchObject({
-      ...{ version: 1, judgments: 16, unsure: 3, unscored: 1, failed: 1, missing: 1 },
+      version: 1,
+      judgments: 16,
+      unsure: 3,
+      unscored: 1,
+      failed: 1,
+      missing: 1,
       matrix: { truePositives: 4, falsePositives: 1, falseNegatives: 2, trueNegatives: 3 },
       precision: { value: 4 / 5 },
       recall: { value: 4 / 6 },

@@ -70,7 +70,9 @@ describe('a bucket', () => {
       [{ ...dynamic, reviewsPerConversation: 6 }, 'reviewsPerConversation'],
       [
         { ...dynamic, reviewerUserIds: [viewer, unknown], monitorIds: [unknown] },
-        ...['reviewerUserIds[0]', 'reviewerUserIds[1]', 'monitorIds[0]'],
+        'reviewerUserIds[0]',
+        'reviewerUserIds[1]',
+        'monitorIds[0]',
       ],
       [{ ...dynamic, agentId: unknown }, 'agentId'],
       [{ ...dynamic, type: 'queue' }, 'type'],

@@ -99,7 +99,8 @@ export const readCall = (spec: Spec, given: string[]): Called | undefined => {
     return asked[name]
   }
   return {
-    ...{ action, args },
+    action,
+    args,
     // The options were read by their kinds.
     text: (name) => read(name) as string | undefined,
     flag: (name) => read(name) === true,

@@ -33,7 +33,8 @@ const run = (...args: string[]) => runInOne(['conversations', 'import', ...args]
 
 const callOf = (number: number, fields: object = {}) => ({
   agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
-  ...{ externalId: `call-${number}`, channel: 'call' },
+  externalId: `call-${number}`,
+  channel: 'call',
   startedAt: new Date(Date.UTC(2026, 9, 1) + number * 60_000).toISOString(),
   transcript: [{ role: 'customer', text: `I want a refund of ${number}.` }],
   ...fields,
@@ -96,8 +97,11 @@ it('writes down what is rejected, with the place and the reason', async () => {
 
 it('reads what providers write as their webhooks are read', async () => {
   const files: Record<(typeof providers)[number], string> = {
-    ...{ vapi: 'vapi_end_of_call_report', retell: 'retell_call_ended', livekit: 'livekit_session_report' },
-    ...{ elevenlabs: 'elevenlabs_post_call_transcription', twilio: 'twilio_ci_transcript_bundle' },
+    vapi: 'vapi_end_of_call_report',
+    retell: 'retell_call_ended',
+    livekit: 'livekit_session_report',
+    elevenlabs: 'elevenlabs_post_call_transcription',
+    twilio: 'twilio_ci_transcript_bundle',
   }
   for (const [from, file] of Object.entries({
     ...files,

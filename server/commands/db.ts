@@ -17,7 +17,11 @@ export const run: Run = async (called) => {
   if (!databaseUrl)
     throw new Error('Set DATABASE_URL to a database with Citus: the embedded one cannot be distributed.')
   const { connection, close } = await connectDatabase({
-    ...{ databaseUrl, dataDir, applicationName: `earshot db ${called.action}`, log: openLog(), exclusive: 'preferred' },
+    databaseUrl,
+    dataDir,
+    applicationName: `earshot db ${called.action}`,
+    log: openLog(),
+    exclusive: 'preferred',
   })
   try {
     const isCheck = called.action === 'distribute' && called.flag('check')

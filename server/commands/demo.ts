@@ -87,7 +87,8 @@ export const run: Run = async ({ text, flag }) => {
   const amount = readAmount({ calls: text('calls') ?? defaultCalls, seed: text('seed') ?? '1' })
   const printCredentials = flag('print-credentials')
   return serve({
-    ...{ command: 'demo', printCredentials },
+    command: 'demo',
+    printCredentials,
     meanwhile: (deps, signal) => fill(deps, signal, { ...amount, printCredentials }),
   })
 }

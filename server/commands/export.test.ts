@@ -39,7 +39,8 @@ const runBy =
   (runner: typeof runEarshot) =>
   (key: string, ...args: string[]) =>
     runner(['export', '--since', '2026-11-01', '--until', '2026-12-01', '--timezone', 'UTC', ...args], {
-      ...{ EARSHOT_URL: url, EARSHOT_KEY: key },
+      EARSHOT_URL: url,
+      EARSHOT_KEY: key,
     })
 const run = runBy(runEarshot)
 const runBeside = runBy(runInOne)

@@ -9,7 +9,12 @@ type Finding = Schemas['Finding']
 const mostConversations = 20
 
 const rowOf = ({ id, status, priority, conversationCount, updatedAt, title }: Finding): string[] => [
-  ...[id, status, priority, String(conversationCount), day(updatedAt), plain(title)],
+  id,
+  status,
+  priority,
+  String(conversationCount),
+  day(updatedAt),
+  plain(title),
 ]
 
 const list = async (called: Called): Promise<number> => {

@@ -6,7 +6,11 @@ const list = async (called: Called): Promise<number> => {
   const keys = await connect(called).earshot.apiKeys.list().all()
   if (called.flag('json')) return printJson(keys)
   const rows = keys.map(({ id, name, role, prefix, lastUsedAt, revokedAt }) => [
-    ...[id, `${prefix}…`, role, plain(name), lastUsedAt === null ? 'never used' : `used ${day(lastUsedAt)}`],
+    id,
+    `${prefix}…`,
+    role,
+    plain(name),
+    lastUsedAt === null ? 'never used' : `used ${day(lastUsedAt)}`,
     revokedAt === null ? '' : 'revoked',
   ])
   return print(columns(rows))

@@ -15,7 +15,11 @@ const list = async (called: Called): Promise<number> => {
   const monitors = await connect(called).earshot.monitors.list().all()
   if (called.flag('json')) return printJson(monitors)
   const rows = monitors.map(({ id, kind, enabled, currentVersion, name }) => [
-    ...[id, kind, enabled ? 'on' : 'off', `v${currentVersion.number}`, plain(name)],
+    id,
+    kind,
+    enabled ? 'on' : 'off',
+    `v${currentVersion.number}`,
+    plain(name),
   ])
   return rows.length > 0 ? print(columns(rows)) : print('No monitor.\n')
 }

@@ -37,7 +37,10 @@ const connect = async (config: Config, options: Options, prepare: Prepare): Prom
   const { databaseUrl, readDatabaseUrl, dataDir } = config
   await using opened = new AsyncDisposableStack()
   const database = await connectDatabase({
-    ...{ databaseUrl, dataDir, applicationName: `earshot ${command}`, log },
+    databaseUrl,
+    dataDir,
+    applicationName: `earshot ${command}`,
+    log,
     ...waiting,
   })
   opened.defer(database.close)
@@ -69,7 +72,10 @@ const openOver = async (database: Embedded, config: Config, { command, log = ope
   opened.defer(database.close)
   const { connection, exclusive, fault } = database
   const deps = await openDeps({
-    ...{ config, log, connection, applicationName: `earshot ${command} (pid ${process.pid})` },
+    config,
+    log,
+    connection,
+    applicationName: `earshot ${command} (pid ${process.pid})`,
     ...(fault && { databaseFault: fault }),
   })
   opened.defer(deps.close)

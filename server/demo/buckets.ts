@@ -15,14 +15,25 @@ export const makeBuckets = (db: Db, org: OrgId): Promise<void> =>
     const [asks, waits] = [idsOf('Asks for a person'), idsOf('Left waiting')]
     if (asks[0] === undefined) return
     await insertBucket(trx, org, {
-      ...{ ...defaults, id: newId(), type: 'dynamic', drawnUntil: null, name: 'Customers who want a person' },
+      ...defaults,
+      id: newId(),
+      type: 'dynamic',
+      drawnUntil: null,
+      name: 'Customers who want a person',
       filters: parseFilter({ monitors: [{ id: asks[0], result: 'affected' }] }),
       monitorIds: [...asks, ...waits],
       noteOnDisagreement: true,
     })
     await insertBucket(trx, org, {
-      ...{ ...defaults, id: newId(), type: 'sampled', drawnUntil: null, name: 'A fair sample of calls' },
-      ...{ filters: parseFilter({ channels: ['call'] }), share: 5, monitorIds: [...asks, ...waits], blind: true },
+      ...defaults,
+      id: newId(),
+      type: 'sampled',
+      drawnUntil: null,
+      name: 'A fair sample of calls',
+      filters: parseFilter({ channels: ['call'] }),
+      share: 5,
+      monitorIds: [...asks, ...waits],
+      blind: true,
       reviewsPerConversation: 2,
     })
   })

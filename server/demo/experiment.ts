@@ -37,10 +37,17 @@ export const makeExperiment = async (
     const clock = { now: () => splitSince(anchor, calls) }
     const actor = { ...ofActor, org, userId, requestId: `demo ${newId()}` }
     await launch({ ...deps, clock }, trx, actor, {
-      ...{ name: 'Offer a colleague sooner', description: 'Fewer callers should have to ask for a person.' },
-      ...{ agentId: agent.id, armAVersionId: a.id, armBVersionId: b.id, armAName: 'Present', armBName: 'Sooner' },
+      name: 'Offer a colleague sooner',
+      description: 'Fewer callers should have to ask for a person.',
+      agentId: agent.id,
+      armAVersionId: a.id,
+      armBVersionId: b.id,
+      armAName: 'Present',
+      armBName: 'Sooner',
       outcomeMetricIds: monitors.map(({ id }) => id),
-      ...{ primaryMetricId: primary.id, stableRoutingConfirmed: true, expectedArmAPercent: 50 },
+      primaryMetricId: primary.id,
+      stableRoutingConfirmed: true,
+      expectedArmAPercent: 50,
     })
   })
 }

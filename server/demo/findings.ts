@@ -23,13 +23,23 @@ const findings: Told[] = [
   {
     title: 'Callers are left waiting while an order is looked up',
     says: 'The agent goes silent for the time of the look-up. Callers ask whether anybody is there still.',
-    ...{ status: 'open', priority: 'high', tags: ['latency', 'voice'], daysAgo: 2, text: '"still there"', shown: 12 },
+    status: 'open',
+    priority: 'high',
+    tags: ['latency', 'voice'],
+    daysAgo: 2,
+    text: '"still there"',
+    shown: 12,
     comments: ['The look-up answers in 300 ms. The silence comes after it.'],
   },
   {
     title: 'Who asks for a person is asked once more',
     says: 'After “can I have a real person” the agent begins another round of questions.',
-    ...{ status: 'acknowledged', priority: 'urgent', tags: ['handover'], daysAgo: 6, text: '"real person"', shown: 9 },
+    status: 'acknowledged',
+    priority: 'urgent',
+    tags: ['handover'],
+    daysAgo: 6,
+    text: '"real person"',
+    shown: 9,
     comments: [
       'The prompt that is tried now offers a colleague at once.',
       'Wait for the experiment before changing more.',
@@ -38,17 +48,32 @@ const findings: Told[] = [
   {
     title: 'Refunds are promised within five days on holidays too',
     says: 'Finance needs seven days in December.',
-    ...{ status: 'open', priority: 'low', tags: ['wording'], daysAgo: 1, text: '"within five days"', shown: 4 },
+    status: 'open',
+    priority: 'low',
+    tags: ['wording'],
+    daysAgo: 1,
+    text: '"within five days"',
+    shown: 4,
   },
   {
     title: 'The agent apologizes for what the caller did not complain about',
     says: 'Heard in reviews; no harm, but it sounds odd.',
-    ...{ status: 'ignored', priority: 'none', tags: ['wording'], daysAgo: 12, text: 'confusion', shown: 3 },
+    status: 'ignored',
+    priority: 'none',
+    tags: ['wording'],
+    daysAgo: 12,
+    text: 'confusion',
+    shown: 3,
   },
   {
     title: 'Order numbers with five digits are read as two numbers',
     says: 'Mended by the recognizer’s new version.',
-    ...{ status: 'resolved', priority: 'medium', tags: ['recognition', 'voice'], daysAgo: 20, text: 'order', shown: 5 },
+    status: 'resolved',
+    priority: 'medium',
+    tags: ['recognition', 'voice'],
+    daysAgo: 20,
+    text: 'order',
+    shown: 5,
     comments: ['Not seen since the change of last week.'],
   },
 ]
@@ -68,13 +93,25 @@ export const makeFindings = (db: Db, org: OrgId, anchor: Date): Promise<void> =>
       const now = new Date(anchor.getTime() - daysAgo * 86_400_000)
       const id = newId()
       await insertFinding(trx, org, {
-        ...{ id, title, description: documentOf(says), priority, tags, findingType: 0, createdByUserId: userId },
-        ...{ source: { kind: 'manual' }, now },
+        id,
+        title,
+        description: documentOf(says),
+        priority,
+        tags,
+        findingType: 0,
+        createdByUserId: userId,
+        source: { kind: 'manual' },
+        now,
       })
       if (status !== 'open') {
         await moveFinding(trx, org, {
-          ...{ id: newId(), findingId: id, kind: 'triage', byUserId: userId, now },
-          ...{ from: { status: 'open', priority }, to: { status, priority } },
+          id: newId(),
+          findingId: id,
+          kind: 'triage',
+          byUserId: userId,
+          now,
+          from: { status: 'open', priority },
+          to: { status, priority },
         })
       }
       const selection = parseFilter({ text })

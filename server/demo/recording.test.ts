@@ -3,7 +3,11 @@ import { audioType } from '../conversations/recordings/audio.ts'
 import { soundOf } from './recording.ts'
 
 const say = (role: 'agent' | 'customer', startMs: number, endMs: number) => ({
-  ...{ role, kind: 'message' as const, text: 'Hello there', startMs, endMs },
+  role,
+  kind: 'message' as const,
+  text: 'Hello there',
+  startMs,
+  endMs,
 })
 
 it('is a WAV as long as the call, the agent at the left, the customer at the right, the same each time', () => {

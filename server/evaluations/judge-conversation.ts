@@ -120,7 +120,13 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
       const { evaluator, status, result: verdict, score, evidence, tokens, cost, retryAfterSeconds } = result
       const row: Row = {
         ...placeOf(monitor),
-        ...{ status, result: verdict, score, evidence, tokens, cost, reasoning: reasoningOf(result) },
+        status,
+        result: verdict,
+        score,
+        evidence,
+        tokens,
+        cost,
+        reasoning: reasoningOf(result),
       }
       const { postponed } = judgement
       count(result)

@@ -167,10 +167,13 @@ export const evaluateConversations = defineJob({
             deps,
             judges.filter((monitor) => asked(subject, monitor)),
           ).map((group) => ({
-            ...{ organizationId, conversationId: subject.id, monitorIds: group.map(({ id }) => id) },
+            organizationId,
+            conversationId: subject.id,
+            monitorIds: group.map(({ id }) => id),
             ...(isPinned && { versions: group.map(({ number }) => number) }),
             // Where an answer is lacking, any that is there by then will do.
-            ...{ since: (batch.lacks === 'pinned' ? new Date(0) : readAt).toISOString(), round: 1 },
+            since: (batch.lacks === 'pinned' ? new Date(0) : readAt).toISOString(),
+            round: 1,
           })),
         )
       })

@@ -36,8 +36,13 @@ describe('a launch', () => {
   it('answers with all that was said, and starts at the time of the server', async () => {
     const [a, b] = await monitorsOf(2)
     const given = {
-      ...{ name: 'Brevity', description: 'Shorter greeting.', armAName: 'Long', armBName: 'Short' },
-      ...{ outcomeMetricIds: [a, b], primaryMetricId: b, expectedArmAPercent: 40 },
+      name: 'Brevity',
+      description: 'Shorter greeting.',
+      armAName: 'Long',
+      armBName: 'Short',
+      outcomeMetricIds: [a, b],
+      primaryMetricId: b,
+      expectedArmAPercent: 40,
       cohortFilters: [{ field: 'metadata', key: 'plan', op: 'eq', value: 'gold' }],
       assignmentUnit: { kind: 'metadata', key: 'household' },
       notifications: { emails: ['lead@example.com'] },
@@ -46,8 +51,14 @@ describe('a launch', () => {
     expect(answer.status).toBe(201)
     expect(answer.headers.get('location')).toBe(`/v1/experiments/${answer.body.id}`)
     expect(answer.body).toMatchObject({
-      ...{ ...given, ...own.arms, status: 'running', stableRoutingConfirmed: true, monitorGroupId: null },
-      ...{ startedAt: server.clock.now().toISOString(), finishedAt: null, finishedByUserId: null },
+      ...given,
+      ...own.arms,
+      status: 'running',
+      stableRoutingConfirmed: true,
+      monitorGroupId: null,
+      startedAt: server.clock.now().toISOString(),
+      finishedAt: null,
+      finishedByUserId: null,
     })
     expect(
       answer.body.outcomes.map(({ metricId, primary }: { metricId: string; primary: boolean }) => [metricId, primary]),
@@ -64,8 +75,14 @@ describe('a launch', () => {
   it('takes little more than the arms and an outcome', async () => {
     const { id } = await own.launch()
     expect(await own.read({ id })).toMatchObject({
-      ...{ description: null, armAName: null, armBName: null, cohortFilters: [], assignmentUnit: { kind: 'auto' } },
-      ...{ expectedArmAPercent: null, monitorGroupId: null, notifications: { emails: [] } },
+      description: null,
+      armAName: null,
+      armBName: null,
+      cohortFilters: [],
+      assignmentUnit: { kind: 'auto' },
+      expectedArmAPercent: null,
+      monitorGroupId: null,
+      notifications: { emails: [] },
       outcomes: [{ verdict: { verdict: 'too_early' }, timeline: [], difference: { estimate: null } }],
       health: { sampleRatio: { status: 'not_configured' }, routing: { status: 'cannot_tell' } },
     })
@@ -94,13 +111,13 @@ describe('a launch', () => {
   it('keeps to its limits', async () => {
     const most = await monitorsOf(20)
     const fits = {
-      ...{
-        name: 'n'.repeat(255),
-        description: 'd'.repeat(2_000),
-        armAName: 'a'.repeat(100),
-        armBName: 'b'.repeat(100),
-      },
-      ...{ ...outcomes(most), expectedArmAPercent: 99, newMonitorGroupName: 'g'.repeat(255) },
+      name: 'n'.repeat(255),
+      description: 'd'.repeat(2_000),
+      armAName: 'a'.repeat(100),
+      armBName: 'b'.repeat(100),
+      ...outcomes(most),
+      expectedArmAPercent: 99,
+      newMonitorGroupName: 'g'.repeat(255),
       cohortFilters: Array(8).fill({ field: 'metadata', key: 'k'.repeat(120), op: 'eq', value: 'v'.repeat(500) }),
       notifications: { emails: Array.from({ length: 20 }, (_, at) => `lead${at}@example.com`) },
     }

@@ -109,8 +109,15 @@ export const launch = async (
   const outcomes = outcomesOf(monitors, given.primaryMetricId.toLowerCase(), groupIds)
   await insertOutcomes(trx, org, { experimentId: id, outcomes, sums: storeOutcome(noExactOutcome) })
   await insertRun(trx, org, {
-    ...{ id: newId(), experimentId: id, trigger: 'launch', status: 'running', total: 0 },
-    ...{ createdByUserId: userId, createdAt: now, startedAt: now, finishedAt: null },
+    id: newId(),
+    experimentId: id,
+    trigger: 'launch',
+    status: 'running',
+    total: 0,
+    createdByUserId: userId,
+    createdAt: now,
+    startedAt: now,
+    finishedAt: null,
   })
   await noteChanges(deps, trx, org, { conversationIds: await listBegunSince(trx, org, agentId, now) })
   const experiment = await getExperiment(trx, org, id)

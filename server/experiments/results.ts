@@ -14,9 +14,14 @@ import type { StoredExperiment, StoredOutcome, StoredPoint } from './queries.ts'
 
 const momentOf = ([at, observedA, observedB, meanA, meanB, difference, low, high, p, splitP]: StoredPoint) => ({
   at: new Date(at),
-  ...{ observedA, observedB, meanA, meanB, difference },
+  observedA,
+  observedB,
+  meanA,
+  meanB,
+  difference,
   interval: low === null || high === null ? null : { low, high },
-  ...{ p, splitP },
+  p,
+  splitP,
 })
 
 export const launchedOf = (experiment: StoredExperiment) => {

@@ -56,7 +56,9 @@ export const experiments = (app: App, deps: Deps): void => {
     const { alpha, tuningConversations, countedAt } = experiment
     return {
       ...launchedOf(experiment),
-      ...{ alpha, tuningConversations, countedAt },
+      alpha,
+      tuningConversations,
+      countedAt,
       outcomes: outcomesOf({ experiment, outcomes, health, reviews, units }),
       health: { ...health, overlapping },
     }

@@ -87,7 +87,10 @@ const parseDestination = (given: ExportScheduleCreate['destination']): Destinati
   const { type, webhookEndpointId = '', bucket = '', region = '', accessKeyId = '' } = given
   if (type === 'webhook') return { type, webhookEndpointId: webhookEndpointId.toLowerCase() }
   return {
-    ...{ type, bucket, region, accessKeyId },
+    type,
+    bucket,
+    region,
+    accessKeyId,
     prefix: given.prefix ?? null,
     endpoint: given.endpoint === undefined ? null : new URL(given.endpoint).origin,
     fileName: given.fileName ?? defaultFileName,

@@ -79,15 +79,22 @@ export const makeRun = async (
   const exported = fault
     ? undefined
     : await placeInLine(deps, trx, org, {
-        ...{ ...window, ...endpoint, experimentId: null },
+        ...window,
+        ...endpoint,
+        experimentId: null,
         operationId: operationIdOf(schedule.id, plannedFor),
         config: { ...config, since: window.since.toISOString(), until: window.until.toISOString() },
         createdByUserId: schedule.ownerUserId,
         schedule: { id: schedule.id, name: schedule.name },
       })
   const run = await insertRun(trx, org, {
-    ...{ id: newId(), scheduleId: schedule.id, plannedFor, isManual, ...window },
-    ...{ exportId: exported?.id ?? null, createdAt: deps.clock.now() },
+    id: newId(),
+    scheduleId: schedule.id,
+    plannedFor,
+    isManual,
+    ...window,
+    exportId: exported?.id ?? null,
+    createdAt: deps.clock.now(),
   })
   if (!fault) return run
   await endRun(deps, trx, org, { schedule, run, end: { status: 'failed', ...fault } })

@@ -82,7 +82,9 @@ describe('the instants of a schedule', () => {
 
 describe('windows', () => {
   const schedule = (windowRule: WindowRule, coveredUntil: Date, settleMinutes: number) => ({
-    ...{ windowRule, coveredUntil, settleMinutes },
+    windowRule,
+    coveredUntil,
+    settleMinutes,
     config: { timezone: 'Europe/Berlin' },
   })
 

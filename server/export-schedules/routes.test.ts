@@ -151,7 +151,9 @@ it('changes part by part, and begins its windows where it is told', async () => 
     settleMinutes: 0,
   })
   expect(body).toMatchObject({
-    ...{ name: 'Hourly', settleMinutes: 0, coveredUntil: '2026-10-31T23:00:00.000Z' },
+    name: 'Hourly',
+    settleMinutes: 0,
+    coveredUntil: '2026-10-31T23:00:00.000Z',
     recurrence: { every: 'hour', minute: 15, at: null, weekday: null, day: null },
     window: { kind: 'since_last_run', hours: null, days: null },
   })

@@ -121,7 +121,12 @@ export const exportSchedules = (app: App, deps: Deps): void => {
         }
         await requireNamed(trx, actor, config, destination)
         const stored = await insertSchedule(trx, actor.org, {
-          ...{ id, config, recurrence, windowRule, destination, secret },
+          id,
+          config,
+          recurrence,
+          windowRule,
+          destination,
+          secret,
           name: body.name,
           settleMinutes: body.settleMinutes ?? 60,
           coveredUntil: parsed.coveredUntil ?? now,
@@ -227,7 +232,8 @@ export const exportSchedules = (app: App, deps: Deps): void => {
           ...(isMoved && { nextRunAt: plannedAfter(changed.recurrence, config.timezone, now) }),
           ...(isResumed && { status: 'active', pauseReason: null, failures: 0 }),
           ...(status === 'paused' && before.status === 'active' && { status, pauseReason: 'by_hand' }),
-          ...{ ownerUserId: actor.userId, updatedAt: now },
+          ownerUserId: actor.userId,
+          updatedAt: now,
         })
         await recordAudit(trx, actor, 'export-schedule.update', target(before.id))
         return show(trx, org, stored)

@@ -53,7 +53,15 @@ export const manifestOf = (stored: StoredExport, now: Date) => {
   const isOver = stored.status === 'completed' && expiresAt !== null && expiresAt <= now
   const status = isOver ? 'expired' : stored.status
   return {
-    ...{ id, operationId, status, createdAt, completedAt, expiresAt, rowCount, bytes, errorCode },
+    id,
+    operationId,
+    status,
+    createdAt,
+    completedAt,
+    expiresAt,
+    rowCount,
+    bytes,
+    errorCode,
     downloadPath: status === 'completed' ? `${pathOf(stored)}/download` : null,
   }
 }

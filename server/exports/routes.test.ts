@@ -40,7 +40,12 @@ describe('asking for an export', () => {
         metadata: [],
       },
       createdAt: clock.now().toISOString(),
-      ...{ completedAt: null, expiresAt: null, rowCount: null, bytes: null, errorCode: null, downloadPath: null },
+      completedAt: null,
+      expiresAt: null,
+      rowCount: null,
+      bytes: null,
+      errorCode: null,
+      downloadPath: null,
     })
     expect(headers.get('location')).toBe(`/v1/monitor-exports/${body.id}`)
     expect(headers.get('retry-after')).toBe('5')
@@ -138,7 +143,8 @@ describe('asking for an export', () => {
     const pathsOf = ({ body }: Answer<Refusal>) => body.details.issues.map(({ path }) => path).join()
     const selectors = ['companyId', 'companyId', 'groupId', 'groupId', 'agentId', 'notificationEndpointId']
     expect(answers.map(pathsOf)).toEqual([
-      ...['config.monitors[1].id', 'config.monitors[1].id'],
+      'config.monitors[1].id',
+      'config.monitors[1].id',
       ...selectors.map((name) => `config.${name}`),
       'config.monitors[0].id',
     ])
@@ -217,7 +223,11 @@ describe('asking again', () => {
         { value: 'gold', op: 'eq', key: 'plan' },
         { op: 'is_true', key: 'vip', value: 'ignored' },
       ],
-      ...{ match: 'all', reasoning: false, format: 'csv', versionScope: 'historical', timezone: 'EUROPE/berlin' },
+      match: 'all',
+      reasoning: false,
+      format: 'csv',
+      versionScope: 'historical',
+      timezone: 'EUROPE/berlin',
       until: '2026-12-01T01:00:00.0000+01:00',
       since: '2026-10-31T16:00:00-08:00',
       monitors: [

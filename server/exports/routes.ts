@@ -65,8 +65,11 @@ export const monitorExports = (app: App, deps: Deps): void => {
       const config = parseConfiguration(body.config, 'config')
       const { notificationEndpointId } = config
       const asked = {
-        ...{ experimentId, config, operationId: body.operationId.toLowerCase() },
-        ...{ since: new Date(config.since), until: new Date(config.until) },
+        experimentId,
+        config,
+        operationId: body.operationId.toLowerCase(),
+        since: new Date(config.since),
+        until: new Date(config.until),
         ...(notificationEndpointId !== undefined && { notificationEndpointId }),
       }
       const answer = await createExport(deps, actor, asked, (trx) => requireSelected(trx, actor, config))

@@ -43,7 +43,11 @@ const isQuiet = ({ status, statusChangedAt }: HeldFinding, ignoredSince: Date): 
 const reopen = async (trx: Db, org: OrgId, held: HeldFinding, { now, tell }: Spike): Promise<void> => {
   const { paragraphs } = await tell()
   await moveFinding(trx, org, {
-    ...{ id: newId(), findingId: held.id, kind: 'recurrence', now, reason: paragraphs[0] },
+    id: newId(),
+    findingId: held.id,
+    kind: 'recurrence',
+    now,
+    reason: paragraphs[0],
     from: held,
     to: { status: 'open', priority: held.priority },
   })

@@ -24,7 +24,14 @@ export const mergeFinding = async (trx: Db, { org, userId }: Actor, id: string, 
 
   const to = { status: 'resolved', priority: from.priority } as const
   await moveFinding(trx, org, {
-    ...{ id: newId(), findingId: from.id, kind: 'merge', byUserId: userId, from, to, mergedIntoId: into.id, now },
+    id: newId(),
+    findingId: from.id,
+    kind: 'merge',
+    byUserId: userId,
+    from,
+    to,
+    mergedIntoId: into.id,
+    now,
   })
   await redirectMerged(trx, org, { from: from.id, into: into.id })
   await copyAttached(trx, org, { from: from.id, to: into.id })

@@ -43,9 +43,17 @@ describe.each(findingStatuses)('triage of a finding that is %s', (from) => {
       expect(answer.body).toEqual({ ...before, status: to, updatedAt: clock.now().toISOString() })
       expect(await history()).toEqual([
         {
-          ...{ id: expect.any(String), findingId: id, kind: 'triage', byUserId: userId },
-          ...{ fromStatus: from, toStatus: to, fromPriority: 'low', toPriority: 'low' },
-          ...{ reason: 'Because.', mergedIntoId: null, createdAt: clock.now().toISOString() },
+          id: expect.any(String),
+          findingId: id,
+          kind: 'triage',
+          byUserId: userId,
+          fromStatus: from,
+          toStatus: to,
+          fromPriority: 'low',
+          toPriority: 'low',
+          reason: 'Because.',
+          mergedIntoId: null,
+          createdAt: clock.now().toISOString(),
         },
         ...told,
       ])

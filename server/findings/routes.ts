@@ -129,7 +129,12 @@ export const findings = (app: App, deps: Deps): void => {
         if (body.assigneeUserId) await checkAssignee(trx, actor.org, body.assigneeUserId)
         const id = newId()
         await insertFinding(trx, actor.org, {
-          ...{ ...body, id, tags, priority, findingType, createdByUserId: actor.userId },
+          ...body,
+          id,
+          tags,
+          priority,
+          findingType,
+          createdByUserId: actor.userId,
           source: { kind: 'manual' },
           now: clock.now(),
         })

@@ -128,7 +128,10 @@ export const readPayload = async (
 ): Promise<Omit<Read, 'transcript'>> => {
   const { redacts } = await getIngestSettings(deps.db, org)
   const order = {
-    ...{ bytes, contentType, redacts, source: { provider, id, name, settings } },
+    bytes,
+    contentType,
+    redacts,
+    source: { provider, id, name, settings },
     bounds: { now: deps.clock.now(), metadataBytes: deps.config.limits.metadataBytes },
   }
   const read = bytes.length <= shortLength ? readNow(order) : await deps.threads.run(org, readLongPayload, order)

@@ -28,7 +28,11 @@ export const receiveDelivery = async (
     // Nothing is received for one that is being deleted.
     await holdIntegration(trx, org, integration.id)
     await insertDelivery(trx, org, {
-      ...{ id, integrationId: integration.id, status, reason, conversationId },
+      id,
+      integrationId: integration.id,
+      status,
+      reason,
+      conversationId,
       event: status === 'erased' ? null : event,
       bytes: body.length,
       // What is redacted is written anew, as JSON.

@@ -18,7 +18,14 @@ beforeEach(async () => {
 })
 
 const nothing = {
-  ...{ pending: 0, applied: 0, unchanged: 0, ignored: 0, unreadable: 0, rejected: 0, erased: 0, failed: 0 },
+  pending: 0,
+  applied: 0,
+  unchanged: 0,
+  ignored: 0,
+  unreadable: 0,
+  rejected: 0,
+  erased: 0,
+  failed: 0,
 }
 
 describe('an integration', () => {

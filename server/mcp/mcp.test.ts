@@ -207,10 +207,14 @@ it('which monitors got worse this week, with three examples each, takes one call
   const { data } = await use(key, 'compare_monitors')
   expect(data.data).toMatchObject([
     {
-      ...{ monitorId: worse.id, monitorName: 'Worse', monitorUrl: `${origin}/monitors/${worse.id}`, change: 'higher' },
+      monitorId: worse.id,
+      monitorName: 'Worse',
+      monitorUrl: `${origin}/monitors/${worse.id}`,
+      change: 'higher',
       current: { affected: 15, notAffected: 5, rate: { value: 0.75 } },
       previous: { affected: 5, notAffected: 15, rate: { value: 0.25 } },
-      ...{ difference: { value: 0.5 }, definitionChanged: false },
+      difference: { value: 0.5 },
+      definitionChanged: false,
       examples: [{ reasoning: 'call 39' }, { reasoning: 'call 38' }, { reasoning: 'call 37' }],
     },
     { monitorId: same.id, change: 'unclear', difference: { value: 0 } },

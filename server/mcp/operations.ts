@@ -63,7 +63,9 @@ const argumentsOf = ({ parameters = [], requestBody }: Operation, { components }
     schema: withoutReferences({ ...schema, ...(description && { description }) }, components.schemas) as JsonSchema,
   }))
   const inBody = Object.entries(plain.properties ?? {}).map(([name, schema]) => ({
-    ...{ name, place: 'body' as Place, schema },
+    name,
+    place: 'body' as Place,
+    schema,
     required: plain.required?.includes(name) ?? false,
   }))
   return [...given, ...inBody].map((argument) =>
@@ -126,12 +128,16 @@ const callableOf = (document: OpenApiDocument, tool: Tool): Callable => {
   const inPath = own.filter(({ place }) => place === 'path')
   const required = own.filter((argument) => argument.required).map(({ name }) => name)
   return {
-    ...{ tool, path, method, access },
+    tool,
+    path,
+    method,
+    access,
     inputSchema: { type: 'object', properties, required, additionalProperties: false },
     outputSchema: outputOf(operation, document),
     faultOf: checkOf({
       ...Object.fromEntries(inPath.map(({ name, schema }) => [name, schema])),
-      ...{ ...written, ...tool.reading },
+      ...written,
+      ...tool.reading,
     }),
     placeOf: new Map(own.map(({ name, place }) => [name, place])),
     linkPath: tool.link === undefined ? undefined : find(tool.link).path,

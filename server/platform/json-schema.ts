@@ -40,7 +40,11 @@ const build = (coerceTypes: boolean, allErrors = true): Ajv => {
   ajv.addFormat('uuid', uuid)
   ajv.addFormat('date-time', (text) => readInstant(text) !== undefined)
   ajv.addKeyword({
-    ...{ keyword: instantKeyword, type: 'string', schemaType: 'boolean', modifying: true, errors: false },
+    keyword: instantKeyword,
+    type: 'string',
+    schemaType: 'boolean',
+    modifying: true,
+    errors: false,
     validate: (_isInstant: boolean, text: string, _schema?: unknown, at?: DataValidationCxt) => {
       const read = plainInstant.test(text) ? undefined : readInstant(text)
       if (read && at) at.parentData[at.parentDataProperty] = read.toISOString()

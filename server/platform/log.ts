@@ -20,7 +20,11 @@ const maxWaitingBytes = 4 * 1024 * 1024
 
 const openStandardError = (): DestinationStream => {
   const destination = pino.destination({
-    ...{ dest: 2, sync: false, minLength: 16_000, periodicFlush: 250, maxLength: maxWaitingBytes },
+    dest: 2,
+    sync: false,
+    minLength: 16_000,
+    periodicFlush: 250,
+    maxLength: maxWaitingBytes,
   })
   // A log that cannot be written must not end the service.
   destination.on('error', () => {})

@@ -34,8 +34,10 @@ describe('an invitation', () => {
     expect(member.invitationUrl).toMatch(new RegExp(`^${server.origin}/welcome#[\\w-]{54}$`))
     const offer = await check(member.invitationUrl)
     expect(offer.body).toEqual({
-      ...{ email: member.email, organization: org.organization.name },
-      ...{ setsPassword: false, setsEmail: false },
+      email: member.email,
+      organization: org.organization.name,
+      setsPassword: false,
+      setsEmail: false,
     })
 
     const joined = await accept(member.invitationUrl, { name: 'Ada Lovelace' })

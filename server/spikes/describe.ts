@@ -13,7 +13,11 @@ export type Rise = {
 const percent = new Intl.NumberFormat('en', { style: 'percent', maximumSignificantDigits: 2 })
 const count = new Intl.NumberFormat('en')
 const hour = new Intl.DateTimeFormat('en-GB', {
-  ...{ day: 'numeric', month: 'long', year: 'numeric', hour: '2-digit', minute: '2-digit' },
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
   timeZone: 'UTC',
 })
 

@@ -32,8 +32,14 @@ describe('a rate that doubles', () => {
     expect(more).toEqual([])
     expect(finding).toMatchObject({
       title: 'Refund promised: 67% affected, up from 33%',
-      ...{ status: 'open', priority: 'medium', finding_type: 1, tags: [], created_by_user_id: null },
-      ...{ source_kind: 'monitor', source_id: monitorId, created_at: clock.now() },
+      status: 'open',
+      priority: 'medium',
+      finding_type: 1,
+      tags: [],
+      created_by_user_id: null,
+      source_kind: 'monitor',
+      source_id: monitorId,
+      created_at: clock.now(),
     })
     const since = new Date(rise * hourMs)
     const month = since.toLocaleString('en', { month: 'long', timeZone: 'UTC' })
@@ -168,7 +174,10 @@ describe('a finding that is', () => {
     expect(await get(id)).toMatchObject({ status: 'open', title: 'Ours', priority: 'medium' })
     const [reopened, ...earlier] = await historyOf(id)
     expect(reopened).toMatchObject({
-      ...{ kind: 'recurrence', byUserId: null, fromStatus: 'resolved', toStatus: 'open' },
+      kind: 'recurrence',
+      byUserId: null,
+      fromStatus: 'resolved',
+      toStatus: 'open',
       reason: expect.stringMatching(
         /“Refund promised” \(version 1\) scored, \d+ are affected: 67%. Before, it was 33%/,
       ),

@@ -88,8 +88,16 @@ it('what a run of evaluation finds in calls of before is awaited', async () => {
   await db
     .insertInto('evaluation_runs')
     .values({
-      ...{ organization_id: org, id, kind: 'backfill', monitor_id: monitorId, monitor_version: 1, population: '{}' },
-      ...{ status: 'running', total: 1, created_by_user_id: member.userId, created_at: clock.now() },
+      organization_id: org,
+      id,
+      kind: 'backfill',
+      monitor_id: monitorId,
+      monitor_version: 1,
+      population: '{}',
+      status: 'running',
+      total: 1,
+      created_by_user_id: member.userId,
+      created_at: clock.now(),
     })
     .execute()
   await line.run()

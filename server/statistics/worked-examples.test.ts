@@ -122,8 +122,10 @@ describe('the worked examples', () => {
 
   it('4: what is missing', () => {
     const { missingness, verdict } = resultOf([
-      ...[...once('a', 120, 600), ...callers('a', 6, [{ status: 'missing' }])],
-      ...[...once('b', 170, 590), ...callers('b', 60, [{ status: 'missing' }])],
+      ...once('a', 120, 600),
+      ...callers('a', 6, [{ status: 'missing' }]),
+      ...once('b', 170, 590),
+      ...callers('b', 60, [{ status: 'missing' }]),
     ])
     const { flags, shareA, shareB, worstCase } = missingness
     expect(flags).toEqual(['differential_missingness'])

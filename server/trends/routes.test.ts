@@ -30,9 +30,17 @@ const give = async (
   const conversationId = id || (await makeConversation(server, key, { startedAt })).id
   const isScored = found === 'affected' || found === 'not_affected'
   const row = {
-    ...{ conversationId, monitorId, monitorVersion: version, score, evaluatedAt: null, evaluator: 'test' },
+    conversationId,
+    monitorId,
+    monitorVersion: version,
+    score,
+    evaluatedAt: null,
+    evaluator: 'test',
     ...(isScored ? { status: 'scored' as const, result: found } : { status: found, result: null }),
-    ...{ reasoning: null, evidence: [], tokens: null, cost },
+    reasoning: null,
+    evidence: [],
+    tokens: null,
+    cost,
   }
   await db.transaction().execute((trx) => upsertResults(trx, org, [row], server.clock.now()))
   return conversationId as string
@@ -68,9 +76,17 @@ describe('the trend of a monitor', () => {
     expect(first.high).toBeCloseTo(0.7923, 4)
     expect(counts(first)).toEqual([1, 2, 1, 0])
     expect(second).toEqual({
-      ...{ start: '2026-03-03T00:00:00.000Z', end: '2026-03-04T00:00:00.000Z' },
-      ...{ affected: 0, notAffected: 0, unscored: 0, failed: 0 },
-      ...{ affectedRate: null, low: null, high: null, meanScore: null, cost: null },
+      start: '2026-03-03T00:00:00.000Z',
+      end: '2026-03-04T00:00:00.000Z',
+      affected: 0,
+      notAffected: 0,
+      unscored: 0,
+      failed: 0,
+      affectedRate: null,
+      low: null,
+      high: null,
+      meanScore: null,
+      cost: null,
     })
     expect(counts(third)).toEqual([0, 0, 0, 1])
   })
@@ -128,10 +144,17 @@ describe('the trend of a monitor', () => {
     // The 24th begins at one o'clock in Cairo, the days after it at midnight.
     const cairo = 'until=2026-04-26T21:30:00Z&since='
     expect(await startsIn('Africa/Cairo', `${cairo}2026-04-22T22:00:00Z`)).toEqual([
-      ...['2026-04-22T22:00', '2026-04-23T22:00', '2026-04-24T21:00', '2026-04-25T21:00', '2026-04-26T21:00'],
+      '2026-04-22T22:00',
+      '2026-04-23T22:00',
+      '2026-04-24T21:00',
+      '2026-04-25T21:00',
+      '2026-04-26T21:00',
     ])
     expect(await startsIn('Africa/Cairo', `${cairo}2026-04-24T05:00:00Z`)).toEqual([
-      ...['2026-04-24T05:00', '2026-04-24T21:00', '2026-04-25T21:00', '2026-04-26T21:00'],
+      '2026-04-24T05:00',
+      '2026-04-24T21:00',
+      '2026-04-25T21:00',
+      '2026-04-26T21:00',
     ])
     // In 2025 the 2nd has two midnights in Havana, and in 2026 no day has. A window that begins between them loses nothing.
     await give('2025-11-02T04:45:00Z', 'affected')
@@ -146,10 +169,10 @@ describe('the trend of a monitor', () => {
     // On Lord Howe Island clocks go half an hour forward at two; Kathmandu is a quarter off.
     expect(
       await startsIn('Australia/Lord_Howe', 'interval=hour&since=2026-10-03T14:30:00Z&until=2026-10-03T18:00:00Z'),
-    ).toEqual([...['2026-10-03T14:30', '2026-10-03T15:00', '2026-10-03T16:00', '2026-10-03T17:00']])
+    ).toEqual(['2026-10-03T14:30', '2026-10-03T15:00', '2026-10-03T16:00', '2026-10-03T17:00'])
     expect(
       await startsIn('Asia/Kathmandu', 'interval=hour&since=2026-11-01T04:40:00Z&until=2026-11-01T06:00:00Z'),
-    ).toEqual([...['2026-11-01T04:40', '2026-11-01T05:15']])
+    ).toEqual(['2026-11-01T04:40', '2026-11-01T05:15'])
   })
 
   it('counts of each call the newest version that has a result, or the one asked for', async () => {

@@ -36,7 +36,12 @@ export const monitorTrend = (app: App, { db, replica, clock }: Deps): void => {
       const { id, number, kind } = await getMonitor(db, actor.org, params.id)
       // Of a monitor that has one version it is the newest of each call, which then need not be looked for.
       const asked = {
-        ...{ interval, timezone, since, until, mostBuckets, withCost: kind === 'judge' },
+        interval,
+        timezone,
+        since,
+        until,
+        mostBuckets,
+        withCost: kind === 'judge',
         version: number === 1 ? (version ?? 1) : version,
       }
       const { buckets, reviews } = await replica.read(async (on) => {

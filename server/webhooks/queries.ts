@@ -94,7 +94,12 @@ export const insertEndpoint = (trx: Db, org: OrgId, { id, name, url, events, sec
   trx
     .insertInto('webhook_endpoints')
     .values({
-      ...{ organization_id: org, id, name, url, events, secret },
+      organization_id: org,
+      id,
+      name,
+      url,
+      events,
+      secret,
       created_by_user_id: made.createdByUserId,
       created_at: made.now,
       updated_at: made.now,

@@ -85,7 +85,10 @@ export const webhookEndpoints = (app: App, { db, secrets, clock, config }: Deps)
           throw new ApiError('conflict', `An organization has at most ${mostEndpoints} webhook endpoints; delete one.`)
         }
         const created = await insertEndpoint(trx, actor.org, {
-          ...{ id, name, url, events },
+          id,
+          name,
+          url,
+          events,
           secret: sealSecret(secrets, actor.org, id, secret),
           createdByUserId: actor.userId,
           now: clock.now(),

@@ -71,7 +71,8 @@ it('killed half-way, it is continued by the next run, and every table holds what
     join(import.meta.dirname, '../../bin/earshot'),
     ['db', 'distribute', '--shards', '8', ...addNodes],
     {
-      ...{ env: { ...inheritedEnvironment(), ...switches }, stdio: ['ignore', 'pipe', 'ignore'] },
+      env: { ...inheritedEnvironment(), ...switches },
+      stdio: ['ignore', 'pipe', 'ignore'],
     },
   )
   for await (const text of half.stdout) if (String(text).includes('public.conversations')) break

@@ -45,8 +45,15 @@ const server = await testServer({ EARSHOT_TRUST_PROXY: '1', EARSHOT_SMTP_URL: 's
 
 /** A person may belong to organizations on any shard. */
 const ofPerson = [
-  ...['signIn', 'forgetPassword', 'changePassword', 'confirmEmail', 'switchOrganization'],
-  ...['listJoinedOrganizations', 'listOwnInvitations', 'acceptOwnInvitation', 'declineOwnInvitation'],
+  'signIn',
+  'forgetPassword',
+  'changePassword',
+  'confirmEmail',
+  'switchOrganization',
+  'listJoinedOrganizations',
+  'listOwnInvitations',
+  'acceptOwnInvitation',
+  'declineOwnInvitation',
 ]
 
 /** Shards of different tables that lie side by side begin with one value. */

@@ -41,8 +41,21 @@ export default async (project: TestProject) => {
   await run('tar', ['-xzf', packed.trim(), '-C', folder])
   const certificate = { key: join(folder, 'key.pem'), cert: join(folder, 'cert.pem') }
   await run('openssl', [
-    ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=localhost'],
-    ...['-addext', 'subjectAltName=DNS:localhost', '-keyout', certificate.key, '-out', certificate.cert],
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-days',
+    '1',
+    '-subj',
+    '/CN=localhost',
+    '-addext',
+    'subjectAltName=DNS:localhost',
+    '-keyout',
+    certificate.key,
+    '-out',
+    certificate.cert,
   ])
   let closeModel = async () => {}
   const model = await serveModel(

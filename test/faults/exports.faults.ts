@@ -78,7 +78,9 @@ it('kill -9 in the middle of exports: each ends, with the right file or with a c
   const start = async (): Promise<string> => {
     const config = {
       monitors: monitors.map((id) => ({ id })),
-      ...{ since: '2026-11-01T00:00:00Z', until: '2026-12-01T00:00:00Z', timezone: 'UTC' },
+      since: '2026-11-01T00:00:00Z',
+      until: '2026-12-01T00:00:00Z',
+      timezone: 'UTC',
       notificationEndpointId: endpoint.id,
     }
     return (await post('/v1/monitor-exports', { operationId: crypto.randomUUID(), config })).id

@@ -28,26 +28,34 @@ export const openStage = async (world: World, random: Random) => {
   const monitors: Record<'rule' | 'judge' | 'external', string> = {
     rule: (
       await make('/v1/monitors', {
-        ...{ name: 'Refunds', kind: 'rule' },
+        name: 'Refunds',
+        kind: 'rule',
         definition: { expression: "turns.exists(t, t.text.contains('refund'))" },
       })
     ).id,
     judge: (
       await make('/v1/monitors', {
-        ...{ name: 'Anger', kind: 'judge' },
+        name: 'Anger',
+        kind: 'judge',
         definition: { criteria: 'The customer was angry.', output: { type: 'boolean' } },
       })
     ).id,
     external: (await make('/v1/monitors', { name: 'Audit', kind: 'external', definition: {} })).id,
   }
   const endpoint = await make('/v1/webhook-endpoints', {
-    ...{ name: 'Warehouse', url: receiver.url },
+    name: 'Warehouse',
+    url: receiver.url,
     events: ['monitor_export.completed', 'monitor_export.failed', 'finding.created', 'review.completed'],
   })
   await client.send('POST', `/v1/webhook-endpoints/${endpoint.id}/approve`, [200], { key })
   const experiment = await make('/v1/experiments', {
-    ...{ name: 'Brevity', agentId, armAVersionId: armIds[0], armBVersionId: armIds[1], stableRoutingConfirmed: true },
-    ...{ outcomeMetricIds: [monitors.rule, monitors.judge], primaryMetricId: monitors.rule },
+    name: 'Brevity',
+    agentId,
+    armAVersionId: armIds[0],
+    armBVersionId: armIds[1],
+    stableRoutingConfirmed: true,
+    outcomeMetricIds: [monitors.rule, monitors.judge],
+    primaryMetricId: monitors.rule,
   })
   const integration = async (provider: string) =>
     (await make('/v1/integrations', { provider, name: `Our ${provider}`, secret: providerSecret }))

@@ -44,7 +44,9 @@ export const openCluster = async (connection: pg.PoolConfig, env: Record<string,
   }
   const http = new Set<Process>()
   return {
-    ...{ balancer, s3, switches },
+    balancer,
+    s3,
+    switches,
     origin: balancer.origin,
     http: () => [...http],
     startHttp: async (): Promise<Process> => {

@@ -28,8 +28,10 @@ const calls = (count: number) =>
   Array.from({ length: count }, () => ({
     externalId: `call-${randomUUID()}`,
     agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
-    ...{ channel: 'call', status: 'completed', startedAt: '2026-11-20T09:00:00.000Z' },
-    ...{ endedAt: '2026-11-20T09:01:00.000Z' },
+    channel: 'call',
+    status: 'completed',
+    startedAt: '2026-11-20T09:00:00.000Z',
+    endedAt: '2026-11-20T09:01:00.000Z',
     transcript: [{ role: 'user', text: 'I want my money back.', start: 0, end: 2 }],
   }))
 
@@ -51,7 +53,8 @@ describe('what one process changes holds in the other', () => {
     const json = { 'content-type': 'application/json', origin }
     const token = new URL(invitationUrl).hash.slice(1)
     const joined = await fetch(`${two}/auth/invitation`, {
-      ...{ method: 'POST', headers: json },
+      method: 'POST',
+      headers: json,
       body: JSON.stringify({ token, name: 'Pia', password }),
     })
     const cookie = joined.headers
@@ -136,7 +139,9 @@ it('evaluates each conversation once, and hands out through any process what wor
   const [{ conversationId } = { conversationId: '' }] = results
   const recording = wav(100_000)
   const put = await fetch(`${one}/v1/conversations/${conversationId}/recording`, {
-    ...{ method: 'PUT', headers: { ...headers, 'content-type': 'audio/wav' }, body: recording },
+    method: 'PUT',
+    headers: { ...headers, 'content-type': 'audio/wav' },
+    body: recording,
   })
   expect(put.status).toBe(200)
   const got = await fetch(`${two}/v1/conversations/${conversationId}/recording`, { headers })
@@ -149,7 +154,8 @@ it('speaks with models without a session that one process would have to keep', a
     const response = await fetch(`${url}/mcp`, {
       method: 'POST',
       headers: {
-        ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),

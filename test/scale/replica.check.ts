@@ -32,8 +32,10 @@ const startPair = async () => {
 /** A service on both, and an organization in it. */
 const startService = async (primary: pg.ClientConfig, standby: pg.ClientConfig, switches = {}) => {
   const earshot = await startEarshot({
-    ...{ DATABASE_URL: databaseUrl(primary), EARSHOT_READ_DATABASE_URL: databaseUrl(standby) },
-    ...{ EARSHOT_DATA_DIR: await makeDataDir(), EARSHOT_SECRET_KEY: 'secret-key-of-the-tests-0123456789' },
+    DATABASE_URL: databaseUrl(primary),
+    EARSHOT_READ_DATABASE_URL: databaseUrl(standby),
+    EARSHOT_DATA_DIR: await makeDataDir(),
+    EARSHOT_SECRET_KEY: 'secret-key-of-the-tests-0123456789',
     ...switches,
   })
   const { key } = await provision(earshot.origin)
@@ -43,8 +45,10 @@ const startService = async (primary: pg.ClientConfig, standby: pg.ClientConfig, 
   const store = async (count: number) => {
     const externalIds = Array.from({ length: count }, () => `call-${++stored}`)
     const conversations = externalIds.map((externalId) => ({
-      ...{ externalId, agent: { externalId: 'leo', name: 'Leo', channel: 'voice' } },
-      ...{ channel: 'call', startedAt: '2026-11-20T09:00:00.000Z' },
+      externalId,
+      agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
+      channel: 'call',
+      startedAt: '2026-11-20T09:00:00.000Z',
     }))
     expect((await call('POST', '/v1/conversations/batch', { conversations })).status).toBe(200)
     const results = externalIds.map((conversationExternalId) => ({

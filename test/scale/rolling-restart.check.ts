@@ -33,8 +33,12 @@ it('a restart of each process, one after the other, drops no request and no job'
     while (!over) {
       const externalId = `call-${randomUUID()}`
       const body = {
-        ...{ externalId, agent: { externalId: 'leo', name: 'Leo', channel: 'voice' }, channel: 'call' },
-        ...{ status: 'completed', startedAt: new Date().toISOString(), endedAt: new Date().toISOString() },
+        externalId,
+        agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
+        channel: 'call',
+        status: 'completed',
+        startedAt: new Date().toISOString(),
+        endedAt: new Date().toISOString(),
         transcript: [{ role: 'user', text: 'I want my money back.', start: 0, end: 2 }],
       }
       stored.push(externalId)

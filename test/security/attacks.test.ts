@@ -30,28 +30,40 @@ const inside = await serve((_request, response) => response.end('secrets of the 
 
 /** Every way of writing this machine, or a machine beside it, that some parser was once taken in by. */
 const innerHosts = [
-  ...[
-    '127.0.0.1',
-    '2130706433',
-    '017700000001',
-    '0177.0.0.1',
-    '0x7f.1',
-    '0x7f000001',
-    '127.1',
-    '127.0.1',
-    '0',
-    '0.0.0.0',
-  ],
-  ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]', '[0:0:0:0:0:ffff:127.0.0.1]'],
-  ...[
-    '[64:ff9b::127.0.0.1]',
-    '[2002:7f00:1::]',
-    '[2001:0:4136:e378:8000:63bf:80ff:fffe]',
-    '[fe80::1]',
-    '[fd00:ec2::254]',
-  ],
-  ...['localhost', 'LOCALHOST', '127.0.0.1.', '127。0。0。1', '１２７.0.0.1', '①②⑦.0.0.1', 'ⓛocalhost'],
-  ...['169.254.169.254', '2852039166', '0xa9fea9fe', '100.100.100.200', '10.0.0.1', '192.168.0.1'],
+  '127.0.0.1',
+  '2130706433',
+  '017700000001',
+  '0177.0.0.1',
+  '0x7f.1',
+  '0x7f000001',
+  '127.1',
+  '127.0.1',
+  '0',
+  '0.0.0.0',
+  '[::1]',
+  '[::]',
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[::127.0.0.1]',
+  '[0:0:0:0:0:ffff:127.0.0.1]',
+  '[64:ff9b::127.0.0.1]',
+  '[2002:7f00:1::]',
+  '[2001:0:4136:e378:8000:63bf:80ff:fffe]',
+  '[fe80::1]',
+  '[fd00:ec2::254]',
+  'localhost',
+  'LOCALHOST',
+  '127.0.0.1.',
+  '127。0。0。1',
+  '１２７.0.0.1',
+  '①②⑦.0.0.1',
+  'ⓛocalhost',
+  '169.254.169.254',
+  '2852039166',
+  '0xa9fea9fe',
+  '100.100.100.200',
+  '10.0.0.1',
+  '192.168.0.1',
 ]
 
 /** Names that are asked of nobody: their form tells. */
@@ -65,7 +77,7 @@ describe('an inner address', () => {
       `https://example.com@${host}/`,
     ])
     for (const url of urls) {
-      const destination = { ...{ type: 's3', bucket: 'inside', region: 'us-east-1', endpoint: url }, ...credentials }
+      const destination = { type: 's3', bucket: 'inside', region: 'us-east-1', endpoint: url, ...credentials }
       const answers = await Promise.all([
         call('POST', '/v1/webhook-endpoints', { key, body: { name: 'Inside', url } }),
         call('PATCH', `/v1/companies/${company.id}`, { key, body: { logoUrl: url } }),
@@ -123,17 +135,18 @@ const forgeries = (genuine: string, other: string): string[] => {
   const unsigned = Buffer.from('{"alg":"none"}').toString('base64url')
   return [
     ...altered,
-    ...[
-      genuine.slice(0, -1),
-      `${genuine}A`,
-      `${genuine}=`,
-      `A${genuine}`,
-      genuine.toUpperCase(),
-      `${genuine}${genuine}`,
-    ],
+    genuine.slice(0, -1),
+    `${genuine}A`,
+    `${genuine}=`,
+    `A${genuine}`,
+    genuine.toUpperCase(),
+    `${genuine}${genuine}`,
     ...(signature === '' ? [] : [payload, `${payload}.`, `.${signature}`, `${otherPayload}.${signature}`]),
     ...(signature === '' ? [] : [`${payload}.${otherSignature}`, `${unsigned}.${payload}.`, `${genuine}.${signature}`]),
-    ...['null', '{}', '%00', '__proto__'],
+    'null',
+    '{}',
+    '%00',
+    '__proto__',
   ].filter((text) => text !== genuine && text !== other)
 }
 
@@ -150,7 +163,8 @@ const openers: Record<string, () => Promise<Opener>> = {
       return new URL(body.logoUrl).pathname.replace('/files/', '')
     }
     return {
-      ...{ genuine: await upload(png), other: await upload(Buffer.concat([png, png])) },
+      genuine: await upload(png),
+      other: await upload(Buffer.concat([png, png])),
       open: (token) => call('GET', `/files/${encodeURIComponent(token)}`),
       refused: [400, 403, 404],
     }
@@ -159,7 +173,8 @@ const openers: Record<string, () => Promise<Opener>> = {
     for (let count = 0; count < 3; count++) await makeConversation(server, key)
     const next = async (path: string) => (await call('GET', `${path}?limit=1`, { key })).body.nextCursor
     return {
-      ...{ genuine: await next('/v1/conversations'), other: await next('/v1/audit-events') },
+      genuine: await next('/v1/conversations'),
+      other: await next('/v1/audit-events'),
       open: (cursor) => call('GET', `/v1/conversations?limit=1&cursor=${encodeURIComponent(cursor)}`, { key }),
       refused: [400],
     }
@@ -167,7 +182,8 @@ const openers: Record<string, () => Promise<Opener>> = {
   'an invitation': async () => {
     const tokenOf = async () => new URL((await makeMember(server, key, 'member')).invitationUrl).hash.slice(1)
     return {
-      ...{ genuine: await tokenOf(), other: await tokenOf() },
+      genuine: await tokenOf(),
+      other: await tokenOf(),
       open: (token) => call('POST', '/auth/invitation/check', { headers: elsewhere(), body: { token } }),
       refused: [400],
     }
@@ -180,7 +196,8 @@ const openers: Record<string, () => Promise<Opener>> = {
     }
     const [mine, other] = [await cookieValue(), await cookieValue()]
     return {
-      ...{ genuine: mine.value, other: other.value },
+      genuine: mine.value,
+      other: other.value,
       open: (value) => call('GET', '/v1/me', { headers: { cookie: `${mine.name}=${encodeURIComponent(value)}` } }),
       refused: [401],
     }
@@ -188,7 +205,8 @@ const openers: Record<string, () => Promise<Opener>> = {
   'an API key': async () => {
     const other = await makeOrganization(server)
     return {
-      ...{ genuine: key, other: other.key },
+      genuine: key,
+      other: other.key,
       open: (text) => call('GET', '/v1/me', { headers: { authorization: `Bearer ${text}`, ...elsewhere() } }),
       refused: [401],
     }

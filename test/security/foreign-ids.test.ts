@@ -64,7 +64,14 @@ const makeTheirs = async ({ id, key }: Org) => {
   await server.call('POST', '/v1/monitor-results', { key, body: { results } })
   await server.call('POST', `/v1/buckets/${bucket}/conversations`, { key, body: { conversationIds: [conversation] } })
   return {
-    ...{ agent, version, group, company, conversation, monitor, bucket, organization: id },
+    agent,
+    version,
+    group,
+    company,
+    conversation,
+    monitor,
+    bucket,
+    organization: id,
     monitorGroup: await makeMonitorGroup(server, key),
     endpoint: (await makeActiveWebhookEndpoint(server, key)).id,
     finding: (await makeFinding(server, key)).id,

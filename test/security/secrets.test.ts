@@ -203,11 +203,22 @@ it('no secret is found in logs, answers, files or any row', async () => {
   const outcomes = await server.deps.jobs.drain(jobList, server.deps, { allowFailures: true, delayed: true })
 
   const later = [
-    ...['/v1/audit-events?limit=200', '/v1/webhook-endpoints', `/v1/webhook-endpoints/${endpointId}/deliveries`],
-    ...[`/v1/integrations/${integrationId}`, `/v1/integrations/${integrationId}/sync`, '/v1/export-schedules'],
-    ...[`/v1/integrations/${integrationId}/sync/runs`, `/v1/conversations/${conversationId}/results`, '/v1/members'],
-    ...[`/v1/monitors/${monitorId}/results`, `/v1/conversations/${conversationId}/transcript`, '/v1/organization'],
-    ...['/metrics', '/readyz', '/openapi.json', '/auth/ways'],
+    '/v1/audit-events?limit=200',
+    '/v1/webhook-endpoints',
+    `/v1/webhook-endpoints/${endpointId}/deliveries`,
+    `/v1/integrations/${integrationId}`,
+    `/v1/integrations/${integrationId}/sync`,
+    '/v1/export-schedules',
+    `/v1/integrations/${integrationId}/sync/runs`,
+    `/v1/conversations/${conversationId}/results`,
+    '/v1/members',
+    `/v1/monitors/${monitorId}/results`,
+    `/v1/conversations/${conversationId}/transcript`,
+    '/v1/organization',
+    '/metrics',
+    '/readyz',
+    '/openapi.json',
+    '/auth/ways',
   ]
   for (const path of later) await expectStatus(200, ask('GET', path, path.startsWith('/v1') ? { key } : {}))
   await expectStatus(200, ask('GET', `/v1/organizations/${id}`, { key: planted['service-key'] }))

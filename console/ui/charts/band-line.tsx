@@ -107,7 +107,11 @@ export const BandLine = ({
   const marks = ({ width }: Plot): Mark[] => {
     const x = timeScale(points, width)
     return points.map((at) => ({
-      ...{ key: at.start, x: startOf(x, at), width: widthOf(x, at), head: longTime(at), link: at.link },
+      key: at.start,
+      x: startOf(x, at),
+      width: widthOf(x, at),
+      head: longTime(at),
+      link: at.link,
       lines: wordsOf(at, format),
     }))
   }

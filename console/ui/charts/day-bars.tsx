@@ -42,7 +42,11 @@ export const DayBars = ({
   const marks = ({ width }: Plot): Mark[] => {
     const x = timeScale(days, width)
     return days.map((day) => ({
-      ...{ key: day.start, x: startOf(x, day), width: widthOf(x, day), head: longTime(day), link: day.link },
+      key: day.start,
+      x: startOf(x, day),
+      width: widthOf(x, day),
+      head: longTime(day),
+      link: day.link,
       lines: of.map((look) => `${formatCount(day.counts[look] ?? 0)} ${nameOf(look).toLowerCase()}`),
     }))
   }

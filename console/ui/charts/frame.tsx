@@ -58,7 +58,8 @@ export const Frame = ({
   const [asTable, setAsTable] = useState(false)
   const [active, setActive] = useState<string>()
   const plot = {
-    ...{ width: Math.max(0, full - margin.left - margin.right), active },
+    width: Math.max(0, full - margin.left - margin.right),
+    active,
     height: height - margin.top - margin.bottom,
   }
   const marks = plot.width > 0 && !asTable ? marksOf(plot) : []

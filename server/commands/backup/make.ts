@@ -50,7 +50,11 @@ const fill = async (folder: string, config: Config, { withSecretKey, ...recipien
   const { dataDir, storage } = config
   const contents = openContents(folder, await openEncryption(folder, recipients))
   const database = await connectDatabase({
-    ...{ databaseUrl: undefined, dataDir, applicationName: 'earshot backup', log: openLog(), exclusive: 'preferred' },
+    databaseUrl: undefined,
+    dataDir,
+    applicationName: 'earshot backup',
+    log: openLog(),
+    exclusive: 'preferred',
   })
   try {
     const source = join(dataDir, 'postgres')

@@ -8,25 +8,23 @@ type Interval = { low: number; high: number } | null
 /** What is told of an outcome; the rest of it is not looked at. */
 const outcome = (name: string, kind: Outcome['kind'], estimate: number | null, interval: Interval, verdict: string) =>
   ({
-    ...{
-      name,
-      kind,
-      primary: name === 'Refund',
-      arms: { a: { mean: 0.25 }, b: { mean: estimate && 0.25 + estimate } },
-    },
+    name,
+    kind,
+    primary: name === 'Refund',
+    arms: { a: { mean: 0.25 }, b: { mean: estimate && 0.25 + estimate } },
     difference: { estimate, anytime: { interval } },
     verdict: { verdict, text: `About ${name}.` },
   }) as unknown as Outcome
 
 const experiment = (outcomes: Outcome[], concerns: string[] = []) =>
   ({
-    ...{
-      name: 'Shorter \u001b[2Jgreeting',
-      status: 'running',
-      startedAt: '2026-11-01T00:00:00.000Z',
-      finishedAt: null,
-    },
-    ...{ armAName: null, armBName: 'Short', outcomes },
+    name: 'Shorter \u001b[2Jgreeting',
+    status: 'running',
+    startedAt: '2026-11-01T00:00:00.000Z',
+    finishedAt: null,
+    armAName: null,
+    armBName: 'Short',
+    outcomes,
     health: { concerns, conversations: { a: 120, b: 118 }, sampleRatio: { units: { a: 100, b: 99 } } },
   }) as unknown as Schemas['Experiment']
 

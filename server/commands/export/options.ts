@@ -25,7 +25,13 @@ export const readOptions = (called: Called, now: Date) => {
   }
   const ending = formatNames.find((format) => output?.toLowerCase().endsWith(`.${format}`))
   return {
-    ...{ url, isUrlGiven: text('url') !== undefined, key, id, output, json, quiet: flag('quiet') },
+    url,
+    isUrlGiven: text('url') !== undefined,
+    key,
+    id,
+    output,
+    json,
+    quiet: flag('quiet'),
     named: { monitors: list('monitor'), affected: list('affected'), notAffected: list('not-affected') },
     places: { company: text('company'), agent: text('agent'), group: text('group') },
     asked: {

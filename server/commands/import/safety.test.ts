@@ -30,7 +30,9 @@ const run = (...args: string[]) => runInOne(['conversations', 'import', ...args]
 const lineOf = (number: number, fields: object = {}) =>
   `${JSON.stringify({
     agent: { externalId: 'leo', name: 'Leo', channel: 'voice' },
-    ...{ externalId: `call-${number}`, channel: 'call', startedAt: '2026-10-01T00:00:00Z' },
+    externalId: `call-${number}`,
+    channel: 'call',
+    startedAt: '2026-10-01T00:00:00Z',
     ...fields,
   })}\n`
 

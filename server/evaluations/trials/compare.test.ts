@@ -37,7 +37,10 @@ describe('a monitor', () => {
       { conversationId: unjudged, result: 'affected', stored: null, flips: false },
     ])
     expect(body.summary).toMatchObject({
-      ...{ affected: 3, notAffected: 1, unscored: 1, failed: 0 },
+      affected: 3,
+      notAffected: 1,
+      unscored: 1,
+      failed: 0,
       flips: { toAffected: 1, toNotAffected: 1, toUnscored: 1 },
     })
     await server.drain()

@@ -39,7 +39,11 @@ describe('a draft', () => {
       { ...unasked, conversationId: polite, status: 'scored', result: 'not_affected', reasoning: 'It shows.' },
     ])
     expect(body.summary).toEqual({
-      ...{ affected: 1, notAffected: 1, unscored: 1, failed: 0, notAsked: 0 },
+      affected: 1,
+      notAffected: 1,
+      unscored: 1,
+      failed: 0,
+      notAsked: 0,
       flips: { toAffected: 0, toNotAffected: 0, toUnscored: 0 },
       people: { judged: 0, agreeBefore: 0, agreeNow: 0 },
       tokens: { input: 2_000, output: 200 },
@@ -124,7 +128,9 @@ describe('a trial of a rule', () => {
     const newestFirst = ids.reverse()
     expect(body.data.map((one: { conversationId: string }) => one.conversationId)).toEqual(newestFirst.slice(0, 200))
     expect(body.summary).toMatchObject({
-      ...{ affected: 100, notAffected: 100, failed: 0 },
+      affected: 100,
+      notAffected: 100,
+      failed: 0,
       flips: { toAffected: 50, toNotAffected: 0, toUnscored: 0 },
     })
     expect(body.data[0]).toMatchObject({ result: 'affected', stored: { monitorVersion: 1, result: 'affected' } })

@@ -83,9 +83,18 @@ export const monitorTrials = (app: App, deps: EvaluationDeps): void => {
     ({ actor, body: { kind, definition, scope = {}, ...chosen } }, reply) => {
       const at = clock.now()
       const monitor = {
-        ...{ id: newId(), name: '', description: null, kind, enabled: false, number: 1, definition },
-        ...{ scope: parseFilter(scope, 'scope'), samplePercent: 100 },
-        ...{ versionCreatedAt: at, createdAt: at, updatedAt: at },
+        id: newId(),
+        name: '',
+        description: null,
+        kind,
+        enabled: false,
+        number: 1,
+        definition,
+        scope: parseFilter(scope, 'scope'),
+        samplePercent: 100,
+        versionCreatedAt: at,
+        createdAt: at,
+        updatedAt: at,
       }
       return tryMonitor(actor, { monitor, given: definition, chosen, targets: [], signal: untilOver(reply.raw) })
     },

@@ -36,8 +36,10 @@ const expectCounts = async (study: Study, rows: Row[], slugs: string[]) => {
       const count = (word: string) => of.filter((row) => row[`${slug}_observation`] === word).length
       const values = of.map((row) => row[`${slug}_value`]).filter((value) => value !== null)
       const found = {
-        ...{ observed: count('observed'), pending: count('pending') },
-        ...{ missing: count('missing'), failed: count('failed') },
+        observed: count('observed'),
+        pending: count('pending'),
+        missing: count('missing'),
+        failed: count('failed'),
         sum: values.reduce((sum: number, value) => sum + Number(value), 0),
       }
       expect(outcomes[at].arms[arm], `${slug} in arm ${arm}`).toMatchObject(found)
@@ -60,18 +62,31 @@ it('holds every counted conversation as the experiment counts it, in all formats
   const rows = rowsOf(parquet)
   expect(rows.map((row) => row.conversation_id)).toEqual(ids)
   expect(parquet.names.slice(12, 24)).toEqual([
-    ...['customer_id', 'metadata', 'arm', 'arm_name', 'unit'],
+    'customer_id',
+    'metadata',
+    'arm',
+    'arm_name',
+    'unit',
     ...['observation', 'value', 'result', 'score', 'version', 'evaluated_at', 'reasoning'].map(
       (name) => `refund_asked_${name}`,
     ),
   ])
   await expectCounts(study, rows, slugs)
   expect(rows[0]).toMatchObject({
-    ...{ arm: 'a', arm_name: 'Short', unit: '=customer 0' },
-    ...{ refund_asked_observation: 'observed', refund_asked_value: 1, refund_asked_result: 'affected' },
-    ...{ refund_asked_score: 0, refund_asked_version: 1, refund_asked_reasoning: '=Because of "0"' },
-    ...{ refund_asked_2_observation: 'observed', refund_asked_2_value: 0 },
-    ...{ chats_observation: null, chats_value: null, chats_result: null },
+    arm: 'a',
+    arm_name: 'Short',
+    unit: '=customer 0',
+    refund_asked_observation: 'observed',
+    refund_asked_value: 1,
+    refund_asked_result: 'affected',
+    refund_asked_score: 0,
+    refund_asked_version: 1,
+    refund_asked_reasoning: '=Because of "0"',
+    refund_asked_2_observation: 'observed',
+    refund_asked_2_value: 0,
+    chats_observation: null,
+    chats_value: null,
+    chats_result: null,
   })
   expect(rows[1]).toMatchObject({ arm: 'b', arm_name: null, refund_asked_value: 0, refund_asked_2_value: 0.25 })
   expect(rows[2]).toMatchObject({ refund_asked_observation: 'missing', refund_asked_result: 'unscored' })
@@ -152,7 +167,10 @@ it('says what the experiment is, in words', async () => {
   const file = await make(study, { format: 'parquet' })
   const { rows } = await duckdb(file, 'SELECT decode(key), decode(value) FROM parquet_kv_metadata(FILE) ORDER BY 1')
   expect(JSON.parse(String(rows[1]?.[1]))[0]).toEqual({
-    ...{ id: study.monitors[0].id, name: 'Refund asked?', slug: 'refund_asked', pinnedVersion: 1 },
+    id: study.monitors[0].id,
+    name: 'Refund asked?',
+    slug: 'refund_asked',
+    pinnedVersion: 1,
   })
 })
 

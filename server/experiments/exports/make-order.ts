@@ -86,9 +86,15 @@ export const makeObservationOrder = async (
   const names = await findNames(db, org, [versions, ...cohort.takes, ...cohort.leaves])
   const { format, reasoning } = config
   return {
-    ...{ org, key, format, reasoning, experimentId: experiment.id },
+    org,
+    key,
+    format,
+    reasoning,
+    experimentId: experiment.id,
     outcomes: outcomes.map(({ monitorId, monitorName, monitorVersion }) => ({
-      ...{ id: monitorId, name: monitorName, version: monitorVersion },
+      id: monitorId,
+      name: monitorName,
+      version: monitorVersion,
     })),
     about: describe({ stored, config, experiment, outcomes, cohort, names }),
   }

@@ -17,10 +17,18 @@ describe('asking for one', () => {
     const { status, headers, body } = await ask(study, {}, operationId.toUpperCase())
     expect(status).toBe(202)
     expect(body).toEqual({
-      ...{ id: expect.any(String), experimentId: study.id, operationId, status: 'pending' },
+      id: expect.any(String),
+      experimentId: study.id,
+      operationId,
+      status: 'pending',
       config: { format: 'csv', reasoning: false, timezone: 'UTC' },
       createdAt: clock.now().toISOString(),
-      ...{ completedAt: null, expiresAt: null, rowCount: null, bytes: null, errorCode: null, downloadPath: null },
+      completedAt: null,
+      expiresAt: null,
+      rowCount: null,
+      bytes: null,
+      errorCode: null,
+      downloadPath: null,
     })
     expect(headers.get('location')).toBe(`/v1/experiments/${study.id}/exports/${body.id}`)
     expect([headers.get('retry-after'), headers.get('idempotent-replayed')]).toEqual(['5', null])

@@ -60,7 +60,10 @@ export const countChanges = async (deps: CountDeps, org: OrgId, experimentId: st
     const outcomes = await listOutcomes(trx, org, experimentId)
     const runs = await listRunTimes(trx, org, experimentId)
     const reading: Reading = {
-      ...{ experiment, outcomes, runs, now },
+      experiment,
+      outcomes,
+      runs,
+      now,
       isRetrying: runs.some(({ trigger, finishedAt }) => trigger === 'retry' && finishedAt === null),
     }
     const turns = (await readTurns(trx, org, reading, changes)).filter(({ before, after }) => !isSameRow(before, after))

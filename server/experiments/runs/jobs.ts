@@ -139,7 +139,9 @@ export const retryLacking = defineJob({
       if (askable.length === 0) return attempt.finish((trx) => end(deps, trx, place, 'failed', notThere))
       const page = await listLacking(deps.db, org, experimentId, {
         positions: askable.map(({ outcome }) => outcome.position),
-        ...{ afterId: run.afterId, since: run.createdAt, limit: pageSize },
+        afterId: run.afterId,
+        since: run.createdAt,
+        limit: pageSize,
       })
       const last = page.at(-1)
       if (!last) return attempt.finish((trx) => end(deps, trx, place, 'completed', null))

@@ -91,8 +91,12 @@ export const experimentRuns = (app: App, { db, clock, jobs }: Deps): void => {
         const total = sum(counts.map(({ missing, failed }) => missing + failed))
         const now = clock.now()
         const made = await insertRun(trx, actor.org, {
-          ...{ id: newId(), experimentId, trigger: 'retry', total },
-          ...{ createdByUserId: actor.userId, createdAt: now },
+          id: newId(),
+          experimentId,
+          trigger: 'retry',
+          total,
+          createdByUserId: actor.userId,
+          createdAt: now,
           ...(total === 0
             ? { status: 'completed', startedAt: now, finishedAt: now }
             : { status: 'queued', startedAt: null, finishedAt: null }),

@@ -144,7 +144,9 @@ it('failed runs pause the schedule after five failures, and say so', async () =>
   expect(await runsOf(key, id)).toHaveLength(5)
   const paused = await read(key, id)
   expect(paused).toMatchObject({
-    ...{ status: 'paused', pauseReason: 'failing', consecutiveFailures: 5 },
+    status: 'paused',
+    pauseReason: 'failing',
+    consecutiveFailures: 5,
     lastRun: { status: 'failed', error: 'There is no such bucket.' },
   })
   expect(receiver.received.map(({ body }) => JSON.parse(body))).toMatchObject([

@@ -45,7 +45,8 @@ export const openReading = async (snapshot: Snapshot, plan: Plan): Promise<Readi
   /** Of one page several slices where its texts are too large. */
   const slicesOf = async function* (page: Page, size: Size): AsyncGenerator<Slice> {
     const collected = collectResults(page, measured, {
-      ...{ keepsAll, reasoning },
+      keepsAll,
+      reasoning,
       // A single call is never too large.
       maxBytes: page.rows === 1 ? Number.POSITIVE_INFINITY : size.bytes,
     })

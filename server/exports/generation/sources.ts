@@ -102,7 +102,10 @@ const sourceOfCalls = async (snapshot: Snapshot, plan: CallPlan): Promise<Source
   const monitors = await findMonitors(snapshot, plan)
   const layout: Layout = {
     ...cellsOfCalls,
-    ...{ monitors: withSlugs(monitors), versions: 'current', reasoning, about },
+    monitors: withSlugs(monitors),
+    versions: 'current',
+    reasoning,
+    about,
   }
   const width = tupleTypes(layout).length
   const found = statement && {
@@ -124,7 +127,10 @@ const sourceOfObserved = (snapshot: Snapshot, order: ObservationOrder): Source =
   const { org, experimentId, outcomes, reasoning, about } = order
   const layout: Layout = {
     ...cellsOfObservations,
-    ...{ monitors: withSlugs(outcomes), versions: 'pinned', reasoning, about },
+    monitors: withSlugs(outcomes),
+    versions: 'pinned',
+    reasoning,
+    about,
   }
   const found: Found = {
     openCursor: () => openCursorOfObserved(snapshot, org, experimentId),

@@ -26,8 +26,12 @@ it('comments are listed from the first to the last, counted, edited and deleted'
   expect(created.status).toBe(201)
   expect(created.headers.get('location')).toBe(`${path}/${created.body.id}`)
   expect(created.body).toEqual({
-    ...{ id: expect.any(String), findingId, authorUserId: member.userId, ...body },
-    ...{ createdAt: clock.now().toISOString(), editedAt: null },
+    id: expect.any(String),
+    findingId,
+    authorUserId: member.userId,
+    ...body,
+    createdAt: clock.now().toISOString(),
+    editedAt: null,
   })
   const others = [await makeComment(server, key, findingId), await makeComment(server, key, findingId)]
   const all = (await call('GET', path, { key })).body.data
@@ -109,8 +113,12 @@ it('a finding has at most a thousand comments', async () => {
     .insertInto('finding_comments')
     .values(
       Array.from({ length: 998 }, () => ({
-        ...{ organization_id: org, id: newId(), finding_id: findingId, author_user_id: member.userId },
-        ...{ body: JSON.stringify(richText('Again.')), created_at: clock.now() },
+        organization_id: org,
+        id: newId(),
+        finding_id: findingId,
+        author_user_id: member.userId,
+        body: JSON.stringify(richText('Again.')),
+        created_at: clock.now(),
       })),
     )
     .execute()

@@ -86,7 +86,11 @@ export const findingComments = (app: App, { db, clock }: Deps): void => {
         }
         const now = clock.now()
         const created = await insertComment(trx, actor.org, {
-          ...{ id: newId(), findingId, authorUserId: actor.userId, body, now },
+          id: newId(),
+          findingId,
+          authorUserId: actor.userId,
+          body,
+          now,
         })
         await recordAudit(trx, actor, 'findingComment.create', ...targetsOf(findingId, created.id))
         return created

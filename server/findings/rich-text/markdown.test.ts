@@ -24,8 +24,13 @@ it('reads Markdown as the nodes and marks of a TipTap document', () => {
       paragraph(
         text('The agent '),
         text('promises', { type: 'bold' }),
-        ...[text(' a '), text('refund', { type: 'italic' }), text(' of '), text('10 €', { type: 'code' })],
-        ...[text(','), text(' '), text('see ')],
+        text(' a '),
+        text('refund', { type: 'italic' }),
+        text(' of '),
+        text('10 €', { type: 'code' }),
+        text(','),
+        text(' '),
+        text('see '),
         text('the policy', { type: 'link', attrs: { href: 'https://example.com/policy' } }),
         text('.'),
       ),
@@ -69,7 +74,9 @@ it('keeps the words of links and pictures that must not be opened, and markup as
   const { content } = richTextOf('[x](/admin) ![y](https://example.com/y.png) <b>z</b>')
   expect(content).toEqual([
     paragraph(
-      ...[text('x'), text(' '), text('y', { type: 'link', attrs: { href: 'https://example.com/y.png' } })],
+      text('x'),
+      text(' '),
+      text('y', { type: 'link', attrs: { href: 'https://example.com/y.png' } }),
       text(' <b>z</b>'),
     ),
   ])

@@ -26,7 +26,11 @@ export const receiveAudio = async (
         ? { status: 'unreadable', reason: audio.unreadable, conversationId: null }
         : await attachOrWait(deps, trx, org, { ...audio, integrationId, deliveryId })
     await insertDelivery(trx, org, {
-      ...{ ...settled, id: deliveryId, integrationId, contentType, payload: null },
+      ...settled,
+      id: deliveryId,
+      integrationId,
+      contentType,
+      payload: null,
       event: settled.status === 'erased' ? null : audioEvent,
       bytes: Math.min(bytes, mostCounted),
       receivedAt: deps.clock.now(),

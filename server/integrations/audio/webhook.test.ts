@@ -96,7 +96,11 @@ it.each([1_021, 4_096, 65_536])(
     expect(answer).toMatchObject({ status: 200, body: { status: 'applied', conversationId } })
     expect(await recordingOf(key, conversationId)).toEqual(audio)
     expect(await findDelivery(key, integration, answer.body.deliveryId)).toMatchObject({
-      ...{ status: 'applied', event: 'post_call_audio', bytes: body.length, replayable: false, payload: null },
+      status: 'applied',
+      event: 'post_call_audio',
+      bytes: body.length,
+      replayable: false,
+      payload: null,
     })
 
     // Sent again, it changes nothing.

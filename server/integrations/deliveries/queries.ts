@@ -98,7 +98,9 @@ export const updateDelivery = async (db: Db, org: OrgId, id: string, change: Del
   await db
     .updateTable('integration_deliveries')
     .set({
-      ...{ status, reason, conversation_id: conversationId },
+      status,
+      reason,
+      conversation_id: conversationId,
       ...(payload !== undefined && { payload }),
       ...(contentType !== undefined && { content_type: contentType }),
     })

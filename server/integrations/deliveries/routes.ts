@@ -64,7 +64,8 @@ export const deliveries = (app: App, deps: Deps): void => {
     }
     if (found.suspendedAt) throw new ApiError('forbidden', 'The organization is suspended.')
     const head = {
-      ...{ headers: request.headers, now: clock.now() },
+      headers: request.headers,
+      now: clock.now(),
       url: `${baseUrl()}${request.originalUrl}`,
       secrets: openValidSecrets(secrets, found, clock.now()),
     }

@@ -20,7 +20,9 @@ const saidOf = (entry: JsonObject): JsonObject => ({
 })
 
 const usedOf = ({ name, parameters, output, start_offset_ms }: JsonObject): JsonObject => ({
-  ...{ name, parameters, startOffsetMs: start_offset_ms },
+  name,
+  parameters,
+  startOffsetMs: start_offset_ms,
   // When it ended is not told: its place is right after the call.
   ...(output !== undefined && output !== null && { result: output, endOffsetMs: start_offset_ms }),
 })

@@ -18,7 +18,9 @@ const attributesOf = (attributes: Record<string, string>) =>
 const said = JSON.stringify([{ role: 'assistant', parts: [{ type: 'text', content: 'Hi' }] }])
 
 const span = (number: number, conversation: string, more: object = {}) => ({
-  ...{ traceId: trace, spanId: hex(number, 16), name: 'chat' },
+  traceId: trace,
+  spanId: hex(number, 16),
+  name: 'chat',
   startTimeUnixNano: `${startMs + number}000000`,
   endTimeUnixNano: `${startMs + number + 500}000000`,
   attributes: attributesOf({ 'gen_ai.conversation.id': conversation, 'gen_ai.output.messages': said }),

@@ -23,8 +23,13 @@ test('every kind of value is read', () => {
   ]
   const attributes = values.map((value, index) => ({ key: `a${index}`, value }))
   const span = {
-    ...{ traceId: '5b8aa5a2d2c872e8321cf37308d69df2', spanId: '00000000000000a1', parentSpanId: '', name: 'x' },
-    ...{ startTimeUnixNano: '18446744073709551615', endTimeUnixNano: '1', attributes },
+    traceId: '5b8aa5a2d2c872e8321cf37308d69df2',
+    spanId: '00000000000000a1',
+    parentSpanId: '',
+    name: 'x',
+    startTimeUnixNano: '18446744073709551615',
+    endTimeUnixNano: '1',
+    attributes,
   }
   const decoded = decodeTraces(wireOf({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }))
   expect(decoded).toEqual({ resourceSpans: [{ resource: {}, scopeSpans: [{ scope: {}, spans: [span] }] }] })

@@ -23,7 +23,10 @@ const startMs = Date.UTC(2026, 1, 28, 12)
 
 /** A span of `ms` after the start. */
 const span = (traceId: string, ms: number, attributes: Attributes, more: object = {}): Span => ({
-  ...{ traceId, spanId: id(8), name: 'chat', kind: 1 },
+  traceId,
+  spanId: id(8),
+  name: 'chat',
+  kind: 1,
   startTimeUnixNano: `${startMs + ms}000000`,
   endTimeUnixNano: `${startMs + ms + 500}000000`,
   attributes: attributesOf(attributes),

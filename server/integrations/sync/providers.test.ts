@@ -25,7 +25,10 @@ describe.each(['elevenlabs', 'retell', 'vapi'] as const)('what %s may answer', (
 
   it('is no page when it is longer than anyone asked for', () => {
     const list = Array.from({ length: 200_000 }, (_, index) => ({
-      ...{ id: `${index}`, call_id: `${index}`, conversation_id: `${index}`, createdAt: '2026-11-20T12:00:00Z' },
+      id: `${index}`,
+      call_id: `${index}`,
+      conversation_id: `${index}`,
+      createdAt: '2026-11-20T12:00:00Z',
     }))
     expect(
       sourceOf(provider).readPage(provider === 'vapi' ? list : { [listName[provider]]: list }, null),

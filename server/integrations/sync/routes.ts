@@ -61,7 +61,12 @@ export const integrationSyncs = (app: App, deps: Deps): void => {
       return isSame || before.listedUntil < begin ? before.listedUntil : begin
     }
     return {
-      ...{ enabled, apiBaseUrl, intervalMinutes, lookbackDays, listedUntil: listedUntil(), nextRunAt: now },
+      enabled,
+      apiBaseUrl,
+      intervalMinutes,
+      lookbackDays,
+      listedUntil: listedUntil(),
+      nextRunAt: now,
       apiKey: sealKey(secrets, org, id, key),
     }
   }

@@ -35,8 +35,12 @@ const prepare = async () => {
   const [{ key }, audio] = [await makeOrganization(server), await serveAudio()]
   const integration = await makeProvider(server, key, 'twilio', { settings: { accountSid, apiBaseUrl: audio.url } })
   const fields = {
-    ...{ AccountSid: accountSid, CallSid: callSid, RecordingSid: 'RE00000000000000000000000000000001' },
-    ...{ RecordingUrl: `${audio.url}/Recordings/RE1`, RecordingStatus: 'completed', RecordingDuration: '61' },
+    AccountSid: accountSid,
+    CallSid: callSid,
+    RecordingSid: 'RE00000000000000000000000000000001',
+    RecordingUrl: `${audio.url}/Recordings/RE1`,
+    RecordingStatus: 'completed',
+    RecordingDuration: '61',
   }
   const find = async (deliveryId: string) =>
     (await call('GET', `/v1/integrations/${integration.id}/deliveries/${deliveryId}`, { key })).body

@@ -69,7 +69,10 @@ describe('Retry-After', () => {
 
 it('what is in the background is sent after all others, and gives up its place in line when it is ended', async () => {
   const gate = openGate({
-    ...{ concurrency: 1, attempts: 1, random: () => 1, wait: async () => {} },
+    concurrency: 1,
+    attempts: 1,
+    random: () => 1,
+    wait: async () => {},
     clock: { now: () => new Date(0) },
   })
   const sent: string[] = []

@@ -31,9 +31,15 @@ describe('a rule that does not end', () => {
     )
     const found = { is: 'affected', evidence: [{ turn: 2, quote: 'turn 2' }] }
     expect(answers).toMatchObject([
-      ...[{ is: 'notAffected' }, { is: 'notAffected' }, found],
-      ...[{ is: 'affected' }, { is: 'failed', reason: 'this takes longer than 0.3 s' }, { is: 'affected' }],
-      ...[{ is: 'affected' }, { is: 'notAffected' }, found],
+      { is: 'notAffected' },
+      { is: 'notAffected' },
+      found,
+      { is: 'affected' },
+      { is: 'failed', reason: 'this takes longer than 0.3 s' },
+      { is: 'affected' },
+      { is: 'affected' },
+      { is: 'notAffected' },
+      found,
     ])
   })
 
@@ -50,7 +56,10 @@ describe('a rule that does not end', () => {
     expect([stopped.length, left.length]).toEqual([3, 6])
     expect(answers.filter((_, at) => at % 2 === 0).map(({ is }) => is)).toEqual([
       ...Array(96).fill('notAffected'),
-      ...['failed', 'failed', 'notAsked', ...Array(6).fill('failed')],
+      'failed',
+      'failed',
+      'notAsked',
+      ...Array(6).fill('failed'),
       // It had its turn after the others had shown what is to be expected.
       'failed',
     ])
@@ -221,8 +230,12 @@ describe('a batch', () => {
       worker?.emit('error', Object.assign(new Error('out of memory'), { code: 'ERR_WORKER_OUT_OF_MEMORY' }))
     }
     expect(answersOf(await answers)).toEqual([
-      ...[{ is: 'notAffected' }, { is: 'notAffected' }, { is: 'affected' }],
-      ...[{ is: 'affected' }, { is: 'failed', reason: 'this takes more memory than a rule may' }, { is: 'affected' }],
+      { is: 'notAffected' },
+      { is: 'notAffected' },
+      { is: 'affected' },
+      { is: 'affected' },
+      { is: 'failed', reason: 'this takes more memory than a rule may' },
+      { is: 'affected' },
     ])
     expect(workers).toHaveLength(3)
     await dying.close()

@@ -91,7 +91,10 @@ export const openBlobs = async ({
     permanentUrl: (key) => fileUrl({ key: checkKey(key).join('/'), expiresAt: null, disposition: 'inline' }),
     passingUrl: (key, expiresAt) =>
       fileUrl({
-        ...{ key: checkKey(key).join('/'), expiresAt: expiresAt.toISOString(), disposition: 'inline', erasable: true },
+        key: checkKey(key).join('/'),
+        expiresAt: expiresAt.toISOString(),
+        disposition: 'inline',
+        erasable: true,
       }),
     readLink: (token) => {
       const reading = readToken<FileLink>(linkKey, token, clock.now())

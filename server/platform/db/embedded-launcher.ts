@@ -176,7 +176,10 @@ export const chooseLauncher = async (options: {
       if (ok) {
         const asOf = (of: string) => (of === 'initdb' ? initializer : owner)
         return {
-          ...{ way: name, owner, initializer, asksWhoCalls: way.initializer !== undefined },
+          way: name,
+          owner,
+          initializer,
+          asksWhoCalls: way.initializer !== undefined,
           command: (of, args) => wrap(program(of), args, asOf(of)),
         }
       }

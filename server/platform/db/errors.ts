@@ -1,9 +1,14 @@
 /** The SQLSTATE classes and Node codes of a database that is away, restarting, full of connections or too busy. */
 const passingStates = /^(08|53|57P|25P0[34]$|57014$|40001$|40P01$)/
 const passingCodes = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT'],
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
   // Its name, while it is made anew.
-  ...['EAI_AGAIN', 'ENOTFOUND'],
+  'EAI_AGAIN',
+  'ENOTFOUND',
 ])
 const socketCalls = new Set(['connect', 'read', 'write', 'getaddrinfo'])
 const passingMessages =

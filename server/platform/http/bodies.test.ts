@@ -21,8 +21,13 @@ const { key } = await makeOrganization(server)
 const headOf = (length: number, address: string, path = '/v1/companies') =>
   [
     `POST ${path} HTTP/1.1`,
-    ...['host: x', `authorization: Bearer ${key}`, 'content-type: application/json'],
-    ...[`content-length: ${length}`, `x-forwarded-for: ${address}`, '', ''],
+    'host: x',
+    `authorization: Bearer ${key}`,
+    'content-type: application/json',
+    `content-length: ${length}`,
+    `x-forwarded-for: ${address}`,
+    '',
+    '',
   ].join('\r\n')
 
 const open = () => openConnection(server.deps.listening.port)

@@ -135,8 +135,14 @@ export const watchBodies = (
       )
     }
     const entry: Entry = {
-      ...{ request, reply, address, heldBytes: 0, startedAt: performance.now(), onTooSlow: undefined },
-      ...{ isClosed: false, handler: undefined },
+      request,
+      reply,
+      address,
+      heldBytes: 0,
+      startedAt: performance.now(),
+      onTooSlow: undefined,
+      isClosed: false,
+      handler: undefined,
       // What the service sends to itself comes over no socket.
       readBefore: request.raw.socket.bytesRead ?? 0,
       hold: (bytes) => hold(entry, bytes),

@@ -99,7 +99,11 @@ export const openHttp = async (options: HttpOptions, addRoutes: (app: App) => vo
   const overload = options.overload ?? watchOverload(database)
   app.addHook('onClose', async () => overload.close())
   addGate(app, {
-    ...{ config, identity, overload, sessionCookie: options.sessionCookie, baseUrl: options.baseUrl },
+    config,
+    identity,
+    overload,
+    sessionCookie: options.sessionCookie,
+    baseUrl: options.baseUrl,
     rateLimits: openRateLimits({ perSecond: limits.ratePerSecond, burst: limits.rateBurst }),
   })
   if (options.areas) await addOpenApi(app, options.areas)

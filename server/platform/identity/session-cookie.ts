@@ -52,7 +52,11 @@ export const openSessionCookie = ({ key, secure }: { key: Buffer; secure: boolea
     `${prefix}.${name}=${encodeURIComponent(value)}; Max-Age=${lifetimeSeconds}; Path=/; HttpOnly; ` +
     `${secure ? 'Secure; ' : ''}SameSite=Lax`
   return {
-    ...{ prefix, secret, secure, readOther, writeOther },
+    prefix,
+    secret,
+    secure,
+    readOther,
+    writeOther,
     write: (token) => writeOther(sessionName, `${token}.${sign(token)}`, sessionSeconds),
     read: (header) => {
       const value = readOther(header, sessionName)

@@ -21,7 +21,11 @@ let begun: string[] = []
 let due: Map<OrgId, string[]>
 
 const makeDeps = (effect: (item: string) => Promise<void> | void = () => {}) => ({
-  ...{ db: queue.db as Db, jobs: queue.jobs, log: quietLog() as Log, clock, sweeps: trust(clock) },
+  db: queue.db as Db,
+  jobs: queue.jobs,
+  log: quietLog() as Log,
+  clock,
+  sweeps: trust(clock),
   effect,
 })
 

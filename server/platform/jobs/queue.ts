@@ -127,7 +127,9 @@ export const openJobs = ({ database, log }: { database: Database; log: Log }): J
       onLost: work.lose,
     })
     const schedules = openSchedules({
-      ...{ db, log, jobs },
+      db,
+      log,
+      jobs,
       enqueue: (trx, job) => enqueue(trx, job as Job<never, object>, {}, { singletonKey: 'schedule' }),
     })
     stopWorker = async (timeoutMs) => {

@@ -39,7 +39,9 @@ const nextAt = async () => {
 /** Looks at the schedules once. */
 const look = async () => {
   const schedules = openSchedules({
-    ...{ db: queue.db, log: quietLog(), jobs: [job] },
+    db: queue.db,
+    log: quietLog(),
+    jobs: [job],
     enqueue: (trx) => queue.jobs.enqueue(trx, job, {}, { singletonKey: 'schedule' }),
   })
   await schedules.close()

@@ -75,7 +75,11 @@ export const openTaker = ({ connection }: Pick<Database, 'connection'>): Taker =
     lastTurns.set(name, served.org)
     const taken = await takeJobs(db, name, shares, workerKey)
     const jobs = taken.map(({ org, id, attempt, uncounted, payload }) => ({
-      ...{ org, name, id, attempt, payload },
+      org,
+      name,
+      id,
+      attempt,
+      payload,
       number: attempt - uncounted,
     }))
     // Of an organization, no more are counted than there was room for.

@@ -14,7 +14,10 @@ const openTransport = ({ host, port, tls, auth }: Smtp) =>
     secure: tls === 'implicit',
     requireTLS: tls === 'starttls',
     ignoreTLS: tls === 'off',
-    ...{ connectionTimeout: stepMs, greetingTimeout: stepMs, socketTimeout: stepMs, dnsTimeout: stepMs },
+    connectionTimeout: stepMs,
+    greetingTimeout: stepMs,
+    socketTimeout: stepMs,
+    dnsTimeout: stepMs,
     disableFileAccess: true,
     disableUrlAccess: true,
   })

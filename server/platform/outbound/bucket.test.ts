@@ -90,7 +90,8 @@ test('a private address is refused when it is connected to', async () => {
   const endpoint = 'https://storage.example.com'
   const bucket = await openBucket(outbound, { ...options, region: 'auto', endpoint, quick: true })
   await expect(bucket.put('a.csv', file(), new AbortController().signal)).rejects.toMatchObject({
-    ...{ name: 'BucketError', isFinal: true },
+    name: 'BucketError',
+    isFinal: true,
     message: expect.stringContaining('storage.example.com is not at a public address'),
   })
 })
@@ -131,7 +132,8 @@ test.each<[string, string, Answer, { isFinal: boolean; message: string }]>([
   })
   const large = Buffer.alloc(9 * 1024 * 1024)
   await expect(bucket.put('a.csv', file(large), new AbortController().signal)).rejects.toMatchObject({
-    ...{ name: 'BucketError', isFinal: expected.isFinal },
+    name: 'BucketError',
+    isFinal: expected.isFinal,
     message: expect.stringContaining(expected.message),
   })
 })

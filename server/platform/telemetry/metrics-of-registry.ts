@@ -36,10 +36,13 @@ const histogramPoints = (values: Value[], endTime: HrTime): DataPoint<Histogram>
     }
   }
   return [...series.values()].map(({ attributes, bounds, upTo, sum, count }) => ({
-    ...{ attributes, startTime, endTime },
+    attributes,
+    startTime,
+    endTime,
     value: {
       buckets: { boundaries: bounds, counts: [...upTo, count].map((value, at) => value - (upTo[at - 1] ?? 0)) },
-      ...{ sum, count },
+      sum,
+      count,
     },
   }))
 }
@@ -57,7 +60,9 @@ const toMetric = ({ name, help, type, values }: Metric, endTime: HrTime): Metric
     case 'counter':
       return {
         ...shared,
-        ...{ dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints: numberPoints(values, endTime) },
+        dataPointType: DataPointType.SUM,
+        isMonotonic: true,
+        dataPoints: numberPoints(values, endTime),
       }
     case 'gauge':
       return { ...shared, dataPointType: DataPointType.GAUGE, dataPoints: numberPoints(values, endTime) }

@@ -174,8 +174,10 @@ it('writes a refused sign-in into the trail of every organization of the person'
     await expect
       .poll(async () => (await call('GET', '/v1/audit-events', { key })).body.data[0])
       .toMatchObject({
-        ...{ action: 'session.refused', actor: { kind: 'user', userId: person.userId } },
-        ...{ targets: [{ type: 'user', id: person.userId }], requestId: refused.headers.get('x-request-id') },
+        action: 'session.refused',
+        actor: { kind: 'user', userId: person.userId },
+        targets: [{ type: 'user', id: person.userId }],
+        requestId: refused.headers.get('x-request-id'),
       })
   }
   const { rows } = await sql<{ text: string }>`SELECT to_jsonb(t)::text AS text FROM sign_in_attempts t`.execute(

@@ -49,7 +49,10 @@ export const ownInvitations = (app: App, deps: Deps): void => {
       const invited = await listInvitedAllOrgs(db, session.userId)
       return {
         data: invited.map(({ id, name, role, invitedAt }) => ({
-          ...{ organizationId: id, organization: name, role, invitedAt },
+          organizationId: id,
+          organization: name,
+          role,
+          invitedAt,
         })),
       }
     },

@@ -53,7 +53,11 @@ const open = async (
   const org = (await listJoinedAllOrgs(trx, userId))[0]?.id ?? null
   const id = newId()
   await insertSession(trx, {
-    ...{ id, userId, org, tokenHash: hashKey(token), address: request.ip },
+    id,
+    userId,
+    org,
+    tokenHash: hashKey(token),
+    address: request.ip,
     userAgent: request.headers['user-agent'] ?? null,
     expiresAt: new Date(deps.clock.now().getTime() + sessionSeconds * 1_000),
   })

@@ -121,7 +121,10 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
   const exchange = async (configuration: Configuration, url: URL, { state, nonce, verifier }: Visit) => {
     const { authorizationCodeGrant } = await loadLibrary()
     const tokens = await authorizationCodeGrant(configuration, url, {
-      ...{ expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true },
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: verifier,
+      idTokenExpected: true,
     })
     const token = tokens.claims()
     if (!token) throw new Error('the issuer sent no ID token')
@@ -145,8 +148,12 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
       const verifier = library.randomPKCECodeVerifier()
       const visit = { state: library.randomState(), nonce: library.randomNonce(), verifier, to }
       const url = library.buildAuthorizationUrl(configuration, {
-        ...{ redirect_uri: redirectUri, scope: 'openid email profile', state: visit.state, nonce: visit.nonce },
-        ...{ code_challenge: await library.calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256' },
+        redirect_uri: redirectUri,
+        scope: 'openid email profile',
+        state: visit.state,
+        nonce: visit.nonce,
+        code_challenge: await library.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
       })
       return { url: url.href, visit }
     },

@@ -64,7 +64,12 @@ export const insertSession = (trx: Db, { id, userId, tokenHash, org, address, us
   trx
     .insertInto('sessions')
     .values({
-      ...{ id, user_id: userId, token_hash: tokenHash, active_organization_id: org },
-      ...{ ip_address: address, user_agent: userAgent, expires_at: expiresAt },
+      id,
+      user_id: userId,
+      token_hash: tokenHash,
+      active_organization_id: org,
+      ip_address: address,
+      user_agent: userAgent,
+      expires_at: expiresAt,
     })
     .execute()

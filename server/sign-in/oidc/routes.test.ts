@@ -13,7 +13,9 @@ import { openMetrics } from '../../platform/http/metrics.ts'
 
 const { issuer, client, state } = await openIssuer(afterAll)
 const server = await testServer({
-  ...{ EARSHOT_OIDC_ISSUER: issuer, EARSHOT_OIDC_CLIENT_ID: client.id, EARSHOT_OIDC_CLIENT_SECRET: client.secret },
+  EARSHOT_OIDC_ISSUER: issuer,
+  EARSHOT_OIDC_CLIENT_ID: client.id,
+  EARSHOT_OIDC_CLIENT_SECRET: client.secret,
   EARSHOT_TRUST_PROXY: '1',
 })
 const { call } = server
@@ -341,7 +343,9 @@ it('lets people in by password while the issuer is silent, and says within secon
   const silent = await openIssuer(onTestFinished)
   silent.state.silent = true
   const other = await testServer({
-    ...{ EARSHOT_OIDC_ISSUER: silent.issuer, EARSHOT_OIDC_CLIENT_ID: 'a', EARSHOT_OIDC_CLIENT_SECRET: 'b' },
+    EARSHOT_OIDC_ISSUER: silent.issuer,
+    EARSHOT_OIDC_CLIENT_ID: 'a',
+    EARSHOT_OIDC_CLIENT_SECRET: 'b',
     EARSHOT_TRUST_PROXY: '1',
   })
   const begun = performance.now()
@@ -391,7 +395,9 @@ it('is not there where no issuer is set', async () => {
 
 it('leads back with the reason while the issuer cannot be reached', async () => {
   const other = await testServer({
-    ...{ EARSHOT_OIDC_ISSUER: 'http://127.0.0.1:1', EARSHOT_OIDC_CLIENT_ID: 'a', EARSHOT_OIDC_CLIENT_SECRET: 'b' },
+    EARSHOT_OIDC_ISSUER: 'http://127.0.0.1:1',
+    EARSHOT_OIDC_CLIENT_ID: 'a',
+    EARSHOT_OIDC_CLIENT_SECRET: 'b',
   })
   const answer = await other.call('GET', '/auth/oidc')
   expect(answer.headers.get('location')).toBe('/sign-in?refused=unreachable')

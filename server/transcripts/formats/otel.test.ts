@@ -162,7 +162,8 @@ describe('OpenTelemetry GenAI', () => {
 describe('spans of other conventions', () => {
   const startMs = Date.UTC(2026, 1, 28, 12)
   const span = (spanId: string, from: number, to: number, attributes: Record<string, unknown>, more: object = {}) => ({
-    ...{ spanId, ...more },
+    spanId,
+    ...more,
     startTimeUnixNano: `${startMs + from}000000`,
     endTimeUnixNano: `${startMs + to}000000`,
     attributes: Object.entries(attributes).map(([key, value]) => ({ key, value: { stringValue: value } })),
@@ -173,11 +174,15 @@ describe('spans of other conventions', () => {
     { role: 'customer', text: 'Is 14A free?', startMs: 100 },
     { role: 'agent', text: 'I look.', startMs: 900 },
     {
-      ...{ role: 'agent', kind: 'tool_call', startMs: 1_000 },
+      role: 'agent',
+      kind: 'tool_call',
+      startMs: 1_000,
       tool: tool({ callId: 'c1', name: 'seat_map', arguments: { seat: '14A' } }),
     },
     {
-      ...{ role: 'tool', kind: 'tool_result', startMs: 1_500 },
+      role: 'tool',
+      kind: 'tool_result',
+      startMs: 1_500,
       tool: tool({ callId: 'c1', name: 'seat_map', result: { free: true } }),
     },
     { role: 'agent', text: 'It is free.', startMs: 2_400 },
@@ -197,7 +202,8 @@ describe('spans of other conventions', () => {
     }
     const system = message('input', 0, { role: 'system', content: 'Sell seats.' })
     const asks = message('input', 1, {
-      ...{ role: 'user', 'contents.0.message_content.type': 'text' },
+      role: 'user',
+      'contents.0.message_content.type': 'text',
       'contents.0.message_content.text': 'Is 14A free?',
     })
     const looks = { role: 'assistant', content: 'I look.', ...called }
@@ -208,12 +214,15 @@ describe('spans of other conventions', () => {
       span('a', 0, 2_500, { 'openinference.span.kind': 'AGENT', 'input.value': 'Is 14A free?' }),
       span('b', 100, 900, { ...llm, ...system, ...asks, ...message('output', 0, looks) }),
       span('c', 1_000, 1_500, {
-        ...{ 'openinference.span.kind': 'TOOL', 'tool.name': 'seat_map' },
-        ...{ 'input.value': '{"seat":"14A"}', 'output.value': '{"free":true}' },
+        'openinference.span.kind': 'TOOL',
+        'tool.name': 'seat_map',
+        'input.value': '{"seat":"14A"}',
+        'output.value': '{"free":true}',
       }),
       span('d', 1_600, 2_400, { ...history, ...message('output', 0, { role: 'assistant', content: 'It is free.' }) }),
       span('e', 9_000, 9_500, {
-        ...{ ...history, ...message('input', 4, { role: 'assistant', content: 'It is free.' }) },
+        ...history,
+        ...message('input', 4, { role: 'assistant', content: 'It is free.' }),
         ...message('input', 5, { role: 'user', content: 'Take it.' }),
         ...message('output', 0, { role: 'assistant', content: 'Done.' }),
       }),
@@ -241,16 +250,20 @@ describe('spans of other conventions', () => {
       span(
         ...(['b', 100, 900] as const),
         {
-          ...{ 'ai.prompt.messages': JSON.stringify([system, asks]), 'ai.response.text': 'I look.' },
-          ...{ 'ai.response.toolCalls': JSON.stringify([call]), 'gen_ai.request.model': 'gpt-4.1' },
+          'ai.prompt.messages': JSON.stringify([system, asks]),
+          'ai.response.text': 'I look.',
+          'ai.response.toolCalls': JSON.stringify([call]),
+          'gen_ai.request.model': 'gpt-4.1',
         },
         inner,
       ),
       span(
         ...(['c', 1_000, 1_500] as const),
         {
-          ...{ 'ai.toolCall.name': 'seat_map', 'ai.toolCall.id': 'c1' },
-          ...{ 'ai.toolCall.args': '{"seat":"14A"}', 'ai.toolCall.result': '{"free":true}' },
+          'ai.toolCall.name': 'seat_map',
+          'ai.toolCall.id': 'c1',
+          'ai.toolCall.args': '{"seat":"14A"}',
+          'ai.toolCall.result': '{"free":true}',
         },
         inner,
       ),

@@ -71,7 +71,8 @@ const ComparisonQuery = Closed({
 type Counted = { affected: number; notAffected: number }
 
 const periodOf = ({ affected, notAffected }: Counted) => ({
-  ...{ affected, notAffected },
+  affected,
+  notAffected,
   rate: share(affected, affected + notAffected),
 })
 
@@ -121,8 +122,12 @@ export const monitorComparison = (app: App, { db, replica, clock }: Deps): void 
         const previous = { affected: counts.affectedBefore, notAffected: counts.notAffectedBefore }
         const difference = differenceOf(previous, current)
         return {
-          ...{ monitorId: counts.id, monitorName: counts.name, change: changeOf(difference) },
-          ...{ current: periodOf(current), previous: periodOf(previous), difference },
+          monitorId: counts.id,
+          monitorName: counts.name,
+          change: changeOf(difference),
+          current: periodOf(current),
+          previous: periodOf(previous),
+          difference,
           definitionChanged: counts.lowestVersion !== counts.highestVersion,
         }
       })

@@ -70,8 +70,12 @@ describe('an accepted delivery', () => {
       body: request.body,
       attempts: [
         {
-          ...{ number: 1, attemptedAt: now.toISOString(), durationMs: expect.any(Number) },
-          ...{ statusCode: 204, error: null, answer: '' },
+          number: 1,
+          attemptedAt: now.toISOString(),
+          durationMs: expect.any(Number),
+          statusCode: 204,
+          error: null,
+          answer: '',
         },
       ],
     })

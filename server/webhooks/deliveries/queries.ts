@@ -139,7 +139,9 @@ export const restartDelivery = (trx: Db, org: OrgId, id: string, now: Date) =>
   trx
     .updateTable('webhook_deliveries')
     .set({
-      ...{ status: 'pending', reason: null, next_attempt_at: now },
+      status: 'pending',
+      reason: null,
+      next_attempt_at: now,
       earlier_attempts: sql<number>`attempts`,
     })
     .where('organization_id', '=', org)

@@ -17,7 +17,10 @@ export const openErasures = ({ client, key, agentId, startedAt, query, org, worl
   const send = async (number: number) => {
     const externalId = `erased-${number}`
     const body = {
-      ...{ externalId, agentId, channel: 'call', startedAt: begunAt },
+      externalId,
+      agentId,
+      channel: 'call',
+      startedAt: begunAt,
       transcript: [{ role: 'customer', text: 'Forget me.' }],
     }
     const made = await client.send('POST', '/v1/conversations', [200, 201], { key, body })

@@ -15,7 +15,10 @@ export const openExports = (stage: Stage, measures: Measures): Traffic => {
   const asked: Asked[] = []
   const window = [-hour, hour].map((distance) => new Date(startedAt.getTime() + distance).toISOString())
   const config = {
-    ...{ monitors: [{ id: monitors.external }], since: window[0], until: window[1], timezone: 'UTC' },
+    monitors: [{ id: monitors.external }],
+    since: window[0],
+    until: window[1],
+    timezone: 'UTC',
     notificationEndpointId: endpointId,
   }
 

@@ -20,7 +20,10 @@ export const openReviews = async ({
   const settings = { name: 'All', type: 'static', reviewsPerConversation: wanted }
   const { body: bucket } = await post('/v1/buckets', [201], settings)
   const bodies = Array.from({ length: conversations }, (_, number) => ({
-    ...{ externalId: `reviewed-${number}`, agentId, channel: 'call', startedAt: startedAt.toISOString() },
+    externalId: `reviewed-${number}`,
+    agentId,
+    channel: 'call',
+    startedAt: startedAt.toISOString(),
     transcript: [{ role: 'customer', text: 'Hello.' }],
   }))
   const { body: batch } = await post('/v1/conversations/batch', [200], { conversations: bodies })

@@ -34,7 +34,10 @@ export const serverWithModel = async (env: Record<string, string> = {}) => {
   const makeJudge = (key: string, fields: object = {}) =>
     makeMonitor(server, key, { kind: 'judge', definition: rude, ...fields })
   return {
-    ...{ server, resultsOf, makeRule, makeJudge },
+    server,
+    resultsOf,
+    makeRule,
+    makeJudge,
     asked: model.asked,
     answerBy: (next: Answering) => {
       answering = next

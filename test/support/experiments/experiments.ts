@@ -24,8 +24,11 @@ export const openExperiments = async (server: TestServer, switches: object = {})
   /** A call by the version of an arm. */
   const converse = async (arm: Arm, fields: object = {}): Promise<string> => {
     const made = await makeConversation(server, key, {
-      ...{ agent: undefined, agentId: arms.agentId, agentVersionId: arms[`arm${arm}VersionId`] },
-      ...{ startedAt: server.clock.now().toISOString(), ...fields },
+      agent: undefined,
+      agentId: arms.agentId,
+      agentVersionId: arms[`arm${arm}VersionId`],
+      startedAt: server.clock.now().toISOString(),
+      ...fields,
     })
     return made.id
   }

@@ -21,13 +21,19 @@ export const studiesOf = (server: TestServer) => {
       await makeMonitor(server, key, { name: 'Refund asked?' }),
       await makeMonitor(server, key, {
         name: 'Refund, asked',
-        ...{ kind: 'rule', definition: { expression: 'true', score: 'double(metadata.effort) / 4.0' } },
+        kind: 'rule',
+        definition: { expression: 'true', score: 'double(metadata.effort) / 4.0' },
       }),
       await makeMonitor(server, key, { name: '=Chats', scope: { channels: ['chat'] } }),
     ]
     const outcomes = { outcomeMetricIds: monitors.map(({ id }) => id), primaryMetricId: monitors[1].id }
     const experiment = await makeExperiment(server, key, {
-      ...{ ...arms, ...outcomes, armAName: 'Short', name: '=Brevity', description: 'Is it better?', ...fields },
+      ...arms,
+      ...outcomes,
+      armAName: 'Short',
+      name: '=Brevity',
+      description: 'Is it better?',
+      ...fields,
     })
     const converse = async (arm: 'A' | 'B', more: Fields = {}): Promise<string> => {
       const body = { agent: undefined, agentId: arms.agentId, agentVersionId: arms[`arm${arm}VersionId`] }

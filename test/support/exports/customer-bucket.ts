@@ -14,14 +14,12 @@ export const openTestBucket = async () => {
   const { port, connections } = await listen(server)
   const { accessKeyId, secretAccessKey, region } = store.credentials
   const destination = {
-    ...{
-      type: 's3',
-      bucket: store.bucket,
-      region,
-      endpoint: `https://127.0.0.1:${port}`,
-      accessKeyId,
-      secretAccessKey,
-    },
+    type: 's3',
+    bucket: store.bucket,
+    region,
+    endpoint: `https://127.0.0.1:${port}`,
+    accessKeyId,
+    secretAccessKey,
   }
   return { store, destination, connections }
 }

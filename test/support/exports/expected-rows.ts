@@ -102,10 +102,20 @@ export const expectedRows = (all: Everything, order: Order): Row[] => {
     })
     .sort((a, b) => a.call.started_at.getTime() - b.call.started_at.getTime() || (a.call.id < b.call.id ? -1 : 1))
     .map(({ call, found }) => [
-      ...[call.id, call.external_id, time(call.started_at), time(call.ended_at), call.duration_seconds, call.channel],
-      ...[call.direction, call.agent_id, field(all.agents, call.agent_id, 'name')],
-      ...[field(all.versions, call.agent_version_id, 'number'), call.company_id],
-      ...[field(all.companies, call.company_id, 'name'), call.customer_id, call.text],
+      call.id,
+      call.external_id,
+      time(call.started_at),
+      time(call.ended_at),
+      call.duration_seconds,
+      call.channel,
+      call.direction,
+      call.agent_id,
+      field(all.agents, call.agent_id, 'name'),
+      field(all.versions, call.agent_version_id, 'number'),
+      call.company_id,
+      field(all.companies, call.company_id, 'name'),
+      call.customer_id,
+      call.text,
       ...found.flatMap((result) => {
         if (!result) return Array<null>(reasoning ? 5 : 4).fill(null)
         const word =

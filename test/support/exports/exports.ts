@@ -22,7 +22,10 @@ export const exportsOf = (server: TestServer) => {
     }))
     const ids = count > 0 ? await makeConversations(server, key, each) : []
     const results = ids.map((conversationId, at) => ({
-      ...{ monitorId: monitor.id, conversationId, score: at / 4, reasoning: `Because of ${at}` },
+      monitorId: monitor.id,
+      conversationId,
+      score: at / 4,
+      reasoning: `Because of ${at}`,
       result: at % 2 === 0 ? 'affected' : 'not_affected',
     }))
     if (count > 0) await store(key, results)

@@ -141,6 +141,17 @@ export const makeTimeline = async (server: TestServer) => {
       .executeTakeFirst()
 
   return {
-    ...{ org, key, monitorId, nextHour, give, run, live, pass, giveHistory, findings, attachedTo, stateOf },
+    org,
+    key,
+    monitorId,
+    nextHour,
+    give,
+    run,
+    live,
+    pass,
+    giveHistory,
+    findings,
+    attachedTo,
+    stateOf,
   }
 }
