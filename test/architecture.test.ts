@@ -91,6 +91,11 @@ describe('imports', () => {
     }
   })
 
+  it('of the service reach nothing of its tests', () => {
+    expectNone(imports.filter(({ what }) => what.startsWith('test/')))
+    expect(files.filter((file) => /^server\/.*\/test-[\w-]+\.ts$/.test(file))).toEqual([])
+  })
+
   it('of the client reach nothing but the client', () => {
     const own = files.filter((file) => file.startsWith('client/src/')).flatMap(importsOf)
     expect(own.length).toBeGreaterThan(5)
