@@ -129,7 +129,8 @@ const watch = async <T>(run: () => Promise<T>) => {
   }
 }
 
-const middle = `${startedAt(125_000)} ${id(5, 125_000)}`
+/** Within the window, as the cursor of a page of it. */
+const middle = `${startedAt(90_000)} ${id(5, 90_000)}`
 const window = { since: startedAt(75_000), until: startedAt(100_000) }
 const eq = (key: string, value: string): Selection => ({ metadata: [{ key, op: 'eq', value }] })
 
@@ -163,13 +164,14 @@ const ordered: Case[] = [
   ['of a company', { companyIds: [company(100)] }, (n) => n % 199 === 100, 'conversations_company_idx', 20],
   ['of a customer', { customerId: 'customer-4711' }, (n) => n % 25_000 === 4_711, 'conversations_customer_idx', 20],
   ['in a window', window, (n) => n >= 75_000 && n < 100_000, 'conversations_time_idx', 20],
-  // Passed over in the index, without a look at the rows.
+  // Passed over in the index, without a look at the rows. Up to PostgreSQL 17, workers that read it backward read each page
+  // twice.
   [
     'that nobody made',
     { directions: ['outbound'], minDurationSeconds: 60 },
     () => false,
     'conversations_time_idx',
-    3_500,
+    5_500,
   ],
   ['that failed', { statuses: ['failed'] }, (n) => n % 30_000 === 3, 'conversations_status_idx', 20],
   ['to be reviewed', { reviewStatus: 'pending' }, (n) => n % 30_000 === 4, 'conversations_review_idx', 20],
@@ -276,7 +278,7 @@ const sought: Case[] = [
 
 describe.each([
   ['the first page', undefined, conversationCount - 1],
-  ['a page in the middle', middle, 124_999],
+  ['a page in the middle', middle, 89_999],
 ] as const)('%s of conversations', (_, after, from) => {
   const list = (selection: Selection) =>
     watch(() => listSelected(db, org, selection, { limit: pageSize, after })).then(({ answer, ...rest }) => ({

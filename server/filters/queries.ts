@@ -308,14 +308,18 @@ export const whereAmong = <T extends keyof DB, O>(
 export const isFoundInOrder = (org: OrgId, selection: Listed): boolean =>
   soughtClauses(org, selection, 'each').length + otherClauses(selection).length === 0
 
-/** What an index in the order of the list narrows, and where the page begins. */
+/**
+ * What an index in the order of the list narrows, and where the page begins. The end of the window says nothing more about
+ * a page after a position in it, and would cost much: of two bounds, PostgreSQL 18 begins at the end of the window and reads
+ * all pages down to the position.
+ */
 const orderedFrom = (org: OrgId, selection: Listed, after: string | undefined): Clause[] => {
-  const ordered = [ofTenant(org), ...orderedClauses(selection)]
-  if (after !== undefined) {
-    const [startedAt, id] = after.split(' ')
-    ordered.push(sql`(conversations.started_at, conversations.id) < (${startedAt}::timestamptz, ${id}::uuid)`)
-  }
-  return ordered
+  if (after === undefined) return [ofTenant(org), ...orderedClauses(selection)]
+  const [startedAt = '', id] = after.split(' ')
+  const { until, ...others } = selection
+  const isWithin = until !== undefined && Date.parse(startedAt) < Date.parse(until)
+  const before = sql<boolean>`(conversations.started_at, conversations.id) < (${startedAt}::timestamptz, ${id}::uuid)`
+  return [ofTenant(org), ...orderedClauses(isWithin ? others : selection), before]
 }
 
 const newest = <T extends 'conversations', O>(query: SelectQueryBuilder<DB, T, O>, count: number) =>
