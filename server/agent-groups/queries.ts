@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { violatedConstraint } from '../platform/db/errors.ts'
+import { newestFirst } from '../platform/db/pages.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
@@ -9,12 +10,8 @@ const columns = ['id', 'name', 'created_at as createdAt', 'updated_at as updated
 const selectGroups = (db: Db, org: OrgId) =>
   db.selectFrom('agent_groups').select(columns).where('organization_id', '=', org)
 
-export const listAgentGroups = (db: Db, org: OrgId, { limit, after }: Page) =>
-  selectGroups(db, org)
-    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+export const listAgentGroups = (db: Db, org: OrgId, page: Page) =>
+  selectGroups(db, org).$call(newestFirst('id', page)).execute()
 
 export const findAgentGroup = (db: Db, org: OrgId, id: string) =>
   selectGroups(db, org).where('id', '=', id).executeTakeFirst()

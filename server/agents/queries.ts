@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { violatedConstraint } from '../platform/db/errors.ts'
+import { newestFirst } from '../platform/db/pages.ts'
 import { ApiError, invalid, notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
@@ -33,7 +34,7 @@ const columnsOf = (org: OrgId) =>
 const selectAgents = (db: Db, org: OrgId) =>
   db.selectFrom('agents').select(columnsOf(org)).where('agents.organization_id', '=', org)
 
-export const listAgents = (db: Db, org: OrgId, filter: AgentFilter, { limit, after }: Page) => {
+export const listAgents = (db: Db, org: OrgId, filter: AgentFilter, page: Page) => {
   const { companyId, groupId, channel, externalId, archived = false } = filter
   return selectAgents(db, org)
     .where('archived_at', archived ? 'is not' : 'is', null)
@@ -49,9 +50,7 @@ export const listAgents = (db: Db, org: OrgId, filter: AgentFilter, { limit, aft
           .where('group_id', '=', groupId as string),
       ),
     )
-    .$if(after !== undefined, (query) => query.where('agents.id', '<', after as string))
-    .orderBy('agents.id', 'desc')
-    .limit(limit + 1)
+    .$call(newestFirst('agents.id', page))
     .execute()
 }
 

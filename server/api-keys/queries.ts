@@ -1,4 +1,5 @@
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { newestFirst } from '../platform/db/pages.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 import { lowerRole, type Role } from '../platform/identity/actor.ts'
@@ -15,7 +16,7 @@ const columns = [
   'created_at as createdAt',
 ] as const
 
-export const listApiKeys = (db: Db, org: OrgId, { limit, after }: Page) =>
+export const listApiKeys = (db: Db, org: OrgId, page: Page) =>
   db
     .selectFrom('api_keys')
     .leftJoin('api_key_uses as u', (join) =>
@@ -23,9 +24,7 @@ export const listApiKeys = (db: Db, org: OrgId, { limit, after }: Page) =>
     )
     .select([...columns, 'u.last_used_at as lastUsedAt'])
     .where('api_keys.organization_id', '=', org)
-    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
+    .$call(newestFirst('id', page))
     .execute()
 
 type NewApiKey = {

@@ -1,8 +1,9 @@
 import type { AuditEventRow } from '../platform/audit/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { newestFirst } from '../platform/db/pages.ts'
 import type { Page } from '../platform/http/paging.ts'
 
-export const listAuditEvents = (db: Db, org: OrgId, { limit, after }: Page) =>
+export const listAuditEvents = (db: Db, org: OrgId, page: Page) =>
   db
     .selectFrom('audit_events')
     .select([
@@ -15,8 +16,6 @@ export const listAuditEvents = (db: Db, org: OrgId, { limit, after }: Page) =>
       'created_at as createdAt',
     ])
     .where('organization_id', '=', org)
-    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
+    .$call(newestFirst('id', page))
     .$castTo<AuditEventRow & { createdAt: Date }>()
     .execute()

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Selection } from '../filters/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { violatedConstraint } from '../platform/db/errors.ts'
+import { newestFirst } from '../platform/db/pages.ts'
 import { ApiError, invalid, notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
@@ -28,12 +29,8 @@ const columns = [
 const selectBuckets = (db: Db, org: OrgId) =>
   db.selectFrom('buckets').select(columns).where('organization_id', '=', org)
 
-export const listBuckets = (db: Db, org: OrgId, { limit, after }: Page) =>
-  selectBuckets(db, org)
-    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+export const listBuckets = (db: Db, org: OrgId, page: Page) =>
+  selectBuckets(db, org).$call(newestFirst('id', page)).execute()
 
 export const getBucket = (db: Db, org: OrgId, id: string) =>
   selectBuckets(db, org).where('id', '=', id).executeTakeFirstOrThrow(notFound)

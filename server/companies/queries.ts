@@ -1,21 +1,15 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { violatedConstraint } from '../platform/db/errors.ts'
+import { newestFirst } from '../platform/db/pages.ts'
 import { prepared } from '../platform/db/prepared.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
 const columns = ['id', 'name', 'logo_url as logoUrl', 'created_at as createdAt', 'updated_at as updatedAt'] as const
 
-export const listCompanies = (db: Db, org: OrgId, { limit, after }: Page) =>
-  db
-    .selectFrom('companies')
-    .select(columns)
-    .where('organization_id', '=', org)
-    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+export const listCompanies = (db: Db, org: OrgId, page: Page) =>
+  db.selectFrom('companies').select(columns).where('organization_id', '=', org).$call(newestFirst('id', page)).execute()
 
 const findCompany = prepared((db, org: OrgId, id: string) =>
   db.selectFrom('companies').select(columns).where('organization_id', '=', org).where('id', '=', id),

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Selection } from '../filters/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { newestFirst } from '../platform/db/pages.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
@@ -55,13 +56,11 @@ export const getExperiment = (db: Db, org: OrgId, id: string) =>
 
 type ExperimentFilter = { status?: ExperimentStatus; agentId?: string }
 
-export const listExperiments = (db: Db, org: OrgId, { status, agentId }: ExperimentFilter, { limit, after }: Page) =>
+export const listExperiments = (db: Db, org: OrgId, { status, agentId }: ExperimentFilter, page: Page) =>
   selectExperiments(db, org)
     .$if(status !== undefined, (query) => query.where('e.status', '=', status as string))
     .$if(agentId !== undefined, (query) => query.where('e.agent_id', '=', agentId as string))
-    .$if(after !== undefined, (query) => query.where('e.id', '<', after as string))
-    .orderBy('e.id', 'desc')
-    .limit(limit + 1)
+    .$call(newestFirst('e.id', page))
     .execute()
 
 export const countRunning = async (db: Db, org: OrgId, agentId: string): Promise<number> => {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { newestFirst, nextRows } from '../platform/db/pages.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
@@ -57,12 +58,8 @@ const selectSchedules = (db: Db, org: OrgId) =>
 /** With the sealed secret, which never leaves the service. */
 export type StoredSchedule = Awaited<ReturnType<typeof getSchedule>>
 
-export const listSchedules = (db: Db, org: OrgId, { limit, after }: Page) =>
-  selectSchedules(db, org)
-    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+export const listSchedules = (db: Db, org: OrgId, page: Page) =>
+  selectSchedules(db, org).$call(newestFirst('id', page)).execute()
 
 export const getSchedule = (db: Db, org: OrgId, id: string) =>
   selectSchedules(db, org).where('id', '=', id).executeTakeFirstOrThrow(notFound)
@@ -173,11 +170,5 @@ const selectDueAllOrgs = (db: Db, now: Date) =>
 export const listOrganizationsWithDueAllOrgs = (db: Db, now: Date) =>
   selectDueAllOrgs(db, now).select(sql<OrgId>`organization_id`.as('id')).distinct().execute()
 
-export const listDue = (db: Db, org: OrgId, now: Date, { limit, after }: Page) =>
-  selectDueAllOrgs(db, now)
-    .select('id')
-    .where('organization_id', '=', org)
-    .$if(after !== undefined, (query) => query.where('id', '>', after as string))
-    .orderBy('id')
-    .limit(limit)
-    .execute()
+export const listDue = (db: Db, org: OrgId, now: Date, page: Page) =>
+  selectDueAllOrgs(db, now).select('id').where('organization_id', '=', org).$call(nextRows('id', page)).execute()

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { newestFirst, nextRows } from '../platform/db/pages.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
@@ -63,9 +64,7 @@ export const listExports = (db: Db, org: OrgId, { experimentId, status, now }: W
     .$if(status !== undefined && status !== 'expired', (query) =>
       query.where('status', '=', status as string).where(sql<boolean>`NOT coalesce(${isOver}, false)`),
     )
-    .$if(page.after !== undefined, (query) => query.where('id', '<', page.after as string))
-    .orderBy('id', 'desc')
-    .limit(page.limit + 1)
+    .$call(newestFirst('id', page))
     .execute()
 }
 
@@ -199,14 +198,8 @@ const selectExpiredAllOrgs = (db: Db, now: Date) =>
 export const listOrganizationsWithExpiredAllOrgs = (db: Db, now: Date) =>
   selectExpiredAllOrgs(db, now).select(sql<OrgId>`organization_id`.as('id')).distinct().execute()
 
-export const listExpired = (db: Db, org: OrgId, now: Date, { limit, after }: Page) =>
-  selectExpiredAllOrgs(db, now)
-    .select('id')
-    .where('organization_id', '=', org)
-    .$if(after !== undefined, (query) => query.where('id', '>', after as string))
-    .orderBy('id')
-    .limit(limit)
-    .execute()
+export const listExpired = (db: Db, org: OrgId, now: Date, page: Page) =>
+  selectExpiredAllOrgs(db, now).select('id').where('organization_id', '=', org).$call(nextRows('id', page)).execute()
 
 export const findExport = (db: Db, org: OrgId, id: string) =>
   selectExports(db, org).where('id', '=', id).executeTakeFirst()

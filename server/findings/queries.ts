@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { violatedConstraint } from '../platform/db/errors.ts'
+import { newestFirst } from '../platform/db/pages.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
@@ -78,9 +79,7 @@ export const listFindings = (db: Db, org: OrgId, filter: FindingFilter, page: Pa
       ),
     )
     .$if(unmerged === true, (query) => query.where('f.merged_into_id', 'is', null))
-    .$if(page.after !== undefined, (query) => query.where('f.id', '<', page.after as string))
-    .orderBy('f.id', 'desc')
-    .limit(page.limit + 1)
+    .$call(newestFirst('f.id', page))
     .execute()
 }
 
@@ -264,7 +263,7 @@ export const redirectMerged = (trx: Db, org: OrgId, { from, into }: { from: stri
     .execute()
 
 /** The newest first. */
-export const listMoves = (db: Db, org: OrgId, findingIds: string[], { limit, after }: Page) =>
+export const listMoves = (db: Db, org: OrgId, findingIds: string[], page: Page) =>
   db
     .selectFrom('finding_moves')
     .select([
@@ -282,7 +281,5 @@ export const listMoves = (db: Db, org: OrgId, findingIds: string[], { limit, aft
     ])
     .where('organization_id', '=', org)
     .where('finding_id', '=', sql<string>`ANY(${findingIds}::uuid[])`)
-    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
+    .$call(newestFirst('id', page))
     .execute()

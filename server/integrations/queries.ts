@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { DueRows } from '../platform/db/due-rows.ts'
+import { newestFirst } from '../platform/db/pages.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 import type { Provider } from '../transcripts/provider-calls/read-call.ts'
@@ -34,14 +35,12 @@ const columnsOf = (org: OrgId, sinceId: string) =>
     'updated_at as updatedAt',
   ] as const
 
-export const listIntegrations = (db: Db, org: OrgId, { limit, after }: Page, sinceId: string) =>
+export const listIntegrations = (db: Db, org: OrgId, page: Page, sinceId: string) =>
   db
     .selectFrom('integrations')
     .select(columnsOf(org, sinceId))
     .where('organization_id', '=', org)
-    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
+    .$call(newestFirst('id', page))
     .execute()
 
 export const getIntegration = (db: Db, org: OrgId, id: string, sinceId: string) =>

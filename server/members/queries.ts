@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { violatedConstraint } from '../platform/db/errors.ts'
+import { newestFirst } from '../platform/db/pages.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 import type { Role } from '../platform/identity/actor.ts'
@@ -25,12 +26,8 @@ const selectMembers = (db: Db, org: OrgId) =>
     .select(columns)
     .where('members.organization_id', '=', org)
 
-export const listMembers = (db: Db, org: OrgId, { limit, after }: Page) =>
-  selectMembers(db, org)
-    .$if(after !== undefined, (query) => query.where('members.id', '<', after as string))
-    .orderBy('members.id', 'desc')
-    .limit(limit + 1)
-    .execute()
+export const listMembers = (db: Db, org: OrgId, page: Page) =>
+  selectMembers(db, org).$call(newestFirst('members.id', page)).execute()
 
 export const getMember = (db: Db, org: OrgId, id: string) =>
   selectMembers(db, org).where('members.id', '=', id).executeTakeFirstOrThrow(notFound)

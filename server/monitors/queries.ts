@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Selection } from '../filters/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { violatedConstraint } from '../platform/db/errors.ts'
+import { newestFirst } from '../platform/db/pages.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
@@ -39,13 +40,11 @@ const selectMonitors = (db: Db, org: OrgId) =>
 
 type MonitorFilter = { kind?: MonitorKind; enabled?: boolean }
 
-export const listMonitors = (db: Db, org: OrgId, { kind, enabled }: MonitorFilter, { limit, after }: Page) =>
+export const listMonitors = (db: Db, org: OrgId, { kind, enabled }: MonitorFilter, page: Page) =>
   selectMonitors(db, org)
     .$if(kind !== undefined, (query) => query.where('m.kind', '=', kind as string))
     .$if(enabled !== undefined, (query) => query.where('m.enabled', '=', enabled as boolean))
-    .$if(after !== undefined, (query) => query.where('m.id', '<', after as string))
-    .orderBy('m.id', 'desc')
-    .limit(limit + 1)
+    .$call(newestFirst('m.id', page))
     .execute()
 
 export const getMonitor = (db: Db, org: OrgId, id: string) =>

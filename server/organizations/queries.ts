@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { violatedConstraint } from '../platform/db/errors.ts'
+import { newestFirst } from '../platform/db/pages.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 import type { Entitlement, Feature } from '../platform/identity/actor.ts'
@@ -23,14 +24,8 @@ const columns = [
   'updated_at as updatedAt',
 ] as const
 
-export const listOrganizationsAllOrgs = (db: Db, { limit, after }: Page) =>
-  db
-    .selectFrom('organizations')
-    .select(columns)
-    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+export const listOrganizationsAllOrgs = (db: Db, page: Page) =>
+  db.selectFrom('organizations').select(columns).$call(newestFirst('id', page)).execute()
 
 export const getOrganization = (db: Db, org: OrgId) =>
   db.selectFrom('organizations').select(columns).where('id', '=', org).executeTakeFirstOrThrow(notFound)

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isLapsed, type ReviewStatus, statusAt } from '../buckets/review-status/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { newestFirst, nextRows } from '../platform/db/pages.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
@@ -74,9 +75,7 @@ export const listReviews = (db: Db, org: OrgId, filter: ReviewFilter, { viewer, 
       query.where('r.reviewer_user_id', '=', filter.reviewerUserId as string),
     )
     .$if(filter.status !== undefined, (query) => query.where(statusAt(now), '=', filter.status as ReviewStatus))
-    .$if(page.after !== undefined, (query) => query.where('r.id', '<', page.after as string))
-    .orderBy('r.id', 'desc')
-    .limit(page.limit + 1)
+    .$call(newestFirst('r.id', page))
     .execute()
 
 export const findConversation = (db: Db, org: OrgId, id: string) =>
@@ -150,11 +149,9 @@ const selectLapsedAllOrgs = (db: Db, now: Date) => db.selectFrom('reviews').wher
 export const listOrganizationsWithLapsedAllOrgs = (db: Db, now: Date) =>
   selectLapsedAllOrgs(db, now).select(sql<OrgId>`organization_id`.as('id')).distinct().execute()
 
-export const listLapsed = (db: Db, org: OrgId, now: Date, { limit, after }: Page) =>
+export const listLapsed = (db: Db, org: OrgId, now: Date, page: Page) =>
   selectLapsedAllOrgs(db, now)
     .select(['id', sql<string>`bucket_id`.as('bucketId'), 'conversation_id as conversationId'])
     .where('organization_id', '=', org)
-    .$if(after !== undefined, (query) => query.where('id', '>', after as string))
-    .orderBy('id')
-    .limit(limit)
+    .$call(nextRows('id', page))
     .execute()

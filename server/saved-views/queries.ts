@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Selection } from '../filters/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { violatedConstraint } from '../platform/db/errors.ts'
+import { newestFirst } from '../platform/db/pages.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
@@ -14,14 +15,12 @@ const columns = [
   'updated_at as updatedAt',
 ] as const
 
-export const listSavedViews = (db: Db, org: OrgId, { limit, after }: Page) =>
+export const listSavedViews = (db: Db, org: OrgId, page: Page) =>
   db
     .selectFrom('saved_views')
     .select(columns)
     .where('organization_id', '=', org)
-    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
+    .$call(newestFirst('id', page))
     .execute()
 
 export const getSavedView = (db: Db, org: OrgId, id: string) =>

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { dueRows } from '../platform/db/due-rows.ts'
+import { newestFirst } from '../platform/db/pages.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
@@ -25,14 +26,12 @@ const columns = [
 
 const sealedColumns = [...columns, 'secret', 'previous_secret as previousSecret'] as const
 
-export const listEndpoints = (db: Db, org: OrgId, { limit, after }: Page) =>
+export const listEndpoints = (db: Db, org: OrgId, page: Page) =>
   db
     .selectFrom('webhook_endpoints')
     .select(columns)
     .where('organization_id', '=', org)
-    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
+    .$call(newestFirst('id', page))
     .execute()
 
 /** Only an active one may be named by what is to be told to it. */

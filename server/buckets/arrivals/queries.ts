@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { samplePosition } from '../../evaluations/queries.ts'
 import { type Selection, whereAmong, whereSelected } from '../../filters/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { nextRows } from '../../platform/db/pages.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
 /** Whether conversations are to be held against the filters of a bucket as they arrive, or as results of theirs do. */
@@ -81,13 +82,11 @@ const selectUndrawnAllOrgs = (db: Db, endedBy: Date) =>
 export const listOrganizationsWithUndrawnAllOrgs = (db: Db, endedBy: Date) =>
   selectUndrawnAllOrgs(db, endedBy).select(sql<OrgId>`organization_id`.as('id')).distinct().execute()
 
-export const listUndrawn = (db: Db, org: OrgId, endedBy: Date, { limit, after }: Page) =>
+export const listUndrawn = (db: Db, org: OrgId, endedBy: Date, page: Page) =>
   selectUndrawnAllOrgs(db, endedBy)
     .select('id')
     .where('organization_id', '=', org)
-    .$if(after !== undefined, (query) => query.where('id', '>', after as string))
-    .orderBy('id')
-    .limit(limit)
+    .$call(nextRows('id', page))
     .execute()
 
 /** Against changes; undefined when it is gone, or is no quota any more. */

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { oldestFirst } from '../../platform/db/pages.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
@@ -16,12 +17,8 @@ const selectMetrics = (db: Db, org: OrgId, conversationId: string) =>
     .where('organization_id', '=', org)
     .where('conversation_id', '=', conversationId)
 
-export const listMetrics = (db: Db, org: OrgId, conversationId: string, { limit, after }: Page) =>
-  selectMetrics(db, org, conversationId)
-    .$if(after !== undefined, (query) => query.where('key', '>', after as string))
-    .orderBy('key')
-    .limit(limit + 1)
-    .execute()
+export const listMetrics = (db: Db, org: OrgId, conversationId: string, page: Page) =>
+  selectMetrics(db, org, conversationId).$call(oldestFirst('key', page)).execute()
 
 export const getMetric = (db: Db, org: OrgId, conversationId: string, key: string) =>
   selectMetrics(db, org, conversationId).where('key', '=', key).executeTakeFirstOrThrow(notFound)

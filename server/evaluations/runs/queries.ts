@@ -3,6 +3,7 @@ import { type Selection, whereSelected } from '../../filters/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { violatedConstraint } from '../../platform/db/errors.ts'
 import { plannedEachTime } from '../../platform/db/naming-client.ts'
+import { newestFirst } from '../../platform/db/pages.ts'
 import { ApiError, notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import { samplePosition } from '../queries.ts'
@@ -62,13 +63,8 @@ export const getRun = (db: Db, org: OrgId, monitorId: string, id: string) =>
 
 export const findRun = (db: Db, org: OrgId, id: string) => selectRuns(db, org).where('id', '=', id).executeTakeFirst()
 
-export const listRuns = (db: Db, org: OrgId, monitorId: string, { limit, after }: Page) =>
-  selectRuns(db, org)
-    .where('monitor_id', '=', monitorId)
-    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+export const listRuns = (db: Db, org: OrgId, monitorId: string, page: Page) =>
+  selectRuns(db, org).where('monitor_id', '=', monitorId).$call(newestFirst('id', page)).execute()
 
 /** Held until the transaction ends, so that nobody else moves it. */
 export const lockRun = (trx: Db, org: OrgId, id: string) =>

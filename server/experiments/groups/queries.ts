@@ -1,5 +1,6 @@
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { violatedConstraint } from '../../platform/db/errors.ts'
+import { newestFirst } from '../../platform/db/pages.ts'
 import { ApiError, notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
@@ -14,12 +15,8 @@ const columns = [
 const selectGroups = (db: Db, org: OrgId) =>
   db.selectFrom('monitor_groups').select(columns).where('organization_id', '=', org)
 
-export const listGroups = (db: Db, org: OrgId, { limit, after }: Page) =>
-  selectGroups(db, org)
-    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+export const listGroups = (db: Db, org: OrgId, page: Page) =>
+  selectGroups(db, org).$call(newestFirst('id', page)).execute()
 
 export const getGroup = (db: Db, org: OrgId, id: string) =>
   selectGroups(db, org).where('id', '=', id).executeTakeFirstOrThrow(notFound)

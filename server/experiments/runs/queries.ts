@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { RunStatus } from '../../evaluations/runs/moves.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { newestFirst, nextRows } from '../../platform/db/pages.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import { failed, missing, pending } from '../observations/unit-totals.ts'
 
@@ -31,12 +32,8 @@ const selectRuns = (db: Db, org: OrgId, experimentId: string) =>
 
 export type StoredRun = Awaited<ReturnType<typeof listRuns>>[number]
 
-export const listRuns = (db: Db, org: OrgId, experimentId: string, { limit, after }: Page) =>
-  selectRuns(db, org, experimentId)
-    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+export const listRuns = (db: Db, org: OrgId, experimentId: string, page: Page) =>
+  selectRuns(db, org, experimentId).$call(newestFirst('id', page)).execute()
 
 /** Of all runs, when they lasted. */
 export const listRunTimes = (db: Db, org: OrgId, experimentId: string) =>
@@ -185,11 +182,9 @@ const selectOpenAllOrgs = (db: Db) =>
 export const listOrganizationsWithOpenAllOrgs = (db: Db) =>
   selectOpenAllOrgs(db).select(sql<OrgId>`e.organization_id`.as('id')).distinct().execute()
 
-export const listOpen = (db: Db, org: OrgId, { limit, after }: Page) =>
+export const listOpen = (db: Db, org: OrgId, page: Page) =>
   selectOpenAllOrgs(db)
     .select(['e.id', 'e.finished_at as finishedAt'])
     .where('e.organization_id', '=', org)
-    .$if(after !== undefined, (query) => query.where('e.id', '>', after as string))
-    .orderBy('e.id')
-    .limit(limit)
+    .$call(nextRows('e.id', page))
     .execute()

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { newestFirst } from '../../platform/db/pages.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
 type Status = 'generating' | 'delivering' | 'succeeded' | 'failed'
@@ -28,13 +29,8 @@ export type StoredRun = NonNullable<Awaited<ReturnType<typeof findRun>>>
 
 export const findRun = (db: Db, org: OrgId, id: string) => selectRuns(db, org).where('id', '=', id).executeTakeFirst()
 
-export const listRuns = (db: Db, org: OrgId, scheduleId: string, { limit, after }: Page) =>
-  selectRuns(db, org)
-    .where('schedule_id', '=', scheduleId)
-    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+export const listRuns = (db: Db, org: OrgId, scheduleId: string, page: Page) =>
+  selectRuns(db, org).where('schedule_id', '=', scheduleId).$call(newestFirst('id', page)).execute()
 
 /** The last one of each that has any. */
 export const listLastRuns = (db: Db, org: OrgId, scheduleIds: string[]) =>

@@ -1,18 +1,17 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { newestFirst } from '../../platform/db/pages.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
 const columns = ['finding_id as findingId', 'conversation_id as conversationId', 'created_at as createdAt'] as const
 
-export const listAttached = (db: Db, org: OrgId, findingId: string, { limit, after }: Page) =>
+export const listAttached = (db: Db, org: OrgId, findingId: string, page: Page) =>
   db
     .selectFrom('finding_conversations')
     .select(columns)
     .where('organization_id', '=', org)
     .where('finding_id', '=', findingId)
-    .$if(after !== undefined, (query) => query.where('conversation_id', '<', after as string))
-    .orderBy('conversation_id', 'desc')
-    .limit(limit + 1)
+    .$call(newestFirst('conversation_id', page))
     .execute()
 
 export const findAttached = (db: Db, org: OrgId, findingId: string, conversationId: string) =>

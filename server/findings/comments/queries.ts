@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { oldestFirst } from '../../platform/db/pages.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
@@ -13,15 +14,13 @@ const columns = [
 ] as const
 
 /** The oldest first. */
-export const listComments = (db: Db, org: OrgId, findingIds: string[], { limit, after }: Page) =>
+export const listComments = (db: Db, org: OrgId, findingIds: string[], page: Page) =>
   db
     .selectFrom('finding_comments')
     .select(columns)
     .where('organization_id', '=', org)
     .where('finding_id', '=', sql<string>`ANY(${findingIds}::uuid[])`)
-    .$if(after !== undefined, (query) => query.where('id', '>', after as string))
-    .orderBy('id')
-    .limit(limit + 1)
+    .$call(oldestFirst('id', page))
     .execute()
 
 export const getComment = (db: Db, org: OrgId, findingId: string, id: string) =>

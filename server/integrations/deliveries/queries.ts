@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { daysBefore, dueRows } from '../../platform/db/due-rows.ts'
+import { newestFirst } from '../../platform/db/pages.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
@@ -20,16 +21,14 @@ const columns = [
 
 type DeliveryFilter = { integrationId: string; status?: Status }
 
-export const listDeliveries = (db: Db, org: OrgId, { integrationId, status }: DeliveryFilter, { limit, after }: Page) =>
+export const listDeliveries = (db: Db, org: OrgId, { integrationId, status }: DeliveryFilter, page: Page) =>
   db
     .selectFrom('integration_deliveries')
     .select(columns)
     .where('organization_id', '=', org)
     .where('integration_id', '=', integrationId)
     .$if(status !== undefined, (query) => query.where('status', '=', status as string))
-    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
+    .$call(newestFirst('id', page))
     .execute()
 
 /** The payload is sealed still. */

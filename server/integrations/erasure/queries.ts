@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { nextRows } from '../../platform/db/pages.ts'
 
 /** Of conversations that are being erased. */
 export const deleteDeliveriesOfConversations = async (trx: Db, org: OrgId, ids: string[]): Promise<void> => {
@@ -34,9 +35,7 @@ export const listUnassignedDeliveries = (db: Db, org: OrgId, limit: number, afte
     .where('organization_id', '=', org)
     .where('conversation_id', 'is', null)
     .where('payload', 'is not', null)
-    .$if(after !== undefined, (query) => query.where('id', '>', after as string))
-    .orderBy('id')
-    .limit(limit)
+    .$call(nextRows('id', { limit, after }))
     .execute()
 
 export const deleteDeliveriesById = async (trx: Db, org: OrgId, ids: string[]): Promise<void> => {

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { nextRows } from '../../platform/db/pages.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
@@ -136,11 +137,9 @@ export const listOrganizationsWithDueSyncsAllOrgs = (db: Db, now: Date) =>
   selectDueSyncsAllOrgs(db, now).select(sql<OrgId>`organization_id`.as('id')).distinct().execute()
 
 /** By the ids of their integrations. */
-export const listDueSyncs = (db: Db, org: OrgId, now: Date, { limit, after }: Page) =>
+export const listDueSyncs = (db: Db, org: OrgId, now: Date, page: Page) =>
   selectDueSyncsAllOrgs(db, now, sql`${org}`)
     .select('integration_id as id')
     .where('organization_id', '=', org)
-    .$if(after !== undefined, (query) => query.where('integration_id', '>', after as string))
-    .orderBy('integration_id')
-    .limit(limit)
+    .$call(nextRows('integration_id', page))
     .execute()

@@ -1,13 +1,14 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../../platform/db/database.ts'
 import { daysBefore, dueRows } from '../../../platform/db/due-rows.ts'
+import { newestFirst } from '../../../platform/db/pages.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 
 type GapState = 'unfinished' | 'failed'
 
 type GapFilter = { integrationId: string; state?: GapState }
 
-export const listGaps = (db: Db, org: OrgId, { integrationId, state }: GapFilter, { limit, after }: Page) =>
+export const listGaps = (db: Db, org: OrgId, { integrationId, state }: GapFilter, page: Page) =>
   db
     .selectFrom('integration_sync_gaps')
     .select([
@@ -24,9 +25,7 @@ export const listGaps = (db: Db, org: OrgId, { integrationId, state }: GapFilter
     .where('organization_id', '=', org)
     .where('integration_id', '=', integrationId)
     .$if(state !== undefined, (query) => query.where('state', '=', state as string))
-    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
+    .$call(newestFirst('id', page))
     .execute()
 
 export const countGaps = async (db: Db, org: OrgId, integrationId: string): Promise<number> => {

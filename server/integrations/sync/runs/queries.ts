@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, OrgId } from '../../../platform/db/database.ts'
 import { daysBefore, dueRows } from '../../../platform/db/due-rows.ts'
+import { newestFirst } from '../../../platform/db/pages.ts'
 import type { Page } from '../../../platform/http/paging.ts'
 import type { Provider } from '../../../transcripts/provider-calls/read-call.ts'
 
@@ -47,15 +48,13 @@ export const sumRuns = (db: Db, org: OrgId, integrationId: string, sinceId: stri
     .executeTakeFirstOrThrow()
 }
 
-export const listRuns = (db: Db, org: OrgId, integrationId: string, { limit, after }: Page) =>
+export const listRuns = (db: Db, org: OrgId, integrationId: string, page: Page) =>
   db
     .selectFrom('integration_sync_runs')
     .select(runColumns)
     .where('organization_id', '=', org)
     .where('integration_id', '=', integrationId)
-    .$if(after !== undefined, (query) => query.where('id', '<', after as string))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
+    .$call(newestFirst('id', page))
     .execute()
 
 type NewRun = { id: string; integrationId: string; until: Date; windowFrom: Date; windowUntil: Date; startedAt: Date }

@@ -1,0 +1,23 @@
+import { type SelectQueryBuilder, sql } from 'kysely'
+
+/** Where a slice of a list begins, and how many rows it has. `server/platform/http/paging.ts` makes pages of requests. */
+export type Slice = { limit: number; after?: string | undefined }
+
+type Order = 'asc' | 'desc'
+
+const slice =
+  (column: string, order: Order, limit: number, after: string | undefined) =>
+  <DB, Tables extends keyof DB, Row>(query: SelectQueryBuilder<DB, Tables, Row>) =>
+    query
+      .$if(after !== undefined, (list) => list.where(sql.ref(column), order === 'asc' ? '>' : '<', after))
+      .orderBy(sql.ref(column), order)
+      .limit(limit)
+
+/** A page from the highest to the lowest, with one more row if another page follows. For `$call` of a query. */
+export const newestFirst = (column: string, { limit, after }: Slice) => slice(column, 'desc', limit + 1, after)
+
+/** A page from the lowest to the highest, with one more row if another page follows. For `$call` of a query. */
+export const oldestFirst = (column: string, { limit, after }: Slice) => slice(column, 'asc', limit + 1, after)
+
+/** The next rows of a walk through a table. For `$call` of a query. */
+export const nextRows = (column: string, { limit, after }: Slice) => slice(column, 'asc', limit, after)
