@@ -33,12 +33,12 @@ const holds = (interval: Interval | null, difference: number) =>
   interval === null || (interval.low <= difference && difference <= interval.high)
 
 export const coverage = defineStudy({
-  title: 'The true difference is in the interval',
+  title: 'Coverage of the true difference',
   about:
-    'The arms differ by a known amount. "Ever missed" is the share of experiments in which the always-valid interval ' +
-    'ever left out the true difference, with a look after every conversation from the fourth to the 10,000th. The ' +
-    'other columns are single looks, after 100, 500 and 2,000 conversations: the share of experiments in which the ' +
-    'true difference is in the always-valid interval, and in the ordinary one.',
+    'The arms differ by a known amount. "Ever missed" is the share of experiments in which the always-valid ' +
+    'interval ever excluded the true difference, checked after every conversation from the fourth to the ' +
+    '10,000th. The other columns are single looks after 100, 500, and 2,000 conversations: the share of ' +
+    'experiments in which each interval contained the true difference.',
   runs: 1_000,
   settings,
   run: ({ split, callersReturn, ...rates }, random) => {
@@ -89,7 +89,7 @@ export const coverage = defineStudy({
     }))
     return {
       cells: [
-        `${100 * a} % and ${100 * b} %`,
+        `${100 * a}% and ${100 * b}%`,
         split,
         callersReturn ? 'return' : 'call once',
         percent(everMissed),

@@ -20,13 +20,14 @@ const fixedSize = ({ a, b }: Rates, alpha: number): number => {
 }
 
 export const detection = defineStudy({
-  title: 'How soon a difference is seen',
+  title: 'Conversations until a difference is detected',
   about:
-    'Both arms get half of the conversations, and the always-valid interval is looked at after every one. Shown is ' +
-    'after how many conversations of both arms together half of the experiments had left out zero, and eight of ' +
-    'ten, and how many had by 2,000 and by 5,000. The last column is to be compared with that of eight of ten: how ' +
-    'many an ordinary test needs that is looked at once, at its end, to see the difference as often (a formula, not ' +
-    'simulated).',
+    'Each arm gets half of the conversations, and the always-valid interval is checked after every one. The ' +
+    'table shows how many conversations of both arms together it took until half of the experiments had excluded ' +
+    'zero, and until 8 of 10 had. It also shows the share of experiments that had excluded zero by 2,000 and by ' +
+    '5,000 conversations. Compare "8 of 10" with the last column: the number of conversations that an ordinary ' +
+    'test with a single look at its end needs to detect the difference as often. That column is calculated, not ' +
+    'simulated.',
   runs: 2_000,
   settings: [
     { a: 0.05, b: 0.65 },
@@ -47,7 +48,7 @@ export const detection = defineStudy({
     }
     return null
   },
-  head: ['rates', 'half', 'eight of ten', 'seen by 2,000', 'seen by 5,000', 'ordinary, one look'],
+  head: ['rates', 'half', '8 of 10', 'detected by 2,000', 'detected by 5,000', 'ordinary, one look'],
   row: ({ a, b }, outcomes) => {
     const sorted = outcomes.map((count) => count ?? Number.POSITIVE_INFINITY).sort((one, other) => one - other)
     const shownOf = (share: number) => {
@@ -57,7 +58,7 @@ export const detection = defineStudy({
     const seenBy = (most: number) => percent(shareOf(outcomes, (count) => count !== null && count <= most))
     return {
       cells: [
-        `${100 * a} % and ${100 * b} %`,
+        `${100 * a}% and ${100 * b}%`,
         shownOf(0.5),
         shownOf(power),
         seenBy(2_000),

@@ -63,11 +63,11 @@ const cellsOf = (outcomes: readonly Claims[]): string[] => [
 const rates = [0.5, 0.1, 0.02]
 
 export const falseAlarmsOfRates = defineStudy({
-  title: 'False alarms: yes or no',
+  title: 'False alarms: rates',
   about:
-    'Both arms have the same rate. The intervals are looked at after every conversation from the fourth on, until ' +
-    'each arm has 5,000. Shown is the share of experiments in which an interval ever left out zero, and so claimed ' +
-    'a difference that is not there.',
+    'Both arms have the same rate. The intervals are checked after every conversation from the fourth on, until ' +
+    'each arm has 5,000. The table shows the share of experiments in which an interval ever excluded zero and so ' +
+    'raised a false alarm.',
   runs: 600,
   settings: rates.flatMap((rate) => splitNames.map((split) => ({ rate, split }))),
   run: ({ rate, split }, random) =>
@@ -77,7 +77,7 @@ export const falseAlarmsOfRates = defineStudy({
     ),
   head: ['rate in both arms', 'split', 'always-valid', 'ordinary'],
   row: ({ rate, split }, outcomes) => ({
-    cells: [`${100 * rate} %`, split, ...cellsOf(outcomes)],
+    cells: [`${100 * rate}%`, split, ...cellsOf(outcomes)],
     judged: judgedOf(`false alarms at a rate of ${rate}, ${split}`, outcomes),
   }),
 })
@@ -86,7 +86,7 @@ const kinds: Scores[] = ['normal', 'from 1 to 5, skewed']
 
 export const falseAlarmsOfScores = defineStudy({
   title: 'False alarms: scores',
-  about: 'The same with scores, of which both arms have the same distribution.',
+  about: 'The same with scores that have the same distribution in both arms.',
   runs: 600,
   settings: kinds.flatMap((scores) => splitNames.map((split) => ({ scores, split }))),
   run: ({ scores, split }, random) =>
@@ -110,14 +110,14 @@ const returningCallers: Returning[] = [
   { returning: 'anyone', routed: 'by conversation', split: '50/50' },
 ]
 
-const returningOf = { anyone: 'anyone who called', 'often the same': 'often the same few' } as const
+const returningOf = { anyone: 'any earlier caller', 'often the same': 'often the same few' } as const
 
 export const falseAlarmsOfCallers = defineStudy({
-  title: 'False alarms: callers who return',
+  title: 'False alarms: returning callers',
   about:
-    'The rate is 20 % in both arms. Three of ten conversations are of new callers, the others of callers who return, ' +
-    'and two conversations of one caller resemble each other (correlation 1/3). With units, the callers are known; ' +
-    'without, each conversation was taken as a caller of its own.',
+    'The rate is 20% in both arms. Three in ten conversations are from new callers and the others from returning ' +
+    'callers. Two conversations of the same caller are similar (correlation 1/3). With units, callers are ' +
+    'recognized. Without units, each conversation counts as its own caller.',
   runs: 400,
   settings: returningCallers,
   run: ({ split, ...kind }, random) => {
@@ -142,13 +142,13 @@ export const falseAlarmsOfCallers = defineStudy({
     }
   },
   head: [
-    'who returns',
+    'returning callers',
     'routed',
     'split',
     'always-valid with units',
     'ordinary with units',
-    'always-valid without',
-    'ordinary without',
+    'always-valid without units',
+    'ordinary without units',
   ],
   row: ({ returning, routed, split }, outcomes) => {
     const known = outcomes.map((outcome) => outcome.known)

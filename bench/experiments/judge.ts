@@ -41,19 +41,19 @@ type Setting = { name: string; a: Truth; b: Truth; reviewed: number }
 const usual: Truth = { rate: 0.1, sensitivity: 0.8, specificity: 0.9 }
 
 const pairs: Omit<Setting, 'reviewed'>[] = [
-  { name: '10 % and 10 %, the judge errs alike', a: usual, b: usual },
-  { name: '10 % and 20 %, the judge errs alike', a: usual, b: { ...usual, rate: 0.2 } },
-  { name: '10 % and 10 %, the judge errs more in B', a: usual, b: { ...usual, specificity: 0.8 } },
+  { name: '10% and 10%, same errors', a: usual, b: usual },
+  { name: '10% and 20%, same errors', a: usual, b: { ...usual, rate: 0.2 } },
+  { name: '10% and 10%, more errors in B', a: usual, b: { ...usual, specificity: 0.8 } },
 ]
 
 export const judge = defineStudy({
-  title: 'A judge that errs, corrected by reviews',
+  title: 'Judge errors corrected by reviews',
   about:
-    'The judge sees 80 % of what is affected and is right about 90 % of what is not; in the last two lines it is ' +
-    'right about only 80 % of that in arm B. Each arm has 1,200 conversations, of which people reviewed 50 or 200, ' +
-    'drawn at random. One look. Shown is in how many experiments the true difference is in the ordinary interval of ' +
-    'what the judge said, in the ordinary interval corrected by the reviews, and in the always-valid one corrected ' +
-    'by them.',
+    'The judge detects 80% of affected conversations and is right about 90% of those that are not affected. In ' +
+    'the last two rows, it is right about only 80% of those in arm B. Each arm has 1,200 conversations, and ' +
+    'people reviewed a random sample of 50 or 200 of them. There is one look. The table shows the share of ' +
+    'experiments in which three intervals contain the true difference: the ordinary interval without ' +
+    'corrections, the ordinary interval corrected by reviews, and the always-valid interval corrected by reviews.',
   runs: 5_000,
   settings: pairs.flatMap((pair) => [50, 200].map((reviewed): Setting => ({ ...pair, reviewed }))),
   run: ({ a, b, reviewed }, random) => {
@@ -70,7 +70,13 @@ export const judge = defineStudy({
       anytime: holds(corrected?.anytime),
     }
   },
-  head: ['true rates', 'reviewed in each arm', 'as judged', 'corrected', 'corrected, always-valid'],
+  head: [
+    'true rates, errors of the judge',
+    'reviewed in each arm',
+    'as judged',
+    'corrected',
+    'corrected, always-valid',
+  ],
   row: ({ name, reviewed }, outcomes) => {
     const share = (which: 'uncorrected' | 'fixed' | 'anytime') => shareOf(outcomes, (outcome) => outcome[which])
     const [fixed, anytime] = [share('fixed'), share('anytime')]

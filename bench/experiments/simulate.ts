@@ -47,7 +47,7 @@ const judgeShare = ({ name, share, runs, ...bound }: Judged): void => {
     'atMost' in bound
       ? { atMost: inPercent(bound.atMost + twoErrors(bound.atMost, runs)) }
       : { atLeast: inPercent(bound.atLeast - twoErrors(bound.atLeast, runs)) }
-  judge(name, 100 * share, limit, ' %')
+  judge(name, 100 * share, limit, '%')
 }
 
 const markdownOf = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
@@ -85,7 +85,7 @@ export const simulate = async ({ writes }: { writes: boolean }): Promise<void> =
       for (const each of judged) judgeShare(each)
       return cells
     })
-    const text = `${about} ${runs.toLocaleString('en-US')} experiments for each line.`
+    const text = `${about} ${runs.toLocaleString('en-US')} experiments per row.`
     return `### ${title}\n\n${wrapped(text)}\n\n${markdownOf(head, rows)}`
   })
   const text = sections.join('\n\n')

@@ -11,11 +11,12 @@ const firstLook = 20
 const level = 0.01
 
 export const split = defineStudy({
-  title: 'The split between the arms',
+  title: 'Mismatched splits',
   about:
-    'Units arrive in a true split while another, or the same, is expected, and the split is looked at after each of ' +
-    '10,000 units, from the twentieth on. Shown is the share of experiments that were told of a mismatch, and after ' +
-    'how many units half of them were; beside it an ordinary chi-square test at the same level of 1 %.',
+    'Units arrive with a true split, which may differ from the expected one. The split is checked after each of ' +
+    '10,000 units from the twentieth on. The table shows the share of experiments in which a mismatch was ' +
+    'reported, and the number of units after which half of the experiments had reported it. An ordinary ' +
+    'chi-square test at the same level of 1% is shown for comparison.',
   runs: 1_000,
   settings: [
     { actual: 0.5, expected: 0.5 },
@@ -43,7 +44,7 @@ export const split = defineStudy({
     }
     return { told, toldByChiSquare }
   },
-  head: ['true split', 'expected', 'told', 'half by', 'told by chi-square', 'half by'],
+  head: ['true split', 'expected', 'reported', 'half by', 'reported by chi-square', 'half by'],
   row: ({ actual, expected }, outcomes) => {
     const splitOf = (share: number) => `${Math.round(100 * share)}/${Math.round(100 * (1 - share))}`
     const alike = actual === expected

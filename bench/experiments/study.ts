@@ -48,6 +48,6 @@ export const defineStudy = <Setting, Outcome>(definition: Definition<Setting, Ou
 export const shareOf = <T>(outcomes: readonly T[], is: (outcome: T) => boolean): number =>
   outcomes.filter(is).length / outcomes.length
 
-export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
+export const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
 
 export const whole = (count: number): string => count.toLocaleString('en-US')

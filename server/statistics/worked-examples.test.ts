@@ -66,7 +66,7 @@ describe('the worked examples', () => {
     expect(section).toContain(`between −${points(anytime.low, 0)} and +${points(anytime.high, 0)} points`)
     expect(section).toContain(`from ${points(fixed.low)} to ${points(fixed.high)} points`)
     expect(section).toContain(`p of ${difference.fixed.p.toFixed(3)}`)
-    expect(section).toContain(`${points(width(anytime) / width(fixed) - 1, 0)} %`)
+    expect(section).toContain(`${points(width(anytime) / width(fixed) - 1, 0)}%`)
     expect(section).toContain(`${precision.moreConversations} more conversations`)
     const given = ['40', '200', '62', '210', '4.09', '23.1', '100', '5', '10', String(precision.moreConversations)]
     const rates = [arms.a.mean, arms.b.mean, difference.estimate].map((rate) => points(rate ?? Number.NaN))
@@ -83,8 +83,8 @@ describe('the worked examples', () => {
     const section = sectionOf(2)
     expect(section).toContain(verdict)
     expect(section).toContain(`${points(fixed.low)} to ${points(fixed.high)} points`)
-    expect(section).toContain(`${points(lift.estimate ?? Number.NaN, 0)} % more`)
-    expect(section).toContain(`between ${points(relative.low, 0)} % and ${points(relative.high, 0)} % more`)
+    expect(section).toContain(`${points(lift.estimate ?? Number.NaN, 0)}% more`)
+    expect(section).toContain(`between ${points(relative.low, 0)}% and ${points(relative.high, 0)}% more`)
     expect(section).toContain(`p is ${difference.anytime.p.toFixed(3)}`)
     const rates = [arms.a.mean, arms.b.mean, difference.estimate].map((rate) => points(rate ?? Number.NaN))
     const lifts = [points(lift.estimate ?? Number.NaN, 0), ...both(relative, 0)]
@@ -145,8 +145,8 @@ describe('the worked examples', () => {
 
   it('what chance does to the shares of the simulations', () => {
     const twoErrors = 2 * Math.sqrt((0.05 * 0.95) / 400)
-    const range = `from ${points(0.05 - twoErrors)} % to ${points(0.05 + twoErrors)} %`
-    const told = `in 400 experiments, a true 5 % may well come out as anything ${range}`
+    const range = `from ${points(0.05 - twoErrors)}% to ${points(0.05 + twoErrors)}%`
+    const told = `in 400 experiments, a true 5% can come out as anything ${range}`
     expect(page.replace(/\n/g, ' ')).toContain(told)
   })
 })
