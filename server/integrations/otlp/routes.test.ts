@@ -6,6 +6,7 @@ import { makeOrganization } from '../../../test/make.ts'
 import { sample } from '../../../test/samples/ingest/sample.ts'
 import { serviceKey, testServer } from '../../../test/server.ts'
 import { wireOf } from '../../../test/support/integrations/otlp-wire.ts'
+import { moveDue } from '../../../test/support/jobs/move-due.ts'
 import { assembleConversations, sweepSpans } from './jobs.ts'
 
 const server = await testServer({ EARSHOT_LIMITS: 'documentBytes=1000000' })
@@ -56,9 +57,7 @@ const post = (key: string, traces: object, headers: Record<string, string> = {})
 /** Lets time pass, and runs what is due then. The queue goes by the database's clock, which is not moved: its jobs are. */
 const assemble = async (afterMs = 60_000) => {
   server.clock.advance(afterMs)
-  await sql`
-    UPDATE jobs SET due_at = due_at - ${afterMs}::float8 * interval '1 millisecond'
-    WHERE name = 'otel.assemble' AND state = 'delayed'`.execute(server.deps.db)
+  await moveDue(server.deps.db, assembleConversations.name, -afterMs)
   return server.deps.jobs.drain([assembleConversations], server.deps)
 }
 
