@@ -106,7 +106,11 @@ it('lets an admin decide where people differ, and tells how people agree', async
   await dialog.getByRole('button', { name: 'Decide', exact: true }).click()
   await page.getByText('It is decided').waitFor()
   await page.getByRole('heading', { name: 'None is in this state' }).waitFor()
-  await page.getByRole('region', { name: 'Agreement with the monitors' }).getByText(/n \d/).first().waitFor()
+  await page
+    .getByRole('region', { name: 'Agreement with the monitors' })
+    .getByText(/n = \d/)
+    .first()
+    .waitFor()
   const decided = await ask<Listed<{ adjudicates: boolean }>>('GET', `/v1/reviews?bucketId=${id}&status=completed`)
   expect(decided.data.filter(({ adjudicates }) => adjudicates)).toHaveLength(1)
 })

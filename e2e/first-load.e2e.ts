@@ -65,7 +65,11 @@ it('asks for each part of the overview once, and for all days together', async (
     if (isAnswer(pathname)) asked.push(`${request.method()} ${pathname}${search} ${request.postData() ?? ''}`)
   })
   await visit(page, '/')
-  await page.getByRole('region', { name: 'Monitors by surprise' }).getByText(/n \d/).first().waitFor()
+  await page
+    .getByRole('region', { name: 'Monitors, most unusual first' })
+    .getByText(/n = \d/)
+    .first()
+    .waitFor()
   await page.waitForLoadState('networkidle')
   expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted())
   // Beside these there is one for each monitor, experiment, bucket and webhook endpoint that is shown.

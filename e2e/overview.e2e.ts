@@ -6,8 +6,11 @@ it('says what was yesterday, and leads from each number to its conversations', a
   const volume = page.getByRole('region', { name: 'Volume' })
   const link = volume.getByRole('link', { name: /^\d+ conversations?$/ })
   const said = await link.textContent()
-  const table = page.getByRole('region', { name: 'Monitors by surprise' })
-  await table.getByText(/n \d/).first().waitFor()
+  const table = page.getByRole('region', { name: 'Monitors, most unusual first' })
+  await table
+    .getByText(/n = \d/)
+    .first()
+    .waitFor()
   expect(await breaches(page)).toEqual([])
   await link.click()
   await page.getByText(said ?? '', { exact: true }).waitFor()
@@ -28,7 +31,7 @@ it('shows what is urgent among the open findings, and which reviews are left', a
   const urgent = findings.getByRole('listitem').filter({ hasText: hostile })
   await urgent.getByText('Urgent').waitFor()
   const reviews = page.getByRole('region', { name: 'Reviews' })
-  await reviews.getByRole('listitem').filter({ hasText: 'To be read' }).getByText('0 today, 3 left').waitFor()
+  await reviews.getByRole('listitem').filter({ hasText: 'To be read' }).getByText('0 completed today, 3 left').waitFor()
   expect(await breaches(page)).toEqual([])
   await urgent.getByRole('link').click()
   await page.waitForURL(/\/findings\//)
@@ -44,7 +47,7 @@ it('says of an organization without a conversation where to begin', async () => 
     route.fulfill({ json: { count: 0, explanation: '', series: [] } }),
   )
   await empty.reload()
-  await empty.getByRole('link', { name: 'Send the first conversation' }).click()
+  await empty.getByRole('link', { name: 'Send your first conversation' }).click()
   await empty.waitForURL(/\/start$/)
 })
 
@@ -76,7 +79,11 @@ it('shows a refusal where it happens, and the rest all the same', async () => {
 
 it('is usable on a window of 320 pixels', async () => {
   const page = await open('/', 'owner', { viewport: { width: 320, height: 700 } })
-  await page.getByRole('region', { name: 'Monitors by surprise' }).getByText(/n \d/).first().waitFor()
+  await page
+    .getByRole('region', { name: 'Monitors, most unusual first' })
+    .getByText(/n = \d/)
+    .first()
+    .waitFor()
   expect(await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')).toBe(false)
 })
 
@@ -90,7 +97,11 @@ it('asks for nothing that its person may not see', async () => {
   const refused: string[] = []
   page.on('response', (response) => void (response.status() === 403 && refused.push(response.url())))
   await page.goto(new URL('/', page.url()).href)
-  await page.getByRole('region', { name: 'Monitors by surprise' }).getByText(/n \d/).first().waitFor()
+  await page
+    .getByRole('region', { name: 'Monitors, most unusual first' })
+    .getByText(/n = \d/)
+    .first()
+    .waitFor()
   await page.waitForLoadState('networkidle')
   expect(refused).toEqual([])
 })

@@ -30,7 +30,7 @@ const Level = ({ experiment, outcome, arm }: { experiment: Experiment; outcome: 
       <Link to="/conversations" search={{ filter: filterOfArm(experiment, arm, monitors) }}>
         {formatLevel(outcome, mean)}
       </Link>
-      <span className={styles.n}>n {formatCount(observed)}</span>
+      <span className={styles.n}>n = {formatCount(observed)}</span>
     </span>
   )
 }

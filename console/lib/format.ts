@@ -27,7 +27,7 @@ const withMinus = (digits: string): string => digits.replace('-', '−')
 export const formatPercent = (share: number): string => {
   const percent = share * 100
   const digits = Math.abs(percent) >= 10 || percent === 0 ? 1 : 2
-  return `${withMinus(percent.toFixed(digits).replace(/\.0+$/, ''))} %`
+  return `${withMinus(percent.toFixed(digits).replace(/\.0+$/, ''))}%`
 }
 
 /** Per cent without its sign and with all its digits, for the ends of an interval. */

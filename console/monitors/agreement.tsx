@@ -25,7 +25,7 @@ const comparedOf = ({ matrix }: Agreement) => Object.values(matrix).reduce((sum,
 
 const LeftOut = ({ unsure, unscored, failed, missing }: Agreement) => {
   const said = [
-    unsure > 0 && `${formatCount(unsure)} people could not tell`,
+    unsure > 0 && `${formatCount(unsure)} reviewers unsure`,
     unscored > 0 && `${formatCount(unscored)} unscored`,
     failed > 0 && `${formatCount(failed)} failed`,
     missing > 0 && `${formatCount(missing)} without a result`,
@@ -45,9 +45,14 @@ const columns: Column<Agreement>[] = [
     label: 'Recall',
     cell: (row) => <OfShare share={row.recall} n={row.matrix.truePositives + row.matrix.falseNegatives} />,
   },
-  { key: 'agreement', label: 'Same', from: 720, cell: (row) => <OfShare share={row.agreement} n={comparedOf(row)} /> },
+  {
+    key: 'agreement',
+    label: 'Accuracy',
+    from: 720,
+    cell: (row) => <OfShare share={row.agreement} n={comparedOf(row)} />,
+  },
   { key: 'kappa', label: 'κ', cell: (row) => <Kappa of={row.kappa} n={comparedOf(row)} /> },
-  { key: 'left', label: 'Left out', from: 960, cell: (row) => <LeftOut {...row} /> },
+  { key: 'left', label: 'Excluded', from: 960, cell: (row) => <LeftOut {...row} /> },
 ]
 
 /** How people meet each other: where that is low, the question is unclear before the monitor is wrong. */
@@ -57,10 +62,10 @@ const BetweenPeople = ({ betweenPeople }: Agreement) => {
   if (conversations === 0) return null
   return (
     <div className={styles.people}>
-      <h3>People among each other</h3>
+      <h3>Agreement between reviewers</h3>
       <p className={styles.soft}>
-        Of {plural(conversations, 'conversation')} that two people or more could judge. Where people agree no better
-        with each other than with the monitor, the question is unclear before the monitor is wrong.
+        Based on {plural(conversations, 'conversation')} judged by at least two reviewers. If reviewers agree with each
+        other no more than they agree with the monitor, clarify the question before you change the monitor.
       </p>
       <dl className={styles.figures}>
         {krippendorffsAlpha && (
@@ -73,7 +78,7 @@ const BetweenPeople = ({ betweenPeople }: Agreement) => {
         )}
         {fleissKappa && (
           <div>
-            <dt>Fleiss’ κ of {fleissKappa.people} each</dt>
+            <dt>Fleiss’ κ ({fleissKappa.people} reviewers each)</dt>
             <dd>
               <Kappa of={fleissKappa} n={fleissKappa.conversations} />
             </dd>
@@ -81,7 +86,7 @@ const BetweenPeople = ({ betweenPeople }: Agreement) => {
         )}
         {pairs.slice(0, 6).map((pair) => (
           <div key={pair.reviewerUserIds.join(' ')}>
-            <dt>κ of {pair.reviewerUserIds.map(nameOf).join(' and ')}</dt>
+            <dt>Cohen’s κ: {pair.reviewerUserIds.map(nameOf).join(' and ')}</dt>
             <dd>
               <Kappa of={pair.kappa} n={pair.conversations} />
             </dd>
@@ -94,14 +99,14 @@ const BetweenPeople = ({ betweenPeople }: Agreement) => {
 
 const Reviewed = ({ id }: { id: string }) => (
   <p className={styles.soft}>
-    The reviewed conversations that it calls{' '}
+    View the reviewed conversations with the result{' '}
     <Link
       to="/conversations"
       search={{ filter: { reviewStatus: 'completed', monitors: [{ id, result: 'affected' }] } }}
     >
       affected
     </Link>{' '}
-    and{' '}
+    or{' '}
     <Link
       to="/conversations"
       search={{ filter: { reviewStatus: 'completed', monitors: [{ id, result: 'not_affected' }] } }}
@@ -121,13 +126,10 @@ export const AgreementPart = ({ monitor: { id, name } }: { monitor: Monitor }) =
   if (list.error) return <FaultNote error={list.error} retry={list.retry} />
   if (rows.length === 0) {
     return (
-      <Empty
-        title="Nobody has judged it yet"
-        action={<ButtonLink to="/buckets">Put conversations into a bucket</ButtonLink>}
-      >
+      <Empty title="No judgments yet" action={<ButtonLink to="/buckets">Add conversations to a bucket</ButtonLink>}>
         <p>
-          When people review conversations and judge “{name}”, this shows how far it can be trusted: precision, recall
-          and κ of each version, each with its interval. A bucket with a fair sample also corrects its rate.
+          When people review conversations and judge “{name}”, you see the precision, recall, and κ of each version
+          here. Reviews from a randomly sampled bucket also correct the monitor’s rate.
         </p>
       </Empty>
     )
@@ -144,14 +146,15 @@ export const AgreementPart = ({ monitor: { id, name } }: { monitor: Monitor }) =
       />
       <Prose>
         <p className={styles.soft}>
-          Precision: of what it calls affected, what people do too. Recall: of what people call affected, what it does
-          too. κ: agreement beyond that of chance, 0 for none and 1 for all of it. Each with its 95 % interval.
+          Precision: the share of the monitor’s affected results that reviewers confirm. Recall: the share of
+          conversations reviewers call affected that the monitor finds. κ: agreement corrected for chance, from 0
+          (chance) to 1 (perfect). All with 95% confidence intervals.
         </p>
       </Prose>
       {shown && (
         <div className={styles.both}>
           <div>
-            <Confusion title={`Version ${shown.version} and people, by judgment`} matrix={shown.matrix} />
+            <Confusion title={`Version ${shown.version} compared with reviewers`} matrix={shown.matrix} />
             <Reviewed id={id} />
           </div>
           <BetweenPeople {...shown} />

@@ -23,19 +23,19 @@ const EstimateWords = ({ estimate, kind }: { estimate: Estimate; kind: Monitor['
   return (
     <div className={styles.estimate} role="status">
       <p>
-        <strong>{plural(conversations, 'call')}</strong> in the window; {formatCount(answered)} have an answer of this
-        version
+        <strong>{plural(conversations, 'conversation')}</strong> in this period. {formatCount(answered)} already have a
+        result from this version.{' '}
         {kind === 'judge'
-          ? ` and are left alone, so that ${formatCount(toAsk)} are asked about.`
-          : ', and are asked again.'}
+          ? `The run skips these and evaluates the other ${formatCount(toAsk)}.`
+          : 'The run evaluates these again.'}
       </p>
       {tokens && (
         <p>
-          About {formatShort(tokens.input)} tokens in and {formatShort(tokens.output)} out
-          {cost !== null ? `, about ${formatMoney(cost)}` : '; the price of the model is not known'}
-          {basis === 'lengths' && ', by the lengths of the transcripts'}
-          {basis === 'results' && ', by earlier results of this version'}.
-          {budgetLeft !== null && ` ${formatMoney(budgetLeft)} of the monthly budget are left.`}
+          About {formatShort(tokens.input)} input and {formatShort(tokens.output)} output tokens
+          {cost !== null ? `, about ${formatMoney(cost)}` : ', price unknown'}
+          {basis === 'lengths' && ' (based on transcript length)'}
+          {basis === 'results' && ' (based on earlier results)'}.
+          {budgetLeft !== null && ` Monthly budget left: ${formatMoney(budgetLeft)}.`}
         </p>
       )}
     </div>
@@ -82,14 +82,14 @@ export const Backfill = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
   return (
     <form
       className={styles.backfill}
-      aria-label="Run over what is stored"
+      aria-label="Backfill"
       onSubmit={(event) => {
         event.preventDefault()
         estimate.mutate()
       }}
     >
-      <h3>Ask about what is stored</h3>
-      <Field label="Calls that started from">
+      <h3>Backfill stored conversations</h3>
+      <Field label="Started from">
         {(ids) => (
           <Input
             {...ids}
@@ -100,7 +100,7 @@ export const Backfill = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
           />
         )}
       </Field>
-      <Field label="Until">
+      <Field label="Started before">
         {(ids) => (
           <Input
             {...ids}
@@ -113,7 +113,7 @@ export const Backfill = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
       </Field>
       <div>
         <Button small look="quiet" aria-expanded={filtering} onClick={() => setFiltering(!filtering)}>
-          {filtering ? 'Fewer conditions' : 'Only some of them'}
+          {filtering ? 'Hide filters' : 'Add filters'}
         </Button>
       </div>
       {filtering && (
@@ -123,11 +123,11 @@ export const Backfill = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
       {error && <FaultNote error={error} />}
       <div className={styles.ways}>
         <Button type="submit" busy={estimate.isPending} disabled={!window.since || !window.until}>
-          Estimate
+          Estimate cost
         </Button>
         {estimate.data && estimate.data.conversations > 0 && (
           <Button look="primary" busy={start.isPending} onClick={() => start.mutate()}>
-            Ask about {plural(estimate.data.conversations, 'call')}
+            Evaluate {plural(estimate.data.conversations, 'conversation')}
           </Button>
         )}
       </div>

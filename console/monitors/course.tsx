@@ -62,17 +62,17 @@ const Trust = ({ id }: { id: string }) => {
       name="Agreement with people"
       note={
         <Link from="/monitors/$id" to="." search={(search) => ({ ...search, tab: 'agreement' })} resetScroll={false}>
-          {told ? `version ${told.version}, all its figures` : 'how people come to judge it'}
+          {told ? `Version ${told.version}, details` : 'How it’s measured'}
         </Link>
       }
     >
       {told?.kappa ? (
         <span className={styles.soft}>
           <strong>κ {formatNumber(Number(told.kappa.value.toFixed(2)))}</strong> · {told.kappa.low.toFixed(2)}–
-          {told.kappa.high.toFixed(2)} · n {Object.values(told.matrix).reduce((sum, count) => sum + count, 0)}
+          {told.kappa.high.toFixed(2)} · n = {Object.values(told.matrix).reduce((sum, count) => sum + count, 0)}
         </span>
       ) : (
-        <span className={styles.soft}>not judged yet</span>
+        <span className={styles.soft}>No judgments yet</span>
       )}
     </Figure>
   )
@@ -84,12 +84,12 @@ const Cost = ({ days }: { days: Trend['data'] }) => {
   if (cost === null || answers === 0) {
     return (
       <Figure name="Cost">
-        <span className={styles.soft}>no price of the model is known</span>
+        <span className={styles.soft}>Model price unknown</span>
       </Figure>
     )
   }
   return (
-    <Figure name="Cost" note={`${formatMoney(cost / answers)} a call`}>
+    <Figure name="Cost" note={`${formatMoney(cost / answers)} per conversation`}>
       {formatMoney(cost)}
     </Figure>
   )
@@ -106,7 +106,7 @@ const Figures = ({ monitor: { id, kind }, trend: { data, corrected } }: { monito
           totals.affected > 0 ? (
             <Link {...conversationsOf(id, 'affected', { since })}>{plural(totals.affected, 'conversation')}</Link>
           ) : (
-            'of what was scored'
+            'of scored conversations'
           )
         }
       >
@@ -115,14 +115,14 @@ const Figures = ({ monitor: { id, kind }, trend: { data, corrected } }: { monito
       {corrected && (
         <Figure
           name="Corrected by reviews"
-          note={`rests on ${plural(corrected.reviewed, 'reviewed call')}, ${formatNumber(corrected.shareReviewed * 100)} % of them`}
+          note={`based on ${plural(corrected.reviewed, 'reviewed conversation')} (${formatNumber(corrected.shareReviewed * 100)}%)`}
         >
           <Estimate rate={corrected.rate} low={corrected.low} high={corrected.high} n={corrected.reviewed} />
         </Figure>
       )}
       <Figure
         name="Scored"
-        note={totals.unscored + totals.failed > 0 ? <Missing id={id} totals={totals} since={since} /> : 'none missing'}
+        note={totals.unscored + totals.failed > 0 ? <Missing id={id} totals={totals} since={since} /> : 'None missing'}
       >
         {formatCount(totals.affected + totals.notAffected)} of {formatCount(allOf(totals))}
       </Figure>
@@ -138,7 +138,7 @@ const Charts = ({ monitor: { id }, trend: { data } }: { monitor: Monitor; trend:
   return (
     <div className={styles.charts}>
       <BandLine
-        title="Affected rate by day, with its 95 % interval"
+        title="Affected rate by day, with 95% confidence interval"
         valueName="Affected"
         height={220}
         points={data.map(({ start, end, affectedRate, low, high, affected, notAffected }) => ({
@@ -165,7 +165,7 @@ const Charts = ({ monitor: { id }, trend: { data } }: { monitor: Monitor; trend:
         }
       />
       <DayBars
-        title="What became of the conversations, by day"
+        title="Results by day"
         height={140}
         days={data.map(({ start, end, affected, notAffected, unscored, failed }) => ({
           start,
@@ -186,7 +186,7 @@ export const Course = ({ monitor }: { monitor: Monitor }) => {
   const set = (part: MonitorSearch) =>
     void navigate({ search: (search) => ({ ...search, ...part }), replace: true, resetScroll: false })
   return (
-    <section aria-label="How often">
+    <section aria-label="Trend">
       <div className={styles.controls}>
         <Choice
           label="Period"
@@ -204,8 +204,8 @@ export const Course = ({ monitor }: { monitor: Monitor }) => {
               aria-label="Version"
               value={String(version ?? '')}
               options={[
-                { value: '', label: 'Newest result of each call' },
-                ...versions.map(({ number }) => ({ value: String(number), label: `Version ${number} alone` })),
+                { value: '', label: 'Latest result per conversation' },
+                ...versions.map(({ number }) => ({ value: String(number), label: `Version ${number} only` })),
               ]}
               onChange={({ target }) =>
                 void navigate({
@@ -226,7 +226,7 @@ export const Course = ({ monitor }: { monitor: Monitor }) => {
               <Figures monitor={monitor} trend={trend} />
               {allOf(totalsOf(trend.data)) === 0 ? (
                 <p className={styles.soft}>
-                  {version === undefined ? 'It' : `Version ${version}`} has no result of these {days} days.
+                  {version === undefined ? 'No results' : `No results from version ${version}`} in the last {days} days.
                 </p>
               ) : (
                 <Charts monitor={monitor} trend={trend} />

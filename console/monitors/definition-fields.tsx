@@ -26,7 +26,7 @@ const RuleFields = ({ problems }: { problems: Issue[] }) => {
       <Expression
         name="rule.expression"
         label="Rule"
-        hint="In CEL. True is affected, false is not; what is not known is unscored."
+        hint="A CEL expression. True means affected, false means not affected. If a value is unknown, the result is unscored."
         required
         lines={4}
         placeholder="turns.by('customer').mentions('real person|human')"
@@ -35,7 +35,7 @@ const RuleFields = ({ problems }: { problems: Issue[] }) => {
       <Expression
         name="rule.score"
         label="Score (optional)"
-        hint="An expression that gives a number, kept beside the result."
+        hint="An expression that returns a number, stored with the result."
         lines={1}
         problem={problemAt(problems, 'definition.score')}
       />
@@ -59,18 +59,18 @@ const JudgeFields = () => {
       <TextArea
         name="judge.criteria"
         label="Criteria"
-        hint="What makes a conversation affected, as you would tell a colleague."
+        hint="Describe what makes a conversation affected, as you would to a colleague."
         rows={8}
         required
         maxLength={20_000}
-        placeholder="The agent promises a refund without looking the order up first."
+        placeholder="The agent promises a refund without looking up the order first."
       />
       <Choice
         label="Answer"
         value={type}
         options={[
           { value: 'boolean', label: 'Yes or no' },
-          { value: 'score', label: 'A score' },
+          { value: 'score', label: 'Score' },
         ]}
         onChange={(next) =>
           setValue('judge.output.type', next === 'score' ? 'score' : 'boolean', { shouldDirty: true })
@@ -79,16 +79,21 @@ const JudgeFields = () => {
       {type === 'score' && (
         <>
           <Row>
-            <TextField name="judge.output.min" label="From" type="number" step="any" />
-            <TextField name="judge.output.max" label="To" type="number" step="any" />
+            <TextField name="judge.output.min" label="Minimum" type="number" step="any" />
+            <TextField name="judge.output.max" label="Maximum" type="number" step="any" />
           </Row>
           <Row>
-            <SelectField name="judge.output.op" label="Affected when it is" options={operators} />
-            <TextField name="judge.output.value" label="Than this" type="number" step="any" />
+            <SelectField name="judge.output.op" label="Affected if the score is" options={operators} />
+            <TextField name="judge.output.value" label="Threshold" type="number" step="any" />
           </Row>
         </>
       )}
-      <TextField name="judge.model" label="Model (optional)" hint="That of the operator if left out." maxLength={255} />
+      <TextField
+        name="judge.model"
+        label="Model (optional)"
+        hint="Uses the organization’s default if empty."
+        maxLength={255}
+      />
     </>
   )
 }
@@ -109,7 +114,7 @@ export const ScopeFields = ({ scope, onChange }: { scope: Scope; onChange: (scop
   const [open, setOpen] = useState(Object.keys(scope).length > 0)
   return (
     <fieldset className={styles.scope}>
-      <legend>Asked of</legend>
+      <legend>Scope</legend>
       {open ? (
         // Without the other fields a filter is a scope.
         <FilterFields filter={scope} onChange={(filter) => onChange(filter as Scope)} without={beyondScope} />
@@ -117,19 +122,13 @@ export const ScopeFields = ({ scope, onChange }: { scope: Scope; onChange: (scop
         <div>
           All conversations{' '}
           <Button small onClick={() => setOpen(true)}>
-            Only some
+            {' '}
+            Add filters
           </Button>
         </div>
       )}
       <div className={styles.share}>
-        <TextField
-          name="samplePercent"
-          label="Of these, so many in a hundred"
-          type="number"
-          min={0}
-          max={100}
-          step={0.01}
-        />
+        <TextField name="samplePercent" label="Sampling rate (%)" type="number" min={0} max={100} step={0.01} />
       </div>
     </fieldset>
   )

@@ -12,14 +12,14 @@ const operators = { gte: 'at least', gt: 'more than', lte: 'at most', lt: 'less 
 export const Definition = ({ monitor: { kind, currentVersion, scope, samplePercent } }: { monitor: Monitor }) => {
   const { rule, judge } = readDefinition(currentVersion.definition)
   return (
-    <Section title="What it asks">
+    <Section title="Definition">
       <div className={styles.definition}>
         {kind === 'rule' && (
           <>
-            <Code label="Copy the rule">{rule.expression}</Code>
+            <Code label="Copy rule">{rule.expression}</Code>
             {rule.score && (
               <p className={styles.soft}>
-                The score is <code>{rule.score}</code>.
+                Score: <code>{rule.score}</code>
               </p>
             )}
           </>
@@ -31,23 +31,21 @@ export const Definition = ({ monitor: { kind, currentVersion, scope, samplePerce
             </Prose>
             <p className={styles.soft}>
               {judge.output.type === 'boolean'
-                ? 'Answered yes or no'
-                : `A score from ${judge.output.min} to ${judge.output.max}; affected when it is ${operators[judge.output.op]} ${judge.output.value}`}
-              {judge.model && `, by ${judge.model}`}.
+                ? 'Answers yes or no'
+                : `Scores from ${judge.output.min} to ${judge.output.max}. Affected if the score is ${operators[judge.output.op]} ${judge.output.value}`}
+              {judge.model && ` (model: ${judge.model})`}.
             </p>
           </>
         )}
-        {kind === 'external' && <p className={styles.soft}>Your own program answers, and posts the results.</p>}
+        {kind === 'external' && <p className={styles.soft}>Your own code posts the results through the API.</p>}
         {kind !== 'external' && (
           <div className={styles.scope}>
             {Object.keys(scope).length > 0 ? (
               <FilterWords filter={scope} />
             ) : (
-              <p className={styles.soft}>Asked of all conversations.</p>
+              <p className={styles.soft}>Runs on all conversations.</p>
             )}
-            {samplePercent < 100 && (
-              <p className={styles.soft}>Of these, {formatNumber(samplePercent)} in a hundred are asked about.</p>
-            )}
+            {samplePercent < 100 && <p className={styles.soft}>Sampling rate: {formatNumber(samplePercent)}%</p>}
           </div>
         )}
       </div>

@@ -18,20 +18,20 @@ import { DefinitionFields, ScopeFields } from './definition-fields.tsx'
 import { type Draft, definitionOf, draftOf, fieldOf } from './draft.ts'
 import styles from './editor.module.css'
 import { type Monitor, monitorOptions, type Scope } from './queries.ts'
-import type { Kind } from './search.ts'
+import { type Kind, kindNames } from './search.ts'
 import { HowToPost, TrialPane } from './trial-pane.tsx'
 import { useTrial } from './use-trial.ts'
 
 const kinds: { value: Kind; label: string }[] = [
-  { value: 'rule', label: 'A rule' },
-  { value: 'judge', label: 'A model' },
-  { value: 'external', label: 'My own program' },
+  { value: 'rule', label: kindNames.rule },
+  { value: 'judge', label: kindNames.judge },
+  { value: 'external', label: kindNames.external },
 ]
 
 const teaching: Record<Kind, string> = {
-  rule: 'An expression over what is known of a conversation. It costs nothing, and always gives the same answer.',
-  judge: 'A model reads the transcript and answers in words, with evidence that is checked.',
-  external: 'You post the results; Earshot keeps, counts and shows them.',
+  rule: 'An expression over a conversation’s data. Rules are free and always give the same answer.',
+  judge: 'A language model reads the transcript, explains its answer, and quotes evidence that Earshot verifies.',
+  external: 'Your own code posts the results. Earshot stores, charts, and shows them.',
 }
 
 type EditorProps = { monitor?: Monitor; kind: Kind; onKind?: (kind: Kind) => void }
@@ -63,11 +63,7 @@ const Editor = ({ monitor, kind, onKind }: EditorProps) => {
     )
     isSaved.current = true
     await queryClient.invalidateQueries({ queryKey: ['monitors'] })
-    announce(
-      makesVersion
-        ? `Version ${saved.currentVersion.number} of “${saved.name}” is current`
-        : `“${saved.name}” is saved`,
-    )
+    announce(makesVersion ? `“${saved.name}” saved as version ${saved.currentVersion.number}` : `“${saved.name}” saved`)
     // A new definition has no history until a run makes one.
     const asksStored = kind !== 'external' && (makesVersion || !monitor)
     await navigate({ to: '/monitors/$id', params: { id: saved.id }, search: asksStored ? { tab: 'runs' } : {} })
@@ -78,7 +74,7 @@ const Editor = ({ monitor, kind, onKind }: EditorProps) => {
         <Form
           form={form}
           send={send}
-          submit={makesVersion ? `Save as version ${monitor.currentVersion.number + 1}` : 'Save'}
+          submit={makesVersion ? `Save as version ${monitor.currentVersion.number + 1}` : 'Save monitor'}
           fieldOf={fieldOf(kind)}
           beside={
             monitor ? (
@@ -93,7 +89,7 @@ const Editor = ({ monitor, kind, onKind }: EditorProps) => {
           {onKind && (
             <div>
               <Choice
-                label="Who answers"
+                label="Type"
                 value={kind}
                 options={kinds}
                 onChange={(next) => {
@@ -105,7 +101,7 @@ const Editor = ({ monitor, kind, onKind }: EditorProps) => {
             </div>
           )}
           <TextField name="name" label="Name" required maxLength={255} placeholder="Refund promised" />
-          <TextField name="description" label="What it looks for" maxLength={2000} />
+          <TextField name="description" label="Description (optional)" maxLength={2000} />
           <DefinitionFields kind={kind} problems={trial.problems} />
           {kind !== 'external' && <ScopeFields scope={scope} onChange={setScope} />}
         </Form>
@@ -125,8 +121,8 @@ const Editor = ({ monitor, kind, onKind }: EditorProps) => {
 }
 
 const NotAllowed = () => (
-  <Empty title="Members write monitors" action={<ButtonLink to="/monitors">See the monitors</ButtonLink>}>
-    <p>Your role reads them. An admin of your organization can change your role.</p>
+  <Empty title="You can’t edit monitors" action={<ButtonLink to="/monitors">View monitors</ButtonLink>}>
+    <p>Viewers can only read monitors. Ask an admin of your organization to make you a member.</p>
   </Empty>
 )
 
@@ -153,10 +149,10 @@ export const EditMonitor = () => {
   if (leadsNowhere(query.error)) return <NotFound />
   return (
     <Page
-      title={query.data ? `Edit “${query.data.name}”` : 'Edit a monitor'}
+      title={query.data ? `Edit “${query.data.name}”` : 'Edit monitor'}
       above={
         <Link to="/monitors/$id" params={{ id }}>
-          {query.data?.name ?? 'The monitor'}
+          {query.data?.name ?? 'Monitor'}
         </Link>
       }
     >

@@ -52,7 +52,7 @@ export const Expression = ({ name, label, hint, lines, required = false, placeho
           </pre>
           <textarea
             {...ids}
-            {...register(name, required ? { required: `${label} is needed.` } : {})}
+            {...register(name, required ? { required: `${label} is required.` } : {})}
             className={styles.text}
             rows={lines}
             maxLength={10_000}

@@ -73,15 +73,15 @@ export const FoundPart = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
       {list.error && <FaultNote error={list.error} retry={list.retry} />}
       {list.isPending && <Loading lines={6} />}
       {list.rows?.length === 0 && (
-        <Empty title={`Nothing is ${words[result].toLowerCase()}`}>
+        <Empty title={`No ${words[result].toLowerCase()} results`}>
           <p>
             {kind === 'external'
-              ? 'Results appear here as they are posted.'
-              : 'Every conversation is asked about as it ends; a run asks about those that are stored already.'}
+              ? 'Results appear here when you post them.'
+              : 'The monitor evaluates each conversation when it ends. Start a backfill to evaluate stored conversations.'}
           </p>
         </Empty>
       )}
-      <ol className={styles.results} aria-label={`${words[result]}, the last to start first`}>
+      <ol className={styles.results} aria-label={`${words[result]} results, latest conversations first`}>
         {list.rows?.map((row) => (
           <li key={`${row.conversationId} ${row.monitorVersion}`}>
             <div className={styles.line}>

@@ -7,7 +7,6 @@ import { leadsNowhere } from '../api/fault.ts'
 import { queryClient } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
 import { NotFound } from '../layout/not-found.tsx'
-import { sentenceCase } from '../lib/format.ts'
 import { announce } from '../ui/announce.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { Button, ButtonLink, IconButton } from '../ui/button.tsx'
@@ -25,7 +24,7 @@ import { FoundPart } from './found.tsx'
 import styles from './monitor.module.css'
 import { type Monitor as MonitorData, monitorOptions } from './queries.ts'
 import { RunsPart } from './runs.tsx'
-import type { Part } from './search.ts'
+import { kindNames, type Part } from './search.ts'
 import { VersionsPart } from './versions.tsx'
 
 const Actions = ({ monitor: { id, name, enabled } }: { monitor: MonitorData }) => {
@@ -35,7 +34,7 @@ const Actions = ({ monitor: { id, name, enabled } }: { monitor: MonitorData }) =
     mutationFn: () => answer(api.PATCH('/v1/monitors/{id}', { params: { path: { id } }, body: { enabled: !enabled } })),
     onSuccess: async (monitor) => {
       await queryClient.invalidateQueries({ queryKey: ['monitors'] })
-      announce(monitor.enabled ? `“${name}” is asked of every new conversation` : `“${name}” is off`)
+      announce(monitor.enabled ? `“${name}” enabled` : `“${name}” disabled`)
     },
   })
   return (
@@ -45,15 +44,15 @@ const Actions = ({ monitor: { id, name, enabled } }: { monitor: MonitorData }) =
         Edit
       </ButtonLink>
       <Button busy={change.isPending} onClick={() => change.mutate()}>
-        {enabled ? 'Switch off' : 'Switch on'}
+        {enabled ? 'Disable' : 'Enable'}
       </Button>
       <Menu
-        trigger={<IconButton label="More" icon={<Ellipsis />} />}
-        entries={[{ label: 'Delete the monitor', danger: true, onSelect: () => setDeleting(true) }]}
+        trigger={<IconButton label="More actions" icon={<Ellipsis />} />}
+        entries={[{ label: 'Delete monitor', danger: true, onSelect: () => setDeleting(true) }]}
       />
       <Confirm
         title={`Delete “${name}”?`}
-        action="Delete the monitor"
+        action="Delete monitor"
         typed={name}
         open={deleting}
         onClose={() => setDeleting(false)}
@@ -62,11 +61,14 @@ const Actions = ({ monitor: { id, name, enabled } }: { monitor: MonitorData }) =
           await navigate({ to: '/monitors' })
           queryClient.removeQueries({ queryKey: ['monitors', id] })
           await queryClient.invalidateQueries({ queryKey: ['monitors'] })
-          announce(`“${name}” is deleted`)
+          announce(`“${name}” deleted`)
         }}
       >
-        <p>All its versions go, and every result of every conversation. Nothing brings them back.</p>
-        <p>Conversations, reviews and findings stay. To only stop asking, switch it off instead.</p>
+        <p>This permanently deletes all of its versions and results.</p>
+        <p>
+          Conversations, reviews, and findings are kept. To stop evaluating new conversations, disable the monitor
+          instead.
+        </p>
       </Confirm>
     </>
   )
@@ -76,7 +78,7 @@ const Parts = ({ monitor }: { monitor: MonitorData }) => {
   const { tab = 'found' } = useSearch({ from: '/app/monitors/$id' })
   const navigate = useNavigate({ from: '/monitors/$id' })
   const tabs: { value: Part; label: string; content: React.ReactNode }[] = [
-    { value: 'found', label: 'What it found', content: <FoundPart monitor={monitor} /> },
+    { value: 'found', label: 'Results', content: <FoundPart monitor={monitor} /> },
     { value: 'agreement', label: 'Agreement with people', content: <AgreementPart monitor={monitor} /> },
     { value: 'versions', label: 'Versions', content: <VersionsPart monitor={monitor} /> },
     ...(monitor.kind === 'external'
@@ -86,7 +88,7 @@ const Parts = ({ monitor }: { monitor: MonitorData }) => {
   return (
     <div className={styles.parts}>
       <Tabs
-        label="More of this monitor"
+        label="Monitor details"
         value={tabs.some(({ value }) => value === tab) ? tab : 'found'}
         onChange={(next) =>
           void navigate({ search: (search) => ({ ...search, tab: next as Part }), replace: true, resetScroll: false })
@@ -110,9 +112,9 @@ export const Monitor = () => {
       context={
         monitor && (
           <span className={styles.context}>
-            <Badge tone={monitor.enabled ? 'accent' : 'plain'}>{monitor.enabled ? 'On' : 'Off'}</Badge>
+            <Badge tone={monitor.enabled ? 'accent' : 'plain'}>{monitor.enabled ? 'Enabled' : 'Disabled'}</Badge>
             <span>
-              {sentenceCase(monitor.kind)}, version {monitor.currentVersion.number} since{' '}
+              {kindNames[monitor.kind]}, version {monitor.currentVersion.number} since{' '}
               <Time at={monitor.currentVersion.createdAt} />
             </span>
             {monitor.description && <span>{monitor.description}</span>}

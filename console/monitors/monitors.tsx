@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useList } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
-import { formatMoney, plural, sentenceCase } from '../lib/format.ts'
+import { formatMoney, plural } from '../lib/format.ts'
 import { organizationOptions } from '../settings/queries.ts'
 import { Badge } from '../ui/badge.tsx'
 import { ButtonLink } from '../ui/button.tsx'
@@ -18,6 +18,7 @@ import { Time } from '../ui/time.tsx'
 import { allOf, conversationsOf, costOf, rateOf, totalsOf } from './figures.ts'
 import styles from './monitors.module.css'
 import { type Monitor, monitorsOptions, trendOptions } from './queries.ts'
+import { kindNames } from './search.ts'
 
 const days = 30
 
@@ -32,7 +33,7 @@ const Course = ({ monitor: { id, name } }: { monitor: Monitor }) => {
 
 const Rate = ({ monitor: { id } }: { monitor: Monitor }) => {
   const { data, error } = useTrend(id)
-  if (error) return <span className={styles.soft}>The trend cannot be read.</span>
+  if (error) return <span className={styles.soft}>The trend couldn’t be loaded.</span>
   if (!data) return null
   const totals = totalsOf(data.data)
   const estimate = <Estimate {...rateOf(totals)} />
@@ -56,8 +57,8 @@ const Coverage = ({ monitor: { id } }: { monitor: Monitor }) => {
   const { data } = useTrend(id)
   if (!data) return null
   const totals = totalsOf(data.data)
-  if (allOf(totals) === 0) return <span className={styles.soft}>nothing asked yet</span>
-  if (totals.unscored + totals.failed === 0) return <span className={styles.soft}>all scored</span>
+  if (allOf(totals) === 0) return <span className={styles.soft}>No results yet</span>
+  if (totals.unscored + totals.failed === 0) return <span className={styles.soft}>All scored</span>
   return (
     <>
       {totals.unscored > 0 && (
@@ -85,17 +86,17 @@ const columns: Column<Monitor>[] = [
           <Link to="/monitors/$id" params={{ id }}>
             {name}
           </Link>{' '}
-          {!enabled && <Badge>Off</Badge>}
+          {!enabled && <Badge>Disabled</Badge>}
         </span>
         {description && <span className={styles.description}>{description}</span>}
       </div>
     ),
   },
-  { key: 'kind', label: 'Kind', from: 720, cell: ({ kind }) => sentenceCase(kind) },
+  { key: 'kind', label: 'Type', from: 720, cell: ({ kind }) => kindNames[kind] },
   { key: 'course', label: `Last ${days} days`, from: 480, cell: (monitor) => <Course monitor={monitor} /> },
   {
     key: 'rate',
-    label: 'Affected · 95 % interval · n',
+    label: 'Affected · 95% interval · n',
     cell: (monitor) => (
       <div className={styles.rate}>
         <Rate monitor={monitor} />
@@ -133,18 +134,18 @@ const NoMonitors = () => {
   const mayWrite = useMay('member')
   return (
     <Empty
-      title="No monitor yet"
+      title="No monitors yet"
       action={
         mayWrite && (
           <ButtonLink look="primary" to="/monitors/new">
-            Write the first monitor
+            Create monitor
           </ButtonLink>
         )
       }
     >
       <p>
-        A monitor asks one question of every conversation, by a rule, by a model or by results that you post, and keeps
-        each answer: affected or not, with its reasoning and evidence.
+        A monitor asks one question of every conversation. A rule, an LLM judge, or your own code answers it: affected
+        or not affected, with reasoning and evidence.
       </p>
       <Code>{lines}</Code>
     </Empty>
@@ -155,13 +156,13 @@ const NoMonitors = () => {
 const Spending = () => {
   const { data } = useQuery(organizationOptions)
   const spending = data?.judgeSpending
-  if (!spending || spending.judgements === 0) return <>One question each, asked of every conversation</>
+  if (!spending || spending.judgements === 0) return <>Each monitor asks one question of every conversation</>
   const { cost, judgements, budgetLeft } = spending
   return (
     <>
-      Judges this month: {plural(judgements, 'answer')}
+      LLM judges this month: {plural(judgements, 'result')}
       {cost !== null && `, ${formatMoney(cost)}`}
-      {budgetLeft !== null && `, ${formatMoney(budgetLeft)} of the budget left`}
+      {budgetLeft !== null && `, ${formatMoney(budgetLeft)} budget left`}
     </>
   )
 }

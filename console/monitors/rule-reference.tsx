@@ -10,28 +10,28 @@ const readable: [code: string, words: string][] = [
   ],
   [
     'turns',
-    'a list; each has index, role, kind, text, startMs, endMs, interrupted, tool.name, tool.isError, latency.totalMs',
+    'a list of turns with index, role, kind, text, startMs, endMs, interrupted, tool.name, tool.isError, latency.totalMs',
   ],
-  ["turns.by('agent')", 'what a role said'],
-  ["turns.mentions('refund|money back')", 'whether a pattern occurs; .mentioning(…) gives the turns'],
-  ["turns.calls('find_order')", 'the calls of a tool'],
-  ['turns.first(3) .last(3)', 'so many of them; .after(…) and .before(…) those around others'],
-  ['metadata.plan, metrics.csat', 'what you sent along; has(metadata.plan) asks whether it is there'],
+  ["turns.by('agent')", 'the turns of one role'],
+  ["turns.mentions('refund|money back')", 'true if a pattern occurs. .mentioning(…) returns the turns'],
+  ["turns.calls('find_order')", 'the calls to a tool'],
+  ['turns.first(3) .last(3)', 'the first or last turns. .after(…) and .before(…) return the turns around others'],
+  ['metadata.plan, metrics.csat', 'your own data. has(metadata.plan) is true if it exists'],
 ]
 
 const examples: [name: string, expression: string][] = [
   ['Long calls', 'conversation.durationSeconds > 15 * 60'],
-  ['The customer asks for a person', "turns.by('customer').mentions('real person|human|supervisor|manager')"],
+  ['Customer asks for a person', "turns.by('customer').mentions('real person|human|supervisor|manager')"],
   [
-    'A refund is spoken of before the order was looked up',
+    'Refund mentioned before looking up the order',
     "turns.by('agent').mentions('refund')\n  && turns.before(turns.by('agent').mentioning('refund')).calls('find_order').size() == 0",
   ],
-  ['Nobody says that the call is recorded', "!turns.by('agent').first(2).mentions('record(ed|ing)')"],
-  ['A tool failed', 'signals.toolFailures > 0'],
-  ['Answers are slow', 'signals.responseLatencyMs.p95 > 2500'],
-  ['Silence', 'signals.deadAirShare > 0.3 || signals.longestSilenceMs > 10 * 1000'],
+  ['Agent doesn’t say the call is recorded', "!turns.by('agent').first(2).mentions('record(ed|ing)')"],
+  ['Tool failed', 'signals.toolFailures > 0'],
+  ['Slow responses', 'signals.responseLatencyMs.p95 > 2500'],
+  ['Long silence', 'signals.deadAirShare > 0.3 || signals.longestSilenceMs > 10 * 1000'],
   [
-    'The agent says the same again',
+    'Agent repeats itself',
     "turns.by('agent').exists(a, a.text.size() > 20\n  && turns.by('agent').exists(b, b.index > a.index && b.text == a.text))",
   ],
 ]
@@ -40,7 +40,7 @@ const examples: [name: string, expression: string][] = [
 export const RuleReference = ({ onUse }: { onUse: (expression: string) => void }) => (
   <div className={styles.reference}>
     <details>
-      <summary>What a rule can read</summary>
+      <summary>Available fields and functions</summary>
       <dl>
         {readable.map(([code, words]) => (
           <div key={code + words}>
@@ -53,7 +53,7 @@ export const RuleReference = ({ onUse }: { onUse: (expression: string) => void }
       </dl>
     </details>
     <details>
-      <summary>Rules to begin with</summary>
+      <summary>Example rules</summary>
       <ul>
         {examples.map(([name, expression]) => (
           <li key={name}>

@@ -15,9 +15,9 @@ import { isUnfinished, type Monitor, type Run, runsOptions } from './queries.ts'
 import styles from './runs.module.css'
 
 const states: Record<Run['status'], { tone: Tone; word: string }> = {
-  queued: { tone: 'accent', word: 'Waiting' },
+  queued: { tone: 'accent', word: 'Queued' },
   running: { tone: 'accent', word: 'Running' },
-  completed: { tone: 'plain', word: 'Done' },
+  completed: { tone: 'plain', word: 'Completed' },
   failed: { tone: 'failed', word: 'Failed' },
   cancelled: { tone: 'unscored', word: 'Cancelled' },
 }
@@ -42,33 +42,35 @@ const RunRow = ({ run }: { run: Run }) => {
       <div className={styles.line}>
         <Badge tone={tone}>{word}</Badge>
         <span>
-          Calls from {formatDay(run.since)} until {formatDay(run.until)}
+          Conversations from {formatDay(run.since)} to {formatDay(run.until)}
           {run.kind === 'experiment' && ', for an experiment'}
         </span>
         <span className={styles.soft}>
-          version {run.monitorVersion}, asked for <Time at={run.createdAt} ago />
+          version {run.monitorVersion}, started <Time at={run.createdAt} ago />
         </span>
         <span className={styles.ways}>
           {mayWrite && isUnfinished(run) && (
             <Button small busy={change.isPending} onClick={() => change.mutate('cancel')}>
-              Cancel
+              {' '}
+              Cancel run
             </Button>
           )}
           {mayWrite && (run.status === 'cancelled' || run.status === 'failed') && (
             <Button small busy={change.isPending} onClick={() => change.mutate('resume')}>
-              Go on
+              {' '}
+              Resume run
             </Button>
           )}
         </span>
       </div>
       {run.status === 'completed' ? (
         <p className={styles.soft}>
-          {plural(run.scored, 'call')} scored
+          {plural(run.scored, 'conversation')} scored
           {run.unscored > 0 && `, ${formatCount(run.unscored)} unscored`}
           {run.failed > 0 && `, ${formatCount(run.failed)} failed`}
         </p>
       ) : (
-        <Progress label="Calls evaluated" done={doneOf(run)} total={run.total} />
+        <Progress label="Conversations evaluated" done={doneOf(run)} total={run.total} />
       )}
       {run.failure && <p className={styles.failure}>{run.failure}</p>}
       {change.error && <FaultNote error={change.error} />}
@@ -83,10 +85,7 @@ const useEndings = (runs: Run[] | undefined, name: string) => {
     for (const run of runs ?? []) {
       if (isUnfinished(run)) seen.current.add(run.id)
       else if (seen.current.delete(run.id)) {
-        announce(
-          `The run of “${name}” is ${states[run.status].word.toLowerCase()}`,
-          `${formatCount(doneOf(run))} calls`,
-        )
+        announce(`Run of “${name}” ${states[run.status].word.toLowerCase()}`, plural(doneOf(run), 'conversation'))
         void queryClient.invalidateQueries({ queryKey: ['monitors', run.monitorId] })
       }
     }
@@ -104,10 +103,10 @@ export const RunsPart = ({ monitor }: { monitor: Monitor }) => {
         {list.error && <FaultNote error={list.error} retry={list.retry} />}
         {list.isPending && <Loading />}
         {list.rows?.length === 0 && (
-          <Empty title="No run yet">
+          <Empty title="No runs yet">
             <p>
-              New conversations are asked about as they end. A run asks about those that are stored already, so that a
-              new monitor or version has a history at once.
+              New conversations are evaluated when they end. A backfill evaluates stored conversations, so a new monitor
+              or version has a history right away.
             </p>
           </Empty>
         )}

@@ -10,6 +10,8 @@ export type Part = (typeof parts)[number]
 export type Found = (typeof foundKinds)[number]
 export type Kind = Schemas['Monitor']['kind']
 
+export const kindNames: Record<Kind, string> = { rule: 'Rule', judge: 'LLM judge', external: 'External' }
+
 export type MonitorSearch = {
   /** The results of this version alone. */
   version?: number

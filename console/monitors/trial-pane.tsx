@@ -37,7 +37,7 @@ const TriedRow = ({ tried, of }: { tried: Tried; of: ReturnType<ReturnType<typeo
         </a>
         {score !== null && <span className={styles.soft}>score {formatNumber(score)}</span>}
         {flips && stored && <span>was {wordOf(stored)}</span>}
-        {judgment && <span className={styles.soft}>people: {wordOf({ status: 'scored', result: judgment })}</span>}
+        {judgment && <span className={styles.soft}>reviewer: {wordOf({ status: 'scored', result: judgment })}</span>}
       </div>
       {reasoning && <p className={styles.soft}>{reasoning}</p>}
       {evidence.length > 0 && <p className={styles.soft}>{evidence.map(({ quote }) => `“${quote}”`).join(' · ')}</p>}
@@ -54,10 +54,10 @@ const Summary = ({ trial: { data, summary } }: { trial: Trial }) => {
   ].filter(Boolean)
   return (
     <p>
-      Of the {plural(data.length, 'newest call')}: <strong>{formatCount(affected)} affected</strong>,{' '}
+      Latest {plural(data.length, 'conversation')}: <strong>{formatCount(affected)} affected</strong>,{' '}
       {formatCount(notAffected)} not affected{rest.length > 0 && `, ${rest.join(', ')}`}.
       {tokens &&
-        ` It took ${formatCount(tokens.input + tokens.output)} tokens${cost === null ? '' : `, ${formatMoney(cost)}`}.`}
+        ` Used ${formatCount(tokens.input + tokens.output)} tokens${cost === null ? '' : ` (${formatMoney(cost)})`}.`}
     </p>
   )
 }
@@ -68,9 +68,9 @@ const lostOf = ({ data }: Trial): number =>
 
 const changesOf = ({ summary: { flips } }: Trial): string[] =>
   [
-    flips.toAffected > 0 && `${formatCount(flips.toAffected)} become affected`,
-    flips.toNotAffected > 0 && `${formatCount(flips.toNotAffected)} become not affected`,
-    flips.toUnscored > 0 && `${formatCount(flips.toUnscored)} become unscored`,
+    flips.toAffected > 0 && `${formatCount(flips.toAffected)} to affected`,
+    flips.toNotAffected > 0 && `${formatCount(flips.toNotAffected)} to not affected`,
+    flips.toUnscored > 0 && `${formatCount(flips.toUnscored)} to unscored`,
   ].filter((change) => change !== false)
 
 const Flips = ({ trial, reviewed }: { trial: Trial; reviewed: Trial | undefined }) => {
@@ -78,19 +78,19 @@ const Flips = ({ trial, reviewed }: { trial: Trial; reviewed: Trial | undefined 
   const people = reviewed?.summary.people
   return (
     <div className={styles.effect}>
-      <h3>What would change</h3>
+      <h3>Changes from the current version</h3>
       <p>
-        Of the {plural(trial.data.length, 'newest call')}{' '}
-        {changes.length === 0 ? 'none changes from what is stored.' : <strong>{changes.join(', ')}.</strong>}
+        Latest {plural(trial.data.length, 'conversation')}:{' '}
+        {changes.length === 0 ? 'no results change.' : <strong>{changes.join(', ')}.</strong>}
       </p>
       {reviewed && people && people.judged > 0 && (
         <p>
-          Of {plural(people.judged, 'call')} that people judged it agreed on {formatCount(people.agreeBefore)} before,
-          and would on {formatCount(people.agreeNow)} now; <strong>{formatCount(lostOf(reviewed))}</strong> that were
-          right would flip.
+          {plural(people.judged, 'reviewed conversation')}: the current version agrees with reviewers on{' '}
+          {formatCount(people.agreeBefore)}, this draft on {formatCount(people.agreeNow)}.{' '}
+          <strong>{formatCount(lostOf(reviewed))}</strong> correct results would become wrong.
         </p>
       )}
-      {people?.judged === 0 && <p className={styles.soft}>People have judged none of its results yet.</p>}
+      {people?.judged === 0 && <p className={styles.soft}>Nobody has reviewed this monitor’s results yet.</p>}
     </div>
   )
 }
@@ -110,15 +110,15 @@ const Answers = ({
   const newest = useNewest({ statuses: ['completed'] }, 200)
   if (trial.data.length === 0)
     return (
-      <Empty title="No completed conversation yet">
-        <p>As soon as there are some, they show here what this monitor would find.</p>
+      <Empty title="No completed conversations yet">
+        <p>Once a conversation completes, you see here what this monitor would answer.</p>
       </Empty>
     )
   return (
     <>
       {monitor && <Flips trial={trial} reviewed={reviewed} />}
       <Summary trial={trial} />
-      <ol className={styles.list} aria-label="What it finds">
+      <ol className={styles.list} aria-label="Preview">
         {rowsOf(trial).map((tried) => (
           <TriedRow key={tried.conversationId} tried={tried} of={newest(tried.conversationId)} />
         ))}
@@ -131,15 +131,15 @@ type TrialPaneProps = { kind: Kind; monitor: Monitor | undefined; trial: ReturnT
 
 /** Of which draft the answers are that stand, where it is not the one that is typed. */
 const standingOf = ({ problems, isFetching }: TrialPaneProps['trial'], isJudge: boolean): string => {
-  if (problems.length > 0) return 'as of the last definition without a fault'
-  if (isFetching) return 'asking…'
-  return isJudge ? 'the definition has changed since' : 'asking…'
+  if (problems.length > 0) return 'From the last valid definition'
+  if (isFetching) return 'Running…'
+  return isJudge ? 'Out of date: the definition has changed' : 'Running…'
 }
 
 export const TrialPane = ({ kind, monitor, trial: state }: TrialPaneProps) => {
   const { trial, reviewed, isFetching, isStale, error, isFilled, run, retry } = state
   const isJudge = kind === 'judge'
-  useKeys(isJudge ? { 'mod+Enter': { does: 'Try it', run: () => isFilled && run(), always: true } } : {})
+  useKeys(isJudge ? { 'mod+Enter': { does: 'Run preview', run: () => isFilled && run(), always: true } } : {})
   let standing: ReactNode = null
   if (error) standing = <FaultNote error={error} retry={retry} />
   else if (!trial && isFetching) standing = <Loading lines={10} />
@@ -147,18 +147,18 @@ export const TrialPane = ({ kind, monitor, trial: state }: TrialPaneProps) => {
     standing = (
       <p className={styles.soft}>
         {isJudge
-          ? 'Write the criteria, then try them: the model reads the newest calls while you wait.'
-          : 'Write a rule, and what it finds in the newest calls stands here as you type.'}
+          ? 'Write the criteria, then run a preview on the latest conversations.'
+          : 'Write a rule to see its results on the latest conversations as you type.'}
       </p>
     )
   return (
     <Section
-      title="What it finds"
+      title="Preview"
       context={trial && isStale ? standingOf(state, isJudge) : undefined}
       actions={
         isJudge && (
           <Button busy={isFetching} disabled={!isFilled} onClick={run}>
-            {trial ? 'Try again' : `Try on ${shownAtMost} calls`}
+            {trial ? 'Run preview again' : `Run preview on ${shownAtMost} conversations`}
           </Button>
         )
       }
@@ -175,20 +175,19 @@ const postingLines = (id: string) => `curl -sS ${location.origin}/v1/monitor-res
   -H "Authorization: Bearer $EARSHOT_KEY" -H "Content-Type: application/json" \\
   -d '{ "results": [{
     "monitorId": "${id}",
-    "conversationExternalId": "your-id-of-the-call",
+    "conversationExternalId": "your-id",
     "result": "affected",
     "reasoning": "The customer asks to move an appointment.",
     "evidence": [{ "turn": 1, "quote": "I want to move my appointment." }]
   }] }'`
 
 export const HowToPost = ({ id }: { id: string | undefined }) => (
-  <Section title="How results come in">
+  <Section title="Post results">
     <div className={styles.answers}>
       <p className={styles.soft}>
-        Save the monitor, then post its results with a key of yours, up to 1,000 in a request. Sending a batch again
-        changes nothing that is there already.
+        Save the monitor, then post its results with an API key, up to 1,000 per request. Sending a batch again is safe.
       </p>
-      <Code>{postingLines(id ?? 'the id of the monitor')}</Code>
+      <Code>{postingLines(id ?? 'the monitor’s ID')}</Code>
     </div>
   </Section>
 )

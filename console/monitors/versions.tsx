@@ -53,7 +53,7 @@ const Comparison = ({ monitor, versions }: { monitor: Monitor; versions: Version
         </Row>
       </div>
       <Difference
-        label={`What changed from version ${from.number} to version ${to.number}`}
+        label={`Changes from version ${from.number} to version ${to.number}`}
         before={textOf(monitor.kind, from.definition)}
         after={textOf(monitor.kind, to.definition)}
         mono={monitor.kind === 'rule'}
@@ -98,10 +98,10 @@ export const VersionsPart = ({ monitor }: { monitor: Monitor }) => {
       {rows.length === 1 && only ? (
         <>
           <p className={styles.soft}>
-            There is one version, since <Time at={only.createdAt} />. Another definition makes the next one, and both
-            keep their results.
+            Version 1, since <Time at={only.createdAt} />. When you change the definition, Earshot creates a new version
+            and keeps the results of both.
           </p>
-          {monitor.kind !== 'external' && <Code label="Copy it">{textOf(monitor.kind, only.definition)}</Code>}
+          {monitor.kind !== 'external' && <Code label="Copy definition">{textOf(monitor.kind, only.definition)}</Code>}
         </>
       ) : (
         <>

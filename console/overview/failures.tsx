@@ -47,7 +47,7 @@ const useFailedWebhooks = (isMember: boolean): Found => {
     const isOff = status === 'disabled' && (disabledReason === 'failing' || disabledReason === 'gone')
     if (failed === 0 && !isOff) return []
     const words = isOff
-      ? `The webhook “${name}” was switched off`
+      ? `The webhook endpoint “${name}” was disabled`
       : `${plural(failed, 'delivery', 'deliveries')} to “${name}” failed`
     const link = {
       to: '/settings/$part',
@@ -63,7 +63,7 @@ const useFailedConnections = (isMember: boolean): Found => {
   const { rows = [], isPending } = useList({ ...integrationsOptions, enabled: isMember })
   const failed = rows.flatMap(({ id, name, recentDeliveries: { failed, unreadable, rejected } }): Failure[] => {
     const count = failed + unreadable + rejected
-    const words = `${plural(count, 'delivery', 'deliveries')} of “${name}” could not be taken in`
+    const words = `${plural(count, 'delivery', 'deliveries')} from “${name}” couldn’t be processed`
     const link = { to: '/settings/$part', params: { part: 'connections' }, search: { open: id } } as const
     return count === 0 ? [] : [{ id, words, link }]
   })

@@ -18,8 +18,8 @@ const ageOf = ({ createdAt }: { createdAt: string }) => (Date.now() - new Date(c
 const Ages = ({ ages }: { ages: number[] }) => {
   const [young, older] = [ages.filter((age) => age < 1).length, ages.filter((age) => age >= 7).length]
   const heaps = [
-    young > 0 && `${young} since yesterday`,
-    ages.length - young - older > 0 && `${ages.length - young - older} of this week`,
+    young > 0 && `${young} from the last 24 hours`,
+    ages.length - young - older > 0 && `${ages.length - young - older} from this week`,
     older > 0 && `${older} older than a week`,
   ]
   return heaps.filter(Boolean).join(', ')
@@ -57,7 +57,7 @@ export const OpenFindings = () => {
       {findings.length > shownAtMost && (
         <p className={styles.rest}>
           <Link to="/findings" search={{ status: openStatuses }}>
-            {data.nextCursor === null ? `All ${count}` : `All of more than ${count}`}
+            {data.nextCursor === null ? `View all ${count}` : `View all (more than ${count})`}
           </Link>
         </p>
       )}

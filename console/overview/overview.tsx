@@ -19,16 +19,16 @@ const today = once(() => new Intl.DateTimeFormat('en', { weekday: 'long', month:
 
 const FirstRun = () => (
   <Empty
-    title="Nothing has come in yet"
+    title="No conversations yet"
     action={
       <ButtonLink look="primary" to="/start">
-        Send the first conversation
+        Send your first conversation
       </ButtonLink>
     }
   >
     <p>
-      From here you see each day how many conversations there were, what your monitors found in them, what is out of the
-      ordinary, and what waits for you.
+      Once conversations come in, this page shows your daily volume, monitor results, unusual changes, and open reviews
+      and findings.
     </p>
   </Empty>
 )

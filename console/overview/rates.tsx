@@ -60,7 +60,7 @@ const columns: Column<Rate>[] = [
   },
   {
     key: 'usual',
-    label: `In the ${days - 2} days before`,
+    label: `Previous ${days - 2} days`,
     from: 720 as const,
     cell: ({ surprise: { usual } }) => <Estimate {...rateOf(usual)} />,
   },
@@ -116,8 +116,8 @@ export const useRates = () => {
 
 const contextOf = (rates: Rate[]): string =>
   rates.some(isUnusual)
-    ? 'The most unusual first. A spike is tested; the order is only a hint.'
-    : `All as usual: no rate is far from its ${days - 2} days before.`
+    ? 'Most unusual first. Only spikes are statistically tested.'
+    : `No unusual changes from the previous ${days - 2} days.`
 
 /** What each monitor found yesterday, the most unusual first. */
 export const Rates = ({
@@ -129,25 +129,30 @@ export const Rates = ({
   const shown = rates.slice(0, shownAtMost)
   const rest = rates.slice(shownAtMost)
   return (
-    <Section title="What monitors found" context={rates.length > 0 ? contextOf(rates) : undefined}>
+    <Section title="Monitor results" context={rates.length > 0 ? contextOf(rates) : undefined}>
       {error && <FaultNote error={error} />}
       {isEmpty && (
         <Empty
-          title="No monitor is on"
-          action={mayWrite && <ButtonLink to="/monitors/new">Write a monitor</ButtonLink>}
+          title="No enabled monitors"
+          action={mayWrite && <ButtonLink to="/monitors/new">Create monitor</ButtonLink>}
         >
-          <p>A monitor asks one question of every conversation, and this shows when its answers change.</p>
+          <p>A monitor asks one question of every conversation. You see here when its answers change.</p>
         </Empty>
       )}
       {!isPending && rates.length > 0 && (
         <>
-          <Table label="Monitors by surprise" columns={columns} rows={shown} idOf={({ monitor }) => monitor.id} />
+          <Table
+            label="Monitors, most unusual first"
+            columns={columns}
+            rows={shown}
+            idOf={({ monitor }) => monitor.id}
+          />
           {(rest.length > 0 || hasMore) && (
             <p className={styles.rest}>
               <Link to="/monitors">
                 {rest.some(isUnusual) || hasMore
                   ? 'All monitors'
-                  : `${plural(rest.length, 'more monitor')}, as usual (at most ${formatPercent(Math.max(...rest.map(({ surprise }) => rateOf(surprise.yesterday).rate ?? 0)))} yesterday)`}
+                  : `${plural(rest.length, 'more monitor')} with no unusual changes (up to ${formatPercent(Math.max(...rest.map(({ surprise }) => rateOf(surprise.yesterday).rate ?? 0)))} yesterday)`}
               </Link>
             </p>
           )}

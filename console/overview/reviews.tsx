@@ -2,7 +2,7 @@ import { useQueries, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMay } from '../api/session.ts'
 import { bucketsOptions, progressOptions } from '../buckets/queries.ts'
-import { formatCount } from '../lib/format.ts'
+import { formatCount, plural } from '../lib/format.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { Section } from '../ui/page.tsx'
 import { Progress } from '../ui/progress.tsx'
@@ -41,8 +41,8 @@ export const Reviews = () => {
               <Progress label={`Reviews of ${name}`} done={reviews.completed} total={reviews.completed + left} />
             </div>
             <span className={styles.soft}>
-              {formatCount(reviews.completedToday)} today, {formatCount(left)} left
-              {adjudication > 0 && `, ${formatCount(adjudication)} to decide`}
+              {formatCount(reviews.completedToday)} completed today, {formatCount(left)} left
+              {adjudication > 0 && `, ${plural(adjudication, 'disagreement')}`}
             </span>
             {mayReview && left > 0 && (
               <ButtonLink small to="/review/$bucketId" params={{ bucketId: id }}>

@@ -34,10 +34,10 @@ describe('the surprise of a day', () => {
   })
 
   it('has the sign of the change', () => {
-    expect(wordOf(surpriseOf(trendOf(usual, [20, 80])))).toBe('more than usual')
+    expect(wordOf(surpriseOf(trendOf(usual, [20, 80])))).toBe('Higher than usual')
     expect(wordOf(surpriseOf(trendOf(usual, [1, 0])))).toBeNull()
     const many: [number, number][] = usual.map(() => [50, 50])
-    expect(wordOf(surpriseOf(trendOf(many, [20, 80])))).toBe('less than usual')
+    expect(wordOf(surpriseOf(trendOf(many, [20, 80])))).toBe('Lower than usual')
   })
 
   it('is none where there is nothing to compare, and says where nothing was scored', () => {
@@ -50,7 +50,7 @@ describe('the surprise of a day', () => {
         ),
       ).z,
     ).toBe(0)
-    expect(wordOf(surpriseOf(trendOf(usual, [0, 0])))).toBe('nothing scored yesterday')
+    expect(wordOf(surpriseOf(trendOf(usual, [0, 0])))).toBe('Nothing scored yesterday')
     expect(wordOf(surpriseOf(trendOf([], [0, 0])))).toBeNull()
   })
 
@@ -59,13 +59,13 @@ describe('the surprise of a day', () => {
       'nothing yet': surpriseOf(trendOf([], [0, 0])),
       'as usual': surpriseOf(trendOf(usual, [5, 95])),
       'a little more': surpriseOf(trendOf(usual, [6, 94])),
-      'nothing scored yesterday': surpriseOf(trendOf(usual, [0, 0])),
+      'Nothing scored yesterday': surpriseOf(trendOf(usual, [0, 0])),
       'many more': surpriseOf(trendOf(usual, [20, 80])),
     }
     const names = Object.entries(rates).toSorted(([, a], [, b]) => bySurprise(a, b))
     expect(names.map(([name]) => name)).toEqual([
       'many more',
-      'nothing scored yesterday',
+      'Nothing scored yesterday',
       'a little more',
       'as usual',
       'nothing yet',

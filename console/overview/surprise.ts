@@ -28,9 +28,9 @@ const notable = 3
 
 /** Null where it is as usual. */
 export const wordOf = ({ yesterday, usual, z }: Surprise): string | null => {
-  if (rateOf(yesterday).n === 0 && rateOf(usual).n > 0) return 'nothing scored yesterday'
+  if (rateOf(yesterday).n === 0 && rateOf(usual).n > 0) return 'Nothing scored yesterday'
   if (Math.abs(z) < notable) return null
-  return z > 0 ? 'more than usual' : 'less than usual'
+  return z > 0 ? 'Higher than usual' : 'Lower than usual'
 }
 
 const isUnusual = (surprise: Surprise) => wordOf(surprise) !== null

@@ -14,8 +14,8 @@ const Words = ({ counts, yesterday }: { counts: number[]; yesterday: { since: st
       <Link to="/conversations" search={{ filter: yesterday }}>
         {plural(count, 'conversation')}
       </Link>{' '}
-      yesterday; usually {formatCount(usual)}, and from {formatCount(before[0] ?? 0)} to{' '}
-      {formatCount(before.at(-1) ?? 0)} in the {before.length} days before.
+      yesterday. Previous {before.length} days: median {formatCount(usual)}, range {formatCount(before[0] ?? 0)}–
+      {formatCount(before.at(-1) ?? 0)}.
     </p>
   )
 }

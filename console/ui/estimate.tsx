@@ -11,13 +11,13 @@ type EstimateProps = {
 /** A share is never shown bare: with the interval that holds it, and of how many it is. */
 export const Estimate = ({ rate, low, high, n }: EstimateProps) => (
   <span className={styles.estimate}>
-    <strong>{rate === null ? 'no rate yet' : formatPercent(rate)}</strong>
+    <strong>{rate === null ? 'No rate yet' : formatPercent(rate)}</strong>
     {low != null && high != null && (
       <>
         {' · '}
-        {formatPoints(low)}–{formatPoints(high)}
+        {formatPoints(low)}–{formatPoints(high)}%
       </>
     )}
-    {' · '}n {formatCount(n)}
+    {' · '}n = {formatCount(n)}
   </span>
 )

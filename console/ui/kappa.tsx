@@ -8,7 +8,7 @@ export const Kappa = ({ of, n }: { of: Agreement | null; n: number }) =>
   of ? (
     <span className={styles.kappa}>
       <strong>{of.value.toFixed(2)}</strong>
-      {of.low !== null && of.high !== null && ` · ${of.low.toFixed(2)}–${of.high.toFixed(2)}`} · n {formatCount(n)}
+      {of.low !== null && of.high !== null && ` · ${of.low.toFixed(2)}–${of.high.toFixed(2)}`} · n = {formatCount(n)}
     </span>
   ) : (
     <span className={styles.none}>–</span>

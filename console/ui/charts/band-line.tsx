@@ -81,9 +81,9 @@ const extentOf = (points: BandPoint[], more: number[]): [number, number] => {
 }
 
 const wordsOf = ({ value, low, high, n }: BandPoint, format: (value: number) => string): string[] => [
-  value === null ? 'no value' : format(value),
-  ...(low != null && high != null ? [`95 % interval ${format(low)} to ${format(high)}`] : []),
-  ...(n === undefined ? [] : [`n ${formatCount(n)}`]),
+  value === null ? 'No value' : format(value),
+  ...(low != null && high != null ? [`95% interval ${format(low)} to ${format(high)}`] : []),
+  ...(n === undefined ? [] : [`n = ${formatCount(n)}`]),
 ]
 
 /** A figure over time with the interval that holds it. */

@@ -40,7 +40,7 @@ export const longTime = (span: Span): string => {
 }
 
 /** Per cent in as few digits as tell ticks apart. */
-export const percentTick = (share: number): string => `${Number((share * 100).toPrecision(3))} %`
+export const percentTick = (share: number): string => `${Number((share * 100).toPrecision(3))}%`
 
 /** What all but the widest tenth of some values reach. */
 export const mostOf = (values: number[]): number => {
