@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { codes } from '../platform/db/result-codes.ts'
 import type { Page } from '../platform/http/paging.ts'
 
 export type Judged = { since?: string; until?: string; version?: number }
@@ -25,13 +26,13 @@ export const listAgreements = async (db: Db, org: OrgId, monitorId: string, judg
     SELECT j.monitor_version AS version,
       count(*) AS judgments,
       count(*) FILTER (WHERE j.correct_result = 'unsure') AS unsure,
-      count(*) FILTER (WHERE j.correct_result <> 'unsure' AND m.status = 1) AS unscored,
-      count(*) FILTER (WHERE j.correct_result <> 'unsure' AND m.status = 2) AS failed,
+      count(*) FILTER (WHERE j.correct_result <> 'unsure' AND m.status = ${codes.unscored}) AS unscored,
+      count(*) FILTER (WHERE j.correct_result <> 'unsure' AND m.status = ${codes.failed}) AS failed,
       count(*) FILTER (WHERE j.correct_result <> 'unsure' AND m.status IS NULL) AS missing,
-      count(*) FILTER (WHERE j.correct_result = 'affected' AND m.result = 1) AS "truePositives",
-      count(*) FILTER (WHERE j.correct_result = 'not_affected' AND m.result = 1) AS "falsePositives",
-      count(*) FILTER (WHERE j.correct_result = 'affected' AND m.result = 0) AS "falseNegatives",
-      count(*) FILTER (WHERE j.correct_result = 'not_affected' AND m.result = 0) AS "trueNegatives"
+      count(*) FILTER (WHERE j.correct_result = 'affected' AND m.result = ${codes.affected}) AS "truePositives",
+      count(*) FILTER (WHERE j.correct_result = 'not_affected' AND m.result = ${codes.affected}) AS "falsePositives",
+      count(*) FILTER (WHERE j.correct_result = 'affected' AND m.result = ${codes.notAffected}) AS "falseNegatives",
+      count(*) FILTER (WHERE j.correct_result = 'not_affected' AND m.result = ${codes.notAffected}) AS "trueNegatives"
     FROM review_judgments j
     JOIN reviews r ON r.organization_id = ${org} AND r.id = j.review_id AND r.status = 'completed'
     JOIN conversations c ON c.organization_id = ${org} AND c.id = r.conversation_id

@@ -2,6 +2,7 @@ import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { type Calendar, listPeriodBounds, type Window } from '../platform/db/calendar.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { plannedEachTime } from '../platform/db/naming-client.ts'
+import { codes } from '../platform/db/result-codes.ts'
 import type { DB } from '../platform/db/tables.ts'
 import type { Page } from '../platform/http/paging.ts'
 
@@ -176,9 +177,9 @@ const newestResults = (org: OrgId, ids: string[], within: Clause[]) => sql`
 
 const found: Record<MonitorCondition['result'], Clause> = {
   all: sql`true`,
-  affected: sql`n.result = 1`,
-  not_affected: sql`n.result = 0`,
-  unscored: sql`n.status = 1`,
+  affected: sql`n.result = ${codes.affected}`,
+  not_affected: sql`n.result = ${codes.notAffected}`,
+  unscored: sql`n.status = ${codes.unscored}`,
 }
 
 /** How the results of a conversation are come by. */
@@ -339,7 +340,7 @@ const affectedBy = (db: Db, org: OrgId, monitorId: string, selection: Selection)
     .where('organization_id', '=', org)
     .where('monitor_id', '=', monitorId)
     // A literal, as the condition of the index is one.
-    .where('result', '=', sql.lit(1))
+    .where('result', '=', codes.affected)
     .select(['call_started_at as startedAt', 'conversation_id as id'])
   return resultsWithin(selection).reduce((narrowed, bound) => narrowed.where(bound), affected)
 }

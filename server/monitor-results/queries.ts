@@ -2,16 +2,13 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { violatedConstraint } from '../platform/db/errors.ts'
 import { plannedEachTime } from '../platform/db/naming-client.ts'
+import { resultStatuses, results } from '../platform/db/result-codes.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
-type Status = 'scored' | 'unscored' | 'failed'
-type Verdict = 'affected' | 'not_affected'
+type Status = (typeof resultStatuses)[number]
+type Verdict = (typeof results)[number]
 type Evidence = { turn: number; quote: string }
-
-/** As they are stored, in this order. */
-const statuses: Status[] = ['scored', 'unscored', 'failed']
-const verdicts: Verdict[] = ['not_affected', 'affected']
 
 export type ResultRow = {
   conversationId: string
@@ -77,8 +74,8 @@ export const upsertResults = async (trx: Db, org: OrgId, given: ResultRow[], now
       SELECT * FROM unnest(
         ${columnOf(rows, 'uuid', (row) => row.monitorId)}, ${columnOf(rows, 'integer', (row) => row.monitorVersion)},
         ${columnOf(rows, 'uuid', (row) => row.conversationId)},
-        ${columnOf(rows, 'smallint', (row) => statuses.indexOf(row.status))},
-        ${columnOf(rows, 'smallint', (row) => row.result && verdicts.indexOf(row.result))},
+        ${columnOf(rows, 'smallint', (row) => resultStatuses.indexOf(row.status))},
+        ${columnOf(rows, 'smallint', (row) => row.result && results.indexOf(row.result))},
         ${columnOf(rows, 'float8', (row) => row.score)}, ${columnOf(rows, 'text', (row) => row.reasoning)},
         ${columnOf(rows, 'jsonb', (row) => JSON.stringify(row.evidence))},
         ${columnOf(rows, 'text', (row) => row.evaluator)},
@@ -194,8 +191,8 @@ const insertEvaluation = (
       (g.said->>'cost')::float8, ${evaluatedAt}::timestamptz
     FROM unnest(${arrayOf(rows.map(({ conversationId }) => conversationAt.get(conversationId) ?? null))}::integer[],
       ${arrayOf(rows.map(({ monitorId }) => monitorAt.get(monitorId) ?? null))}::integer[],
-      ${arrayOf(rows.map(({ status }) => statuses.indexOf(status)))}::smallint[],
-      ${arrayOf(rows.map(({ result }) => result && verdicts.indexOf(result)))}::smallint[],
+      ${arrayOf(rows.map(({ status }) => resultStatuses.indexOf(status)))}::smallint[],
+      ${arrayOf(rows.map(({ result }) => result && results.indexOf(result)))}::smallint[],
       ${arrayOf(rows.map(({ score }) => score))}::float8[],
       ${arrayOf(rows.map((row) => quoted(saidOf(row))))}::jsonb[]) g(conversation, monitor, status, result, score, said)
     JOIN c ON c.at = g.conversation
@@ -225,8 +222,8 @@ const columns = [
   'r.conversation_id as conversationId',
   'r.monitor_id as monitorId',
   'r.monitor_version as monitorVersion',
-  sql<Status>`(${statuses}::text[])[r.status + 1]`.as('status'),
-  sql<Verdict | null>`(${verdicts}::text[])[r.result + 1]`.as('result'),
+  sql<Status>`(${resultStatuses}::text[])[r.status + 1]`.as('status'),
+  sql<Verdict | null>`(${results}::text[])[r.result + 1]`.as('result'),
   'r.score',
   'r.reasoning',
   sql<Evidence[]>`r.evidence`.as('evidence'),
@@ -260,8 +257,10 @@ export const listMonitorResults = (db: Db, org: OrgId, monitorId: string, filter
     .where('organization_id', '=', org)
     .where('monitor_id', '=', monitorId)
     // A literal, as the condition of the index of what is affected is one.
-    .$if(isScored, (query) => query.where('result', '=', sql.lit(verdicts.indexOf(result as Verdict))))
-    .$if(result !== undefined && !isScored, (query) => query.where('status', '=', statuses.indexOf(result as Status)))
+    .$if(isScored, (query) => query.where('result', '=', sql.lit(results.indexOf(result as Verdict))))
+    .$if(result !== undefined && !isScored, (query) =>
+      query.where('status', '=', resultStatuses.indexOf(result as Status)),
+    )
     .$if(version !== undefined, (query) => query.where('monitor_version', '=', version as number))
     .$if(since !== undefined, (query) => query.where('call_started_at', '>=', sql<Date>`${since}::timestamptz`))
     .$if(until !== undefined, (query) => query.where('call_started_at', '<', sql<Date>`${until}::timestamptz`))

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { codes } from '../platform/db/result-codes.ts'
 import type { Page } from '../platform/http/paging.ts'
 
 /** From the earliest call that is looked at to the end of the last hour that is closed. */
@@ -15,7 +16,7 @@ const isDue = (org: OrgId | RawBuilder<OrgId>, { since, until }: Range): RawBuil
     SELECT true FROM monitor_results r
     WHERE r.organization_id = ${org} AND r.monitor_id = m.id
       AND r.call_started_at >= greatest(s.next_hour, ${since}::timestamptz) AND r.call_started_at < ${until}::timestamptz
-      AND r.monitor_version = m.current_version AND r.status = 0
+      AND r.monitor_version = m.current_version AND r.status = ${codes.scored}
     LIMIT 1), false)
   AND (s.monitor_id IS NOT NULL OR NOT EXISTS (
     SELECT 1 FROM evaluation_runs e
@@ -124,7 +125,7 @@ export const listAffected = async (db: Db, org: OrgId, span: Span, limit: number
   const rows = await scored(db, org, span)
     .select('conversation_id as id')
     // A literal, as the condition of the index that finds them is one.
-    .where('result', '=', sql.lit(1))
+    .where('result', '=', codes.affected)
     .orderBy('call_started_at', 'desc')
     .orderBy('conversation_id', 'desc')
     .limit(limit)

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { isFairlySampled } from '../buckets/queries.ts'
 import { type Calendar, listPeriodBounds, type Window } from '../platform/db/calendar.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
+import { codes } from '../platform/db/result-codes.ts'
 
 type Counts = {
   affected: number
@@ -37,11 +38,11 @@ export const countByTime = async (db: Db, org: OrgId, monitorId: string, wanted:
     FROM monitor_results r WHERE ${ofMonitor} AND r.monitor_version = ${version ?? null}::integer`
   const { rows } = await sql<Counts & { bucket: number }>`
     SELECT width_bucket(n.call_started_at, ${bounds}::timestamptz[]) - 1 AS bucket,
-      count(*) FILTER (WHERE n.result = 1) AS affected,
-      count(*) FILTER (WHERE n.result = 0) AS "notAffected",
-      count(*) FILTER (WHERE n.status = 1) AS unscored,
-      count(*) FILTER (WHERE n.status = 2) AS failed,
-      avg(n.score) FILTER (WHERE n.status = 0) AS "meanScore",
+      count(*) FILTER (WHERE n.result = ${codes.affected}) AS affected,
+      count(*) FILTER (WHERE n.result = ${codes.notAffected}) AS "notAffected",
+      count(*) FILTER (WHERE n.status = ${codes.unscored}) AS unscored,
+      count(*) FILTER (WHERE n.status = ${codes.failed}) AS failed,
+      avg(n.score) FILTER (WHERE n.status = ${codes.scored}) AS "meanScore",
       sum(n.cost) AS cost
     FROM (${version === undefined ? newest : ofVersion}) n
     GROUP BY bucket`.execute(db)

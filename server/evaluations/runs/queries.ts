@@ -4,6 +4,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import { violatedConstraint } from '../../platform/db/errors.ts'
 import { plannedEachTime } from '../../platform/db/naming-client.ts'
 import { newestFirst } from '../../platform/db/pages.ts'
+import { codes } from '../../platform/db/result-codes.ts'
 import { ApiError, notFound } from '../../platform/errors.ts'
 import type { Page } from '../../platform/http/paging.ts'
 import { samplePosition } from '../queries.ts'
@@ -210,8 +211,8 @@ export const findMeanTokens = async (db: Db, org: OrgId, monitorId: string, vers
 /** What became of conversations, by one version of a monitor. */
 export const countOutcomes = async (trx: Db, org: OrgId, run: Run, ids: string[]) => {
   const { rows } = await sql<{ scored: number; unscored: number; failed: number }>`
-    SELECT count(*) FILTER (WHERE r.status = 0) AS scored, count(*) FILTER (WHERE r.status = 1) AS unscored,
-      count(*) FILTER (WHERE r.status = 2) AS failed
+    SELECT count(*) FILTER (WHERE r.status = ${codes.scored}) AS scored, count(*) FILTER (WHERE r.status = ${codes.unscored}) AS unscored,
+      count(*) FILTER (WHERE r.status = ${codes.failed}) AS failed
     FROM conversations c
     JOIN monitor_results r ON r.organization_id = ${org} AND r.monitor_id = ${run.monitorId}::uuid
       AND r.call_started_at = c.started_at AND r.conversation_id = c.id AND r.monitor_version = ${run.monitorVersion}

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import { codes } from '../../platform/db/result-codes.ts'
 
 type Periods = { before: Date; since: Date; until: Date }
 
@@ -22,10 +23,10 @@ export const countTwoPeriods = async (db: Db, org: OrgId, { before, since, until
       SELECT id, name FROM monitors WHERE organization_id = ${org} AND deleted_at IS NULL AND enabled
       ORDER BY id DESC LIMIT ${mostMonitors}) m
     CROSS JOIN LATERAL (
-      SELECT count(*) FILTER (WHERE n.result = 1 AND n.call_started_at >= ${since}::timestamptz)::int AS affected,
-        count(*) FILTER (WHERE n.result = 0 AND n.call_started_at >= ${since}::timestamptz)::int AS "notAffected",
-        count(*) FILTER (WHERE n.result = 1 AND n.call_started_at < ${since}::timestamptz)::int AS "affectedBefore",
-        count(*) FILTER (WHERE n.result = 0 AND n.call_started_at < ${since}::timestamptz)::int AS "notAffectedBefore",
+      SELECT count(*) FILTER (WHERE n.result = ${codes.affected} AND n.call_started_at >= ${since}::timestamptz)::int AS affected,
+        count(*) FILTER (WHERE n.result = ${codes.notAffected} AND n.call_started_at >= ${since}::timestamptz)::int AS "notAffected",
+        count(*) FILTER (WHERE n.result = ${codes.affected} AND n.call_started_at < ${since}::timestamptz)::int AS "affectedBefore",
+        count(*) FILTER (WHERE n.result = ${codes.notAffected} AND n.call_started_at < ${since}::timestamptz)::int AS "notAffectedBefore",
         min(n.monitor_version) FILTER (WHERE n.result IS NOT NULL) AS "lowestVersion",
         max(n.monitor_version) FILTER (WHERE n.result IS NOT NULL) AS "highestVersion"
       FROM (
@@ -50,7 +51,7 @@ export const listExamples = async (db: Db, org: OrgId, monitorIds: string[], wan
     CROSS JOIN LATERAL (
       SELECT r.conversation_id AS "conversationId", r.call_started_at AS "startedAt", left(r.reasoning, 1000) AS reasoning
       FROM monitor_results r
-      WHERE r.organization_id = ${org} AND r.monitor_id = m.id AND r.result = 1
+      WHERE r.organization_id = ${org} AND r.monitor_id = m.id AND r.result = ${codes.affected}
         AND r.call_started_at >= ${since}::timestamptz AND r.call_started_at < ${until}::timestamptz
         AND NOT EXISTS (
           SELECT 1 FROM monitor_results n WHERE n.organization_id = ${org} AND n.monitor_id = m.id
