@@ -111,7 +111,7 @@ try {
   judge(
     'requests turned away, in a thousand',
     (1_000 * sum(refused)) / answered,
-    { atMost: limits.of('requests turned away, in a thousand') },
+    { atMost: limits.of('requests rejected, per thousand') },
     '',
   )
 
@@ -152,7 +152,7 @@ try {
     { atMost: limits.of('growth of its memory, MB a minute') },
     ' MB',
   )
-  judge('jobs that waited', most('waiting'), { atMost: limits.of('jobs that wait') }, '')
+  judge('jobs that waited', most('waiting'), { atMost: limits.of('waiting jobs') }, '')
 } finally {
   await server.stop()
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })

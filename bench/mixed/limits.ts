@@ -1,4 +1,4 @@
-// What is promised under load stands in docs/operating.md, in two tables, and is read from there.
+// Reads the limits under load from the two tables in docs/operating.md.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ export const readLimits = async () => {
   }
   const get = <Limit>(limits: Map<string, Limit>, name: string): Limit => {
     const limit = limits.get(name)
-    if (limit === undefined) throw new Error(`docs/operating.md says no limit of ${name}`)
+    if (limit === undefined) throw new Error(`docs/operating.md has no limit for: ${name}`)
     return limit
   }
   return { ofRequest: (name: string) => get(requests, name), of: (name: string) => get(others, name) }

@@ -130,34 +130,34 @@ export const openTraffic = ({ origin, key, monitors, experiment, integration }: 
   }
 
   const asks: Record<string, () => Promise<number>> = {
-    'a conversation comes in': async () => readBody(await post('/v1/conversations', newConversation())),
-    'a batch of 50 comes in': async () =>
+    'create a conversation': async () => readBody(await post('/v1/conversations', newConversation())),
+    'create a batch of 50': async () =>
       readBody(
         await post('/v1/conversations/batch', { conversations: Array.from({ length: batchSize }, newConversation) }),
       ),
-    'a provider reports a call': async () => {
+    'receive a provider webhook': async () => {
       const body = newReport()
       const seconds = String(Math.floor(Date.now() / 1_000))
       const signature = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
       const signed = { 'content-type': 'application/json', 'x-timestamp': seconds, 'x-signature': signature }
       return readBody(await fetch(origin + integration.webhookPath, { method: 'POST', headers: signed, body }))
     },
-    'the newest are listed': async () => keepSeen(await get('/v1/conversations?limit=50')),
-    'some are listed': async () =>
+    'list the newest': async () => keepSeen(await get('/v1/conversations?limit=50')),
+    'list with a filter': async () =>
       keepSeen(await post('/v1/conversations/search', { filter: pick(filters)(), limit: 50 })),
-    'words are searched': async () =>
+    'search text': async () =>
       keepSeen(await post('/v1/conversations/search', { filter: { text: pick(words) }, limit: 50 })),
-    'some are counted': async () => readBody(await post('/v1/conversations/count', { filter: pick(filters)() })),
-    'one is opened': async () => {
+    'count with a filter': async () => readBody(await post('/v1/conversations/count', { filter: pick(filters)() })),
+    'open a conversation': async () => {
       const id = seen.length > 0 ? pick(seen) : undefined
       if (!id) return 200
       const parts = ['', '/transcript', '/results'].map((part) => get(`/v1/conversations/${id}${part}`).then(readBody))
       return Math.max(...(await Promise.all(parts)))
     },
-    'a trend is drawn': async () =>
+    'get a trend': async () =>
       readBody(await get(`/v1/monitors/${pick(monitors).id}/trend?interval=day&since=${daysAgo(30)}`)),
-    'the experiment is read': async () => readBody(await get(`/v1/experiments/${experiment.id}`)),
-    'findings are listed': async () => readBody(await get('/v1/findings?limit=50')),
+    'get the experiment': async () => readBody(await get(`/v1/experiments/${experiment.id}`)),
+    'list findings': async () => readBody(await get('/v1/findings?limit=50')),
   }
 
   return {

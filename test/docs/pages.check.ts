@@ -79,6 +79,7 @@ it('no more is left to be run by hand than what starts or stops a service, or ne
   expect(left).toEqual([
     'README.md: npm install && npm start',
     expect.stringMatching(/^mcp\.md: claude mcp add/),
+    'operating.md: bin/earshot serve',
     expect.stringMatching(/^operating\.md: \[ -e \.env \]/),
     'operating.md: bin/earshot backup /backups/2026-11-22',
     'operating.md: npm run faults -- --rounds 100',
