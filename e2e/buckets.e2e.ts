@@ -9,7 +9,7 @@ it('makes a fair sample by the form, shows it in words, changes and deletes it',
   await page.getByRole('button', { name: 'Make a bucket' }).click()
   await page.getByRole('heading', { name: 'Make a bucket' }).waitFor()
   await page.getByRole('button', { name: 'Make the bucket' }).click()
-  await page.getByText('Name is needed.').waitFor()
+  await page.getByText('Name is required.').waitFor()
   await page.getByLabel('Name').fill('A tenth of the chats')
   await page.getByRole('radio', { name: 'A fair sample' }).check()
   await page.getByLabel('Per cent').fill('400')
@@ -26,7 +26,7 @@ it('makes a fair sample by the form, shows it in words, changes and deletes it',
   await page.getByRole('button', { name: 'Make the bucket' }).click()
   await page.getByRole('heading', { level: 1, name: 'A tenth of the chats' }).waitFor()
   await page
-    .getByText(/10 % of .*chats/)
+    .getByText(/10% of .*chats/)
     .first()
     .waitFor()
   await page.getByRole('heading', { name: 'Nothing has arrived yet' }).waitFor()

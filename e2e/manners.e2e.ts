@@ -31,7 +31,7 @@ it('asks the service whatever the browser thinks of the network', async () => {
   await page.evaluate(
     "Object.defineProperty(navigator, 'onLine', { get: () => false }); dispatchEvent(new Event('offline'))",
   )
-  await page.getByRole('searchbox', { name: 'Words said' }).fill('refund')
+  await page.getByRole('searchbox', { name: 'Search transcripts' }).fill('refund')
   await page.keyboard.press('Enter')
   await page.getByText(/conversations? .*refund/).waitFor()
 })

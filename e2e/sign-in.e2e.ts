@@ -26,7 +26,7 @@ it('lets a person in, to the page that they asked for, and out again', async () 
 it('says at the field what is missing', async () => {
   const page = await open('/sign-in')
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByText('Password is needed.').waitFor()
+  await page.getByText('Password is required.').waitFor()
   expect(await page.getByLabel('E-mail address').getAttribute('aria-invalid')).toBe('true')
 })
 

@@ -12,7 +12,7 @@ const readFault = async (response: Response): Promise<Fault> => {
   }
   return new Fault({
     status: response.status,
-    message: body.message ?? 'The answer could not be read; try again.',
+    message: body.message ?? 'The response couldn’t be read. Try again.',
     issues: body.details?.issues ?? [],
     requestId: response.headers.get('x-request-id'),
   })
@@ -27,7 +27,7 @@ api.use({
   onError: ({ error }) =>
     error instanceof Fault || (error instanceof DOMException && error.name === 'AbortError')
       ? undefined
-      : new Fault({ status: 0, message: 'Earshot cannot be reached. Check the connection and try again.' }),
+      : new Fault({ status: 0, message: 'Earshot can’t be reached. Check your connection and try again.' }),
 })
 
 /** What a request was answered; a refusal is thrown as a Fault. */

@@ -23,7 +23,7 @@ export const Selects = ({ bucket: { type, filters, share, perWeek } }: { bucket:
   if (type === 'static') return <span className={styles.soft}>What is put in</span>
   const what = isAll ? 'every conversation' : (data?.explanation ?? '…')
   if (type === 'dynamic') return what
-  return share === null ? `${plural(perWeek ?? 0, 'conversation')} a week of ${what}` : `${share} % of ${what}`
+  return share === null ? `${plural(perWeek ?? 0, 'conversation')} a week of ${what}` : `${share}% of ${what}`
 }
 
 const Done = ({ bucket: { id, name } }: { bucket: Bucket }) => {

@@ -7,7 +7,7 @@ export const wayOf = ({ type, share, perWeek }: Bucket): string => {
   if (type === 'dynamic') return 'All that its filter selects, as it arrives.'
   return share === null
     ? `A fair sample: ${formatCount(perWeek ?? 0)} of each week of what its filter selects.`
-    : `A fair sample: ${share} % of what its filter selects.`
+    : `A fair sample: ${share}% of what its filter selects.`
 }
 
 export const wantedOf = ({ reviewsPerConversation }: Bucket): string =>

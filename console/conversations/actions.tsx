@@ -32,15 +32,15 @@ const PutInBucket = ({ id, onClose }: { id: string; onClose: () => void }) => {
       queryClient.invalidateQueries({ queryKey: ['buckets'] }),
       queryClient.invalidateQueries({ queryKey: ['conversations', id] }),
     ])
-    announce(outcomes[0]?.status === 'unchanged' ? 'It is in that bucket already' : 'It is in the bucket')
+    announce(outcomes[0]?.status === 'unchanged' ? 'Already in that bucket' : 'Added to bucket')
   }
   return (
     <ToOne
-      title="Put in a bucket"
+      title="Add to bucket"
       label="Bucket"
-      hint="What is put in waits there for review. Sampled buckets take nothing by hand."
-      action="Put in"
-      none="There is no bucket that takes conversations by hand; make one under Buckets."
+      hint="Reviewers get it from there. You can’t add conversations to sampled buckets."
+      action="Add to bucket"
+      none="No bucket accepts conversations by hand. Create one under Buckets."
       options={options}
       error={error}
       send={send}
@@ -67,17 +67,17 @@ export const Actions = ({
   return (
     <>
       <Menu
-        trigger={<IconButton label="More about this conversation" icon={<MoreHorizontal />} />}
+        trigger={<IconButton label="More actions" icon={<MoreHorizontal />} />}
         entries={[
-          { label: 'Copy the id', onSelect: () => copy(id, 'The id is copied') },
+          { label: 'Copy ID', onSelect: () => copy(id, 'ID copied') },
           {
-            label: 'Copy a link to this place',
-            onSelect: () => copy(location.href, 'The link is copied'),
+            label: 'Copy link to this moment',
+            onSelect: () => copy(location.href, 'Link copied'),
           },
           ...(mayWrite
             ? [
-                { label: 'Put in a bucket…', onSelect: () => setOpen('bucket') },
-                { label: 'Erase…', onSelect: () => setOpen('erase'), danger: true },
+                { label: 'Add to bucket…', onSelect: () => setOpen('bucket') },
+                { label: 'Erase conversation…', onSelect: () => setOpen('erase'), danger: true },
               ]
             : []),
         ]}
@@ -85,7 +85,7 @@ export const Actions = ({
       {open === 'bucket' && <PutInBucket id={id} onClose={close} />}
       <Confirm
         title="Erase this conversation?"
-        action="Erase the conversation"
+        action="Erase conversation"
         typed="erase"
         open={open === 'erase'}
         onClose={close}
@@ -94,12 +94,12 @@ export const Actions = ({
           onErased()
           queryClient.removeQueries({ queryKey: ['conversations', id] })
           await queryClient.invalidateQueries({ queryKey: ['conversations', 'search'] })
-          announce('The conversation is erased')
+          announce('Conversation erased')
         }}
       >
         <p>
-          Its transcript, recording, results, metrics and reviews go, and exports that hold it expire. Nothing brings
-          them back, and what is sent of {externalId ?? 'it'} later is dropped.
+          This permanently deletes its transcript, recording, results, metrics, and reviews, and expires exports that
+          contain it. Earshot ignores data you send for {externalId ?? 'it'} later.
         </p>
       </Confirm>
     </>

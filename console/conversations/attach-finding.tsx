@@ -31,15 +31,15 @@ export const AttachFinding = ({
       queryClient.invalidateQueries({ queryKey: ['findings'] }),
       queryClient.invalidateQueries({ queryKey: ['conversations', conversationId, 'findings'] }),
     ])
-    announce(alreadyExisted ? 'It was attached before' : 'The conversation is attached')
+    announce(alreadyExisted ? 'Already attached' : 'Conversation attached')
   }
   return (
     <ToOne
-      title="Attach to a finding"
+      title="Attach to finding"
       label="Finding"
-      hint="Open and acknowledged ones, the newest first."
+      hint="Open and acknowledged findings, newest first."
       action="Attach"
-      none="There is no open finding; file one."
+      none="No open findings. Create one instead."
       options={options}
       value={finding}
       onChange={setFinding}

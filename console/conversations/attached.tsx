@@ -40,10 +40,10 @@ export const FindingsPart = ({ conversation }: { conversation: Conversation }) =
         mayWrite && (
           <>
             <Button small look="quiet" onClick={() => setOpen('attach')}>
-              Attach to one
+              Attach to finding
             </Button>
             <Button small onClick={() => setOpen('file')}>
-              File a finding
+              Create finding
             </Button>
           </>
         )
@@ -51,7 +51,7 @@ export const FindingsPart = ({ conversation }: { conversation: Conversation }) =
     >
       {error && <Refused error={error} retry={retry} />}
       {!error && rows === undefined && <Loading lines={1} />}
-      {rows?.length === 0 && <p className={styles.none}>It is attached to no finding.</p>}
+      {rows?.length === 0 && <p className={styles.none}>No findings.</p>}
       <ul className={styles.list}>
         {rows?.map(({ id, title, status, priority }) => (
           <li key={id}>
@@ -81,7 +81,7 @@ export const FindingsPart = ({ conversation }: { conversation: Conversation }) =
 }
 
 const words: Record<Review['status'], string> = {
-  pending: 'begun',
+  pending: 'started',
   in_progress: 'in review',
   completed: 'reviewed',
   skipped: 'skipped',
@@ -96,7 +96,7 @@ const ReviewLine = ({ review, results }: { review: Review; results: Result[] }) 
       <div className={styles.line}>
         <strong>{people.nameOf(reviewerUserId)}</strong>
         <span className={styles.small}>
-          {adjudicates ? 'decided' : words[status]}
+          {adjudicates ? 'adjudicated' : words[status]}
           {rating !== null && `, ${rating} of 5`}
         </span>
         <span className={styles.small}>
@@ -114,7 +114,7 @@ const ReviewLine = ({ review, results }: { review: Review; results: Result[] }) 
               {monitors.nameOf(monitorId)}: {judgedWords[correctResult].toLowerCase()}
               {comment && ` – ${comment}`}
             </span>
-            {differs && <Badge tone="accent">Differs</Badge>}
+            {differs && <Badge tone="accent">Disagrees</Badge>}
           </div>
         )
       })}
@@ -129,7 +129,7 @@ export const ReviewsPart = ({ id, results }: { id: string; results: Result[] }) 
   return (
     <Section title="Reviews" context={done > 0 ? plural(done, 'review') : undefined}>
       {error && <Refused error={error} retry={retry} />}
-      {rows?.length === 0 && <p className={styles.none}>Nobody has reviewed it.</p>}
+      {rows?.length === 0 && <p className={styles.none}>No reviews.</p>}
       <ul className={styles.list}>
         {rows?.map((review) => (
           <ReviewLine key={review.id} review={review} results={results} />

@@ -58,13 +58,13 @@ const useColumns = (): Column<Conversation>[] => {
     { key: 'customer', label: 'Customer', from: 720, cell: ({ customerId }) => customerId },
     {
       key: 'lasted',
-      label: 'Lasted',
+      label: 'Duration',
       width: '84px',
       numeric: true,
       cell: ({ durationSeconds }) => durationSeconds !== null && formatDuration(durationSeconds),
     },
-    { key: 'ended', label: 'Ended by', from: 960, cell: ({ endReason }) => endReason },
-    { key: 'state', label: 'State', width: '116px', from: 480, cell: (row) => <State {...row} /> },
+    { key: 'ended', label: 'End reason', from: 960, cell: ({ endReason }) => endReason },
+    { key: 'state', label: 'Status', width: '116px', from: 480, cell: (row) => <State {...row} /> },
   ]
 }
 
@@ -133,8 +133,8 @@ export const Conversations = () => {
             (Object.keys(filter).length === 0 ? (
               <HowToSend />
             ) : (
-              <Empty title="No conversation is like this">
-                <p>Take a condition away, or look further back in time.</p>
+              <Empty title="No conversations match">
+                <p>Remove a filter or choose a longer period.</p>
               </Empty>
             ))}
           {rows !== undefined && rows.length > 0 && (
@@ -152,7 +152,7 @@ export const Conversations = () => {
           )}
         </div>
         {open && (
-          <aside className={split.panel} aria-label="The selected conversation">
+          <aside className={split.panel} aria-label="Selected conversation">
             <div className={split.panelHead}>
               <ButtonLink
                 small
@@ -161,9 +161,9 @@ export const Conversations = () => {
                 params={{ id: open }}
                 search={{ ...(at !== undefined && { at }), ...(turn !== undefined && { turn }) }}
               >
-                <Maximize2 aria-hidden="true" /> Whole page
+                <Maximize2 aria-hidden="true" /> Open full page
               </ButtonLink>
-              <IconButton label="Close the panel" icon={<X />} onClick={() => onSelect(undefined)} />
+              <IconButton label="Close panel" icon={<X />} onClick={() => onSelect(undefined)} />
             </div>
             <ConversationView
               key={open}

@@ -56,7 +56,7 @@ export const FactsPart = ({ conversation }: { conversation: Conversation }) => {
   const entries = Object.entries(metadata)
   return (
     <>
-      <Section title="Facts">
+      <Section title="Details">
         <Facts
           facts={[
             [
@@ -76,12 +76,12 @@ export const FactsPart = ({ conversation }: { conversation: Conversation }) => {
             ['Customer', customerId && <Others filter={{ customerId }}>{customerId}</Others>],
             ['Channel', [sentenceCase(conversation.channel), conversation.direction].filter(Boolean).join(', ')],
             ['Started', <Time key="started" at={conversation.startedAt} />],
-            ['Lasted', conversation.durationSeconds === null ? null : formatDuration(conversation.durationSeconds)],
-            ['State', sentenceCase(conversation.status)],
-            ['Ended by', conversation.endReason],
-            ['Id', <Id key="id">{id}</Id>],
-            ['External id', externalId && <Id>{externalId}</Id>],
-            ['Taken in', <Time key="created" at={conversation.createdAt} />],
+            ['Duration', conversation.durationSeconds === null ? null : formatDuration(conversation.durationSeconds)],
+            ['Status', sentenceCase(conversation.status)],
+            ['End reason', conversation.endReason],
+            ['ID', <Id key="id">{id}</Id>],
+            ['External ID', externalId && <Id>{externalId}</Id>],
+            ['Received', <Time key="created" at={conversation.createdAt} />],
           ]}
         />
       </Section>
@@ -99,6 +99,6 @@ export const FactsPart = ({ conversation }: { conversation: Conversation }) => {
 const Id = ({ children }: { children: string }) => (
   <span className={styles.line}>
     <code className={styles.value}>{children}</code>
-    <Copy text={children} label="Copy the id" />
+    <Copy text={children} label="Copy ID" />
   </span>
 )

@@ -89,13 +89,19 @@ export const FileFinding = ({ conversation: { id }, quote, onClose }: FileFindin
       queryClient.invalidateQueries({ queryKey: ['findings'] }),
       queryClient.invalidateQueries({ queryKey: ['conversations', id, 'findings'] }),
     ])
-    announce('The finding is filed', finding.title)
+    announce('Finding created', finding.title)
     onClose()
   }
   return (
-    <Dialog title="File a finding" open holds onClose={onClose}>
-      <Form form={form} send={send} submit="File the finding" beside={<Button onClick={onClose}>Cancel</Button>}>
-        <TextField name="title" label="Title" required maxLength={500} placeholder="What goes wrong, in a few words" />
+    <Dialog title="Create finding" open holds onClose={onClose}>
+      <Form form={form} send={send} submit="Create finding" beside={<Button onClick={onClose}>Cancel</Button>}>
+        <TextField
+          name="title"
+          label="Title"
+          required
+          maxLength={500}
+          placeholder="What’s going wrong, in a few words"
+        />
         {quote && (
           <figure className={styles.quote}>
             <blockquote>{quote.text}</blockquote>
@@ -107,8 +113,8 @@ export const FileFinding = ({ conversation: { id }, quote, onClose }: FileFindin
           <SelectField name="priority" label="Priority" options={priorities} />
           <SelectField
             name="assigneeUserId"
-            label="Assigned to"
-            options={[{ value: '', label: 'Nobody yet' }, ...options]}
+            label="Assignee"
+            options={[{ value: '', label: 'Unassigned' }, ...options]}
           />
         </Row>
       </Form>

@@ -16,9 +16,9 @@ export const sendingLines = (origin: string, key = '$EARSHOT_KEY') => `curl ${or
   }'`
 
 export const HowToSend = () => (
-  <Empty title="No conversation has come in yet">
+  <Empty title="No conversations yet">
     <p>
-      Here stands every call and chat of your agents. Send one with a key of yours (Settings → API keys), or connect the
+      All calls and chats of your agents appear here. Send one with an API key (Settings → API keys), or connect the
       platform that runs your agents (Settings → Connections).
     </p>
     <Code>{sendingLines(location.origin)}</Code>

@@ -40,12 +40,12 @@ const widest = 4_000
 const Wait = ({ turn, ms }: { turn: Turn; ms: number | undefined }) => {
   if (ms === undefined) return <span className={styles.wait} />
   const parts = partsOf(turn).map(([name, part]) => `${name} ${formatMs(part)}`)
-  const words = `Answered after ${formatMs(ms)}${parts.length > 0 ? `: ${parts.join(', ')}` : ''}`
+  const words = `Response time ${formatMs(ms)}${parts.length > 0 ? `: ${parts.join(', ')}` : ''}`
   return (
     <span className={ms >= slowMs ? `${styles.wait} ${styles.slow}` : styles.wait} title={words}>
       <span className={styles.bar} style={{ width: `${Math.min(1, ms / widest) * 100}%` }} />
       <span className={styles.ms}>
-        <span className={styles.hidden}>answered after </span>
+        <span className={styles.hidden}>response time </span>
         {formatMs(ms)}
         {ms >= slowMs && <span className={styles.hidden}>, slow</span>}
       </span>
@@ -77,7 +77,7 @@ const Words = ({ turn, marks }: { turn: Turn; marks: Mark[] }) => {
         ]
       })}
       {text.slice(done)}
-      {turn.interrupted && <span className={styles.cut}> (cut short)</span>}
+      {turn.interrupted && <span className={styles.cut}> (interrupted)</span>}
     </>
   )
 }
@@ -110,7 +110,7 @@ export const Overlap = ({ turns, waits, marks, onTurn }: Said & { turns: Turn[] 
             <span className={styles.speaker}>
               {speakerOf(turn)}
               {turn !== first && turn.startMs !== null && (
-                <span className={styles.over}> speaks over it at {formatClock(turn.startMs / 1_000)}</span>
+                <span className={styles.over}> talks over it at {formatClock(turn.startMs / 1_000)}</span>
               )}
             </span>
             <p>
@@ -145,9 +145,9 @@ export const ToolLine = ({ call, result, onTurn }: Said & { call: Turn; result: 
         <summary>
           <Wrench aria-hidden="true" />
           <code>{call.tool?.name ?? answer?.tool?.name ?? 'tool'}</code>
-          {took !== undefined && <span className={styles.took}>took {formatMs(took)}</span>}
+          {took !== undefined && <span className={styles.took}>{formatMs(took)}</span>}
           {failed && <span className={styles.failed}>failed</span>}
-          {!answer && <span className={styles.took}>no answer</span>}
+          {!answer && <span className={styles.took}>no result</span>}
         </summary>
         <div className={styles.parts}>
           {call.tool?.arguments != null && <Part name="Arguments" value={call.tool.arguments} />}

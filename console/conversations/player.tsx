@@ -17,12 +17,12 @@ type Conversation = Schemas['Conversation']
 
 /** Why nothing sounds, in words. */
 const silenceOf = ({ channel, recording }: Conversation, broken: boolean): string | undefined => {
-  if (broken) return 'This browser cannot play the recording.'
-  if (recording?.status === 'pending') return 'The recording is still being fetched.'
+  if (broken) return 'Your browser can’t play this recording.'
+  if (recording?.status === 'pending') return 'Earshot is still fetching the recording.'
   if (recording?.status === 'failed') {
-    return `The recording could not be fetched. ${recording.failure ?? ''}`.trim()
+    return `The recording couldn’t be fetched. ${recording.failure ?? ''}`.trim()
   }
-  if (recording === null) return channel === 'chat' ? 'A chat has no sound.' : 'There is no recording.'
+  if (recording === null) return channel === 'chat' ? 'Chats have no recording.' : 'No recording.'
   return undefined
 }
 
@@ -81,15 +81,15 @@ export const Player = ({ conversation, src, player, bands, marks, length, marked
   useKeys({
     ...(sounds && {
       ' ': { does: 'Play or pause', run: player.toggle },
-      '<': { does: 'Slower', run: hasten(-1) },
-      '>': { does: 'Faster', run: hasten(1) },
+      '<': { does: 'Play slower', run: hasten(-1) },
+      '>': { does: 'Play faster', run: hasten(1) },
     }),
-    '[': { does: 'Mark before', run: toMark(false) },
+    '[': { does: 'Previous mark', run: toMark(false) },
     ']': { does: 'Next mark', run: toMark(true) },
     ...(isTimed && {
-      ArrowLeft: { does: 'Five seconds back', run: by(-step) },
-      ArrowRight: { does: 'Five seconds on', run: by(step) },
-      ',': { does: 'Turn before', run: () => jump(turns, false) },
+      ArrowLeft: { does: 'Back 5 seconds', run: by(-step) },
+      ArrowRight: { does: 'Forward 5 seconds', run: by(step) },
+      ',': { does: 'Previous turn', run: () => jump(turns, false) },
       '.': { does: 'Next turn', run: () => jump(turns, true) },
     }),
   })
@@ -126,10 +126,10 @@ export const Player = ({ conversation, src, player, bands, marks, length, marked
         )}
         {isTimed && <Now player={player} length={length} />}
         {silence && <span className={styles.silence}>{silence}</span>}
-        {!isTimed && !silence && <span className={styles.silence}>The turns have no times.</span>}
+        {!isTimed && !silence && <span className={styles.silence}>No timestamps.</span>}
         {pointed > 0 && (
           <span className={styles.jumps}>
-            <IconButton label="Mark before" icon={<ChevronLeft />} onMouseDown={keepFocus} onClick={toMark(false)} />
+            <IconButton label="Previous mark" icon={<ChevronLeft />} onMouseDown={keepFocus} onClick={toMark(false)} />
             <span>{plural(pointed, 'mark')}</span>
             <IconButton label="Next mark" icon={<ChevronRight />} onMouseDown={keepFocus} onClick={toMark(true)} />
           </span>
@@ -137,7 +137,7 @@ export const Player = ({ conversation, src, player, bands, marks, length, marked
         {sounds && (
           <span className={styles.speed}>
             <Select
-              aria-label="Speed"
+              aria-label="Playback speed"
               value={String(player.speed)}
               options={speeds.map((speed) => ({ value: String(speed), label: `${speed} ×` }))}
               onChange={({ target }) => player.setSpeed(Number(target.value))}

@@ -6,9 +6,9 @@ const textOf = (content: unknown) => (typeof content === 'string' ? content : JS
 /** A transcript in a form that is not known: as it was given. */
 export const Raw = ({ why, content }: { why: string; content: unknown }) => (
   <div className={styles.raw}>
-    <h3>This transcript could not be read</h3>
+    <h3>Unknown transcript format</h3>
     <p>{why}</p>
-    <p>It is kept as it was given. Monitors leave the conversation unscored.</p>
-    {content != null && <Code label="Copy the transcript">{textOf(content)}</Code>}
+    <p>Earshot stores the transcript as you sent it. Monitors leave the conversation unscored.</p>
+    {content != null && <Code label="Copy transcript">{textOf(content)}</Code>}
   </div>
 )

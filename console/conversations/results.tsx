@@ -56,7 +56,7 @@ export const Results = ({ results }: { results: Result[] }) => {
       title="Monitors"
       context={results.length > 0 ? `${affected} of ${plural(results.length, 'monitor')} affected` : undefined}
     >
-      {results.length === 0 && <p className={styles.none}>No monitor has looked at this conversation.</p>}
+      {results.length === 0 && <p className={styles.none}>No results yet.</p>}
       <ul className={styles.results}>
         {inOrder(results).map((result) => (
           <li key={result.monitorId} className={styles.result}>

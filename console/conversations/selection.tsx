@@ -55,11 +55,7 @@ export const Selection = ({
     document.addEventListener('selectionchange', read)
     return () => document.removeEventListener('selectionchange', read)
   }, [mayFile, turns])
-  useKeys(
-    mayFile
-      ? { q: { does: 'File a finding about the selected words', run: () => selected && setQuote(selected) } }
-      : {},
-  )
+  useKeys(mayFile ? { q: { does: 'Create finding from selection', run: () => selected && setQuote(selected) } } : {})
   return (
     <div ref={around} className={styles.around}>
       {children}
@@ -72,7 +68,7 @@ export const Selection = ({
           onMouseDown={(event) => event.preventDefault()}
         >
           <Button small onClick={() => setQuote(selected)}>
-            <Flag aria-hidden="true" /> File a finding <Key>q</Key>
+            <Flag aria-hidden="true" /> Create finding <Key>q</Key>
           </Button>
         </div>
       )}

@@ -16,9 +16,9 @@ export const SignalsPart = ({ signals }: { signals: Signals }) => {
   const pairs: [string, { agent: number | null; customer: number | null }, (value: number) => string][] = [
     ['Messages', turns, formatCount],
     ['Words', words, formatCount],
-    ['Share of the talk', talk, formatPercent],
-    ['Words a minute', wordsPerMinute, formatNumber],
-    ['Cut the other short', { agent: interruptions.byAgent, customer: interruptions.byCustomer }, formatCount],
+    ['Talk ratio', talk, formatPercent],
+    ['Words per minute', wordsPerMinute, formatNumber],
+    ['Interruptions', { agent: interruptions.byAgent, customer: interruptions.byCustomer }, formatCount],
   ]
   if (turns.agent === null && turns.customer === null) return null
   const { p50, p95, max } = responseLatencyMs
@@ -28,7 +28,7 @@ export const SignalsPart = ({ signals }: { signals: Signals }) => {
         <thead>
           <tr>
             <th scope="col">
-              <span>Of each side</span>
+              <span>Signal</span>
             </th>
             <th scope="col">Agent</th>
             <th scope="col">Customer</th>
@@ -47,19 +47,19 @@ export const SignalsPart = ({ signals }: { signals: Signals }) => {
       <div className={styles.gap}>
         <Facts
           facts={[
-            ['Answers after', p50 === null ? null : `${formatMs(p50)} in the middle`],
+            ['Response time', p50 === null ? null : `${formatMs(p50)} median`],
             [
-              'Slowest answer',
+              'Slowest response',
               max === null ? null : `${formatMs(max)}${p95 === null ? '' : ` · p95 ${formatMs(p95)}`}`,
             ],
-            ['First word', show(signals.firstWordMs, (ms) => `after ${formatMs(ms)}`)],
-            ['Both spoke', show(signals.overlapMs, formatMs)],
+            ['First word after', show(signals.firstWordMs, formatMs)],
+            ['Overlap', show(signals.overlapMs, formatMs)],
             ['Longest silence', show(signals.longestSilenceMs, formatMs)],
-            ['Nobody spoke', show(signals.deadAirShare, (share) => `${formatPercent(share)} of the time`)],
+            ['Dead air', show(signals.deadAirShare, formatPercent)],
             [
-              'Tools',
+              'Tool calls',
               show(signals.toolCalls, (calls) =>
-                signals.toolFailures ? `${calls} called, ${signals.toolFailures} failed` : `${calls} called`,
+                signals.toolFailures ? `${calls}, ${signals.toolFailures} failed` : `${calls}`,
               ),
             ],
           ]}

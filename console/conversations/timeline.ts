@@ -16,7 +16,7 @@ const names: Record<Turn['role'], string> = {
   system: 'System',
   tool: 'Tool',
   human_agent: 'Human agent',
-  other: 'Somebody else',
+  other: 'Other',
 }
 
 export const speakerOf = ({ role }: Turn): string => names[role]

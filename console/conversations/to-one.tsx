@@ -45,7 +45,7 @@ export const ToOne = ({ title, label, hint, action, none, options, isLoaded, err
             options={options}
             value={value}
             onChange={onChange}
-            placeholder="Type to find it"
+            placeholder="Search"
           />
         )}
         {put.error && <FaultNote error={put.error} />}

@@ -8,7 +8,7 @@ export const CountLink = ({ filter, of }: { filter: Filter; of: string }) => {
   const { data } = useCount(filter)
   const count = data ? formatCount(data.count) : '…'
   return (
-    <Link to="/conversations" search={{ filter }} aria-label={`${count} conversations of ${of}`}>
+    <Link to="/conversations" search={{ filter }} aria-label={`${of}: ${count} conversations`}>
       {count}
     </Link>
   )

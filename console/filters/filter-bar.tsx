@@ -57,12 +57,12 @@ const SaveView = ({
     mutationFn: () => answer(api.POST('/v1/saved-views', { body: { name: name.trim(), filter } })),
     onSuccess: async (view) => {
       await queryClient.invalidateQueries({ queryKey: ['saved-views'] })
-      announce(`The view “${view.name}” is kept`)
+      announce(`View “${view.name}” saved`)
       onSaved(view)
     },
   })
   return (
-    <Dialog title="Keep this view" open onClose={onClose}>
+    <Dialog title="Save view" open onClose={onClose}>
       <form
         className={styles.save}
         onSubmit={(event) => {
@@ -70,7 +70,7 @@ const SaveView = ({
           save.mutate()
         }}
       >
-        <Field label="Name" hint="Everybody in your organization sees it.">
+        <Field label="Name" hint="Visible to everyone in your organization.">
           {(ids) => (
             <Input {...ids} value={name} maxLength={255} required onChange={({ target }) => setName(target.value)} />
           )}
@@ -78,7 +78,7 @@ const SaveView = ({
         {save.error && <FaultNote error={save.error} />}
         <div>
           <Button type="submit" look="primary" busy={save.isPending} disabled={name.trim() === ''}>
-            Keep the view
+            Save view
           </Button>
         </div>
       </form>
@@ -107,11 +107,11 @@ export const FilterBar = ({ filter, view, onChange }: FilterBarProps) => {
       answer(api.PATCH('/v1/saved-views/{id}', { params: { path: { id } }, body: { filter } })),
     onSuccess: async ({ name }) => {
       await queryClient.invalidateQueries({ queryKey: ['saved-views'] })
-      announce(`The view “${name}” is changed for everybody`)
+      announce(`View “${name}” updated`)
     },
   })
   const isEmpty = Object.keys(filter).length === 0
-  useKeys({ f: { does: 'Open or close the filter', run: () => setOpen(!open) } })
+  useKeys({ f: { does: 'Show or hide filters', run: () => setOpen(!open) } })
   return (
     <div className={styles.bar}>
       <div className={styles.line}>
@@ -129,8 +129,8 @@ export const FilterBar = ({ filter, view, onChange }: FilterBarProps) => {
             <Search aria-hidden="true" />
             <input
               type="search"
-              aria-label="Words said"
-              placeholder="Words said…"
+              aria-label="Search transcripts"
+              placeholder="Search transcripts…"
               maxLength={500}
               value={text ?? filter.text ?? ''}
               onChange={({ target }) => setText(target.value)}
@@ -158,17 +158,17 @@ export const FilterBar = ({ filter, view, onChange }: FilterBarProps) => {
         )}
         {!isEmpty && (chosen === undefined || changed) && mayWrite && (
           <Button look="quiet" onClick={() => setSaving(true)}>
-            {changed ? 'Keep as another view' : 'Keep as a view'}
+            {changed ? 'Save as new view' : 'Save view'}
           </Button>
         )}
         {chosen && changed && mayWrite && (
           <Button look="quiet" busy={update.isPending} onClick={() => update.mutate(chosen.id)}>
-            Change the view
+            Update view
           </Button>
         )}
         {chosen && !changed && mayWrite && (
           <Button look="quiet" onClick={() => setDeleting(true)}>
-            Delete the view
+            Delete view
           </Button>
         )}
         {!isEmpty && (
@@ -196,8 +196,8 @@ export const FilterBar = ({ filter, view, onChange }: FilterBarProps) => {
       )}
       {chosen && (
         <Confirm
-          title={`Delete the view “${chosen.name}”?`}
-          action="Delete the view"
+          title={`Delete view “${chosen.name}”?`}
+          action="Delete view"
           open={deleting}
           onClose={() => setDeleting(false)}
           run={async () => {
@@ -206,7 +206,7 @@ export const FilterBar = ({ filter, view, onChange }: FilterBarProps) => {
             onChange(filter)
           }}
         >
-          It goes for everybody in your organization. The conversations stay.
+          This deletes the view for everyone in your organization. Conversations are kept.
         </Confirm>
       )}
     </div>

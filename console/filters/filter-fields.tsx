@@ -25,8 +25,8 @@ const statuses = [
 ]
 const reviewStatuses = [
   { value: '', label: 'Any' },
-  { value: 'none', label: 'Not to be reviewed' },
-  { value: 'pending', label: 'Waiting for review' },
+  { value: 'none', label: 'Not in review' },
+  { value: 'pending', label: 'Awaiting review' },
   { value: 'in_progress', label: 'In review' },
   { value: 'completed', label: 'Reviewed' },
 ]
@@ -60,7 +60,7 @@ export const FilterFields = ({ filter, onChange, without = [] }: FilterFieldsPro
     <div className={styles.fields}>
       <div className={styles.grid}>
         {has('text') && (
-          <Field label="Words said">
+          <Field label="Transcript contains">
             {(ids) => (
               <Typed
                 {...ids}
@@ -95,7 +95,7 @@ export const FilterFields = ({ filter, onChange, without = [] }: FilterFieldsPro
         )}
         {has('statuses') && (
           <Chooser
-            label="States"
+            label="Statuses"
             options={statuses}
             value={filter.statuses ?? []}
             onChange={(value) => set('statuses', value as Filter['statuses'] & object)}
@@ -127,7 +127,7 @@ export const FilterFields = ({ filter, onChange, without = [] }: FilterFieldsPro
           </Field>
         )}
         {has('minDurationSeconds') && (
-          <Field label="At least this many seconds">
+          <Field label="Minimum duration (seconds)">
             {(ids) => (
               <Typed
                 {...ids}
@@ -140,7 +140,7 @@ export const FilterFields = ({ filter, onChange, without = [] }: FilterFieldsPro
           </Field>
         )}
         {has('maxDurationSeconds') && (
-          <Field label="At most this many seconds">
+          <Field label="Maximum duration (seconds)">
             {(ids) => (
               <Typed
                 {...ids}
@@ -153,7 +153,7 @@ export const FilterFields = ({ filter, onChange, without = [] }: FilterFieldsPro
           </Field>
         )}
         {has('customerId') && (
-          <Field label="Customer">
+          <Field label="Customer ID">
             {(ids) => (
               <Typed
                 {...ids}

@@ -19,7 +19,7 @@ const results = [
   { value: 'affected', label: 'affected' },
   { value: 'not_affected', label: 'not affected' },
   { value: 'unscored', label: 'unscored' },
-  { value: 'all', label: 'with any result' },
+  { value: 'all', label: 'any result' },
 ]
 
 /** A condition: its parts side by side. */
@@ -61,8 +61,8 @@ export const MonitorLines = ({ filter, onChange }: LinesProps) => {
   const unused = options.find(({ value }) => !conditions.some(({ id }) => id === value))
   return (
     <Lines
-      title="Monitors found"
-      add="Condition on a monitor"
+      title="Monitor results"
+      add="Add monitor"
       onAdd={() => unused && set([...conditions, { id: unused.value, result: 'affected' }])}
     >
       {conditions.map(({ id, result = 'all' }, at) => (
@@ -81,7 +81,7 @@ export const MonitorLines = ({ filter, onChange }: LinesProps) => {
             onChange={({ target }) => change(at, { result: target.value as NonNullable<MonitorCondition['result']> })}
           />
           <IconButton
-            label={`Remove condition ${at + 1}`}
+            label={`Remove monitor ${at + 1}`}
             icon={<X />}
             onClick={() => set(conditions.toSpliced(at, 1))}
           />
@@ -89,11 +89,11 @@ export const MonitorLines = ({ filter, onChange }: LinesProps) => {
       ))}
       {conditions.length > 1 && (
         <Select
-          aria-label="How the conditions join"
+          aria-label="Match"
           value={filter.match ?? 'all'}
           options={[
-            { value: 'all', label: 'All of these must hold' },
-            { value: 'any', label: 'Any of these must hold' },
+            { value: 'all', label: 'Match all' },
+            { value: 'any', label: 'Match any' },
           ]}
           onChange={({ target }) => onChange(withField(filter, 'match', target.value === 'any' ? 'any' : undefined))}
         />
@@ -127,11 +127,7 @@ export const MetadataLines = ({ filter, onChange }: LinesProps) => {
       }),
     )
   return (
-    <Lines
-      title="Metadata"
-      add="Condition on metadata"
-      onAdd={() => setLines([...lines, { key: '', op: 'eq', value: '' }])}
-    >
+    <Lines title="Metadata" add="Add metadata" onAdd={() => setLines([...lines, { key: '', op: 'eq', value: '' }])}>
       {lines.map(({ key, op, value }, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a condition has no name but its place
         <Line key={at}>
@@ -157,11 +153,7 @@ export const MetadataLines = ({ filter, onChange }: LinesProps) => {
               onChange={(text) => change(at, { value: text })}
             />
           )}
-          <IconButton
-            label={`Remove condition ${at + 1} on metadata`}
-            icon={<X />}
-            onClick={() => set(lines.toSpliced(at, 1))}
-          />
+          <IconButton label={`Remove metadata ${at + 1}`} icon={<X />} onClick={() => set(lines.toSpliced(at, 1))} />
         </Line>
       ))}
     </Lines>

@@ -69,7 +69,7 @@ const has = <T extends FieldValues>(form: UseFormReturn<T>, name: string): boole
 const useField = (name: string, required: boolean | undefined, label: string) => {
   const { register, getFieldState, formState } = useFormContext()
   return {
-    registration: register(name, required ? { required: `${label} is needed.` } : {}),
+    registration: register(name, required ? { required: `${label} is required.` } : {}),
     fault: getFieldState(name, formState).error?.message,
   }
 }

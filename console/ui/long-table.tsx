@@ -56,7 +56,7 @@ export const LongTable = <T,>({
     ArrowDown: { does: 'Next row', run: () => move(1), within: scroller },
     ArrowUp: { does: 'Row before', run: () => move(-1), within: scroller },
     Enter: { does: 'Open the row', run: () => selected !== undefined && onOpen(selected), within: scroller },
-    Escape: { does: 'Close the panel', run: () => onSelect(undefined) },
+    Escape: { does: 'Close panel', run: () => onSelect(undefined) },
   })
   const items = virtual.getVirtualItems()
   const last = items.at(-1)?.index ?? 0
