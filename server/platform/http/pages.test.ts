@@ -1,8 +1,10 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 
-const { call, app, deps } = await testServer()
+const server = await testServer()
+const { call, app, deps } = server
 
 const headers = { cookie: deps.sessionCookie.write('token').split(';')[0] ?? '' }
 
@@ -30,10 +32,12 @@ describe.each(['/', '/sign-in', '/welcome', '/conversations', '/conversations/01
 describe('the document of a page', () => {
   const preloaded = async (path: string) => {
     const { text } = await call('GET', path, { headers })
-    return [...text.matchAll(/<link rel="(?:module)?preload".*? href="([^"]+)"/g)].map(([, file = '']) => file)
+    const links = text.matchAll(/<link rel="(?:module)?preload".*? href="([^"]+)"/g)
+    return [...links].map(([, file = '']) => file.replaceAll('&amp;', '&'))
   }
 
-  it('preloads the files of that page, each of which is there', async () => {
+  it('preloads the files and the data of that page, each of which is there', async () => {
+    const { key } = await makeOrganization(server)
     const id = '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'
     for (const [path, name] of [
       ['/', 'overview'],
@@ -43,9 +47,9 @@ describe('the document of a page', () => {
       ['/settings/members', 'settings'],
       ['/sign-in', 'sign-in'],
     ] as const) {
-      const files = (await preloaded(path)).filter((file) => file !== '/v1/me')
+      const files = await preloaded(path)
       expect(files, path).toContainEqual(expect.stringMatching(`^/console/assets/${name}-[^/]+\\.js$`))
-      for (const file of files) expect((await call('HEAD', file)).status, file).toBe(200)
+      for (const file of files) expect((await call('GET', file, { key })).status, file).toBe(200)
     }
   })
 
