@@ -49,12 +49,19 @@ const configurationPage = (): string => {
   })
   return `# Configuration
 
-Every switch is an environment variable. All faults are told at once when a command starts, and a variable that
-begins with EARSHOT_ but is not listed here is one of them. An empty value counts as unset. Storage on S3 takes the
-usual AWS variables (AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and what else the AWS
-SDK reads).
+Configure Earshot with environment variables. For example:
 
-This page is written by \`npm run generate\` from \`server/platform/switches.ts\`.
+\`\`\`text
+PORT=4100
+EARSHOT_BASE_URL=https://earshot.example.com
+EARSHOT_TRUST_PROXY=1
+\`\`\`
+
+When a command starts, it reports all invalid variables at once, including variables that begin with EARSHOT_ but aren't listed
+here. An empty value counts as unset. Storage on S3 uses the standard AWS variables (AWS_REGION, AWS_ACCESS_KEY_ID,
+AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, and others that the AWS SDK reads).
+
+\`npm run generate\` writes this page from \`server/platform/switches.ts\`.
 
 ${rows.join('\n')}`
 }

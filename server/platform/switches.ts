@@ -111,8 +111,8 @@ const readPrices = (text: string): Map<string, Price> | undefined => {
 export const switches = {
   PORT: define({
     about:
-      'Port of the HTTP server; 0 takes a free one. A process with `EARSHOT_ROLES=worker` answers `/healthz`, `/readyz` and `/metrics` ' +
-      'there, and opens no port where none is given.',
+      'Port of the HTTP server. `0` uses a free port. A process with `EARSHOT_ROLES=worker` only serves ' +
+      '`/healthz`, `/readyz`, and `/metrics`, and opens no port unless this is set.',
     ...integer(0, 65_535),
     fallback: 4000,
   }),
@@ -123,21 +123,21 @@ export const switches = {
     fallback: '127.0.0.1',
   }),
   EARSHOT_BASE_URL: define<string | undefined>({
-    about: 'The address under which people and programs reach this service; links are made from it.',
+    about: 'Public URL of this service. Links use it.',
     ...url('http:', 'https:'),
     fallback: undefined,
     fallbackText:
-      '`http://HOST:PORT`, with `localhost` where HOST is every address, and port 4000 in a process with `EARSHOT_ROLES=worker`',
+      '`http://HOST:PORT`, with `localhost` if HOST is all addresses, and port 4000 in a process with `EARSHOT_ROLES=worker`',
   }),
   EARSHOT_DATA_DIR: define({
-    about: 'Folder of the embedded database, of local files and of the generated secret key.',
+    about: 'Folder of the embedded database, local files, and the generated secret key.',
     expects: 'a path',
     read: (text) => (text.includes('\0') ? undefined : isAbsolute(text) ? text : resolve(text)),
     fallback: resolve('.earshot'),
     fallbackText: '`./.earshot`',
   }),
   DATABASE_URL: define<string | undefined>({
-    about: 'An external PostgreSQL (16 or newer) in place of the embedded one. Needs EARSHOT_SECRET_KEY.',
+    about: 'An external PostgreSQL database (16 or newer) instead of the embedded one. Requires EARSHOT_SECRET_KEY.',
     ...url('postgres:', 'postgresql:'),
     fallback: undefined,
     fallbackText: 'embedded',
@@ -151,14 +151,14 @@ export const switches = {
   }),
   EARSHOT_READ_MAX_LAG_SECONDS: define({
     about:
-      'How old the answers of analytics from the read replica may be: counts, trends, comparisons, agreement, and results ' +
-      'of experiments. If the replica is further behind, the primary answers. With 0, only exports use the replica, which ' +
-      'always wait until it is up to date.',
+      'Maximum age of analytics from the read replica: counts, trends, comparisons, agreement, and results of ' +
+      'experiments. If the replica is further behind, Earshot reads the primary. With `0`, only exports use ' +
+      'the replica, and they always wait until it is up to date.',
     ...integer(0, 300),
     fallback: 5,
   }),
   EARSHOT_ROLES: define<ProcessRole[]>({
-    about: 'What this process does: answer requests, work through jobs, or both.',
+    about: 'Whether this process serves requests, runs jobs, or does both.',
     expects: '`http`, `worker` or `http,worker`',
     read: (text) => {
       const chosen = text.split(',').map((role) => role.trim())
@@ -171,99 +171,104 @@ export const switches = {
   }),
   EARSHOT_DRAIN_SECONDS: define({
     about:
-      'How many seconds a process goes on answering requests after SIGTERM or SIGINT while `/readyz` says 503, so that a balancer ' +
-      'turns away from it before it closes its port. More than the balancer needs to notice.',
+      'Seconds for which a process continues to serve requests after SIGTERM or SIGINT while `/readyz` returns ' +
+      '503, so that a load balancer stops using it before it closes its port. Set it to more than the balancer ' +
+      'needs to notice.',
     ...integer(0, 300),
     fallback: 0,
   }),
   EARSHOT_SERVICE_KEY: define<string | undefined>({
-    about: 'The key that provisions organizations. More can be made with `bin/earshot keys service`.',
+    about: 'The key that provisions organizations. Create more with `bin/earshot keys service`.',
     ...visibleText(32, 200),
     fallback: undefined,
     secret: true,
   }),
   EARSHOT_URL: define<string | undefined>({
-    about: 'The service that commands such as `bin/earshot export` call.',
+    about: 'URL of the service that commands such as `bin/earshot export` call.',
     ...url('http:', 'https:'),
     fallback: undefined,
-    fallbackText: 'the one that these switches describe',
+    fallbackText: 'the service that these switches configure',
   }),
   EARSHOT_KEY: define<string | undefined>({
-    about: 'The key of an organization with which such commands call it.',
+    about: 'API key of an organization for these commands.',
     ...visibleText(1, 200),
     fallback: undefined,
     secret: true,
   }),
   EARSHOT_SECRET_KEY: define<string | undefined>({
-    about: 'Seals stored secrets and signs links. The same for all processes of one database.',
+    about: 'Seals stored secrets and signs links. Must be the same for all processes of one database.',
     ...visibleText(32, 200),
     fallback: undefined,
-    fallbackText: 'made in the data directory, when the database is embedded',
+    fallbackText: 'generated in the data directory if the database is embedded',
     secret: true,
   }),
   EARSHOT_STORAGE: define<Storage>({
-    about: 'Where files are kept. S3 takes the usual AWS variables for region and credentials.',
+    about: 'Where files are stored. S3 uses the standard AWS variables for region and credentials.',
     expects: '`file:`, `file:/folder` or `s3://bucket/prefix`',
     read: readStorage,
     fallback: { kind: 'file', folder: undefined },
-    fallbackText: '`file:`, the folder `blobs` of the data directory',
+    fallbackText: '`file:`, the folder `blobs` in the data directory',
   }),
   EARSHOT_STORAGE_SHARED: define({
-    about: 'Says that `file:` storage is one folder for all processes, which split roles need.',
+    about:
+      'Confirms that `file:` storage is one folder that all processes share. Required if processes have ' +
+      'separate roles.',
     expects: '`true` or `false`',
     read: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
     fallback: false,
   }),
   EARSHOT_S3_ENDPOINT: define<string | undefined>({
-    about: 'Address of an S3-compatible store other than AWS.',
+    about: 'URL of an S3-compatible store other than AWS.',
     ...url('http:', 'https:'),
     fallback: undefined,
   }),
   EARSHOT_JUDGE_PROVIDER: define<'openai-compatible' | 'anthropic'>({
-    about: 'The kind of model endpoint that judges conversations.',
+    about: 'Type of the model endpoint that judges conversations.',
     expects: '`openai-compatible` or `anthropic`',
     read: (text) => (text === 'openai-compatible' || text === 'anthropic' ? text : undefined),
     fallback: 'openai-compatible',
   }),
   EARSHOT_JUDGE_BASE_URL: define<string | undefined>({
-    about: 'Base address of the model endpoint, such as `https://api.openai.com/v1`. It may be a private one.',
+    about: 'Base URL of the model endpoint, such as `https://api.openai.com/v1`. It can be private.',
     ...url('http:', 'https:'),
     fallback: undefined,
-    fallbackText: 'unset; with `anthropic` it is `https://api.anthropic.com`',
+    fallbackText: 'unset; `https://api.anthropic.com` with `anthropic`',
   }),
   EARSHOT_JUDGE_API_KEY: define<string | undefined>({
-    about: 'Key for the model endpoint.',
+    about: 'API key for the model endpoint.',
     ...visibleText(1, 500),
     fallback: undefined,
     secret: true,
   }),
   EARSHOT_JUDGE_MODEL: define<string | undefined>({
-    about: 'The model that judges when a monitor names none.',
+    about: "Model of judges whose monitor doesn't set one.",
     ...visibleText(1, 200),
     fallback: undefined,
   }),
   EARSHOT_JUDGE_LIMITS: define({
     about:
-      'Overrides limits of judging. A transcript that does not fit into `contextTokens` is read in windows, at most ' +
-      '`windows` of them. `monitorsPerRequest` above 1 lets monitors of one model share a request. `concurrency` is of ' +
-      'one process. A request is sent at most `attempts` times, and given up after `timeoutMs`.',
+      "Overrides limits of judges. A transcript that doesn't fit into `contextTokens` is read in windows, at " +
+      'most `windows` of them. With `monitorsPerRequest` above 1, monitors with the same model share a ' +
+      'request. `concurrency` limits concurrent requests per process. A request is sent at most `attempts` ' +
+      'times and times out after `timeoutMs`.',
     ...numbers(defaultJudgeLimits),
   }),
   EARSHOT_JUDGE_PRICES: define<Map<string, Price>>({
-    about: 'Prices of models in US dollars for a million tokens of input and of output, from which costs are told.',
+    about: 'Prices of models in US dollars per million tokens of input and output, used to calculate costs.',
     expects: 'model=input/output, separated by commas, such as `gpt-5-mini=0.25/2,gpt-5=1.25/10`',
     read: readPrices,
     fallback: new Map(),
-    fallbackText: 'none: costs are null',
+    fallbackText: 'none; costs are null',
   }),
   EARSHOT_SMTP_URL: define<Smtp | undefined>({
     about:
-      'Mail server for invitations, links to a new password and notices, and the sender that they show (`earshot` at the ' +
-      'host of EARSHOT_BASE_URL unless named by `from`). It may have a private address. `smtp:` asks for STARTTLS and ' +
-      'sends nothing without it, except to a loopback host or with `tls=off`, where nothing is encrypted; certificates ' +
-      'are checked (NODE_EXTRA_CA_CERTS names further authorities). Mails that the server does not take for the moment ' +
-      'are tried again for a day. Without this switch notices are kept for 30 days in the table `mails` and are not sent ' +
-      'when it is set later; links are handed over by whoever makes them.',
+      'Mail server for invitations, password reset links, and notices, and the sender that they show (`from`, ' +
+      'or `earshot` at the host of EARSHOT_BASE_URL). It can have a private address. `smtp:` requires STARTTLS ' +
+      'and sends nothing without it, except to a loopback host or with `tls=off`, where nothing is encrypted. ' +
+      'Certificates are checked (NODE_EXTRA_CA_CERTS adds authorities). If the server temporarily rejects an ' +
+      'email, Earshot retries for a day. Without a mail server, notices are kept for 30 days in the table ' +
+      "`mails` and aren't sent if you configure one later, and the people who create links pass them on " +
+      'themselves.',
     expects: smtpUrlForm,
     read: readSmtpUrl,
     fallback: undefined,
@@ -271,47 +276,49 @@ export const switches = {
   }),
   EARSHOT_OIDC_ISSUER: define<string | undefined>({
     about:
-      'Issuer of OpenID Connect by which people may sign in beside their passwords, such as `https://login.example.com`. ' +
-      'It may have a private address. The address to register with it is EARSHOT_BASE_URL followed by `/auth/oidc/callback`. ' +
-      'Anyone whose address it has verified (`email_verified` is `true`) signs in as the member with that address. It ' +
-      'creates no members. Needs the two switches that follow.',
+      'OpenID Connect issuer for single sign-on, such as `https://login.example.com`. It can have a private ' +
+      'address. Register EARSHOT_BASE_URL followed by `/auth/oidc/callback` as the redirect URL. People whose ' +
+      'address the issuer has verified (`email_verified` is `true`) sign in as the member with that address. ' +
+      "Single sign-on doesn't create members. Requires the client ID and client secret.",
     ...url('http:', 'https:'),
     fallback: undefined,
   }),
   EARSHOT_OIDC_CLIENT_ID: define<string | undefined>({
-    about: 'What the issuer knows this service by.',
+    about: 'Client ID that the issuer assigned to this service.',
     ...visibleText(1, 500),
     fallback: undefined,
   }),
   EARSHOT_OIDC_CLIENT_SECRET: define<string | undefined>({
-    about: 'What this service proves to the issuer that it is.',
+    about: 'Client secret that the issuer assigned to this service.',
     ...visibleText(1, 500),
     fallback: undefined,
     secret: true,
   }),
   EARSHOT_OIDC_TRUST_EMAIL: define({
     about:
-      'Trusts the e-mail addresses of an issuer that omits the claim `email_verified`, such as Entra ID. Only set it if ' +
-      'all people of the issuer belong to you and cannot choose their own address: whoever has an address there signs in ' +
-      'as the member with that address here. An address that the issuer says is not verified is refused in any case.',
+      'Trusts the email addresses of an issuer that omits the claim `email_verified`, such as Entra ID. Only ' +
+      "set it if all people of the issuer belong to you and can't choose their own address: anyone with an " +
+      'address there signs in as the member with that address here. An address that the issuer marks as not ' +
+      'verified is always rejected.',
     expects: '`true` or `false`',
     read: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
     fallback: false,
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: define<string | undefined>({
     about:
-      'Where this process sends its own traces and metrics by OTLP (HTTP, protobuf), such as `http://localhost:4318`. ' +
-      'OTEL_EXPORTER_OTLP_HEADERS, _TIMEOUT, _COMPRESSION and _CERTIFICATE count too, and OTEL_RESOURCE_ATTRIBUTES.',
+      "OTLP endpoint (HTTP, protobuf) for this process's own traces and metrics, such as " +
+      '`http://localhost:4318`. OTEL_EXPORTER_OTLP_HEADERS, _TIMEOUT, _COMPRESSION, and _CERTIFICATE also ' +
+      'apply, and so does OTEL_RESOURCE_ATTRIBUTES.',
     ...url('http:', 'https:'),
     fallback: undefined,
   }),
   OTEL_SERVICE_NAME: define({
-    about: 'What it calls itself there.',
+    about: 'Service name in traces and metrics.',
     ...visibleText(1, 200),
     fallback: 'earshot',
   }),
   OTEL_TRACES_SAMPLER_ARG: define({
-    about: 'Which share of requests and jobs is traced.',
+    about: 'Share of requests and jobs to trace.',
     expects: 'a number from 0 to 1',
     read: (text) => (/^(0(\.\d+)?|1(\.0+)?)$/.test(text) ? Number(text) : undefined),
     fallback: 1,
@@ -322,18 +329,18 @@ export const switches = {
     fallback: 60_000,
   }),
   EARSHOT_TRUST_PROXY: define({
-    about: 'How many proxies in front to believe about the address of the caller.',
+    about: "Number of proxies in front of the service that are trusted to report the caller's address.",
     ...integer(0, 10),
     fallback: 0,
   }),
   EARSHOT_METRICS_TOKEN: define<string | undefined>({
-    about: 'Bearer token that opens `/metrics` to callers other than loopback.',
+    about: 'Bearer token that allows callers other than loopback to read `/metrics`.',
     ...visibleText(16, 200),
     fallback: undefined,
     secret: true,
   }),
   EARSHOT_ALLOWED_PRIVATE_ADDRESSES: define<string[]>({
-    about: 'Private networks that URLs given by tenants may reach.',
+    about: 'Private networks that URLs from tenants can reach.',
     expects: 'networks in CIDR form, separated by commas, such as `10.1.0.0/16,fd00::/8`',
     read: (text) => {
       const networks = text.split(',').map((network) => network.trim())
