@@ -55,7 +55,7 @@ export const AgreementPart = ({ bucket: { monitorIds } }: { bucket: Bucket }) =>
     { key: 'version', label: 'Version', from: 720, numeric: true, cell: ({ newest }) => newest.version },
     {
       key: 'same',
-      label: 'People and monitor say the same',
+      label: 'Accuracy',
       cell: ({ newest }) => <Share of={newest.agreement} n={comparedOf(newest)} />,
     },
     {
@@ -66,7 +66,7 @@ export const AgreementPart = ({ bucket: { monitorIds } }: { bucket: Bucket }) =>
     },
     {
       key: 'alpha',
-      label: 'α between people',
+      label: 'α between reviewers',
       from: 960 as const,
       cell: ({ newest: { betweenPeople } }) => (
         <Kappa
@@ -79,21 +79,21 @@ export const AgreementPart = ({ bucket: { monitorIds } }: { bucket: Bucket }) =>
   const pairColumns: Column<Pair>[] = [
     {
       key: 'people',
-      label: 'Two people',
+      label: 'Reviewers',
       cell: ({ reviewerUserIds }) => reviewerUserIds.map(people.nameOf).join(' and '),
     },
-    { key: 'monitor', label: 'On', from: 480, cell: ({ monitorId }) => monitor(monitorId) },
+    { key: 'monitor', label: 'Monitor', from: 480, cell: ({ monitorId }) => monitor(monitorId) },
     {
       key: 'same',
-      label: 'Say the same',
+      label: 'Agreement',
       cell: ({ agreement, conversations }) => <Share of={agreement} n={conversations} />,
     },
     { key: 'kappa', label: 'κ', from: 720, cell: ({ kappa, conversations }) => <Kappa of={kappa} n={conversations} /> },
   ]
   return (
-    <Section title="Agreement" context="Of all completed reviews of these monitors, in this bucket or not.">
+    <Section title="Agreement" context="Based on all completed reviews of these monitors, in any bucket">
       {fault && <FaultNote error={fault} />}
-      {rows.length === 0 && !fault && <p className={styles.soft}>Nobody has judged these monitors yet.</p>}
+      {rows.length === 0 && !fault && <p className={styles.soft}>No judgments of these monitors yet.</p>}
       <div className={styles.progress}>
         {rows.length > 0 && (
           <Table
@@ -105,7 +105,7 @@ export const AgreementPart = ({ bucket: { monitorIds } }: { bucket: Bucket }) =>
         )}
         {pairs.length > 0 && (
           <Table
-            label="Agreement between people"
+            label="Agreement between reviewers"
             columns={pairColumns}
             rows={pairs}
             idOf={({ monitorId, version, reviewerUserIds }) => [monitorId, version, ...reviewerUserIds].join(' ')}

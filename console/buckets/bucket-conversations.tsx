@@ -28,26 +28,26 @@ type Row = Schemas['BucketConversation']
 const states: { value: BucketState | ''; label: string }[] = [
   { value: '', label: 'All' },
   { value: 'waiting', label: 'Waiting' },
-  { value: 'adjudication', label: 'To decide' },
-  { value: 'completed', label: 'Done' },
+  { value: 'adjudication', label: 'Disagreements' },
+  { value: 'completed', label: 'Completed' },
 ]
 
 const State = ({ status }: Row) => {
-  if (status === 'adjudication') return <Badge tone="affected">People differ</Badge>
-  return status === 'completed' ? <Badge tone="accent">Done</Badge> : <Badge>Waiting</Badge>
+  if (status === 'adjudication') return <Badge tone="affected">Disagreement</Badge>
+  return status === 'completed' ? <Badge tone="accent">Completed</Badge> : <Badge>Waiting</Badge>
 }
 
 const Nothing = ({ bucket, onPutIn }: { bucket: Bucket; onPutIn: (() => void) | undefined }) =>
   bucket.type === 'static' ? (
-    <Empty title="Nothing is in it yet" action={onPutIn && <Button onClick={onPutIn}>Put conversations in</Button>}>
-      <p>Put conversations in by a filter here, or one by one from the page of each.</p>
+    <Empty title="No conversations yet" action={onPutIn && <Button onClick={onPutIn}>Add conversations</Button>}>
+      <p>Add conversations with a filter here, or one at a time from a conversation’s page.</p>
     </Empty>
   ) : (
-    <Empty title="Nothing has arrived yet">
+    <Empty title="No conversations yet">
       <p>
         {bucket.perWeek === null
-          ? 'What its filter selects comes in as it is stored, from when the bucket was made or changed.'
-          : 'Each week is drawn on the Monday after it.'}
+          ? 'New conversations that match the filter appear here. Stored conversations aren’t added.'
+          : 'Earshot draws each week’s sample on the following Monday.'}
       </p>
     </Empty>
   )
@@ -96,7 +96,7 @@ export const ConversationsPart = ({ bucket, onPutIn }: { bucket: Bucket; onPutIn
     },
     {
       key: 'lasted',
-      label: 'Lasted',
+      label: 'Duration',
       numeric: true,
       from: 960 as const,
       cell: ({ conversationId }) => {
@@ -111,8 +111,8 @@ export const ConversationsPart = ({ bucket, onPutIn }: { bucket: Bucket; onPutIn
       from: 480 as const,
       cell: ({ reviewsCompleted, reviewsWanted }) => `${reviewsCompleted} of ${reviewsWanted}`,
     },
-    { key: 'state', label: 'State', cell: (row) => <State {...row} /> },
-    { key: 'added', label: 'Put in', from: 960, cell: ({ addedAt }) => <Time at={addedAt} ago /> },
+    { key: 'state', label: 'Status', cell: (row) => <State {...row} /> },
+    { key: 'added', label: 'Added', from: 960, cell: ({ addedAt }) => <Time at={addedAt} ago /> },
     {
       key: 'ways',
       label: <span aria-hidden="true" />,
@@ -121,11 +121,11 @@ export const ConversationsPart = ({ bucket, onPutIn }: { bucket: Bucket; onPutIn
         <>
           {state === 'adjudication' && mayDecide && (
             <Button small onClick={() => open(conversationId)}>
-              Decide
+              Adjudicate
             </Button>
           )}
           {type !== 'sampled' && mayWrite && state === 'waiting' && (
-            <IconButton label="Take out" icon={<X />} onClick={() => setLeaving(conversationId)} />
+            <IconButton label="Remove" icon={<X />} onClick={() => setLeaving(conversationId)} />
           )}
         </>
       ),
@@ -136,7 +136,7 @@ export const ConversationsPart = ({ bucket, onPutIn }: { bucket: Bucket; onPutIn
       title="Conversations"
       actions={
         <Choice
-          label="Which conversations"
+          label="Review status"
           hideLabel
           value={status ?? ''}
           options={states}
@@ -151,13 +151,13 @@ export const ConversationsPart = ({ bucket, onPutIn }: { bucket: Bucket; onPutIn
       {list.isPending && <Loading lines={5} />}
       {list.rows?.length === 0 &&
         (status ? (
-          <Empty title="None is in this state" />
+          <Empty title="No conversations with this status" />
         ) : (
           <Nothing bucket={bucket} onPutIn={type === 'sampled' ? undefined : onPutIn} />
         ))}
       {list.rows && list.rows.length > 0 && (
         <Table
-          label="Conversations of the bucket"
+          label="Conversations in this bucket"
           columns={columns}
           rows={list.rows}
           idOf={({ conversationId }) => conversationId}
@@ -167,8 +167,8 @@ export const ConversationsPart = ({ bucket, onPutIn }: { bucket: Bucket; onPutIn
       )}
       {decide && mayDecide && <Decide bucket={bucket} conversationId={decide} onClose={() => open(undefined)} />}
       <Confirm
-        title="Take this conversation out?"
-        action="Take it out"
+        title="Remove this conversation?"
+        action="Remove conversation"
         open={leaving !== undefined}
         onClose={() => setLeaving(undefined)}
         run={async () => {
@@ -176,10 +176,10 @@ export const ConversationsPart = ({ bucket, onPutIn }: { bucket: Bucket; onPutIn
             params: { path: { id, conversationId: leaving ?? '' } },
           })
           await queryClient.invalidateQueries({ queryKey: ['buckets', id] })
-          announce('It is out of the bucket')
+          announce('Removed from bucket')
         }}
       >
-        <p>Completed reviews of it stay, as reviews outside of buckets; one that is begun goes.</p>
+        <p>Completed reviews are kept outside the bucket. Reviews in progress are deleted.</p>
       </Confirm>
     </Section>
   )

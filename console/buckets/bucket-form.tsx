@@ -19,16 +19,16 @@ type Type = Bucket['type']
 type Size = 'share' | 'perWeek'
 
 const types: { value: Type; label: string }[] = [
-  { value: 'static', label: 'By hand' },
-  { value: 'dynamic', label: 'By a filter' },
-  { value: 'sampled', label: 'A fair sample' },
+  { value: 'static', label: 'Manual' },
+  { value: 'dynamic', label: 'Filter' },
+  { value: 'sampled', label: 'Random sample' },
 ]
 
 const teaching: Record<Type, string> = {
-  static: 'Holds what is put in by hand, from a conversation or by a filter, once.',
-  dynamic: 'Takes all that the filter selects, as it arrives from now on. More can be put in by hand.',
+  static: 'You add conversations, one at a time or with a filter.',
+  dynamic: 'Adds every new conversation that matches the filter. You can also add conversations by hand.',
   sampled:
-    'Takes a fair sample of what the filter selects, from now on. What reviews say of it holds for all of that, so it can correct the rates of monitors.',
+    'Adds a random sample of new conversations that match the filter. Because the sample is representative, its reviews can correct monitor rates.',
 }
 
 type Values = {
@@ -54,7 +54,7 @@ const numberOf = (text: string): number => (text.trim() === '' ? Number.NaN : Nu
 
 const perConversation = ['One', 'Two', 'Three', 'Four', 'Five'].map((word, at) => ({
   value: String(at + 1),
-  label: at === 0 ? 'One person' : `${word} different people`,
+  label: at === 0 ? 'One reviewer' : `${word} reviewers`,
 }))
 
 type BucketFormProps = { bucket?: Bucket; onDone: (bucket: Bucket) => void; onCancel: () => void }
@@ -93,14 +93,14 @@ export const BucketForm = ({ bucket, onDone, onCancel }: BucketFormProps) => {
     )
     isDone.current = true
     await queryClient.invalidateQueries({ queryKey: ['buckets'] })
-    announce(bucket ? 'The bucket is changed' : 'The bucket is made', saved.name)
+    announce(bucket ? 'Bucket updated' : 'Bucket created', saved.name)
     onDone(saved)
   }
   return (
     <Form
       form={form}
       send={send}
-      submit={bucket ? 'Keep the changes' : 'Make the bucket'}
+      submit={bucket ? 'Save changes' : 'Create bucket'}
       beside={<Button onClick={onCancel}>Cancel</Button>}
     >
       <LeaveGuard isDirty={() => isDirty && !isDone.current} />
@@ -108,7 +108,7 @@ export const BucketForm = ({ bucket, onDone, onCancel }: BucketFormProps) => {
       {!bucket && (
         <div>
           <Choice
-            label="How it fills"
+            label="Type"
             value={type}
             options={types}
             onChange={(value) => setType(types.find((one) => one.value === value)?.value ?? 'static')}
@@ -119,60 +119,60 @@ export const BucketForm = ({ bucket, onDone, onCancel }: BucketFormProps) => {
       {type === 'sampled' && (
         <Row>
           <Choice
-            label="How many"
+            label="Sample size"
             value={size}
             options={[
-              { value: 'share', label: 'A share' },
-              { value: 'perWeek', label: 'So many a week' },
+              { value: 'share', label: 'Percentage' },
+              { value: 'perWeek', label: 'Per week' },
             ]}
             onChange={(value) => setSize(value === 'perWeek' ? 'perWeek' : 'share')}
           />
           {size === 'share' ? (
-            <TextField name="share" label="Per cent" inputMode="decimal" required />
+            <TextField name="share" label="Sampling rate (%)" inputMode="decimal" required />
           ) : (
-            <TextField name="perWeek" label="Conversations a week" inputMode="numeric" required />
+            <TextField name="perWeek" label="Conversations per week" inputMode="numeric" required />
           )}
         </Row>
       )}
       {type !== 'static' && (
         <fieldset className={styles.filter}>
-          <legend>{type === 'sampled' ? 'Of which conversations' : 'Which conversations'}</legend>
+          <legend>{type === 'sampled' ? 'Sample from' : 'Filter'}</legend>
           <FilterFields filter={filters} onChange={setFilters} without={['bucketId', 'since', 'until']} />
           <div className={styles.words}>
-            <span>So far:</span> <FilterWords filter={filters} />
+            <span>Matches now:</span> <FilterWords filter={filters} />
           </div>
         </fieldset>
       )}
       <Chooser
-        label="Monitors to judge"
-        hint="A completed review says of each what it should have found."
+        label="Monitors"
+        hint="Reviewers must judge the results of these monitors."
         options={monitors.options}
         value={monitorIds}
         onChange={setMonitors}
-        placeholder="None: whoever reviews judges what they like"
+        placeholder="Optional"
       />
       <Chooser
         label="Reviewers"
         options={people.options}
         value={reviewerUserIds}
         onChange={setReviewers}
-        placeholder="Everyone who may write"
+        placeholder="All members"
       />
       <SelectField
         name="reviewsPerConversation"
-        label="Each is reviewed by"
-        hint={bucket ? 'Of what is put in from now on.' : undefined}
+        label="Reviews per conversation"
+        hint={bucket ? 'Applies to conversations added from now on.' : undefined}
         options={perConversation}
       />
       <CheckField
         name="blind"
-        label="Blind"
-        hint="What the monitors and others say is kept from a reviewer until the own answer is given."
+        label="Blind review"
+        hint="Hides monitor results and other reviews until the reviewer has answered."
       />
       <CheckField
         name="noteOnDisagreement"
-        label="A note where people differ from the monitor"
-        hint="In a blind bucket with every judgment, since to ask only there would tell what the monitor found."
+        label="Require a note on disagreement"
+        hint="Blind buckets require a note with every judgment, so that the request doesn’t reveal the result."
       />
     </Form>
   )

@@ -36,17 +36,17 @@ const Settings = ({ bucket }: { bucket: Read }) => {
     <Section title="Settings">
       <Facts
         facts={[
-          ['Filled', typeWords[bucket.type]],
-          ['With', <Selects key="with" bucket={bucket} />],
-          ...(agentId ? [['Of agent', agents.nameOf(agentId)] as [string, string]] : []),
-          ['Reviewed by', `${wantedOf(bucket)}, ${names(reviewerUserIds, people.nameOf, 'everyone who may write')}`],
-          ['To judge', names(monitorIds, monitors.nameOf, 'what the reviewer likes')],
+          ['Type', typeWords[bucket.type]],
+          ['Filter', <Selects key="with" bucket={bucket} />],
+          ...(agentId ? [['Agent', agents.nameOf(agentId)] as [string, string]] : []),
+          ['Reviewers', `${wantedOf(bucket)}, ${names(reviewerUserIds, people.nameOf, 'all members')}`],
+          ['Monitors', names(monitorIds, monitors.nameOf, 'Reviewer’s choice')],
           ['Blind', blind ? 'Yes' : 'No'],
           [
             'Notes',
-            noteOnDisagreement ? (blind ? 'With every judgment' : 'Where people differ from the monitor') : 'Free',
+            noteOnDisagreement ? (blind ? 'Required with every judgment' : 'Required on disagreement') : 'Optional',
           ],
-          ['Made', <Time key="made" at={bucket.createdAt} />],
+          ['Created', <Time key="made" at={bucket.createdAt} />],
         ]}
       />
     </Section>
@@ -61,7 +61,7 @@ const Ways = ({ bucket, onEdit, onPutIn }: { bucket: Read; onEdit: () => void; o
   const { data } = useQuery(progressOptions(bucket.id))
   return (
     <>
-      {mayWrite && bucket.type !== 'sampled' && <Button onClick={onPutIn}>Put conversations in</Button>}
+      {mayWrite && bucket.type !== 'sampled' && <Button onClick={onPutIn}>Add conversations</Button>}
       {mayReview && data !== undefined && data.reviews.waiting > 0 && (
         <ButtonLink look="primary" to="/review/$bucketId" params={{ bucketId: bucket.id }} search={{}}>
           Start reviewing
@@ -69,16 +69,16 @@ const Ways = ({ bucket, onEdit, onPutIn }: { bucket: Read; onEdit: () => void; o
       )}
       {mayWrite && (
         <Menu
-          trigger={<IconButton label="More about this bucket" icon={<MoreHorizontal />} />}
+          trigger={<IconButton label="More actions" icon={<MoreHorizontal />} />}
           entries={[
-            { label: 'Edit…', onSelect: onEdit },
-            { label: 'Delete…', onSelect: () => setDeleting(true), danger: true },
+            { label: 'Edit bucket…', onSelect: onEdit },
+            { label: 'Delete bucket…', onSelect: () => setDeleting(true), danger: true },
           ]}
         />
       )}
       <Confirm
-        title={`Delete the bucket “${bucket.name}”?`}
-        action="Delete the bucket"
+        title={`Delete “${bucket.name}”?`}
+        action="Delete bucket"
         open={deleting}
         onClose={() => setDeleting(false)}
         run={async () => {
@@ -86,13 +86,10 @@ const Ways = ({ bucket, onEdit, onPutIn }: { bucket: Read; onEdit: () => void; o
           await navigate({ to: '/buckets', search: {} })
           queryClient.removeQueries({ queryKey: ['buckets', bucket.id] })
           await queryClient.invalidateQueries({ queryKey: ['buckets'] })
-          announce('The bucket is deleted', bucket.name)
+          announce('Bucket deleted', bucket.name)
         }}
       >
-        <p>
-          Reviews that are begun and not completed go with it. Completed ones stay, as reviews outside of buckets, and
-          so do the conversations.
-        </p>
+        <p>This also deletes reviews in progress. Conversations and completed reviews are kept.</p>
       </Confirm>
     </>
   )

@@ -20,31 +20,31 @@ const BucketForm = late(async () => (await import('./bucket-form.tsx')).BucketFo
 export const Selects = ({ bucket: { type, filters, share, perWeek } }: { bucket: Bucket }) => {
   const isAll = Object.keys(filters).length === 0
   const { data } = useCount(filters)
-  if (type === 'static') return <span className={styles.soft}>What is put in</span>
+  if (type === 'static') return <span className={styles.soft}>Added manually</span>
   const what = isAll ? 'every conversation' : (data?.explanation ?? '…')
   if (type === 'dynamic') return what
-  return share === null ? `${plural(perWeek ?? 0, 'conversation')} a week of ${what}` : `${share}% of ${what}`
+  return share === null ? `${plural(perWeek ?? 0, 'conversation')} per week of ${what}` : `${share}% of ${what}`
 }
 
 const Done = ({ bucket: { id, name } }: { bucket: Bucket }) => {
   const { data } = useQuery(progressOptions(id))
   if (!data) return null
   const { completed, total } = data.conversations
-  if (total === 0) return <span className={styles.soft}>nothing in it yet</span>
+  if (total === 0) return <span className={styles.soft}>No conversations yet</span>
   return (
     <Link to="/conversations" search={{ filter: { bucketId: id } }} className={styles.progress}>
-      <Progress label={`Reviewed of ${name}`} done={completed} total={total} />
+      <Progress label={`Reviewed in ${name}`} done={completed} total={total} />
     </Link>
   )
 }
 
 const Reviewers = ({ ids }: { ids: string[] }) => {
   const { nameOf } = useNames('members')
-  if (ids.length === 0) return <span className={styles.soft}>everyone who may</span>
+  if (ids.length === 0) return <span className={styles.soft}>All members</span>
   if (ids.length <= 2) return ids.map(nameOf).join(', ')
   return (
     <span className={styles.several}>
-      <span>{nameOf(ids[0] ?? '')}</span> and {ids.length - 1} others
+      <span>{nameOf(ids[0] ?? '')}</span> and {plural(ids.length - 1, 'other')}
     </span>
   )
 }
@@ -59,10 +59,10 @@ const columns: Column<Bucket>[] = [
       </Link>
     ),
   },
-  { key: 'type', label: 'Filled', from: 720, cell: ({ type }) => typeWords[type] },
+  { key: 'type', label: 'Type', from: 720, cell: ({ type }) => typeWords[type] },
   {
     key: 'filter',
-    label: 'With',
+    label: 'Filter',
     from: 960,
     cell: (bucket) => (
       <div className={styles.filter}>
@@ -93,18 +93,18 @@ const columns: Column<Bucket>[] = [
 
 const Teaching = ({ make }: { make: (() => void) | undefined }) => (
   <Empty
-    title="No bucket yet"
+    title="No buckets yet"
     action={
       make && (
         <Button look="primary" onClick={make}>
-          Make a bucket
+          Create bucket
         </Button>
       )
     }
   >
     <p>
-      A bucket holds conversations that people are to review and hands each to one reviewer at a time. What they say
-      tells how far the monitors can be trusted; a fair sample also corrects their rates.
+      A bucket is a set of conversations to review. Earshot assigns each one to a reviewer at a time. Reviews measure
+      how accurate your monitors are, and a random sample also corrects their rates.
     </p>
   </Empty>
 )
@@ -118,7 +118,7 @@ export const Buckets = () => {
   if (make && mayWrite) {
     return (
       <Page
-        title="Make a bucket"
+        title="Create bucket"
         above={
           <Link to="/buckets" search={{}}>
             Buckets
@@ -135,11 +135,11 @@ export const Buckets = () => {
   return (
     <Page
       title="Buckets"
-      context="Conversations that people are to review."
+      context="Sets of conversations to review"
       actions={
         mayWrite && (
           <Button look="primary" onClick={() => open(true)}>
-            Make a bucket
+            Create bucket
           </Button>
         )
       }

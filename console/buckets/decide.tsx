@@ -67,15 +67,15 @@ const Questions = ({ reviews, conversationId, bucket, onClose }: DecideProps & {
       queryClient.invalidateQueries({ queryKey: ['conversations', conversationId] }),
       queryClient.invalidateQueries({ queryKey: ['monitors'] }),
     ])
-    announce('It is decided')
+    announce('Disagreement adjudicated')
     onClose()
   }
-  if (questions.length === 0) return <p>People differ in nothing here any more.</p>
+  if (questions.length === 0) return <p>No disagreements left.</p>
   return (
     <Form
       form={form}
       send={send}
-      submit={open > 0 ? `Decide (${open} open)` : 'Decide'}
+      submit={open > 0 ? `Adjudicate (${open} open)` : 'Adjudicate'}
       beside={<Button onClick={onClose}>Cancel</Button>}
     >
       {questions.map((question) => (
@@ -90,7 +90,7 @@ const Questions = ({ reviews, conversationId, bucket, onClose }: DecideProps & {
             ))}
           </ul>
           <Choice
-            label={`Decision on ${monitors.nameOf(question.monitorId)}`}
+            label={`Correct result of ${monitors.nameOf(question.monitorId)}`}
             hideLabel
             value={chosen[keyOf(question)] ?? ''}
             options={options}
@@ -107,7 +107,7 @@ const Questions = ({ reviews, conversationId, bucket, onClose }: DecideProps & {
             ({ id, notes, reviewerUserId }) =>
               notes && (
                 <li key={id}>
-                  <span>{people.nameOf(reviewerUserId)} notes</span> <q>{notes}</q>
+                  <span>{people.nameOf(reviewerUserId)}:</span> <q>{notes}</q>
                 </li>
               ),
           )}
@@ -127,17 +127,17 @@ export const Decide = (props: DecideProps) => {
   const { member } = useMe()
   const isAdmin = useMay('admin')
   return (
-    <Dialog title="Decide between people" open wide holds onClose={onClose}>
+    <Dialog title="Adjudicate disagreement" open wide holds onClose={onClose}>
       <p>
-        What you decide counts in place of what they said.{' '}
+        Your answer replaces the reviewers’ answers.{' '}
         <Link to="/conversations/$id" params={{ id: conversationId }} search={{}}>
-          Open the conversation
+          Open conversation
         </Link>
       </p>
       <Await query={reviews}>
         {(found) =>
           !isAdmin && found.some(({ reviewerUserId }) => reviewerUserId === member.userId) ? (
-            <p>You have reviewed it yourself; another reviewer or an admin decides.</p>
+            <p>You reviewed this conversation yourself. Another reviewer or an admin has to adjudicate.</p>
           ) : (
             <Questions {...props} reviews={found} />
           )

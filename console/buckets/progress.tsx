@@ -42,9 +42,9 @@ const ReviewerTable = ({ reviewers }: { reviewers: Reviewer[] }) => {
         { key: 'person', label: 'Reviewer', cell: ({ reviewerUserId }) => nameOf(reviewerUserId) },
         count('completedToday', 'Today'),
         count('completed', 'Completed'),
-        count('claimed', 'Held now', 480),
+        count('claimed', 'In review', 480),
         count('skipped', 'Skipped', 480),
-        count('adjudicated', 'Decided', 720),
+        count('adjudicated', 'Adjudicated', 720),
       ]}
     />
   )
@@ -71,9 +71,9 @@ export const ProgressPart = ({ bucket }: { bucket: Bucket }) => {
                 name="in the bucket"
                 to={{ to: '/conversations', search: { filter: { bucketId: id } } }}
               />
-              <Figure count={waiting} name="wait for review" to={inState('waiting')} />
-              <Figure count={adjudication} name="wait for a decision" to={inState('adjudication')} />
-              <Figure count={completed} name="are done" to={inState('completed')} />
+              <Figure count={waiting} name="waiting" to={inState('waiting')} />
+              <Figure count={adjudication} name="with disagreements" to={inState('adjudication')} />
+              <Figure count={completed} name="completed" to={inState('completed')} />
             </dl>
             {total > 0 && (
               <div className={styles.bar} aria-hidden="true">
@@ -83,8 +83,8 @@ export const ProgressPart = ({ bucket }: { bucket: Bucket }) => {
               </div>
             )}
             <p className={styles.soft}>
-              {plural(reviews.completed, 'review')} completed, {formatCount(reviews.waiting)} wanted still,{' '}
-              {formatCount(reviews.claimed)} held now.
+              {plural(reviews.completed, 'review')} completed, {formatCount(reviews.waiting)} waiting,{' '}
+              {formatCount(reviews.claimed)} in review.
             </p>
             {reviewers.length > 0 && <ReviewerTable reviewers={reviewers} />}
           </div>

@@ -50,15 +50,15 @@ export const PutIn = ({ bucket, onClose }: { bucket: Bucket; onClose: () => void
     onSuccess: async ({ added, known }) => {
       await queryClient.invalidateQueries({ queryKey: ['buckets', bucket.id] })
       announce(
-        `${plural(added, 'conversation')} put in`,
-        known > 0 ? `${formatCount(known)} were in already` : undefined,
+        `${plural(added, 'conversation')} added`,
+        known > 0 ? `${formatCount(known)} already in the bucket` : undefined,
       )
       onClose()
     },
   })
   const count = Math.min(number, data?.count ?? number)
   return (
-    <Dialog title={`Put conversations into “${bucket.name}”`} open wide holds onClose={onClose}>
+    <Dialog title={`Add conversations to “${bucket.name}”`} open wide holds onClose={onClose}>
       <form
         className={styles.form}
         onSubmit={(event) => {
@@ -69,7 +69,7 @@ export const PutIn = ({ bucket, onClose }: { bucket: Bucket; onClose: () => void
         <FilterFields filter={filter} onChange={setFilter} without={['bucketId']} />
         <FilterWords filter={filter} />
         <div className={styles.amount}>
-          <Field label="How many, the newest first" hint="At most 1,000 at a time.">
+          <Field label="Number of conversations" hint="Adds the latest ones first, up to 1,000 at a time.">
             {(ids) => (
               <Input {...ids} inputMode="numeric" value={wanted} onChange={({ target }) => setWanted(target.value)} />
             )}
@@ -79,7 +79,7 @@ export const PutIn = ({ bucket, onClose }: { bucket: Bucket; onClose: () => void
         <div className={styles.ways}>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" busy={put.isPending} disabled={count === 0}>
-            Put {plural(count, 'conversation')} in
+            Add {plural(count, 'conversation')}
           </Button>
         </div>
       </form>

@@ -1,16 +1,16 @@
-import { formatCount, plural } from '../lib/format.ts'
+import { plural } from '../lib/format.ts'
 import type { Bucket } from './queries.ts'
 
 /** How conversations come into a bucket, in a sentence. */
 export const wayOf = ({ type, share, perWeek }: Bucket): string => {
-  if (type === 'static') return 'Put in by hand.'
-  if (type === 'dynamic') return 'All that its filter selects, as it arrives.'
+  if (type === 'static') return 'Conversations added manually.'
+  if (type === 'dynamic') return 'All new conversations that match the filter.'
   return share === null
-    ? `A fair sample: ${formatCount(perWeek ?? 0)} of each week of what its filter selects.`
-    : `A fair sample: ${share}% of what its filter selects.`
+    ? `Random sample: ${plural(perWeek ?? 0, 'conversation')} per week that match the filter.`
+    : `Random sample: ${share}% of conversations that match the filter.`
 }
 
 export const wantedOf = ({ reviewsPerConversation }: Bucket): string =>
   reviewsPerConversation === 1 ? 'one reviewer each' : `${plural(reviewsPerConversation, 'reviewer')} each`
 
-export const typeWords = { static: 'By hand', dynamic: 'By a filter', sampled: 'A fair sample' } as const
+export const typeWords = { static: 'Manual', dynamic: 'Filter', sampled: 'Random sample' } as const

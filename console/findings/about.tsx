@@ -26,7 +26,7 @@ const Triage = ({ finding }: { finding: Finding }) => {
     <div className={styles.triage}>
       <Input
         aria-label="Reason"
-        placeholder="Why (optional)"
+        placeholder="Reason (optional)"
         maxLength={2000}
         value={reason}
         onChange={({ target }) => setReason(target.value)}
@@ -67,7 +67,7 @@ const Tags = ({ tags, onSave }: TagsProps) => {
         ))}
         {onSave && (
           <Button small look="quiet" onClick={() => setText(tags.join(', '))}>
-            {tags.length > 0 ? 'Edit the tags' : 'Add tags'}
+            {tags.length > 0 ? 'Edit tags' : 'Add tags'}
           </Button>
         )}
         {!onSave && tags.length === 0 && 'none'}
@@ -106,11 +106,11 @@ const Source = ({ source }: Pick<Finding, 'source'>) => {
   if (source.kind === 'experiment' && source.id) {
     return (
       <Link to="/experiments/$id" params={{ id: source.id }} search={{}}>
-        The experiment
+        Experiment
       </Link>
     )
   }
-  return 'Filed by a person'
+  return 'Created manually'
 }
 
 export const About = ({ finding }: { finding: Finding }) => {
@@ -134,10 +134,10 @@ export const About = ({ finding }: { finding: Finding }) => {
           ['Assignee', assigneeUserId && members.nameOf(assigneeUserId)],
         ] as [string, ReactNode][])),
     ['Tags', <Tags key="tags" tags={tags} onSave={mayWrite ? saveTags : undefined} />],
-    ['Kind', typeInWords(finding)],
+    ['Type', typeInWords(finding)],
     ['Source', <Source key="source" source={source} />],
-    ['Filed', <Time key="filed" at={createdAt} />],
-    ['Changed', <Time key="changed" at={updatedAt} ago />],
+    ['Created', <Time key="filed" at={createdAt} />],
+    ['Updated', <Time key="changed" at={updatedAt} ago />],
   ]
   return (
     <div className={styles.about}>
@@ -161,7 +161,7 @@ export const About = ({ finding }: { finding: Finding }) => {
                 <Select
                   {...ids}
                   value={assigneeUserId ?? ''}
-                  options={[{ value: '', label: 'Nobody' }, ...members.options]}
+                  options={[{ value: '', label: 'Unassigned' }, ...members.options]}
                   onChange={({ target }) => change.mutate({ assigneeUserId: target.value || null })}
                 />
               )}

@@ -60,7 +60,7 @@ export const Attached = ({ finding }: { finding: Finding }) => {
     onSuccess: async ({ alreadyExisted }) => {
       await refreshFindings()
       setText('')
-      announce(alreadyExisted ? 'It was attached already' : 'The conversation is attached')
+      announce(alreadyExisted ? 'Already attached' : 'Conversation attached')
     },
   })
   const detach = useMutation({
@@ -70,7 +70,7 @@ export const Attached = ({ finding }: { finding: Finding }) => {
       ),
     onSuccess: async () => {
       await refreshFindings()
-      announce('The conversation is detached')
+      announce('Conversation detached')
     },
   })
   const fault = error ?? attach.error ?? detach.error
@@ -78,7 +78,9 @@ export const Attached = ({ finding }: { finding: Finding }) => {
     <Section title="Conversations" context={conversationCount > 0 && plural(conversationCount, 'conversation')}>
       {fault && <FaultNote error={fault} {...(error && { retry })} />}
       {!error && rows === undefined && <Loading lines={2} />}
-      {rows?.length === 0 && <p className={styles.soft}>None is attached: those that show it belong here.</p>}
+      {rows?.length === 0 && (
+        <p className={styles.soft}>No conversations yet. Attach conversations that show the problem.</p>
+      )}
       {rows !== undefined && rows.length > 0 && (
         <ul>
           {rows.map(({ conversationId }) => (
@@ -104,8 +106,8 @@ export const Attached = ({ finding }: { finding: Finding }) => {
           }}
         >
           <Input
-            aria-label="Id of a conversation to attach"
-            placeholder="Id or address of a conversation"
+            aria-label="Conversation to attach"
+            placeholder="Conversation ID or URL"
             value={text}
             onChange={({ target }) => setText(target.value)}
           />

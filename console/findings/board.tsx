@@ -86,15 +86,15 @@ export const Board = ({ filter, selected, onSelect }: BoardProps) => {
     if (card) onSelect(card.id)
   }
   useKeys({
-    j: { does: 'Next in the column', run: () => down(1) },
-    k: { does: 'Before it in the column', run: () => down(-1) },
-    l: { does: 'Column to the right', run: () => across(1) },
-    h: { does: 'Column to the left', run: () => across(-1) },
+    j: { does: 'Next finding', run: () => down(1) },
+    k: { does: 'Previous finding', run: () => down(-1) },
+    l: { does: 'Next column', run: () => across(1) },
+    h: { does: 'Previous column', run: () => across(-1) },
     Enter: {
-      does: 'Open it',
+      does: 'Open finding',
       run: () => selected && void navigate({ to: '/findings/$id', params: { id: selected } }),
     },
-    Escape: { does: 'Select nothing', run: () => onSelect(undefined) },
+    Escape: { does: 'Clear selection', run: () => onSelect(undefined) },
   })
   useTriageKeys(finding, (move) => {
     if (move.status) {

@@ -42,7 +42,7 @@ const Composer = ({ findingId, comment, onDone }: { findingId: string; comment?:
     <div className={styles.composer}>
       <LeaveGuard isDirty={() => !isSaved.current && body !== (comment?.body ?? null)} />
       <RichTextField
-        label={comment ? 'The comment' : 'A comment'}
+        label={comment ? 'Edit comment' : 'New comment'}
         value={body}
         onChange={setBody}
         onSend={send}
@@ -51,7 +51,7 @@ const Composer = ({ findingId, comment, onDone }: { findingId: string; comment?:
       {save.error && <FaultNote error={save.error} />}
       <div className={styles.ways}>
         <Button look="primary" busy={save.isPending} disabled={body === null} onClick={send}>
-          {comment ? 'Save the comment' : 'Comment'}
+          {comment ? 'Save comment' : 'Comment'}
         </Button>
         <Button look="quiet" onClick={onDone}>
           Cancel
@@ -77,17 +77,12 @@ const CommentItem = ({ comment, mayEdit, mayDelete }: { comment: Comment; mayEdi
         </span>
         <span className={styles.lineWays}>
           {mayEdit && asked !== 'edit' && (
-            <Button small look="quiet" aria-label={`Edit the comment of ${author}`} onClick={() => setAsked('edit')}>
+            <Button small look="quiet" aria-label={`Edit comment by ${author}`} onClick={() => setAsked('edit')}>
               Edit
             </Button>
           )}
           {mayDelete && (
-            <Button
-              small
-              look="quiet"
-              aria-label={`Delete the comment of ${author}`}
-              onClick={() => setAsked('delete')}
-            >
+            <Button small look="quiet" aria-label={`Delete comment by ${author}`} onClick={() => setAsked('delete')}>
               Delete
             </Button>
           )}
@@ -100,7 +95,7 @@ const CommentItem = ({ comment, mayEdit, mayDelete }: { comment: Comment; mayEdi
       )}
       <Confirm
         title="Delete this comment?"
-        action="Delete the comment"
+        action="Delete comment"
         open={asked === 'delete'}
         onClose={close}
         run={async () => {
@@ -110,7 +105,7 @@ const CommentItem = ({ comment, mayEdit, mayDelete }: { comment: Comment; mayEdi
           await refreshFindings()
         }}
       >
-        What {author} wrote here goes for everybody.
+        This permanently deletes the comment by {author}.
       </Confirm>
     </li>
   )
@@ -126,13 +121,13 @@ export const Comments = ({ finding }: { finding: Finding }) => {
     event.preventDefault()
     setWriting(true)
   }
-  useKeys(mayComment ? { c: { does: 'Write a comment', run: write } } : {})
+  useKeys(mayComment ? { c: { does: 'Add comment', run: write } } : {})
   const { rows, error, more, isFetchingMore, retry } = useList(commentsOptions(finding.id))
   return (
     <Section title="Comments">
       {error && <FaultNote error={error} retry={retry} />}
       {!error && rows === undefined && <Loading lines={2} />}
-      {rows?.length === 0 && !mayWrite && <p className={styles.soft}>Nobody has said anything yet.</p>}
+      {rows?.length === 0 && !mayWrite && <p className={styles.soft}>No comments yet.</p>}
       {rows !== undefined && rows.length > 0 && (
         <ol className={styles.comments}>
           {rows.map((comment) => (
@@ -155,7 +150,7 @@ export const Comments = ({ finding }: { finding: Finding }) => {
           <Composer findingId={finding.id} onDone={() => setWriting(false)} />
         ) : (
           <button type="button" className={styles.invitation} onClick={() => setWriting(true)}>
-            Write a comment <Key>c</Key>
+            Add comment <Key>c</Key>
           </button>
         ))}
     </Section>

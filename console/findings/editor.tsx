@@ -78,7 +78,7 @@ const LinkLine = ({ href, onSet, onClose }: { href: string; onSet: (href: string
   return (
     <div className={styles.link}>
       <Input
-        aria-label="Address of the link"
+        aria-label="Link URL"
         type="url"
         placeholder="https://"
         value={address}
@@ -96,7 +96,7 @@ const LinkLine = ({ href, onSet, onClose }: { href: string; onSet: (href: string
         }}
       />
       <Button small disabled={address.trim() !== '' && !isLink(address.trim())} onClick={() => onSet(address.trim())}>
-        {address.trim() === '' ? 'No link' : 'Set the link'}
+        {address.trim() === '' ? 'Remove link' : 'Set link'}
       </Button>
     </div>
   )

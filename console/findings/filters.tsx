@@ -34,7 +34,7 @@ export const Filters = ({ filter, onChange, hasStatus, children }: FiltersProps)
       <Select
         aria-label={label}
         value={value}
-        options={[{ value: '', label: any }, ...options, ...(isKnown ? [] : [{ value, label: 'Several' }])]}
+        options={[{ value: '', label: any }, ...options, ...(isKnown ? [] : [{ value, label: 'Multiple' }])]}
         onChange={({ target }) => set(name, target.value)}
       />
     )
@@ -58,11 +58,11 @@ export const Filters = ({ filter, onChange, hasStatus, children }: FiltersProps)
         'Any priority',
         priorities.map((value) => ({ value, label: priorityWords[value] })),
       )}
-      {select('assigneeUserId', 'Assignee', 'Anyone’s', people)}
+      {select('assigneeUserId', 'Assignee', 'Any assignee', people)}
       {select(
         'findingType',
-        'Kind',
-        'Any kind',
+        'Type',
+        'Any type',
         Object.entries(typeWords).map(([value, label]) => ({ value, label })),
       )}
       {select('monitorId', 'Monitor', 'Any monitor', monitors.options)}
@@ -73,12 +73,7 @@ export const Filters = ({ filter, onChange, hasStatus, children }: FiltersProps)
           set('tags', tagsOf(tags).join(','))
         }}
       >
-        <Input
-          aria-label="Tags"
-          placeholder="Tags, then enter"
-          value={tags}
-          onChange={({ target }) => setTags(target.value)}
-        />
+        <Input aria-label="Tags" placeholder="Tags" value={tags} onChange={({ target }) => setTags(target.value)} />
       </form>
       {Object.keys(filter).length > 0 && (
         <Button look="quiet" onClick={() => onChange({})}>

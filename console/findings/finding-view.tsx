@@ -83,7 +83,7 @@ const Saying = ({ finding, titled }: { finding: Finding; titled: boolean }) => {
         )
       }
     >
-      {description ? <RichText document={description} /> : <p className={styles.soft}>Nothing is written here.</p>}
+      {description ? <RichText document={description} /> : <p className={styles.soft}>No description.</p>}
     </Section>
   )
 }
@@ -97,9 +97,9 @@ export const FindingView = ({ id, titled = false }: { id: string; titled?: boole
         <div className={styles.view}>
           {finding.mergedIntoId && (
             <p className={styles.merged}>
-              It was merged, and takes nothing more.{' '}
+              This finding was merged and is closed.{' '}
               <Link to="/findings/$id" params={{ id: finding.mergedIntoId }}>
-                To the finding that stays
+                View the merged finding
               </Link>
             </p>
           )}
@@ -107,7 +107,7 @@ export const FindingView = ({ id, titled = false }: { id: string; titled?: boole
             <div className={styles.saying}>
               <Saying key={finding.id} finding={finding} titled={titled} />
             </div>
-            <aside className={styles.aside} aria-label="About the finding">
+            <aside className={styles.aside} aria-label="About this finding">
               <About finding={finding} />
             </aside>
             <div className={styles.rest}>

@@ -31,8 +31,7 @@ export const Finding = () => {
         </Link>
       }
       actions={
-        finding?.mergedIntoId === null &&
-        mayWrite && <Button onClick={() => setMerging(true)}>Merge into another</Button>
+        finding?.mergedIntoId === null && mayWrite && <Button onClick={() => setMerging(true)}>Merge finding</Button>
       }
     >
       {triage.error && <FaultNote error={triage.error} />}

@@ -52,7 +52,7 @@ const useColumns = (): Column<Finding>[] => {
       from: 960 as const,
       cell: ({ commentCount }) => formatCount(commentCount),
     },
-    { key: 'filed', label: 'Filed', width: '116px', from: 480, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { key: 'filed', label: 'Created', width: '116px', from: 480, cell: ({ createdAt }) => <Time at={createdAt} /> },
   ]
 }
 
@@ -68,7 +68,7 @@ export const FindingsList = ({ filter, open, onSelect, empty }: ListProps) => {
   const columns = useColumns()
   const { rows, error, isPending, more, isFetchingMore, retry } = useList(findingsOptions(filter))
   const openPage = (id: string) => void navigate({ to: '/findings/$id', params: { id } })
-  useKeys({ Enter: { does: 'Open the whole page', run: () => open && openPage(open) } })
+  useKeys({ Enter: { does: 'Open full page', run: () => open && openPage(open) } })
   const triage = useTriage()
   useTriageKeys(
     rows?.find(({ id }) => id === open),
@@ -96,12 +96,12 @@ export const FindingsList = ({ filter, open, onSelect, empty }: ListProps) => {
         )}
       </div>
       {open && (
-        <section className={split.panel} aria-label="The selected finding">
+        <section className={split.panel} aria-label="Selected finding">
           <div className={split.panelHead}>
             <ButtonLink small look="quiet" to="/findings/$id" params={{ id: open }}>
-              <Maximize2 aria-hidden="true" /> Whole page
+              <Maximize2 aria-hidden="true" /> Open full page
             </ButtonLink>
-            <IconButton label="Close the panel" icon={<X />} onClick={() => onSelect(undefined)} />
+            <IconButton label="Close panel" icon={<X />} onClick={() => onSelect(undefined)} />
           </div>
           <div className={styles.panelBody}>
             <FindingView key={open} id={open} titled />

@@ -23,10 +23,10 @@ const filingLines = () => `curl ${location.origin}/v1/findings \\
   -d '{ "title": "Refunds are promised", "priority": "high", "tags": ["refund"] }'`
 
 const NoFinding = ({ file }: { file: React.ReactNode }) => (
-  <Empty title="No finding yet" action={file}>
+  <Empty title="No findings yet" action={file}>
     <p>
-      A finding is something that somebody should look at, with the conversations that show it. Earshot files one itself
-      when the rate of a monitor rises; from a conversation, select words and file yours.
+      A finding is an issue to look into, with the conversations that show it. Earshot creates one when a monitor’s rate
+      spikes. To create your own, select text in a conversation.
     </p>
     <Code>{filingLines()}</Code>
   </Empty>
@@ -55,10 +55,10 @@ export const Findings = () => {
   const { rows: any } = useList(findingsOptions({}))
   const file = mayWrite && (
     <Button look="primary" onClick={() => setFiling(true)}>
-      File a finding
+      Create finding
     </Button>
   )
-  useKeys(mayWrite ? { n: { does: 'File a finding', run: () => setFiling(true) } } : {})
+  useKeys(mayWrite ? { n: { does: 'Create finding', run: () => setFiling(true) } } : {})
   const isEmpty = any?.length === 0 && Object.keys(filter).length === 0
   return (
     <Page title="Findings" fixed actions={!isEmpty && file}>
@@ -86,8 +86,8 @@ export const Findings = () => {
           open={open}
           onSelect={onSelect}
           empty={
-            <Empty title="No finding is like this">
-              <p>Take a condition away.</p>
+            <Empty title="No findings match">
+              <p>Remove a filter.</p>
             </Empty>
           }
         />

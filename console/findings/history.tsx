@@ -7,18 +7,15 @@ import { FaultNote, Loading } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import styles from './finding.module.css'
 import { type Finding, historyOptions, type Move } from './queries.ts'
-import { priorityWords } from './words.tsx'
 
 /** What a move did, in words. */
 const inWords = ({ kind, fromStatus, toStatus, fromPriority, toPriority }: Move): string => {
-  if (kind === 'merge') return 'merged it into another'
+  if (kind === 'merge') return 'merged this finding into another'
   const parts = [
-    ...(fromStatus === toStatus ? [] : [`moved it from ${fromStatus} to ${toStatus}`]),
-    ...(fromPriority === toPriority
-      ? []
-      : [`changed ${priorityWords[fromPriority].toLowerCase()} to ${priorityWords[toPriority].toLowerCase()}`]),
+    ...(fromStatus === toStatus ? [] : [`changed the status from ${fromStatus} to ${toStatus}`]),
+    ...(fromPriority === toPriority ? [] : [`changed the priority from ${fromPriority} to ${toPriority}`]),
   ]
-  return parts.join(' and ') || 'moved it'
+  return parts.join(' and ') || 'updated the finding'
 }
 
 export const History = ({ finding }: { finding: Finding }) => {
@@ -37,7 +34,7 @@ export const History = ({ finding }: { finding: Finding }) => {
                 <>
                   {' '}
                   <Link to="/findings/$id" params={{ id: move.findingId }}>
-                    (a merged one)
+                    (merged finding)
                   </Link>
                 </>
               )}
@@ -51,7 +48,7 @@ export const History = ({ finding }: { finding: Finding }) => {
         ))}
         <li>
           <p>
-            {finding.createdByUserId === null ? 'Earshot' : nameOf(finding.createdByUserId)} filed it
+            {finding.createdByUserId === null ? 'Earshot' : nameOf(finding.createdByUserId)} created the finding
             <span className={styles.soft}>
               {' · '}
               <Time at={finding.createdAt} />

@@ -16,12 +16,12 @@ export const Merge = ({ finding, onClose }: { finding: Finding; onClose: () => v
   const others = (data?.data ?? []).filter(({ id, mergedIntoId }) => id !== finding.id && mergedIntoId === null)
   return (
     <Confirm
-      title={`Merge “${finding.title}” into another?`}
-      action="Merge"
+      title={`Merge “${finding.title}”?`}
+      action="Merge finding"
       open
       onClose={onClose}
       run={async () => {
-        if (intoId === null) throw new Fault({ status: -1, message: 'Choose the finding that stays.' })
+        if (intoId === null) throw new Fault({ status: -1, message: 'Choose a finding to merge into.' })
         const into = await answer(
           api.POST('/v1/findings/{id}/merge', { params: { path: { id: finding.id } }, body: { intoId } }),
         )
@@ -31,16 +31,16 @@ export const Merge = ({ finding, onClose }: { finding: Finding; onClose: () => v
       }}
     >
       <ChooserOfOne
-        label="The finding that stays"
+        label="Merge into"
         options={others.map(({ id, title }) => ({ value: id, label: title }))}
         value={intoId}
         onChange={setIntoId}
-        placeholder="Its title"
-        {...(data?.nextCursor && { hint: 'Of the 200 that were filed last.' })}
+        placeholder="Search findings"
+        {...(data?.nextCursor && { hint: 'Shows the 200 latest findings.' })}
       />
       <p>
-        This one ends as resolved and takes nothing more. The other shows the conversations, comments and history of
-        both. A merge cannot be undone.
+        This finding is resolved and closed. The other finding shows the conversations, comments, and history of both.
+        You can’t undo a merge.
       </p>
     </Confirm>
   )

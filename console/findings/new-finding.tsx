@@ -33,11 +33,11 @@ export const NewFinding = ({ onClose }: { onClose: () => void }) => {
     await navigate({ to: '/findings/$id', params: { id } })
   }
   return (
-    <Dialog title="File a finding" open onClose={onClose} wide holds>
+    <Dialog title="Create finding" open onClose={onClose} wide holds>
       <Form
         form={form}
         send={send}
-        submit="File the finding"
+        submit="Create finding"
         // Of a list the place within is told too.
         fieldOf={(path) => path.replace(/[[.].*$/, '')}
       >
@@ -54,10 +54,10 @@ export const NewFinding = ({ onClose }: { onClose: () => void }) => {
           <SelectField
             name="assigneeUserId"
             label="Assignee"
-            options={[{ value: '', label: 'Nobody' }, ...members.options]}
+            options={[{ value: '', label: 'Unassigned' }, ...members.options]}
           />
         </Row>
-        <TextField name="tags" label="Tags" hint="Separated by commas." />
+        <TextField name="tags" label="Tags" hint="Separate tags with commas." />
       </Form>
     </Dialog>
   )

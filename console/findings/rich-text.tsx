@@ -155,5 +155,5 @@ export type EditorProps = {
 /** What rich text is written in. The editor is fetched when it is first wanted. */
 export const RichTextField = late<EditorProps>(
   async () => (await import('./editor.tsx')).default,
-  <Loading label="Loading the editor" lines={2} />,
+  <Loading label="Loading editor" lines={2} />,
 )

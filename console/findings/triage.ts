@@ -18,7 +18,7 @@ export const moveWords: Record<Status, string> = {
   acknowledged: 'Acknowledge',
   resolved: 'Resolve',
   ignored: 'Ignore',
-  open: 'Open again',
+  open: 'Reopen',
 }
 
 type Triage = { finding: Finding; status?: Status; priority?: Priority; reason?: string }
@@ -33,7 +33,7 @@ export const useTriage = () =>
       answer(api.POST('/v1/findings/{id}/triage', { params: { path: { id: finding.id } }, body })),
     onSuccess: async (finding, { status }) => {
       await refreshFindings()
-      announce(`“${finding.title}”`, status ? `is ${status} now` : priorityWords[finding.priority])
+      announce(`“${finding.title}”`, status ? `Status: ${status}` : priorityWords[finding.priority])
     },
   })
 
@@ -50,7 +50,10 @@ export const useTriageKeys = (finding: Finding | undefined, triage: (triage: Tri
   const toStatus = (status: Status) => {
     if (!finding) return
     if (mayMove(finding, status)) triage({ finding, status })
-    else announce(`It cannot be moved: it is ${finding.mergedIntoId ? 'merged into another' : finding.status}.`)
+    else
+      announce(
+        `You can’t change the status. The finding is already ${finding.mergedIntoId ? 'merged' : finding.status}.`,
+      )
   }
   const toPriority = (priority: Priority) => {
     if (finding && finding.mergedIntoId === null && finding.priority !== priority) triage({ finding, priority })

@@ -40,9 +40,9 @@ export const PriorityMark = ({ priority, bare = false }: { priority: Priority; b
 
 /** The types that are ours; others are of the organization's own choice. */
 export const typeWords: Record<number, string> = {
-  0: 'By hand',
-  1: 'Spike of a monitor',
-  2: 'Health of an experiment',
+  0: 'Manual',
+  1: 'Monitor spike',
+  2: 'Experiment health',
   3: 'Latency',
 }
 

@@ -64,12 +64,14 @@ export const meeting = (answers: Answers, found: Result[], nameOf: (id: string) 
     const same = agrees(correctResult, result)
     return same === undefined ? [] : [{ monitorId, same, result }]
   })
-  if (compared.length === 0) return 'Done.'
+  if (compared.length === 0) return 'Review completed.'
   const others = compared.filter(({ same }) => !same)
   if (others.length === 0)
-    return compared.length === 1 ? 'Done. The monitor says the same.' : 'Done. The monitors say the same.'
+    return compared.length === 1
+      ? 'Review completed. You agree with the monitor.'
+      : 'Review completed. You agree with the monitors.'
   const words = others.map(
     ({ monitorId, result }) => `${nameOf(monitorId)}: ${result?.result === 'affected' ? 'affected' : 'not affected'}`,
   )
-  return `Done. The monitor says otherwise of ${words.join('; ')}.`
+  return `Review completed. You disagree with the monitor on ${words.join('; ')}.`
 }

@@ -20,9 +20,9 @@ const Lease = ({ until }: { until: string }) => {
   return (
     <span
       className={minutes <= 5 ? styles.ending : undefined}
-      title="So long nobody else is given this conversation. While you are at work, it is made thirty minutes again."
+      title="Reserved for you for 30 minutes. The time starts over while you work."
     >
-      {minutes === 0 ? 'lease has ended' : `yours for ${minutes} m`}
+      {minutes === 0 ? 'Lease expired' : `Reserved for ${minutes} m`}
     </span>
   )
 }
@@ -36,7 +36,7 @@ export const Bar = ({ bucket, leaseEnds, said }: BarProps) => {
   const own = data?.reviewers.find(({ reviewerUserId }) => reviewerUserId === member.userId)
   return (
     <header className={styles.bar}>
-      <Link to="/review" className={styles.leave} aria-label="Leave the room">
+      <Link to="/review" className={styles.leave} aria-label="Leave review">
         <X aria-hidden="true" /> Leave
       </Link>
       <h1>{bucket.name}</h1>
@@ -47,7 +47,7 @@ export const Bar = ({ bucket, leaseEnds, said }: BarProps) => {
         {data && (
           <>
             <span>
-              <strong>{formatCount(own?.completedToday ?? 0)}</strong> done today
+              <strong>{formatCount(own?.completedToday ?? 0)}</strong> completed today
             </span>
             <span>
               <strong>{formatCount(data.reviews.waiting)}</strong> left

@@ -45,8 +45,8 @@ const Found = ({ found, answer }: { found: Result; answer: Judged | undefined })
   return (
     <div className={styles.found}>
       <p>
-        The monitor says <OutcomeBadge {...found} />
-        {same !== undefined && <span className={styles.met}>{same ? 'You agree.' : 'You differ.'}</span>}
+        Monitor result: <OutcomeBadge {...found} />
+        {same !== undefined && <span className={styles.met}>{same ? 'You agree.' : 'You disagree.'}</span>}
       </p>
       <Grounds result={found} />
     </div>
@@ -80,12 +80,12 @@ export const Card = ({ monitorId, name, answer, found, differs, focused, fault, 
         <button type="button" className={styles.folded} onClick={on.onFocus}>
           <span>
             {name}
-            {differs && <span className={styles.open}> · the monitor differs</span>}
+            {differs && <span className={styles.open}> · disagrees with the monitor</span>}
           </span>
           {correctResult ? (
             <Badge tone={tones[correctResult]}>{judgedWords[correctResult]}</Badge>
           ) : (
-            <span className={styles.open}>to judge</span>
+            <span className={styles.open}>not judged</span>
           )}
         </button>
       </li>
@@ -98,7 +98,7 @@ export const Card = ({ monitorId, name, answer, found, differs, focused, fault, 
       {monitor.isPending && <Loading lines={2} />}
       {monitor.error && <FaultNote error={monitor.error} retry={() => void monitor.refetch()} />}
       <fieldset className={styles.choices}>
-        <legend>What should it have found?</legend>
+        <legend>What’s the correct result?</legend>
         {choices.map(([key, value]) => (
           <button
             key={value}
@@ -121,7 +121,7 @@ export const Card = ({ monitorId, name, answer, found, differs, focused, fault, 
             rows={2}
             maxLength={2_000}
             value={comment}
-            placeholder="Press n to write, esc to leave"
+            placeholder="Press N to write, Esc to leave"
             onChange={({ target }) => on.onComment(target.value)}
             onKeyDown={(event) => event.key === 'Escape' && on.onLeaveNote()}
           />

@@ -101,7 +101,7 @@ export const Desk = ({ bucket, review, onDone, onLost }: DeskProps) => {
     const missing = isAsked ? monitorIds.findIndex((id) => !answerTo(answers, id).correctResult) : -1
     if (status === 'completed' && missing >= 0) {
       go(missing)
-      setHint('This one is not judged yet.')
+      setHint('Choose a result first.')
       return
     }
     if (status === 'completed' && !isAsked && !isCertain && isEmpty(changeOf(answers, monitorIds))) {
@@ -172,14 +172,14 @@ export const Desk = ({ bucket, review, onDone, onLost }: DeskProps) => {
           [1, 2, 3, 4, 5].map((value) => [String(value), { does: `Rate ${value} of 5`, run: () => rate(value) }]),
         )),
     j: { does: 'Next monitor', run: () => go(focus + 1) },
-    k: { does: 'Monitor before', run: () => go(focus - 1) },
+    k: { does: 'Previous monitor', run: () => go(focus - 1) },
     ArrowDown: { does: 'Next monitor', run: () => go(focus + 1) },
-    ArrowUp: { does: 'Monitor before', run: () => go(focus - 1) },
+    ArrowUp: { does: 'Previous monitor', run: () => go(focus - 1) },
     n: { does: 'Write a note', run: () => note.current?.focus() },
-    Enter: { does: 'Complete, and take the next', run: () => void finish('completed') },
-    'mod+Enter': { does: 'The same from within a note', run: () => void finish('completed'), always: true },
-    s: { does: 'Skip; pressed twice', run: () => (skipping ? void finish('skipped') : setSkipping(true)) },
-    Escape: { does: 'Do not skip', run: () => setSkipping(false) },
+    Enter: { does: 'Complete and claim next', run: () => void finish('completed') },
+    'mod+Enter': { does: 'Complete from a note', run: () => void finish('completed'), always: true },
+    s: { does: 'Skip (press twice)', run: () => (skipping ? void finish('skipped') : setSkipping(true)) },
+    Escape: { does: 'Cancel skip', run: () => setSkipping(false) },
   })
 
   if (error) return <FaultNote error={error} retry={retry} />
@@ -187,7 +187,7 @@ export const Desk = ({ bucket, review, onDone, onLost }: DeskProps) => {
   const leaveNote = () => note.current?.blur()
   return (
     <div className={styles.desk}>
-      <ol ref={stack} className={styles.stack} aria-label="To judge">
+      <ol ref={stack} className={styles.stack} aria-label="Judgments">
         {monitorIds.map((id, index) => (
           <Card
             key={id}
@@ -217,23 +217,23 @@ export const Desk = ({ bucket, review, onDone, onLost }: DeskProps) => {
         />
       </ol>
       {fault !== undefined && <FaultNote error={fault} />}
-      {saving.isBehind && <p role="status">What you wrote is not kept yet; it is tried again.</p>}
+      {saving.isBehind && <p role="status">Your changes aren’t saved yet. Retrying…</p>}
       <div className={styles.ways}>
-        {isCertain && !skipping && <p role="alert">Nothing is said of it. Complete it once more to leave it so.</p>}
+        {isCertain && !skipping && <p role="alert">You haven’t rated anything. Press Enter again to submit anyway.</p>}
         {skipping ? (
           <>
-            <p role="alert">It goes to somebody else and does not come back to you.</p>
+            <p role="alert">Another reviewer gets this conversation. You won’t see it again.</p>
             <Button busy={busy} onClick={() => void finish('skipped')}>
-              Skip it <Key>s</Key>
+              Skip review <Key>s</Key>
             </Button>
             <Button look="quiet" onClick={() => setSkipping(false)}>
-              Keep it <Key>esc</Key>
+              Keep review <Key>esc</Key>
             </Button>
           </>
         ) : (
           <>
             <Button look="primary" busy={busy} onClick={() => void finish('completed')}>
-              Complete and next
+              Complete and claim next
             </Button>
             <span>
               <Key>enter</Key>

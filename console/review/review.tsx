@@ -30,7 +30,7 @@ const Work = ({ bucket }: { bucket: Bucket }) => {
         </h3>
         <p>
           {wayOf(bucket)}
-          {bucket.blind && ' Blind: what monitors and others say is shown after your answer.'}
+          {bucket.blind && ' Blind: results and other reviews appear after you answer.'}
         </p>
       </div>
       <dl className={styles.counts}>
@@ -47,20 +47,20 @@ const Work = ({ bucket }: { bucket: Bucket }) => {
           </dd>
         </div>
         <div>
-          <dt>done by you today</dt>
+          <dt>completed by you today</dt>
           <dd>{data ? formatCount(own?.completedToday ?? 0) : '–'}</dd>
         </div>
         <div>
-          <dt>done by you</dt>
+          <dt>completed by you</dt>
           <dd>{data ? formatCount(own?.completed ?? 0) : '–'}</dd>
         </div>
       </dl>
       <div className={styles.way}>
         {left === 0 && !own?.claimed ? (
-          <span className={styles.done}>Nothing waits</span>
+          <span className={styles.done}>Nothing to review</span>
         ) : (
           <ButtonLink look="primary" to="/review/$bucketId" params={{ bucketId: bucket.id }} search={{}}>
-            {own?.claimed ? 'Go on' : 'Start'}
+            {own?.claimed ? 'Continue' : 'Start'}
             <span className={styles.hidden}> reviewing {bucket.name}</span>
           </ButtonLink>
         )}
@@ -69,7 +69,7 @@ const Work = ({ bucket }: { bucket: Bucket }) => {
   )
 }
 
-const words = { pending: 'begun', in_progress: 'in review', completed: 'completed', skipped: 'skipped' }
+const words = { pending: 'started', in_progress: 'in review', completed: 'completed', skipped: 'skipped' }
 
 const MyReviews = () => {
   const { member } = useMe()
@@ -79,7 +79,7 @@ const MyReviews = () => {
   const columns: Column<Reviewed>[] = [
     {
       key: 'when',
-      label: 'When',
+      label: 'Date',
       from: 480,
       cell: ({ completedAt, updatedAt }) => <Time at={completedAt ?? updatedAt} ago />,
     },
@@ -105,7 +105,7 @@ const MyReviews = () => {
     },
     {
       key: 'said',
-      label: 'You said',
+      label: 'Your judgments',
       from: 480 as const,
       cell: ({ judgments, rating }) =>
         [
@@ -118,11 +118,11 @@ const MyReviews = () => {
     },
     {
       key: 'state',
-      label: 'State',
+      label: 'Status',
       cell: ({ id, status, bucketId, adjudicates }) =>
         (status === 'in_progress' || status === 'pending') && bucketId ? (
           <Link to="/review/$bucketId" params={{ bucketId }} search={{ review: id }}>
-            {sentenceCase(words[status])}, go on
+            {sentenceCase(words[status])}, continue
           </Link>
         ) : (
           sentenceCase(adjudicates ? 'decided' : words[status])
@@ -133,7 +133,7 @@ const MyReviews = () => {
     <Section title="Your reviews">
       {list.error && <FaultNote error={list.error} retry={list.retry} />}
       {list.isPending && <Loading />}
-      {list.rows?.length === 0 && <p className={styles.none}>You have reviewed nothing yet.</p>}
+      {list.rows?.length === 0 && <p className={styles.none}>No reviews yet.</p>}
       {list.rows && list.rows.length > 0 && (
         <Table
           label="Your reviews"
@@ -154,8 +154,10 @@ export const Review = () => {
   const mayReview = useMay('member')
   const buckets = useQuery(bucketsOptions)
   return (
-    <Page title="Review" context="What people say of a conversation is what monitors are measured by.">
-      {!mayReview && <p className={styles.none}>You may read reviews; reviewing needs the role of a member.</p>}
+    <Page title="Review" context="Reviews measure how accurate your monitors are">
+      {!mayReview && (
+        <p className={styles.none}>Viewers can’t review conversations. Ask an admin to make you a member.</p>
+      )}
       {mayReview && (
         <Await query={buckets}>
           {(all) => {
@@ -164,16 +166,16 @@ export const Review = () => {
             )
             return mine.length === 0 ? (
               <Empty
-                title="No bucket waits for you"
+                title="No buckets to review"
                 action={
                   <ButtonLink to="/buckets" search={{ make: true }}>
-                    Make a bucket
+                    Create bucket
                   </ButtonLink>
                 }
               >
                 <p>
-                  A bucket holds conversations that people are to review, and hands each to one reviewer at a time: a
-                  fair sample, all that a monitor finds, or what is put in by hand.
+                  A bucket is a set of conversations to review: a random sample, all that match a filter, or the ones
+                  you add.
                 </p>
               </Empty>
             ) : (

@@ -73,19 +73,19 @@ const AtWork = ({ bucket, review, place, onPlace, onDone, onLost }: AtWorkProps)
 const Nothing = ({ bucketId, done }: { bucketId: string; done: number }) => (
   <div className={styles.nothing}>
     <Empty
-      title={done > 0 ? 'That was the last one' : 'Nothing is left for you here'}
+      title={done > 0 ? 'All done' : 'Nothing to review'}
       action={
         <span className={styles.ways}>
           <ButtonLink look="primary" to="/review">
-            Back to the buckets
+            Back to reviews
           </ButtonLink>
           <ButtonLink to="/buckets/$id" params={{ id: bucketId }} search={{}}>
-            See the bucket
+            View bucket
           </ButtonLink>
         </span>
       }
     >
-      <p>All that waits is held by others, or you have reviewed or skipped it. What arrives later waits here.</p>
+      <p>You’ve reviewed or skipped every conversation here, or other reviewers have claimed the rest.</p>
     </Empty>
   </div>
 )
@@ -124,17 +124,17 @@ const Inside = ({ bucket }: { bucket: Bucket }) => {
         )}
         {isPending && (
           <div className={styles.nothing}>
-            <Loading label="Taking the next conversation" lines={10} />
+            <Loading label="Claiming the next conversation" lines={10} />
           </div>
         )}
         {review === null && <Nothing bucketId={bucket.id} done={round} />}
         {review && lost && (
           <div className={styles.nothing}>
             <Empty
-              title="You hold this conversation no more"
+              title="This review is no longer yours"
               action={
                 <Button look="primary" onClick={() => onNext('')}>
-                  Take the next
+                  Claim next
                 </Button>
               }
             >
@@ -173,7 +173,7 @@ export const Room = () => {
         <>
           <FaultNote error={bucket.error} retry={() => void bucket.refetch()} />
           <p>
-            <ButtonLink to="/review">Back to the buckets</ButtonLink>
+            <ButtonLink to="/review">Back to reviews</ButtonLink>
           </p>
         </>
       ) : (

@@ -21,9 +21,9 @@ export const Whole = ({ focused, rating, notes, noteRef, ...on }: WholeProps) =>
     return (
       <li>
         <button type="button" className={card.folded} onClick={on.onFocus}>
-          <span>The whole conversation</span>
+          <span>Overall rating</span>
           <span className={card.open}>
-            {rating !== null ? `${rating} of 5` : notes.trim() !== '' ? 'with notes' : 'rating and notes, if you like'}
+            {rating !== null ? `${rating} of 5` : notes.trim() !== '' ? 'with notes' : 'optional'}
           </span>
         </button>
       </li>
@@ -31,9 +31,9 @@ export const Whole = ({ focused, rating, notes, noteRef, ...on }: WholeProps) =>
   }
   return (
     <li className={card.card} aria-current="step">
-      <h2>The whole conversation</h2>
+      <h2>Overall rating</h2>
       <fieldset className={`${card.choices} ${styles.ratings}`}>
-        <legend>How good was it?</legend>
+        <legend>Rating</legend>
         {[1, 2, 3, 4, 5].map((value) => (
           <button
             key={value}
@@ -48,8 +48,8 @@ export const Whole = ({ focused, rating, notes, noteRef, ...on }: WholeProps) =>
         ))}
       </fieldset>
       <p className={styles.ends}>
-        <span>poor</span>
-        <span>excellent</span>
+        <span>Poor</span>
+        <span>Excellent</span>
       </p>
       <Field label="Notes">
         {(ids) => (
