@@ -78,7 +78,7 @@ it('hands its filter on to an export', async () => {
   const page = await open(`/conversations?filter=${filter}`, 'viewer')
   await page.getByRole('link', { name: 'Export', exact: true }).click()
   await expect.poll(() => page.getByLabel('Results of Tool failed', { exact: true }).inputValue()).toBe('affected')
-  expect(await page.getByLabel('For calls from').inputValue()).toBe('2020-01-01T01:00')
+  expect(await page.getByLabel('Started from').inputValue()).toBe('2020-01-01T01:00')
 })
 
 it('keeps a view, changes it, and deletes it', async () => {

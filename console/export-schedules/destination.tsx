@@ -12,21 +12,21 @@ const Endpoint = ({ draft, change }: Part) => {
   if (active.length === 0) {
     return (
       <p className={styles.soft}>
-        There is no active endpoint.{' '}
+        No active webhook endpoints. Add one under{' '}
         <Link to="/settings/$part" params={{ part: 'webhooks' }}>
-          Webhooks
-        </Link>{' '}
-        are set up in the settings.
+          Settings → Webhooks
+        </Link>
+        .
       </p>
     )
   }
   return (
-    <Field label="Endpoint" hint="It is told of each file, and fetches it here.">
+    <Field label="Webhook endpoint" hint="Receives an event for each file, and can then download it.">
       {(ids) => (
         <Select
           {...ids}
           value={draft.webhookEndpointId}
-          options={[{ value: '', label: 'Choose…' }, ...active]}
+          options={[{ value: '', label: 'Choose endpoint…' }, ...active]}
           onChange={({ target }) => change({ webhookEndpointId: target.value })}
         />
       )}
@@ -59,30 +59,30 @@ const BucketFields = ({ draft, change, isNew }: Part & { isNew: boolean }) => {
         {text('region', 'Region', 'eu-central-1')}
       </Row>
       <Row>
-        {text('accessKeyId', 'Access key id', '')}
+        {text('accessKeyId', 'Access key ID', '')}
         {text(
           'secretAccessKey',
           'Secret access key',
-          isNew ? '' : 'As it is',
-          isNew ? undefined : 'Needed again with another bucket, endpoint or key.',
+          isNew ? '' : 'Unchanged',
+          isNew ? undefined : 'Enter it again if you change the bucket, endpoint, or key ID.',
           'password',
         )}
       </Row>
-      {text('prefix', 'Folder', 'earshot/calls', 'Stands before each file’s name.')}
+      {text('prefix', 'Folder', 'earshot/calls', 'Prefix of each file name.')}
       {text(
         'fileName',
         'File name',
         '{schedule}-{since}-{until}.{format}',
-        'Knows {schedule}, {since}, {until}, {date}, {run} and {format}.',
+        'Placeholders: {schedule}, {since}, {until}, {date}, {run}, {format}.',
       )}
-      {text('endpoint', 'Endpoint', 'https://…', 'Only for stores other than AWS.')}
+      {text('endpoint', 'Endpoint', 'https://…', 'Only for storage other than AWS.')}
       <Field label="Encryption">
         {(ids) => (
           <Select
             {...ids}
             value={draft.encryption}
             options={[
-              { value: '', label: 'As the bucket has it' },
+              { value: '', label: 'Bucket default' },
               { value: 'AES256', label: 'AES256' },
               { value: 'aws:kms', label: 'aws:kms' },
             ]}
@@ -97,11 +97,11 @@ const BucketFields = ({ draft, change, isNew }: Part & { isNew: boolean }) => {
 export const Destination = ({ draft, change, isNew }: Part & { isNew: boolean }) => (
   <>
     <Choice
-      label="Send it to"
+      label="Destination"
       value={draft.to}
       options={[
-        { value: 's3', label: 'A bucket (S3)' },
-        { value: 'webhook', label: 'A webhook' },
+        { value: 's3', label: 'S3 bucket' },
+        { value: 'webhook', label: 'Webhook' },
       ]}
       onChange={(to) => change({ to: to === 'webhook' ? 'webhook' : 's3' })}
     />

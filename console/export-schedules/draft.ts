@@ -121,11 +121,11 @@ export const changesOf = (start: Draft, body: Body): Partial<Body> => {
 /** What can be saved, or why it cannot yet. */
 export const readDraft = (draft: Draft): { body: Body } | { lacks: string } => {
   const { what, name, timezone, to, webhookEndpointId } = draft
-  if (name.trim() === '') return { lacks: 'Give it a name.' }
-  if (what.monitors.length === 0) return { lacks: 'Choose a monitor: its results are the columns.' }
-  if (to === 'webhook' && webhookEndpointId === '') return { lacks: 'Choose an endpoint.' }
+  if (name.trim() === '') return { lacks: 'Enter a name.' }
+  if (what.monitors.length === 0) return { lacks: 'Choose at least one monitor.' }
+  if (to === 'webhook' && webhookEndpointId === '') return { lacks: 'Choose a webhook endpoint.' }
   if (to === 's3' && (!draft.bucket || !draft.region || !draft.accessKeyId)) {
-    return { lacks: 'A bucket needs its name, its region and an access key.' }
+    return { lacks: 'Enter the bucket’s name, region, and access key.' }
   }
   return {
     body: {

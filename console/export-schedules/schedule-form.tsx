@@ -43,18 +43,25 @@ const NumberInput = ({
   </Field>
 )
 
+const frequencies = [
+  { value: 'hour', label: 'Hourly' },
+  { value: 'day', label: 'Daily' },
+  { value: 'week', label: 'Weekly' },
+  { value: 'month', label: 'Monthly' },
+]
+
 const When = ({ draft, change }: Part) => (
   <>
     <Choice
-      label="Run each"
+      label="Frequency"
       value={draft.every}
-      options={['hour', 'day', 'week', 'month'].map((value) => ({ value, label: value }))}
+      options={frequencies}
       onChange={(every) => change({ every: every as Draft['every'] })}
     />
     <Row>
-      {draft.every === 'hour' && <NumberInput draft={draft} change={change} name="minute" label="At minute" max={59} />}
+      {draft.every === 'hour' && <NumberInput draft={draft} change={change} name="minute" label="Minute" max={59} />}
       {draft.every === 'week' && (
-        <Field label="On">
+        <Field label="Weekday">
           {(ids) => (
             <Select
               {...ids}
@@ -65,9 +72,11 @@ const When = ({ draft, change }: Part) => (
           )}
         </Field>
       )}
-      {draft.every === 'month' && <NumberInput draft={draft} change={change} name="day" label="On day" max={31} />}
+      {draft.every === 'month' && (
+        <NumberInput draft={draft} change={change} name="day" label="Day of month" max={31} />
+      )}
       {draft.every !== 'hour' && (
-        <Field label="At">
+        <Field label="Time">
           {(ids) => (
             <Input
               {...ids}
@@ -80,7 +89,7 @@ const When = ({ draft, change }: Part) => (
         </Field>
       )}
       <ChooserOfOne
-        label="By the clocks of"
+        label="Time zone"
         options={zones}
         value={draft.timezone}
         onChange={(timezone) => change({ timezone: timezone ?? ownZone() })}
@@ -90,15 +99,15 @@ const When = ({ draft, change }: Part) => (
 )
 
 const windows = [
-  { value: 'since_last_run', label: 'since the last run' },
-  { value: 'hours', label: 'of the last hours' },
-  { value: 'days', label: 'of the last days' },
+  { value: 'since_last_run', label: 'Since the last run' },
+  { value: 'hours', label: 'Last hours' },
+  { value: 'days', label: 'Last days' },
 ]
 
 const Which = ({ draft, change }: Part) => (
   <>
     <Choice
-      label="With the calls"
+      label="Period"
       value={draft.window}
       options={windows}
       onChange={(window) => change({ window: window as Draft['window'] })}
@@ -117,8 +126,8 @@ const Which = ({ draft, change }: Part) => (
         draft={draft}
         change={change}
         name="settleMinutes"
-        label="Minutes to settle"
-        hint="The calls end so long before the run. One that arrives later is in no later run either."
+        label="Delay (minutes)"
+        hint="The period ends this long before the run. Conversations that arrive later aren’t exported."
         max={10_080}
       />
     </Row>
@@ -181,7 +190,7 @@ const ScheduleForm = ({ schedule }: { schedule?: Schedule }) => {
       {'lacks' in read && <p className={styles.soft}>{read.lacks}</p>}
       <div>
         <Button type="submit" look="primary" busy={save.isPending} disabled={'lacks' in read}>
-          {schedule ? 'Save' : 'Make the schedule'}
+          {schedule ? 'Save schedule' : 'Create schedule'}
         </Button>
       </div>
     </form>
@@ -200,7 +209,7 @@ export const EditSchedule = () => {
   if (leadsNowhere(query.error)) return <NotFound />
   return (
     <Page
-      title="Edit the export schedule"
+      title="Edit export schedule"
       above={
         <Link to="/exports/schedules/$id" params={{ id }}>
           {query.data?.name ?? 'Schedule'}

@@ -32,7 +32,7 @@ const act = async (id: string, way: Way): Promise<void> => {
     await answer(api.POST('/v1/export-schedules/{id}/run', { params, body: {} }))
   } else if (way === 'test') {
     const { ok, message } = await answer(api.POST('/v1/export-schedules/{id}/test', { params, body: {} }))
-    announce(ok ? 'The connection works' : 'The connection does not work', message)
+    announce(ok ? 'Connection works' : 'Connection failed', message)
   } else {
     const status = way === 'pause' ? 'paused' : 'active'
     await answer(api.PATCH('/v1/export-schedules/{id}', { params, body: { status } }))
@@ -57,8 +57,8 @@ const Ways = ({ schedule: { id, name, status } }: { schedule: StoredSchedule }) 
         {button('run', 'Run now')}
         {isAdmin && (
           <>
-            {status === 'active' ? button('pause', 'Pause') : button('resume', 'Resume')}
-            {button('test', 'Test the connection')}
+            {status === 'active' ? button('pause', 'Pause schedule') : button('resume', 'Resume schedule')}
+            {button('test', 'Test connection')}
             <ButtonLink to="/exports/schedules/$id/edit" params={{ id }}>
               Edit
             </ButtonLink>
@@ -71,17 +71,17 @@ const Ways = ({ schedule: { id, name, status } }: { schedule: StoredSchedule }) 
       {doing.error && <FaultNote error={doing.error} />}
       <Confirm
         title={`Delete “${name}”?`}
-        action="Delete the schedule"
+        action="Delete schedule"
         open={isLeaving}
         onClose={() => setLeaving(false)}
         run={async () => {
           await answer(api.DELETE('/v1/export-schedules/{id}', { params: { path: { id } } }))
-          announce(`“${name}” is deleted`)
+          announce(`“${name}” deleted`)
           await navigate({ to: '/exports/schedules' })
           await refreshSchedules()
         }}
       >
-        It runs no more, and its runs are forgotten. Exports and files that it made stay.
+        This deletes the schedule and its run history. Exports and files are kept.
       </Confirm>
     </div>
   )
@@ -94,23 +94,23 @@ const columns: Column<ScheduleRun>[] = [
     cell: ({ plannedFor, manual }) => (
       <span>
         <Time at={plannedFor} />
-        {manual && ', by hand'}
+        {manual && ', manual'}
       </span>
     ),
   },
   {
     key: 'window',
-    label: 'Calls',
+    label: 'Period',
     from: 720,
     cell: ({ since, until }) => (
       <span>
-        from <Time at={since} /> to <Time at={until} />
+        <Time at={since} /> to <Time at={until} />
       </span>
     ),
   },
   {
     key: 'state',
-    label: 'State',
+    label: 'Status',
     cell: (run) => (
       <span className={styles.state}>
         <RunState run={run} />
@@ -136,7 +136,7 @@ const Runs = ({ schedule: { id, lastRun } }: { schedule: StoredSchedule }) => {
     <Section title="Runs">
       {list.error && <FaultNote error={list.error} retry={list.retry} />}
       {list.isPending && <Loading />}
-      {list.rows?.length === 0 && <Empty title="It has not run yet" />}
+      {list.rows?.length === 0 && <Empty title="No runs yet" />}
       {list.rows !== undefined && list.rows.length > 0 && (
         <Table
           label="Runs"
@@ -167,10 +167,10 @@ export const Schedule = () => {
             <Ways schedule={schedule} />
             <Facts
               facts={[
-                ['Runs', recurrenceWords(schedule.recurrence, schedule.config.timezone)],
-                ['Results of', <What key="what" config={schedule.config} />],
-                ['Holds', windowWords(schedule)],
-                ['Goes to', <Destination key="where" of={schedule.destination} />],
+                ['Frequency', recurrenceWords(schedule.recurrence, schedule.config.timezone)],
+                ['Monitors', <What key="what" config={schedule.config} />],
+                ['Period', windowWords(schedule)],
+                ['Destination', <Destination key="where" of={schedule.destination} />],
               ]}
             />
             <Runs schedule={schedule} />

@@ -20,13 +20,13 @@ const columns: Column<Schedule>[] = [
   },
   {
     key: 'when',
-    label: 'Runs',
+    label: 'Frequency',
     from: 720,
     cell: ({ recurrence, config }) => recurrenceWords(recurrence, config.timezone),
   },
-  { key: 'where', label: 'To', from: 960, cell: ({ destination }) => <Destination of={destination} /> },
+  { key: 'where', label: 'Destination', from: 960, cell: ({ destination }) => <Destination of={destination} /> },
   { key: 'last', label: 'Last run', from: 480, cell: ({ lastRun }) => lastRun && <RunState run={lastRun} /> },
-  { key: 'state', label: 'State', cell: (schedule) => <ScheduleState schedule={schedule} /> },
+  { key: 'state', label: 'Status', cell: (schedule) => <ScheduleState schedule={schedule} /> },
 ]
 
 export const Schedules = () => {
@@ -40,18 +40,18 @@ export const Schedules = () => {
   return (
     <Page
       title="Export schedules"
-      context="Exports that are made again and again, for your bucket or your server."
+      context="Recurring exports to your own storage"
       above={<Link to="/exports">Exports</Link>}
       actions={action}
     >
       {list.error && <FaultNote error={list.error} retry={list.retry} />}
       {list.isPending && <Loading />}
       {list.rows?.length === 0 && (
-        <Empty title="No schedule yet" action={action}>
+        <Empty title="No schedules yet" action={action}>
           <p>
-            A schedule makes the same export each hour, day, week or month, of the calls since its last run or of the
-            last hours or days, and copies the file to a bucket or tells a webhook endpoint.
-            {!isAdmin && ' Admins make them.'}
+            A schedule repeats an export every hour, day, week, or month, and writes each file to your S3 bucket or
+            notifies a webhook endpoint.
+            {!isAdmin && ' Only admins can create schedules.'}
           </p>
         </Empty>
       )}

@@ -12,19 +12,19 @@ export const weekdays = (['monday', 'tuesday', 'wednesday', 'thursday', 'friday'
 )
 
 export const recurrenceWords = ({ every, minute, at, weekday, day }: Schedule['recurrence'], zone: string): string => {
-  if (every === 'hour') return `Each hour at minute ${minute ?? 0}`
-  if (every === 'day') return `Each day at ${at} (${zone})`
-  if (every === 'week') return `Each ${capital(weekday ?? 'monday')} at ${at} (${zone})`
-  return `On day ${day} of each month at ${at} (${zone})`
+  if (every === 'hour') return `Every hour at minute ${minute ?? 0}`
+  if (every === 'day') return `Every day at ${at} (${zone})`
+  if (every === 'week') return `Every ${capital(weekday ?? 'monday')} at ${at} (${zone})`
+  return `On day ${day} of every month at ${at} (${zone})`
 }
 
 export const windowWords = ({ window, settleMinutes }: Pick<Schedule, 'window' | 'settleMinutes'>): string => {
   const { kind, hours, days } = window
   const calls =
     kind === 'since_last_run'
-      ? 'Calls since the last run'
-      : `Calls of the last ${(hours === null ? plural(days ?? 1, 'day') : plural(hours, 'hour')).replace(/^1 /, '')}`
-  return settleMinutes === 0 ? calls : `${calls}, until ${plural(settleMinutes, 'minute')} before the run`
+      ? 'Since the last run'
+      : `Last ${(hours === null ? plural(days ?? 1, 'day') : plural(hours, 'hour')).replace(/^1 /, '')}`
+  return settleMinutes === 0 ? calls : `${calls}, ending ${plural(settleMinutes, 'minute')} before the run`
 }
 
 export const Destination = ({ of }: { of: Schedule['destination'] }) => {
@@ -36,7 +36,7 @@ export const Destination = ({ of }: { of: Schedule['destination'] }) => {
 const pauses: Record<NonNullable<Schedule['pauseReason']>, string> = {
   by_hand: 'Paused',
   failing: 'Paused: five runs in a row failed',
-  owner_left: 'Paused: its owner is not a member any more',
+  owner_left: 'Paused: its owner is no longer a member',
 }
 
 export const ScheduleState = ({ schedule: { status, pauseReason, nextRunAt } }: { schedule: Schedule }) => {
@@ -52,9 +52,9 @@ export const ScheduleState = ({ schedule: { status, pauseReason, nextRunAt } }: 
 }
 
 const states: Record<ScheduleRun['status'], { tone: Tone; word: string }> = {
-  generating: { tone: 'accent', word: 'Being made' },
-  delivering: { tone: 'accent', word: 'On its way' },
-  succeeded: { tone: 'plain', word: 'Done' },
+  generating: { tone: 'accent', word: 'Creating' },
+  delivering: { tone: 'accent', word: 'Delivering' },
+  succeeded: { tone: 'plain', word: 'Completed' },
   failed: { tone: 'failed', word: 'Failed' },
 }
 

@@ -22,11 +22,11 @@ import { type Export, exportsOptions, isUnderway, previewOptions, watchExport } 
 import { ConfigWords, formatName, requestLines } from './words.tsx'
 
 const failures: Record<NonNullable<Export['errorCode']>, string> = {
-  too_many_calls: 'More calls than an export may hold. Ask for a shorter window.',
-  generation_failed: 'It could not be made. Ask again; tell the operator if it fails again.',
-  storage_unavailable: 'The file storage could not be reached. Ask again later.',
-  timed_out: 'It took too long. Ask for a shorter window.',
-  cancelled: 'It was cancelled.',
+  too_many_calls: 'Too many conversations for one export. Choose a shorter period.',
+  generation_failed: 'The export couldn’t be created. Try again, and contact your operator if it fails again.',
+  storage_unavailable: 'The file storage couldn’t be reached. Try again later.',
+  timed_out: 'The export took too long. Choose a shorter period.',
+  cancelled: 'Cancelled.',
 }
 
 /** How far an export is, of as many rows as it would have now. */
@@ -64,15 +64,15 @@ const Ways = ({ row, onShow, onDelete }: { row: Export; onShow: () => void; onDe
         </a>
       )}
       <Menu
-        trigger={<IconButton label="More" icon={<Ellipsis />} />}
+        trigger={<IconButton label="More actions" icon={<Ellipsis />} />}
         entries={[
           {
-            label: 'Again with the same settings',
+            label: 'Create again',
             onSelect: () => void navigate({ to: '/exports/new', search: { config: row.config } }),
           },
-          { label: 'As an API call', onSelect: onShow },
+          { label: 'View as API call', onSelect: onShow },
           ...(mayDelete && (isUnderway(row) || row.status === 'completed')
-            ? [{ label: isUnderway(row) ? 'Cancel' : 'Delete the file', danger: true, onSelect: onDelete }]
+            ? [{ label: isUnderway(row) ? 'Cancel export' : 'Delete file', danger: true, onSelect: onDelete }]
             : []),
         ]}
       />
@@ -89,10 +89,10 @@ export const Exports = () => {
     for (const row of rows ?? []) if (isUnderway(row)) void watchExport(row.id)
   }, [rows])
   const columns: Column<Export>[] = [
-    { key: 'asked', label: 'Asked for', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { key: 'asked', label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       key: 'what',
-      label: 'What',
+      label: 'Content',
       cell: ({ config, scheduleId, scheduleName }) => (
         <>
           {scheduleId !== undefined && (
@@ -108,11 +108,11 @@ export const Exports = () => {
       ),
     },
     { key: 'format', label: 'Format', from: 480, cell: ({ config }) => formatName(config.format) },
-    { key: 'state', label: 'State', cell: (row) => <State row={row} /> },
-    { key: 'kept', label: 'Kept until', from: 720, cell: ({ expiresAt }) => expiresAt && <Time at={expiresAt} /> },
+    { key: 'state', label: 'Status', cell: (row) => <State row={row} /> },
+    { key: 'kept', label: 'Expires', from: 720, cell: ({ expiresAt }) => expiresAt && <Time at={expiresAt} /> },
     {
       key: 'ways',
-      label: <span className={styles.hidden}>Ways on</span>,
+      label: <span className={styles.hidden}>Actions</span>,
       cell: (row) => <Ways row={row} onShow={() => setShown(row)} onDelete={() => setLeaving(row)} />,
     },
   ]
@@ -124,7 +124,7 @@ export const Exports = () => {
   return (
     <Page
       title="Exports"
-      context="What monitors found, one row a call, as a file."
+      context="Monitor results as files, one row per conversation"
       actions={
         <>
           <ButtonLink to="/exports/schedules">Schedules</ButtonLink>
@@ -137,21 +137,21 @@ export const Exports = () => {
         label="Exports"
         columns={columns}
         empty={
-          <Empty title="No export yet" action={action}>
+          <Empty title="No exports yet" action={action}>
             <p>
-              An export holds the results of chosen monitors, a row a call, as CSV, Excel or Parquet; up to{' '}
-              {formatCount(100_000)} calls. It is made in the background and kept for 30 days.
+              An export is a CSV, Excel, or Parquet file with one row per conversation and the results of the monitors
+              you choose, up to {formatCount(100_000)} conversations. Files are available for 30 days.
             </p>
           </Empty>
         }
       />
-      <Dialog title="The same as an API call" open={shown !== undefined} onClose={() => setShown(undefined)} wide>
+      <Dialog title="API call" open={shown !== undefined} onClose={() => setShown(undefined)} wide>
         {shown && <Code>{requestLines(shown.config)}</Code>}
       </Dialog>
       {leaving && (
         <Confirm
           title={isUnderway(leaving) ? 'Cancel this export?' : 'Delete this file?'}
-          action={isUnderway(leaving) ? 'Cancel the export' : 'Delete the file'}
+          action={isUnderway(leaving) ? 'Cancel export' : 'Delete file'}
           open
           onClose={() => setLeaving(undefined)}
           run={async () => {
@@ -159,8 +159,8 @@ export const Exports = () => {
             await queryClient.invalidateQueries({ queryKey: exportsOptions.queryKey })
           }}
         >
-          {isUnderway(leaving) ? 'No file will come of it.' : 'The file goes, and links to it stop working.'} The
-          results stay, and the same can be asked for again.
+          {isUnderway(leaving) ? 'No file is created.' : 'Links to the file stop working.'} Results are kept, and you
+          can create the same export again.
         </Confirm>
       )}
     </Page>

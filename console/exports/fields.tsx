@@ -14,9 +14,9 @@ type Part = { draft: What; change: (part: Partial<What>) => void }
 const mostMonitors = 20
 
 const results = [
-  { value: 'all', label: 'all results' },
-  { value: 'affected', label: 'affected alone' },
-  { value: 'not_affected', label: 'not affected alone' },
+  { value: 'all', label: 'All results' },
+  { value: 'affected', label: 'Affected only' },
+  { value: 'not_affected', label: 'Not affected only' },
 ]
 // Browsers name the zones of places alone.
 export const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => ({ value: zone, label: zone }))
@@ -31,12 +31,12 @@ export const Monitors = ({ draft, change }: Part) => {
   return (
     <>
       <Chooser
-        label="Results of"
-        hint={`Up to ${mostMonitors} monitors; their columns follow in this order.`}
+        label="Monitors"
+        hint={`Up to ${mostMonitors} monitors. Columns follow this order.`}
         options={options}
         value={draft.monitors.map(({ id }) => id)}
         onChange={set}
-        placeholder="Monitors…"
+        placeholder="Add monitor"
       />
       {draft.monitors.map(({ id, result = 'all' }) => (
         <div key={id} className={styles.monitor}>
@@ -64,11 +64,11 @@ export const Monitors = ({ draft, change }: Part) => {
       ))}
       {conditions.length > 1 && (
         <Choice
-          label="Calls that match"
+          label="Match"
           value={draft.match ?? 'all'}
           options={[
-            { value: 'all', label: 'all of these' },
-            { value: 'any', label: 'any of these' },
+            { value: 'all', label: 'All' },
+            { value: 'any', label: 'Any' },
           ]}
           onChange={(match) => change({ match: match === 'any' ? 'any' : 'all' })}
         />
@@ -108,20 +108,20 @@ export const Calls = ({ draft, change }: Part) => {
 export const FileForm = ({ draft, change }: Part) => (
   <>
     <Choice
-      label="As"
+      label="Format"
       value={draft.format ?? 'csv'}
       options={formats}
       onChange={(format) => change({ format: format as NonNullable<Config['format']> })}
     />
     <Check
-      label="With reasoning"
-      hint="One column more a monitor: why it found what it found."
+      label="Include reasoning"
+      hint="Adds a column with the reasoning of each monitor."
       checked={draft.reasoning ?? false}
       onChange={({ target }) => change({ reasoning: target.checked })}
     />
     <Check
-      label="Results of current versions alone"
-      hint="Otherwise of each call the newest version of the monitor that has a result."
+      label="Current versions only"
+      hint="Otherwise, each conversation’s latest result from any version is used."
       checked={draft.versionScope === 'current'}
       onChange={({ target }) => change({ versionScope: target.checked ? 'current' : 'historical' })}
     />

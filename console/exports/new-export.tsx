@@ -36,9 +36,9 @@ const startOf = (config: Partial<Config> = {}): Draft => {
 /** What can be asked for, or why it cannot yet. */
 const readDraft = (draft: Draft): { config: Config } | { lacks: string } => {
   const [since, until] = [instantIn(draft.since, draft.timezone), instantIn(draft.until, draft.timezone)]
-  if (draft.monitors.length === 0) return { lacks: 'Choose a monitor: its results are the columns.' }
-  if (since === undefined || until === undefined) return { lacks: 'Give both ends of the window.' }
-  if (since >= until) return { lacks: 'The window must end later than it begins.' }
+  if (draft.monitors.length === 0) return { lacks: 'Choose at least one monitor.' }
+  if (since === undefined || until === undefined) return { lacks: 'Enter a start and an end.' }
+  if (since >= until) return { lacks: 'The end must be later than the start.' }
   return { config: { ...draft, since, until } }
 }
 
@@ -52,7 +52,7 @@ const Notify = ({ draft, change }: { draft: Draft; change: (part: Partial<Draft>
   const { active } = useEndpoints()
   if (active.length === 0) return null
   return (
-    <Field label="Tell an endpoint when it is ready">
+    <Field label="Notify webhook endpoint">
       {(ids) => (
         <Select
           {...ids}
@@ -97,10 +97,10 @@ export const NewExport = () => {
     <Page title="New export" above={<Link to="/exports">Exports</Link>}>
       {monitors.isLoaded && monitors.options.length === 0 ? (
         <Empty
-          title="There is nothing to export yet"
-          action={mayWrite && <ButtonLink to="/monitors/new">New monitor</ButtonLink>}
+          title="No monitors to export"
+          action={mayWrite && <ButtonLink to="/monitors/new">Create monitor</ButtonLink>}
         >
-          <p>An export holds what monitors found. Make a monitor first; it looks at each call that comes in.</p>
+          <p>Exports contain monitor results. Create a monitor first.</p>
         </Empty>
       ) : (
         <div className={styles.columns}>
@@ -115,7 +115,7 @@ export const NewExport = () => {
             {monitors.error && <FaultNote error={monitors.error} retry={monitors.retry} />}
             <Monitors draft={draft} change={change} />
             <Row>
-              <Field label="For calls from">
+              <Field label="Started from">
                 {(ids) => (
                   <Input
                     {...ids}
@@ -125,7 +125,7 @@ export const NewExport = () => {
                   />
                 )}
               </Field>
-              <Field label="To, exclusive">
+              <Field label="Started before">
                 {(ids) => (
                   <Input
                     {...ids}
@@ -136,7 +136,7 @@ export const NewExport = () => {
                 )}
               </Field>
               <ChooserOfOne
-                label="By the clocks of"
+                label="Time zone"
                 options={zones}
                 value={draft.timezone}
                 onChange={(timezone) => change({ timezone: timezone ?? ownZone() })}
@@ -148,12 +148,12 @@ export const NewExport = () => {
             {ask.error && <FaultNote error={ask.error} />}
             <div>
               <Button type="submit" look="primary" busy={ask.isPending} disabled={'lacks' in read}>
-                Make the export
+                Create export
               </Button>
             </div>
             {'config' in read && (
               <details>
-                <summary>The same as an API call</summary>
+                <summary>View as API call</summary>
                 <Code>{requestLines(read.config)}</Code>
               </details>
             )}

@@ -11,32 +11,32 @@ export const Preview = ({ read }: { read: { config: Config } | { lacks: string }
   const { data, error, isFetching } = useQuery({ ...previewOptions(config), placeholderData: (before) => before })
   if ('lacks' in read) {
     return (
-      <section className={styles.preview} aria-label="What it will hold">
+      <section className={styles.preview} aria-label="Preview">
         <p className={styles.soft}>{read.lacks}</p>
       </section>
     )
   }
   return (
-    <section className={styles.preview} aria-label="What it will hold" aria-busy={isFetching}>
+    <section className={styles.preview} aria-label="Preview" aria-busy={isFetching}>
       {error && <FaultNote error={error} />}
       {!data && !error && <Loading lines={6} />}
       {data && (
         <>
           <div className={isFetching ? styles.stale : undefined}>
             <p className={styles.count} aria-live="polite">
-              {plural(data.count, 'call')}
+              {plural(data.count, 'conversation')}
             </p>
             <p className={styles.soft}>
               {data.exceedsLimit
-                ? 'More than an export may hold: choose a shorter window.'
+                ? 'Too many conversations for one export. Choose a shorter period.'
                 : data.count === 0
-                  ? 'No call in this window has a result that matches.'
-                  : `One row each. ${data.count > data.rows.length ? `The first ${data.rows.length}:` : 'All of them:'}`}
+                  ? 'No conversations match in this period.'
+                  : `One row per conversation. ${data.count > data.rows.length ? `First ${data.rows.length}:` : 'All rows:'}`}
             </p>
           </div>
           {data.rows.length > 0 && (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-            <section className={styles.rows} tabIndex={0} aria-label="The first rows">
+            <section className={styles.rows} tabIndex={0} aria-label="Preview rows">
               <table>
                 <thead>
                   <tr>

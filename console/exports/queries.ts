@@ -27,8 +27,7 @@ export const useEndpoints = () => {
   const endpoints = data?.data ?? []
   return {
     active: endpoints.filter(({ status }) => status === 'active').map(({ id, url }) => ({ value: id, label: url })),
-    nameOf: (id: string | null): string =>
-      endpoints.find((endpoint) => endpoint.id === id)?.name ?? 'A webhook endpoint',
+    nameOf: (id: string | null): string => endpoints.find((endpoint) => endpoint.id === id)?.name ?? 'Webhook endpoint',
   }
 }
 
@@ -61,8 +60,9 @@ export const watchExport = async (id: string): Promise<void> => {
     await queryClient.invalidateQueries({ queryKey: exportsOptions.queryKey, exact: true })
     if (state instanceof Fault || isUnderway(state)) continue
     if (state.status === 'completed')
-      announce('An export is ready', `${plural(state.rowCount ?? 0, 'row')}, under Exports.`)
-    if (state.status === 'failed' && state.errorCode !== 'cancelled') announce('An export failed', 'See Exports.')
+      announce('Export ready', `${plural(state.rowCount ?? 0, 'row')}. Download it under Exports.`)
+    if (state.status === 'failed' && state.errorCode !== 'cancelled')
+      announce('Export failed', 'See Exports for details.')
     return
   }
 }

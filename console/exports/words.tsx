@@ -23,12 +23,12 @@ export const useWhatWords = (config: What): { results: string; conditions: strin
     ({ id, result = 'all' }) => `${monitors.nameOf(id)}${result === 'all' ? '' : ` (${result.replace('_', ' ')})`}`,
   )
   const conditions = [
-    asked.length > 1 && `${config.match === 'any' ? 'any' : 'all'} of the results as said`,
+    asked.length > 1 && `match ${config.match === 'any' ? 'any' : 'all'}`,
     config.agentId && `agent ${agents.nameOf(config.agentId)}`,
     config.groupId && `agents in ${groups.nameOf(config.groupId)}`,
     config.companyId && `for ${companies.nameOf(config.companyId)}`,
     ...(config.metadata ?? []).map(({ key, op, value }) => `${key} ${operatorWords(op)} ${value ?? ''}`.trim()),
-    config.versionScope === 'current' && 'results of current versions alone',
+    config.versionScope === 'current' && 'current versions only',
     config.reasoning && 'with reasoning',
   ].filter((words) => words !== false && words !== undefined && words !== '')
   return { results: results.join(', '), conditions: conditions.length > 0 ? `; ${conditions.join(', ')}` : '' }
@@ -39,7 +39,7 @@ export const ConfigWords = ({ config }: { config: Config }) => {
   const { results, conditions } = useWhatWords(config)
   return (
     <>
-      {results}; calls from <Time at={config.since} /> to <Time at={config.until} />
+      {results}; from <Time at={config.since} /> to <Time at={config.until} />
       {conditions}
     </>
   )
