@@ -59,7 +59,7 @@ it('builds the console, serves with what is copied into it, and its health check
   const { origin, child, ended } = await startEarshot(switches, { file })
   const titleOf = async (path: string) => /<title>(.*)<\/title>/.exec(await (await fetch(origin + path)).text())?.[1]
   expect(await titleOf('/')).toBe('Earshot')
-  expect(await titleOf('/docs/guide/client')).toBe('The client library · Earshot')
+  expect(await titleOf('/docs/guide/client')).toBe('TypeScript client · Earshot')
   expect(await isHealthy()).toBe(true)
   child.kill('SIGTERM')
   expect(await ended).toEqual({ code: 0, signal: null })
