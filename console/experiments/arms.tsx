@@ -30,12 +30,12 @@ const ArmCard = ({ experiment, arm }: { experiment: Experiment; arm: Arm }) => {
           {plural(health.conversations[arm], 'conversation')}
         </Link>
         {`, ${plural(units, 'caller')}`}
-        {a + b > 0 && `: ${formatPercent(units / (a + b))} of all`}
+        {a + b > 0 && `: ${formatPercent(units / (a + b))} of callers`}
         {expected !== null && `, ${formatPercent(expected)} expected`}
       </p>
       {health.withoutUnit[arm] > 0 && (
         <p className={styles.soft}>
-          {formatCount(health.withoutUnit[arm])} of them name no caller and stand for themselves.
+          {formatCount(health.withoutUnit[arm])} have no caller ID and count as separate callers.
         </p>
       )}
     </section>
@@ -48,13 +48,11 @@ const PromptChange = ({ experiment: { agentId, armAVersionId, armBVersionId } }:
   const b = useQuery(versionOptions(agentId, armBVersionId))
   return (
     <details className={styles.change}>
-      <summary>What B changes of the prompt</summary>
+      <summary>Prompt changes in B</summary>
       <Await query={a} lines={2}>
         {({ systemPrompt: before }) => (
           <Await query={b} lines={2}>
-            {({ systemPrompt: after }) => (
-              <Difference label="What B changes of the prompt" before={before} after={after} />
-            )}
+            {({ systemPrompt: after }) => <Difference label="Prompt changes in B" before={before} after={after} />}
           </Await>
         )}
       </Await>

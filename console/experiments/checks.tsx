@@ -12,7 +12,7 @@ import { versionsOptions } from './queries.ts'
 type Line = { mark: 'fits' | 'attention' | 'unknown'; says: string }
 
 const icons = { fits: <Check />, attention: <TriangleAlert />, unknown: <CircleDashed /> }
-const words = { fits: 'Fits', attention: 'Needs attention', unknown: 'Not said yet' }
+const words = { fits: 'OK', attention: 'Needs attention', unknown: 'Not known yet' }
 
 const days = 7
 
@@ -42,7 +42,7 @@ const useLines = (draft: Draft): Line[] => {
     armAVersionId !== null &&
       armAVersionId === armBVersionId && {
         mark: 'attention',
-        says: 'A and B are the same version; there is nothing to compare.',
+        says: 'A and B are the same version. Choose different versions.',
       },
     inA !== undefined && {
       mark: 'fits',
@@ -52,33 +52,33 @@ const useLines = (draft: Draft): Line[] => {
       mark: 'fits',
       says:
         inB === 0
-          ? 'B has not been used yet. Its conversations come in with its version once your traffic is routed.'
-          : `B had ${plural(inB, 'conversation')} in the last ${days} days. Only those from the launch on are counted.`,
+          ? 'B hasn’t been used yet. Its conversations appear once you route traffic to it.'
+          : `B had ${plural(inB, 'conversation')} in the last ${days} days. Only conversations after the launch count.`,
     },
     beside.length > 0 && {
       mark: 'attention',
-      says: `${beside.map(({ name }) => `“${name}”`).join(', ')} runs with one of these versions too.`,
+      says: `${beside.map(({ name }) => `“${name}”`).join(', ')} also uses one of these versions.`,
     },
     agentId !== null &&
       running.isSuccess &&
       beside.length === 0 && { mark: 'fits', says: 'No other running experiment uses these versions.' },
     outcomeMetricIds.length > 1 && {
       mark: 'fits',
-      says: `${plural(outcomeMetricIds.length, 'outcome')}. The primary one stands for itself; the others are corrected for their number.`,
+      says: `${plural(outcomeMetricIds.length, 'outcome')}. The secondary outcomes are corrected for multiple comparisons.`,
     },
     expectedArmAPercent.trim() === ''
-      ? { mark: 'attention', says: 'Without a share for A nobody notices when callers get lost on one side.' }
-      : { mark: 'fits', says: `The split is tested against ${expectedArmAPercent.trim()} % for A.` },
+      ? { mark: 'attention', says: 'Without an expected share for A, Earshot can’t detect uneven routing.' }
+      : { mark: 'fits', says: `Earshot tests the split against ${expectedArmAPercent.trim()}% for A.` },
     {
       mark: 'fits',
       says:
         unit === 'auto'
-          ? 'Callers are told apart by their customer id. A conversation without one stands for itself.'
-          : 'Callers are told apart by that metadata key. A conversation without it stands for itself.',
+          ? 'Callers are identified by customer ID. A conversation without one counts as a separate caller.'
+          : 'Callers are identified by this metadata key. A conversation without it counts as a separate caller.',
     },
     cohortFilters.length > 0 && {
       mark: 'fits',
-      says: 'Conversations that satisfy all conditions take part, the others are left out.',
+      says: 'Only conversations that match all conditions are included.',
     },
   ]
   return lines.filter((line) => line !== false)
@@ -90,8 +90,8 @@ export const Checks = ({ draft }: { draft: Draft }) => {
   const promptOf = (id: string | null) => data?.data.find((version) => version.id === id)?.systemPrompt
   const [a, b] = [promptOf(draft.armAVersionId), promptOf(draft.armBVersionId)]
   return (
-    <section className={styles.checks} aria-label="Before the launch">
-      <h2>Before the launch</h2>
+    <section className={styles.checks} aria-label="Checks">
+      <h2>Checks</h2>
       <ul>
         {lines.map(({ mark, says }) => (
           <li key={says} className={styles[mark]}>
@@ -104,8 +104,8 @@ export const Checks = ({ draft }: { draft: Draft }) => {
       </ul>
       {a !== undefined && b !== undefined && a !== b && (
         <>
-          <h2>What B changes</h2>
-          <Difference label="What B changes of the prompt" before={a} after={b} />
+          <h2>Changes in B</h2>
+          <Difference label="Prompt changes in B" before={a} after={b} />
         </>
       )}
     </section>

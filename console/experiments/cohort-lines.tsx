@@ -37,12 +37,12 @@ export const CohortLines = ({ filters, onChange, fault }: CohortLinesProps) => {
     return { field, op: 'eq', value: first }
   }
   return (
-    <Lines title="Only conversations with" add="Condition" onAdd={() => onChange([...filters, start('channel')])}>
+    <Lines title="Conversation filter" add="Add condition" onAdd={() => onChange([...filters, start('channel')])}>
       {filters.map((filter, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a condition has no name but its place
         <Line key={at}>
           <Select
-            aria-label={`What of condition ${at + 1}`}
+            aria-label={`Field of condition ${at + 1}`}
             value={filter.field}
             options={fields}
             onChange={({ target }) => replace(at, start(target.value as CohortFilter['field']))}

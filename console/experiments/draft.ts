@@ -48,8 +48,8 @@ export const lacksOf = (draft: Draft): string[] =>
     draft.agentId === null && 'an agent',
     (draft.armAVersionId === null || draft.armBVersionId === null) && 'a version for A and one for B',
     draft.outcomeMetricIds.length === 0 && 'an outcome',
-    draft.unit === 'metadata' && draft.unitKey.trim() === '' && 'the key that names the caller',
-    !draft.stableRoutingConfirmed && 'the word that callers keep their arm',
+    draft.unit === 'metadata' && draft.unitKey.trim() === '' && 'the metadata key of the caller',
+    !draft.stableRoutingConfirmed && 'the routing confirmation',
   ].filter((lack) => lack !== false)
 
 const listOf = (text: string) => text.split(',').flatMap((part) => part.trim() || [])

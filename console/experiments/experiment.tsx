@@ -29,22 +29,22 @@ const Finish = ({ experiment: { id, name } }: { experiment: Shown }) => {
     onSuccess: async (finished) => {
       queryClient.setQueryData(experimentOptions(id).queryKey, finished)
       await queryClient.invalidateQueries({ queryKey: ['experiments'] })
-      announce(`“${name}” is finished`)
+      announce(`“${name}” finished`)
     },
   })
   return (
     <>
-      <Button onClick={() => setAsking(true)}>Finish</Button>
+      <Button onClick={() => setAsking(true)}>Finish experiment</Button>
       <Confirm
         title={`Finish “${name}”?`}
-        action="Finish the experiment"
+        action="Finish experiment"
         open={asking}
         onClose={() => setAsking(false)}
         run={() => finish.mutateAsync()}
       >
         <p>
-          No conversation is added from then on, and none changes its arm. Results of those that are counted still land,
-          for a week at most. It cannot be taken up again. Routing is yours to change.
+          No more conversations are added. Pending results still count for up to a week. You can’t resume a finished
+          experiment. Change your routing yourself.
         </p>
       </Confirm>
     </>
@@ -74,7 +74,7 @@ const Result = ({ experiment }: { experiment: Shown }) => {
             </>
           ) : (
             <>
-              {', counted '}
+              {', updated '}
               <Time at={countedAt} ago />
             </>
           )}
@@ -88,20 +88,17 @@ const Result = ({ experiment }: { experiment: Shown }) => {
         </Prose>
       )}
       <Arms experiment={experiment} />
-      <Section title="May we believe it?">
+      <Section title="Health checks">
         <Trust experiment={experiment} />
       </Section>
       <Outcomes experiment={experiment} />
-      <Section title="What it takes to see a difference">
+      <Section title="Sample size">
         <Precision experiment={experiment} />
       </Section>
-      <Section title="Measuring" context="What was asked, and what is still lacking.">
+      <Section title="Runs" context="Progress of the measurement">
         <Runs experiment={experiment} />
       </Section>
-      <Section
-        title="Every observation, as a file"
-        context="A row for each conversation and outcome, for one’s own analysis."
-      >
+      <Section title="Exports" context="All observations, one row per conversation and outcome">
         <ExperimentExports id={experiment.id} />
       </Section>
     </Page>

@@ -22,7 +22,7 @@ export const Experiments = () => {
   const monitors = useNames('monitors')
   const action = mayLaunch && (
     <ButtonLink look="primary" to="/experiments/new">
-      Launch an experiment
+      Launch experiment
     </ButtonLink>
   )
   const columns: Column<Summary>[] = [
@@ -35,24 +35,24 @@ export const Experiments = () => {
         </Link>
       ),
     },
-    { key: 'status', label: 'State', cell: (row) => <ExperimentBadge {...row} /> },
+    { key: 'status', label: 'Status', cell: (row) => <ExperimentBadge {...row} /> },
     { key: 'agent', label: 'Agent', from: 480, cell: ({ agentId }) => agents.nameOf(agentId) },
-    { key: 'arms', label: 'Arms', from: 720, cell: (row) => `${armName(row, 'a')} against ${armName(row, 'b')}` },
+    { key: 'arms', label: 'Arms', from: 720, cell: (row) => `${armName(row, 'a')} vs. ${armName(row, 'b')}` },
     { key: 'primary', label: 'Primary outcome', from: 720, cell: (row) => monitors.nameOf(row.primaryMetricId) },
     { key: 'started', label: 'Launched', cell: ({ startedAt }) => <Time at={startedAt} /> },
     { key: 'finished', label: 'Finished', from: 960, cell: ({ finishedAt }) => finishedAt && <Time at={finishedAt} /> },
   ]
   return (
-    <Page title="Experiments" context="Two versions of a prompt, measured on the same callers." actions={action}>
+    <Page title="Experiments" context="Compare two versions of an agent" actions={action}>
       <ListTable
         list={list}
         label="Experiments"
         columns={columns}
         empty={
-          <Empty title="No experiment yet" action={action}>
+          <Empty title="No experiments yet" action={action}>
             <p>
-              An experiment tells how two versions of an agent’s prompt differ, on real conversations. Whoever routes
-              your traffic decides which caller meets A or B, and keeps them there; what comes of it is measured here.
+              An experiment compares two versions of an agent on real conversations. You route each caller to A or B,
+              and Earshot measures the difference.
             </p>
           </Empty>
         }

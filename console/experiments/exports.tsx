@@ -44,7 +44,7 @@ export const ExperimentExports = ({ id }: { id: string }) => {
           onChange={(value) => setFormat(value as typeof format)}
         />
         <Button busy={ask.isPending} onClick={() => ask.mutate()}>
-          Make the file
+          Create export
         </Button>
       </div>
       {ask.error && <FaultNote error={ask.error} />}
@@ -56,11 +56,11 @@ export const ExperimentExports = ({ id }: { id: string }) => {
               rows={data}
               idOf={(file) => file.id}
               columns={[
-                { key: 'when', label: 'Asked for', cell: ({ createdAt }) => <Time at={createdAt} /> },
+                { key: 'when', label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
                 { key: 'format', label: 'Format', cell: ({ config }) => formatName(config.format) },
                 {
                   key: 'state',
-                  label: 'State',
+                  label: 'Status',
                   cell: ({ status, rowCount, bytes }) =>
                     status === 'pending' || status === 'processing' ? (
                       <Progress label="Rows written" done={rowCount ?? 0} />
@@ -95,7 +95,7 @@ export const ExperimentExports = ({ id }: { id: string }) => {
       </Await>
       <Confirm
         title="Delete this file?"
-        action="Delete the file"
+        action="Delete file"
         open={leaving !== undefined}
         onClose={() => setLeaving(undefined)}
         run={async () => {
@@ -105,8 +105,8 @@ export const ExperimentExports = ({ id }: { id: string }) => {
           await changed()
         }}
       >
-        The file goes, and links to it stop working; one that is being made is stopped. The observations stay, and the
-        same can be asked for again.
+        Links to the file stop working. If it’s still being created, that stops too. Observations are kept, and you can
+        create the same export again.
       </Confirm>
     </div>
   )

@@ -22,7 +22,7 @@ type Ends = { low: number; high: number } | null
 
 export const formatInterval = (outcome: Pick<Outcome, 'kind'>, interval: Ends): string =>
   interval === null
-    ? 'none yet'
+    ? 'None yet'
     : `${formatDifference(outcome, interval.low).replace(' points', '')} to ${formatDifference(outcome, interval.high)}`
 
 /** `p < 0.001`, `p 0.034`. */
@@ -32,7 +32,7 @@ export const formatP = (p: number | null): string => {
 }
 
 export const reasons: Record<string, string> = {
-  too_few_units: 'There are too few callers yet for an interval.',
-  too_few_observations: 'There are too few observations yet for an interval.',
-  zero_variance: 'All observations are alike; there is no interval yet.',
+  too_few_units: 'Not enough callers for an interval yet.',
+  too_few_observations: 'Not enough observations for an interval yet.',
+  zero_variance: 'All observations are identical, so there’s no interval yet.',
 }

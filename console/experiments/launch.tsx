@@ -32,14 +32,14 @@ const Versions = ({ draft, change, faultOf }: Part) => {
     return (
       <Row>
         <ChooserOfOne
-          label={letter === 'A' ? 'Version of A, the present one' : 'Version of B, the new one'}
+          label={letter === 'A' ? 'Version of A (current)' : 'Version of B (new)'}
           options={options}
           value={draft[version]}
           onChange={(value) => change({ [version]: value })}
-          placeholder="A version…"
+          placeholder="Choose version"
           fault={faultOf(version)}
         />
-        <Field label={`What ${letter} is called`} fault={faultOf(name)}>
+        <Field label={`Name of ${letter}`} fault={faultOf(name)}>
           {(ids) => (
             <Input
               {...ids}
@@ -77,13 +77,13 @@ const Outcomes = ({ draft, change, faultOf }: Part) => {
   return (
     <>
       {groups !== undefined && groups.data.length > 0 && (
-        <Field label="Outcomes of a group">
+        <Field label="Monitor group">
           {(ids) => (
             <Select
               {...ids}
               value={draft.monitorGroupId ?? ''}
               options={[
-                { value: '', label: 'Choose them below' },
+                { value: '', label: 'None' },
                 ...groups.data.map(({ id, name }) => ({ value: id, label: name })),
               ]}
               onChange={({ target }) => {
@@ -100,16 +100,16 @@ const Outcomes = ({ draft, change, faultOf }: Part) => {
       )}
       <Chooser
         label="Outcomes"
-        hint="Up to 20 enabled monitors. Each is pinned as it is now and measured by itself."
+        hint="Up to 20 enabled monitors. The experiment uses their current versions."
         options={monitors.options}
         value={draft.outcomeMetricIds}
         onChange={set}
-        placeholder="Monitors…"
+        placeholder="Add monitor"
         fault={faultOf('outcomeMetricIds')}
       />
       {chosen.length > 0 && (
         <Row>
-          <Field label="Primary outcome" hint="The one that the question is about." fault={faultOf('primaryMetricId')}>
+          <Field label="Primary outcome" hint="The main measure of success." fault={faultOf('primaryMetricId')}>
             {(ids) => (
               <Select
                 {...ids}
@@ -120,7 +120,11 @@ const Outcomes = ({ draft, change, faultOf }: Part) => {
             )}
           </Field>
           {draft.monitorGroupId === null && (
-            <Field label="Keep them as a group" hint="A name, or nothing." fault={faultOf('newMonitorGroupName')}>
+            <Field
+              label="Save as group (optional)"
+              hint="Name of the new monitor group."
+              fault={faultOf('newMonitorGroupName')}
+            >
               {(ids) => (
                 <Input
                   {...ids}
@@ -141,8 +145,8 @@ const Routing = ({ draft, change, faultOf }: Part) => (
   <>
     <Row>
       <Field
-        label="Share that A should get, in per cent"
-        hint="Left empty, the split is not tested."
+        label="Expected traffic to A (%)"
+        hint="If empty, Earshot doesn’t test the split."
         fault={faultOf('expectedArmAPercent')}
       >
         {(ids) => (
@@ -155,11 +159,11 @@ const Routing = ({ draft, change, faultOf }: Part) => (
         )}
       </Field>
       <Choice
-        label="Who keeps an arm"
+        label="Caller identity"
         value={draft.unit}
         options={[
-          { value: 'auto', label: 'the customer' },
-          { value: 'metadata', label: 'a metadata key' },
+          { value: 'auto', label: 'Customer ID' },
+          { value: 'metadata', label: 'Metadata key' },
         ]}
         onChange={(unit) => change({ unit: unit === 'metadata' ? 'metadata' : 'auto' })}
       />
@@ -182,15 +186,15 @@ const Routing = ({ draft, change, faultOf }: Part) => (
       fault={faultOf('cohortFilters')}
     />
     <Field
-      label="Who is told by e-mail"
-      hint="Of the launch, of routing that goes wrong, and of the end. Addresses, parted by commas."
+      label="Notify by email"
+      hint="At launch, if routing goes wrong, and at the end. Separate addresses with commas."
       fault={faultOf('notifications.emails')}
     >
       {(ids) => <Input {...ids} value={draft.emails} onChange={({ target }) => change({ emails: target.value })} />}
     </Field>
     <Check
-      label="Whoever routes the traffic keeps each caller in their arm."
-      hint="Nothing here decides who meets A or B. Callers who change between them carry what they lived through along."
+      label="Callers always get the same variant."
+      hint="You route the traffic. Callers who see both variants can bias the result."
       checked={draft.stableRoutingConfirmed}
       onChange={({ target }) => change({ stableRoutingConfirmed: target.checked })}
     />
@@ -221,12 +225,12 @@ export const Launch = () => {
   const above = <Link to="/experiments">Experiments</Link>
   if (!mayLaunch || !features.experimentsV2 || !entitlements.observability) {
     return (
-      <Page title="Launch an experiment" above={above}>
-        <Empty title="You may not launch one">
+      <Page title="Launch experiment" above={above}>
+        <Empty title="You can’t launch experiments">
           <p>
             {mayLaunch
-              ? 'Your organization has no experiments. Its operator can switch them on.'
-              : 'Experiments are launched by admins. Ask one of yours.'}
+              ? 'Experiments aren’t enabled for your organization. Ask your operator to enable them.'
+              : 'Only admins can launch experiments. Ask an admin of your organization.'}
           </p>
         </Empty>
       </Page>
@@ -234,11 +238,11 @@ export const Launch = () => {
   }
   const part = { draft, change, faultOf }
   return (
-    <Page title="Launch an experiment" above={above}>
+    <Page title="Launch experiment" above={above}>
       <div className={styles.columns}>
         <form
           className={styles.form}
-          aria-label="Launch an experiment"
+          aria-label="Launch experiment"
           onSubmit={(event) => {
             event.preventDefault()
             if (lacksOf(draft).length === 0 && !launch.isPending) launch.mutate()
@@ -255,7 +259,7 @@ export const Launch = () => {
               />
             )}
           </Field>
-          <Field label="What it should answer" fault={faultOf('description')}>
+          <Field label="Hypothesis" fault={faultOf('description')}>
             {(ids) => (
               <Area
                 {...ids}
@@ -271,7 +275,7 @@ export const Launch = () => {
             options={agents.options}
             value={draft.agentId}
             onChange={(agentId) => change({ agentId, armAVersionId: null, armBVersionId: null })}
-            placeholder="An agent with two versions…"
+            placeholder="Choose agent"
             fault={faultOf('agentId')}
           />
           {draft.agentId !== null && <Versions {...part} />}

@@ -14,7 +14,7 @@ type Props = { experiment: Experiment; outcome: Outcome }
 const Course = ({ experiment: { countedAt }, outcome }: Props) => {
   const { timeline } = outcome
   if (timeline.length < 2) {
-    return <p className={styles.soft}>Its course is shown once it was counted at two times.</p>
+    return <p className={styles.soft}>The chart appears after the second update.</p>
   }
   // The newest stands until it was last counted, for an hour at least.
   const endOf = (at: number) =>
@@ -22,8 +22,8 @@ const Course = ({ experiment: { countedAt }, outcome }: Props) => {
     new Date(Math.max(Date.parse(countedAt), Date.parse(timeline[at]?.at ?? countedAt) + hourMs)).toISOString()
   return (
     <BandLine
-      title={`B less A of “${outcome.name}”, as it stood, with the always-valid band`}
-      valueName="B less A"
+      title={`Difference (B − A) of “${outcome.name}” over time, with the always-valid interval`}
+      valueName="Difference (B − A)"
       tone="accent"
       point="look"
       format={(value) => formatDifference(outcome, value)}
@@ -53,21 +53,21 @@ const Counts = ({ experiment, outcome }: Props) => {
   )
   const { a, b } = outcome.arms
   const rows: [string, React.ReactNode, React.ReactNode][] = [
-    ['Conversations it applies to', formatCount(a.conversations), formatCount(b.conversations)],
+    ['Eligible conversations', formatCount(a.conversations), formatCount(b.conversations)],
     ['Observed', link('a', a.observed, result.observed), link('b', b.observed, result.observed)],
     ['Pending', formatCount(a.pending), formatCount(b.pending)],
     ['Missing', link('a', a.missing, result.unscored), link('b', b.missing, result.unscored)],
     ['Failed', formatCount(a.failed), formatCount(b.failed)],
     ['Callers', formatCount(a.units), formatCount(b.units)],
     [
-      'Wider because callers come back',
+      'Wider because of returning callers',
       `${formatNumber(Math.round(a.designEffect * 100) / 100)} ×`,
       `${formatNumber(Math.round(b.designEffect * 100) / 100)} ×`,
     ],
   ]
   return (
     <table className={styles.counts}>
-      <caption>What was observed, by arm</caption>
+      <caption>Observations by arm</caption>
       <thead>
         <tr>
           <td />
@@ -121,11 +121,11 @@ const waysOf = ({ difference, correction, corrected, missingness }: Outcome): In
       ? [
           {
             id: 'worst',
-            label: 'If all that is missing were as bad as could be',
+            label: 'Worst case for missing observations',
             value: null,
             validLow: worst.difference.low,
             validHigh: worst.difference.high,
-            reading: worst.signSurvives ? 'the direction stays' : 'the direction may turn',
+            reading: worst.signSurvives ? 'same direction' : 'direction may change',
           },
         ]
       : []),
@@ -135,18 +135,18 @@ const waysOf = ({ difference, correction, corrected, missingness }: Outcome): In
 export const OutcomeDetail = ({ experiment, outcome }: Props) => {
   const { difference, lift, correction, extremes, monitorVersion, metricId } = outcome
   const facts = [
-    `p ${formatP(difference.anytime.p)} at any look, ${formatP(difference.fixed.p)} at one planned look`,
-    correction?.q != null && `q ${formatP(correction.q)} among ${correction.familySize} outcomes`,
+    `p ${formatP(difference.anytime.p)} (always valid), ${formatP(difference.fixed.p)} (planned end date)`,
+    correction?.q != null && `q ${formatP(correction.q)} across ${correction.familySize} outcomes`,
     lift.estimate !== null &&
       `relative to A ${lift.estimate > 0 ? '+' : '−'}${formatPercent(Math.abs(lift.estimate))}${
         lift.anytime ? ` (${formatPercent(lift.anytime.low)} to ${formatPercent(lift.anytime.high)})` : ''
       }`,
-    extremes.firstExcludedZeroAt !== null && 'zero was outside of the band before',
+    extremes.firstExcludedZeroAt !== null && 'the interval excluded zero earlier',
   ].filter((text) => text !== false)
   return (
     <div className={styles.detail}>
       <IntervalPlot
-        title={`B less A of “${outcome.name}”, seen in other ways`}
+        title={`Difference (B − A) of “${outcome.name}”, other estimates`}
         rows={waysOf(outcome).map((row) => ({
           ...row,
           reading:
@@ -168,7 +168,7 @@ export const OutcomeDetail = ({ experiment, outcome }: Props) => {
             <Link to="/monitors/$id" params={{ id: metricId }} search={{ version: monitorVersion }}>
               {outcome.name}, version {monitorVersion}
             </Link>
-            , as it was at the launch. A {formatLevel(outcome, outcome.arms.a.mean)}, B{' '}
+            , pinned at launch. A {formatLevel(outcome, outcome.arms.a.mean)}, B{' '}
             {formatLevel(outcome, outcome.arms.b.mean)}.
           </p>
           {facts.map((fact) => (

@@ -69,7 +69,7 @@ const OutcomeRow = ({
           {width > 0 && (
             <IntervalBar
               {...endsOf(outcome)}
-              label={`B less A: ${formatDifference(outcome, estimate)}, always-valid interval ${formatInterval(outcome, anytime.interval)}`}
+              label={`Difference (B − A): ${formatDifference(outcome, estimate)}, always-valid interval ${formatInterval(outcome, anytime.interval)}`}
               domain={domain}
               width={width}
               height={outcome.primary ? 44 : 34}
@@ -110,14 +110,14 @@ export const Outcomes = ({ experiment }: { experiment: Experiment }) => {
     <>
       <Section
         title="Primary outcome"
-        context="B less A. The thick bar may be read on any day; the thin whiskers hold for one look at a day chosen beforehand."
+        context="Difference (B − A). Thick bar: valid at any time. Thin line: valid only at a planned end date."
       >
         {list(primary)}
       </Section>
       {others.length > 0 && (
         <Section
           title="Other outcomes"
-          context={`Of ${others.length} that are looked at, one may well move by luck; opened, each also shows what is left when corrected for that.`}
+          context={`With ${others.length} outcomes, one can differ by chance. Open an outcome for its corrected result.`}
         >
           {list(others)}
         </Section>

@@ -6,30 +6,30 @@ import type { Experiment, Outcome } from './queries.ts'
 /** How small a difference can be seen by now, and how many conversations more the next round one takes. */
 export const Precision = ({ experiment }: { experiment: Experiment }) => {
   const size = (outcome: Outcome, value: number | null) =>
-    value === null ? 'not known yet' : formatDifference(outcome, value).replace('+', '')
+    value === null ? 'Not known yet' : formatDifference(outcome, value).replace('+', '')
   return (
     <Table
-      label="What it takes to see a difference"
+      label="Sample size"
       rows={experiment.outcomes.toSorted((a, b) => Number(b.primary) - Number(a.primary))}
       idOf={({ metricId }) => metricId}
       columns={[
         { key: 'name', label: 'Outcome', cell: ({ name }) => name },
         {
           key: 'now',
-          label: 'Seen at any look by now',
+          label: 'Detectable now',
           cell: (outcome) => size(outcome, outcome.precision.anytimeDifference),
         },
-        { key: 'target', label: 'To see', from: 480, cell: (outcome) => size(outcome, outcome.precision.target) },
+        { key: 'target', label: 'Target', from: 480, cell: (outcome) => size(outcome, outcome.precision.target) },
         {
           key: 'more',
-          label: 'It takes',
+          label: 'Needed',
           cell: ({ precision: { moreConversations, moreDays } }) => {
             if (moreConversations === null) return '–'
-            if (moreConversations === 0) return 'nothing more'
+            if (moreConversations === 0) return 'Nothing more'
             const days =
               moreDays === null
                 ? ''
-                : `, about ${moreDays < 1 ? 'a day' : plural(Math.ceil(moreDays), 'day')} as it runs now`
+                : `, about ${moreDays < 1 ? 'a day' : plural(Math.ceil(moreDays), 'day')} at the current rate`
             return `${formatCount(Math.ceil(moreConversations))} more conversations${days}`
           },
         },

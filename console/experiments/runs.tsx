@@ -25,22 +25,22 @@ export const Runs = ({ experiment: { id, outcomes } }: { experiment: Experiment 
       <Await query={query}>
         {({ data }) => (
           <Table
-            label="Measuring"
+            label="Runs"
             rows={data}
             idOf={(run) => run.id}
             columns={[
               {
                 key: 'what',
-                label: 'What',
-                cell: ({ trigger }) => (trigger === 'launch' ? 'What arrives' : 'Asked again for what was lacking'),
+                label: 'Type',
+                cell: ({ trigger }) => (trigger === 'launch' ? 'New conversations' : 'Retry of missing results'),
               },
               { key: 'when', label: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
               {
                 key: 'state',
-                label: 'State',
+                label: 'Status',
                 cell: ({ status, trigger, scored, unscored, failed, total, failure }) =>
                   trigger === 'retry' && status === 'running' ? (
-                    <Progress label="Asked again" done={scored + unscored + failed} total={total} />
+                    <Progress label="Retried" done={scored + unscored + failed} total={total} />
                   ) : (
                     (failure ?? sentenceCase(status))
                   ),
@@ -62,7 +62,7 @@ export const Runs = ({ experiment: { id, outcomes } }: { experiment: Experiment 
       {mayAsk && lacking > 0 && (
         <div className={styles.ask}>
           <Button busy={retry.isPending} onClick={() => retry.mutate()}>
-            Ask again
+            Retry observations
           </Button>
           <span>{plural(lacking, 'observation')} missing or failed.</span>
         </div>

@@ -13,23 +13,23 @@ type Mark = 'fits' | 'attention' | 'unknown'
 type Line = { matter: string; mark: Mark; says: ReactNode }
 
 const marks: Record<Mark, { icon: ReactNode; word: string }> = {
-  fits: { icon: <Check />, word: 'Fits' },
+  fits: { icon: <Check />, word: 'OK' },
   attention: { icon: <TriangleAlert />, word: 'Needs attention' },
-  unknown: { icon: <CircleDashed />, word: 'Cannot tell' },
+  unknown: { icon: <CircleDashed />, word: 'Not enough data' },
 }
 
 const splitLine = ({ health: { sampleRatio } }: Experiment): Line => {
   const { status, units, expectedA, shareOfA } = sampleRatio
   const all = units.a + units.b
-  const seen = all === 0 ? '' : `${formatPercent(units.a / all)} of ${plural(all, 'caller')} met A`
-  const expected = expectedA === null ? '' : `, ${formatPercent(expectedA)} were to`
-  const bounds = shareOfA ? ` (${formatPercent(shareOfA.low)} to ${formatPercent(shareOfA.high)} is possible)` : ''
+  const seen = all === 0 ? '' : `${formatPercent(units.a / all)} of ${plural(all, 'caller')} saw A`
+  const expected = expectedA === null ? '' : `, expected ${formatPercent(expectedA)}`
+  const bounds = shareOfA ? ` (interval ${formatPercent(shareOfA.low)} to ${formatPercent(shareOfA.high)})` : ''
   const says: Record<typeof status, string> = {
-    not_configured: `${seen === '' ? 'Nobody came yet' : seen}. No share was named at the launch, so the split is not tested.`,
+    not_configured: `${seen === '' ? 'No callers yet' : seen}. The split isn’t tested because no expected share is set.`,
     too_few: `Fewer than 20 callers so far${seen === '' ? '' : `: ${seen}`}.`,
-    fits: `${seen}${expected}${bounds}. That fits.`,
-    watch: `${seen}${expected}${bounds}. A first sign that something is off; it may yet be luck.`,
-    mismatch: `${seen}${expected}${bounds}. Callers get lost on one side or go to the wrong one. Find out where, then launch anew.`,
+    fits: `${seen}${expected}${bounds}.`,
+    watch: `${seen}${expected}${bounds}. This may be chance. Keep an eye on your routing.`,
+    mismatch: `${seen}${expected}${bounds}. The split doesn’t match. Fix your routing, then launch a new experiment.`,
   }
   const mark: Record<typeof status, Mark> = {
     not_configured: 'unknown',
@@ -43,12 +43,12 @@ const splitLine = ({ health: { sampleRatio } }: Experiment): Line => {
 
 const routingLine = ({ health: { routing } }: Experiment): Line => {
   const { status, returning, inBothArms } = routing
-  const both = `${formatCount(inBothArms)} of ${plural(returning, 'caller')} who came back met both A and B`
+  const both = `${formatCount(inBothArms)} of ${plural(returning, 'caller')} who returned saw both A and B`
   const says: Record<typeof status, string> = {
-    cannot_tell: 'No caller has come back yet, or none can be told from others.',
+    cannot_tell: 'No returning callers yet, or callers can’t be identified.',
     stable: `${both}.`,
-    unstable_routing: `${both}. Look at the difference without them, and repair the routing.`,
-    routed_per_conversation: `${both}: they get A or B anew each time. Route by caller, then launch anew.`,
+    unstable_routing: `${both}. Check the difference without them and fix your routing.`,
+    routed_per_conversation: `${both}. Route by caller, then launch a new experiment.`,
   }
   const mark: Record<typeof status, Mark> = {
     cannot_tell: 'unknown',
@@ -61,11 +61,11 @@ const routingLine = ({ health: { routing } }: Experiment): Line => {
 
 const overlapLine = ({ health: { concurrency } }: Experiment): Line => {
   const { status, overlapShare } = concurrency
-  const share = overlapShare === null ? '' : ` (${formatPercent(overlapShare)} of the time in common)`
+  const share = overlapShare === null ? '' : ` (${formatPercent(overlapShare)} overlap)`
   const says: Record<typeof status, string> = {
     cannot_tell: 'Too few days to compare.',
     concurrent: `A and B ran at the same times${share}.`,
-    arms_not_concurrent: `A and B did not run at the same times, or their shares changed on the way${share}. Then Monday against Saturday looks like A against B.`,
+    arms_not_concurrent: `A and B didn’t run at the same times, or the split changed${share}. Time effects can bias the difference.`,
   }
   const mark: Record<typeof status, Mark> = {
     cannot_tell: 'unknown',
@@ -85,8 +85,8 @@ const missingLine = ({ outcomes }: Experiment): Line => {
       mark: 'fits',
       says:
         lacking === 0
-          ? 'Nothing is missing.'
-          : `${plural(lacking, 'observation')} missing or failed, about as many in A as in B.`,
+          ? 'No observations are missing.'
+          : `${plural(lacking, 'observation')} missing or failed, similar in A and B.`,
     }
   }
   const { shareA, shareB } = first.missingness
@@ -94,7 +94,7 @@ const missingLine = ({ outcomes }: Experiment): Line => {
   return {
     matter: 'Missing observations',
     mark: 'attention',
-    says: `“${first.name}” lacks ${shares}${flagged.length > 1 ? `, and ${plural(flagged.length - 1, 'other outcome')} too` : ''}. Ask again for what is lacking; until then read the worst case.`,
+    says: `“${first.name}” is missing ${shares}${flagged.length > 1 ? `, and ${plural(flagged.length - 1, 'other outcome')} too` : ''}. Retry the missing observations. Until then, use the worst case.`,
   }
 }
 
@@ -107,26 +107,26 @@ const evenLine = ({ health: { byHour, byCompany, byDirection } }: Experiment): L
   const uneven = kinds.filter(({ split }) => split.status === 'uneven').map(({ name }) => name)
   if (uneven.length > 0) {
     return {
-      matter: 'Kind of calls',
+      matter: 'Conversation mix',
       mark: 'attention',
-      says: `A and B had other shares of ${uneven.join(' and ')}. What differs between those may look like A against B.`,
+      says: `A and B differ in their mix of ${uneven.join(' and ')}. This can bias the difference.`,
     }
   }
   const told = kinds.some(({ split }) => split.status === 'even')
   return {
-    matter: 'Kind of calls',
+    matter: 'Conversation mix',
     mark: told ? 'fits' : 'unknown',
-    says: told ? 'The same mix of hours, companies and directions in A and in B.' : 'Too few calls to compare.',
+    says: told ? 'A and B have the same mix of hours, companies, and directions.' : 'Too few conversations to compare.',
   }
 }
 
 const othersLine = ({ health: { overlapping, otherVersions } }: Experiment): Line | undefined => {
   const others = otherVersions.reduce((sum, { conversations }) => sum + conversations, 0)
   const said = [
-    others > 0 && `${plural(others, 'conversation')} of the agent ran with other versions and are not counted`,
+    others > 0 && `${plural(others, 'conversation')} with other versions of the agent aren’t counted`,
     overlapping.length > 0 && `${overlapping.map(({ name }) => `“${name}”`).join(', ')} shares a version with this one`,
   ].filter((text) => text !== false)
-  return said.length === 0 ? undefined : { matter: 'Beside it', mark: 'unknown', says: `${said.join('; ')}.` }
+  return said.length === 0 ? undefined : { matter: 'Other traffic', mark: 'unknown', says: `${said.join('; ')}.` }
 }
 
 export const Trust = ({ experiment }: { experiment: Experiment }) => {
