@@ -134,7 +134,7 @@ it('finds one of two thousand by typing', async () => {
     return route.fulfill({ json: { data, nextCursor: from < 1_800 ? String(from + 200) : null } })
   })
   await page.goto(new URL('/exports/new', page.url()).href)
-  await page.getByLabel('Results of', { exact: true }).click()
+  await page.getByLabel('Monitors', { exact: true }).click()
   await page.getByText('Type to find more.').waitFor()
   expect(await page.getByRole('listbox').getByRole('option').count()).toBe(100)
   await page.keyboard.type('1999')

@@ -47,17 +47,17 @@ const Work = ({ bucket }: { bucket: Bucket }) => {
           </dd>
         </div>
         <div>
-          <dt>completed by you today</dt>
+          <dt>done by you today</dt>
           <dd>{data ? formatCount(own?.completedToday ?? 0) : '–'}</dd>
         </div>
         <div>
-          <dt>completed by you</dt>
+          <dt>done by you</dt>
           <dd>{data ? formatCount(own?.completed ?? 0) : '–'}</dd>
         </div>
       </dl>
       <div className={styles.way}>
         {left === 0 && !own?.claimed ? (
-          <span className={styles.done}>Nothing to review</span>
+          <span className={styles.done}>Nothing left</span>
         ) : (
           <ButtonLink look="primary" to="/review/$bucketId" params={{ bucketId: bucket.id }} search={{}}>
             {own?.claimed ? 'Continue' : 'Start'}
