@@ -28,7 +28,7 @@ const neighboursOf = (pages: Page[], at: number): string => {
     page
       ? `<a rel="${rel}" href="/docs/guide/${page.name}"><small>${word}</small>${encode(page.title)}</a>`
       : '<span></span>'
-  return `<nav class="neighbours" aria-label="Before and after">${link(pages[at - 1], 'prev', 'Before')}${link(pages[at + 1], 'next', 'Next')}</nav>`
+  return `<nav class="neighbours" aria-label="Previous and next">${link(pages[at - 1], 'prev', 'Previous')}${link(pages[at + 1], 'next', 'Next')}</nav>`
 }
 
 /** Nothing stands in the page itself, so that the policy can forbid inline scripts and styles. */
@@ -47,11 +47,11 @@ export const pageOf = (pages: Page[], at: number, contents: typeof Contents): st
   <script type="module" src="/docs/guide/assets/guide.js"></script>
 </head>
 <body>
-  <a class="skip" href="#main">To the text</a>
+  <a class="skip" href="#main">Skip to content</a>
   <header>
     <a class="home" href="/docs/guide/start">Earshot <span>Guide</span></a>
     <search><input type="search" placeholder="Search the guide" aria-label="Search the guide" aria-controls="found" autocomplete="off" spellcheck="false"><kbd>/</kbd><ol id="found" class="found" hidden></ol></search>
-    <nav aria-label="Elsewhere"><a href="/docs">API reference</a><a href="/">Console</a></nav>
+    <nav aria-label="Site"><a href="/docs">API reference</a><a href="/">Console</a></nav>
   </header>
   <details class="contents side"><summary>Contents</summary><nav aria-label="Guide">${listOf(pages, contents, page.name)}</nav></details>
   <nav class="contents side" aria-label="Guide">${listOf(pages, contents, page.name)}</nav>
