@@ -43,7 +43,7 @@ export const evaluateStored = (
   { toEvaluate }: { toEvaluate: string[] },
 ): Promise<void> => enqueueEvaluation(deps, trx, org, toEvaluate)
 
-/** In the transaction that changes metrics of conversations: the rules that read metrics are asked again. */
+/** Runs the rules that read metrics again, in the transaction that changes metrics of conversations. */
 export const evaluateMetricRules = async (
   deps: EnqueueDeps,
   trx: Db,

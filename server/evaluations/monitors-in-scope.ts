@@ -11,8 +11,8 @@ export type Subject = Awaited<ReturnType<typeof listSubjects>>[number]
 type Asked = (subject: Subject, monitor: StoredMonitor) => boolean
 
 /**
- * Which monitors are asked of which conversations: those whose scope it is in and whose share takes it. The others make
- * no result at all. Scopes that are alike are looked up once, and an empty one never.
+ * Finds the monitors that evaluate each conversation: those with the conversation in their scope and their sample. Others
+ * make no result. Equal scopes are looked up once, and an empty one never.
  */
 export const findAsked = async (db: Db, org: OrgId, subjects: Subject[], monitors: StoredMonitor[]): Promise<Asked> => {
   const scopes: Selection[] = []
@@ -56,7 +56,7 @@ const oneVersionEach = (monitors: StoredMonitor[]): StoredMonitor[][] => {
 
 type PinDeps = Pick<EvaluationDeps, 'findPinned'>
 
-/** What is asked of which conversations: by the monitors themselves, or by an experiment in the version that it pinned. */
+/** Finds what to evaluate: the monitors' current versions, and the versions that experiments have pinned. */
 export const findQuestions = async (
   deps: PinDeps,
   db: Db,
@@ -75,7 +75,7 @@ export const findQuestions = async (
     {
       monitors: active,
       isPinned: false,
-      // What a version is pinned for is asked in that version, once.
+      // A conversation with a pinned version is evaluated by that version, once.
       asked: (subject: Subject, monitor: StoredMonitor) =>
         askedByThemselves(subject, monitor) && !pinned.asks(subject.id, monitor),
     },

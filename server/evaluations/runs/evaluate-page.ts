@@ -102,7 +102,7 @@ const judgePage = async (
   return stop
 }
 
-/** A rule costs nothing, so it is asked anew also where it was answered: metrics and metadata may have come since. */
+/** Rules cost nothing, so they evaluate every conversation again: its metrics and metadata may have changed. */
 const rulePage = async (deps: EvaluationDeps, org: OrgId, { monitor, ids, attempt }: PageTask): Promise<undefined> => {
   const readAt = deps.clock.now()
   const found = await listSubjects(deps.db, org, ids)

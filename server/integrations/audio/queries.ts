@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Page } from '../../platform/http/paging.ts'
 
 type File = { blobKey: string; contentType: string; bytes: number }
 
@@ -65,8 +66,6 @@ export const listDueOrganizationsAllOrgs = async (db: Db, now: Date): Promise<{ 
   )
   return rows
 }
-
-type Page = { limit: number; after: string | undefined }
 
 export const listDue = async (db: Db, org: OrgId, now: Date, page: Page): Promise<{ id: string }[]> => {
   const { rows } = await sql<{ id: string }>`

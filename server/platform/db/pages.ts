@@ -1,7 +1,5 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-
-/** Where a slice of a list begins, and how many rows it has. `server/platform/http/paging.ts` makes pages of requests. */
-export type Slice = { limit: number; after?: string | undefined }
+import type { Page } from '../http/paging.ts'
 
 type Order = 'asc' | 'desc'
 
@@ -14,10 +12,10 @@ const slice =
       .limit(limit)
 
 /** A page from the highest to the lowest, with one more row if another page follows. For `$call` of a query. */
-export const newestFirst = (column: string, { limit, after }: Slice) => slice(column, 'desc', limit + 1, after)
+export const newestFirst = (column: string, { limit, after }: Page) => slice(column, 'desc', limit + 1, after)
 
 /** A page from the lowest to the highest, with one more row if another page follows. For `$call` of a query. */
-export const oldestFirst = (column: string, { limit, after }: Slice) => slice(column, 'asc', limit + 1, after)
+export const oldestFirst = (column: string, { limit, after }: Page) => slice(column, 'asc', limit + 1, after)
 
 /** The next rows of a walk through a table. For `$call` of a query. */
-export const nextRows = (column: string, { limit, after }: Slice) => slice(column, 'asc', limit, after)
+export const nextRows = (column: string, { limit, after }: Page) => slice(column, 'asc', limit, after)
