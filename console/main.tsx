@@ -16,11 +16,11 @@ applyTheme()
 const root = document.getElementById('root')
 if (root) {
   createRoot(root, {
-    // A refusal is shown in the place of its page; all else is a fault of ours.
+    // The page shows rejected requests. Everything else is a bug.
     onCaughtError: (error) => error instanceof Fault || console.error(error),
   }).render(
     <StrictMode>
-      {/* The page's policy refuses styles that stand in the page; ours come from files. */}
+      {/* The content security policy forbids inline styles. */}
       <CSPProvider disableStyleElements>
         <QueryClientProvider client={queryClient}>
           <Keys>

@@ -1,4 +1,4 @@
-// Every page with its address. What an address holds behind the `?` is read in the folder of its page.
+// All pages and their paths. Each page's folder parses its query parameters.
 
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { readAgentSearch, readAgentsSearch } from './agents/search.ts'
@@ -62,7 +62,7 @@ const isSignedIn = (): Promise<boolean> =>
     () => false,
   )
 
-/** All that needs somebody signed in. */
+/** All pages that require sign-in. */
 const app = createRoute({
   getParentRoute: () => root,
   id: 'app',
@@ -72,7 +72,7 @@ const app = createRoute({
       await queryClient.ensureQueryData(meOptions)
     } catch (error) {
       const status = error instanceof Fault ? error.status : 0
-      // Whoever is signed in and may not look at anything is told why.
+      // Explain why a signed-in person has no access.
       if (status === 403 || (status === 401 && (await isSignedIn()))) throw redirect({ to: '/outside' })
       if (status === 401) throw redirect({ to: '/sign-in', search: { to: location.href } })
       throw error
@@ -87,8 +87,8 @@ const overview = createRoute({
   getParentRoute: () => app,
   path: '/',
   component: lazyRouteComponent(() => import('./overview/overview.tsx'), 'Overview'),
-  // The data that a page shows first is requested before the page is drawn, but not before somebody goes there: a link
-  // under the pointer only loads the page's code.
+  // Request a page's first data before rendering it, but not on preload: hovering over a link only loads the page's
+  // code.
   loader: ({ preload }) => {
     if (!preload) void queryClient.prefetchQuery(volumeOptions())
   },
@@ -285,14 +285,14 @@ const routeTree = root.addChildren([
 export const router = createRouter({
   routeTree,
   defaultPreload: 'intent',
-  // The loaders run again when somebody goes to the page.
+  // Loaders run again on every visit.
   defaultPreloadStaleTime: 0,
   defaultPendingMs: 200,
   defaultPendingComponent: Loading,
   defaultErrorComponent: PageFault,
   defaultNotFoundComponent: NotFound,
   scrollRestoration: true,
-  // A page sees of its address only what its folder reads.
+  // Pages only see the query parameters that their folder parses.
   search: { strict: true },
 })
 

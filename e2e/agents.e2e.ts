@@ -10,7 +10,7 @@ it('lists agents by channel, and keeps what is asked in the address', async () =
   await page.reload()
   await table.getByRole('link', { name: 'Leo, support chat', exact: true }).waitFor()
   expect(new URL(page.url()).search).toBe('?channel=text')
-  expect(await page.getByRole('button', { name: 'Add an agent' }).count()).toBe(0)
+  expect(await page.getByRole('button', { name: 'Create agent' }).count()).toBe(0)
   expect(await breaches(page)).toEqual([])
 })
 
@@ -22,7 +22,7 @@ it('shows what changed between two versions, word by word', async () => {
   await say('Greet the caller by name. Never promise a refund. <script>alert(1)</script>', 'second')
   await say('Greet the caller by name. Promise nothing. <script>alert(1)</script>', 'third')
   const page = await open(`/agents/${agent.id}`, 'viewer', { theme: 'dark' })
-  const change = page.getByRole('region', { name: 'What changed in the prompt' })
+  const change = page.getByRole('region', { name: 'Prompt changes' })
   await change.locator('ins').first().waitFor()
   expect(await change.locator('del').allTextContents()).toEqual([' Never promise a refund'])
   await page.getByLabel('From').selectOption({ label: 'Version 1 · first' })
@@ -33,34 +33,34 @@ it('shows what changed between two versions, word by word', async () => {
   expect(await breaches(page)).toEqual([])
 })
 
-it('adds, groups, edits, archives and brings back an agent', async () => {
+it('creates, groups, archives, and unarchives an agent', async () => {
   const page = await open('/agents?tab=groups', 'member')
-  await page.getByRole('button', { name: 'Make a group' }).click()
+  await page.getByRole('button', { name: 'Create group' }).click()
   await page.getByRole('textbox', { name: 'Name' }).fill('Night shift')
-  await page.getByRole('button', { name: 'Make the group' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Create group' }).click()
   await page.getByRole('link', { name: 'Night shift', exact: true }).waitFor()
   expect(await breaches(page)).toEqual([])
 
   await page.getByRole('tab', { name: 'Agents' }).click()
-  await page.getByRole('button', { name: 'Add an agent' }).click()
+  await page.getByRole('button', { name: 'Create agent' }).click()
   await page.getByRole('textbox', { name: 'Name' }).fill('Nightingale')
   await page.getByRole('combobox', { name: 'Groups' }).fill('Night')
   await page.getByRole('option', { name: 'Night shift' }).click()
-  await page.getByRole('button', { name: 'Add the agent' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Create agent' }).click()
   await page.getByRole('heading', { level: 1, name: 'Nightingale' }).waitFor()
   await page.getByRole('link', { name: 'Night shift' }).waitFor()
-  await page.getByRole('heading', { name: 'No version yet' }).waitFor()
+  await page.getByRole('heading', { name: 'No versions yet' }).waitFor()
 
-  await page.getByRole('button', { name: 'Archive' }).click()
-  await page.getByRole('button', { name: 'Archive the agent' }).click()
-  await page.getByRole('button', { name: 'Bring back' }).click()
-  await page.getByRole('button', { name: 'Archive' }).waitFor()
+  await page.getByRole('button', { name: 'Archive', exact: true }).click()
+  await page.getByRole('button', { name: 'Archive agent' }).click()
+  await page.getByRole('button', { name: 'Unarchive' }).click()
+  await page.getByRole('button', { name: 'Archive', exact: true }).waitFor()
 
   await page.getByRole('link', { name: 'Night shift' }).click()
   await page.getByRole('link', { name: 'Nightingale', exact: true }).waitFor()
   await page.getByRole('tab', { name: 'Groups' }).click()
   await page.getByRole('button', { name: 'Delete Night shift' }).click()
-  await page.getByRole('button', { name: 'Delete the group' }).click()
+  await page.getByRole('button', { name: 'Delete group' }).click()
   await page.getByRole('link', { name: 'Night shift', exact: true }).waitFor({ state: 'detached' })
 })
 
@@ -79,5 +79,5 @@ it.each(['light', 'dark'] as const)('has no barrier on a narrow window, in the %
 
 it('says that there is no such agent', async () => {
   const page = await open('/agents/nobody', 'viewer')
-  await page.getByRole('heading', { name: 'There is no page under this address' }).waitFor()
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor()
 })

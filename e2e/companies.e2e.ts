@@ -10,14 +10,14 @@ const png = Buffer.from(
 it('adds a company, gives it a logo, renames it and deletes it', async () => {
   const page = await open('/companies', 'member')
   await page.getByRole('region', { name: 'Companies' }).getByRole('row').nth(3).waitFor()
-  await page.getByRole('button', { name: 'Add a company' }).click()
+  await page.getByRole('button', { name: 'Create company' }).click()
   await page.getByLabel('Name').fill('<img src=x onerror=alert(1)>')
-  await page.getByLabel('Logo address').fill('https://127.0.0.1/logo.png')
-  await page.getByRole('button', { name: 'Add the company' }).click()
+  await page.getByLabel('Logo URL').fill('https://127.0.0.1/logo.png')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create company' }).click()
   await page.getByText('must be a public https URL, written as https://host/path').waitFor()
   expect(await page.getByLabel('Name').inputValue()).toBe('<img src=x onerror=alert(1)>')
-  await page.getByLabel('Logo address').fill('')
-  await page.getByRole('button', { name: 'Add the company' }).click()
+  await page.getByLabel('Logo URL').fill('')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create company' }).click()
   await page.getByRole('heading', { level: 1, name: '<img src=x onerror=alert(1)>' }).waitFor()
 
   await page
@@ -25,7 +25,7 @@ it('adds a company, gives it a logo, renames it and deletes it', async () => {
     .setInputFiles({ name: 'logo.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg/>') })
   await page.getByRole('alert').getByText('Send a PNG, JPEG, WebP or GIF image.').waitFor()
   await page.getByLabel('Image file').setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: png })
-  await page.getByRole('button', { name: 'Remove the logo' }).waitFor()
+  await page.getByRole('button', { name: 'Remove logo' }).waitFor()
   await expect.poll(() => page.evaluate(`document.querySelector('img[src*="/files/"]')?.naturalWidth`)).toBe(1)
 
   await page.getByRole('button', { name: 'Edit' }).click()
@@ -35,7 +35,7 @@ it('adds a company, gives it a logo, renames it and deletes it', async () => {
   expect(await breaches(page)).toEqual([])
 
   await page.getByRole('button', { name: 'Delete' }).click()
-  await page.getByRole('button', { name: 'Delete the company' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete company' }).click()
   await page.getByRole('heading', { level: 1, name: 'Companies' }).waitFor()
   expect(await page.getByText('Tulip & Sons').and(page.getByRole('link')).count()).toBe(0)
 })
@@ -46,11 +46,11 @@ it('says why a company with conversations stays, and leads to them', async () =>
   expect(await breaches(page)).toEqual([])
   await page.getByRole('link', { name: 'Acme Dental', exact: true }).click()
   await page.getByRole('button', { name: 'Delete' }).click()
-  await page.getByRole('button', { name: 'Delete the company' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete company' }).click()
   await page.getByText('give them another one first').waitFor()
   expect(await breaches(page)).toEqual([])
   await page.getByRole('button', { name: 'Cancel' }).click()
-  await page.getByRole('link', { name: 'See its conversations' }).click()
+  await page.getByRole('link', { name: 'View conversations' }).click()
   await page.getByText(/conversations .*Acme Dental/).waitFor()
 })
 
@@ -60,10 +60,10 @@ it('shows viewers no way to change', async () => {
   await page.getByRole('region', { name: 'Companies' }).getByRole('row').nth(1).waitFor()
   expect(await breaches(page)).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
-  expect(await page.getByRole('button', { name: 'Add a company' }).count()).toBe(0)
+  expect(await page.getByRole('button', { name: 'Create company' }).count()).toBe(0)
   await page.goto(`${new URL(page.url()).origin}/companies/${company?.id}`)
-  await page.getByRole('link', { name: 'See its conversations' }).waitFor()
-  for (const name of ['Edit', 'Delete', 'Upload a logo']) {
+  await page.getByRole('link', { name: 'View conversations' }).waitFor()
+  for (const name of ['Edit', 'Delete', 'Upload logo']) {
     expect(await page.getByRole('button', { name }).count()).toBe(0)
   }
 })

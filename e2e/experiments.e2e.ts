@@ -96,7 +96,7 @@ it('hands every observation over as a file', async () => {
 
 it('says of an experiment that is not there that nothing is there', async () => {
   const page = await open('/experiments/0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f', 'viewer')
-  await page.getByRole('heading', { name: 'Nothing here' }).waitFor()
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   await page.goto(`${origin}/experiments/new`)
   await page.getByText('Only admins can launch experiments').waitFor()
 })

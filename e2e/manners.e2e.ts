@@ -20,7 +20,7 @@ it('asks again for a page that could not be shown', async () => {
 it('says that there is nothing under an id that leads nowhere', async () => {
   for (const path of ['/monitors/none', '/monitors/none/edit', `/experiments/${crypto.randomUUID()}`]) {
     const page = await open(path, 'owner')
-    await page.getByRole('heading', { name: 'There is no page under this address' }).waitFor()
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   }
 })
 
@@ -40,16 +40,16 @@ it('offers in the palette what its person may do', async () => {
   const asViewer = await open('/', 'viewer')
   await asViewer.getByRole('heading', { level: 1 }).waitFor()
   await asViewer.keyboard.press('Control+k')
-  await asViewer.getByRole('combobox', { name: 'Find' }).fill('Action')
+  await asViewer.getByRole('combobox', { name: 'Search', exact: true }).fill('Action')
   await asViewer.getByRole('option', { name: 'New export' }).waitFor()
   expect(await asViewer.getByRole('option', { name: /New monitor|Launch|API key/ }).count()).toBe(0)
 
   const page = await open('/', 'owner')
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.keyboard.press('Control+k')
-  const find = page.getByRole('combobox', { name: 'Find' })
+  const find = page.getByRole('combobox', { name: 'Search', exact: true })
   await find.fill('Action')
-  await page.getByRole('option', { name: 'Launch an experiment' }).waitFor()
+  await page.getByRole('option', { name: 'Launch experiment' }).waitFor()
   await find.fill(crypto.randomUUID())
   await expect.poll(() => page.getByRole('option').count()).toBe(3)
 })

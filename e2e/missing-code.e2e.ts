@@ -18,7 +18,7 @@ const openBeforeDeploy = async (path: string, as: Role = 'member') => {
   return page
 }
 
-const notice = (page: Page) => page.getByRole('alert').filter({ hasText: 'could not be loaded' })
+const notice = (page: Page) => page.getByRole('alert').filter({ hasText: 'couldn’t be loaded' })
 
 /** Loads the page of the version that is there now. */
 const reload = async (page: Page) => {
@@ -43,12 +43,12 @@ it('offers to reload the page if the code of a menu is gone', async () => {
 
 it('offers to reload the page if the code of a dialog is gone', async () => {
   const page = await openBeforeDeploy('/companies')
-  await page.getByRole('button', { name: 'Add a company' }).click()
+  await page.getByRole('button', { name: 'Create company' }).click()
   await notice(page).waitFor()
   expect(await page.getByRole('heading', { level: 1, name: 'Companies' }).count()).toBe(1)
   await reload(page)
-  await page.getByRole('button', { name: 'Add a company' }).click()
-  await page.getByRole('dialog', { name: 'Add a company' }).waitFor()
+  await page.getByRole('button', { name: 'Create company' }).click()
+  await page.getByRole('dialog', { name: 'Create company' }).waitFor()
 })
 
 it('offers to reload the page in the place of a part whose code is gone', async () => {
@@ -62,8 +62,8 @@ it('offers to reload the page in the place of a part whose code is gone', async 
 
 it('says that something is done even if the code of announcements is gone', async () => {
   const page = await openBeforeDeploy('/settings/profile', 'owner')
-  await page.getByRole('button', { name: 'Save the name' }).click()
-  await notice(page).getByText('Your name is changed').waitFor()
+  await page.getByRole('button', { name: 'Save name' }).click()
+  await notice(page).getByText('Name changed').waitFor()
 })
 
 it('loads no code before it is used, and says nothing of code that nobody asked for', async () => {

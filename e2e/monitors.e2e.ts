@@ -173,7 +173,7 @@ it('shows results of others as text, how people agree with them, and deletes onl
     .waitFor()
   expect(await page.locator('main img').count()).toBe(0)
   expect(await page.title()).toContain('Mine <img')
-  await page.getByRole('tab', { name: 'Agreement with people' }).click()
+  await page.getByRole('tab', { name: 'Agreement with reviewers' }).click()
   await page
     .getByRole('region', { name: 'Agreement by version' })
     .getByText(/n = 12/)

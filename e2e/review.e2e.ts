@@ -41,13 +41,13 @@ it('is done without the mouse: judged, noted, completed, one conversation after 
   await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
 
   await page.keyboard.press('2')
-  await page.getByText('A note is needed: the monitor found otherwise.').waitFor()
+  await page.getByText('A note is required because you disagree with the monitor.').waitFor()
   await page.keyboard.press('j')
   await stack(page).getByRole('heading', { name: 'Left waiting' }).waitFor()
   await page.keyboard.press('3')
   await page.keyboard.press('Enter')
   // The service asks for the note, and the note has the focus.
-  await page.getByText('A note is needed: the monitor found otherwise.').waitFor()
+  await page.getByText('A note is required because you disagree with the monitor.').waitFor()
   const note = page.getByLabel('Note on Asks for a person')
   await note.and(page.locator(':focus')).waitFor()
   await page.keyboard.type('They ask whether one exists.')

@@ -23,8 +23,8 @@ it('makes a key, waits for a conversation, and goes to it when it comes', async 
   const page = await start('/start')
   await page.getByRole('status').getByText('Waiting for the next conversation').waitFor()
   expect(await breaches(page)).toEqual([])
-  await page.getByRole('button', { name: 'Make a key' }).click()
-  const key = await page.getByRole('region', { name: 'A key' }).locator('code').innerText()
+  await page.getByRole('button', { name: 'Create API key' }).click()
+  const key = await page.getByRole('region', { name: 'Create an API key' }).locator('code').innerText()
   expect(key).toMatch(/^ear_\w{38}$/)
   const curl = await linesOf(page)
   await page.getByRole('tab', { name: 'Python' }).click()
@@ -46,8 +46,8 @@ it('makes a key, waits for a conversation, and goes to it when it comes', async 
 
 it('shows a program that sends a conversation', async () => {
   const page = await start('/start?way=javascript')
-  await page.getByRole('button', { name: 'Make a key' }).click()
-  await page.getByRole('region', { name: 'A key' }).locator('code').waitFor()
+  await page.getByRole('button', { name: 'Create API key' }).click()
+  await page.getByRole('region', { name: 'Create an API key' }).locator('code').waitFor()
   await page.getByRole('status').getByText('Waiting for the next conversation').waitFor()
   await promisify(execFile)(process.execPath, ['--input-type=module', '-e', await linesOf(page)])
   await page.waitForURL(/\/conversations\/[0-9a-f-]{36}/)
@@ -56,9 +56,9 @@ it('shows a program that sends a conversation', async () => {
 
 it('says to those who make no keys who does', async () => {
   const page = await open('/start?way=provider', 'viewer', { theme: 'dark', viewport: { width: 320, height: 700 } })
-  await page.getByText('Admins make keys.').waitFor()
-  await page.getByText('Admins of your organization make connections.').waitFor()
-  expect(await page.getByRole('button', { name: 'Make a key' }).count()).toBe(0)
+  await page.getByText('Only admins can create API keys.').waitFor()
+  await page.getByText('Only admins can create connections.').waitFor()
+  expect(await page.getByRole('button', { name: 'Create API key' }).count()).toBe(0)
   expect(await breaches(page)).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
 })

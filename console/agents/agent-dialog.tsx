@@ -9,7 +9,7 @@ import { type Agent, channelNames, refreshAgents } from './queries.ts'
 
 type Values = { name: string; channel: Agent['channel']; externalId: string }
 
-/** Adds an agent, or changes the one that it is given. */
+/** Creates an agent, or edits the given one. */
 export const AgentDialog = ({
   agent,
   onClose,
@@ -42,8 +42,8 @@ export const AgentDialog = ({
     onSaved?.(saved)
   }
   return (
-    <Dialog title={agent ? 'Edit the agent' : 'Add an agent'} open holds onClose={onClose}>
-      <Form form={form} send={send} submit={agent ? 'Save' : 'Add the agent'}>
+    <Dialog title={agent ? 'Edit agent' : 'Create agent'} open holds onClose={onClose}>
+      <Form form={form} send={send} submit={agent ? 'Save' : 'Create agent'}>
         <TextField name="name" label="Name" required maxLength={255} />
         {!agent && (
           <SelectField
@@ -54,9 +54,9 @@ export const AgentDialog = ({
         )}
         <TextField
           name="externalId"
-          label="Your id"
+          label="External ID"
           maxLength={255}
-          hint="By which what you send names the agent (agentExternalId)."
+          hint="The ID your requests use for this agent (agentExternalId)."
         />
         <ChooserOfOne
           label="Company"

@@ -50,8 +50,8 @@ const About = ({ agent }: { agent: AgentRecord }) => {
             </span>
           ) : null,
         ],
-        ['Your id', externalId && <code>{externalId}</code>],
-        ['Made', <Time key="made" at={createdAt} />],
+        ['External ID', externalId && <code>{externalId}</code>],
+        ['Created', <Time key="made" at={createdAt} />],
         ...(archivedAt ? [['Archived', <Time key="archived" at={archivedAt} />] as [string, React.ReactNode]] : []),
       ]}
     />
@@ -85,14 +85,14 @@ export const Agent = () => {
                 </Button>
               ) : (
                 <Button busy={bringBack.isPending} onClick={() => bringBack.mutate()}>
-                  Bring back
+                  Unarchive
                 </Button>
               )}
               <Button onClick={() => setAsking('edit')}>Edit</Button>
             </>
           )}
           <ButtonLink look="primary" to="/conversations" search={{ filter: { agentIds: [id] } }}>
-            See its conversations
+            View conversations
           </ButtonLink>
         </>
       }
@@ -106,16 +106,17 @@ export const Agent = () => {
             {asking === 'edit' && <AgentDialog agent={agent} onClose={close} />}
             <Confirm
               title={`Archive “${agent.name}”?`}
-              action="Archive the agent"
+              action="Archive agent"
               open={asking === 'archive'}
               onClose={close}
               run={async () => {
                 await api.DELETE('/v1/agents/{id}', { params: { path: { id } } })
                 await refreshAgents()
-                announce(`“${agent.name}” is archived`)
+                announce(`“${agent.name}” archived`)
               }}
             >
-              It leaves the list of agents. Its conversations and versions stay, and it can be brought back.
+              This hides it from the list of agents. Its conversations and versions are kept. You can unarchive it
+              later.
             </Confirm>
           </>
         )}

@@ -76,7 +76,7 @@ const useColumns = (): Column<Agent>[] => {
           {currentVersionId ? (
             <CurrentVersion id={id} currentVersionId={currentVersionId} />
           ) : (
-            <span className={styles.soft}>none yet</span>
+            <span className={styles.soft}>None yet</span>
           )}
         </div>
       ),
@@ -122,7 +122,7 @@ const Filters = ({ search, onChange }: { search: AgentsSearch; onChange: (search
         onChange={({ target }) => set({ groupId: target.value })}
       />
       <Check
-        label="Archived ones"
+        label="Show archived"
         checked={archived === true}
         onChange={({ target }) => set({ archived: target.checked })}
       />
@@ -151,12 +151,15 @@ const List = () => {
         lines={8}
         empty={
           asksAll ? (
-            <Empty title="No agent yet">
-              <p>An agent is made when the first conversation names it, or by hand.</p>
+            <Empty title="No agents yet">
+              <p>
+                Earshot creates an agent when it receives the first conversation that names it. You can also create one
+                yourself.
+              </p>
               <Code>{addingLines()}</Code>
             </Empty>
           ) : (
-            <Empty title="No agent is like this" />
+            <Empty title="No agents match" />
           )
         }
       />
@@ -173,11 +176,11 @@ export const Agents = () => {
   return (
     <Page
       title="Agents"
-      context="Who speaks, with the prompts that they spoke by"
+      context="Your agents and the versions of their prompts"
       actions={
         mayWrite && (
           <Button look="primary" onClick={() => setAsked(tab === 'groups' ? 'group' : 'agent')}>
-            {tab === 'groups' ? 'Make a group' : 'Add an agent'}
+            {tab === 'groups' ? 'Create group' : 'Create agent'}
           </Button>
         )
       }

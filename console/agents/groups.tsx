@@ -16,7 +16,7 @@ import { Time } from '../ui/time.tsx'
 import styles from './agents.module.css'
 import { type AgentGroup, groupsOptions, refreshAgents, refreshGroups } from './queries.ts'
 
-/** Makes a group, or renames the one that it is given. */
+/** Creates a group, or renames the given one. */
 export const GroupDialog = ({ group, onClose }: { group?: AgentGroup; onClose: () => void }) => {
   const form = useForm({ defaultValues: { name: group?.name ?? '' } })
   const send = async ({ name }: { name: string }) => {
@@ -30,8 +30,8 @@ export const GroupDialog = ({ group, onClose }: { group?: AgentGroup; onClose: (
     onClose()
   }
   return (
-    <Dialog title={group ? 'Rename the group' : 'Make a group'} open onClose={onClose}>
-      <Form form={form} send={send} submit={group ? 'Save' : 'Make the group'}>
+    <Dialog title={group ? 'Rename group' : 'Create group'} open onClose={onClose}>
+      <Form form={form} send={send} submit={group ? 'Save' : 'Create group'}>
         <TextField name="name" label="Name" required maxLength={255} />
       </Form>
     </Dialog>
@@ -61,7 +61,7 @@ export const Groups = () => {
       numeric: true,
       cell: ({ id, name }) => <CountLink filter={{ agentGroupIds: [id] }} of={name} />,
     },
-    { key: 'made', label: 'Made', from: 720, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { key: 'made', label: 'Created', from: 720, cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       key: 'ways',
       label: '',
@@ -95,8 +95,8 @@ export const Groups = () => {
         label="Agent groups"
         columns={columns}
         empty={
-          <Empty title="No group yet">
-            <p>Agents that belong together, such as all that take bookings, can be filtered and exported as one.</p>
+          <Empty title="No groups yet">
+            <p>Group agents that do the same job, such as taking bookings, to filter and export them together.</p>
           </Empty>
         }
       />
@@ -104,16 +104,16 @@ export const Groups = () => {
       {asked?.what === 'delete' && (
         <Confirm
           title={`Delete “${asked.group.name}”?`}
-          action="Delete the group"
+          action="Delete group"
           open
           onClose={close}
           run={async () => {
             await api.DELETE('/v1/agent-groups/{id}', { params: { path: { id: asked.group.id } } })
             await Promise.all([refreshGroups(), refreshAgents()])
-            announce(`“${asked.group.name}” is deleted`)
+            announce(`“${asked.group.name}” deleted`)
           }}
         >
-          The group goes. Its agents and their conversations stay.
+          Its agents and their conversations are kept.
         </Confirm>
       )}
     </>

@@ -36,7 +36,7 @@ export const versionOptions = (id: string, versionId: string) =>
     queryKey: ['agents', id, 'versions', versionId],
     queryFn: ({ signal }) =>
       answer(api.GET('/v1/agents/{id}/versions/{versionId}', { params: { path: { id, versionId } }, signal })),
-    // A version never changes.
+    // Versions never change.
     staleTime: Number.POSITIVE_INFINITY,
   })
 

@@ -21,7 +21,7 @@ export const readAgentsSearch = (search: Record<string, unknown>): AgentsSearch 
   }
 }
 
-/** The versions that are compared: the earlier and the later. */
+/** The two versions to compare: the earlier one and the later one. */
 export type AgentSearch = { from?: string; to?: string }
 
 export const readAgentSearch = (search: Record<string, unknown>): AgentSearch => ({

@@ -14,7 +14,7 @@ import { type AgentVersion, versionName, versionOptions, versionsOptions } from 
 
 const columns: Column<AgentVersion>[] = [
   { key: 'name', label: 'Version', cell: versionName },
-  { key: 'made', label: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { key: 'made', label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
   {
     key: 'conversations',
     label: 'Conversations',
@@ -30,7 +30,7 @@ const addingLines = (id: string) => `curl ${location.origin}/v1/agents/${id}/ver
 
 const configOf = ({ config }: AgentVersion) => JSON.stringify(config, null, 2)
 
-/** What one version says, or what another says otherwise. */
+/** Shows one version, or how it differs from another. */
 const Saying = ({ before, after }: { before: AgentVersion | undefined; after: AgentVersion }) => {
   const hasConfig = Object.keys(after.config).length > 0 || Object.keys(before?.config ?? {}).length > 0
   if (!before) {
@@ -38,12 +38,12 @@ const Saying = ({ before, after }: { before: AgentVersion | undefined; after: Ag
       <>
         <div>
           <h3>Prompt</h3>
-          {after.systemPrompt ? <Code label="Copy the prompt">{after.systemPrompt}</Code> : <p>It is empty.</p>}
+          {after.systemPrompt ? <Code label="Copy prompt">{after.systemPrompt}</Code> : <p>Empty.</p>}
         </div>
         {hasConfig && (
           <div>
             <h3>Configuration</h3>
-            <Code label="Copy the configuration">{configOf(after)}</Code>
+            <Code label="Copy configuration">{configOf(after)}</Code>
           </div>
         )}
       </>
@@ -54,23 +54,18 @@ const Saying = ({ before, after }: { before: AgentVersion | undefined; after: Ag
       <div>
         <h3>Prompt</h3>
         {before.systemPrompt === after.systemPrompt ? (
-          <p className={styles.soft}>The prompt is the same, word for word.</p>
+          <p className={styles.soft}>The prompts are identical.</p>
         ) : (
-          <Difference label="What changed in the prompt" before={before.systemPrompt} after={after.systemPrompt} />
+          <Difference label="Prompt changes" before={before.systemPrompt} after={after.systemPrompt} />
         )}
       </div>
       {hasConfig && (
         <div>
           <h3>Configuration</h3>
           {configOf(before) === configOf(after) ? (
-            <p className={styles.soft}>The configuration is the same.</p>
+            <p className={styles.soft}>The configurations are identical.</p>
           ) : (
-            <Difference
-              label="What changed in the configuration"
-              mono
-              before={configOf(before)}
-              after={configOf(after)}
-            />
+            <Difference label="Configuration changes" mono before={configOf(before)} after={configOf(after)} />
           )}
         </div>
       )}
@@ -78,7 +73,7 @@ const Saying = ({ before, after }: { before: AgentVersion | undefined; after: Ag
   )
 }
 
-/** A version that the address names and that the list does not hold yet is read for itself. */
+/** Loads the version in the URL separately if the list doesn't contain it yet. */
 const useVersion = (agentId: string, versions: AgentVersion[], id: string | undefined) => {
   const listed = versions.find((version) => version.id === id)
   const { data } = useQuery({ ...versionOptions(agentId, id ?? ''), enabled: id !== undefined && !listed })
@@ -104,7 +99,7 @@ const Compared = ({ agentId, versions }: { agentId: string; versions: AgentVersi
               <Select
                 {...ids}
                 value={before?.id ?? 'none'}
-                options={[{ value: 'none', label: 'Nothing: show it whole' }, ...options]}
+                options={[{ value: 'none', label: 'None (show full version)' }, ...options]}
                 onChange={({ target }) =>
                   void navigate({ search: { from: target.value, to: after.id }, replace: true })
                 }
@@ -136,12 +131,12 @@ const Compared = ({ agentId, versions }: { agentId: string; versions: AgentVersi
 export const Versions = ({ agentId }: { agentId: string }) => {
   const { rows, error, isPending, isFetchingMore, more, retry } = useList(versionsOptions(agentId))
   return (
-    <Section title="Versions" context="A new one is made when what you send names another prompt">
+    <Section title="Versions" context="Earshot creates a version when a conversation arrives with a new prompt">
       {error && <FaultNote error={error} retry={retry} />}
       {isPending && <Loading />}
       {rows?.length === 0 && (
-        <Empty title="No version yet">
-          <p>Send the prompt with a conversation (systemPrompt), or make a version:</p>
+        <Empty title="No versions yet">
+          <p>Send the prompt with a conversation (systemPrompt), or create a version:</p>
           <Code>{addingLines(agentId)}</Code>
         </Empty>
       )}

@@ -1,4 +1,4 @@
-// The one way to the service: the same interface that everyone's programs use, with the session's cookie for a key.
+// The only way to the API. The console uses the public API, with a session cookie instead of a key.
 
 import createClient from 'openapi-fetch'
 import { Fault, type Issue } from './fault.ts'
@@ -30,9 +30,9 @@ api.use({
       : new Fault({ status: 0, message: 'Earshot can’t be reached. Check your connection and try again.' }),
 })
 
-/** What a request was answered; a refusal is thrown as a Fault. */
+/** Returns a response's data. Errors are thrown as Faults. */
 export const answer = async <T>(request: Promise<{ data?: T }>): Promise<T> => {
   const { data } = await request
-  // Only a 204 has none, and then T has none either.
+  // Only a 204 response has no data, and then T is undefined too.
   return data as T
 }

@@ -1,6 +1,6 @@
 export type Issue = { path: string; message: string }
 
-/** A request that was refused, in the words of the service. Status 0 is a service out of reach. */
+/** A failed request, with the API's error message. Status 0 means that the API couldn't be reached. */
 export class Fault extends Error {
   readonly status: number
   readonly issues: Issue[]
@@ -29,7 +29,7 @@ export const asFault = (error: unknown): Fault =>
     ? error
     : new Fault({ status: -1, message: 'Something went wrong in the console. Reload the page.' })
 
-/** Whether an id leads nowhere: there is nothing under it, or it is none. */
+/** Returns whether an ID is invalid or doesn't exist. */
 export const leadsNowhere = (error: unknown): boolean => error instanceof Fault && [400, 404].includes(error.status)
 
 export const isRefusal = (error: unknown): error is Fault =>

@@ -1,4 +1,4 @@
-// Names for ids: of the things that an organization has few of, all are read once and kept for a while.
+// Names for IDs. All names of a kind are loaded once and cached for a minute.
 
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { answer, api } from './client.ts'
@@ -21,7 +21,7 @@ const asks = {
 
 export type NamedKind = keyof typeof asks
 
-/** Of more than this many the rest go by their ids. */
+/** If there are more, the others are shown by their IDs. */
 const most = 2_000
 
 const readAll = async (ask: Ask): Promise<Named[]> => {
@@ -38,7 +38,7 @@ const readAll = async (ask: Ask): Promise<Named[]> => {
 const namesOptions = (kind: NamedKind) =>
   queryOptions({ queryKey: [kind, 'names'], queryFn: () => readAll(asks[kind]), staleTime: 60_000 })
 
-/** The names of all of a kind: to choose from, and to show for an id. */
+/** Returns all names of a kind, as options and by ID. */
 export const useNames = (kind: NamedKind) => {
   const { data = [], isSuccess, error, refetch } = useQuery(namesOptions(kind))
   return {

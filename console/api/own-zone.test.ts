@@ -10,7 +10,7 @@ const reportZone = (timeZone: string) => {
   vi.spyOn(prototype, 'resolvedOptions').mockReturnValue({ ...options, timeZone })
 }
 
-/** Asks like a service that knows only UTC. */
+/** Pretends to be a server that only knows UTC. */
 const askOldService = (asked: string[], path = 'timezone') =>
   inOwnZone(async (timezone) => {
     asked.push(timezone)

@@ -4,7 +4,7 @@ import { Fault } from './fault.ts'
 const isUnknownZone = (error: unknown): boolean =>
   error instanceof Fault && error.status === 400 && error.issues.some(({ path }) => path === 'timezone')
 
-/** Asks in the viewer's time zone, or in UTC if the service does not know that zone. */
+/** Sends a request with the viewer's time zone, or with UTC if the server doesn't know that zone. */
 export const inOwnZone = async <T>(ask: (timezone: string) => Promise<T>): Promise<T> => {
   const timezone = ownZone()
   try {

@@ -9,22 +9,22 @@ import {
 } from '@tanstack/react-query'
 import { Fault, isRefusal } from './fault.ts'
 
-/** A session that has ended leads to the page of signing in, and from there back to where it ended. */
+/** If the session has ended, opens the sign-in page, which leads back here. */
 const onError = (error: unknown): void => {
   if (!(error instanceof Fault) || error.status !== 401 || /^\/(sign-in|welcome|outside)/.test(location.pathname))
     return
   location.assign(`/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`)
 }
 
-// A button must know of its own press before the next one, or a double click sends twice.
+// A button must be busy before the next click, or a double click sends twice.
 notifyManager.setScheduler(queueMicrotask)
 
 export const queryClient = new QueryClient({
-  // Who is signed in is asked by the router, which knows where to go.
+  // The router loads `me` and knows where to go if that fails.
   queryCache: new QueryCache({ onError: (error, { queryKey }) => queryKey[0] !== 'me' && onError(error) }),
   mutationCache: new MutationCache({ onError }),
   defaultOptions: {
-    // The service may be on this machine or in this house: that the browser knows no network says nothing of it.
+    // The server may be on this machine or network, so being offline doesn't matter.
     queries: {
       networkMode: 'always',
       staleTime: 10_000,
@@ -36,7 +36,7 @@ export const queryClient = new QueryClient({
 
 type Page<T> = { data: T[]; nextCursor: string | null }
 
-/** A list that is read page by page. `ask` gets the cursor of the page that it should read. */
+/** A paged list. `ask` receives the cursor of the page to load. */
 export const listOptions = <T>(
   queryKey: QueryKey,
   ask: (cursor: { cursor?: string }, signal: AbortSignal) => Promise<Page<T>>,
@@ -49,7 +49,7 @@ export const listOptions = <T>(
     select: ({ pages }) => pages.flatMap(({ data }) => data),
   })
 
-/** The rows so far, and the way to more. */
+/** Returns the loaded rows and a function that loads more. */
 export const useList = <T>(options: ReturnType<typeof listOptions<T>>) => {
   const { data, error, isPending, isFetchingNextPage, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery(options)
   return {

@@ -1,2 +1,2 @@
-// The types of the interface are those of the client library.
+// The API's types are those of the client library.
 export type { paths, Schemas } from '../../client/src/schema.ts'

@@ -4,7 +4,7 @@ import type { Schemas } from './schema.d.ts'
 
 export type Role = Schemas['Me']['role']
 
-/** Who is signed in, where, and what they may do. */
+/** The signed-in member, their organization, and their permissions. */
 export const meOptions = queryOptions({
   queryKey: ['me'],
   queryFn: ({ signal }) => answer(api.GET('/v1/me', { signal })),
@@ -15,5 +15,5 @@ export const useMe = () => useSuspenseQuery(meOptions).data
 
 const ranks: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 }
 
-/** Whether the person signed in has at least this role. */
+/** Returns whether the signed-in member has at least this role. */
 export const useMay = (role: Role): boolean => ranks[useMe().role] >= ranks[role]

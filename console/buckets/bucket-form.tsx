@@ -49,7 +49,7 @@ const valuesOf = (bucket: Bucket | undefined): Values => ({
   noteOnDisagreement: bucket?.noteOnDisagreement ?? false,
 })
 
-/** Left as it was typed where it is no number: the service says what is wrong. */
+/** Returns the input unchanged if it isn't a number, so that the API's error explains the problem. */
 const numberOf = (text: string): number => (text.trim() === '' ? Number.NaN : Number(text.replace(',', '.')))
 
 const perConversation = ['One', 'Two', 'Three', 'Four', 'Five'].map((word, at) => ({
@@ -59,7 +59,7 @@ const perConversation = ['One', 'Two', 'Three', 'Four', 'Five'].map((word, at) =
 
 type BucketFormProps = { bucket?: Bucket; onDone: (bucket: Bucket) => void; onCancel: () => void }
 
-/** A new bucket, or the settings of one that there is. */
+/** Creates a bucket, or edits the given one. */
 export const BucketForm = ({ bucket, onDone, onCancel }: BucketFormProps) => {
   const form = useForm<Values>({ defaultValues: valuesOf(bucket) })
   const [type, setType] = useState<Type>(bucket?.type ?? 'static')

@@ -16,7 +16,7 @@ import { typeWords } from './words.ts'
 
 const BucketForm = late(async () => (await import('./bucket-form.tsx')).BucketForm)
 
-/** What the filter selects, in words. */
+/** Describes the filter in words. */
 export const Selects = ({ bucket: { type, filters, share, perWeek } }: { bucket: Bucket }) => {
   const isAll = Object.keys(filters).length === 0
   const { data } = useCount(filters)

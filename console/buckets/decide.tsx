@@ -23,7 +23,7 @@ type Question = { monitorId: string; monitorVersion: number; said: Said[] }
 
 const options = (['affected', 'not_affected', 'unsure'] as const).map((value) => ({ value, label: judgedWords[value] }))
 
-/** What the reviews do not say alike. */
+/** The questions on which reviews disagree. */
 const differencesOf = (reviews: Review[]): Question[] => {
   const said = reviews
     .filter(({ adjudicates }) => !adjudicates)
@@ -120,7 +120,7 @@ const Questions = ({ reviews, conversationId, bucket, onClose }: DecideProps & {
 
 type DecideProps = { bucket: Bucket; conversationId: string; onClose: () => void }
 
-/** The decision between people who differ, by somebody who has not reviewed the conversation, or an admin. */
+/** Adjudicates a disagreement. The adjudicator hasn't reviewed the conversation, or is an admin. */
 export const Decide = (props: DecideProps) => {
   const { bucket, conversationId, onClose } = props
   const reviews = useQuery(saidOptions(bucket.id, conversationId))

@@ -50,7 +50,7 @@ const ReviewerTable = ({ reviewers }: { reviewers: Reviewer[] }) => {
   )
 }
 
-/** What is reviewed and what is left, of the bucket and by reviewer; each number leads to its conversations. */
+/** Review progress of the bucket and of each reviewer. Each number links to its conversations. */
 export const ProgressPart = ({ bucket }: { bucket: Bucket }) => {
   const { id } = bucket
   const progress = useQuery(progressOptions(id))

@@ -31,7 +31,7 @@ const newestIds = async (filter: Filter, wanted: number): Promise<string[]> => {
   return ids
 }
 
-/** Puts the newest of what a filter selects into a bucket, once. */
+/** Adds the latest conversations that match a filter to a bucket, once. */
 export const PutIn = ({ bucket, onClose }: { bucket: Bucket; onClose: () => void }) => {
   const [filter, setFilter] = useState<Filter>({})
   const [wanted, setWanted] = useState('50')

@@ -7,7 +7,7 @@ import type { Schemas } from '../api/schema.d.ts'
 export type Bucket = Schemas['Bucket']
 export type BucketState = Schemas['BucketConversation']['status']
 
-/** All of them: there are at most a hundred. */
+/** All buckets. There are at most 100. */
 export const bucketsOptions = queryOptions({
   queryKey: ['buckets', 'all'],
   queryFn: async ({ signal }) =>
@@ -27,7 +27,7 @@ export const progressOptions = (id: string) =>
       inOwnZone((timezone) =>
         answer(api.GET('/v1/buckets/{id}/progress', { params: { path: { id }, query: { timezone } }, signal })),
       ),
-    // Others review at the same time.
+    // Others are reviewing at the same time.
     refetchInterval: 60_000,
   })
 
@@ -41,7 +41,7 @@ export const bucketConversationsOptions = (id: string, status: BucketState | und
     ),
   )
 
-/** Whose the newest conversations of a bucket are, by their ids. */
+/** The agent and customer of a bucket's latest conversations, by conversation ID. */
 export const newestOfBucketOptions = (id: string) =>
   queryOptions({
     queryKey: ['buckets', id, 'newest'],
@@ -55,7 +55,7 @@ export const newestOfBucketOptions = (id: string) =>
 
 export type Review = Schemas['Review']
 
-/** What people said of a conversation in a bucket. */
+/** The reviews of a conversation in a bucket. */
 export const saidOptions = (bucketId: string, conversationId: string) =>
   queryOptions({
     queryKey: ['buckets', bucketId, 'said', conversationId],

@@ -1,7 +1,7 @@
 import { plural } from '../lib/format.ts'
 import type { Bucket } from './queries.ts'
 
-/** How conversations come into a bucket, in a sentence. */
+/** Returns a sentence on how conversations get into a bucket. */
 export const wayOf = ({ type, share, perWeek }: Bucket): string => {
   if (type === 'static') return 'Conversations added manually.'
   if (type === 'dynamic') return 'All new conversations that match the filter.'

@@ -33,7 +33,7 @@ const columns: Column<Company>[] = [
     numeric: true,
     cell: ({ id, name }) => <CountLink filter={{ companyIds: [id] }} of={name} />,
   },
-  { key: 'created', label: 'Added', from: 480, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { key: 'created', label: 'Created', from: 480, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ]
 
 const addingLines = () => `curl ${location.origin}/v1/companies \\
@@ -48,19 +48,19 @@ export const Companies = () => {
   const list = useList(companiesOptions)
   const add = mayWrite && (
     <Button look="primary" onClick={() => setAdding(true)}>
-      Add a company
+      Create company
     </Button>
   )
   return (
-    <Page title="Companies" context="Whom your agents speak for" actions={list.rows?.length !== 0 && add}>
+    <Page title="Companies" context="The companies your agents work for" actions={list.rows?.length !== 0 && add}>
       <ListTable
         list={list}
         label="Companies"
         columns={columns}
         lines={8}
         empty={
-          <Empty title="No company yet" action={add}>
-            <p>Give agents and conversations a company to filter, compare and export by it.</p>
+          <Empty title="No companies yet" action={add}>
+            <p>Assign agents and conversations to a company to filter, compare, and export by company.</p>
             <Code>{addingLines()}</Code>
           </Empty>
         }

@@ -6,7 +6,7 @@ import { type Company, refreshCompanies } from './queries.ts'
 
 type Values = { name: string; logoUrl: string }
 
-/** Adds a company, or changes the one that it is given. */
+/** Creates a company, or edits the given one. */
 export const CompanyDialog = ({
   company,
   onClose,
@@ -19,7 +19,7 @@ export const CompanyDialog = ({
   const form = useForm<Values>({ defaultValues: { name: company?.name ?? '', logoUrl: company?.logoUrl ?? '' } })
   const send = async ({ name, logoUrl }: Values) => {
     const logo = logoUrl.trim() || null
-    // What is not changed is not sent: an uploaded logo has an address that only the service gives.
+    // Send only what changed. The API rejects the URL of an uploaded logo.
     const body = { name: name.trim(), ...(logo !== (company?.logoUrl ?? null) && { logoUrl: logo }) }
     const saved = await answer(
       company
@@ -31,17 +31,17 @@ export const CompanyDialog = ({
     onSaved?.(saved)
   }
   return (
-    <Dialog title={company ? 'Edit the company' : 'Add a company'} open holds onClose={onClose}>
-      <Form form={form} send={send} submit={company ? 'Save' : 'Add the company'}>
+    <Dialog title={company ? 'Edit company' : 'Create company'} open holds onClose={onClose}>
+      <Form form={form} send={send} submit={company ? 'Save' : 'Create company'}>
         <TextField name="name" label="Name" required maxLength={255} />
         <TextField
           name="logoUrl"
-          label="Logo address"
+          label="Logo URL"
           type="url"
           inputMode="url"
           maxLength={2048}
           placeholder="https://"
-          hint="A public https address, which the browser of whoever looks loads. An image can be uploaded on the company’s page instead."
+          hint="A public HTTPS URL, loaded by each viewer’s browser. To upload an image instead, open the company’s page."
         />
       </Form>
     </Dialog>

@@ -19,7 +19,7 @@ import { type Company as CompanyRecord, companyOptions, refreshCompanies } from 
 
 const CompanyDialog = late(async () => (await import('./company-dialog.tsx')).CompanyDialog)
 
-/** The logo, and the ways to another one. */
+/** The logo, with buttons to upload or remove it. */
 const Branding = ({ company, mayWrite }: { company: CompanyRecord; mayWrite: boolean }) => {
   const input = useRef<HTMLInputElement>(null)
   const change = useMutation({
@@ -56,15 +56,15 @@ const Branding = ({ company, mayWrite }: { company: CompanyRecord; mayWrite: boo
               }}
             />
             <Button busy={change.isPending} onClick={() => input.current?.click()}>
-              Upload a logo
+              Upload logo
             </Button>
             {company.logoUrl !== null && (
               <Button look="quiet" disabled={change.isPending} onClick={() => change.mutate(null)}>
-                Remove the logo
+                Remove logo
               </Button>
             )}
           </div>
-          <p className={styles.soft}>PNG, JPEG, WebP or GIF.</p>
+          <p className={styles.soft}>PNG, JPEG, WebP, or GIF.</p>
         </div>
       )}
       {change.error && <FaultNote error={change.error} />}
@@ -96,7 +96,7 @@ export const Company = () => {
             </>
           )}
           <ButtonLink look="primary" to="/conversations" search={{ filter: { companyIds: [id] } }}>
-            See its conversations
+            View conversations
           </ButtonLink>
         </>
       }
@@ -105,36 +105,36 @@ export const Company = () => {
         {(company) => (
           <>
             <Branding company={company} mayWrite={mayWrite} />
-            <Section title="About it">
+            <Section title="Details">
               <Facts
                 facts={[
                   ['Conversations', <CountLink key="count" filter={{ companyIds: [id] }} of={company.name} />],
                   [
                     'Agents',
                     <Link key="agents" to="/agents" search={{ companyId: id }}>
-                      See its agents
+                      View agents
                     </Link>,
                   ],
-                  ['Added', <Time key="added" at={company.createdAt} />],
-                  ['Changed', <Time key="changed" at={company.updatedAt} />],
-                  ['Id', <code key="id">{company.id}</code>],
+                  ['Created', <Time key="added" at={company.createdAt} />],
+                  ['Updated', <Time key="changed" at={company.updatedAt} />],
+                  ['ID', <code key="id">{company.id}</code>],
                 ]}
               />
             </Section>
             {asking === 'edit' && <CompanyDialog company={company} onClose={close} />}
             <Confirm
               title={`Delete “${company.name}”?`}
-              action="Delete the company"
+              action="Delete company"
               open={asking === 'delete'}
               onClose={close}
               run={async () => {
                 await api.DELETE('/v1/companies/{id}', { params: { path: { id } } })
-                announce(`“${company.name}” is deleted`)
+                announce(`“${company.name}” deleted`)
                 await navigate({ to: '/companies' })
                 await refreshCompanies()
               }}
             >
-              Its name and its logo go. It can be deleted when no agent and no conversation belongs to it.
+              This deletes its name and logo. You can only delete a company without agents and conversations.
             </Confirm>
           </>
         )}

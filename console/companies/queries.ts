@@ -15,5 +15,5 @@ export const companyOptions = (id: string) =>
     queryFn: ({ signal }) => answer(api.GET('/v1/companies/{id}', { params: { path: { id } }, signal })),
   })
 
-/** After a change: lists and names read again. */
+/** Refetches lists and names after a change. */
 export const refreshCompanies = () => queryClient.invalidateQueries({ queryKey: ['companies'] })

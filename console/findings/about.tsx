@@ -1,4 +1,4 @@
-// Beside a finding: where it stands, whose it is, and where it came from.
+// The panel next to a finding: its status, assignee, and source.
 
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -17,7 +17,7 @@ import { type Finding, type Priority, refreshFindings } from './queries.ts'
 import { mayMove, moves, moveWords, useTriage } from './triage.ts'
 import { PriorityMark, priorities, priorityWords, StatusBadge, tagsOf, typeInWords } from './words.tsx'
 
-/** The ways that the finding can go from where it is, with the reason for it. */
+/** The status changes that are possible, with a reason. */
 const Triage = ({ finding }: { finding: Finding }) => {
   const [reason, setReason] = useState('')
   const triage = useTriage()
@@ -151,7 +151,7 @@ export const About = ({ finding }: { finding: Finding }) => {
                   {...ids}
                   value={priority}
                   options={priorities.map((value) => ({ value, label: priorityWords[value] }))}
-                  // Of the options above.
+                  // The options above are all priorities.
                   onChange={({ target }) => triage.mutate({ finding, priority: target.value as Priority })}
                 />
               )}

@@ -55,7 +55,10 @@ const useColumn = (filter: FindingsFilter, status: Status) => useList(findingsOp
 
 type BoardProps = { filter: FindingsFilter; selected: string | undefined; onSelect: (id: string | undefined) => void }
 
-/** A column for each status. The keys walk through them and move what is selected. */
+/**
+ * A board with a column for each status. Keys move the selection between columns and change the status of the selected
+ * finding.
+ */
 export const Board = ({ filter, selected, onSelect }: BoardProps) => {
   const navigate = useNavigate()
   const columns = {
@@ -98,7 +101,7 @@ export const Board = ({ filter, selected, onSelect }: BoardProps) => {
   })
   useTriageKeys(finding, (move) => {
     if (move.status) {
-      // The one after it is the next to be looked at.
+      // Select the next finding.
       const rows = column ? rowsOf(column) : []
       const at = rows.findIndex(({ id }) => id === move.finding.id)
       onSelect((rows[at + 1] ?? rows[at - 1])?.id)

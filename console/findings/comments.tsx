@@ -15,7 +15,7 @@ import styles from './finding.module.css'
 import { type Comment, commentsOptions, type Finding, refreshFindings } from './queries.ts'
 import { type Document, RichText, RichTextField } from './rich-text.tsx'
 
-/** Writes a comment, or edits the one that it is given. */
+/** Creates a comment, or edits the given one. */
 const Composer = ({ findingId, comment, onDone }: { findingId: string; comment?: Comment; onDone: () => void }) => {
   const [body, setBody] = useState<Document | null>(comment?.body ?? null)
   const isSaved = useRef(false)

@@ -7,7 +7,7 @@ import { Input } from '../ui/controls.tsx'
 import styles from './rich-text.module.css'
 import { type Document, type EditorProps, RichText, type Node as StoredNode } from './rich-text.tsx'
 
-// Kinds that others may have written; kept here as they are, so that editing beside them loses nothing.
+// Node types that other programs may have created. Kept, so that edits don't lose them.
 
 const TaskList = Node.create({
   name: 'taskList',
@@ -63,7 +63,7 @@ const losesPart = ({ type, attrs, marks = [], content = [] }: StoredNode): boole
   marks.some((mark) => losesAttributes(mark.attrs, schema.marks[String(mark.type)]?.spec.attrs)) ||
   content.some(losesPart)
 
-/** Whether the editor can hold a document without dropping anything that another program put there. */
+/** Returns whether the editor can represent a document completely. */
 const canHold = (document: Document): boolean => {
   try {
     schema.nodeFromJSON(document).check()

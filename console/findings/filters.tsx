@@ -11,7 +11,7 @@ import { priorities, priorityWords, statuses, tagsOf, typeWords } from './words.
 type FiltersProps = {
   filter: FindingsFilter
   onChange: (filter: FindingsFilter) => void
-  /** The board shows every status in a column of its own. */
+  /** The board has a column for each status, so it needs no status filter. */
   hasStatus: boolean
   children: ReactNode
 }
@@ -28,7 +28,7 @@ export const Filters = ({ filter, onChange, hasStatus, children }: FiltersProps)
   }
   const select = (name: keyof FindingsFilter, label: string, any: string, options: Option[]) => {
     const value = filter[name] ?? ''
-    // An address may ask for several at once.
+    // The URL may contain several values.
     const isKnown = value === '' || options.some((option) => option.value === value)
     return (
       <Select

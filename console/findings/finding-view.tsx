@@ -18,7 +18,7 @@ import { History } from './history.tsx'
 import { type Finding, findingOptions, refreshFindings } from './queries.ts'
 import { type Document, RichText, RichTextField } from './rich-text.tsx'
 
-/** The title and the description, to be read and to be written. */
+/** The title and description, which can be edited. */
 const Saying = ({ finding, titled }: { finding: Finding; titled: boolean }) => {
   const mayWrite = useMay('member') && finding.mergedIntoId === null
   const [draft, setDraft] = useState<{ title: string; description: Document | null }>()
@@ -88,7 +88,7 @@ const Saying = ({ finding, titled }: { finding: Finding; titled: boolean }) => {
   )
 }
 
-/** A finding with all that belongs to it. `titled` where no page around it says its title. */
+/** A complete finding. `titled` if the page around it doesn't show its title. */
 export const FindingView = ({ id, titled = false }: { id: string; titled?: boolean }) => {
   const query = useQuery(findingOptions(id))
   return (

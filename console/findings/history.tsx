@@ -8,7 +8,7 @@ import { Time } from '../ui/time.tsx'
 import styles from './finding.module.css'
 import { type Finding, historyOptions, type Move } from './queries.ts'
 
-/** What a move did, in words. */
+/** Describes a change. */
 const inWords = ({ kind, fromStatus, toStatus, fromPriority, toPriority }: Move): string => {
   if (kind === 'merge') return 'merged this finding into another'
   const parts = [

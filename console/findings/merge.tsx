@@ -8,7 +8,7 @@ import { ChooserOfOne } from '../ui/chooser.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { type Finding, mergeableOptions, refreshFindings } from './queries.ts'
 
-/** Merges a finding into one that is chosen. */
+/** Merges a finding into another. */
 export const Merge = ({ finding, onClose }: { finding: Finding; onClose: () => void }) => {
   const navigate = useNavigate()
   const [intoId, setIntoId] = useState<string | null>(null)

@@ -38,7 +38,7 @@ export const NewFinding = ({ onClose }: { onClose: () => void }) => {
         form={form}
         send={send}
         submit="Create finding"
-        // Of a list the place within is told too.
+        // The path also contains the index in a list.
         fieldOf={(path) => path.replace(/[[.].*$/, '')}
       >
         <TextField name="title" label="Title" required maxLength={500} />

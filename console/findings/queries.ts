@@ -40,13 +40,13 @@ export const attachedOptions = (id: string) =>
     ),
   )
 
-/** Those that one can be merged into: of more than these, the ones filed last. */
+/** The findings to merge into: the latest ones. */
 export const mergeableOptions = queryOptions({
   queryKey: ['findings', 'mergeable'],
   queryFn: ({ signal }) => answer(api.GET('/v1/findings', { params: { query: { limit: 200 } }, signal })),
 })
 
-/** After a change: findings, the lists that they are in, and those that conversations show. */
+/** Refetches findings, the lists that contain them, and the findings shown on conversations. */
 export const refreshFindings = () =>
   queryClient.invalidateQueries({
     predicate: ({ queryKey: [kind, , part] }) =>

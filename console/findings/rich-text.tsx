@@ -1,4 +1,4 @@
-// Rich text as it is stored, drawn by React: nothing in it is ever read as markup.
+// Renders stored rich text with React. It is never parsed as HTML.
 
 import { createElement, Fragment, type ReactNode } from 'react'
 import { late } from '../ui/late.tsx'
@@ -51,7 +51,7 @@ const tags = new Map([
   ['tableRow', 'tr'],
 ])
 
-/** What an extension made that is not known here: its name, and whatever is in it. */
+/** A node of an unknown extension: its name and content. */
 const Unknown = ({ name, href, children }: { name: string; href?: unknown; children?: ReactNode }) => (
   <figure className={styles.unknown}>
     <figcaption className={styles.kind}>
@@ -72,7 +72,7 @@ const draw = (node: Node, key: number): ReactNode => {
     case 'text':
       return <Fragment key={key}>{marks.reduce<ReactNode>(marked, String(text))}</Fragment>
     case 'heading':
-      // The page has headings of its own above these.
+      // The page itself uses the higher heading levels.
       return createElement(`h${Math.min(6, 3 + Number(attrs?.level ?? 1))}`, { key }, ...inside)
     case 'orderedList':
       return (
@@ -95,7 +95,7 @@ const draw = (node: Node, key: number): ReactNode => {
       )
     case 'codeBlock':
       return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         <pre key={key} tabIndex={0}>
           <code>{inside}</code>
         </pre>
@@ -124,7 +124,7 @@ const draw = (node: Node, key: number): ReactNode => {
         ...inside,
       )
     case 'image':
-      // Nothing is loaded from elsewhere by looking at a finding.
+      // Viewing a finding must not load anything from other hosts.
       return <Unknown key={key} name={`Image: ${attrs?.alt || attrs?.title || 'no description'}`} href={attrs?.src} />
     default:
       return (
@@ -136,23 +136,23 @@ const draw = (node: Node, key: number): ReactNode => {
 }
 
 export const RichText = ({ document }: { document: Document }) => (
-  // Its shape is checked before it is stored.
+  // The API checked its shape before storing it.
   <div className={styles.text}>{((document as Node).content ?? []).map(draw)}</div>
 )
 
 export type EditorProps = {
   label: string
-  /** Ties it to a label that is seen. */
+  /** The ID of the visible label. */
   id?: string
   value: Document | null
-  /** Null when nothing is written. */
+  /** Null if empty. */
   onChange: (value: Document | null) => void
-  /** ⌘ or Ctrl with Enter. */
+  /** Called on ⌘ or Ctrl with Enter. */
   onSend?: () => void
   focus?: boolean
 }
 
-/** What rich text is written in. The editor is fetched when it is first wanted. */
+/** The rich text editor. Its code loads when it is first needed. */
 export const RichTextField = late<EditorProps>(
   async () => (await import('./editor.tsx')).default,
   <Loading label="Loading editor" lines={2} />,

@@ -1,5 +1,5 @@
-// What the addresses of these pages hold. The filters are those of GET /v1/findings, each any of a comma list but tags,
-// of which all must be there.
+// The query parameters of these pages. The filters are those of GET /v1/findings. Each matches any value of a
+// comma-separated list, except tags, which must all match.
 
 const filters = ['status', 'priority', 'assigneeUserId', 'findingType', 'monitorId', 'conversationId', 'tags'] as const
 
@@ -11,7 +11,7 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 
 export const readFindingsSearch = (search: Record<string, unknown>): FindingsSearch => ({
   ...(search.layout === 'list' && { layout: 'list' }),
-  // A number in an address is read as one.
+  // The router parses numbers in the URL.
   ...Object.fromEntries(
     filters
       .map((name) => [name, typeof search[name] === 'number' ? String(search[name]) : search[name]])

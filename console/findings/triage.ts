@@ -6,7 +6,7 @@ import { useKeys } from '../ui/keys.tsx'
 import { type Finding, type Priority, refreshFindings, type Status } from './queries.ts'
 import { priorities, priorityWords } from './words.tsx'
 
-/** Where a finding can go from where it is. */
+/** The status changes that are possible from each status. */
 export const moves: Record<Status, Status[]> = {
   open: ['acknowledged', 'resolved', 'ignored'],
   acknowledged: ['resolved', 'ignored', 'open'],
@@ -23,7 +23,7 @@ export const moveWords: Record<Status, string> = {
 
 type Triage = { finding: Finding; status?: Status; priority?: Priority; reason?: string }
 
-/** Merged ones stay as they are. */
+/** Merged findings can't change. */
 export const mayMove = ({ status, mergedIntoId }: Finding, to: Status): boolean =>
   mergedIntoId === null && moves[status].includes(to)
 
@@ -44,7 +44,7 @@ const statusKeys: [key: string, to: Status][] = [
   ['o', 'open'],
 ]
 
-/** The keys that move the finding that is selected. */
+/** The keys that change the status of the selected finding. */
 export const useTriageKeys = (finding: Finding | undefined, triage: (triage: Triage) => void): void => {
   const mayWrite = useMay('member')
   const toStatus = (status: Status) => {

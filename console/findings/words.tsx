@@ -6,7 +6,7 @@ import type { Finding, Priority, Status } from './queries.ts'
 
 export const statuses: Status[] = ['open', 'acknowledged', 'resolved', 'ignored']
 
-/** In the order of their keys. */
+/** In the order of their keyboard shortcuts. */
 export const priorities: Priority[] = ['urgent', 'high', 'medium', 'low', 'none']
 
 const tones: Record<Status, Tone> = { open: 'affected', acknowledged: 'accent', resolved: 'clear', ignored: 'unscored' }
@@ -38,7 +38,7 @@ export const PriorityMark = ({ priority, bare = false }: { priority: Priority; b
   )
 }
 
-/** The types that are ours; others are of the organization's own choice. */
+/** The built-in types. Organizations can add others. */
 export const typeWords: Record<number, string> = {
   0: 'Manual',
   1: 'Monitor spike',
@@ -49,7 +49,7 @@ export const typeWords: Record<number, string> = {
 export const typeInWords = ({ findingType }: Pick<Finding, 'findingType'>): string =>
   typeWords[findingType] ?? `Type ${findingType}`
 
-/** `a, b ,` → a and b. */
+/** Splits `a, b ,` into a and b. */
 export const tagsOf = (text: string): string[] =>
   text
     .split(',')

@@ -1,4 +1,4 @@
-// The same conversation as programs send it.
+// The same conversation in several languages.
 
 export const javascriptLines = (
   origin: string,

@@ -1,6 +1,6 @@
 const ways = ['curl', 'javascript', 'python', 'provider'] as const
 
-/** How one wants to send. */
+/** The selected tab. */
 export type StartSearch = { way?: (typeof ways)[number] }
 
 export const readStartSearch = ({ way }: Record<string, unknown>): StartSearch => {

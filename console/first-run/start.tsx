@@ -44,7 +44,7 @@ const KeyStep = ({ secret, onMade }: { secret: string | undefined; onMade: (secr
   const isAdmin = useMay('admin')
   const make = useMutation({
     mutationFn: () => answer(api.POST('/v1/api-keys', { body: { name: 'First steps', role: 'member' } })),
-    // The key goes with the page.
+    // The key is only kept while the page is open.
     gcTime: 0,
     onSuccess: async ({ key }) => {
       onMade(key)
@@ -52,12 +52,16 @@ const KeyStep = ({ secret, onMade }: { secret: string | undefined; onMade: (secr
     },
   })
   if (!isAdmin) {
-    return <p className={styles.soft}>Admins make keys. Ask one of yours, and put it in place of $EARSHOT_KEY below.</p>
+    return (
+      <p className={styles.soft}>
+        Only admins can create API keys. Ask an admin for one, then replace $EARSHOT_KEY below.
+      </p>
+    )
   }
   if (secret !== undefined) {
     return (
       <ShownOnce name="key" value={secret}>
-        Keep it now: it is shown here alone. It writes conversations, and can be revoked under{' '}
+        Copy this key now. You won’t see it again. It can create conversations. You can revoke it under{' '}
         <Link to="/settings/$part" params={{ part: 'api-keys' }}>
           API keys
         </Link>
@@ -67,11 +71,11 @@ const KeyStep = ({ secret, onMade }: { secret: string | undefined; onMade: (secr
   }
   return (
     <>
-      <p className={styles.soft}>What your programs sign in with. The lines below then hold it.</p>
+      <p className={styles.soft}>Your code uses it to send conversations. The examples below will include it.</p>
       {make.error && <FaultNote error={make.error} />}
       <div>
         <Button look="primary" busy={make.isPending} onClick={() => make.mutate()}>
-          Make a key
+          Create API key
         </Button>
       </div>
     </>
@@ -80,7 +84,7 @@ const KeyStep = ({ secret, onMade }: { secret: string | undefined; onMade: (secr
 
 const pollMs = 2_000
 
-/** Waits for the next conversation, and goes to it. */
+/** Opens the next conversation once it arrives. */
 const Waiting = () => {
   const navigate = useNavigate()
   const before = useRef<number>(undefined)
@@ -101,11 +105,11 @@ const Waiting = () => {
     const go = async () => {
       const newest = await answer(api.POST('/v1/conversations/search', { body: { filter: {}, limit: 1 } }))
       const id = newest.data[0]?.id
-      announce('A conversation has come in')
+      announce('Conversation received')
       if (id) await navigate({ to: '/conversations/$id', params: { id }, search: {} })
       await queryClient.invalidateQueries({ queryKey: ['conversations'] })
     }
-    // When the newest cannot be read, the list shows it.
+    // If the latest conversation can't be loaded, the list shows it.
     go().catch(() => navigate({ to: '/conversations', search: {} }))
   }, [count, navigate])
   if (error && count === undefined) return <FaultNote error={error} />
@@ -131,7 +135,7 @@ const SendStep = ({ secret = '$EARSHOT_KEY' }: { secret: string | undefined }) =
   return (
     <>
       <Tabs
-        label="How to send"
+        label="Send with"
         value={way}
         onChange={(next) => void navigate({ search: readStartSearch({ way: next }), replace: true })}
         tabs={[
@@ -148,16 +152,16 @@ const SendStep = ({ secret = '$EARSHOT_KEY' }: { secret: string | undefined }) =
             content: (
               <div className={styles.body}>
                 <p>
-                  Vapi, Retell, ElevenLabs, Twilio and LiveKit send each conversation by themselves: make a connection,
-                  give them its address, and make a call.
+                  Vapi, Retell, ElevenLabs, Twilio, and LiveKit can send conversations automatically. Create a
+                  connection, set its webhook URL in the platform, then make a call.
                 </p>
                 <div>
                   {mayConnect ? (
                     <ButtonLink to="/settings/$part" params={{ part: 'connections' }}>
-                      Connect a platform
+                      Create connection
                     </ButtonLink>
                   ) : (
-                    <p className={styles.soft}>Admins of your organization make connections.</p>
+                    <p className={styles.soft}>Only admins can create connections.</p>
                   )}
                 </div>
               </div>
@@ -176,22 +180,22 @@ export const Start = () => {
   return (
     <Page
       title={`Welcome, ${member.name}`}
-      context="Three steps to the first conversation"
-      actions={<ButtonLink to="/">To the overview</ButtonLink>}
+      context="Send your first conversation in three steps"
+      actions={<ButtonLink to="/">Go to overview</ButtonLink>}
     >
       <ol className={styles.steps}>
-        <Step number={1} title="Name and password" done>
+        <Step number={1} title="Create your account" done>
           <p className={styles.soft}>
-            You are in {organization.name}, and sign in as {member.email}.
+            You’re a member of {organization.name} and sign in as {member.email}.
           </p>
         </Step>
-        <Step number={2} title="A key" done={secret !== undefined}>
+        <Step number={2} title="Create an API key" done={secret !== undefined}>
           <KeyStep secret={secret} onMade={setSecret} />
         </Step>
         <Step number={3} title="Send a conversation" done={false}>
           <SendStep secret={secret} />
           <p className={styles.soft}>
-            Nothing to send yet? Look around with demo data: start a second Earshot in the folder of its source.
+            Nothing to send yet? Explore Earshot with demo data. Run this in a checkout of Earshot’s source code:
           </p>
           <Code>npm run demo</Code>
         </Step>

@@ -12,21 +12,21 @@ const place = 'earshot-rail'
 
 const Palette = late(async () => (await import('./palette.tsx')).Palette)
 
-/** The frame of every page: the rail at the left, on small windows behind a button. */
+/** The frame of every page: a navigation on the left, or behind a button on small screens. */
 export const App = () => {
   const [folded, setFolded] = useState(() => localStorage.getItem(place) === 'folded')
   const [drawer, setDrawer] = useState(false)
   const [finding, setFinding] = useState(false)
   const pathname = useRouterState({ select: ({ location }) => location.pathname })
-  // The reviewer's room has nothing around it. Told by what is shown, not by the address, which changes before that.
+  // Reviewing has no navigation. Check what's rendered, because the URL changes earlier.
   const alone = useRouterState({
     select: ({ matches }) => matches.some(({ routeId }) => routeId === '/app/review/$bucketId'),
   })
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the drawer
   useEffect(() => setDrawer(false), [pathname])
   useKeys({
-    'mod+k': { does: 'Find pages, conversations, monitors, actions', run: () => setFinding(true), always: true },
-    ...(drawer && { Escape: { does: 'Close the menu', run: () => setDrawer(false) } }),
+    'mod+k': { does: 'Search pages, conversations, monitors, and actions', run: () => setFinding(true), always: true },
+    ...(drawer && { Escape: { does: 'Close menu', run: () => setDrawer(false) } }),
   })
   const fold = () => {
     localStorage.setItem(place, folded ? 'unfolded' : 'folded')
@@ -43,7 +43,7 @@ export const App = () => {
   return (
     <div className={styles.app}>
       <a className={styles.skip} href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <header className={styles.bar}>
         <IconButton label="Menu" icon={<MenuIcon />} aria-expanded={drawer} onClick={() => setDrawer(!drawer)} />

@@ -5,24 +5,26 @@ import { Page } from '../ui/page.tsx'
 import { Empty, FaultNote } from '../ui/states.tsx'
 
 export const NotFound = () => (
-  <Page title="Nothing here">
-    <Empty title="There is no page under this address" action={<ButtonLink to="/">To the overview</ButtonLink>}>
-      <p>The link may be incomplete, or what it led to is gone.</p>
+  <Page title="Page not found">
+    <Empty title="This page doesn’t exist" action={<ButtonLink to="/">Go to overview</ButtonLink>}>
+      <p>The link may be incomplete, or the page was deleted.</p>
     </Empty>
   </Page>
 )
 
-/** A page that could not be shown at all. What is absent is told as such; the rest is told as it came. */
+/**
+ * Replaces a page that failed to load. If what it should show doesn't exist, shows "not found" instead of the error.
+ */
 export const PageFault = ({ error, reset }: ErrorComponentProps) => {
   const router = useRouter()
-  // What failed before the page was drawn is asked anew too.
+  // Also reloads the data that failed before the page was rendered.
   const retry = () => {
     reset()
     void router.invalidate()
   }
   if (leadsNowhere(error)) return <NotFound />
   return (
-    <Page title="This page could not be shown">
+    <Page title="This page couldn’t be loaded">
       <FaultNote error={error} retry={retry} />
     </Page>
   )

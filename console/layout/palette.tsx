@@ -41,7 +41,7 @@ const Targets = ({ onClose }: { onClose: () => void }) => {
     id === '' || isUuid(text)
       ? []
       : [
-          target('Search', `Conversations that say “${text.trim()}”`, () =>
+          target('Search', `Conversations that contain “${text.trim()}”`, () =>
             navigate({ to: '/conversations', search: { filter: { text: text.trim() } } }),
           ),
         ]
@@ -51,9 +51,9 @@ const Targets = ({ onClose }: { onClose: () => void }) => {
     entitlements.monitors &&
       features.monitorExports &&
       target('Action', 'New export', () => navigate({ to: '/exports/new', search: {} })),
-    mayManage && target('Action', 'Launch an experiment', () => navigate({ to: '/experiments/new' })),
+    mayManage && target('Action', 'Launch experiment', () => navigate({ to: '/experiments/new' })),
     mayManage &&
-      target('Action', 'Make an API key', () => navigate({ to: '/settings/$part', params: { part: 'api-keys' } })),
+      target('Action', 'Create API key', () => navigate({ to: '/settings/$part', params: { part: 'api-keys' } })),
     ...monitors.options.map(({ value, label }) =>
       target('Monitor', label, () => navigate({ to: '/monitors/$id', params: { id: value }, search: {} })),
     ),
@@ -75,8 +75,8 @@ const Targets = ({ onClose }: { onClose: () => void }) => {
     >
       <Autocomplete.Input
         className={styles.input}
-        aria-label="Find"
-        placeholder="A page, a monitor, the id of a conversation, words that were said…"
+        aria-label="Search"
+        placeholder="Search pages, monitors, conversation IDs, or transcripts…"
       />
       <Autocomplete.List className={styles.list}>
         {(item: Target) => (
@@ -90,9 +90,9 @@ const Targets = ({ onClose }: { onClose: () => void }) => {
   )
 }
 
-/** Finds any page, conversation, monitor or action by its name. */
+/** Finds pages, conversations, monitors, and actions. */
 export const Palette = ({ onClose }: { onClose: () => void }) => (
-  <Dialog title="Find" open onClose={onClose}>
+  <Dialog title="Search" open onClose={onClose}>
     <Targets onClose={onClose} />
   </Dialog>
 )

@@ -13,11 +13,11 @@ import { applyTheme, readTheme, type Theme } from './theme.ts'
 
 const nextTheme: Record<Theme, Theme> = { system: 'light', light: 'dark', dark: 'system' }
 
-/** Who is signed in and where, with the ways to another organization and out. */
+/** Shows the signed-in member and organization, with a menu to switch organization or sign out. */
 export const Person = ({ folded }: { folded: boolean }) => {
   const { member, organization } = useMe()
   const navigate = useNavigate()
-  // Only the menu shows them, so they wait until somebody is about to open it.
+  // Only the menu needs them, so wait until someone is about to open it.
   const [isNear, setIsNear] = useState(false)
   const comeNear = () => setIsNear(true)
   const joined = useQuery({
@@ -31,13 +31,13 @@ export const Person = ({ folded }: { folded: boolean }) => {
       await api.POST('/auth/organization', { body: { organizationId } })
       location.assign('/')
     } catch (error) {
-      announce('You are where you were', asFault(error).message)
+      announce('You’re still in the same organization', asFault(error).message)
     }
   }
   const signOut = async () => {
-    // Whatever went wrong, the next page tells whether the session lives.
+    // If it fails, the next page shows whether the session still exists.
     await api.POST('/auth/sign-out', { body: {} }).catch(() => undefined)
-    // The next one must see nothing of this one's.
+    // The next person to sign in must not see this person's data.
     queryClient.clear()
     await navigate({ to: '/sign-in' })
   }

@@ -24,10 +24,10 @@ import styles from './rail.module.css'
 
 type Place = { to: NonNullable<LinkProps['to']>; label: string; icon: ReactNode; shown?: boolean }
 
-/** Whether the key that goes with others is ⌘. */
+/** Whether shortcuts use ⌘ instead of Ctrl. */
 const isApple = /Mac|iP(hone|ad)/.test(navigator.userAgent)
 
-/** The places of the console, in the order in which a call passes through them. */
+/** Returns the pages in the navigation. */
 export const usePlaces = (): Place[][] => {
   const { entitlements, features } = useMe()
   const places: Place[][] = [
@@ -64,7 +64,7 @@ export const Rail = ({ folded, onFold, onSearch }: RailProps) => {
           <span className={styles.word}>Earshot</span>
         </Link>
         <IconButton
-          label={folded ? 'Unfold the menu' : 'Fold the menu'}
+          label={folded ? 'Expand menu' : 'Collapse menu'}
           icon={folded ? <PanelLeftOpen /> : <PanelLeftClose />}
           onClick={onFold}
         />
@@ -73,11 +73,11 @@ export const Rail = ({ folded, onFold, onSearch }: RailProps) => {
         type="button"
         className={styles.search}
         onClick={onSearch}
-        {...(folded && { 'aria-label': 'Find' })}
-        title="A page, a conversation, an action"
+        {...(folded && { 'aria-label': 'Search' })}
+        title="Search pages, conversations, and actions"
       >
         <Search />
-        <span className={styles.word}>Find</span>
+        <span className={styles.word}>Search</span>
         <Key>{isApple ? '⌘K' : 'Ctrl K'}</Key>
       </button>
       <nav aria-label="Main" className={styles.nav}>

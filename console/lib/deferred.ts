@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** A value once it has rested; equal ones, compared as JSON, are the same one. */
+/** Returns a value once it has stopped changing. Values that are equal as JSON keep their identity. */
 export const useDeferred = <T>(value: T, ms: number): T => {
   const text = JSON.stringify(value)
   const [rested, setRested] = useState({ text, value })

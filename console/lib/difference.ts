@@ -1,15 +1,17 @@
-// The difference of two texts, word by word.
+// Compares two texts word by word.
 
 export type Piece = { kind: 'same' | 'removed' | 'added'; text: string }
 
-/** With the blanks before them: blanks alone, which all texts share, would tear apart what changed. */
+/**
+ * Words with the whitespace before them. As separate tokens, whitespace would match everywhere and split the changes.
+ */
 const wordsOf = (text: string): string[] => text.match(/[^\S\n]*(?:[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_])|\s/gu) ?? []
 const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+/g) ?? []
 
-/** Above this many comparisons texts are compared by lines, or told as wholly replaced. */
+/** Above this number of comparisons, texts are compared by lines, or shown as completely replaced. */
 const mostCells = 4_000_000
 
-/** How long the longest common part is of what is left of both from each place on. */
+/** Returns the length of the longest common subsequence from each pair of positions to the ends. */
 const lengthsOf = (before: string[], after: string[]): Uint32Array[] => {
   const rows = Array.from({ length: before.length + 1 }, () => new Uint32Array(after.length + 1))
   for (let i = before.length - 1; i >= 0; i--) {
@@ -42,7 +44,7 @@ const compare = (before: string[], after: string[]): Piece[] => {
   return pieces
 }
 
-/** Pieces of a kind that follow each other as one. */
+/** Joins consecutive pieces of the same kind. */
 const joined = (pieces: Piece[]): Piece[] =>
   pieces.reduce<Piece[]>((all, piece) => {
     const last = all.at(-1)
@@ -51,14 +53,14 @@ const joined = (pieces: Piece[]): Piece[] =>
     return all
   }, [])
 
-/** How many are the same from the start. */
+/** Returns the length of the common start. */
 const shared = (before: string[], after: string[]): number => {
   let count = 0
   while (count < before.length && before[count] === after[count]) count++
   return count
 }
 
-/** What both begin and end with is not compared, and the rest by the finest parts that are not too much work. */
+/** Skips the common start and end, and compares the rest at the finest granularity that isn't too slow. */
 const differ = (before: string, after: string, [split, ...coarser]: ((text: string) => string[])[]): Piece[] => {
   if (!split)
     return [

@@ -1,4 +1,4 @@
-/** Resolves when somebody first uses the page, by pointer, keyboard or assistive technology, some of which only clicks. */
+/** Resolves on the first use of the page by pointer, keyboard, or assistive technology, which may only send clicks. */
 export const firstUse = new Promise<void>((resolve) => {
   for (const event of ['pointermove', 'pointerdown', 'keydown', 'focusin', 'click'])
     addEventListener(event, () => resolve(), { once: true, capture: true, passive: true })

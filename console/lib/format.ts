@@ -1,11 +1,11 @@
-// Numbers, times and spans as people read them. The first format of Intl takes a browser about ten milliseconds, so what
-// most pages show needs none.
+// Formats numbers, times, and durations. Creating the first Intl format takes a browser about ten milliseconds, so the
+// formats that most pages use don't need one.
 
 import { once } from './once.ts'
 
 const locale = 'en'
 
-/** Puts commas into the whole part of a decimal number. */
+/** Adds thousands separators to the integer part of a number. */
 const grouped = (digits: string): string => {
   const [whole = '', ...rest] = digits.split('.')
   return [whole.replace(/\B(?=(\d{3})+$)/g, ','), ...rest].join('.')
@@ -23,14 +23,14 @@ export const plural = (count: number, one: string, many = `${one}s`): string =>
 
 const withMinus = (digits: string): string => digits.replace('-', '−')
 
-/** A share of one as per cent: enough digits to tell small ones apart, no more. */
+/** Formats a share between 0 and 1 as a percentage, with enough digits to distinguish small values. */
 export const formatPercent = (share: number): string => {
   const percent = share * 100
   const digits = Math.abs(percent) >= 10 || percent === 0 ? 1 : 2
   return `${withMinus(percent.toFixed(digits).replace(/\.0+$/, ''))}%`
 }
 
-/** Per cent without its sign and with all its digits, for the ends of an interval. */
+/** Formats a percentage without its sign and with all digits, for the ends of an interval. */
 export const formatPoints = (share: number): string => {
   const percent = share * 100
   return withMinus(percent.toFixed(Math.abs(percent) >= 10 || percent === 0 ? 1 : 2))
@@ -40,7 +40,7 @@ const precise = once(() => new Intl.NumberFormat(locale, { maximumSignificantDig
 
 export const formatNumber = (value: number): string => {
   const digits = String(Number(value.toPrecision(4)))
-  // Very small and very large numbers would have an exponent.
+  // Very small and very large numbers would be in exponential notation.
   return digits.includes('e') ? precise().format(value) : grouped(digits)
 }
 
@@ -59,7 +59,7 @@ export const formatDuration = (seconds: number): string => {
   return `${rest} s`
 }
 
-/** A place in a recording: `0:07`, `12:40`, `1:02:03`. */
+/** Formats a position in a recording: `0:07`, `12:40`, `1:02:03`. */
 export const formatClock = (seconds: number): string => {
   const total = Math.max(0, Math.floor(seconds))
   const [hours, minutes] = [Math.floor(total / 3600), Math.floor((total % 3600) / 60)]
@@ -80,7 +80,7 @@ export const formatMoney = (dollars: number): string =>
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 
-/** `Nov 21`, in the viewer's zone like all of these. */
+/** `Nov 21`, in the viewer's time zone like all formats here. */
 export const formatMonthDay = (date: Date): string => `${months[date.getMonth()]} ${date.getDate()}`
 
 /** `Sat, Nov 21` */
@@ -94,7 +94,7 @@ export const formatDayTime = (date: Date): string =>
 
 const dayYear = (date: Date): string => `${formatMonthDay(date)}, ${date.getFullYear()}`
 
-/** A moment in the viewer's zone. */
+/** Formats a time in the viewer's time zone. */
 export const formatMoment = (iso: string, now = new Date()): string => {
   const date = new Date(iso)
   return date.getFullYear() === now.getFullYear() ? formatDayTime(date) : dayYear(date)

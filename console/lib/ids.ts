@@ -1,4 +1,4 @@
-/** A random UUID. The browser's own is missing where the console is served without TLS. */
+/** Returns a random UUID. crypto.randomUUID doesn't exist if the console is served without TLS. */
 export const newId = (): string => {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   const hex = Array.from(bytes, (byte, at) => {

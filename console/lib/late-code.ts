@@ -1,4 +1,4 @@
-// Code that a page loads when it is used. After a deploy, the files that an open page would load are gone.
+// Code that a page loads when it is needed. After a deployment, the files of an open page no longer exist.
 
 import { useSyncExternalStore } from 'react'
 
@@ -8,7 +8,7 @@ type LateCode<T> = {
   load: () => Promise<T>
 }
 
-/** Loads code once. A failure is not kept, so the next call tries again. */
+/** Loads code once. The next call after a failure tries again. */
 export const lateCode = <T>(importCode: () => Promise<T>): LateCode<T> => {
   let loaded: T | undefined
   let loading: Promise<T> | undefined
@@ -38,7 +38,7 @@ const subscribe = (listener: () => void) => {
   return () => void listeners.delete(listener)
 }
 
-/** Tells the user that code they asked for could not be loaded. */
+/** Shows the user that code they need couldn't be loaded. */
 export const reportMissingCode = (): void => {
   isMissing = true
   for (const listener of listeners) listener()

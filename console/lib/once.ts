@@ -1,4 +1,4 @@
-/** Returns a function that makes a value when it is first needed, and then returns the same one. */
+/** Returns a function that creates a value on the first call and returns the same value afterwards. */
 export const once = <T>(make: () => T): (() => T) => {
   let made: { value: T } | undefined
   return () => {

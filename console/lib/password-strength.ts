@@ -1,4 +1,4 @@
-// The same judgment that the service makes of a new password, before it is sent. Loaded when somebody types one.
+// Rates a new password like the server does, before it is sent. Loaded when someone types one.
 
 import { lateCode } from './late-code.ts'
 
@@ -16,7 +16,7 @@ const load = async (): Promise<Rate> => {
   const zxcvbn = new ZxcvbnFactory({
     dictionary: { ...common.dictionary, ...dictionaries },
     graphs: common.adjacencyGraphs,
-    // What is strong in its first characters is strong. The time rises steeply with length.
+    // Rating time grows steeply with length, and a password with a strong start is strong.
     maxLength: 32,
     l33tMaxSubstitutions: 8,
   })
@@ -25,7 +25,7 @@ const load = async (): Promise<Rate> => {
 
 const code = lateCode(load)
 
-/** From 0 to 4; the service takes 3 and 4. */
+/** Returns a score from 0 to 4. The server accepts 3 and 4. */
 export const ratePassword = async (password: string, known: string[]): Promise<number> => {
   const words = known.flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)]).filter((word) => word.length > 2)
   const rate = await code.load()

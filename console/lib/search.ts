@@ -1,4 +1,4 @@
-/** A text in an address; nothing where there is none. */
+/** Returns a query parameter as a property, or an empty object if it isn't a text. */
 export const readText = <const Name extends string>(name: Name, value: unknown): { [name in Name]?: string } =>
-  // The name is the caller's, which the compiler does not follow through a computed key.
+  // TypeScript doesn't infer the type of a computed key.
   (typeof value === 'string' && value !== '' ? { [name]: value } : {}) as { [name in Name]?: string }

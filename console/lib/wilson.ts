@@ -1,4 +1,4 @@
-/** The interval of Wilson, at 95 %: for shares that the service gives without one. */
+/** Returns the 95% Wilson interval, for rates that the API returns without one. */
 export const wilson = (hits: number, n: number): { low: number; high: number } | null => {
   if (n === 0) return null
   const z = 1.959963984540054

@@ -1,10 +1,10 @@
-// Local times of a named zone, and instants.
+// Converts between local times in a time zone and instants.
 
 import { once } from './once.ts'
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** Making one takes far longer than using it, and a chart asks for thousands of times. */
+/** Cached, because creating a format is slow and a chart formats thousands of times. */
 const formatOf = (timeZone: string): Intl.DateTimeFormat => {
   const made =
     formats.get(timeZone) ??
@@ -35,7 +35,7 @@ export const ownZone = (): string => {
   }
 }
 
-/** How far the zone's clocks are ahead of UTC at this instant, in milliseconds. */
+/** Returns the zone's offset from UTC at this instant, in milliseconds. */
 const offsetAt = (instant: number, timeZone: string): number => {
   const parts = formatOf(timeZone).formatToParts(instant)
   const part = (type: Intl.DateTimeFormatPartTypes) => Number(parts.find((item) => item.type === type)?.value)
@@ -43,7 +43,9 @@ const offsetAt = (instant: number, timeZone: string): number => {
   return shown - Math.floor(instant / 1_000) * 1_000
 }
 
-/** The instant at which the clocks of the zone show this, as `2026-11-21T10:30`; where they show it twice, the first. */
+/**
+ * Returns the instant of a local time such as `2026-11-21T10:30`. If the local time occurs twice, returns the first.
+ */
 export const instantIn = (local: string, timeZone: string): string | undefined => {
   const asUtc = Date.parse(`${local}Z`)
   if (Number.isNaN(asUtc)) return undefined
@@ -51,13 +53,13 @@ export const instantIn = (local: string, timeZone: string): string | undefined =
   return new Date(asUtc - offsetAt(guess, timeZone)).toISOString()
 }
 
-/** What the clocks of the zone show at an instant, as `2026-11-21T10:30`. */
+/** Returns an instant's local time, such as `2026-11-21T10:30`. */
 export const localIn = (iso: string, timeZone: string): string => {
   const instant = Date.parse(iso)
   return Number.isNaN(instant) ? '' : new Date(instant + offsetAt(instant, timeZone)).toISOString().slice(0, 16)
 }
 
-/** Midnight of the day so many days from today, as the clocks of the zone show it. */
+/** Returns midnight, in the time zone, of the day that is `days` days from today. */
 export const midnightIn = (timeZone: string, days: number, now = new Date()): string => {
   const [day = ''] = localIn(now.toISOString(), timeZone).split('T')
   return `${new Date(Date.parse(`${day}T00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)}T00:00`

@@ -59,7 +59,7 @@ const Trust = ({ id }: { id: string }) => {
   const told = rows?.find(({ kappa }) => kappa !== null)
   return (
     <Figure
-      name="Agreement with people"
+      name="Agreement with reviewers"
       note={
         <Link from="/monitors/$id" to="." search={(search) => ({ ...search, tab: 'agreement' })} resetScroll={false}>
           {told ? `Version ${told.version}, details` : 'How it’s measured'}

@@ -79,7 +79,7 @@ const Parts = ({ monitor }: { monitor: MonitorData }) => {
   const navigate = useNavigate({ from: '/monitors/$id' })
   const tabs: { value: Part; label: string; content: React.ReactNode }[] = [
     { value: 'found', label: 'Results', content: <FoundPart monitor={monitor} /> },
-    { value: 'agreement', label: 'Agreement with people', content: <AgreementPart monitor={monitor} /> },
+    { value: 'agreement', label: 'Agreement with reviewers', content: <AgreementPart monitor={monitor} /> },
     { value: 'versions', label: 'Versions', content: <VersionsPart monitor={monitor} /> },
     ...(monitor.kind === 'external'
       ? []

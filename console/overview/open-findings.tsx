@@ -48,7 +48,7 @@ export const OpenFindings = () => {
               <Badge tone={priority === 'urgent' ? 'failed' : 'affected'}>{sentenceCase(priority)}</Badge>
             )}
             <span className={styles.soft}>
-              {conversationCount > 0 && `${plural(conversationCount, 'call')} · `}
+              {conversationCount > 0 && `${plural(conversationCount, 'conversation')} · `}
               <Time at={createdAt} ago />
             </span>
           </li>

@@ -1,4 +1,4 @@
-// What a reviewer has said so far, and what is asked for still.
+// The reviewer's answers so far, and the ones still missing.
 
 import type { Schemas } from '../api/schema.d.ts'
 import type { Judged, Result, Review } from './queries.ts'
@@ -15,7 +15,7 @@ const unanswered: Answer = { correctResult: undefined, comment: '' }
 
 export const answerTo = ({ judged }: Answers, monitorId: string): Answer => judged[monitorId] ?? unanswered
 
-/** What was written before comes back with the conversation. */
+/** Saved answers are loaded with the conversation. */
 export const answersOf = ({ judgments, notes, rating }: Review): Answers => ({
   judged: Object.fromEntries(
     judgments.map(({ monitorId, correctResult, comment }) => [monitorId, { correctResult, comment: comment ?? '' }]),
@@ -24,7 +24,7 @@ export const answersOf = ({ judgments, notes, rating }: Review): Answers => ({
   rating,
 })
 
-/** In the words of the service. */
+/** Converts the answers to the API's format. */
 export const changeOf = ({ judged, notes, rating }: Answers, monitorIds: string[]) => ({
   rating,
   notes: notes.trim() === '' ? null : notes,
@@ -43,13 +43,13 @@ export const judgedWords: Record<Judged, string> = {
   unsure: 'Unsure',
 }
 
-/** Undefined where nothing can be compared. */
+/** Undefined if there is nothing to compare. */
 export const agrees = (answer: Judged | undefined, found: Result | undefined): boolean | undefined =>
   answer === undefined || answer === 'unsure' || !found?.result ? undefined : answer === found.result
 
 type Bucket = Schemas['Bucket']
 
-/** Whether the bucket wants a word beside this judgment. */
+/** Returns whether the bucket requires a note with this judgment. */
 export const wantsNote = (bucket: Bucket, answers: Answers, monitorId: string, found: Result | undefined): boolean => {
   const { correctResult, comment } = answerTo(answers, monitorId)
   if (!bucket.noteOnDisagreement || correctResult === undefined) return false
@@ -57,7 +57,7 @@ export const wantsNote = (bucket: Bucket, answers: Answers, monitorId: string, f
   return bucket.blind || agrees(correctResult, found) === false
 }
 
-/** How a review meets the monitors, in a sentence. */
+/** Returns a sentence on how the review compares with the monitors' results. */
 export const meeting = (answers: Answers, found: Result[], nameOf: (id: string) => string): string => {
   const compared = Object.entries(answers.judged).flatMap(([monitorId, { correctResult }]) => {
     const result = found.find((one) => one.monitorId === monitorId)

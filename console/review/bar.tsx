@@ -9,7 +9,7 @@ import styles from './room.module.css'
 
 const minutesLeft = (until: string) => Math.max(0, Math.round((new Date(until).getTime() - Date.now()) / 60_000))
 
-/** How long the conversation is kept for the reviewer. */
+/** Shows for how long the conversation is reserved for the reviewer. */
 const Lease = ({ until }: { until: string }) => {
   const [minutes, setMinutes] = useState(() => minutesLeft(until))
   useEffect(() => {
@@ -29,7 +29,7 @@ const Lease = ({ until }: { until: string }) => {
 
 type BarProps = { bucket: Bucket; leaseEnds: string | null; said: string }
 
-/** What is done, what is left, and the way out. */
+/** Shows progress, and a button to leave. */
 export const Bar = ({ bucket, leaseEnds, said }: BarProps) => {
   const { member } = useMe()
   const { data } = useQuery(progressOptions(bucket.id))

@@ -18,7 +18,7 @@ const textAt = (definition: Record<string, unknown>, name: string): string | und
   return typeof value === 'string' ? value : undefined
 }
 
-/** What the monitor looks for, as its author put it. */
+/** The monitor's description or definition. */
 const Criteria = ({ monitor }: { monitor: Monitor }) => {
   const { definition } = monitor.currentVersion
   const [criteria, expression] = [textAt(definition, 'criteria'), textAt(definition, 'expression')]
@@ -39,7 +39,7 @@ const choices: [key: string, value: Judged][] = [
   ['3', 'unsure'],
 ]
 
-/** What the monitor said: at once where nothing is hidden, and how the answer meets it. */
+/** Shows the monitor's result. In a blind bucket, it appears after the reviewer has answered. */
 const Found = ({ found, answer }: { found: Result; answer: Judged | undefined }) => {
   const same = agrees(answer, found)
   return (
@@ -57,9 +57,9 @@ type CardProps = {
   monitorId: string
   name: string
   answer: Answer
-  /** Undefined while it is hidden. */
+  /** Undefined while the result is hidden. */
   found: Result | undefined
-  /** Whether what is said here is otherwise than what the monitor says. */
+  /** Whether the judgment differs from the monitor's result. */
   differs: boolean
   focused: boolean
   fault: string | undefined
@@ -70,7 +70,7 @@ type CardProps = {
   onLeaveNote: () => void
 }
 
-/** One monitor to be judged: open while it is in focus, otherwise a line. */
+/** A monitor to judge: expanded if it is the current one, otherwise one line. */
 export const Card = ({ monitorId, name, answer, found, differs, focused, fault, noteRef, ...on }: CardProps) => {
   const monitor = useQuery(monitorOptions(monitorId))
   const { correctResult, comment } = answer

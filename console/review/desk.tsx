@@ -20,13 +20,13 @@ import { Whole } from './whole.tsx'
 type DeskProps = {
   bucket: Bucket
   review: Review
-  /** Completed or skipped, with a word about it. */
+  /** Called when the review is completed or skipped, with a message. */
   onDone: (said: string) => void
-  /** Somebody else has it now, or nobody can have it any more. */
+  /** Called when someone else has claimed the review, or nobody can any longer. */
   onLost: (fault: Fault) => void
 }
 
-/** Which monitors are to be judged, and what they found where that may be seen. */
+/** Returns the monitors to judge, and their results unless they are hidden. */
 const useQuestions = (bucket: Bucket, { conversationId }: Review) => {
   const { found, isHidden, ...state } = useFound(bucket, conversationId)
   const [absent, setAbsent] = useState<string[]>([])
@@ -39,12 +39,12 @@ const useQuestions = (bucket: Bucket, { conversationId }: Review) => {
     ...state,
     found,
     isHidden,
-    /** Of a blind review only the service knows which have a result. */
+    /** In a blind review, only the server knows which monitors have a result. */
     leaveOut: useCallback((ids: string[]) => setAbsent((before) => [...before, ...ids]), []),
   }
 }
 
-/** The monitors to judge as a stack, one of them in focus. */
+/** The monitors to judge as a stack of cards. One is the current one. */
 export const Desk = ({ bucket, review, onDone, onLost }: DeskProps) => {
   const { nameOf } = useNames('monitors')
   const { monitorIds, isAsked, found, isHidden, isReady, error, retry, leaveOut } = useQuestions(bucket, review)
@@ -89,7 +89,7 @@ export const Desk = ({ bucket, review, onDone, onLost }: DeskProps) => {
     set(id, { correctResult })
     const judged = { ...answers, judged: { ...answers.judged, [id]: { ...answerTo(answers, id), correctResult } } }
     if (!isHidden && wantsNote(bucket, judged, id, foundOf(id))) {
-      setFaults((before) => ({ ...before, [id]: 'A note is needed: the monitor found otherwise.' }))
+      setFaults((before) => ({ ...before, [id]: 'A note is required because you disagree with the monitor.' }))
       return
     }
     const open = monitorIds.findIndex((other) => other !== id && !answerTo(answers, other).correctResult)
@@ -125,7 +125,7 @@ export const Desk = ({ bucket, review, onDone, onLost }: DeskProps) => {
           return attempt(ids.filter(isLeft), absent)
         }
         saving.goOn()
-        // At once, since only a note that is drawn takes the focus.
+        // Render synchronously, because only a rendered note can receive the focus.
         flushSync(() => {
           leaveOut(issues.absent)
           setFaults(issues.notes)
@@ -144,7 +144,7 @@ export const Desk = ({ bucket, review, onDone, onLost }: DeskProps) => {
       saving.goOn()
     })
   }
-  /** Now that the answer is given, what the monitors say may be seen. */
+  /** After the reviewer has answered, the monitors' results may be shown. */
   const said = async () => {
     const results = isHidden ? await queryClient.fetchQuery(foundOptions(review.conversationId)).catch(() => []) : found
     return meeting(answers, results, nameOf)

@@ -6,13 +6,16 @@ const judgmentAt = (path: string) => {
 }
 
 export type Issues = {
-  /** The monitors that have no result of the conversation. */
+  /** Monitors that have no result for the conversation. */
   absent: string[]
-  /** What is to be written, by the monitor. */
+  /** Error messages about missing notes, by monitor ID. */
   notes: Record<string, string>
 }
 
-/** What a refusal says of judgments, in the order that they were sent; undefined where it says something else too. */
+/**
+ * Returns an error's issues with judgments, or undefined if it has other issues too. `judged` are the monitor IDs in
+ * the order in which the judgments were sent.
+ */
 export const issuesOf = (error: unknown, judged: string[]): Issues | undefined => {
   const { issues } = asFault(error)
   const placed = issues.flatMap(({ path, message }) => {

@@ -12,7 +12,7 @@ export const myReviewsOptions = (reviewerUserId: string) =>
     answer(api.GET('/v1/reviews', { params: { query: { reviewerUserId, limit: 25, ...cursor } }, signal })),
   )
 
-/** What the monitors found of a conversation: kept back by the service while a blind review of it is awaited. */
+/** The monitors' results for a conversation. The server hides them while a blind review is open. */
 export const foundOptions = (id: string) =>
   queryOptions({
     queryKey: ['conversations', id, 'results', 'room'],
@@ -20,17 +20,17 @@ export const foundOptions = (id: string) =>
       const params = { path: { id }, query: { limit: 200 } }
       return (await answer(api.GET('/v1/conversations/{id}/results', { params, signal }))).data
     },
-    // A later review of the same conversation may be a blind one.
+    // A later review of the same conversation may be blind.
     gcTime: 0,
   })
 
-/** What is on its way still, by the id of its review. */
+/** Requests in progress, by review ID. */
 const writing = new Map<string, Set<Promise<Review>>>()
-/** Until when each is held, where this page knows: an answer that was lost may have said that it is held for longer. */
+/** When each review's lease ends, if this page knows. A lost response may have extended it. */
 const leases = new Map<string, string>()
 
 const note = ({ id, leaseExpiresAt }: Review) => {
-  // Answers may overtake each other.
+  // Responses may arrive out of order.
   if (leaseExpiresAt !== null && leaseExpiresAt > (leases.get(id) ?? '')) leases.set(id, leaseExpiresAt)
 }
 
@@ -51,7 +51,7 @@ const unlessGone = (error: unknown): undefined => {
 
 type Seat = { bucketId: string; me: string; present: string | undefined }
 
-/** The review that was open before, one that is held still, or the next; null when there is none. */
+/** Returns the given review, another one that the reviewer has claimed, or the next one. Null if there is none. */
 export const takeReview = async ({ bucketId, me, present }: Seat): Promise<Review | null> => {
   if (present !== undefined) {
     const kept = await keep(present).catch(unlessGone)
@@ -73,18 +73,19 @@ export const takeReview = async ({ bucketId, me, present }: Seat): Promise<Revie
 
 export const keepReview = keep
 
-/** Whether it was lost to somebody else, or is gone with its conversation. */
+/** Returns whether someone else has claimed the review, or its conversation was erased. */
 export const isLost = (error: unknown): error is Fault => error instanceof Fault && [404, 409].includes(error.status)
 
-/** After what is written, which would take the place again. */
+/** Wait for pending writes, which would claim the review again. */
 export const releaseReview = async (id: string, bucketId: string): Promise<void> => {
   await Promise.allSettled(writing.get(id) ?? [])
   await sendRelease(id, bucketId)
 }
 
 /**
- * Also when the page is left: the browser sends it on. It may arrive after the page that is loaded next has taken the
- * review up again, and then gives nothing back, unless a write was under way still: until when that holds is not known.
+ * Also runs when the page is closed, because the browser still sends the request. If the reloaded page has claimed the
+ * review again by then, the release has no effect, unless a write was in progress: then the end of the lease is
+ * unknown.
  */
 export const sendRelease = (id: string, bucketId: string): Promise<unknown> => {
   const leaseExpiresAt = writing.get(id)?.size ? undefined : leases.get(id)
@@ -98,7 +99,7 @@ export const sendRelease = (id: string, bucketId: string): Promise<unknown> => {
           queryClient.invalidateQueries({ queryKey: ['reviews'] }),
         ]),
       )
-      // What is not held any more needs no release.
+      // A lease that has ended needs no release.
       .catch(() => undefined)
   )
 }

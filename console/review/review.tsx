@@ -148,7 +148,7 @@ const MyReviews = () => {
   )
 }
 
-/** Where the person signed in can review, and what they have reviewed. */
+/** Lists the buckets the member can review and their reviews. */
 export const Review = () => {
   const { member } = useMe()
   const mayReview = useMay('member')

@@ -98,7 +98,7 @@ const Inside = ({ bucket }: { bucket: Bucket }) => {
   const id = review?.id
   useEffect(() => {
     if (review === undefined) return
-    // Another review begins at its beginning.
+    // A new review starts at the beginning.
     void navigate({
       search: (now) => (now.review === id ? now : id === undefined ? {} : { review: id }),
       replace: true,
@@ -158,7 +158,7 @@ const Inside = ({ bucket }: { bucket: Bucket }) => {
   )
 }
 
-/** One conversation of a bucket after the other, and nothing around them. */
+/** Shows a bucket's conversations one after the other, without navigation. */
 export const Room = () => {
   const { bucketId } = useParams({ from: '/app/review/$bucketId' })
   const bucket = useQuery(bucketOptions(bucketId))

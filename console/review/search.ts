@@ -1,6 +1,6 @@
 import { type ConversationSearch, readConversationSearch } from '../conversations/search.ts'
 
-/** The review that is open, and the place in its conversation. */
+/** The open review, and the position in its conversation. */
 export type RoomSearch = ConversationSearch & { review?: string }
 
 export const readRoomSearch = (search: Record<string, unknown>): RoomSearch => ({

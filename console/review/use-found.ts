@@ -5,15 +5,15 @@ import { foundOptions, type Result } from './queries.ts'
 
 const none: Result[] = []
 
-/** What the monitors found, as far as the reviewer may see it before the own answer. */
+/** Returns the monitors' results that the reviewer may see before answering. */
 export const useFound = (bucket: Bucket, conversationId: string) => {
   const { data, error, refetch } = useQuery({ ...foundOptions(conversationId), enabled: !bucket.blind })
-  // Of another bucket the same person may hold it blind.
+  // The same reviewer may have a blind review of it in another bucket.
   const isHidden = bucket.blind || (error instanceof Fault && error.status === 403)
   return {
     isHidden,
     isReady: isHidden || data !== undefined,
-    /** None while it is hidden, also where it was read before. */
+    /** Return none while results are hidden, even if they are cached. */
     found: isHidden ? none : (data ?? none),
     error: isHidden || data !== undefined ? null : error,
     retry: () => void refetch(),

@@ -6,10 +6,10 @@ import { changeReview } from './queries.ts'
 const rest = 500
 const patience = 5_000
 
-/** Not what may pass by itself: too much at once, or a service out of reach. */
+/** Excludes temporary errors: too many requests, or an unreachable server. */
 const isLasting = (error: unknown) => isRefusal(error) && error.status !== 429
 
-/** Keeps what is written as it is written, so that nothing is lost when the page goes. */
+/** Saves input as it is typed, so that nothing is lost when the page closes. */
 export const useSaving = (
   id: string,
   answers: Answers,
@@ -20,9 +20,9 @@ export const useSaving = (
   const sending = useRef<Promise<unknown>>(Promise.resolve())
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const told = useRef<string>(undefined)
-  /** Sends what waits for its moment. */
+  /** Saves pending changes now. */
   const send = useRef<() => void>(undefined)
-  /** While the whole is sent, its parts are not. */
+  /** Parts aren't saved while the whole review is being submitted. */
   const resting = useRef(false)
   const latest = useRef<typeof onRefusal>(undefined)
   const [failures, setFailures] = useState(0)
@@ -60,16 +60,16 @@ export const useSaving = (
   }, [id, text, isReady, failures])
   useEffect(
     () => () => {
-      // What was written at last is not left behind; nobody is here to be told of it.
+      // Save the last changes. The page is gone, so errors can't be shown.
       send.current?.()
       latest.current = undefined
     },
     [],
   )
   return {
-    /** Whether the service could not be reached for what was written at last; it is tried again. */
+    /** Whether the server couldn't be reached for the last changes. They are retried. */
     isBehind: failures > 0,
-    /** Sends nothing more, and waits for what is on its way. */
+    /** Stops saving and waits for requests in progress. */
     rest: async () => {
       clearTimeout(timer.current)
       send.current = undefined

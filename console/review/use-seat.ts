@@ -6,10 +6,10 @@ import { newId } from '../lib/ids.ts'
 import { isLost, keepReview, type Review, releaseReview, sendRelease, takeReview } from './queries.ts'
 
 const heartbeatEvery = 60_000
-/** From here on the lease is made longer, if somebody is there. */
+/** Activity extends the lease once less time than this is left. */
 const renewBelow = 25 * 60_000
 
-/** Keeps the lease while somebody moves, types or listens; who has gone away gives the place back by the clock. */
+/** Extends the lease while the reviewer moves, types, or listens. Without activity, it expires. */
 const useHeartbeat = (review: Review | undefined | null) => {
   const [leaseEnds, setLeaseEnds] = useState<string | null>(null)
   const [lost, lose] = useState<Fault>()
@@ -31,7 +31,7 @@ const useHeartbeat = (review: Review | undefined | null) => {
         ends = new Date(kept.leaseExpiresAt ?? 0).getTime()
         setLeaseEnds(kept.leaseExpiresAt)
       } catch (error) {
-        // Anything else than a refusal may pass.
+        // Other errors may be temporary.
         if (isLost(error)) lose(error)
       }
     }
@@ -45,10 +45,10 @@ const useHeartbeat = (review: Review | undefined | null) => {
   return { leaseEnds, lost, lose }
 }
 
-/** A place in a bucket: what is held in it, the way to the next, and the giving back on leaving. */
+/** Manages the reviewer's lease in a bucket: claims the next review, and releases it on leaving. */
 export const useSeat = (bucketId: string, present: string | undefined) => {
   const { member } = useMe()
-  // Each visit takes anew, and each round the next.
+  // Each visit and each round claims again.
   const [visit] = useState(() => newId())
   const [round, setRound] = useState(0)
   const taking = useRef<Promise<Review | null>>(undefined)
@@ -73,7 +73,7 @@ export const useSeat = (bucketId: string, present: string | undefined) => {
     let here = true
     const leave = (release: typeof releaseReview | typeof sendRelease) => {
       if (held.current !== undefined) void release(held.current, bucketId)
-      // What is claimed only now comes too late.
+      // The page was left before the claim finished.
       else void taking.current?.then((late) => late && release(late.id, bucketId)).catch(() => undefined)
     }
     const vanish = () => leave(sendRelease)
@@ -86,7 +86,7 @@ export const useSeat = (bucketId: string, present: string | undefined) => {
       removeEventListener('pagehide', vanish)
       removeEventListener('pageshow', returned)
       gone.add(visit)
-      // Development mounts everything twice; who is back at once has not left.
+      // React mounts components twice in development. Don't release if it remounts immediately.
       setTimeout(() => !here && gone.has(visit) && leave(releaseReview), 0)
     }
   }, [visit, bucketId])

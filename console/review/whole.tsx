@@ -15,7 +15,7 @@ type WholeProps = {
   onLeaveNote: () => void
 }
 
-/** What is said of the conversation as a whole; none of it has to be. */
+/** The rating and notes on the whole conversation. Both are optional. */
 export const Whole = ({ focused, rating, notes, noteRef, ...on }: WholeProps) => {
   if (!focused) {
     return (

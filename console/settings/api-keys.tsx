@@ -24,10 +24,10 @@ import styles from './settings.module.css'
 const dayMs = 86_400_000
 
 const lives = [
-  { value: '', label: 'Until it is revoked' },
+  { value: '', label: 'No expiration' },
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
-  { value: '365', label: 'A year' },
+  { value: '365', label: '1 year' },
 ]
 
 type Values = { name: string; role: Role; days: string }
@@ -41,16 +41,16 @@ const NewKey = ({ onClose }: { onClose: () => void }) => {
   const send = async ({ name, role, days }: Values) => {
     const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * dayMs).toISOString()
     const made = await answer(api.POST('/v1/api-keys', { body: { name: name.trim(), role, expiresAt } }))
-    // Shown before anything else: it cannot be asked for again.
+    // Show the key first, because it can't be requested again.
     setKey(made.key)
     await refresh('api-keys')
   }
   return (
-    <Dialog title="Make an API key" open onClose={onClose} holds>
+    <Dialog title="Create API key" open onClose={onClose} holds>
       {key ? (
         <div className={styles.stack}>
           <ShownOnce name="key" value={key}>
-            Keep the key now. It is shown here alone.
+            Copy this key now. You won’t see it again.
           </ShownOnce>
           <Code>{askingLines()}</Code>
           <div>
@@ -58,10 +58,10 @@ const NewKey = ({ onClose }: { onClose: () => void }) => {
           </div>
         </div>
       ) : (
-        <Form form={form} send={send} submit="Make the key">
-          <TextField name="name" label="Name" required maxLength={255} hint="What uses it: you will know it by this." />
+        <Form form={form} send={send} submit="Create API key">
+          <TextField name="name" label="Name" required maxLength={255} hint="What you use this key for." />
           <SelectField name="role" label="Role" options={rolesUpTo(own)} hint={rolesInWords} />
-          <SelectField name="days" label="Works" options={lives} />
+          <SelectField name="days" label="Expires" options={lives} />
         </Form>
       )}
     </Dialog>
@@ -71,7 +71,7 @@ const NewKey = ({ onClose }: { onClose: () => void }) => {
 const State = ({ revokedAt, expiresAt }: ApiKey) => {
   if (revokedAt !== null) return <Badge tone="failed">Revoked</Badge>
   if (expiresAt !== null && new Date(expiresAt).getTime() < Date.now()) return <Badge tone="unscored">Expired</Badge>
-  return <Badge tone="accent">Works</Badge>
+  return <Badge tone="accent">Active</Badge>
 }
 
 export const ApiKeys = () => {
@@ -81,28 +81,28 @@ export const ApiKeys = () => {
   const list = useList(keysOptions)
   const make = (
     <Button look="primary" onClick={() => setMaking(true)}>
-      Make a key
+      Create API key
     </Button>
   )
   const columns: Column<ApiKey>[] = [
     { key: 'name', label: 'Name', cell: ({ name }) => name },
-    { key: 'prefix', label: 'Begins with', from: 720, cell: ({ prefix }) => <code>{prefix}…</code> },
+    { key: 'prefix', label: 'Prefix', from: 720, cell: ({ prefix }) => <code>{prefix}…</code> },
     { key: 'role', label: 'Role', from: 480, cell: ({ role }) => sentenceCase(role) },
-    { key: 'by', label: 'Acts for', from: 960, cell: ({ createdByUserId }) => nameOf(createdByUserId) },
+    { key: 'by', label: 'Created by', from: 960, cell: ({ createdByUserId }) => nameOf(createdByUserId) },
     {
       key: 'used',
       label: 'Last used',
       from: 720 as const,
       cell: ({ lastUsedAt }) =>
-        lastUsedAt ? <Time at={lastUsedAt} ago /> : <span className={styles.soft}>never</span>,
+        lastUsedAt ? <Time at={lastUsedAt} ago /> : <span className={styles.soft}>Never</span>,
     },
     {
       key: 'expires',
       label: 'Expires',
       from: 960 as const,
-      cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : <span className={styles.soft}>never</span>),
+      cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : <span className={styles.soft}>Never</span>),
     },
-    { key: 'state', label: 'State', cell: (key) => <State {...key} /> },
+    { key: 'state', label: 'Status', cell: (key) => <State {...key} /> },
     {
       key: 'ways',
       label: '',
@@ -117,16 +117,14 @@ export const ApiKeys = () => {
     },
   ]
   return (
-    <Section title="API keys" context="What your programs sign in with" actions={list.rows?.length !== 0 && make}>
+    <Section title="API keys" context="Let your code use the Earshot API" actions={list.rows?.length !== 0 && make}>
       <ListTable
         list={list}
         label="API keys"
         columns={columns}
         empty={
-          <Empty title="No key yet" action={make}>
-            <p>
-              By a key your programs send conversations and read all that the console shows, in the role of the key.
-            </p>
+          <Empty title="No API keys yet" action={make}>
+            <p>With an API key, your code can send conversations and read everything that the key’s role can see.</p>
             <Code>{askingLines()}</Code>
           </Empty>
         }
@@ -135,16 +133,16 @@ export const ApiKeys = () => {
       {revoking && (
         <Confirm
           title={`Revoke “${revoking.name}”?`}
-          action="Revoke the key"
+          action="Revoke key"
           open
           onClose={() => setRevoking(undefined)}
           run={async () => {
             await api.DELETE('/v1/api-keys/{id}', { params: { path: { id: revoking.id } } })
             await refresh('api-keys')
-            announce(`“${revoking.name}” is revoked`)
+            announce(`“${revoking.name}” revoked`)
           }}
         >
-          Whatever uses <code>{revoking.prefix}…</code> is refused from now on. A revoked key does not come back.
+          Requests that use <code>{revoking.prefix}…</code> will be rejected. You can’t restore a revoked key.
         </Confirm>
       )}
     </Section>

@@ -24,7 +24,7 @@ const pages = {
 
 const isPaged = (type: string): type is keyof typeof pages => Object.hasOwn(pages, type)
 
-/** What was touched: a link where it has a page, which tells when it is gone. */
+/** A link if the type has a page. The page itself reports a deleted target. */
 const Touched = ({ type, id }: Target) => {
   const word = `${sentenceCase(type.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))} ${id.slice(0, 8)}…`
   return isPaged(type) ? (
@@ -42,23 +42,23 @@ const useActor = () => {
   return ({ kind, userId, keyId }: AuditEvent['actor']) => {
     if (userId === null) return kind === 'service' ? 'Operator' : 'Earshot'
     const key = keyId && (keys.find(({ id }) => id === keyId)?.name ?? `${keyId.slice(0, 8)}…`)
-    return key ? `${people.nameOf(userId)}, key ${key}` : people.nameOf(userId)
+    return key ? `${people.nameOf(userId)} (API key ${key})` : people.nameOf(userId)
   }
 }
 
-/** How many targets of one event are named. */
+/** The number of targets shown per event. */
 const named = 3
 
 export const AuditLog = () => {
   const actorOf = useActor()
   const list = useList(auditOptions)
   const columns: Column<AuditEvent>[] = [
-    { key: 'at', label: 'When', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { key: 'who', label: 'Who', cell: ({ actor }) => actorOf(actor) },
-    { key: 'action', label: 'Did', cell: ({ action }) => <code>{action}</code> },
+    { key: 'at', label: 'Time', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { key: 'who', label: 'Actor', cell: ({ actor }) => actorOf(actor) },
+    { key: 'action', label: 'Action', cell: ({ action }) => <code>{action}</code> },
     {
       key: 'targets',
-      label: 'To',
+      label: 'Targets',
       from: 480 as const,
       cell: ({ targets }) => (
         <span className={styles.targets}>
@@ -71,20 +71,14 @@ export const AuditLog = () => {
     },
     {
       key: 'request',
-      label: 'Request',
+      label: 'Request ID',
       from: 960 as const,
       cell: ({ requestId }) => <code title={requestId}>{requestId.slice(0, 13)}…</code>,
     },
   ]
   return (
-    <Section title="Audit log" context="Who changed what, newest first. Nothing is taken out of it.">
-      <ListTable
-        list={list}
-        label="Audit log"
-        columns={columns}
-        lines={10}
-        empty={<Empty title="Nobody has changed anything yet" />}
-      />
+    <Section title="Audit log" context="Every change in your organization, newest first">
+      <ListTable list={list} label="Audit log" columns={columns} lines={10} empty={<Empty title="No changes yet" />} />
     </Section>
   )
 }

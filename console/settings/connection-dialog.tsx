@@ -15,13 +15,13 @@ export const providerNames: Record<Provider, string> = {
   livekit: 'LiveKit',
 }
 
-/** What each provider calls what it signs with. */
+/** The provider's own name for its signing secret. */
 const secretHints: Record<Provider, string> = {
-  vapi: 'The secret, bearer token or HMAC key of the custom credential in Vapi.',
-  retell: 'The API key with the webhook badge.',
-  elevenlabs: 'The signing secret of the post-call webhook.',
-  twilio: 'The auth token of the account.',
-  livekit: 'The API secret by which your worker signs its session report.',
+  vapi: 'The secret, bearer token, or HMAC key of your custom credential in Vapi.',
+  retell: 'The API key with the webhook badge in Retell.',
+  elevenlabs: 'The signing secret of your post-call webhook.',
+  twilio: 'The auth token of your Twilio account.',
+  livekit: 'The API secret that your worker signs session reports with.',
 }
 
 type Values = {
@@ -36,7 +36,7 @@ type Values = {
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 
-/** What the form does not show of the settings stays as it is. */
+/** Keeps the settings that the form doesn't show. */
 const settingsOf = (
   { provider, agentId, scheme, accountSid, apiKey }: Values,
   before: Record<string, unknown>,
@@ -47,12 +47,12 @@ const settingsOf = (
     ...(provider === 'twilio' && { accountSid: accountSid.trim() }),
     ...(provider === 'livekit' && { apiKey: apiKey.trim() }),
   }
-  // The knobs of one scheme are not those of another.
+  // Settings of one authentication scheme don't apply to another.
   const kept = provider === 'vapi' && textOf(before.scheme || 'secret') !== scheme ? {} : before
   return Object.fromEntries(Object.entries({ ...kept, ...shown }).filter(([, value]) => value !== ''))
 }
 
-/** Makes a connection, or changes the one that it is given. */
+/** Creates a connection, or edits the given one. */
 export const ConnectionDialog = ({
   integration,
   onClose,
@@ -88,11 +88,11 @@ export const ConnectionDialog = ({
     onSaved?.(saved)
   }
   return (
-    <Dialog title={integration ? 'Edit the connection' : 'Connect a platform'} open onClose={onClose} holds>
+    <Dialog title={integration ? 'Edit connection' : 'Create connection'} open onClose={onClose} holds>
       <Form
         form={form}
         send={send}
-        submit={integration ? 'Save' : 'Connect'}
+        submit={integration ? 'Save' : 'Create connection'}
         fieldOf={(path) => path.replace(/^settings\./, '')}
       >
         {!integration && (
@@ -111,13 +111,13 @@ export const ConnectionDialog = ({
             autoComplete="off"
             required
             maxLength={1000}
-            hint={`${secretHints[provider]} It is sealed, and never shown again.`}
+            hint={`${secretHints[provider]} Stored encrypted. You won’t see it again.`}
           />
         )}
         {provider === 'vapi' && (
           <SelectField
             name="scheme"
-            label="How Vapi signs"
+            label="Authentication"
             options={[
               { value: 'secret', label: 'Secret in a header' },
               { value: 'bearer', label: 'Bearer token' },
@@ -129,12 +129,18 @@ export const ConnectionDialog = ({
           <TextField name="accountSid" label="Account SID" required placeholder="AC…" maxLength={34} />
         )}
         {provider === 'livekit' && (
-          <TextField name="apiKey" label="API key" maxLength={255} hint="Whose token it must be. Empty takes any." />
+          <TextField
+            name="apiKey"
+            label="API key"
+            maxLength={255}
+            hint="Accepts only tokens of this API key, or any token if empty."
+          />
         )}
         <SelectField
           name="agentId"
-          label="Agent of calls that name none"
-          options={[{ value: '', label: 'Make one for them' }, ...agents]}
+          label="Default agent"
+          hint="For conversations that don’t name an agent."
+          options={[{ value: '', label: 'Create automatically' }, ...agents]}
         />
       </Form>
     </Dialog>
@@ -149,15 +155,15 @@ export const SecretDialog = ({ integration, onClose }: { integration: Integratio
     onClose()
   }
   return (
-    <Dialog title="Replace the secret" open holds onClose={onClose}>
-      <Form form={form} send={send} submit="Replace the secret">
+    <Dialog title="Rotate secret" open holds onClose={onClose}>
+      <Form form={form} send={send} submit="Rotate secret">
         <TextField
           name="secret"
           label="New secret"
           type="password"
           required
           maxLength={1000}
-          hint={`${secretHints[integration.provider]} The one before counts for another day.`}
+          hint={`${secretHints[integration.provider]} The previous secret works for another 24 hours.`}
         />
       </Form>
     </Dialog>

@@ -29,20 +29,20 @@ const tones: Record<IntegrationSync['state'], Tone> = {
   paused: 'failed',
 }
 const names: Record<IntegrationSync['state'], string> = {
-  waiting: 'On',
+  waiting: 'Enabled',
   running: 'Running',
-  off: 'Off',
+  off: 'Disabled',
   paused: 'Paused',
 }
 
 type Counts = { listed: number; stored: number; filled: number; failed: number }
 
-/** What the platform had, and what of it was lacking here. */
+/** Returns how many calls the platform listed and how many were missing. */
 const found = ({ listed, filled, failed }: Counts): string => {
-  if (listed + filled + failed === 0) return 'no new calls'
+  if (listed + filled + failed === 0) return 'No new calls'
   const lacking = [
-    ...(filled > 0 ? [`${formatCount(filled)} missing and fetched`] : []),
-    ...(failed > 0 ? [`${formatCount(failed)} missing and not to be had yet`] : []),
+    ...(filled > 0 ? [`${formatCount(filled)} backfilled`] : []),
+    ...(failed > 0 ? [`${formatCount(failed)} still missing`] : []),
   ]
   return [plural(listed, 'call'), ...(lacking.length > 0 ? lacking : ['none missing'])].join(', ')
 }
@@ -57,23 +57,23 @@ const factsOf = (sync: IntegrationSync): [string, ReactNode][] => {
   const { state, pausedReason, completeUntil, lastRun, nextRunAt, last30Days } = sync
   return [
     [
-      'State',
+      'Status',
       <span key="state">
         <Badge tone={tones[state]}>{names[state]}</Badge> {pausedReason}
       </span>,
     ],
     ['Complete until', <Time key="until" at={completeUntil} />],
-    ['Last run', lastRun ? <LastRun key="last" run={lastRun} /> : 'none yet'],
+    ['Last run', lastRun ? <LastRun key="last" run={lastRun} /> : 'None yet'],
     ...(nextRunAt ? [['Next run', <Time key="next" at={nextRunAt} />] as [string, ReactNode]] : []),
-    ['In the last 30 days', found(last30Days)],
+    ['Last 30 days', found(last30Days)],
   ]
 }
 
 const columns: Column<IntegrationSyncGap>[] = [
-  { key: 'call', label: 'Call', cell: ({ externalId }) => <code>{externalId}</code> },
-  { key: 'why', label: 'Why', cell: ({ reason }) => reason },
-  { key: 'tried', label: 'Tried', from: 720, cell: ({ triedAt }) => <Time at={triedAt} ago /> },
-  { key: 'next', label: 'Again', from: 720, cell: ({ nextTryAt }) => <Time at={nextTryAt} /> },
+  { key: 'call', label: 'Call ID', cell: ({ externalId }) => <code>{externalId}</code> },
+  { key: 'why', label: 'Reason', cell: ({ reason }) => reason },
+  { key: 'tried', label: 'Last attempt', from: 720, cell: ({ triedAt }) => <Time at={triedAt} ago /> },
+  { key: 'next', label: 'Next attempt', from: 720, cell: ({ nextTryAt }) => <Time at={nextTryAt} /> },
 ]
 
 const Gaps = ({ id }: { id: string }) => {
@@ -82,7 +82,7 @@ const Gaps = ({ id }: { id: string }) => {
   if (!rows?.length) return null
   return (
     <Table
-      label="Calls that could not be fetched"
+      label="Missing calls"
       columns={columns}
       rows={rows}
       idOf={(row) => row.id}
@@ -101,7 +101,7 @@ const Present = ({ id }: { id: string }) => {
     mutationFn: () => answer(api.POST('/v1/integrations/{id}/sync/run', { params: { path: { id } }, body: {} })),
     onSuccess: async () => {
       await refresh('integrations', id)
-      announce('The sync runs')
+      announce('Sync started')
     },
   })
   return (
@@ -109,14 +109,14 @@ const Present = ({ id }: { id: string }) => {
       {(sync) => (
         <Section
           title="Sync"
-          context="Fetches what the webhooks missed"
+          context="Backfills calls with missed webhooks"
           actions={
             isAdmin && (
               <>
                 <Button look="quiet" onClick={() => setAsked('delete')}>
-                  Remove
+                  Delete
                 </Button>
-                <Button onClick={() => setAsked('edit')}>Edit the sync</Button>
+                <Button onClick={() => setAsked('edit')}>Edit</Button>
                 {sync.state === 'waiting' && (
                   <Button busy={run.isPending} onClick={() => run.mutate()}>
                     Sync now
@@ -133,17 +133,17 @@ const Present = ({ id }: { id: string }) => {
           </div>
           {asked === 'edit' && <SyncDialog id={id} sync={sync} onClose={close} />}
           <Confirm
-            title="Remove the sync?"
-            action="Remove the sync"
+            title="Delete sync?"
+            action="Delete sync"
             open={asked === 'delete'}
             onClose={close}
             run={async () => {
               await api.DELETE('/v1/integrations/{id}/sync', { params: { path: { id } } })
-              announce('The sync is removed')
+              announce('Sync deleted')
               await refresh('integrations')
             }}
           >
-            Its key and the list of what could not be fetched go. The conversations stay.
+            This deletes its API key and the list of missing calls. Conversations are kept.
           </Confirm>
         </Section>
       )}
@@ -151,18 +151,18 @@ const Present = ({ id }: { id: string }) => {
   )
 }
 
-/** How the calls of a platform are fetched besides its webhooks. */
+/** The sync, which backfills calls with missed webhooks. */
 export const ConnectionSync = ({ id, isSet }: { id: string; isSet: boolean }) => {
   const isAdmin = useMay('admin')
   const [setting, setSetting] = useState(false)
   if (isSet) return <Present id={id} />
   return (
-    <Section title="Sync" context="Fetches what the webhooks missed">
-      <Empty
-        title="Calls come by webhooks alone"
-        action={isAdmin && <Button onClick={() => setSetting(true)}>Set up the sync</Button>}
-      >
-        <p>A webhook that gets lost is a call that is missing. With an API key the platform is asked for its calls.</p>
+    <Section title="Sync" context="Backfills calls with missed webhooks">
+      <Empty title="No sync yet" action={isAdmin && <Button onClick={() => setSetting(true)}>Set up sync</Button>}>
+        <p>
+          If a webhook gets lost, its call is missing here. With an API key, Earshot lists the platform’s calls
+          regularly and backfills the missing ones.
+        </p>
       </Empty>
       {setting && <SyncDialog id={id} onClose={() => setSetting(false)} />}
     </Section>

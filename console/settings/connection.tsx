@@ -42,7 +42,7 @@ const tones: Record<Status, Tone> = {
 
 const statuses = Object.keys(tones) as Status[]
 
-/** As text that is easier on the eye, where it is JSON. */
+/** Indents the payload if it's JSON. */
 const readable = (payload: string): string => {
   try {
     return JSON.stringify(JSON.parse(payload), null, 2)
@@ -63,23 +63,23 @@ const Inspect = ({ id, deliveryId, onClose }: { id: string; deliveryId: string; 
       ),
     onSuccess: async ({ status }) => {
       await Promise.all([refresh('integrations', id), refresh('conversations')])
-      announce('Replayed', `It is ${status} now.`)
+      announce('Delivery replayed', `New status: ${status}.`)
     },
   })
   return (
-    <Dialog title="What was sent" open wide onClose={onClose}>
+    <Dialog title="Delivery" open wide onClose={onClose}>
       <Await query={query}>
         {({ status, event, reason, receivedAt, bytes, contentType, conversationId, payload, replayable }) => (
           <div className={styles.stack}>
             <Facts
               facts={[
                 [
-                  'State',
+                  'Status',
                   <Badge key="state" tone={tones[status]}>
                     {sentenceCase(status)}
                   </Badge>,
                 ],
-                ['Why', reason],
+                ['Reason', reason],
                 ['Event', event && <code>{event}</code>],
                 ['Received', <Time key="received" at={receivedAt} />],
                 ['Size', `${formatBytes(bytes)} · ${contentType ?? 'no content type'}`],
@@ -87,17 +87,17 @@ const Inspect = ({ id, deliveryId, onClose }: { id: string; deliveryId: string; 
                   'Conversation',
                   conversationId && (
                     <Link to="/conversations/$id" params={{ id: conversationId }} search={{}}>
-                      Open it
+                      View conversation
                     </Link>
                   ),
                 ],
               ]}
             />
             {payload === null ? (
-              <p className={styles.soft}>What was sent is not kept any more.</p>
+              <p className={styles.soft}>The payload is no longer stored.</p>
             ) : (
               <div className={styles.payload}>
-                <Code label="Copy what was sent">{readable(payload)}</Code>
+                <Code label="Copy payload">{readable(payload)}</Code>
               </div>
             )}
             {replay.error && <FaultNote error={replay.error} />}
@@ -124,7 +124,7 @@ const Deliveries = ({ id }: { id: string }) => {
     { key: 'at', label: 'Received', cell: ({ receivedAt }) => <Time at={receivedAt} /> },
     {
       key: 'state',
-      label: 'State',
+      label: 'Status',
       cell: (row) => <Badge tone={tones[row.status]}>{sentenceCase(row.status)}</Badge>,
     },
     { key: 'event', label: 'Event', from: 480, cell: ({ event }) => event && <code>{event}</code> },
@@ -133,13 +133,15 @@ const Deliveries = ({ id }: { id: string }) => {
       key: 'ways',
       label: '',
       cell: (row) =>
-        isAdmin && <InspectButton what={`what came at ${row.receivedAt}`} onClick={() => setInspected(row.id)} />,
+        isAdmin && (
+          <InspectButton what={`delivery received at ${row.receivedAt}`} onClick={() => setInspected(row.id)} />
+        ),
     },
   ]
   return (
     <Section
       title="Deliveries"
-      context="What the provider sent, newest first"
+      context="Webhooks from the provider, newest first"
       actions={<StateFilter id={id} states={statuses} asked={asked} />}
     >
       <ListTable
@@ -147,8 +149,8 @@ const Deliveries = ({ id }: { id: string }) => {
         label="Deliveries"
         columns={columns}
         empty={
-          <Empty title={asked ? 'No delivery is in this state' : 'Nothing has come yet'}>
-            {!asked && <p>Give the provider the address above, and make a call.</p>}
+          <Empty title={asked ? 'No deliveries with this status' : 'No deliveries yet'}>
+            {!asked && <p>Set the webhook URL above in your provider, then make a call.</p>}
           </Empty>
         }
       />
@@ -157,7 +159,7 @@ const Deliveries = ({ id }: { id: string }) => {
   )
 }
 
-/** Whether the platform lists its calls to whoever has a key. */
+/** Returns whether the platform has an API that lists its calls. */
 const isListed = (provider: string) => ['vapi', 'retell', 'elevenlabs'].includes(provider)
 
 export const Connection = ({ id }: { id: string }) => {
@@ -186,7 +188,7 @@ export const Connection = ({ id }: { id: string }) => {
                     <Button look="quiet" onClick={() => setAsked('delete')}>
                       Delete
                     </Button>
-                    <Button onClick={() => setAsked('secret')}>Replace the secret</Button>
+                    <Button onClick={() => setAsked('secret')}>Rotate secret</Button>
                     <Button onClick={() => setAsked('edit')}>Edit</Button>
                   </>
                 )
@@ -195,16 +197,16 @@ export const Connection = ({ id }: { id: string }) => {
               <Facts
                 facts={[
                   [
-                    'Address for the provider',
+                    'Webhook URL',
                     <span key="address" className={styles.address}>
-                      <code>{address}</code> <Copy text={address} label="Copy the address" />
+                      <code>{address}</code> <Copy text={address} label="Copy webhook URL" />
                     </span>,
                   ],
-                  ['Last heard', lastDeliveryAt ? <Time key="heard" at={lastDeliveryAt} ago /> : 'never yet'],
+                  ['Last delivery', lastDeliveryAt ? <Time key="heard" at={lastDeliveryAt} ago /> : 'None yet'],
                   [
-                    'In the last 7 days',
+                    'Last 7 days',
                     counted.length === 0 ? (
-                      'nothing'
+                      'No deliveries'
                     ) : (
                       <span key="counted" className={styles.targets}>
                         {counted.map((status) => (
@@ -222,7 +224,7 @@ export const Connection = ({ id }: { id: string }) => {
                   ],
                   ...(previousSecretUntil
                     ? [
-                        ['The secret before counts until', <Time key="until" at={previousSecretUntil} />] as [
+                        ['Previous secret expires', <Time key="until" at={previousSecretUntil} />] as [
                           string,
                           React.ReactNode,
                         ],
@@ -234,18 +236,18 @@ export const Connection = ({ id }: { id: string }) => {
               {asked === 'secret' && <SecretDialog integration={integration} onClose={close} />}
               <Confirm
                 title={`Delete “${name}”?`}
-                action="Delete the connection"
+                action="Delete connection"
                 open={asked === 'delete'}
                 onClose={close}
                 run={async () => {
                   await api.DELETE('/v1/integrations/{id}', { params: { path: { id } } })
-                  announce(`“${name}” is deleted`)
+                  announce(`“${name}” deleted`)
                   await navigate({ to: '/settings/$part', params: { part: 'connections' } })
                   await refresh('integrations')
                 }}
               >
-                Its address and what it received go; what the provider sends from now on is refused. The conversations
-                stay.
+                This deletes its webhook URL and deliveries. Earshot will reject new webhooks from the provider.
+                Conversations are kept.
               </Confirm>
             </Section>
           )

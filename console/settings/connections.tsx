@@ -15,7 +15,7 @@ import { ConnectionDialog, providerNames } from './connection-dialog.tsx'
 import { type Integration, integrationsOptions } from './queries.ts'
 import styles from './settings.module.css'
 
-/** What came in the last days and was not taken. */
+/** Returns how many recent deliveries weren't applied. */
 const troubles = ({ recentDeliveries: { unreadable, rejected, failed } }: Integration): number =>
   unreadable + rejected + failed
 
@@ -32,13 +32,13 @@ const columns: Column<Integration>[] = [
   { key: 'provider', label: 'Provider', from: 480, cell: ({ provider }) => providerNames[provider] },
   {
     key: 'heard',
-    label: 'Last heard',
+    label: 'Last delivery',
     cell: ({ lastDeliveryAt }) =>
-      lastDeliveryAt ? <Time at={lastDeliveryAt} ago /> : <span className={styles.soft}>never yet</span>,
+      lastDeliveryAt ? <Time at={lastDeliveryAt} ago /> : <span className={styles.soft}>None yet</span>,
   },
   {
     key: 'applied',
-    label: 'Taken in 7 days',
+    label: 'Applied, 7 days',
     numeric: true,
     from: 720 as const,
     cell: ({ id, name, recentDeliveries: { applied } }) => (
@@ -46,7 +46,7 @@ const columns: Column<Integration>[] = [
         to="/settings/$part"
         params={{ part: 'connections' }}
         search={{ open: id, status: 'applied' }}
-        aria-label={`${formatCount(applied)} taken by ${name}`}
+        aria-label={`${formatCount(applied)} applied for ${name}`}
       >
         {formatCount(applied)}
       </Link>
@@ -54,7 +54,7 @@ const columns: Column<Integration>[] = [
   },
   {
     key: 'refused',
-    label: 'Not taken',
+    label: 'Not applied',
     numeric: true,
     from: 720 as const,
     cell: (row) =>
@@ -69,13 +69,13 @@ const List = () => {
   const list = useList(integrationsOptions)
   const add = isAdmin && (
     <Button look="primary" onClick={() => setAdding(true)}>
-      Connect a platform
+      Create connection
     </Button>
   )
   return (
     <Section
       title="Connections"
-      context="Platforms that send what your agents said"
+      context="Platforms that send their conversations to Earshot"
       actions={list.rows?.length !== 0 && add}
     >
       <ListTable
@@ -83,12 +83,12 @@ const List = () => {
         label="Connections"
         columns={columns}
         empty={
-          <Empty title="No platform is connected" action={add}>
+          <Empty title="No connections yet" action={add}>
             <p>
-              Vapi, Retell, ElevenLabs, Twilio and LiveKit send each conversation by a webhook of theirs as it ends.
-              Make a connection, and give them its address.
+              Vapi, Retell, ElevenLabs, Twilio, and LiveKit can send each conversation in a webhook when it ends. Create
+              a connection, then set its webhook URL in the platform.
             </p>
-            {!isAdmin && <p>Admins of your organization make connections.</p>}
+            {!isAdmin && <p>Only admins can create connections.</p>}
           </Empty>
         }
       />

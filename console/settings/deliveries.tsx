@@ -1,4 +1,4 @@
-// What two lists of deliveries share: what providers sent here, and what was sent to webhook endpoints.
+// Shared by the deliveries of integrations and those of webhook endpoints.
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { sentenceCase } from '../lib/format.ts'
 import { Button } from '../ui/button.tsx'
@@ -6,7 +6,7 @@ import { Select } from '../ui/controls.tsx'
 import type { Column } from '../ui/table.tsx'
 import styles from './settings.module.css'
 
-/** Which state the address asks for, if any. */
+/** Returns the status in the URL, if any. */
 export const useAskedState = <State extends string>(states: State[]): State | undefined => {
   const { status } = useSearch({ from: '/app/settings/$part' })
   return states.find((known) => known === status)
@@ -19,7 +19,7 @@ export const StateFilter = ({ id, states, asked }: StateFilterProps) => {
   return (
     <div className={styles.status}>
       <Select
-        aria-label="State of deliveries"
+        aria-label="Delivery status"
         value={asked ?? ''}
         options={[{ value: '', label: 'All' }, ...states.map((value) => ({ value, label: sentenceCase(value) }))]}
         onChange={({ target }) =>
@@ -32,7 +32,7 @@ export const StateFilter = ({ id, states, asked }: StateFilterProps) => {
 
 export const whyColumn: Column<{ reason: string | null }> = {
   key: 'why',
-  label: 'Why',
+  label: 'Reason',
   from: 720,
   cell: ({ reason }) => (
     <div className={styles.long} title={reason ?? undefined}>

@@ -25,19 +25,19 @@ export const Invite = ({ onClose }: { onClose: () => void }) => {
     await refresh('members')
   }
   return (
-    <Dialog title="Invite a person" open onClose={onClose} holds>
+    <Dialog title="Invite member" open onClose={onClose} holds>
       {invited ? (
         <div className={styles.stack}>
           <ShownOnce name="invitation link" value={invited.url}>
-            Send this link to {invited.name}. It works once, and is shown here alone.
+            Send this link to {invited.name}. It works once. You won’t see it again.
           </ShownOnce>
           <div>
             <Button onClick={onClose}>Done</Button>
           </div>
         </div>
       ) : (
-        <Form form={form} send={send} submit="Invite">
-          <TextField name="email" label="E-mail address" type="email" required maxLength={254} />
+        <Form form={form} send={send} submit="Invite member">
+          <TextField name="email" label="Email address" type="email" required maxLength={254} />
           <TextField name="name" label="Name" required maxLength={255} />
           <SelectField name="role" label="Role" options={rolesUpTo(own)} hint={rolesInWords} />
         </Form>
@@ -51,7 +51,7 @@ export const Rename = ({ member, onClose }: { member: Member; onClose: () => voi
   const send = async ({ name }: { name: string }) => {
     await answer(api.PATCH('/v1/members/{id}', { params: { path: { id: member.id } }, body: { name: name.trim() } }))
     await Promise.all([refresh('members'), refresh('me')])
-    announce('The name is changed')
+    announce('Member renamed')
     onClose()
   }
   return (

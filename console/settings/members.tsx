@@ -38,13 +38,13 @@ export const Members = () => {
       answer(api.PATCH('/v1/members/{id}', { params: { path: { id } }, body: { role } })),
     onSuccess: async ({ id, name, role }) => {
       await Promise.all([refresh('members'), id === me.member.id && refresh('me')])
-      announce(`${name} is ${role === 'viewer' || role === 'member' ? 'a' : 'an'} ${role} now`)
+      announce(`${name} is now ${role === 'viewer' || role === 'member' ? 'a' : 'an'} ${role}`)
     },
   })
   const renew = useMutation({
     mutationFn: ({ id }: Member) =>
       answer(api.POST('/v1/members/{id}/invitation', { params: { path: { id } }, body: {} })),
-    // The link goes with the page.
+    // The link is only kept while the page is open.
     gcTime: 0,
     onSuccess: ({ invitationUrl }, { name }) => setAsked({ what: 'link', to: name, url: invitationUrl }),
   })
@@ -59,7 +59,7 @@ export const Members = () => {
         </>
       ),
     },
-    { key: 'email', label: 'E-mail address', from: 720, cell: ({ email }) => email },
+    { key: 'email', label: 'Email address', from: 720, cell: ({ email }) => email },
     {
       key: 'role',
       label: 'Role',
@@ -70,7 +70,7 @@ export const Members = () => {
               aria-label={`Role of ${member.name}`}
               value={member.role}
               options={rolesUpTo(me.role)}
-              // Of the options above.
+              // The options above are all roles.
               onChange={({ target }) => {
                 const role = target.value as Role
                 if (member.id === me.member.id) setAsked({ what: 'step-down', role })
@@ -84,11 +84,11 @@ export const Members = () => {
     },
     {
       key: 'status',
-      label: 'State',
+      label: 'Status',
       from: 480 as const,
       cell: ({ status }) => (status === 'invited' ? <Badge tone="accent">Invited</Badge> : <Badge>Joined</Badge>),
     },
-    { key: 'since', label: 'Since', from: 960, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { key: 'since', label: 'Added', from: 960, cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       key: 'ways',
       label: '',
@@ -117,7 +117,7 @@ export const Members = () => {
       actions={
         isAdmin && (
           <Button look="primary" onClick={() => setAsked({ what: 'invite' })}>
-            Invite a person
+            Invite member
           </Button>
         )
       }
@@ -138,17 +138,17 @@ export const Members = () => {
       <p className={styles.foot}>{rolesInWords}</p>
       {asked?.what === 'invite' && <Invite onClose={close} />}
       {asked?.what === 'rename' && <Rename member={asked.member} onClose={close} />}
-      <Dialog title="The new invitation" open={asked?.what === 'link'} onClose={close} holds>
+      <Dialog title="New invitation link" open={asked?.what === 'link'} onClose={close} holds>
         {asked?.what === 'link' && (
           <ShownOnce name="invitation link" value={asked.url}>
-            Send this link to {asked.to}. It works once, ends the one before, and is shown here alone.
+            Send this link to {asked.to}. It works once and replaces the previous link. You won’t see it again.
           </ShownOnce>
         )}
       </Dialog>
       {asked?.what === 'step-down' && (
         <Confirm
-          title={`Become ${sentenceCase(asked.role).toLowerCase()} yourself?`}
-          action="Change my role"
+          title={`Change your own role to ${asked.role}?`}
+          action="Change role"
           open
           onClose={close}
           run={() => changeRole.mutateAsync({ id: me.member.id, role: asked.role })}
@@ -159,16 +159,16 @@ export const Members = () => {
       {asked?.what === 'remove' && (
         <Confirm
           title={`Remove ${asked.member.name}?`}
-          action="Remove the member"
+          action="Remove member"
           open
           onClose={close}
           run={async () => {
             await api.DELETE('/v1/members/{id}', { params: { path: { id: asked.member.id } } })
             await refresh('members')
-            announce(`${asked.member.name} is removed`)
+            announce(`${asked.member.name} removed`)
           }}
         >
-          They are signed out, and every key that acts for them is revoked. What they wrote stays.
+          This signs them out and revokes every API key they created. Their reviews, comments, and findings are kept.
         </Confirm>
       )}
     </Section>

@@ -29,19 +29,19 @@ const bodyOf = ({ name, retentionDays, redaction, monthlyJudgeBudget }: Values) 
   monthlyJudgeBudget: numberOf(monthlyJudgeBudget),
 })
 
-/** What a shorter retention takes away, now. */
+/** What a shorter retention erases now. */
 const Going = ({ days }: { days: number }) => {
   const [until] = useState(() => new Date(Date.now() - days * dayMs).toISOString())
   const { data } = useCount({ until })
   return (
     <>
       <p>
-        Conversations older than {plural(days, 'day')} are erased within the hour, with their transcripts, recordings,
-        results and reviews, and so is each one that becomes as old.
+        Conversations older than {plural(days, 'day')} will be erased within an hour, with their transcripts,
+        recordings, results, and reviews. From then on, each conversation is erased when it reaches that age.
       </p>
       <p>
-        {data ? <strong>{plural(data.count, 'conversation')} would go now.</strong> : 'Counting what would go now…'}{' '}
-        Nothing brings them back.
+        {data ? <strong>This erases {plural(data.count, 'conversation')} now.</strong> : 'Counting conversations…'} You
+        can’t undo this.
       </p>
     </>
   )
@@ -63,12 +63,12 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
     await answer(api.PATCH('/v1/organization', { body: bodyOf(values) }))
     form.reset(values)
     await Promise.all([refresh('organization'), refresh('me')])
-    announce('The settings are saved')
+    announce('Settings saved')
   }
   const send = async (values: Values) => {
     for (const field of ['retentionDays', 'monthlyJudgeBudget'] as const) {
       if (!Number.isNaN(numberOf(values[field]))) continue
-      form.setError(field, { message: 'Give a number, or leave it empty.' }, { shouldFocus: true })
+      form.setError(field, { message: 'Enter a number or leave this empty.' }, { shouldFocus: true })
       return
     }
     const days = numberOf(values.retentionDays)
@@ -84,24 +84,24 @@ const OrganizationForm = ({ organization }: { organization: Own }) => {
         <TextField name="name" label="Name" required maxLength={255} />
         <TextField
           name="retentionDays"
-          label="Keep conversations for (days)"
+          label="Retention (days)"
           inputMode="numeric"
-          placeholder="Without end"
-          hint="Older ones are erased for good. Empty keeps them without end."
+          placeholder="Unlimited"
+          hint="Older conversations are permanently erased. Leave empty to keep all."
         />
         {features.phiMode && (
           <CheckField
             name="redaction"
             label="Redact before storing"
-            hint="Takes e-mail addresses, phone, card and social-security numbers out of what comes in from now on."
+            hint="Removes email addresses and phone, card, and social security numbers from new conversations."
           />
         )}
         <TextField
           name="monthlyJudgeBudget"
-          label="Budget of model judges (US dollars a month)"
+          label="Monthly LLM judge budget (US dollars)"
           inputMode="decimal"
-          placeholder="Without bound"
-          hint="When it is spent, judging stands still until the next month or a greater budget."
+          placeholder="Unlimited"
+          hint="Once it’s spent, LLM judges stop until next month or until you raise the budget."
         />
       </Form>
       <Confirm
@@ -124,12 +124,9 @@ const OrganizationFacts = ({ name, retentionDays, redaction, features, monthlyJu
   <Facts
     facts={[
       ['Name', name],
-      ['Conversations are kept', retentionDays === null ? 'Without end' : `For ${plural(retentionDays, 'day')}`],
-      ...(features.phiMode ? ([['Redaction', redaction ? 'On' : 'Off']] as [string, string][]) : []),
-      [
-        'Budget of model judges',
-        monthlyJudgeBudget === null ? 'Without bound' : `${formatMoney(monthlyJudgeBudget)} a month`,
-      ],
+      ['Retention', retentionDays === null ? 'Unlimited' : plural(retentionDays, 'day')],
+      ...(features.phiMode ? ([['Redaction', redaction ? 'Enabled' : 'Disabled']] as [string, string][]) : []),
+      ['Monthly LLM judge budget', monthlyJudgeBudget === null ? 'Unlimited' : formatMoney(monthlyJudgeBudget)],
     ]}
   />
 )
@@ -150,18 +147,18 @@ export const Organization = () => {
                 <OrganizationFacts {...organization} />
               )}
             </Section>
-            <Section title="Model judges this month" context={month}>
+            <Section title="LLM judges this month" context={month}>
               <Facts
                 facts={[
-                  ['Judgements', formatCount(judgements)],
+                  ['Evaluations', formatCount(judgements)],
                   ['Cost', formatMoney(cost)],
-                  ['Left of the budget', budgetLeft === null ? 'Without bound' : formatMoney(budgetLeft)],
-                  ['Tokens in and out', `${formatCount(inputTokens)} · ${formatCount(outputTokens)}`],
+                  ['Budget left', budgetLeft === null ? 'Unlimited' : formatMoney(budgetLeft)],
+                  ['Input and output tokens', `${formatCount(inputTokens)} · ${formatCount(outputTokens)}`],
                 ]}
               />
             </Section>
             <p className={styles.soft} hidden={isAdmin}>
-              Admins of your organization change these.
+              Only admins can change these settings.
             </p>
           </>
         )

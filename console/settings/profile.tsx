@@ -22,11 +22,11 @@ const NameForm = () => {
   const send = async ({ name }: { name: string }) => {
     await answer(api.PATCH('/v1/members/{id}', { params: { path: { id: member.id } }, body: { name: name.trim() } }))
     await Promise.all([refresh('me'), refresh('members')])
-    announce('Your name is changed')
+    announce('Name changed')
   }
   return (
-    <Form form={form} send={send} submit="Save the name">
-      <TextField name="name" label="Your name" autoComplete="name" required maxLength={255} />
+    <Form form={form} send={send} submit="Save name">
+      <TextField name="name" label="Name" autoComplete="name" required maxLength={255} />
     </Form>
   )
 }
@@ -46,18 +46,18 @@ const EmailForm = () => {
       <p className={styles.soft}>You sign in with {member.email}.</p>
       {sentTo !== undefined && (
         <p role="status">
-          Open the link that was sent to <strong>{sentTo}</strong> to confirm it. The link works for an hour.
+          Open the link we sent to <strong>{sentTo}</strong> to confirm it. The link works for an hour.
         </p>
       )}
       <Form
         form={form}
         send={send}
-        submit="Change address"
+        submit="Change email address"
         fieldOf={(path) => (path === 'currentPassword' ? 'password' : path)}
       >
         <TextField
           name="email"
-          label="New e-mail address"
+          label="New email address"
           type="email"
           required
           autoComplete="email"
@@ -66,7 +66,7 @@ const EmailForm = () => {
         />
         <TextField
           name="password"
-          label="Your password"
+          label="Current password"
           type="password"
           autoComplete="current-password"
           required
@@ -88,10 +88,10 @@ const PasswordForm = () => {
     }
     await answer(api.POST('/auth/change-password', { body }))
     form.reset()
-    announce('The password is changed', 'Every other session of yours has ended.')
+    announce('Password changed', 'You’re signed out everywhere else.')
   }
   return (
-    <Form form={form} send={send} submit="Change the password">
+    <Form form={form} send={send} submit="Change password">
       <input type="email" value={member.email} autoComplete="username" readOnly hidden />
       <TextField
         name="currentPassword"
@@ -107,12 +107,12 @@ const PasswordForm = () => {
 }
 
 const themes = [
-  { value: 'system', label: 'As the system' },
+  { value: 'system', label: 'System' },
   { value: 'light', label: 'Light' },
   { value: 'dark', label: 'Dark' },
 ]
 
-/** Signs out on all devices, this one too. */
+/** Ends all sessions, including this one. */
 const EndSessions = () => {
   const [asking, setAsking] = useState(false)
   const navigate = useNavigate()
@@ -130,7 +130,7 @@ const EndSessions = () => {
           await navigate({ to: '/sign-in' })
         }}
       >
-        All your sessions end, on every device, this one too. API keys go on working.
+        This ends all your sessions, including this one. API keys keep working.
       </Confirm>
     </>
   )
@@ -161,17 +161,17 @@ export const Profile = () => {
           options={themes}
           onChange={(value) => {
             setTheme(value)
-            // One of the options above.
+            // The options above are all themes.
             applyTheme(value as Theme)
           }}
         />
       </Section>
-      <Section title="E-mail address">
+      <Section title="Email address">
         <EmailForm />
       </Section>
       <Section title="Password">
         <div className={styles.stack}>
-          <p className={styles.soft}>Another password signs you out everywhere but here.</p>
+          <p className={styles.soft}>Changing your password signs you out everywhere else.</p>
           <PasswordForm />
         </div>
       </Section>

@@ -4,12 +4,12 @@ import type { Option } from '../ui/controls.tsx'
 
 const roles: Role[] = ['viewer', 'member', 'admin', 'owner']
 
-/** Nobody gives a role above their own. */
+/** Returns the roles up to one's own. Members can't assign a higher role. */
 export const rolesUpTo = (own: Role): Option[] =>
   roles.slice(0, roles.indexOf(own) + 1).map((role) => ({ value: role, label: sentenceCase(role) }))
 
 export const isAbove = (role: Role, own: Role): boolean => roles.indexOf(role) > roles.indexOf(own)
 
-/** What each role may do, in the order of the roles. */
+/** In the order of the roles. */
 export const rolesInWords =
-  'Viewers read and export. Members also write findings, reviews and monitors. Admins also manage people, keys and connections.'
+  'Viewers can read and export. Members can also create findings, reviews, and monitors. Admins can also manage members, API keys, and connections.'

@@ -1,4 +1,4 @@
-/** Of a list in the settings: the row that is open, of which the deliveries in this state are listed. */
+/** The open row of a list in the settings, and the status that filters its deliveries. */
 export type SettingsSearch = { open?: string; status?: string }
 
 export const readSettingsSearch = ({ open, status }: Record<string, unknown>): SettingsSearch => ({

@@ -14,7 +14,7 @@ const Connections = late(async () => (await import('./connections.tsx')).Connect
 const AuditLog = late(async () => (await import('./audit-log.tsx')).AuditLog, <Loading />)
 const ApiKeys = late(async () => (await import('./api-keys.tsx')).ApiKeys, <Loading />)
 
-/** On narrow windows the parts stand in a row that scrolls. */
+/** On narrow screens, the sections are in a row that scrolls. */
 const shownInNav = (link: HTMLAnchorElement | null) => link?.scrollIntoView({ block: 'nearest', inline: 'center' })
 
 type Part = { name: string; label: string; content: ReactNode; shown?: boolean }
@@ -57,11 +57,11 @@ export const Settings = () => {
         </nav>
         <div key={part} className={styles.part}>
           {chosen?.shown === false ? (
-            <Empty title={`${chosen.label} are for those who manage them`}>
-              <p>Your role does not show them. An admin of your organization can change it under Members.</p>
+            <Empty title={`You can’t view ${chosen.label}`}>
+              <p>Ask an admin to change your role under Members.</p>
             </Empty>
           ) : (
-            (chosen?.content ?? <Empty title="There is no such part of the settings" />)
+            (chosen?.content ?? <Empty title="This page doesn’t exist" />)
           )}
         </div>
       </div>

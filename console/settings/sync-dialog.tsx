@@ -6,14 +6,14 @@ import { type IntegrationSync, refresh } from './queries.ts'
 
 const intervals = [
   ...[5, 15, 30].map((minutes) => ({ value: String(minutes), label: `${minutes} minutes` })),
-  { value: '60', label: 'hour' },
+  { value: '60', label: '1 hour' },
   { value: '360', label: '6 hours' },
-  { value: '1440', label: 'day' },
+  { value: '1440', label: '1 day' },
 ]
 
-const lookbacks = [1, 7, 30, 90].map((days) => ({ value: String(days), label: days === 1 ? 'a day' : `${days} days` }))
+const lookbacks = [1, 7, 30, 90].map((days) => ({ value: String(days), label: days === 1 ? '1 day' : `${days} days` }))
 
-/** The choices, with what somebody chose elsewhere. */
+/** Adds the current value to the options if it was set through the API. */
 const withPresent = (options: { value: string; label: string }[], value: string, unit: string) =>
   options.some((option) => option.value === value) ? options : [...options, { value, label: `${value} ${unit}` }]
 
@@ -25,7 +25,7 @@ type Values = {
   apiBaseUrl: string
 }
 
-/** Sets a sync up, or changes the one that it is given. */
+/** Creates a sync, or edits the given one. */
 export const SyncDialog = ({ id, sync, onClose }: { id: string; sync?: IntegrationSync; onClose: () => void }) => {
   const form = useForm<Values>({
     defaultValues: {
@@ -54,8 +54,8 @@ export const SyncDialog = ({ id, sync, onClose }: { id: string; sync?: Integrati
   }
   const { intervalMinutes, lookbackDays } = form.getValues()
   return (
-    <Dialog title={sync ? 'Edit the sync' : 'Fetch what the webhooks missed'} open holds onClose={onClose}>
-      <Form form={form} send={send} submit={sync ? 'Save' : 'Set it up'}>
+    <Dialog title={sync ? 'Edit sync' : 'Set up sync'} open holds onClose={onClose}>
+      <Form form={form} send={send} submit={sync ? 'Save' : 'Set up sync'}>
         <TextField
           name="apiKey"
           label="API key"
@@ -63,27 +63,27 @@ export const SyncDialog = ({ id, sync, onClose }: { id: string; sync?: Integrati
           autoComplete="off"
           required={!sync}
           maxLength={1000}
-          hint={`A key that may read calls. It is sealed, and never shown again.${sync ? ' Empty keeps the present one.' : ''}`}
+          hint={`A key that can read calls. Stored encrypted. You won’t see it again.${sync ? ' Leave empty to keep the current one.' : ''}`}
         />
         <SelectField
           name="intervalMinutes"
-          label="Ask every"
+          label="Interval"
           options={withPresent(intervals, intervalMinutes, 'minutes')}
         />
         <SelectField
           name="lookbackDays"
-          label="Go back by"
-          hint={sync && 'Another value, key or address begins anew from there.'}
+          label="Look back"
+          hint={sync && 'If you change this, the key, or the base URL, the sync starts over from here.'}
           options={withPresent(lookbacks, lookbackDays, 'days')}
         />
         <TextField
           name="apiBaseUrl"
-          label="Address of the API"
+          label="API base URL"
           maxLength={500}
           placeholder="https://…"
-          hint="Empty is the platform’s own. Another one needs the key beside it."
+          hint="Leave empty for the platform’s default. If you change it, enter the API key too."
         />
-        <CheckField name="enabled" label="The sync is on" />
+        <CheckField name="enabled" label="Enable sync" />
       </Form>
     </Dialog>
   )

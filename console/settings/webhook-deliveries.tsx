@@ -30,12 +30,12 @@ type Attempt = Schemas['WebhookDeliveryWithAttempts']['attempts'][number]
 
 const attemptColumns: Column<Attempt>[] = [
   { key: 'number', label: 'Attempt', numeric: true, cell: ({ number }) => number },
-  { key: 'at', label: 'At', cell: ({ attemptedAt }) => <Time at={attemptedAt} /> },
-  { key: 'took', label: 'Took', numeric: true, from: 480, cell: ({ durationMs }) => formatMs(durationMs) },
+  { key: 'at', label: 'Time', cell: ({ attemptedAt }) => <Time at={attemptedAt} /> },
+  { key: 'took', label: 'Duration', numeric: true, from: 480, cell: ({ durationMs }) => formatMs(durationMs) },
   { key: 'status', label: 'Status', numeric: true, cell: ({ statusCode }) => statusCode },
   {
     key: 'answer',
-    label: 'Answer',
+    label: 'Response',
     cell: ({ error, answer: text }) => <span className={styles.wrap}>{error ?? text}</span>,
   },
 ]
@@ -52,20 +52,20 @@ const Inspect = ({ id, deliveryId, onClose }: { id: string; deliveryId: string; 
       ),
     onSuccess: async () => {
       await refresh('webhook-endpoints', id)
-      announce('It is sent again', 'With all its attempts, under the same id.')
+      announce('Delivery queued', 'It keeps its ID and gets a full set of attempts.')
     },
   })
   return (
-    <Dialog title="What was sent" open wide onClose={onClose}>
+    <Dialog title="Delivery" open wide onClose={onClose}>
       <Await query={query}>
         {({ eventType, status, reason, nextAttemptAt, body, attempts }) => (
           <div className={styles.stack}>
             <Facts
               facts={[
                 ['Event', <code key="event">{eventType}</code>],
-                ['State', <State key="state" status={status} />],
-                ['Why', reason],
-                ['Webhook id', <code key="id">msg_{deliveryId}</code>],
+                ['Status', <State key="state" status={status} />],
+                ['Reason', reason],
+                ['Webhook ID', <code key="id">msg_{deliveryId}</code>],
                 ['Next attempt', nextAttemptAt && <Time at={nextAttemptAt} />],
               ]}
             />
@@ -73,13 +73,13 @@ const Inspect = ({ id, deliveryId, onClose }: { id: string; deliveryId: string; 
               <Table label="Attempts" columns={attemptColumns} rows={attempts} idOf={({ number }) => String(number)} />
             )}
             <div className={styles.payload}>
-              <Code label="Copy what was sent">{body}</Code>
+              <Code label="Copy payload">{body}</Code>
             </div>
             {again.error && <FaultNote error={again.error} />}
             {status !== 'pending' && (
               <div>
                 <Button busy={again.isPending} onClick={() => again.mutate()}>
-                  Send it again
+                  Redeliver
                 </Button>
               </div>
             )}
@@ -95,26 +95,28 @@ export const WebhookDeliveries = ({ id }: { id: string }) => {
   const asked = useAskedState(statuses)
   const list = useList({
     ...webhookDeliveriesOptions(id, asked),
-    // While one is on its way, what comes of it shows by itself.
+    // Refetch while a new delivery has no attempt yet.
     refetchInterval: ({ state }) =>
       state.data?.pages[0]?.data.some((row) => row.status === 'pending' && row.attemptCount === 0) ? 1_000 : false,
   })
   const columns: Column<WebhookDelivery>[] = [
-    { key: 'at', label: 'Made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { key: 'at', label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
     { key: 'event', label: 'Event', cell: ({ eventType }) => <code>{eventType}</code> },
-    { key: 'state', label: 'State', cell: (row) => <State {...row} /> },
+    { key: 'state', label: 'Status', cell: (row) => <State {...row} /> },
     { key: 'attempts', label: 'Attempts', numeric: true, from: 720, cell: ({ attemptCount }) => attemptCount },
     whyColumn,
     {
       key: 'ways',
       label: '',
-      cell: (row) => <InspectButton what={`what was made at ${row.createdAt}`} onClick={() => setInspected(row.id)} />,
+      cell: (row) => (
+        <InspectButton what={`delivery created at ${row.createdAt}`} onClick={() => setInspected(row.id)} />
+      ),
     },
   ]
   return (
     <Section
       title="Deliveries"
-      context="Of the last 30 days"
+      context="Last 30 days"
       actions={<StateFilter id={id} states={statuses} asked={asked} />}
     >
       <ListTable
@@ -122,8 +124,8 @@ export const WebhookDeliveries = ({ id }: { id: string }) => {
         label="Deliveries"
         columns={columns}
         empty={
-          <Empty title={asked ? 'No delivery is in this state' : 'Nothing was sent yet'}>
-            {!asked && <p>An approved endpoint is told what it subscribes to, and tests.</p>}
+          <Empty title={asked ? 'No deliveries with this status' : 'No deliveries yet'}>
+            {!asked && <p>An approved endpoint receives the events it subscribes to and test events.</p>}
           </Empty>
         }
       />

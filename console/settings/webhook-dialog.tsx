@@ -12,16 +12,16 @@ import styles from './settings.module.css'
 type EventKind = Endpoint['events'][number]
 
 const kinds: { value: EventKind; label: string }[] = [
-  { value: 'finding.created', label: 'A finding is filed' },
-  { value: 'finding.updated', label: 'A finding changes' },
-  { value: 'review.completed', label: 'A review is completed' },
-  { value: 'monitor_export.completed', label: 'An export is ready' },
-  { value: 'monitor_export.failed', label: 'An export failed' },
-  { value: 'monitor_export.expired', label: 'An export expired' },
-  { value: 'export_schedule.paused', label: 'An export schedule was paused' },
+  { value: 'finding.created', label: 'Finding created' },
+  { value: 'finding.updated', label: 'Finding updated' },
+  { value: 'review.completed', label: 'Review completed' },
+  { value: 'monitor_export.completed', label: 'Export ready' },
+  { value: 'monitor_export.failed', label: 'Export failed' },
+  { value: 'monitor_export.expired', label: 'Export expired' },
+  { value: 'export_schedule.paused', label: 'Export schedule paused' },
 ]
 
-/** Proposes an endpoint, or changes the one that it is given. */
+/** Proposes an endpoint, or edits the given one. */
 export const WebhookDialog = ({
   endpoint,
   onClose,
@@ -51,35 +51,37 @@ export const WebhookDialog = ({
   }
   const changesUrl = endpoint !== undefined && form.watch('url').trim() !== endpoint.url
   return (
-    <Dialog title={endpoint ? 'Edit the endpoint' : 'Propose an endpoint'} open onClose={done} holds>
+    <Dialog title={endpoint ? 'Edit endpoint' : 'Propose endpoint'} open onClose={done} holds>
       {made ? (
         <div className={styles.stack}>
           <ShownOnce name="secret" value={made.secret}>
-            What is sent is signed with this secret. Keep it where your server finds it; it is shown here alone.
+            Verify Earshot’s requests with this secret. Copy it now. You won’t see it again.
           </ShownOnce>
-          <p className={styles.soft}>Nothing is sent before an admin approves the endpoint.</p>
+          <p className={styles.soft}>Earshot sends events once an admin approves the endpoint.</p>
           <div>
             <Button onClick={done}>Done</Button>
           </div>
         </div>
       ) : (
-        <Form form={form} send={send} submit={endpoint ? 'Save' : 'Propose'}>
+        <Form form={form} send={send} submit={endpoint ? 'Save' : 'Propose endpoint'}>
           <TextField name="name" label="Name" required maxLength={100} />
           <TextField
             name="url"
-            label="Address"
+            label="URL"
             type="url"
             inputMode="url"
             required
             maxLength={2048}
             placeholder="https://"
-            hint="Where events are posted to: https, on a public host, without user name and password."
+            hint="A public HTTPS URL without a user name or password."
           />
           {changesUrl && (
-            <p className={styles.warning}>Another address waits for an admin’s approval; until then nothing is sent.</p>
+            <p className={styles.warning}>
+              If you change the URL, an admin has to approve it before Earshot sends events again.
+            </p>
           )}
           <fieldset className={styles.checks}>
-            <legend>It is told when</legend>
+            <legend>Events</legend>
             {kinds.map(({ value, label }) => (
               <Check
                 key={value}

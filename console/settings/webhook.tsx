@@ -29,15 +29,15 @@ const Ways = ({ endpoint }: { endpoint: Endpoint }) => {
   const close = () => setAsked(undefined)
   const act = useMutation({
     mutationFn: async (what: 'approve' | 'test') => {
-      // The approval holds for the address that is seen here.
+      // Approve only the URL shown here, in case someone changed it.
       if (what === 'approve') await answer(api.POST('/v1/webhook-endpoints/{id}/approve', { params, body: { url } }))
       else await answer(api.POST('/v1/webhook-endpoints/{id}/test', { params, body: {} }))
       return what
     },
     onSuccess: async (what) => {
       await refresh('webhook-endpoints')
-      if (what === 'approve') announce(`“${name}” is approved`)
-      else announce('A test is on its way', 'What came of it stands under Deliveries.')
+      if (what === 'approve') announce(`“${name}” approved`)
+      else announce('Test event sent', 'See the result under Deliveries.')
     },
   })
   return (
@@ -45,21 +45,21 @@ const Ways = ({ endpoint }: { endpoint: Endpoint }) => {
       <div className={styles.ways}>
         {isAdmin && status !== 'active' && (
           <Button look="primary" busy={act.isPending} onClick={() => act.mutate('approve')}>
-            Approve this address
+            Approve endpoint
           </Button>
         )}
         {status === 'active' && (
           <Button busy={act.isPending} onClick={() => act.mutate('test')}>
-            Send a test
+            Send test event
           </Button>
         )}
         <Button onClick={() => setAsked('edit')}>Edit</Button>
         {isAdmin && (
           <>
-            <Button onClick={() => setAsked('rotate')}>Replace the secret</Button>
+            <Button onClick={() => setAsked('rotate')}>Rotate secret</Button>
             {status !== 'disabled' && (
               <Button look="quiet" onClick={() => setAsked('disable')}>
-                {status === 'proposed' ? 'Refuse' : 'Disable'}
+                {status === 'proposed' ? 'Reject' : 'Disable'}
               </Button>
             )}
             <Button look="quiet" onClick={() => setAsked('delete')}>
@@ -71,8 +71,8 @@ const Ways = ({ endpoint }: { endpoint: Endpoint }) => {
       {act.error && <FaultNote error={act.error} />}
       {asked === 'edit' && <WebhookDialog endpoint={endpoint} onClose={close} />}
       <Confirm
-        title={`${status === 'proposed' ? 'Refuse' : 'Disable'} “${name}”?`}
-        action={status === 'proposed' ? 'Refuse the endpoint' : 'Disable the endpoint'}
+        title={`${status === 'proposed' ? 'Reject' : 'Disable'} “${name}”?`}
+        action={status === 'proposed' ? 'Reject endpoint' : 'Disable endpoint'}
         open={asked === 'disable'}
         onClose={close}
         run={async () => {
@@ -80,11 +80,11 @@ const Ways = ({ endpoint }: { endpoint: Endpoint }) => {
           await refresh('webhook-endpoints')
         }}
       >
-        Nothing more is sent to it; what waits is given up. An admin can approve it again.
+        Earshot stops sending events and cancels pending deliveries. An admin can approve the endpoint again.
       </Confirm>
       <Confirm
-        title="Replace the secret?"
-        action="Make a new secret"
+        title="Rotate secret?"
+        action="Rotate secret"
         open={asked === 'rotate'}
         onClose={close}
         run={async () => {
@@ -93,27 +93,27 @@ const Ways = ({ endpoint }: { endpoint: Endpoint }) => {
           await refresh('webhook-endpoints')
         }}
       >
-        For 24 hours both sign, so your server may have either. A second replacement within the day drops the oldest at
-        once.
+        Earshot signs with both secrets for 24 hours. If you rotate again within that time, the oldest secret stops
+        working immediately.
       </Confirm>
-      <Dialog title="The new secret" open={secret !== undefined} onClose={() => setSecret(undefined)} holds>
+      <Dialog title="New secret" open={secret !== undefined} onClose={() => setSecret(undefined)} holds>
         <ShownOnce name="secret" value={secret ?? ''}>
-          Keep it where your server finds it. It is shown here alone.
+          Copy this secret to your server now. You won’t see it again.
         </ShownOnce>
       </Dialog>
       <Confirm
         title={`Delete “${name}”?`}
-        action="Delete the endpoint"
+        action="Delete endpoint"
         open={asked === 'delete'}
         onClose={close}
         run={async () => {
           await api.DELETE('/v1/webhook-endpoints/{id}', { params })
-          announce(`“${name}” is deleted`)
+          announce(`“${name}” deleted`)
           await navigate({ to: '/settings/$part', params: { part: 'webhooks' } })
           await refresh('webhook-endpoints')
         }}
       >
-        Its secret and its deliveries go; what was not yet accepted is not sent any more.
+        This deletes its secret and deliveries, including pending ones.
       </Confirm>
     </div>
   )
@@ -132,9 +132,9 @@ export const Webhook = ({ id }: { id: string }) => {
         {(endpoint) => {
           const { approvedAt, approvedByUserId, failingSince, previousSecretUntil } = endpoint
           const facts: [string, ReactNode][] = [
-            ['State', <EndpointState key="state" {...endpoint} />],
-            ['Address', <code key="url">{endpoint.url}</code>],
-            ['Events', endpoint.events.join(', ') || 'none of its own; exports can name it'],
+            ['Status', <EndpointState key="state" {...endpoint} />],
+            ['URL', <code key="url">{endpoint.url}</code>],
+            ['Events', endpoint.events.join(', ') || 'None. Exports can still send to it.'],
             ['Proposed by', nameOf(endpoint.createdByUserId)],
             [
               'Approved',
@@ -148,12 +148,7 @@ export const Webhook = ({ id }: { id: string }) => {
               ? [['Failing since', <Time key="failing" at={failingSince} />] as [string, ReactNode]]
               : []),
             ...(previousSecretUntil
-              ? [
-                  ['The secret before signs until', <Time key="until" at={previousSecretUntil} />] as [
-                    string,
-                    ReactNode,
-                  ],
-                ]
+              ? [['Previous secret expires', <Time key="until" at={previousSecretUntil} />] as [string, ReactNode]]
               : []),
           ]
           return (

@@ -13,10 +13,10 @@ import styles from './settings.module.css'
 import { Webhook } from './webhook.tsx'
 import { WebhookDialog } from './webhook-dialog.tsx'
 
-const reasons = { by_admin: 'by an admin', gone: 'it answered 410', failing: 'it failed for days' }
+const reasons = { by_admin: 'by an admin', gone: 'returned 410', failing: 'failed for days' }
 
 export const EndpointState = ({ status, disabledReason, failingSince }: Endpoint) => {
-  if (status === 'proposed') return <Badge tone="accent">Waits for approval</Badge>
+  if (status === 'proposed') return <Badge tone="accent">Awaiting approval</Badge>
   if (status === 'disabled')
     return <Badge tone="unscored">Disabled{disabledReason && `: ${reasons[disabledReason]}`}</Badge>
   return failingSince ? <Badge tone="failed">Failing</Badge> : <Badge tone="clear">Active</Badge>
@@ -32,10 +32,10 @@ const columns: Column<Endpoint>[] = [
       </Link>
     ),
   },
-  { key: 'state', label: 'State', cell: (row) => <EndpointState {...row} /> },
+  { key: 'state', label: 'Status', cell: (row) => <EndpointState {...row} /> },
   {
     key: 'url',
-    label: 'Address',
+    label: 'URL',
     from: 720 as const,
     cell: ({ url }) => (
       <div className={styles.long} title={url}>
@@ -53,24 +53,20 @@ const List = () => {
   const list = useList(endpointsOptions)
   const add = mayWrite && (
     <Button look="primary" onClick={() => setAdding(true)}>
-      Propose an endpoint
+      Propose endpoint
     </Button>
   )
   return (
-    <Section
-      title="Webhooks"
-      context="Addresses of yours that are told what happens here"
-      actions={list.rows?.length !== 0 && add}
-    >
+    <Section title="Webhooks" context="Send events to your server" actions={list.rows?.length !== 0 && add}>
       <ListTable
         list={list}
         label="Webhook endpoints"
         columns={columns}
         empty={
-          <Empty title="No endpoint yet" action={add}>
+          <Empty title="No endpoints yet" action={add}>
             <p>
-              Exports that are ready, findings and reviews can be posted to a server of yours, signed. A member proposes
-              the address, an admin approves it.
+              Earshot can send your server a signed request when an export is ready, a finding changes, or a review is
+              completed. Members propose endpoints, and admins approve them.
             </p>
           </Empty>
         }

@@ -7,7 +7,7 @@ import { Button } from '../ui/button.tsx'
 import { FaultNote } from '../ui/states.tsx'
 import { Door } from './door.tsx'
 
-/** Where the link in a mail to a new address leads. A click confirms it, since scanners of mail open links too. */
+/** Opened by the link in the email to a new address. It needs a click, because email scanners open links too. */
 export const ConfirmAddress = () => {
   const [token] = useState(() => location.hash.slice(1))
   const confirm = useMutation({
@@ -15,11 +15,11 @@ export const ConfirmAddress = () => {
     onSuccess: () => queryClient.clear(),
   })
   return (
-    <Door title="Confirm your e-mail address">
+    <Door title="Confirm your email address">
       {confirm.data ? (
         <>
           <p role="status">
-            You sign in with <strong>{confirm.data.email}</strong> from now on.
+            You now sign in with <strong>{confirm.data.email}</strong>.
           </p>
           <p>
             <Link to="/">Continue</Link>
@@ -27,7 +27,7 @@ export const ConfirmAddress = () => {
         </>
       ) : (
         <>
-          <p>Confirm that you want to sign in to Earshot with this address.</p>
+          <p>Confirm that you want to use this address to sign in to Earshot.</p>
           {confirm.error && <FaultNote error={confirm.error} />}
           <div>
             <Button look="primary" busy={confirm.isPending} disabled={token === ''} onClick={() => confirm.mutate()}>

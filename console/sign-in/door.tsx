@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from 'react'
 import styles from './door.module.css'
 
-/** The page before one is in: a single card. */
+/** The layout of pages outside the app: a single card. */
 export const Door = ({ title, children }: { title: string; children: ReactNode }) => {
   useEffect(() => {
     document.title = `${title} · Earshot`

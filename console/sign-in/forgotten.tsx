@@ -5,7 +5,7 @@ import { answer, api } from '../api/client.ts'
 import { Form, TextField } from '../ui/form.tsx'
 import { Door } from './door.tsx'
 
-/** Asks for a link to a new password. */
+/** Requests a link to reset the password. */
 export const Forgotten = () => {
   const form = useForm({ defaultValues: { email: '' } })
   const [sentTo, setSentTo] = useState<string>()
@@ -14,14 +14,14 @@ export const Forgotten = () => {
     setSentTo(body.email)
   }
   return (
-    <Door title="A new password">
+    <Door title="Reset your password">
       {sentTo === undefined ? (
         <>
-          <p>Give the address that you sign in with. A link to a new password comes by mail.</p>
-          <Form form={form} send={send} submit="Send the link">
+          <p>Enter the email address you sign in with. We’ll send you a link to set a new password.</p>
+          <Form form={form} send={send} submit="Send link">
             <TextField
               name="email"
-              label="E-mail address"
+              label="Email address"
               type="email"
               required
               autoComplete="username"
@@ -32,11 +32,11 @@ export const Forgotten = () => {
         </>
       ) : (
         <p role="status">
-          If an account has the address <strong>{sentTo}</strong>, a link is on its way. It works for an hour.
+          If <strong>{sentTo}</strong> has an account, we’ve sent a link to it. The link works for an hour.
         </p>
       )}
       <p>
-        <Link to="/sign-in">Back to signing in</Link>
+        <Link to="/sign-in">Back to sign-in</Link>
       </p>
     </Door>
   )

@@ -21,7 +21,7 @@ const InvitationCard = ({ invitation: { organizationId, organization, role } }: 
   const body = { organizationId }
   const accept = useMutation({
     mutationFn: () => answer(api.POST('/auth/invitations/accept', { body })),
-    // Everything on the page belongs to the organization that is joined now.
+    // Reload, because everything cached belongs to another organization.
     onSuccess: () => location.assign('/'),
   })
   const decline = useMutation({
@@ -61,7 +61,7 @@ const InvitationCard = ({ invitation: { organizationId, organization, role } }: 
   )
 }
 
-/** Asks a person before they join the organizations that invited them. */
+/** Lists the person's invitations, so that they choose which organizations to join. */
 export const Invitations = () => {
   const { to } = useSearch({ from: '/invitations' })
   const invitations = useOwnInvitations()
@@ -72,8 +72,8 @@ export const Invitations = () => {
           <>
             <p>
               {data.length === 0
-                ? 'You have no open invitations.'
-                : 'Members of an organization can see your name and e-mail address. Join only those that you know.'}
+                ? 'You have no pending invitations.'
+                : 'Other members can see your name and email address. Only join organizations you know.'}
             </p>
             {data.length > 0 && (
               <ul className={styles.invitations}>

@@ -7,7 +7,7 @@ import { Await } from '../ui/states.tsx'
 import { Door } from './door.tsx'
 import { useOwnInvitations } from './invitations.tsx'
 
-/** For a person who is signed in, and a member of nothing that is in service. */
+/** For people who are signed in but have no active organization. */
 export const Outside = () => {
   const navigate = useNavigate()
   const joined = useQuery({ queryKey: ['organizations'], queryFn: () => answer(api.GET('/auth/organizations')) })
@@ -18,19 +18,19 @@ export const Outside = () => {
     await navigate({ to: '/sign-in' })
   }
   return (
-    <Door title="There is nothing to see for you here">
+    <Door title="You don’t have access">
       <Await query={joined} lines={1}>
         {({ data }) => (
           <p>
             {data.length === 0
-              ? 'You are in no organization. Ask an admin of yours for an invitation.'
-              : `${data.map(({ name }) => name).join(', ')} is suspended. Ask the operator of Earshot.`}
+              ? 'You aren’t a member of any organization. Ask an admin to invite you.'
+              : `${data.map(({ name }) => name).join(', ')} is suspended. Contact the operator of this Earshot instance.`}
           </p>
         )}
       </Await>
       {invitations.length > 0 && (
         <p>
-          <Link to="/invitations">See your invitations</Link>
+          <Link to="/invitations">View invitations</Link>
         </p>
       )}
       <div>

@@ -1,4 +1,4 @@
-/** Where to go once in, why an issuer’s word did not suffice, and whether the password is forgotten. */
+/** Where to go after sign-in, why single sign-on failed, and whether to show the password reset. */
 export type SignInSearch = { to?: string; refused?: string; forgotten?: boolean }
 
 export const readSignInSearch = ({ to, refused, forgotten }: Record<string, unknown>): SignInSearch => ({
@@ -7,11 +7,11 @@ export const readSignInSearch = ({ to, refused, forgotten }: Record<string, unkn
   ...(forgotten === true && { forgotten }),
 })
 
-/** Where to go after the question about invitations. */
+/** Where to go after the invitations. */
 export const readInvitationsSearch = ({ to }: Record<string, unknown>): { to?: string } =>
   typeof to === 'string' ? { to } : {}
 
-/** Where to go once in: a page of this console alone, however the address is written. */
+/** Returns where to go after sign-in. Only pages of this console are allowed, however the URL is written. */
 export const pageOf = (to: string | undefined): string => {
   if (to === undefined || !URL.canParse(to, location.origin)) return '/'
   const { origin, pathname, search, hash } = new URL(to, location.origin)

@@ -11,23 +11,25 @@ import { pageOf } from './search.ts'
 
 const Forgotten = late(async () => (await import('./forgotten.tsx')).Forgotten)
 
-/** Why the issuer's word was not enough, by the reason that the service gives. */
+/** Messages for the reasons why single sign-on can fail. */
 const refusals: Record<string, string> = {
-  declined: 'You cancelled signing in. Try again, or sign in with your password.',
-  expired: 'Signing in took too long, or was started again in another tab. Try again.',
-  failed: 'Signing in did not work. Try again. If it fails again, ask your operator to look at the log.',
-  no_email: 'Your provider did not share your e-mail address. Ask its administrator to allow the scope “email”.',
-  subject_mismatch: 'Your provider gave details of a different person. Ask its administrator to check its settings.',
-  token_rejected: 'The answer of your provider could not be verified. Ask your operator to check the issuer settings.',
-  unknown: 'No account has your e-mail address. Ask an admin of your organization to invite you.',
-  unreachable: 'Your provider does not answer. Try again in a minute, or sign in with your password.',
-  unverified: 'Your provider says that your e-mail address is not verified. Verify it there, then sign in again.',
+  declined: 'Sign-in was cancelled. Try again, or use your password.',
+  expired: 'Sign-in took too long or was restarted in another tab. Try again.',
+  failed: 'Sign-in failed. Try again. If it keeps failing, ask your operator to check the logs.',
+  no_email: 'Your identity provider didn’t share your email address. Ask its administrator to allow the “email” scope.',
+  subject_mismatch:
+    'Your identity provider returned a different person’s details. Ask its administrator to check the settings.',
+  token_rejected:
+    'Your identity provider’s response couldn’t be verified. Ask your operator to check the issuer settings.',
+  unknown: 'No account uses your email address. Ask an admin of your organization to invite you.',
+  unreachable: 'Your identity provider isn’t responding. Try again in a minute, or use your password.',
+  unverified: 'Your email address isn’t verified with your identity provider. Verify it there, then sign in again.',
   verification_malformed:
-    'Your provider does not say clearly whether your e-mail address is verified: “email_verified” must be true or false. ' +
-    'Ask its administrator to correct that.',
+    'Your identity provider sent an invalid “email_verified”: it must be true or false. ' +
+    'Ask its administrator to fix this.',
   verification_missing:
-    'Your provider does not say whether your e-mail address is verified. Ask its administrator to send “email_verified”, ' +
-    'or your operator to set EARSHOT_OIDC_TRUST_EMAIL.',
+    'Your identity provider didn’t say whether your email address is verified. Ask its administrator to send ' +
+    '“email_verified”, or your operator to set EARSHOT_OIDC_TRUST_EMAIL.',
 }
 
 const Entering = () => {
@@ -54,7 +56,7 @@ const Entering = () => {
       <Form form={form} send={send} submit="Sign in">
         <TextField
           name="email"
-          label="E-mail address"
+          label="Email address"
           type="email"
           required={true}
           autoComplete="username"
@@ -74,11 +76,11 @@ const Entering = () => {
         {ways?.forgottenPassword && (
           <>
             <Link to="/sign-in" search={{ forgotten: true }}>
-              Forgotten your password?
+              Forgot your password?
             </Link>{' '}
           </>
         )}
-        No account? An admin of your organization invites you.
+        No account? Ask an admin of your organization to invite you.
       </p>
     </Door>
   )

@@ -16,8 +16,8 @@ type Offer = Schemas['InvitationOffer']
 type Given = { name: string; email: string; password: string }
 
 const accounts = [
-  { value: 'new', label: 'I am new to Earshot' },
-  { value: 'existing', label: 'I have an account' },
+  { value: 'new', label: 'I’m new to Earshot' },
+  { value: 'existing', label: 'I already have an account' },
 ]
 
 const ExistingPassword = () => (
@@ -28,7 +28,7 @@ const ExistingPassword = () => (
     required={true}
     maxLength={256}
     autoComplete="current-password"
-    hint="The password that you sign in with."
+    hint="Your Earshot password."
   />
 )
 
@@ -36,18 +36,18 @@ const EmailField = ({ email, setsEmail }: Pick<Offer, 'email' | 'setsEmail'>) =>
   setsEmail ? (
     <TextField
       name="email"
-      label="E-mail address"
+      label="Email address"
       type="email"
       required={true}
       autoComplete="username"
       autoCapitalize="none"
       spellCheck={false}
-      hint="You sign in with this address."
+      hint="You’ll sign in with this address."
     />
   ) : (
     <>
       <p>
-        You sign in with <strong>{email}</strong>.
+        You’ll sign in with <strong>{email}</strong>.
       </p>
       <input type="email" value={email} autoComplete="username" readOnly hidden />
     </>
@@ -80,13 +80,13 @@ const Joining = ({
       return
     }
     queryClient.clear()
-    // The token is spent, and goes from the history too.
+    // The token is used now, so remove it from the browser's history.
     await navigate({ to: choosesPassword ? '/start' : '/', replace: true })
   }
   return (
     <Door title={`Welcome to ${organization}`}>
       {setsPassword || setsEmail ? null : (
-        <Choice label="Your account" value={account} options={accounts} onChange={setAccount} />
+        <Choice label="Account" value={account} options={accounts} onChange={setAccount} />
       )}
       <Form form={form} send={send} submit="Join">
         <EmailField email={email} setsEmail={setsEmail} />
@@ -101,7 +101,7 @@ const Joining = ({
   )
 }
 
-/** Where the link of an invitation leads. Its token stands behind the `#`, where no log sees it. */
+/** Opened by the link in an invitation. Its token is in the URL's fragment, so it doesn't appear in logs. */
 export const Welcome = () => {
   const [token] = useState(() => location.hash.slice(1))
   const { data, error } = useQuery({
@@ -114,9 +114,9 @@ export const Welcome = () => {
   if (error || token === '') {
     const incomplete = token === '' || asFault(error).status === 400
     return (
-      <Door title="This link does not open">
+      <Door title="This link doesn’t work">
         <p role="alert">
-          {incomplete ? 'The link is not whole, or a fresher one has replaced it.' : asFault(error).message}
+          {incomplete ? 'The link is incomplete, expired, or replaced by a newer one.' : asFault(error).message}
         </p>
         <p>
           <Link to="/sign-in">Sign in</Link>
@@ -125,7 +125,7 @@ export const Welcome = () => {
     )
   }
   return (
-    <Door title="Looking at your invitation">
+    <Door title="Loading your invitation">
       <Loading />
     </Door>
   )

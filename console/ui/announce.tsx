@@ -16,7 +16,7 @@ let show = (announcement: Announcement): void => {
   onWaiting()
 }
 
-/** Says once, at the corner of the window and to screen readers, that something is done. */
+/** Shows a notification in the corner of the window and announces it to screen readers. */
 export const announce = (title: string, description?: string): void =>
   show({ title, ...(description !== undefined && { description }) })
 
@@ -25,7 +25,7 @@ const onReady = (shows: typeof show) => {
   for (const announcement of waiting.splice(0)) show(announcement)
 }
 
-/** Shows announcements, most of which follow from something that somebody did, and reports missing code. */
+/** Shows notifications, and reports code that couldn't be loaded. */
 export const Announcements = () => {
   const [Loaded, setLoaded] = useState<typeof Toasts>()
   const [unshown, setUnshown] = useState<Announcement[]>([])
@@ -43,7 +43,7 @@ export const Announcements = () => {
       })
     }
     if (waiting.length > 0) onWaiting()
-    // Without them nothing is missing until there is something to announce.
+    // If this fails, the next notification tries again.
     firstUse.then(load).catch(() => undefined)
   }, [])
   return (
@@ -53,7 +53,7 @@ export const Announcements = () => {
         <div className={styles.missing}>
           <MissingCode>
             {unshown.map(({ title, description }, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: announcements are only added
+              // biome-ignore lint/suspicious/noArrayIndexKey: notifications are only appended
               <p key={at}>{description === undefined ? title : `${title}: ${description}`}</p>
             ))}
           </MissingCode>

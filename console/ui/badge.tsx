@@ -3,7 +3,7 @@ import styles from './badge.module.css'
 
 export type Tone = 'affected' | 'clear' | 'unscored' | 'failed' | 'accent' | 'plain'
 
-/** A word with a mark that says what kind of word it is; the mark differs in form, not in colour alone. */
+/** A word with a mark. Marks differ in shape, not only in color. */
 export const Badge = ({ tone = 'plain', children }: { tone?: Tone; children: ReactNode }) => (
   <span className={`${styles.badge} ${styles[tone]}`}>
     <span className={styles.mark} aria-hidden="true" />
@@ -13,7 +13,7 @@ export const Badge = ({ tone = 'plain', children }: { tone?: Tone; children: Rea
 
 type Outcome = { status: string; result: string | null }
 
-/** What a monitor found of a conversation, in a word. */
+/** Returns the label of a monitor's result. */
 export const outcomeOf = ({ status, result }: Outcome): { tone: Tone; word: string } => {
   if (status === 'failed') return { tone: 'failed', word: 'Failed' }
   if (status === 'unscored' || result === null) return { tone: 'unscored', word: 'Unscored' }
@@ -25,5 +25,5 @@ export const OutcomeBadge = (outcome: Outcome) => {
   return <Badge tone={tone}>{word}</Badge>
 }
 
-/** A small number beside a word. */
+/** A small number next to a label. */
 export const Count = ({ children }: { children: ReactNode }) => <span className={styles.count}>{children}</span>

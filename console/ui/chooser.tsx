@@ -15,7 +15,7 @@ type ChooserProps = {
   placeholder?: string
 }
 
-/** More are not drawn at once: typing finds the rest. */
+/** The number of options shown at once. Typing filters the rest. */
 const shownAtMost = 100
 
 const Popup = ({ empty, isCut }: { empty: string; isCut: boolean }) => (
@@ -41,10 +41,10 @@ const Popup = ({ empty, isCut }: { empty: string; isCut: boolean }) => (
   </Combobox.Portal>
 )
 
-/** Enter chooses; it never sends the form around. */
+/** Enter selects an option instead of submitting the form. */
 const keepForm = (event: KeyboardEvent) => event.key === 'Enter' && event.preventDefault()
 
-/** Any number of many, found by typing. What was chosen and is no longer offered keeps its place under its id. */
+/** Selects several options by typing. Selected values that are no longer options are shown by their IDs. */
 export const Chooser = ({ label, hint, fault, options, value, onChange, placeholder }: ChooserProps) => {
   const chosen = value.map((id) => options.find((option) => option.value === id) ?? { value: id, label: id })
   return (
@@ -75,14 +75,14 @@ export const Chooser = ({ label, hint, fault, options, value, onChange, placehol
               onKeyDown={keepForm}
             />
           </Combobox.Chips>
-          <Popup empty="Nothing of that name." isCut={options.length > shownAtMost} />
+          <Popup empty="No matches" isCut={options.length > shownAtMost} />
         </Combobox.Root>
       )}
     </Field>
   )
 }
 
-/** One of many, found by typing; null is none. */
+/** Selects one option by typing. Null is none. */
 export const ChooserOfOne = ({
   label,
   hint,
@@ -110,7 +110,7 @@ export const ChooserOfOne = ({
               <X aria-hidden="true" />
             </Combobox.Clear>
           </div>
-          <Popup empty="Nothing of that name." isCut={options.length > shownAtMost} />
+          <Popup empty="No matches" isCut={options.length > shownAtMost} />
         </Combobox.Root>
       )}
     </Field>

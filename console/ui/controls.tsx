@@ -1,4 +1,5 @@
-// Controls with their labels and hints, tied to no form. What forms add is in form.tsx, whose library few pages load.
+// Controls with labels and hints, without a form. form.tsx connects them to forms and their library, which few pages
+// load.
 
 import { type ComponentProps, type ReactNode, useId } from 'react'
 import styles from './form.module.css'
@@ -7,11 +8,11 @@ type FieldProps = {
   label: string
   hint?: ReactNode
   fault?: string | undefined
-  /** Gets the ids that tie the control to its words. */
+  /** Receives the attributes that connect the control to its label, hint, and error. */
   children: (ids: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode
 }
 
-/** A control with its label, its hint and its fault. */
+/** A control with its label, hint, and error. */
 export const Field = ({ label, hint, fault, children }: FieldProps) => {
   const id = useId()
   const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ')
@@ -68,7 +69,7 @@ export const Check = ({ label, hint, ...rest }: { label: ReactNode; hint?: React
   )
 }
 
-/** One of a few, all of them seen. */
+/** Radio buttons for a few options. */
 export const Choice = ({
   label,
   value,
@@ -104,5 +105,5 @@ export const Choice = ({
   )
 }
 
-/** Fields side by side where there is room. */
+/** Fields next to each other if there is room. */
 export const Row = ({ children }: { children: ReactNode }) => <div className={styles.row}>{children}</div>

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { IconButton } from './button.tsx'
 import styles from './copy.module.css'
 
-/** The clipboard's own interface is missing where the console is served without TLS. */
+/** Copies text. navigator.clipboard doesn't exist if the console is served without TLS. */
 export const copyText = async (text: string): Promise<void> => {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
   const hand = (event: ClipboardEvent) => {
@@ -31,10 +31,10 @@ export const Copy = ({ text, label = 'Copy' }: { text: string; label?: string })
   )
 }
 
-/** Lines for a terminal or a program, to be copied. */
-export const Code = ({ children, label = 'Copy these lines' }: { children: string; label?: string }) => (
+/** A code block with a copy button. */
+export const Code = ({ children, label = 'Copy code' }: { children: string; label?: string }) => (
   <div className={styles.code}>
-    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
     <pre tabIndex={0}>
       <code>{children}</code>
     </pre>

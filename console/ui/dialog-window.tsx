@@ -9,14 +9,14 @@ export type DialogProps = {
   open: boolean
   onClose: () => void
   wide?: boolean
-  /** Holds what would be lost: a click beside it does not close it. */
+  /** Contains unsaved input: a click outside doesn't close it. */
   holds?: boolean
   children: ReactNode
 }
 
 export const DialogWindow = ({ title, open, onClose, wide = false, holds = false, children }: DialogProps) => {
   const popup = useRef<HTMLDivElement>(null)
-  // What is to be filled in has the focus; by touch that would open a keyboard over it.
+  // Focus the first field, except on touch screens, where the on-screen keyboard would cover the dialog.
   const first = (by: string) =>
     by === 'touch' || (popup.current?.querySelector<HTMLElement>('input, textarea, select') ?? true)
   return (

@@ -9,7 +9,7 @@ import { FaultNote } from './states.tsx'
 
 const load = async () => (await import('./dialog-window.tsx')).DialogWindow
 
-// No page opens with a dialog: its code loads once somebody uses the page.
+// No page opens with a dialog, so its code loads on first use of the page.
 firstUse.then(load).catch(() => undefined)
 
 const DialogWindow = late(load)
@@ -22,18 +22,18 @@ export const Dialog = (props: DialogProps) => {
 
 type ConfirmProps = {
   title: string
-  /** Names what goes, and what stays. */
+  /** Says what will be deleted and what will be kept. */
   children: ReactNode
   action: string
   open: boolean
   onClose: () => void
-  /** Does it; a Fault that it throws is shown. */
+  /** Runs the action. A Fault that it throws is shown. */
   run: () => Promise<unknown>
-  /** To be typed first, where nothing brings back what goes. */
+  /** Text to type before an action that can't be undone. */
   typed?: string
 }
 
-/** A question before what cannot be undone. */
+/** Asks for confirmation before a destructive action. */
 export const Confirm = ({ title, children, action, open, onClose, run, typed }: ConfirmProps) => {
   const [text, setText] = useState('')
   const [busy, setBusy] = useState(false)
@@ -53,7 +53,7 @@ export const Confirm = ({ title, children, action, open, onClose, run, typed }: 
     <Dialog title={title} open={open} onClose={close}>
       <div className={styles.body}>{children}</div>
       {typed && (
-        <Field label={`Type “${typed}” to go on`}>
+        <Field label={`Type “${typed}” to confirm`}>
           {(ids) => <Input {...ids} value={text} onChange={({ target }) => setText(target.value)} autoComplete="off" />}
         </Field>
       )}

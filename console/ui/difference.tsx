@@ -5,24 +5,24 @@ import styles from './difference.module.css'
 type DifferenceProps = {
   before: string
   after: string
-  /** Says what is compared. */
+  /** Names the compared texts. */
   label: string
   mono?: boolean
 }
 
-/** What changed from one text to another, word by word, in one text. */
+/** Shows word by word how one text differs from another. */
 export const Difference = ({ before, after, label, mono = false }: DifferenceProps) => {
   const pieces = useMemo(() => differenceOf(before, after), [before, after])
   return (
     <section
       className={mono ? `${styles.text} ${styles.mono}` : styles.text}
       aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
       tabIndex={0}
     >
       {pieces.map(({ kind, text }, index) => {
         const Kind = kind === 'removed' ? 'del' : kind === 'added' ? 'ins' : 'span'
-        // biome-ignore lint/suspicious/noArrayIndexKey: a piece has no name but its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other key than their position
         return <Kind key={index}>{text}</Kind>
       })}
     </section>

@@ -8,7 +8,7 @@ type EstimateProps = {
   n: number
 }
 
-/** A share is never shown bare: with the interval that holds it, and of how many it is. */
+/** A rate with its interval and sample size. Rates are never shown without them. */
 export const Estimate = ({ rate, low, high, n }: EstimateProps) => (
   <span className={styles.estimate}>
     <strong>{rate === null ? 'No rate yet' : formatPercent(rate)}</strong>

@@ -1,4 +1,4 @@
-// Forms: a fault of the service stands at the field that it names, and what was typed stays.
+// Forms show the API's errors at the fields they belong to, and keep the input.
 
 import { type ComponentProps, type ReactNode, useState } from 'react'
 import { type FieldValues, FormProvider, type Path, type UseFormReturn, useFormContext } from 'react-hook-form'
@@ -10,12 +10,12 @@ import { FaultNote } from './states.tsx'
 
 type FormProps<T extends FieldValues> = {
   form: UseFormReturn<T>
-  /** Sends the values; a Fault that it throws is shown. */
+  /** Sends the values. A Fault that it throws is shown. */
   send: (values: T) => Promise<unknown>
   submit: string
-  /** Beside the button that sends. */
+  /** Shown next to the submit button. */
   beside?: ReactNode
-  /** The name of a field by the path of an issue, where they differ. */
+  /** Maps the path of an issue to a field's name if they differ. */
   fieldOf?: (path: string) => string
   children: ReactNode
 }
@@ -35,7 +35,7 @@ export const Form = <T extends FieldValues>({
       await send(values)
     } catch (error) {
       const { status, message, issues, requestId } = asFault(error)
-      // A field that is not shown cannot show its fault.
+      // A field that isn't rendered can't show its error.
       const placed = issues.map((issue) => ({ ...issue, field: fieldOf(issue.path) as Path<T> }))
       const [own, others] = [
         placed.filter(({ field }) => has(form, field)),
@@ -65,7 +65,7 @@ export const Form = <T extends FieldValues>({
 const has = <T extends FieldValues>(form: UseFormReturn<T>, name: string): boolean =>
   document.getElementsByName(name).length > 0 && form.getFieldState(name as Path<T>) !== undefined
 
-/** What a field of the form around is tied to: its registration and its fault. */
+/** Returns a field's registration and error in the surrounding form. */
 const useField = (name: string, required: boolean | undefined, label: string) => {
   const { register, getFieldState, formState } = useFormContext()
   return {

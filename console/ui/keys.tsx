@@ -1,4 +1,4 @@
-// The keys of a page: each part of it names its own, and `?` shows them all.
+// Keyboard shortcuts. Each part of a page registers its own, and `?` lists them.
 
 import {
   createContext,
@@ -17,13 +17,16 @@ import styles from './keys.module.css'
 type Binding = {
   does: string
   run: (event: KeyboardEvent) => void
-  /** Only while the focus is within; otherwise wherever nobody types. */
+  /** Only works while the focus is inside. Otherwise it works anywhere except in text fields. */
   within?: RefObject<HTMLElement | null>
-  /** Also while somebody types. */
+  /** Also works in text fields. */
   always?: boolean
 }
 
-/** By key as the browser names it, with `mod+` before it for ⌘ or Ctrl. A later part of the page wins over an earlier. */
+/**
+ * By the browser's name of the key, with the prefix `mod+` for ⌘ or Ctrl. Parts of the page that mount later take
+ * precedence.
+ */
 type Bindings = Record<string, Binding>
 
 const Registry = createContext<{ add: (bindings: RefObject<Bindings>) => () => void } | undefined>(undefined)
@@ -38,19 +41,19 @@ const isTyping = (target: EventTarget | null) =>
 const isPressed = (target: EventTarget | null) =>
   target instanceof HTMLElement && target.closest('button,a,summary,[role="tab"]') !== null
 
-/** Some keyboards reach brackets and the like by Alt or AltGr alone. */
+/** Some keyboards need Alt or AltGr to type brackets and similar characters. */
 const isComposed = ({ altKey, key }: KeyboardEvent) => altKey && /^[^a-z0-9\s]$/i.test(key)
 
 const nameOf = (event: KeyboardEvent) =>
   `${(event.metaKey || event.ctrlKey) && !isComposed(event) ? 'mod+' : ''}${event.key}`
 
-/** Held down these go on; what does something does it once. */
+/** These repeat while held down. Other shortcuts run once. */
 const goesOn = /^(Arrow.*|[jkhl[\],.])$/
 
 const applies = ({ within, always }: Binding, event: KeyboardEvent) => {
   const { target, key } = event
   if (isTyping(target)) return always === true
-  // Enter and space press what has the focus.
+  // Enter and space activate the focused element.
   if ((key === 'Enter' || key === ' ') && isPressed(target)) return false
   return within === undefined || (target instanceof Node && within.current?.contains(target) === true)
 }
@@ -104,9 +107,9 @@ export const Keys = ({ children }: { children: ReactNode }) => {
   return (
     <Registry.Provider value={registry}>
       {children}
-      <Dialog title="Keys of this page" open={shown !== undefined} onClose={() => setShown(undefined)}>
+      <Dialog title="Keyboard shortcuts" open={shown !== undefined} onClose={() => setShown(undefined)}>
         <dl className={styles.keys}>
-          {[['?', 'Show these keys'] as const, ...(shown ?? [])].map(([name, does]) => (
+          {[['?', 'Show keyboard shortcuts'] as const, ...(shown ?? [])].map(([name, does]) => (
             <div key={name + does}>
               <dt>
                 <kbd>{name}</kbd>
@@ -120,18 +123,18 @@ export const Keys = ({ children }: { children: ReactNode }) => {
   )
 }
 
-/** Ties keys to this part of the page for as long as it is shown. */
+/** Registers shortcuts while this part of the page is mounted. */
 export const useKeys = (bindings: Bindings): void => {
   const registry = useContext(Registry)
   const latest = useRef(bindings)
-  // Before it is drawn: whoever sees it may press at once.
+  // Register before the browser paints, because people may press a key as soon as they see the page.
   useLayoutEffect(() => {
     latest.current = bindings
   })
   useLayoutEffect(() => registry?.add(latest), [registry])
 }
 
-/** A key beside the word of what it does. */
+/** A key next to the name of its action. */
 export const Key = ({ children }: { children: ReactNode }) => (
   <span className={styles.key} aria-hidden="true">
     {children}

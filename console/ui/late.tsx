@@ -3,8 +3,8 @@ import { lateCode, reportMissingCode } from '../lib/late-code.ts'
 import { MissingCode } from './missing-code.tsx'
 
 /**
- * A component whose code loads when it is first shown, because the page does without it until then. If it cannot be
- * loaded, the user is told in its place if it has a fallback there, and otherwise in the corner of the window.
+ * A component that loads its code when it is first rendered. If loading fails, the error is shown in its place if it
+ * has a fallback there, and otherwise in the corner of the window.
  */
 export const late = <Props extends object>(
   load: () => Promise<FunctionComponent<Props>>,

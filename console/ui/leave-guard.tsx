@@ -5,10 +5,10 @@ import { Dialog } from './dialog.tsx'
 
 const openOf = (search: object) => ('open' in search ? search.open : undefined)
 
-/** Asks before what was typed is lost. */
+/** Asks for confirmation before the user leaves unsaved input. */
 export const LeaveGuard = ({ isDirty }: { isDirty: () => boolean }) => {
   const { status, proceed, reset } = useBlocker({
-    // Another choice on the same page changes the address too; what is open beside a list is a page of its own.
+    // A selection on the same page changes the URL too. The panel next to a list counts as a page of its own.
     shouldBlockFn: ({ current, next }) =>
       (current.pathname !== next.pathname || openOf(current.search) !== openOf(next.search)) && isDirty(),
     enableBeforeUnload: isDirty,
@@ -16,7 +16,7 @@ export const LeaveGuard = ({ isDirty }: { isDirty: () => boolean }) => {
   })
   return (
     <Dialog title="Leave without saving?" open={status === 'blocked'} onClose={() => reset?.()}>
-      <p>What you typed is not kept.</p>
+      <p>You’ll lose your changes.</p>
       <div className={styles.ways}>
         <Button onClick={() => reset?.()}>Stay</Button>
         <Button look="danger" onClick={() => proceed?.()}>

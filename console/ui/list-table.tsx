@@ -3,7 +3,7 @@ import { FaultNote, Loading } from './states.tsx'
 import { type Column, Table } from './table.tsx'
 
 type ListTableProps<T> = {
-  /** As `useList` answers it. */
+  /** The result of `useList`. */
   list: {
     rows: T[] | undefined
     error: Error | null
@@ -14,16 +14,16 @@ type ListTableProps<T> = {
   }
   label: string
   columns: Column<T>[]
-  /** In place of the table where there is no row. */
+  /** Shown instead of the table if there are no rows. */
   empty: ReactNode
-  /** How much room it takes until it is there. */
+  /** The number of placeholder lines while loading. */
   lines?: number
 }
 
-/** A list of the service as a table, page after page: also while it is on its way, where it failed and where it is empty. */
+/** A table of a paged list, with its loading, error, and empty states. */
 export const ListTable = <T extends { id: string }>({ list, label, columns, empty, lines }: ListTableProps<T>) => {
   const { rows, error, isPending, isFetchingMore, more, retry } = list
-  // The first rows are drawn in small steps, between which the browser answers to the user.
+  // Rows are rendered in small steps, between which the browser can handle input.
   const isShown = useDeferredValue(rows !== undefined)
   return (
     <>

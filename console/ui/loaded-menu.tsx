@@ -14,7 +14,7 @@ export const LoadedMenu = ({ trigger, entries, defaultOpen }: MenuProps & { defa
         <Base.Popup className={styles.popup}>
           {entries.map(({ label, onSelect, danger, disabled = false }, index) => (
             <Base.Item
-              // biome-ignore lint/suspicious/noArrayIndexKey: the entries of a menu do not move
+              // biome-ignore lint/suspicious/noArrayIndexKey: menu entries keep their positions
               key={index}
               className={danger ? `${styles.item} ${styles.danger}` : styles.item}
               disabled={disabled}

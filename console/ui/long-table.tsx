@@ -1,5 +1,5 @@
-// biome-ignore-all lint/a11y/useSemanticElements: rows that are placed one by one cannot be those of a <table>
-// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and says which row is the active one
+// biome-ignore-all lint/a11y/useSemanticElements: absolutely positioned rows can't be <tr> elements
+// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and names the active row
 
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef } from 'react'
@@ -10,18 +10,18 @@ import { useWidth } from './use-width.ts'
 
 const rowHeight = 34
 const rowsBeforeTheEnd = 40
-/** So many are seen above the row that a list opens at. */
+/** The number of rows visible above the open row when the list first renders. */
 const rowsAbove = 8
 
 type LongTableProps<T> = TableProps<T> & {
-  /** The row whose panel is open, or that is marked. */
+  /** The row that is marked or has its panel open. */
   selected: string | undefined
   onSelect: (id: string | undefined) => void
-  /** Enter, or a second click. */
+  /** Called on Enter, or on a second click. */
   onOpen: (id: string) => void
 }
 
-/** Rows without end: `j` and `k` move, Enter opens, Escape closes, and more are fetched before the end comes in sight. */
+/** A virtualized list: `j` and `k` move, Enter opens, Escape closes. It fetches more rows before the end is visible. */
 export const LongTable = <T,>({
   label,
   columns,
@@ -40,7 +40,7 @@ export const LongTable = <T,>({
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
     overscan: 24,
-    // A list that is come back to, or whose link was pasted, shows the row that it speaks of.
+    // Scroll to the selected row after navigating back or opening a link.
     initialOffset: Math.max(0, (at - rowsAbove) * rowHeight),
   })
   const move = (by: number) => {
@@ -52,10 +52,10 @@ export const LongTable = <T,>({
   }
   useKeys({
     j: { does: 'Next row', run: () => move(1) },
-    k: { does: 'Row before', run: () => move(-1) },
+    k: { does: 'Previous row', run: () => move(-1) },
     ArrowDown: { does: 'Next row', run: () => move(1), within: scroller },
-    ArrowUp: { does: 'Row before', run: () => move(-1), within: scroller },
-    Enter: { does: 'Open the row', run: () => selected !== undefined && onOpen(selected), within: scroller },
+    ArrowUp: { does: 'Previous row', run: () => move(-1), within: scroller },
+    Enter: { does: 'Open row', run: () => selected !== undefined && onOpen(selected), within: scroller },
     Escape: { does: 'Close panel', run: () => onSelect(undefined) },
   })
   const items = virtual.getVirtualItems()
@@ -88,7 +88,7 @@ export const LongTable = <T,>({
           const row = rows[index] as T
           const id = idOf(row)
           return (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the grid takes the keys of all its rows
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles the keys of all rows
             <div
               key={id}
               id={`row-${id}`}

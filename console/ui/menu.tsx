@@ -5,7 +5,7 @@ import type { MenuProps } from './loaded-menu.tsx'
 
 const code = lateCode(async () => (await import('./loaded-menu.tsx')).LoadedMenu)
 
-/** A button that opens a short list of things to do. Until somebody uses the page it is only the button. */
+/** A button that opens a menu. Until the first use of the page, only the button is rendered. */
 export const Menu = (props: MenuProps) => {
   const [Loaded, setLoaded] = useState(() => code.loaded)
   const [pressed, setPressed] = useState(false)
@@ -16,13 +16,13 @@ export const Menu = (props: MenuProps) => {
     hadFocus.current = button.current !== null && button.current === document.activeElement
     setLoaded(() => LoadedMenu)
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only the first use of the page loads it early
+  // biome-ignore lint/correctness/useExhaustiveDependencies: preload only after the first use of the page
   useEffect(() => {
-    // If it cannot be loaded, the user is told once they press the button.
+    // If loading fails, the error appears when the button is pressed.
     firstUse.then(load).catch(() => undefined)
   }, [])
   useEffect(() => {
-    // The button of the menu takes the place of this one, and its focus.
+    // The loaded menu's button replaces this one and takes over its focus.
     if (Loaded && hadFocus.current) button.current?.focus()
   }, [Loaded])
   const press = () => {
@@ -33,7 +33,7 @@ export const Menu = (props: MenuProps) => {
     })
   }
   if (Loaded) return <Loaded {...props} trigger={cloneElement(props.trigger, { ref: button })} defaultOpen={pressed} />
-  // Already when it goes down: the loaded button may take this one's place before the click.
+  // On pointer down, because the loaded button may replace this one before the click.
   const pressDown = (event: PointerEvent) => {
     if (event.button === 0 && !event.ctrlKey) press()
   }

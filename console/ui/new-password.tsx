@@ -11,14 +11,14 @@ const wordsOf = (score: number): string => {
   return score === 2 ? 'Could be stronger' : score === 3 ? 'Strong' : 'Very strong'
 }
 
-/** How hard a password is to guess, as it is typed. Nothing of it leaves the page. */
+/** Shows a password's strength while the user types. The password stays in the browser. */
 const Strength = ({ password, known }: { password: string; known: string[] }) => {
   const [rated, setRated] = useState<{ password: string; score: number }>()
   const about = known.join('\n')
   useEffect(() => {
     if (password === '') return
     const timer = setTimeout(() => {
-      // Without the dictionaries the service still says what it thinks of it.
+      // If the dictionaries can't be loaded, the server still checks the password.
       ratePassword(password, about.split('\n')).then(
         (score) => setRated({ password, score }),
         () => setRated(undefined),
@@ -40,7 +40,7 @@ const Strength = ({ password, known }: { password: string; known: string[] }) =>
 
 type NewPasswordProps = { name: string; label: string; known: string[] }
 
-/** A field for a password that is chosen now, with its strength. */
+/** A field for a new password, with its strength. */
 export const NewPasswordField = ({ name, label, known }: NewPasswordProps) => {
   const { control } = useFormContext()
   const password = useWatch({ control, name })
@@ -55,7 +55,7 @@ export const NewPasswordField = ({ name, label, known }: NewPasswordProps) => {
         autoComplete="new-password"
         hint={`At least ${leastLength} characters. A few unrelated words work well.`}
       />
-      {/* Keeps its room, so that the button below does not move away from a click when the strength appears. */}
+      {/* Reserve the space, so that the button below doesn't move when the strength appears. */}
       <div className={styles.room}>
         <Strength password={typeof password === 'string' ? password : ''} known={known} />
       </div>
@@ -63,7 +63,7 @@ export const NewPasswordField = ({ name, label, known }: NewPasswordProps) => {
   )
 }
 
-/** What to say at the field of a password that is too short; undefined if it is long enough. */
+/** Returns the error for a password that is too short, or undefined. */
 export const shortPasswordFault = (password: string): string | undefined => {
   const { length } = [...password]
   return length < leastLength ? `Use at least ${leastLength} characters; this has ${length}.` : undefined

@@ -3,13 +3,13 @@ import styles from './page.module.css'
 
 type PageProps = {
   title: string
-  /** One line under the title: what is looked at, and of when. */
+  /** One line under the title: what the page shows and for which period. */
   context?: ReactNode
-  /** The one primary action, and what stands beside it. */
+  /** The primary action and others next to it. */
   actions?: ReactNode
-  /** Where the page lies: the way back to its list. */
+  /** The link back to the list that the page belongs to. */
   above?: ReactNode
-  /** Fills the window's height; what is long scrolls within. */
+  /** Fills the window's height; long content scrolls inside. */
   fixed?: boolean
   children: ReactNode
 }
@@ -33,7 +33,7 @@ export const Page = ({ title, context, actions, above, fixed = false, children }
   )
 }
 
-/** A part of a page under its own heading. */
+/** A section of a page with its own heading. */
 export const Section = ({
   title,
   context,
@@ -55,17 +55,17 @@ export const Section = ({
   </section>
 )
 
-/** Names and their values, one under the other. */
+/** A list of names and values. */
 export const Facts = ({ facts }: { facts: [name: string, value: ReactNode][] }) => (
   <dl className={styles.facts}>
     {facts.map(([name, value]) => (
       <div key={name}>
         <dt>{name}</dt>
-        <dd>{value ?? <span className={styles.none}>none</span>}</dd>
+        <dd>{value ?? <span className={styles.none}>None</span>}</dd>
       </div>
     ))}
   </dl>
 )
 
-/** Text to be read, in lines that are not too long. */
+/** Text with a comfortable line length. */
 export const Prose = ({ children }: { children: ReactNode }) => <div className={styles.prose}>{children}</div>

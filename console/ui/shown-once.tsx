@@ -2,13 +2,13 @@ import type { ReactNode } from 'react'
 import { Copy } from './copy.tsx'
 import styles from './shown-once.module.css'
 
-/** A secret that no later page shows. */
+/** A secret that is only shown once. */
 export const ShownOnce = ({ name, value, children }: { name: string; value: string; children: ReactNode }) => (
   <div className={styles.secret} role="status">
     <p>{children}</p>
     <div className={styles.value}>
       <code>{value}</code>
-      <Copy text={value} label={`Copy the ${name}`} />
+      <Copy text={value} label={`Copy ${name}`} />
     </div>
   </div>
 )

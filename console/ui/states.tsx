@@ -1,4 +1,4 @@
-// What stands where there is no data: not yet, none, or a fault.
+// Loading, empty, and error states.
 
 import type { ReactNode } from 'react'
 import { asFault } from '../api/fault.ts'
@@ -6,7 +6,7 @@ import { Button } from './button.tsx'
 import { Copy } from './copy.tsx'
 import styles from './states.module.css'
 
-/** Grey lines in the place of what comes. */
+/** Placeholder lines while loading. */
 export const Loading = ({ label = 'Loading', lines = 3 }: { label?: string; lines?: number }) => (
   <div className={styles.loading} role="status" aria-label={label}>
     {Array.from({ length: lines }, (_, line) => line).map((line) => (
@@ -15,7 +15,7 @@ export const Loading = ({ label = 'Loading', lines = 3 }: { label?: string; line
   </div>
 )
 
-/** An empty place that says what it is for, and the one way to fill it. */
+/** An empty state: what belongs here, and how to create it. */
 export const Empty = ({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) => (
   <div className={styles.empty}>
     <h3>{title}</h3>
@@ -24,7 +24,7 @@ export const Empty = ({ title, children, action }: { title: string; children?: R
   </div>
 )
 
-/** A refusal, at the place where it happened. */
+/** An error, shown where it happened. */
 export const FaultNote = ({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) => {
   const { message, issues, requestId } = asFault(error)
   return (
@@ -47,7 +47,7 @@ export const FaultNote = ({ error, retry }: { error: unknown; retry?: (() => voi
         )}
         {requestId && (
           <span className={styles.request}>
-            Request <code>{requestId}</code> <Copy text={requestId} label="Copy the request id" />
+            Request <code>{requestId}</code> <Copy text={requestId} label="Copy request ID" />
           </span>
         )}
       </div>
@@ -57,7 +57,7 @@ export const FaultNote = ({ error, retry }: { error: unknown; retry?: (() => voi
 
 type Answered<T> = { data: T | undefined; error: unknown; refetch: () => unknown }
 
-/** What a query answered, or where it stands. */
+/** Shows a query's data, or its loading or error state. */
 export const Await = <T,>({
   query: { data, error, refetch },
   lines,
@@ -67,7 +67,7 @@ export const Await = <T,>({
   lines?: number
   children: (data: T) => ReactNode
 }) => {
-  // At once: the head of the page often comes of the same answer, and would push the grey lines down.
+  // Render synchronously: the page's head often comes from the same response, and would push the placeholder down.
   if (data !== undefined) return children(data)
   if (error) return <FaultNote error={error} retry={() => void refetch()} />
   return <Loading {...(lines !== undefined && { lines })} />

@@ -1,4 +1,4 @@
-// A table of all its rows, for what fits on a page; long-table.tsx draws only the rows in sight.
+// A table that renders all its rows. Use long-table.tsx for lists that don't fit on a page.
 
 import { type ReactNode, useRef } from 'react'
 import { Button } from './button.tsx'
@@ -8,17 +8,17 @@ import { useWidth } from './use-width.ts'
 export type Column<T> = {
   key: string
   label: ReactNode
-  /** How the column shares the width: a length, or parts of what is left, as in CSS grids. */
+  /** The column's width in CSS grid units. */
   width?: string
   numeric?: boolean
-  /** Not shown where the table is narrower than this many pixels. */
+  /** The minimum width of the table, in pixels, at which the column is shown. */
   from?: 480 | 720 | 960
   cell: (row: T) => ReactNode
 }
 
 export const cellClass = ({ numeric }: { numeric?: boolean }) => (numeric ? styles.numeric : undefined)
 
-/** The columns that there is room for. */
+/** Returns the columns that fit. */
 export const columnsWithin = <T,>(columns: Column<T>[], width: number) =>
   columns.filter(({ from = 0 }) => width >= from)
 
@@ -35,7 +35,7 @@ export const Table = <T,>({ label, columns, rows, idOf, more, isFetchingMore = f
   const scroller = useRef<HTMLElement>(null)
   const shown = columnsWithin(columns, useWidth(scroller))
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section ref={scroller} className={styles.scroll} aria-label={label} tabIndex={0}>
       <table className={styles.table}>
         <thead>

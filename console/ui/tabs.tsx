@@ -3,7 +3,7 @@ import styles from './tabs.module.css'
 
 type Tab = { value: string; label: ReactNode; content: ReactNode }
 
-/** Where an arrow leads from a tab; past the last one is the first. */
+/** Returns the tab that an arrow key moves to, wrapping at the ends. */
 const steps: Record<string, (at: number, count: number) => number> = {
   ArrowLeft: (at, count) => (at + count - 1) % count,
   ArrowRight: (at, count) => (at + 1) % count,
@@ -11,7 +11,7 @@ const steps: Record<string, (at: number, count: number) => number> = {
   End: (_, count) => count - 1,
 }
 
-/** Parts of one thing, of which one is seen. Which one is the caller's to keep, in the address. */
+/** Tabs. The caller keeps the selected tab, in the URL. */
 export const Tabs = ({
   label,
   value,

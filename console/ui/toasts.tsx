@@ -22,7 +22,7 @@ const Announced = () =>
   ))
 
 type ToastsProps = {
-  /** Called once announcements can be shown. */
+  /** Called once notifications can be shown. */
   onReady: (show: (announcement: Announcement) => void) => void
 }
 

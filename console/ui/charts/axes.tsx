@@ -1,11 +1,11 @@
 // biome-ignore-all lint/a11y/noAriaHiddenOnFocusable: a <g> takes no focus
-// Axes: the points tell their values in words, so that these are for the eye alone.
+// Axes are hidden from screen readers, because each point's label contains its value.
 
 import styles from './charts.module.css'
 import type { Plot } from './frame.tsx'
 import { middleOf, type Scale, type Span, shortTime } from './scale.ts'
 
-/** Lines across with their values at the left. */
+/** Horizontal grid lines with their values on the left. */
 export const ValueAxis = ({
   scale,
   width,
@@ -29,7 +29,7 @@ export const ValueAxis = ({
 
 const roomOfLabel = 64
 
-/** Days, hours or weeks below, as many as there is room for. */
+/** Labels of days, hours, or weeks, as many as fit. */
 export const TimeAxis = ({ spans, scale, plot }: { spans: Span[]; scale: Scale; plot: Plot }) => {
   const every = Math.max(1, Math.ceil(spans.length / Math.max(1, Math.floor(plot.width / roomOfLabel))))
   return (

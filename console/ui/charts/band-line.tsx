@@ -24,14 +24,14 @@ import { SpikeMarks, Verticals } from './verticals.tsx'
 export type BandPoint = {
   start: string
   end: string
-  /** Null is a gap. */
+  /** Null leaves a gap in the line. */
   value: number | null
-  /** The interval around it. */
+  /** The confidence interval. */
   low?: number | null
   high?: number | null
-  /** Of how many it is. */
+  /** The sample size. */
   n?: number
-  /** To its rows. */
+  /** Opens the underlying conversations. */
   link?: LinkProps
 }
 
@@ -39,37 +39,37 @@ export type Vertical = { at: string; label: string }
 export type Spike = { id: string; at: string; label: string; link?: LinkProps }
 
 export type BandLineProps = {
-  /** States what is seen. */
+  /** Describes the chart. */
   title: string
   /** Oldest first. */
   points: BandPoint[]
-  /** What is measured, in the tip and the table: "Affected". */
+  /** The measured quantity, shown in the tooltip and table, such as "Affected". */
   valueName: string
-  /** Per cent of shares unless said. */
+  /** The default formats shares as percentages. */
   format?: (value: number) => string
   formatTick?: (value: number) => string
-  /** The values that are seen at least, such as [0, 1]; from 0 on unless said. */
+  /** The minimum range of the axis, such as [0, 1]. Starts at 0 by default. */
   domain?: [number, number]
-  /** A level line, such as what is expected. */
+  /** A horizontal reference line, such as an expected value. */
   reference?: { value: number; label: string }
-  /** Lines across time, such as versions. */
+  /** Vertical markers, such as new versions. */
   verticals?: Vertical[]
   spikes?: Spike[]
   tone?: 'affected' | 'accent' | 'plain'
   height?: number
-  /** The name of a point where it is not a day. */
+  /** The label of a point that is not a day. */
   point?: string
 }
 
 const present = (values: (number | null | undefined)[]): number[] => values.filter((value) => value != null)
 
-/** How far intervals are seen: the widest tenth is cut off where it would press the rest flat. */
+/** Cuts off the widest 10% of intervals if they would flatten the rest of the chart. */
 const reachOf = (ends: number[]): number => {
   const [most, all] = [mostOf(ends), Math.max(...ends)]
   return all > 1.6 * most ? most : all
 }
 
-/** What is seen: all values, and the intervals around them. */
+/** Returns the axis range: all values and the intervals around them. */
 const extentOf = (points: BandPoint[], more: number[]): [number, number] => {
   const values = [...present(points.map(({ value }) => value)), ...more]
   const highs = present(points.map(({ high }) => high))
@@ -81,12 +81,12 @@ const extentOf = (points: BandPoint[], more: number[]): [number, number] => {
 }
 
 const wordsOf = ({ value, low, high, n }: BandPoint, format: (value: number) => string): string[] => [
-  value === null ? 'No value' : format(value),
+  value === null ? 'No data' : format(value),
   ...(low != null && high != null ? [`95% interval ${format(low)} to ${format(high)}`] : []),
   ...(n === undefined ? [] : [`n = ${formatCount(n)}`]),
 ]
 
-/** A figure over time with the interval that holds it. */
+/** A line chart with a band for the interval. */
 export const BandLine = ({
   title,
   points,

@@ -10,10 +10,10 @@ export type Matrix = {
 }
 
 type ConfusionProps = {
-  /** States what is seen. */
+  /** Describes the chart. */
   title: string
   matrix: Matrix
-  /** Whose words stand at the side and at the top. */
+  /** The labels of the rows and columns. */
   sides?: { rows: string; columns: string }
 }
 
@@ -22,7 +22,7 @@ const grid: { name: string; cells: (keyof Matrix)[] }[] = [
   { name: 'not affected', cells: ['falseNegatives', 'trueNegatives'] },
 ]
 
-/** What two said of the same, each with affected and not affected: the diagonal is where they agree. */
+/** A 2×2 table of two raters' answers, affected or not affected. They agree on the diagonal. */
 export const Confusion = ({ title, matrix, sides }: ConfusionProps) => {
   const { rows = 'Monitor', columns = 'People' } = sides ?? {}
   const total = Object.values(matrix).reduce((sum, count) => sum + count, 0)
@@ -56,7 +56,7 @@ export const Confusion = ({ title, matrix, sides }: ConfusionProps) => {
                   <td
                     key={cell}
                     className={cell.startsWith('true') ? styles.agree : styles.differ}
-                    // A property of ours, which the types of styles do not know.
+                    // TypeScript's style types don't include custom properties.
                     style={{ '--share': `${Math.round(share * 100)}%` } as CSSProperties}
                   >
                     {words}

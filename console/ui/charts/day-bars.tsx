@@ -10,25 +10,25 @@ import { longTime, startOf, timeScale, valueScale, widthOf } from './scale.ts'
 export type DayBar = {
   start: string
   end: string
-  /** How many there are of each. */
+  /** The count of each kind. */
   counts: Partial<Record<Look, number>>
-  /** To its rows. */
+  /** Opens the underlying conversations. */
   link?: LinkProps
 }
 
 type DayBarsProps = {
-  /** States what is seen. */
+  /** Describes the chart. */
   title: string
   /** Oldest first. */
   days: DayBar[]
-  /** What is stacked, from the ground up; all that a monitor can find unless said. */
+  /** The kinds to stack, from the bottom. All kinds of results by default. */
   of?: Look[]
   height?: number
-  /** The name of a bar where it is not a day. */
+  /** The label of a bar that is not a day. */
   point?: string
 }
 
-/** Counts by day as stacked bars. */
+/** Stacked bars of counts by day. */
 export const DayBars = ({
   title,
   days,

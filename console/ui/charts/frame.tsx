@@ -1,4 +1,4 @@
-// What every chart has around it: a title, axes, a tip at the point that is looked at, and the same data as a table.
+// The frame of every chart: a title, axes, a tooltip at the active point, and the same data as a table.
 
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react'
@@ -7,35 +7,35 @@ import { useWidth } from '../use-width.ts'
 import styles from './charts.module.css'
 import { AsTable, ChartRows, type ChartTable } from './rows.tsx'
 
-/** The room for what is drawn, in pixels, and the key of the point that is looked at. */
+/** The size of the drawing area in pixels, and the key of the active point. */
 export type Plot = { width: number; height: number; active: string | undefined }
 
-/** A place of the chart that can be pointed at or reached by keyboard. */
+/** A point of the chart that can be hovered over or reached by keyboard. */
 export type Mark = {
   key: string
   x: number
   width: number
-  /** First line of the tip, and those below it. */
+  /** The first line of the tooltip, and the lines below it. */
   head: string
   lines: string[]
-  /** To its rows. */
+  /** Opens the underlying conversations. */
   link?: LinkProps | undefined
 }
 
 type FrameProps = {
-  /** States what is seen. */
+  /** Describes the chart. */
   title: string
-  /** The same data in rows. */
+  /** The same data as a table. */
   table: ChartTable
-  /** How many points there are to read from; of few the chart says so. */
+  /** The number of points. The chart says if there are too few to read. */
   points: number
-  /** Of what there are few: "day" unless said. */
+  /** What a point is, such as "day", the default. */
   point?: string
   height?: number
   legend?: ReactNode
   marks: (plot: Plot) => Mark[]
   children: (plot: Plot) => ReactNode
-  /** What lies upon the places, to be pressed itself. */
+  /** Drawn above the points, so that it can be clicked. */
   above?: (plot: Plot) => ReactNode
 }
 
@@ -74,13 +74,13 @@ export const Frame = ({
       {points > 0 && points < fewPoints && (
         <p className={styles.few}>
           Only {points} {point}
-          {points === 1 ? '' : 's'} so far: too few to see a course.
+          {points === 1 ? '' : 's'} so far: too few to see a trend.
         </p>
       )}
       <div ref={box} className={styles.box}>
         {asTable && <ChartRows title={title} table={table} />}
         {!asTable && plot.width > 0 && (
-          // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be part of a drawing
+          // biome-ignore lint/a11y/useSemanticElements: an SVG can't contain a fieldset
           <svg className={styles.svg} width={full} height={height} role="group" aria-label={title}>
             <g transform={`translate(${margin.left} ${margin.top})`}>
               {children(plot)}
@@ -106,7 +106,7 @@ export const Frame = ({
             {shown.lines.map((line) => (
               <span key={line}>{line}</span>
             ))}
-            {shown.link && <em>Enter or click opens them</em>}
+            {shown.link && <em>Press Enter or click to open</em>}
           </div>
         )}
       </div>
@@ -116,7 +116,7 @@ export const Frame = ({
 
 const steps: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }
 
-/** The places in a row: one of them takes the focus, the arrows go from one to the next. */
+/** The points. One of them is in the tab order, and the arrow keys move between them. */
 const Marks = ({
   marks,
   height,
@@ -146,7 +146,7 @@ const Marks = ({
     if (element instanceof SVGElement) element.focus()
   }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: only passes the focus on within
+    // biome-ignore lint/a11y/noStaticElementInteractions: only moves the focus between its points
     <g ref={group} onKeyDown={onKeyDown}>
       {marks.map((mark) => (
         <Place
@@ -189,7 +189,7 @@ const Place = ({ mark: { x, width, head, lines, link }, height, isEntry, onActiv
       {area}
     </Link>
   ) : (
-    // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: a point that is read, and leads nowhere
+    // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: the point has a label but no link
     <g role="img" {...common}>
       {area}
     </g>

@@ -9,23 +9,23 @@ import type { Scale } from './scale.ts'
 export type IntervalRow = {
   id: string
   label: ReactNode
-  /** Null where there is none yet. */
+  /** Null if there is no value yet. */
   value: number | null
-  /** The interval of a fixed plan: thin whiskers. */
+  /** The fixed interval, drawn as thin whiskers. */
   low?: number | null
   high?: number | null
-  /** The interval that holds at every look: a thick, paler bar behind. */
+  /** The always-valid interval, drawn as a thick, paler bar behind. */
   validLow?: number | null
   validHigh?: number | null
-  /** The one that matters most. */
+  /** The most important row. */
   highlight?: boolean
-  /** What stands at the right, such as a verdict in words. */
+  /** Shown on the right, such as a verdict. */
   reading?: ReactNode
 }
 
 type Ends = Pick<IntervalRow, 'value' | 'low' | 'high' | 'validLow' | 'validHigh'>
 
-/** One scale for all rows, with zero in it. */
+/** The scale of all rows. It includes zero. */
 export const intervalDomain = (rows: Ends[]): [number, number] => {
   const ends = rows
     .flatMap(({ value, low, high, validLow, validHigh }) => [value, low, high, validLow, validHigh])
@@ -35,12 +35,12 @@ export const intervalDomain = (rows: Ends[]): [number, number] => {
   return [least - air, most + air]
 }
 
-/** "+1.2", "−0.4": percentage points of a difference. */
+/** "+1.2", "−0.4": a difference in percentage points. */
 export const signedPoints = (value: number): string =>
   `${value > 0 ? '+' : value < 0 ? '−' : ''}${formatPoints(Math.abs(value))}`
 
 type DrawnProps = Ends & {
-  /** Says it all in words. */
+  /** Describes the row for screen readers. */
   label: string
   domain: [number, number]
   width: number
@@ -48,7 +48,7 @@ type DrawnProps = Ends & {
   highlight?: boolean
 }
 
-/** Dot and whiskers of one row, for tables: rows with one `domain` can be compared. */
+/** One row's dot and intervals, for use in tables. Rows with the same `domain` can be compared. */
 export const IntervalBar = ({ label, domain, width, height = 34, highlight = false, ...ends }: DrawnProps) => {
   const x = scaleLinear(domain, [1, width - 1]).clamp(true)
   const { value, low, high, validLow, validHigh } = ends
@@ -86,20 +86,20 @@ export const IntervalBar = ({ label, domain, width, height = 34, highlight = fal
 }
 
 type IntervalPlotProps = {
-  /** States what is seen. */
+  /** Describes the chart. */
   title: string
   rows: IntervalRow[]
-  /** Signed percentage points unless said. */
+  /** Formats values as signed percentage points by default. */
   format?: (value: number) => string
-  /** What is left and right of zero, such as ["fewer in B", "more in B"]. */
+  /** The labels on the left and right of zero, such as ["fewer in B", "more in B"]. */
   sides?: [string, string]
-  /** The values that are seen; all of them unless said. */
+  /** The range of the axis. Covers all values by default. */
   domain?: [number, number]
 }
 
 const wordsOf = ({ value, low, high, validLow, validHigh }: Ends, format: (value: number) => string) =>
   [
-    value === null ? 'no value yet' : format(value),
+    value === null ? 'no data yet' : format(value),
     low != null && high != null && `fixed interval ${format(low)} to ${format(high)}`,
     validLow != null && validHigh != null && `always-valid interval ${format(validLow)} to ${format(validHigh)}`,
   ]
@@ -107,14 +107,14 @@ const wordsOf = ({ value, low, high, validLow, validHigh }: Ends, format: (value
     .join(', ')
 
 const tableOf = (rows: IntervalRow[], format: (value: number) => string): ChartTable => ({
-  head: ['Name', 'Value', 'Fixed from', 'to', 'Valid at every look from', 'to '],
+  head: ['Name', 'Value', 'Fixed from', 'to', 'Always valid from', 'to '],
   rows: rows.map(({ label, value, low, high, validLow, validHigh }) => [
     label,
     ...[value, low, high, validLow, validHigh].map((end) => (end == null ? '–' : format(end))),
   ]),
 })
 
-/** Differences with their intervals, one below the other on one scale. */
+/** Differences and their intervals on a shared scale. */
 export const IntervalPlot = ({ title, rows, format = signedPoints, sides, domain }: IntervalPlotProps) => {
   const box = useRef<HTMLDivElement>(null)
   const width = useWidth(box)
@@ -147,7 +147,7 @@ export const IntervalPlot = ({ title, rows, format = signedPoints, sides, domain
               )}
             </div>
             <div className={styles.reading}>
-              {row.reading ?? (row.value === null ? 'not enough yet' : format(row.value))}
+              {row.reading ?? (row.value === null ? 'Not enough data' : format(row.value))}
             </div>
           </div>
         ))}
@@ -205,7 +205,7 @@ const IntervalLegend = ({ fixed, valid }: { fixed: boolean; valid: boolean }) =>
         <svg width="20" height="12" aria-hidden="true">
           <line className={styles.whisker} x1="1" x2="19" y1="6" y2="6" />
         </svg>
-        fixed, for one look
+        fixed: valid only at a planned end date
       </li>
     )}
     {valid && (
@@ -213,7 +213,7 @@ const IntervalLegend = ({ fixed, valid }: { fixed: boolean; valid: boolean }) =>
         <svg width="20" height="12" aria-hidden="true">
           <rect className={styles.outer} x="1" width="18" y="2" height="8" rx="2" />
         </svg>
-        valid at every look
+        always valid: correct at any time
       </li>
     )}
   </ul>

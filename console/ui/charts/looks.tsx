@@ -1,4 +1,4 @@
-// How each kind of result is drawn: told apart by pattern and outline, not by colour alone.
+// The styles of results. They differ in pattern and outline, not only in color.
 
 import { useId } from 'react'
 import styles from './charts.module.css'
@@ -13,7 +13,7 @@ export const looks: Record<Look, string> = {
   plain: 'Conversations',
 }
 
-/** The stripes of what is unscored; ids are of the whole page. */
+/** The stripes of unscored results. SVG IDs are global to the page. */
 export const Hatch = ({ id }: { id: string }) => (
   <defs>
     <pattern id={id} width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">

@@ -12,9 +12,9 @@ export const AsTable = ({ isOn, onChange }: { isOn: boolean; onChange: (isOn: bo
   </span>
 )
 
-/** What a chart draws, in rows. */
+/** A chart's data as a table. */
 export const ChartRows = ({ title, table: { head, rows } }: { title: string; table: ChartTable }) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
   <section className={styles.tableBox} aria-label={`${title}, as a table`} tabIndex={0}>
     <table className={styles.table}>
       <thead>
@@ -28,7 +28,7 @@ export const ChartRows = ({ title, table: { head, rows } }: { title: string; tab
       </thead>
       <tbody>
         {rows.map((row, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a chart stand in the order of its points
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows are in the order of the chart's points
           <tr key={index}>
             {row.map((cell, at) => (
               <td key={head[at]}>{cell}</td>

@@ -1,4 +1,4 @@
-// Scales and words of axes that the charts share.
+// Scales and axis labels that charts share.
 
 import { type ScaleLinear, scaleLinear } from 'd3-scale'
 import { formatDayTime, formatMonthDay, formatWeekday } from '../../lib/format.ts'
@@ -9,7 +9,7 @@ export type Span = { start: string; end: string }
 
 const ms = (iso: string): number => new Date(iso).getTime()
 
-/** From the start of the first span to the end of the last, by milliseconds. */
+/** A scale from the start of the first span to the end of the last, in milliseconds. */
 export const timeScale = (spans: Span[], width: number): Scale =>
   scaleLinear([ms(spans[0]?.start ?? ''), ms(spans.at(-1)?.end ?? '')], [0, width])
 
@@ -30,7 +30,7 @@ const isShort = (spans: Span[]): boolean => Math.max(...spans.map(lasts)) < 20 *
 export const shortTime = (span: Span, spans: Span[]): string =>
   (isShort(spans) ? formatDayTime : formatMonthDay)(new Date(span.start))
 
-/** A span in words, for tips and tables. */
+/** Returns a span's label, for tooltips and tables. */
 export const longTime = (span: Span): string => {
   if (lasts(span) < 20 * 3_600_000) return formatDayTime(new Date(span.start))
   const last = new Date(ms(span.end) - 1)
@@ -39,10 +39,10 @@ export const longTime = (span: Span): string => {
     : formatWeekday(new Date(span.start))
 }
 
-/** Per cent in as few digits as tell ticks apart. */
+/** Formats percentages with just enough digits to tell ticks apart. */
 export const percentTick = (share: number): string => `${Number((share * 100).toPrecision(3))}%`
 
-/** What all but the widest tenth of some values reach. */
+/** Returns the 90th percentile of the values. */
 export const mostOf = (values: number[]): number => {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.floor((sorted.length - 1) * 0.9)] ?? 0

@@ -6,16 +6,16 @@ import { mostOf } from './scale.ts'
 export type SparkPoint = { value: number | null; low?: number | null; high?: number | null }
 
 type SparklineProps = {
-  /** States what is seen: what is measured, and of when. */
+  /** Describes the chart: what it measures and for which period. */
   label: string
-  /** Oldest first; null is a gap. */
+  /** Oldest first. Null leaves a gap. */
   points: SparkPoint[]
   width?: number
   height?: number
   tone?: 'affected' | 'accent' | 'plain'
 }
 
-/** The course of one figure in the height of a line of text, with its interval where there is one. */
+/** A line chart as high as a line of text, with intervals if there are any. */
 export const Sparkline = ({ label, points, width = 112, height = 26, tone = 'affected' }: SparklineProps) => {
   const known = points.flatMap(({ value }) => (value === null ? [] : [value]))
   const highs = points.flatMap(({ high }) => (high == null ? [] : [high]))

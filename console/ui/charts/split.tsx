@@ -5,7 +5,7 @@ import { BandLine } from './band-line.tsx'
 export type SplitPoint = {
   start: string
   end: string
-  /** Null where nothing was routed. */
+  /** Null if nothing was routed. */
   share: number | null
   low?: number | null
   high?: number | null
@@ -14,17 +14,17 @@ export type SplitPoint = {
 }
 
 type SplitProps = {
-  /** States what is seen. */
+  /** Describes the chart. */
   title: string
   points: SplitPoint[]
-  /** The share that was asked for. */
+  /** The expected share. */
   expected: number
-  /** Whose share it is: "Share of B". */
+  /** The name of the share, such as "Share of B". */
   valueName: string
   height?: number
 }
 
-/** A share over time beside the one that was asked for. */
+/** A share over time next to its expected value. */
 export const Split = ({ title, points, expected, valueName, height = 160 }: SplitProps) => (
   <BandLine
     title={title}

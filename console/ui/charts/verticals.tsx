@@ -1,12 +1,12 @@
 // biome-ignore-all lint/a11y/noAriaHiddenOnFocusable: a <g> takes no focus
-// What happened at a moment, drawn across a chart over time.
+// Events drawn across a chart over time.
 
 import { Link, type LinkProps } from '@tanstack/react-router'
 import styles from './charts.module.css'
 
 const roomOfLabel = 30
 
-/** Lines with their names above; names that would run into each other are left to the tips and the table. */
+/** Vertical lines with their names above. If names would overlap, they only appear in tooltips and the table. */
 export const Verticals = ({ lines, height }: { lines: { x: number; label: string }[]; height: number }) => {
   const sorted = lines.toSorted((a, b) => a.x - b.x)
   return (
@@ -25,7 +25,7 @@ export const Verticals = ({ lines, height }: { lines: { x: number; label: string
   )
 }
 
-/** A spike: a filled diamond on the foot of the chart, which leads to its finding. */
+/** A spike: a diamond at the bottom of the chart that links to its finding. */
 export const SpikeMarks = ({
   spikes,
   height,
@@ -49,7 +49,7 @@ export const SpikeMarks = ({
         {form}
       </Link>
     ) : (
-      // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: a mark that is read, and leads nowhere
+      // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: the mark has a label but no link
       <g key={id} role="img" {...common}>
         {form}
       </g>

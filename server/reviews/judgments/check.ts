@@ -60,7 +60,7 @@ export const requireWhole = async (db: Db, org: OrgId, bucket: StoredBucket, rev
       if (!isBlank(comment)) return
       const result = found.find((one) => one.monitorId === monitorId && one.version === monitorVersion)?.result ?? null
       const differs = result !== null && correctResult !== 'unsure' && correctResult !== result
-      const message = bucket.blind ? 'is needed in this bucket' : 'is needed: the monitor found otherwise'
+      const message = bucket.blind ? 'is required in this bucket' : 'is required because you disagree with the monitor'
       if (differs || bucket.blind) issues.push({ path: `judgments[${index}].comment`, message })
     })
   }
