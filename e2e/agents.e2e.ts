@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ask, breaches, open } from './browser.ts'
 
-it('lists agents by channel, and keeps what is asked in the address', async () => {
+it('filters agents by channel, and keeps the filter in the URL', async () => {
   const page = await open('/agents', 'viewer')
   const table = page.getByRole('region', { name: 'Agents' })
   await table.getByRole('link', { name: 'Mia, bookings', exact: true }).waitFor()
@@ -14,7 +14,7 @@ it('lists agents by channel, and keeps what is asked in the address', async () =
   expect(await breaches(page)).toEqual([])
 })
 
-it('shows what changed between two versions, word by word', async () => {
+it('compares two versions word by word', async () => {
   const agent = await ask<{ id: string }>('POST', '/v1/agents', { name: 'Difference', channel: 'voice' })
   const say = (systemPrompt: string, label: string) =>
     ask('POST', `/v1/agents/${agent.id}/versions`, { systemPrompt, label })
@@ -64,7 +64,7 @@ it('creates, groups, archives, and unarchives an agent', async () => {
   await page.getByRole('link', { name: 'Night shift', exact: true }).waitFor({ state: 'detached' })
 })
 
-it.each(['light', 'dark'] as const)('has no barrier on a narrow window, in the %s theme', async (theme) => {
+it.each(['light', 'dark'] as const)('is accessible on a narrow screen in the %s theme', async (theme) => {
   const [agent] = (await ask<{ data: { id: string }[] }>('GET', '/v1/agents?externalId=demo-mia')).data
   const page = await open('/agents', 'owner', { theme, viewport: { width: 320, height: 700 } })
   await page.getByRole('link', { name: 'Mia, bookings', exact: true }).waitFor()
@@ -77,7 +77,7 @@ it.each(['light', 'dark'] as const)('has no barrier on a narrow window, in the %
   }
 })
 
-it('says that there is no such agent', async () => {
+it('says that an agent does not exist', async () => {
   const page = await open('/agents/nobody', 'viewer')
   await page.getByRole('heading', { name: 'Page not found' }).waitFor()
 })

@@ -1,4 +1,4 @@
-// A real browser on the real service. What no page may do is watched in every test.
+// A real browser on a real server. Every test also fails on things that no page may do.
 
 import axe, { type AxeResults } from 'axe-core'
 import type { Browser, BrowserContextOptions, Page, Request, Route } from 'playwright-core'
@@ -10,13 +10,13 @@ export const origin = inject('origin')
 
 let browser: Browser | undefined
 
-/** One for all the files that a process runs: it ends with the process. */
+/** One browser for all files of a process. It ends with the process. */
 const launch = async () => {
   if (!browser?.isConnected()) browser = await launchChromium(inject('chromium'))
   return browser
 }
 
-/** Refusals that a test provokes are told on the browser's console too. */
+/** Errors that tests provoke also appear on the browser's console. */
 const isRefusal = (text: string) => /the server responded with a status of 4\d\d/.test(text)
 
 const watch = (page: Page, faults: string[]) => {
@@ -33,7 +33,7 @@ const watch = (page: Page, faults: string[]) => {
 
 type Open = BrowserContextOptions & { theme?: 'light' | 'dark' }
 
-/** A page of the console, as this person; without one nobody is signed in. */
+/** Opens a page of the console, signed in as this person if given. */
 export const open = async (path: string, as?: Role, { theme = 'light', ...options }: Open = {}): Promise<Page> => {
   const context = await (await launch()).newContext({
     viewport: { width: 1440, height: 900 },
@@ -45,7 +45,7 @@ export const open = async (path: string, as?: Role, { theme = 'light', ...option
     ...options,
   })
   const faults: string[] = []
-  // What comes last runs first: looked at once the page is closed, nothing that it did is missed.
+  // Hooks run in reverse order: check the page after it is closed, so that nothing is missed.
   onTestFinished(() => expect(faults, 'what the page did that it must not').toEqual([]))
   onTestFinished(() => context.close())
   if (as) await context.addCookies([{ ...inject('people')[as], url: origin, httpOnly: true, sameSite: 'Lax' }])
@@ -60,7 +60,7 @@ export const open = async (path: string, as?: Role, { theme = 'light', ...option
   return page
 }
 
-/** For a route: the first request is refused as too many, the others go on. */
+/** A route handler that rejects the first request with 429. */
 export const refuseOnce = (method = 'POST') => {
   let isFirst = true
   return (route: Route) => {
@@ -70,7 +70,7 @@ export const refuseOnce = (method = 'POST') => {
   }
 }
 
-/** What comes late: held back until it is let go. Settled is a page that waits for nothing else. */
+/** Holds responses back until `letGo`. `settled` resolves once the page waits for nothing else. */
 export const holdBack = async (page: Page, late: RegExp) => {
   const { promise: free, resolve: letGo } = Promise.withResolvers<void>()
   const [underWay, held] = [new Set<Request>(), new Set<Request>()]
@@ -86,7 +86,7 @@ export const holdBack = async (page: Page, late: RegExp) => {
   return { settled, letGo }
 }
 
-/** Asks the service with the owner's key. */
+/** Sends a request with the owner's key. */
 export const ask = async <T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T> => {
   const answer = await fetch(origin + path, {
     method,
@@ -105,7 +105,7 @@ type Listed = { data: { id: string; name: string }[] }
 
 export const yesterday = new Date(Date.now() - 86_400_000).toISOString()
 
-/** Conversations of the demo's own, the newest first: what other tests send may be erased again. */
+/** The demo's conversations, latest first. Other tests may erase the ones they create. */
 export const conversationIds = async (limit: number, filter: Record<string, unknown> = {}): Promise<string[]> => {
   const body = { filter: { ...filter, until: yesterday }, limit }
   const { data } = await ask<Listed>('POST', '/v1/conversations/search', body)
@@ -113,7 +113,7 @@ export const conversationIds = async (limit: number, filter: Record<string, unkn
   return data.map(({ id }) => id)
 }
 
-/** By the name that the demo gave it: what other tests make may be deleted again. */
+/** Finds the ID by the name in the demo. Other tests may delete the monitors they create. */
 export const monitorId = async (name: string): Promise<string> => {
   const { data } = await ask<Listed>('GET', '/v1/monitors?limit=200')
   const found = data.find((monitor) => monitor.name === name)
@@ -123,12 +123,14 @@ export const monitorId = async (name: string): Promise<string> => {
 
 const ofColors = ['color-contrast', 'link-in-text-block']
 
-/** What of WCAG 2.2 AA a page breaks; or, where nothing else has changed since it was last asked, by its colours alone. */
+/**
+ * Returns a page's WCAG 2.2 AA violations; if only the theme has changed since the last call, only color violations.
+ */
 export const breaches = async (page: Page, { only }: { only?: 'colors' } = {}): Promise<string[]> => {
-  // The page's policy keeps scripts out that are not its own; this one comes by the debugger.
+  // The page's content security policy blocks foreign scripts, so inject it through the debugger.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source)
   const runOnly = only ? ofColors : ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
-  // To tell of each element that breaks nothing takes longer than to find those that do.
+  // Reporting passed elements takes longer than finding violations.
   const options = JSON.stringify({ runOnly, resultTypes: ['violations'] })
   const { violations }: AxeResults = await page.evaluate(`axe.run(document, ${options})`)
   return violations.flatMap(({ id, help, nodes }) =>

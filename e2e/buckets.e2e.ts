@@ -3,7 +3,7 @@ import { ask, breaches, conversationIds, monitorId, open, origin } from './brows
 
 type Listed<T> = { data: T[] }
 
-it('makes a fair sample by the form, shows it in words, changes and deletes it', async () => {
+it('creates a random sample, shows it in words, edits it, and deletes it', async () => {
   const page = await open('/buckets', 'member')
   await page.getByRole('region', { name: 'Buckets' }).waitFor()
   await page.getByRole('button', { name: 'Create bucket' }).click()
@@ -50,7 +50,7 @@ it('makes a fair sample by the form, shows it in words, changes and deletes it',
   await page.getByRole('link', { name: 'A tenth of the chats' }).waitFor({ state: 'detached' })
 })
 
-it('takes conversations in by a filter, and every number leads to them', async () => {
+it('adds conversations with a filter, and links every number to them', async () => {
   const { id } = await ask<{ id: string }>('POST', '/v1/buckets', { name: 'Put in by a filter', type: 'static' })
   const page = await open(`/buckets/${id}`, 'member')
   await page.getByRole('heading', { name: 'No conversations yet' }).waitFor()
@@ -72,7 +72,7 @@ it('takes conversations in by a filter, and every number leads to them', async (
   await page.getByText('29 conversations').waitFor()
 })
 
-it('lets an admin decide where people differ, and tells how people agree', async () => {
+it('lets an admin adjudicate disagreements, and shows the agreement', async () => {
   const asks = await monitorId('Asks for a person')
   const { id } = await ask<{ id: string }>('POST', '/v1/buckets', {
     name: 'Two opinions',
@@ -115,7 +115,7 @@ it('lets an admin decide where people differ, and tells how people agree', async
   expect(decided.data.filter(({ adjudicates }) => adjudicates)).toHaveLength(1)
 })
 
-it('shows a viewer all of it and no button that would be refused', async () => {
+it('shows viewers everything except buttons they may not use', async () => {
   const page = await open('/buckets?make=true', 'viewer')
   await page.getByRole('region', { name: 'Buckets' }).getByRole('row').nth(1).waitFor()
   expect(await page.getByRole('button', { name: 'Create bucket' }).count()).toBe(0)
@@ -126,7 +126,7 @@ it('shows a viewer all of it and no button that would be refused', async () => {
   expect(await page.getByRole('link', { name: 'Start reviewing' }).count()).toBe(0)
 })
 
-it.each(['light', 'dark'] as const)('breaks nothing of WCAG 2.2 AA (%s), and fits 320 pixels', async (theme) => {
+it.each(['light', 'dark'] as const)('meets WCAG 2.2 AA (%s) and fits 320 pixels', async (theme) => {
   const page = await open('/buckets', 'member', { theme })
   await page.getByRole('region', { name: 'Buckets' }).getByRole('row').nth(1).waitFor()
   expect(await breaches(page)).toEqual([])

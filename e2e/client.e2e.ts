@@ -8,7 +8,7 @@ import { open, yesterday } from './browser.ts'
 
 const root = join(import.meta.dirname, '..')
 
-it('the client library runs in a browser as it is, file by file', async () => {
+it('runs the unbundled client library in a browser', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-browser-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
@@ -19,7 +19,7 @@ it('the client library runs in a browser as it is, file by file', async () => {
     const name = new URL(route.request().url()).pathname.split('/').at(-1) ?? ''
     await route.fulfill({ contentType: 'text/javascript', body: await readFile(join(folder, name), 'utf8') })
   })
-  // As a text: a function would have its import rewritten on the way here.
+  // As text, because the import of a function would be rewritten.
   await page.evaluate("import('/client-library/earshot.js').then((library) => Object.assign(globalThis, { library }))")
   const found = await page.evaluate(
     async ([url, key, yesterday]) => {

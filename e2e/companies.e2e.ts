@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { ask, breaches, open } from './browser.ts'
 
-/** The least PNG there is: one dot. */
+/** The smallest PNG: one pixel. */
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
   'base64',
 )
 
-it('adds a company, gives it a logo, renames it and deletes it', async () => {
+it('creates a company, uploads a logo, renames it, and deletes it', async () => {
   const page = await open('/companies', 'member')
   await page.getByRole('region', { name: 'Companies' }).getByRole('row').nth(3).waitFor()
   await page.getByRole('button', { name: 'Create company' }).click()
@@ -40,7 +40,7 @@ it('adds a company, gives it a logo, renames it and deletes it', async () => {
   expect(await page.getByText('Tulip & Sons').and(page.getByRole('link')).count()).toBe(0)
 })
 
-it('says why a company with conversations stays, and leads to them', async () => {
+it('says why a company with conversations cannot be deleted, and links to them', async () => {
   const page = await open('/companies', 'member', { theme: 'dark' })
   await page.getByRole('link', { name: 'Acme Dental', exact: true }).waitFor()
   expect(await breaches(page)).toEqual([])
@@ -54,7 +54,7 @@ it('says why a company with conversations stays, and leads to them', async () =>
   await page.getByText(/conversations .*Acme Dental/).waitFor()
 })
 
-it('shows viewers no way to change', async () => {
+it('shows viewers no edit buttons', async () => {
   const [company] = (await ask<{ data: { id: string }[] }>('GET', '/v1/companies?limit=1')).data
   const page = await open('/companies', 'viewer', { viewport: { width: 320, height: 700 } })
   await page.getByRole('region', { name: 'Companies' }).getByRole('row').nth(1).waitFor()
@@ -68,7 +68,7 @@ it('shows viewers no way to change', async () => {
   }
 })
 
-it('says that the list was refused, and tries again', async () => {
+it('shows why the list was rejected, and retries', async () => {
   const page = await open('/', 'viewer')
   await page.route('**/v1/companies?limit=50', (route) =>
     route.fulfill({

@@ -46,7 +46,7 @@ const send = (transcript: unknown, more: Record<string, unknown> = {}) =>
     ...more,
   })
 
-/** Waits until the monitors have looked at it. */
+/** Waits for the monitors' results. */
 const judged = (id: string) =>
   expect
     .poll(async () => (await ask<{ data: unknown[] }>('GET', `/v1/conversations/${id}/results`)).data.length)
@@ -69,7 +69,7 @@ const marked = (page: Page) => page.locator('li[data-marked]')
 const speedOf = (page: Page) => page.evaluate("document.querySelector('audio')?.playbackRate")
 const searchOf = (page: Page) => new URL(page.url()).searchParams
 
-it('plays, follows the sound, jumps between marks, and keeps the place in the address', async () => {
+it('plays, follows the recording, jumps between marks, and keeps the position in the URL', async () => {
   const id = await withSound()
   const page = await open(`/conversations/${id}`, 'viewer')
   await page.getByRole('button', { name: 'Play' }).waitFor()
@@ -96,19 +96,19 @@ it('plays, follows the sound, jumps between marks, and keeps the place in the ad
   await expect.poll(() => place.getAttribute('aria-valuenow')).toBe('2')
   await page.getByLabel('Playback speed').selectOption('1.5')
   await expect.poll(() => speedOf(page)).toBe(1.5)
-  // Whoever listens all day chooses it once.
+  // The playback speed is remembered.
   await page.reload()
   await expect.poll(() => speedOf(page)).toBe(1.5)
   await page.keyboard.press('<')
   await expect.poll(() => speedOf(page)).toBe(1.25)
-  // Of a keyboard that has brackets by AltGr alone.
+  // As on keyboards that need AltGr to type brackets.
   await page.getByText(/^\d+ marks?$/).waitFor()
   const address = page.url()
   await page.evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: ']', ctrlKey: true, altKey: true }))")
   await expect.poll(() => page.url()).not.toBe(address)
 })
 
-it('shows what monitors point to and plays from there; tools, overlap and slow answers at a glance', async () => {
+it('plays from evidence, and shows tool calls, overlap, and slow responses', async () => {
   const id = await withSound()
   const page = await open(`/conversations/${id}`, 'viewer')
   const about = page.getByRole('complementary', { name: 'About this conversation' })
@@ -117,7 +117,7 @@ it('shows what monitors point to and plays from there; tools, overlap and slow a
   await about.getByRole('button', { name: /real person/ }).click()
   await page.getByRole('button', { name: 'Pause' }).waitFor()
   await marked(page).getByText('Can I speak to a').waitFor()
-  // The button that was clicked does not take the key of the player.
+  // The clicked button must not receive the player's keys.
   await page.keyboard.press(' ')
   await page.getByRole('button', { name: 'Play', exact: true }).waitFor()
   await page.getByText('talks over it at 0:11').waitFor()
@@ -137,7 +137,7 @@ it('shows what monitors point to and plays from there; tools, overlap and slow a
   expect(await page.getByRole('menuitem', { name: /Erase/ }).count()).toBe(0)
 })
 
-it.each(['light', 'dark'] as const)('breaks nothing of WCAG 2.2 AA (%s), and fits 320 pixels', async (theme) => {
+it.each(['light', 'dark'] as const)('meets WCAG 2.2 AA (%s) and fits 320 pixels', async (theme) => {
   const id = await withSound()
   const page = await open(`/conversations/${id}?turn=5`, 'member', { theme })
   await marked(page).waitFor()
@@ -150,11 +150,11 @@ it.each(['light', 'dark'] as const)('breaks nothing of WCAG 2.2 AA (%s), and fit
   expect(await breaches(page)).toEqual([])
 })
 
-it('files a finding about the words that are selected', async () => {
+it('creates a finding from selected words', async () => {
   const { id } = await send(turns)
   await judged(id)
   const page = await open(`/conversations/${id}`, 'member')
-  // What is marked in the words later on would take the selection away.
+  // Highlighting words later would remove the selection.
   await page.getByRole('button', { name: /real person/ }).waitFor()
   await page.getByText('Can I speak to a').selectText()
   await page.getByRole('button', { name: 'Create finding' }).nth(1).waitFor()
@@ -183,7 +183,7 @@ it('files a finding about the words that are selected', async () => {
   await page.getByRole('link', { name: 'People ask for people' }).waitFor()
 })
 
-it('files a finding once, though attaching it has to be tried again', async () => {
+it('creates a finding once even if attaching it is retried', async () => {
   const { id } = await send(turns)
   const page = await open(`/conversations/${id}`, 'member')
   await page.route('**/v1/findings/*/conversations', refuseOnce())
@@ -199,14 +199,14 @@ it('files a finding once, though attaching it has to be tried again', async () =
   expect(data.filter((finding) => finding.title === title)).toHaveLength(1)
 })
 
-it('says what there is not: sound, times, a transcript that can be read', async () => {
+it('says what is missing: a recording, timestamps, a known transcript format', async () => {
   const chat = await send([{ role: 'customer', text: 'Hi' }], { channel: 'chat' })
   const page = await open(`/conversations/${chat.id}`, 'viewer')
   await page.getByText('Chats have no recording.').waitFor()
   const asking = await send([{ role: 'customer', text: 'Can I speak to a real person?' }, hello], { channel: 'chat' })
   await judged(asking.id)
   await page.goto(`${origin}/conversations/${asking.id}`)
-  // Or more: a monitor that another test makes looks for a greeting.
+  // Or more, because a monitor of another test looks for a greeting.
   await page.getByText(/^[1-9]\d* marks?$/).waitFor()
   await page.keyboard.press(']')
   await marked(page).getByText('real person').waitFor()
@@ -222,7 +222,7 @@ it('says what there is not: sound, times, a transcript that can be read', async 
   await page.getByRole('alert').waitFor()
 })
 
-it('goes on while the conversation does', async () => {
+it('shows new turns while the conversation is in progress', async () => {
   const externalId = `live-${crypto.randomUUID()}`
   const live = { externalId, status: 'in_progress', startedAt: new Date(Date.now() - 60_000).toISOString() }
   const { id } = await send(turns.slice(0, 2), live)
@@ -233,7 +233,7 @@ it('goes on while the conversation does', async () => {
   await page.getByText('I put you through.').waitFor()
 })
 
-it('shows nothing more of a conversation that is erased while it is open', async () => {
+it('hides a conversation that is erased while it is open', async () => {
   const live = { externalId: `gone-${crypto.randomUUID()}`, status: 'in_progress' }
   const { id } = await send(turns.slice(0, 1), live)
   const page = await open(`/conversations/${id}`, 'viewer')
@@ -243,7 +243,7 @@ it('shows nothing more of a conversation that is erased while it is open', async
   await page.getByRole('alert').waitFor()
 })
 
-it('leads to one of thousands of turns, and draws those alone that are in sight', async () => {
+it('scrolls to one of thousands of turns, and only renders visible turns', async () => {
   const many: Turn[] = Array.from({ length: 3_000 }, (_, at) =>
     spoken(at % 2 === 0 ? 'agent' : 'customer', `This is turn ${at} of a long call.`, at * 3_000, at * 3_000 + 2_500),
   )
@@ -265,7 +265,7 @@ it('leads to one of thousands of turns, and draws those alone that are in sight'
   expect(await isDrawn(5)).toBe(false)
 })
 
-it('puts a conversation in a bucket, and erases it', async () => {
+it('adds a conversation to a bucket, and erases it', async () => {
   const { id } = await send(turns)
   const name = `By hand ${id.slice(-6)}`
   await ask('POST', '/v1/buckets', { name, type: 'static' })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ask, breaches, monitorId, open, yesterday } from './browser.ts'
 
-it('lists conversations, filters them in words, and keeps all of it in the address', async () => {
+it('lists conversations, shows the filter in words, and keeps it in the URL', async () => {
   const page = await open('/conversations', 'viewer')
   const grid = page.getByRole('grid', { name: 'Conversations' })
   await grid.getByRole('row').nth(5).waitFor()
@@ -16,7 +16,7 @@ it('lists conversations, filters them in words, and keeps all of it in the addre
   expect(await breaches(page)).toEqual([])
 })
 
-it('walks through rows by keyboard with the panel open', async () => {
+it('moves between rows by keyboard with the panel open', async () => {
   const page = await open('/conversations', 'member')
   await page.getByRole('grid', { name: 'Conversations' }).getByRole('row').nth(5).waitFor()
   await page.keyboard.press('j')
@@ -28,7 +28,7 @@ it('walks through rows by keyboard with the panel open', async () => {
   await page.getByRole('complementary', { name: 'Selected conversation' }).waitFor({ state: 'detached' })
 })
 
-it('takes a condition on metadata by keyboard alone', async () => {
+it('adds a metadata condition by keyboard', async () => {
   const page = await open('/conversations', 'viewer')
   await page.getByRole('grid', { name: 'Conversations' }).getByRole('row').nth(5).waitFor()
   await page.keyboard.press('f')
@@ -48,8 +48,8 @@ it('takes a condition on metadata by keyboard alone', async () => {
   })
 })
 
-it('opens at the row that its address speaks of', async () => {
-  // What other tests send meanwhile would move the rows.
+it('scrolls to the row in the URL', async () => {
+  // Conversations from other tests would move the rows.
   const filter = encodeURIComponent(JSON.stringify({ until: yesterday }))
   const page = await open(`/conversations?filter=${filter}`, 'viewer')
   const grid = page.getByRole('grid', { name: 'Conversations' })
@@ -66,13 +66,13 @@ it('opens at the row that its address speaks of', async () => {
   await expect.poll(() => selected.getAttribute('aria-rowindex')).toBe('61')
 })
 
-it('shows the page under an address that is not whole', async () => {
+it('shows the page if the URL is incomplete', async () => {
   const filter = encodeURIComponent(JSON.stringify({ monitors: 5, channels: ['chat'] }))
   const page = await open(`/conversations?filter=${filter}&open=5`, 'viewer')
   await page.getByText(/conversations .*chat/i).waitFor()
 })
 
-it('hands its filter on to an export', async () => {
+it('passes its filter to a new export', async () => {
   const monitors = [{ id: await monitorId('Tool failed'), result: 'affected' }]
   const filter = encodeURIComponent(JSON.stringify({ monitors, since: '2020-01-01T00:00:00Z' }))
   const page = await open(`/conversations?filter=${filter}`, 'viewer')
@@ -81,7 +81,7 @@ it('hands its filter on to an export', async () => {
   expect(await page.getByLabel('Started from').inputValue()).toBe('2020-01-01T01:00')
 })
 
-it('keeps a view, changes it, and deletes it', async () => {
+it('saves a view, updates it, and deletes it', async () => {
   const page = await open('/conversations?filter=%7B%22channels%22%3A%5B%22chat%22%5D%7D', 'member')
   await page.getByRole('button', { name: 'Save view' }).click()
   await page.getByLabel('Name').fill('Chats of today')

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ask, breaches, open, origin } from './browser.ts'
 
-it('launches an experiment from a form that checks it in words, and shows its result', async () => {
+it('launches an experiment after checks, and shows its result', async () => {
   const page = await open('/experiments', 'owner')
   await page.getByRole('link', { name: 'Launch experiment' }).click()
   const form = page.getByRole('form', { name: 'Launch experiment' })
@@ -47,7 +47,7 @@ it('launches an experiment from a form that checks it in words, and shows its re
   await page.getByRole('button', { name: 'Finish' }).first().waitFor({ state: 'detached' })
 })
 
-it('tells how B differs from A, whether that may be believed, and leads to the conversations', async () => {
+it('shows the difference and health checks, and links to the conversations', async () => {
   const { data } = await ask<{ data: { id: string; name: string }[] }>('GET', '/v1/experiments')
   const demo = data.find(({ name }) => name === 'Offer a colleague sooner')
   await expect
@@ -82,7 +82,7 @@ it('tells how B differs from A, whether that may be believed, and leads to the c
   expect(new URL(page.url()).searchParams.get('filter')).toContain('agentVersionIds')
 })
 
-it('hands every observation over as a file', async () => {
+it('exports all observations as a file', async () => {
   const { data } = await ask<{ data: { id: string }[] }>('GET', '/v1/experiments')
   const page = await open(`/experiments/${data.at(-1)?.id}`, 'member')
   await page.getByRole('button', { name: 'Create export' }).click()
@@ -94,14 +94,14 @@ it('hands every observation over as a file', async () => {
   expect(download.suggestedFilename()).toMatch(/\.csv$/)
 })
 
-it('says of an experiment that is not there that nothing is there', async () => {
+it('says that an experiment does not exist', async () => {
   const page = await open('/experiments/0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f', 'viewer')
   await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   await page.goto(`${origin}/experiments/new`)
   await page.getByText('Only admins can launch experiments').waitFor()
 })
 
-it('asks before what was typed is lost', async () => {
+it('asks before leaving unsaved input', async () => {
   const page = await open('/experiments/new', 'owner')
   await page.getByLabel('Name', { exact: true }).fill('Not yet')
   await page.getByRole('link', { name: 'Overview' }).click()
@@ -112,7 +112,7 @@ it('asks before what was typed is lost', async () => {
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
 })
 
-it('deletes a file of observations after asking', async () => {
+it('asks before deleting a file of observations', async () => {
   const { data } = await ask<{ data: { id: string }[] }>('GET', '/v1/experiments')
   const page = await open(`/experiments/${data[0]?.id}`, 'member')
   await page.getByRole('button', { name: 'Create export' }).click()

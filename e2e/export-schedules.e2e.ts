@@ -7,7 +7,7 @@ const made = await ask<{ id: string }>('POST', '/v1/webhook-endpoints', {
 })
 await ask('POST', `/v1/webhook-endpoints/${made.id}/approve`, {})
 
-it('makes a schedule, runs it by hand, pauses and resumes it, and deletes it', async () => {
+it('creates a schedule, runs it manually, pauses, resumes, and deletes it', async () => {
   const page = await open('/exports', 'owner')
   await page.getByRole('link', { name: 'Schedules' }).click()
   await page.getByRole('link', { name: 'New schedule' }).first().click()
@@ -55,7 +55,7 @@ it('makes a schedule, runs it by hand, pauses and resumes it, and deletes it', a
   await page.getByText('No schedules yet').waitFor()
 })
 
-it('keeps what was typed when a bucket does not work, and says why', async () => {
+it('keeps the input and says why if the S3 bucket does not work', async () => {
   const page = await open('/exports/schedules/new', 'owner', { theme: 'dark' })
   await page.getByLabel('Name', { exact: true }).fill('To nowhere')
   await page.getByLabel('Monitors', { exact: true }).click()
@@ -72,7 +72,7 @@ it('keeps what was typed when a bucket does not work, and says why', async () =>
   expect(await breaches(page)).toEqual([])
 })
 
-it('shows them to whoever may read, with no way to change them', async () => {
+it('shows viewers schedules without edit buttons', async () => {
   const page = await open('/exports/schedules', 'viewer', { viewport: { width: 320, height: 640 } })
   await page.getByRole('heading', { level: 1, name: 'Export schedules' }).waitFor()
   await page.getByText('No schedules yet').waitFor()

@@ -3,7 +3,7 @@ import { read, utils } from '@e965/xlsx'
 import { expect, it } from 'vitest'
 import { ask, breaches, monitorId, open } from './browser.ts'
 
-it('makes an export from a form that shows what it will hold, and hands the file over', async () => {
+it('previews and creates an export, and downloads its file', async () => {
   const page = await open('/exports', 'viewer')
   await page.getByRole('link', { name: 'New export' }).first().click()
   await page.getByText('Choose at least one monitor').waitFor()
@@ -20,7 +20,7 @@ it('makes an export from a form that shows what it will hold, and hands the file
   await expect.poll(() => page.getByText(/^[\d,]+ conversations$/).innerText()).not.toBe(all)
   const count = (await page.getByText(/^[\d,]+ conversations$/).innerText()).replace(' conversations', '')
   await page.getByRole('radio', { name: 'Excel' }).check()
-  // The address holds the form.
+  // The URL contains the form.
   await page.reload()
   await page.getByText(`${count} conversations`).waitFor()
   expect(await page.getByRole('radio', { name: 'Excel' }).isChecked()).toBe(true)
@@ -44,7 +44,7 @@ it('makes an export from a form that shows what it will hold, and hands the file
   await page.getByText(`${count} conversations`).waitFor()
 })
 
-it('says where it is asked what the form lacks', async () => {
+it('says what the form is missing', async () => {
   const page = await open('/exports/new', 'viewer', { theme: 'dark' })
   await page.getByLabel('Started from').fill('2026-01-02T00:00')
   await page.getByLabel('Started before').fill('2026-01-01T00:00')
@@ -53,7 +53,7 @@ it('says where it is asked what the form lacks', async () => {
   expect(await breaches(page)).toEqual([])
 })
 
-it('deletes an export for those who may, after asking', async () => {
+it('asks before deleting an export, and only lets members delete it', async () => {
   const config = {
     monitors: [{ id: await monitorId('Tool failed'), result: 'not_affected' }],
     since: '2020-01-01T00:00:00Z',
@@ -71,7 +71,7 @@ it('deletes an export for those who may, after asking', async () => {
   expect(await ask('GET', `/v1/monitor-exports/${id}`)).toMatchObject({ status: 'expired', downloadPath: null })
 })
 
-it('sends once what is pressed twice, and keeps what was typed when it is refused', async () => {
+it('creates one export on a double click, and keeps the input if it is rejected', async () => {
   const config = {
     monitors: [{ id: await monitorId('Tool failed') }],
     timezone: 'UTC',
@@ -93,7 +93,7 @@ it('sends once what is pressed twice, and keeps what was typed when it is refuse
   expect(await page.getByRole('combobox', { name: 'Time zone' }).inputValue()).toBe('UTC')
 })
 
-it('keeps in its address what is typed, while something is lacking too', async () => {
+it('keeps incomplete input in the URL', async () => {
   const page = await open('/exports/new', 'viewer')
   await page.getByRole('radio', { name: 'Parquet' }).check()
   await page.getByRole('combobox', { name: 'Time zone' }).fill('UTC')
@@ -104,7 +104,7 @@ it('keeps in its address what is typed, while something is lacking too', async (
   expect(await page.getByRole('combobox', { name: 'Time zone' }).inputValue()).toBe('UTC')
 })
 
-it('shows its form under an address that is not whole', async () => {
+it('shows the form if the URL is incomplete', async () => {
   const config = encodeURIComponent(JSON.stringify({ monitors: 5, timezone: 'Nowhere', since: 7 }))
   const page = await open(`/exports/new?config=${config}`, 'viewer')
   await page.getByText('Choose at least one monitor').waitFor()

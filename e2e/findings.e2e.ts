@@ -3,11 +3,11 @@ import { ask, breaches, conversationIds, monitorId, open, refuseOnce } from './b
 
 type Made = { id: string; title: string }
 
-/** Findings of one test alone: by their tag. */
+/** Findings of one test, by their tag. */
 const file = async (tag: string, titles: string[], more: Record<string, unknown> = {}): Promise<Made[]> => {
   const made: Made[] = []
   for (const title of titles) made.push(await ask<Made>('POST', '/v1/findings', { title, tags: [tag], ...more }))
-  // So that other tests see the demo as it was.
+  // Restore the demo for other tests.
   onTestFinished(async () => {
     for (const { id } of made) await ask('PATCH', `/v1/findings/${id}`, { tags: [] }).catch(() => undefined)
   })
@@ -25,7 +25,7 @@ it('triages on the board by keyboard', async () => {
   await page.keyboard.press('j')
   await page.keyboard.press('a')
   await column('Acknowledged').getByRole('link', { name: 'Third filed' }).waitFor()
-  // What comes after it is selected next.
+  // The next finding is selected.
   await page.keyboard.press('1')
   await column('Open')
     .getByRole('article')
@@ -47,7 +47,7 @@ it('triages on the board by keyboard', async () => {
   await page.getByRole('complementary', { name: 'About this finding' }).waitFor()
 })
 
-it('lists findings, shows one beside the list, and keeps it all in the address', async () => {
+it('lists findings, opens one next to the list, and keeps it in the URL', async () => {
   await file('listed', ['Alpha', 'Beta'], { priority: 'high' })
   const page = await open('/findings', 'viewer', { theme: 'dark' })
   await page.getByRole('radio', { name: 'List' }).check()
@@ -70,7 +70,7 @@ it('lists findings, shows one beside the list, and keeps it all in the address',
   }
 })
 
-it('files a finding with rich text, and says what is wrong at the field', async () => {
+it('creates a finding with rich text, and shows errors at the fields', async () => {
   const page = await open('/findings', 'member')
   await page.getByRole('button', { name: 'Create finding' }).click()
   const dialog = page.getByRole('dialog', { name: 'Create finding' })
@@ -93,7 +93,7 @@ it('files a finding with rich text, and says what is wrong at the field', async 
   await page.getByRole('link', { name: 'by hand' }).waitFor()
 })
 
-it('keeps what the editor does not make, and takes links of the web alone', async () => {
+it('keeps formatting that the editor cannot create, and only accepts web links', async () => {
   const [finding] = await file('rich', ['Rich'], {
     description: {
       type: 'doc',
@@ -130,7 +130,7 @@ it('keeps what the editor does not make, and takes links of the web alone', asyn
   expect(JSON.stringify(kept)).toContain('"label":"Ada"')
 })
 
-it('comments, edits, deletes, attaches, detaches, moves with a reason', async () => {
+it('comments, edits, deletes, attaches, detaches, and changes the status with a reason', async () => {
   const [finding] = await file('worked', ['Worked on'])
   const [conversationId] = await conversationIds(1)
   const page = await open(`/findings/${finding?.id}`, 'member', { theme: 'dark' })
@@ -170,7 +170,7 @@ it('comments, edits, deletes, attaches, detaches, moves with a reason', async ()
   await history.getByText('Two customers called.').waitFor()
 })
 
-it('merges one into another, which then stands for both', async () => {
+it('merges a finding into another, which then shows both', async () => {
   await file('merged', ['Stays', 'Goes'])
   const page = await open('/findings?layout=list&tags=merged', 'member', { viewport: { width: 320, height: 700 } })
   await page.getByRole('grid', { name: 'Findings' }).getByText('Goes').click()
@@ -191,7 +191,7 @@ it('merges one into another, which then stands for both', async () => {
   expect(await page.getByRole('button', { name: 'Acknowledge' }).count()).toBe(0)
 })
 
-it('reads long lists as they are looked at', async () => {
+it('loads long lists page by page', async () => {
   await file(
     'many',
     Array.from({ length: 120 }, (_, at) => `Finding ${at + 1} of many`),
@@ -214,7 +214,7 @@ it('reads long lists as they are looked at', async () => {
   expect(await grid.getByRole('row').count()).toBeLessThan(90)
 })
 
-it('keeps the tags that were typed when they are refused', async () => {
+it('keeps rejected tags in the field', async () => {
   const [made] = await file('kept', ['Tagged'])
   const page = await open(`/findings/${made?.id}`, 'member')
   await page.route('**/v1/findings/*', refuseOnce('PATCH'))
@@ -228,7 +228,7 @@ it('keeps the tags that were typed when they are refused', async () => {
   await page.getByRole('link', { name: 'refund' }).waitFor()
 })
 
-it('says what was refused where it happened, and what to do when nothing fits', async () => {
+it('shows rejections where they happen, and what to do if nothing matches', async () => {
   const page = await open('/findings?layout=list&tags=of+nobody', 'member')
   await page.getByRole('heading', { name: 'No findings match' }).waitFor()
   expect(await breaches(page)).toEqual([])
@@ -243,7 +243,7 @@ it('says what was refused where it happened, and what to do when nothing fits', 
   expect(await page.getByRole('textbox', { name: 'Reason' }).inputValue()).toBe('My reason')
 })
 
-it('leads from the spike of a monitor to the monitor', async () => {
+it('links from a spike to its monitor', async () => {
   const [finding] = await file('spike', ['It rose'])
   const id = await monitorId('Tool failed')
   const page = await open('/findings', 'viewer')
@@ -259,7 +259,7 @@ it('leads from the spike of a monitor to the monitor', async () => {
   await page.waitForURL(`**/monitors/${id}`)
 })
 
-it.each(['light', 'dark'] as const)('has no barrier on a narrow window, in the %s theme', async (theme) => {
+it.each(['light', 'dark'] as const)('is accessible on a narrow screen in the %s theme', async (theme) => {
   const [finding] = await file('narrow', ['Narrow'])
   const page = await open('/findings?tags=narrow', 'owner', { theme, viewport: { width: 320, height: 700 } })
   await page.getByRole('link', { name: 'Narrow' }).waitFor()
@@ -278,7 +278,7 @@ it.each(['light', 'dark'] as const)('has no barrier on a narrow window, in the %
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
 })
 
-it('asks before a comment that was begun is lost', async () => {
+it('asks before leaving an unsaved comment', async () => {
   const { id } = await ask<{ id: string }>('POST', '/v1/findings', { title: 'A draft' })
   const page = await open(`/findings/${id}`, 'member')
   await page.getByRole('heading', { name: 'A draft' }).first().waitFor()
@@ -287,7 +287,7 @@ it('asks before a comment that was begun is lost', async () => {
   await page.getByRole('link', { name: 'Companies' }).click()
   await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Stay' }).click()
   await page.getByText('Half a thought').waitFor()
-  // What is saved can be left, though not all is shown anew.
+  // Saved input needs no confirmation, even if the page hasn't reloaded everything.
   await page.route('**/v1/findings/*/history?*', () => undefined)
   await page.getByRole('button', { name: 'Comment', exact: true }).click()
   await page.getByRole('listitem').getByText('Half a thought').waitFor()
@@ -301,7 +301,7 @@ it('asks before a comment that was begun is lost', async () => {
   await page.getByRole('heading', { level: 1, name: 'Companies' }).waitFor()
 })
 
-it('shows what other programs put into a text, and does not let the editor drop it', async () => {
+it('shows formatting from other programs, and does not let the editor drop it', async () => {
   const cell = (text: string) => ({ type: 'tableCell', content: [paragraph(text)] })
   const image = { type: 'image', attrs: { src: 'https://cdn.example.com/chart.png', alt: 'Calls by day' } }
   const content = [

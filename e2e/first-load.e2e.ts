@@ -2,15 +2,15 @@ import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { open } from './browser.ts'
 
-/** Of compressed script, in bytes: of most pages, and of forms in which one chooses among many. */
+/** Bytes of compressed script: on most pages, and on forms with comboboxes. */
 const most = 150_000
 const mostOfForms = 190_000
-/** Besides what the service answers. */
+/** Excludes API responses. */
 const mostFiles = 16
 
 const isAnswer = (pathname: string) => /^\/(v1|auth)\//.test(pathname)
 
-/** A first visit, for which the browser keeps nothing. */
+/** A first visit, with an empty browser cache. */
 const visit = async (page: Page, path: string) => {
   const session = await page.context().newCDPSession(page)
   await session.send('Network.clearBrowserCache')
@@ -33,7 +33,7 @@ it.each([
   ['/agents', 'viewer', most],
   ['/exports', 'viewer', most],
   ['/settings/profile', 'viewer', most],
-] as const)('%s loads few files, and little script', async (path, role, mostScript) => {
+] as const)('%s loads few files and little script', async (path, role, mostScript) => {
   const page = await open('/nowhere', role)
   const sizes: Promise<number>[] = []
   const files: string[] = []
@@ -57,7 +57,7 @@ it.each([
   expect(files.length, files.join('\n')).toBeLessThanOrEqual(mostFiles)
 })
 
-it('asks for each part of the overview once, and for all days together', async () => {
+it('requests each part of the overview once, and all days together', async () => {
   const page = await open('/nowhere', 'owner')
   const asked: string[] = []
   page.on('request', (request) => {
@@ -72,7 +72,7 @@ it('asks for each part of the overview once, and for all days together', async (
     .waitFor()
   await page.waitForLoadState('networkidle')
   expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted())
-  // Beside these there is one for each monitor, experiment, bucket and webhook endpoint that is shown.
+  // There is also one for each monitor, experiment, bucket, and webhook endpoint shown.
   const lists = asked
     .filter((request) => !/\/v1\/[a-z-]+\/[0-9a-f-]{36}/.test(request))
     .map((request) => request.split(/[ ?]/)[1])
@@ -89,7 +89,7 @@ it('asks for each part of the overview once, and for all days together', async (
   ])
 })
 
-it('loads only the code of a page when the pointer is on its link, and stays even if the session has ended', async () => {
+it('only preloads code when the pointer is on a link, and stays even if the session has ended', async () => {
   const page = await open('/companies', 'member')
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.waitForLoadState('networkidle')
@@ -107,7 +107,7 @@ it('loads only the code of a page when the pointer is on its link, and stays eve
   expect(new URL(page.url()).pathname).toBe('/companies')
 })
 
-it('requests the data of a page whose code is loaded once somebody goes there', async () => {
+it('requests the data of a preloaded page when it is opened', async () => {
   const page = await open('/companies', 'member')
   await page.waitForLoadState('networkidle')
   const code = page.waitForResponse(/\/console\/assets\/overview-[^/]+\.js$/)

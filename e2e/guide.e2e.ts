@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { breaches, open, origin } from './browser.ts'
 
-it('finds a section by its words, and leads to it by keyboard alone', async () => {
+it('finds a section by its words, and opens it by keyboard', async () => {
   const page = await open('/docs/guide')
   await page.waitForURL('**/docs/guide/start')
   await page.keyboard.press('/')
@@ -24,7 +24,7 @@ it('copies a block of code', async () => {
   expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('export EARSHOT_URL')
 })
 
-it('copies without TLS too, where the browser hides its clipboard', async () => {
+it('copies without TLS, where browsers have no navigator.clipboard', async () => {
   const page = await open('/docs/guide/start')
   await page.evaluate(async () => {
     await navigator.clipboard.writeText('of an earlier test')
@@ -37,7 +37,7 @@ it('copies without TLS too, where the browser hides its clipboard', async () => 
   expect(await page.evaluate(() => navigator.clipboard.readText())).toContain('export EARSHOT_URL')
 })
 
-it('says when its index cannot be had, and asks for it again', async () => {
+it('says if the search index cannot be loaded, and retries', async () => {
   const page = await open('/docs/guide/start')
   await page.route('**/search.json', (route) => route.fulfill({ status: 404, body: '{}' }))
   await page.getByRole('searchbox').fill('rotate secret')
@@ -47,7 +47,7 @@ it('says when its index cannot be had, and asks for it again', async () => {
   await page.locator('#found a').first().waitFor()
 })
 
-it('has no link that leads nowhere, and no page with a barrier or too wide for 320 pixels', async () => {
+it('has no broken link, and all pages are accessible and fit 320 pixels', async () => {
   const page = await open('/docs/guide/start')
   const linksOf = () =>
     page.locator('a[href]').evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href))
@@ -63,7 +63,7 @@ it('has no link that leads nowhere, and no page with a barrier or too wide for 3
   }
   for (const address of pages) {
     await page.goto(address)
-    // All are made alike: one with much code, one with many tables, one with neither.
+    // All pages have the same layout: check one with code, one with tables, and one with neither.
     if (/(client|rules|concepts)$/.test(address)) expect(await breaches(page), address).toEqual([])
     const within = (await linksOf()).filter((link) => link.startsWith(origin) && link.includes('#'))
     for (const link of new Set(within)) {

@@ -1,4 +1,4 @@
-// Text of strangers: whatever is stored is shown as text.
+// Untrusted text: whatever is stored must be shown as text.
 
 import { expect, it } from 'vitest'
 import { ask, open, origin } from './browser.ts'
@@ -66,7 +66,7 @@ const plant = async () => {
   return { company, agent, monitor, conversation, finding, bucket }
 }
 
-it('never runs, wherever it is shown', async () => {
+it('never runs scripts in stored text', async () => {
   const { company, agent, monitor, conversation, finding, bucket } = await plant()
   const places = [
     `/conversations?filter=${encodeURIComponent(JSON.stringify({ agentIds: [agent.id] }))}&open=${conversation.id}`,
@@ -98,6 +98,6 @@ it('never runs, wherever it is shown', async () => {
     expect(await page.locator('img[src=x], svg[onload]').count(), place).toBe(0)
   }
   await page.goto(`${origin}/conversations/${conversation.id}`)
-  // Shown whole, as text.
+  // Shown completely, as text.
   await page.getByText(payload).first().waitFor()
 }, 180_000)

@@ -1,11 +1,11 @@
-// What every page does when something is in its way.
+// How pages behave if something goes wrong.
 
 import { expect, it } from 'vitest'
 import { ask, holdBack, monitorId, open, origin } from './browser.ts'
 
 type Listed = { data: { id: string; name: string }[] }
 
-it('asks again for a page that could not be shown', async () => {
+it('retries a page that could not be loaded', async () => {
   const page = await open('/sign-in', 'viewer')
   await page.route('**/v1/me', (route) =>
     route.fulfill({ status: 429, json: { error: 'rate_limited', message: 'Too many requests.' } }),
@@ -17,17 +17,17 @@ it('asks again for a page that could not be shown', async () => {
   await page.getByRole('heading', { level: 1, name: 'Monitors' }).waitFor()
 })
 
-it('says that there is nothing under an id that leads nowhere', async () => {
+it('says that a page with an unknown ID does not exist', async () => {
   for (const path of ['/monitors/none', '/monitors/none/edit', `/experiments/${crypto.randomUUID()}`]) {
     const page = await open(path, 'owner')
     await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   }
 })
 
-it('asks the service whatever the browser thinks of the network', async () => {
+it('sends requests even if the browser is offline', async () => {
   const page = await open('/conversations', 'viewer')
   await page.getByRole('grid').getByRole('row').nth(5).waitFor()
-  // The service may be on this very machine.
+  // The server may be on this machine.
   await page.evaluate(
     "Object.defineProperty(navigator, 'onLine', { get: () => false }); dispatchEvent(new Event('offline'))",
   )
@@ -36,7 +36,7 @@ it('asks the service whatever the browser thinks of the network', async () => {
   await page.getByText(/conversations? .*refund/).waitFor()
 })
 
-it('offers in the palette what its person may do', async () => {
+it('only offers permitted actions in the palette', async () => {
   const asViewer = await open('/', 'viewer')
   await asViewer.getByRole('heading', { level: 1 }).waitFor()
   await asViewer.keyboard.press('Control+k')
@@ -54,7 +54,7 @@ it('offers in the palette what its person may do', async () => {
   await expect.poll(() => page.getByRole('option').count()).toBe(3)
 })
 
-it('closes the menu of a small window by keyboard', async () => {
+it('closes the menu on a small screen by keyboard', async () => {
   const page = await open('/', 'viewer', { viewport: { width: 390, height: 844 } })
   await page.getByRole('button', { name: 'Menu', exact: true }).click()
   await page.getByRole('navigation', { name: 'Main' }).waitFor()
@@ -67,8 +67,8 @@ it.each([
   { path: '/buckets', late: /\/(progress\?|count$)/ },
   { path: '/review', late: /\/progress\?/ },
   { path: '/agents', late: /\/versions\// },
-])('moves no row of $path when its figures come', async ({ path, late }) => {
-  // Beside a name that takes all the room there is.
+])('keeps the rows of $path in place when figures arrive', async ({ path, late }) => {
+  // Next to a name that takes all the space.
   const name = `Asked of nothing at ${path} ${'and so on '.repeat(20)}`.trim()
   const { id } = await ask('POST', '/v1/monitors', { name, kind: 'external', definition: {} })
   await ask('POST', '/v1/buckets', { name, type: 'static', monitorIds: [id] })
@@ -97,7 +97,7 @@ it.each([
 
 const long = 'W'.repeat(255)
 
-it.each([1440, 320])('holds names of 255 signs without a space, %i pixels wide', async (width) => {
+it.each([1440, 320])('fits names of 255 characters without a space, %i pixels wide', async (width) => {
   const id = await monitorId('Tool failed')
   const { data: experiments } = await ask<Listed>('GET', '/v1/experiments?limit=1')
   const page = await open('/sign-in', 'owner', { viewport: { width, height: 800 } })
@@ -123,7 +123,7 @@ it.each([1440, 320])('holds names of 255 signs without a space, %i pixels wide',
   }
 })
 
-it('finds one of two thousand by typing', async () => {
+it('finds one of 2,000 options by typing', async () => {
   const page = await open('/sign-in', 'viewer')
   await page.route('**/v1/monitors?*', (route) => {
     const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0)

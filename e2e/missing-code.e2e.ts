@@ -1,4 +1,4 @@
-// A deploy replaces the files of the console while pages of the version before are still open.
+// A deployment replaces the console's files while pages of the previous version are still open.
 
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
@@ -7,10 +7,10 @@ import type { Role } from './people.ts'
 
 const scripts = /\/console\/assets\/.*\.js$/
 
-/** Opens a page and answers 404 to all the code that it has not loaded yet, as after a deploy. */
+/** Opens a page and returns 404 for code that it hasn't loaded yet, as after a deployment. */
 const openBeforeDeploy = async (path: string, as: Role = 'member') => {
   const page = await open(path, as)
-  // Reloading is allowed to cost what was typed: that is why it is left to the user.
+  // Reloading may lose input, so it is left to the user.
   page.on('dialog', (dialog) => void dialog.accept())
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.waitForLoadState('networkidle')
@@ -20,7 +20,7 @@ const openBeforeDeploy = async (path: string, as: Role = 'member') => {
 
 const notice = (page: Page) => page.getByRole('alert').filter({ hasText: 'couldn’t be loaded' })
 
-/** Loads the page of the version that is there now. */
+/** Loads the current version of the page. */
 const reload = async (page: Page) => {
   await page.unroute(scripts)
   await notice(page).getByRole('button', { name: 'Reload page' }).click()
@@ -28,7 +28,7 @@ const reload = async (page: Page) => {
   await page.getByRole('heading', { level: 1 }).waitFor()
 }
 
-it('offers to reload the page if the code of a menu is gone', async () => {
+it('offers to reload the page if the code of a menu is missing', async () => {
   const page = await openBeforeDeploy('/monitors/new')
   await page.getByLabel('Name', { exact: true }).fill('Half of a form')
   const person = page.getByRole('button', { name: /Mira Member/ })
@@ -41,7 +41,7 @@ it('offers to reload the page if the code of a menu is gone', async () => {
   await page.getByRole('menuitem', { name: 'Sign out' }).waitFor()
 })
 
-it('offers to reload the page if the code of a dialog is gone', async () => {
+it('offers to reload the page if the code of a dialog is missing', async () => {
   const page = await openBeforeDeploy('/companies')
   await page.getByRole('button', { name: 'Create company' }).click()
   await notice(page).waitFor()
@@ -51,7 +51,7 @@ it('offers to reload the page if the code of a dialog is gone', async () => {
   await page.getByRole('dialog', { name: 'Create company' }).waitFor()
 })
 
-it('offers to reload the page in the place of a part whose code is gone', async () => {
+it('offers to reload the page instead of a part with missing code', async () => {
   const page = await openBeforeDeploy('/settings/profile', 'owner')
   await page.getByRole('link', { name: 'Members' }).click()
   await page.getByRole('main').getByRole('alert').waitFor()
@@ -60,13 +60,13 @@ it('offers to reload the page in the place of a part whose code is gone', async 
   await page.getByRole('table').waitFor()
 })
 
-it('says that something is done even if the code of announcements is gone', async () => {
+it('shows notifications even if their code is missing', async () => {
   const page = await openBeforeDeploy('/settings/profile', 'owner')
   await page.getByRole('button', { name: 'Save name' }).click()
   await notice(page).getByText('Name changed').waitFor()
 })
 
-it('loads no code before it is used, and says nothing of code that nobody asked for', async () => {
+it('loads code on first use, and does not report missing code that was only preloaded', async () => {
   const page = await openBeforeDeploy('/companies')
   const answered = page.waitForResponse(scripts)
   await page.mouse.move(600, 400)

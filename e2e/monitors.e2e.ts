@@ -5,7 +5,7 @@ type Named = { id: string; name: string }
 
 const monitorsOf = async () => (await ask<{ data: Named[] }>('GET', '/v1/monitors?limit=200')).data
 
-it('lists monitors with their rates, each of which leads to its conversations', async () => {
+it('lists monitors with rates that link to their conversations', async () => {
   const page = await open('/monitors', 'viewer')
   const row = page.getByRole('row', { name: /Tool failed/ })
   await row.getByText(/n = \d/).waitFor()
@@ -18,7 +18,7 @@ it('lists monitors with their rates, each of which leads to its conversations', 
   await page.getByRole('heading', { level: 1, name: 'Tool failed' }).waitFor()
 })
 
-it('shows how often, as a chart by keyboard and as a table, and keeps the period in the address', async () => {
+it('shows the rate as a chart and as a table, and keeps the period in the URL', async () => {
   const page = await open(`/monitors/${await monitorId('Asks for a person')}`, 'viewer', { theme: 'dark' })
   const chart = page.getByRole('group', { name: /Affected rate by day/ })
   await chart.waitFor()
@@ -42,7 +42,7 @@ it('shows how often, as a chart by keyboard and as a table, and keeps the period
   await expect.poll(() => rows.getByRole('row').count()).toBe(8)
 })
 
-it('writes a rule with its faults marked and its answers beside it, then runs it over what is stored', async () => {
+it('writes a rule with errors marked and a preview, then runs a backfill', async () => {
   const page = await open('/monitors', 'member')
   await page.getByRole('link', { name: 'New monitor' }).click()
   await page.getByLabel('Name').fill('Says hello')
@@ -73,7 +73,7 @@ it('writes a rule with its faults marked and its answers beside it, then runs it
   expect(await breaches(page)).toEqual([])
 })
 
-it('tells before an edit is saved what would flip, and compares the versions after', async () => {
+it('shows changed results before an edit is saved, and compares versions afterwards', async () => {
   const id = await monitorId('Left waiting')
   const page = await open(`/monitors/${id}/edit`, 'member', { theme: 'dark' })
   await page.getByText(/no results change/).waitFor()
@@ -91,7 +91,7 @@ it('tells before an edit is saved what would flip, and compares the versions aft
   expect(await breaches(page)).toEqual([])
 })
 
-it('says what to set where no model can judge, and keeps what was typed', async () => {
+it('says what to configure if there is no model, and keeps the input', async () => {
   const page = await open('/monitors/new?kind=judge', 'member')
   await page.getByLabel('Name').fill('Rude')
   await page.getByLabel('Criteria').fill('The agent is rude.')
@@ -147,7 +147,7 @@ it('says what to set where no model can judge, and keeps what was typed', async 
   expect(await breaches(page)).toEqual([])
 })
 
-it('shows results of others as text, how people agree with them, and deletes only with the name typed', async () => {
+it('shows external results and reviewer agreement, and deletes only after typing the name', async () => {
   const hostile = '<img src=x onerror="document.title=\'run\'"><script>document.title="run"</script>'
   const { id } = await ask<Named>('POST', '/v1/monitors', { name: `Mine ${hostile}`, kind: 'external', definition: {} })
   const ids = await conversationIds(12)
@@ -192,7 +192,7 @@ it('shows results of others as text, how people agree with them, and deletes onl
   expect((await monitorsOf()).some((monitor) => monitor.id === id)).toBe(false)
 })
 
-it('marks spikes on the chart, and says what reviews correct', async () => {
+it('marks spikes on the chart, and shows the rate corrected by reviews', async () => {
   const id = await monitorId('Tool failed')
   const finding = await ask<Named>('POST', '/v1/findings', { title: 'From 4% to 12%' })
   const page = await open('/monitors', 'viewer')
@@ -215,7 +215,7 @@ it('marks spikes on the chart, and says what reviews correct', async () => {
   await page.waitForURL(`**/findings/${finding.id}`)
 })
 
-it('keeps room for its charts, so that nothing moves when they come', async () => {
+it('reserves space for charts, so that nothing moves when they load', async () => {
   const page = await open('/sign-in', 'viewer')
   const { settled, letGo } = await holdBack(page, /\/trend\?/)
   await page.goto(`${origin}/monitors/${await monitorId('Tool failed')}`)
@@ -228,7 +228,7 @@ it('keeps room for its charts, so that nothing moves when they come', async () =
   expect((await tab.boundingBox())?.y).toBeCloseTo(before?.y ?? Number.NaN, 0)
 })
 
-it('shows a run on its way, ends it, and goes on with it', async () => {
+it('shows a run in progress, cancels it, and resumes it', async () => {
   const id = await monitorId('Slow to answer')
   const page = await open('/monitors', 'member')
   const run = {
@@ -263,7 +263,7 @@ it('shows a run on its way, ends it, and goes on with it', async () => {
   await page.getByText('Queued').waitFor()
 })
 
-it('is usable on a window of 320 pixels', async () => {
+it('fits 320 pixels', async () => {
   const page = await open('/monitors', 'member', { viewport: { width: 320, height: 700 } })
   const isTooWide = () => page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')
   await page

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ask, breaches, conversationIds, open } from './browser.ts'
 
-it('says what was yesterday, and leads from each number to its conversations', async () => {
+it('shows yesterday, and links each number to its conversations', async () => {
   const page = await open('/', 'viewer')
   const volume = page.getByRole('region', { name: 'Volume' })
   const link = volume.getByRole('link', { name: /^\d+ conversations?$/ })
@@ -20,7 +20,7 @@ it('says what was yesterday, and leads from each number to its conversations', a
   await page.getByRole('heading', { level: 1, name: 'Tool failed' }).waitFor()
 })
 
-it('shows what is urgent among the open findings, and which reviews are left', async () => {
+it('shows urgent open findings and remaining reviews', async () => {
   const hostile = '<img src=x onerror=alert(1)> at once'
   await ask('POST', '/v1/findings', { title: hostile, priority: 'urgent' })
   const bucket = await ask<{ id: string }>('POST', '/v1/buckets', { name: 'To be read', type: 'static', filters: {} })
@@ -41,7 +41,7 @@ it('shows what is urgent among the open findings, and which reviews are left', a
   expect(await asViewer.getByRole('link', { name: 'Review', exact: true }).count()).toBe(1)
 })
 
-it('says of an organization without a conversation where to begin', async () => {
+it('shows an organization without conversations how to start', async () => {
   const empty = await open('/', 'viewer')
   await empty.route('**/v1/conversations/count', (route) =>
     route.fulfill({ json: { count: 0, explanation: '', series: [] } }),
@@ -51,7 +51,7 @@ it('says of an organization without a conversation where to begin', async () => 
   await empty.waitForURL(/\/start$/)
 })
 
-it('says what failed, where it can be mended', async () => {
+it('links failures to where they can be fixed', async () => {
   const page = await open('/', 'viewer')
   await page.route('**/v1/monitor-exports?status=failed*', (route) =>
     route.fulfill({
@@ -66,7 +66,7 @@ it('says what failed, where it can be mended', async () => {
   await page.getByRole('heading', { level: 1, name: 'Exports' }).waitFor()
 })
 
-it('shows a refusal where it happens, and the rest all the same', async () => {
+it('shows an error where it happens, and everything else', async () => {
   const page = await open('/', 'viewer')
   await page.route('**/v1/monitors?*', (route) =>
     route.fulfill({ status: 403, json: { error: 'forbidden', message: 'Monitors are switched off.' } }),
@@ -77,7 +77,7 @@ it('shows a refusal where it happens, and the rest all the same', async () => {
   expect(await breaches(page)).toEqual([])
 })
 
-it('is usable on a window of 320 pixels', async () => {
+it('fits 320 pixels', async () => {
   const page = await open('/', 'owner', { viewport: { width: 320, height: 700 } })
   await page
     .getByRole('region', { name: 'Monitors, most unusual first' })
@@ -87,7 +87,7 @@ it('is usable on a window of 320 pixels', async () => {
   expect(await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')).toBe(false)
 })
 
-it('asks for nothing that its person may not see', async () => {
+it('requests nothing that the member may not see', async () => {
   await ask('POST', '/v1/webhook-endpoints', {
     name: 'Ours',
     url: 'https://example.com/hook',
@@ -106,7 +106,7 @@ it('asks for nothing that its person may not see', async () => {
   expect(refused).toEqual([])
 })
 
-it('shows the days of UTC if the service does not know the time zone of the browser', async () => {
+it('shows days in UTC if the server does not know the browser’s time zone', async () => {
   const page = await open('/nowhere', 'viewer')
   await page.addInitScript(`{
     const read = Intl.DateTimeFormat.prototype.resolvedOptions

@@ -1,11 +1,11 @@
-// Every page, for every role, in both themes and on a small window: what holds for all of them.
+// Every page, for every role, in both themes and on a small screen.
 
 import { expect, it } from 'vitest'
 import { ask, breaches, conversationIds, open } from './browser.ts'
 
 type Listed = { data: { id: string }[] }
 
-/** The demo's: what other tests make may be deleted again. */
+/** IDs from the demo, because other tests may delete what they create. */
 const oldestOf = async (path: string): Promise<string> => {
   const { data } = await ask<Listed>('GET', `${path}?limit=200`)
   const oldest = data.at(-1)
@@ -50,7 +50,7 @@ const pages = [
 const nameOf = (path: string) => path.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, '…')
 
 it.each(pages.map((path) => ({ path, name: nameOf(path) })))(
-  '$name keeps to WCAG 2.2 AA in both themes, and is usable 320 pixels wide',
+  '$name meets WCAG 2.2 AA in both themes and fits 320 pixels',
   async ({ path }) => {
     const page = await open(path, 'owner')
     const settled = async (shown: typeof page) => {
@@ -66,7 +66,7 @@ it.each(pages.map((path) => ({ path, name: nameOf(path) })))(
 
     const small = await open(path, 'viewer', { viewport: { width: 320, height: 640 } })
     await settled(small)
-    // What is wider than the window scrolls within itself.
+    // Wider content scrolls inside its own element.
     const widths = await small.evaluate('[document.documentElement.scrollWidth, document.documentElement.clientWidth]')
     expect(widths).toEqual([320, 320])
     await small.getByRole('button', { name: 'Menu' }).click()

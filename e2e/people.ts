@@ -1,11 +1,11 @@
 export type Role = 'owner' | 'member' | 'viewer'
 
-/** The session's cookie of each. */
+/** The session cookie of each person. */
 export type People = Record<Role, { name: string; value: string }>
 
 export const password = 'a password of the tests 4711'
 
-/** Joins by an invitation, and keeps the session that comes of it. */
+/** Accepts an invitation and returns the session cookie. */
 export const sessionOf = async (origin: string, token: string, name: string): Promise<People[Role]> => {
   const answer = await fetch(`${origin}/auth/invitation`, {
     method: 'POST',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { open, origin } from './browser.ts'
 
-it('shows an operation with samples in three languages, and asks no other host for anything', async () => {
+it('shows an operation with samples in three languages, and loads nothing from other hosts', async () => {
   const page = await open('/docs')
   const foreign: string[] = []
   page.on('request', (request) => {

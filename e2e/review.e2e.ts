@@ -5,7 +5,7 @@ import { ask, breaches, conversationIds, monitorId, open, origin, refuseOnce } f
 type Listed<T> = { data: T[] }
 type Review = { id: string; status: string; conversationId: string; judgments: { comment: string | null }[] }
 
-/** A bucket of calls in which the first monitor is affected. */
+/** Creates a bucket of calls that the first monitor marked as affected. */
 const makeBucket = async (calls: number, settings: Record<string, unknown> = {}) => {
   const asks = await monitorId('Asks for a person')
   const filter = { monitors: [{ id: asks, result: 'affected' }], channels: ['call'] }
@@ -28,10 +28,10 @@ const reviewsOf = async (bucketId: string) =>
 const stack = (page: Page) => page.getByRole('list', { name: 'Judgments' })
 const said = (page: Page) => page.getByRole('status')
 
-it('is done without the mouse: judged, noted, completed, one conversation after the other', async () => {
+it('works by keyboard: judge, write a note, complete, and claim the next conversation', async () => {
   const { id, name } = await makeBucket(2, { noteOnDisagreement: true })
   const page = await open('/review', 'member')
-  // As on a busy machine, where React draws late.
+  // As on a busy machine, where React renders late.
   await page.addInitScript(`const { postMessage } = MessagePort.prototype
     MessagePort.prototype.postMessage = function (...all) { setTimeout(() => postMessage.apply(this, all), 100) }`)
   await page.reload()
@@ -46,7 +46,7 @@ it('is done without the mouse: judged, noted, completed, one conversation after 
   await stack(page).getByRole('heading', { name: 'Left waiting' }).waitFor()
   await page.keyboard.press('3')
   await page.keyboard.press('Enter')
-  // The service asks for the note, and the note has the focus.
+  // The server requires a note, and the note gets the focus.
   await page.getByText('A note is required because you disagree with the monitor.').waitFor()
   const note = page.getByLabel('Note on Asks for a person')
   await note.and(page.locator(':focus')).waitFor()
@@ -74,7 +74,7 @@ it('is done without the mouse: judged, noted, completed, one conversation after 
   expect(reviews[0]).toMatchObject({ rating: 4, notes: 'Polite.' })
 })
 
-it('hides what the monitors said until the answer is given, and then tells', async () => {
+it('hides monitor results until the reviewer has answered', async () => {
   const { id } = await makeBucket(1, { blind: true })
   const page = await open(`/review/${id}`, 'member')
   await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
@@ -102,7 +102,7 @@ it('hides what the monitors said until the answer is given, and then tells', asy
     .waitFor()
 })
 
-it('hides it also where the same person has just read it in another bucket', async () => {
+it('hides results that the same reviewer has just seen in another bucket', async () => {
   const seen = await makeBucket(1)
   const blind = await makeBucket(1, { blind: true })
   const page = await open(`/review/${seen.id}`, 'member')
@@ -120,7 +120,7 @@ it('hides it also where the same person has just read it in another bucket', asy
   await page.getByRole('heading', { name: 'All done' }).waitFor()
 })
 
-it('asks nothing about a monitor that has no result, though only the service knows of it', async () => {
+it('skips a monitor without a result that only the server knows of', async () => {
   const { id: later } = await ask<{ id: string }>('POST', '/v1/monitors', {
     name: 'Never looked',
     kind: 'external',
@@ -137,7 +137,7 @@ it('asks nothing about a monitor that has no result, though only the service kno
   expect(review).toMatchObject({ status: 'completed', judgments: [{ correctResult: 'not_affected' }] })
 })
 
-it('asks for a note where it is wanted, though another monitor has turned out to have no result', async () => {
+it('requires a note even if another monitor turns out to have no result', async () => {
   const { id: later } = await ask<{ id: string }>('POST', '/v1/monitors', {
     name: 'Never heard',
     kind: 'external',
@@ -147,7 +147,7 @@ it('asks for a note where it is wanted, though another monitor has turned out to
   const { id } = await makeBucket(1, { blind: true, noteOnDisagreement: true, monitorIds })
   const page = await open(`/review/${id}`, 'member')
   await stack(page).getByRole('heading', { name: 'Never heard' }).waitFor()
-  // At once, so that nothing is told before the whole is.
+  // Immediately, before the parts are saved.
   await page.keyboard.press('1')
   await page.keyboard.press('2')
   await page.keyboard.press('Enter')
@@ -159,7 +159,7 @@ it('asks for a note where it is wanted, though another monitor has turned out to
   await page.getByRole('heading', { name: 'All done' }).waitFor()
 })
 
-it('keeps the review on reload, gives it back on leaving, and skips on the second press', async () => {
+it('keeps the review on reload, releases it on leaving, and skips on the second press', async () => {
   const { id, name } = await makeBucket(3)
   const page = await open(`/review/${id}`, 'member')
   await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
@@ -194,7 +194,7 @@ it('keeps the review on reload, gives it back on leaving, and skips on the secon
   await expect.poll(async () => (await reviewsOf(id)).map(({ status }) => status)).toEqual(['pending', 'skipped'])
 })
 
-it('keeps what was written at last, on leaving at once and after a refusal that passes', async () => {
+it('saves the last input on leaving immediately and after a temporary error', async () => {
   const { id, name } = await makeBucket(1)
   const page = await open(`/review/${id}`, 'member')
   await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
@@ -212,7 +212,7 @@ it('keeps what was written at last, on leaving at once and after a refusal that 
   await page.getByText('Your changes aren’t saved yet').waitFor({ state: 'detached' })
 })
 
-it('tells when the place is lost, or the conversation is gone, and goes on to the next', async () => {
+it('says if the lease is lost or the conversation erased, and continues with the next', async () => {
   const { id } = await makeBucket(2)
   const page = await open(`/review/${id}`, 'member')
   await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
@@ -245,9 +245,9 @@ it('tells when the place is lost, or the conversation is gone, and goes on to th
   await page.getByRole('heading', { name: 'This review is no longer yours' }).waitFor()
 })
 
-it('does once what a key that is held down does, and leaves nothing unsaid by accident', async () => {
+it('runs a shortcut once while its key is held down, and confirms an empty review', async () => {
   const { id } = await makeBucket(2, { monitorIds: [] })
-  // As served without TLS, where browsers make no ids.
+  // As without TLS, where crypto.randomUUID doesn't exist.
   const page = await open('/review', 'member')
   await page.addInitScript('delete Crypto.prototype.randomUUID')
   await page.goto(`${origin}/review/${id}`)
@@ -263,7 +263,7 @@ it('does once what a key that is held down does, and leaves nothing unsaid by ac
   await expect.poll(async () => (await reviewsOf(id)).map(({ status }) => status)).toEqual(['in_progress', 'completed'])
 })
 
-it('keeps the lease while somebody is there', async () => {
+it('extends the lease during activity', async () => {
   const { name } = await makeBucket(1)
   const page = await open('/review', 'member')
   await page.clock.install()
@@ -277,7 +277,7 @@ it('keeps the lease while somebody is there', async () => {
   await beat
 })
 
-it('tells a viewer what reviewing needs, and of an empty bucket that it is', async () => {
+it('tells viewers that they cannot review, and shows that a bucket is empty', async () => {
   const { id } = await ask<{ id: string }>('POST', '/v1/buckets', { name: 'An empty room', type: 'static' })
   const viewer = await open('/review', 'viewer')
   await viewer.getByText('Viewers can’t review conversations').waitFor()
@@ -292,7 +292,7 @@ it('tells a viewer what reviewing needs, and of an empty bucket that it is', asy
   await page.getByRole('list', { name: 'Buckets to review' }).waitFor()
 })
 
-it.each(['light', 'dark'] as const)('breaks nothing of WCAG 2.2 AA (%s), and fits 320 pixels', async (theme) => {
+it.each(['light', 'dark'] as const)('meets WCAG 2.2 AA (%s) and fits 320 pixels', async (theme) => {
   const { id } = await makeBucket(1)
   const page = await open('/review', 'member', { theme })
   await page.getByRole('list', { name: 'Buckets to review' }).waitFor()

@@ -1,5 +1,5 @@
-// Pictures of every page, in both themes and two widths, on a service with demo data: for docs/screenshots.
-// npm run screenshots [PAGE…]
+// Takes screenshots of every page, in both themes and two widths, with demo data, for docs/screenshots. Usage: npm run
+// screenshots [PAGE…]
 
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ const make = async (method: string, path: string, body?: object): Promise<{ id: 
   return (await answer.json()) as { id: string }
 }
 
-/** What the demo has not, since it would call the outside: a connection that pulls, and a schedule. */
+/** Creates what the demo can't contain because it would call other hosts: a connection with a sync, and a schedule. */
 const makeOutside = async (monitor: string) => {
   const integration = await make('POST', '/v1/integrations', {
     provider: 'elevenlabs',
@@ -61,7 +61,7 @@ const idOf = async (path: string, name?: string) => {
   return (found.find((item) => item.name === name) ?? found[0])?.id ?? ''
 }
 
-/** What was loaded is judged and counted in the background. */
+/** Waits for the results and experiments, which are computed in the background. */
 const settle = async () => {
   const experiment = await idOf('/v1/experiments')
   for (;;) {
@@ -77,7 +77,7 @@ const settle = async () => {
 try {
   const cookie = await sessionOf(origin, invitation, 'Olga Owner')
   await settle()
-  // One that has sound, and of those the one in which most was found.
+  // The conversation with a recording and the most evidence.
   const sounding = (await list('/v1/conversations?limit=60')).filter(({ recording }) => recording !== null)
   const found = await Promise.all(
     sounding.map(async ({ id }) => {

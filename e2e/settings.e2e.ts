@@ -4,7 +4,7 @@ import { password } from './people.ts'
 
 const parts = ['profile', 'organization', 'members', 'api-keys', 'connections', 'webhooks', 'audit-log']
 
-it.each(['light', 'dark'] as const)('has no barrier in any part, in the %s theme', async (theme) => {
+it.each(['light', 'dark'] as const)('is accessible in all sections in the %s theme', async (theme) => {
   const page = await open('/settings', 'owner', { theme, viewport: { width: 320, height: 700 } })
   for (const part of parts) {
     await page.goto(`${origin}/settings/${part}`)
@@ -15,7 +15,7 @@ it.each(['light', 'dark'] as const)('has no barrier in any part, in the %s theme
   }
 })
 
-it('shows each role what it may see', async () => {
+it('shows each role its sections', async () => {
   const page = await open('/settings/members', 'viewer')
   await page.getByText('(you)').waitFor()
   const nav = page.getByRole('navigation', { name: 'Settings' })
@@ -28,7 +28,7 @@ it('shows each role what it may see', async () => {
   expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0)
 })
 
-it('makes a key that is shown once, and revokes it', async () => {
+it('creates an API key that is shown once, and revokes it', async () => {
   const page = await open('/settings/api-keys', 'owner')
   await page.getByRole('button', { name: 'Create API key' }).click()
   await page.getByLabel('Name').fill('Nightly job')
@@ -49,7 +49,7 @@ it('makes a key that is shown once, and revokes it', async () => {
   expect((await me()).status).toBe(401)
 })
 
-it('says what a key is for where there is none', async () => {
+it('explains API keys if there are none', async () => {
   const page = await open('/settings', 'owner')
   await page.route('**/v1/api-keys?*', (route) => route.fulfill({ json: { data: [], nextCursor: null } }))
   await page.goto(`${origin}/settings/api-keys`)
@@ -58,7 +58,7 @@ it('says what a key is for where there is none', async () => {
   await page.getByRole('dialog', { name: 'Create API key' }).waitFor()
 })
 
-it('invites a person, who joins, changes the password, and is removed', async () => {
+it('invites a member, who joins, changes the password, and is removed', async () => {
   const page = await open('/settings/members', 'owner')
   await page.getByRole('button', { name: 'Invite member' }).click()
   await page.getByLabel('Email address').fill('petra@example.com')
@@ -120,7 +120,7 @@ it('invites a person, who joins, changes the password, and is removed', async ()
   await page.getByRole('row').filter({ hasText: 'petra@example.com' }).waitFor({ state: 'detached' })
 })
 
-it('asks before a retention erases, and says how much goes', async () => {
+it('asks before a shorter retention erases conversations, and says how many', async () => {
   const page = await open('/settings/organization', 'owner')
   await page.getByLabel('Retention').fill('many')
   await page.getByRole('button', { name: 'Save' }).click()
@@ -133,7 +133,7 @@ it('asks before a retention erases, and says how much goes', async () => {
   await page.getByRole('button', { name: 'Cancel' }).click()
   expect((await ask<{ retentionDays: number | null }>('GET', '/v1/organization')).retentionDays).toBe(null)
 
-  // So long that nothing goes.
+  // Long enough to erase nothing.
   await page.getByLabel('Retention').fill('36500')
   await page.getByLabel('Monthly LLM judge budget').fill('12.5')
   await page.getByRole('button', { name: 'Save' }).click()
@@ -149,7 +149,7 @@ it('asks before a retention erases, and says how much goes', async () => {
   expect((await ask<{ retentionDays: number | null }>('GET', '/v1/organization')).retentionDays).toBe(null)
 })
 
-it('connects a platform, shows what it sent, and replays it', async () => {
+it('creates a connection, shows a delivery, and replays it', async () => {
   const page = await open('/settings/connections', 'owner')
   await page.getByRole('button', { name: 'Create connection' }).click()
   await page.getByLabel('Name', { exact: true }).fill('Front desk')
@@ -223,7 +223,7 @@ it('sets up a disabled sync for a connection', async () => {
   await page.getByRole('heading', { name: 'No connections yet' }).waitFor()
 })
 
-it('takes a webhook from proposal to deliveries', async () => {
+it('proposes, approves, tests, and deletes a webhook endpoint', async () => {
   const members = await open('/settings/webhooks', 'member')
   await members.getByRole('button', { name: 'Propose endpoint' }).click()
   await members.getByLabel('Name').fill('Warehouse')
@@ -259,11 +259,11 @@ it('takes a webhook from proposal to deliveries', async () => {
   await page.getByRole('region', { name: 'Webhooks' }).waitFor()
 })
 
-it('tells who did what', async () => {
+it('shows the audit log', async () => {
   const page = await open('/settings/profile', 'owner')
   const link = page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Audit log' })
   await link.waitFor()
-  // Asked for at once: other tests do much too, and the newest are shown.
+  // Open the log immediately: other tests also create events, and only the latest are shown.
   await ask('POST', '/v1/agent-groups', { name: 'Audited' })
   await link.click()
   const table = page.getByRole('region', { name: 'Audit log' }).last()

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { ask, breaches, open, origin } from './browser.ts'
 import { password, sessionOf } from './people.ts'
 
-it('lets a person in, to the page that they asked for, and out again', async () => {
+it('signs in to the requested page, and out again', async () => {
   const page = await open('/findings?layout=list')
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   expect(await breaches(page)).toEqual([])
@@ -23,26 +23,26 @@ it('lets a person in, to the page that they asked for, and out again', async () 
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 
-it('says at the field what is missing', async () => {
+it('marks missing fields', async () => {
   const page = await open('/sign-in')
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByText('Password is required.').waitFor()
   expect(await page.getByLabel('Email address').getAttribute('aria-invalid')).toBe('true')
 })
 
-it('says of an invitation that does not open what to do', async () => {
+it('says what to do about an invalid invitation', async () => {
   const page = await open('/welcome#nonsense')
   await page.getByRole('heading', { name: 'This link doesn’t work' }).waitFor()
   expect(await breaches(page)).toEqual([])
 })
 
-it('says why somebody whom an issuer vouched for is not let in', async () => {
+it('says why single sign-on was rejected', async () => {
   const page = await open('/sign-in?refused=unknown')
   await page.getByRole('alert').getByText('No account uses your email address').waitFor()
   expect(await page.getByRole('link', { name: /Forgot/ }).count()).toBe(0)
 })
 
-it('leads back to signing in when the session ends, and from there to where it ended', async () => {
+it('returns to sign-in when the session ends, and from there to the same page', async () => {
   const page = await open('/monitors', 'member')
   await page.getByRole('heading', { name: 'Monitors' }).waitFor()
   await page.waitForLoadState('networkidle')
@@ -62,7 +62,7 @@ const join = async (email: string, name: string) => {
   return { id, cookie: { ...cookie, url: origin } }
 }
 
-it('signs out on all devices at once', async () => {
+it('signs out on all devices', async () => {
   const { cookie } = await join('two@example.com', 'Two Devices')
   const phone = await open('/sign-in')
   await phone.getByLabel('Email address').fill('two@example.com')
@@ -79,7 +79,7 @@ it('signs out on all devices at once', async () => {
   await phone.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 
-it('tells a person who is in no organization', async () => {
+it('tells a person that they are not in any organization', async () => {
   const { id, cookie } = await join('gone@example.com', 'Gone')
   await ask('DELETE', `/v1/members/${id}`)
   const page = await open('/sign-in')
@@ -90,7 +90,7 @@ it('tells a person who is in no organization', async () => {
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 
-it('leads to no other host after signing in, however the address is written', async () => {
+it('never redirects to another host after sign-in', async () => {
   const page = await open('/sign-in?to=%2F%5Cexample.com')
   await page.getByLabel('Email address').fill('viewer@example.com')
   await page.getByLabel('Password').fill(password)
@@ -99,7 +99,7 @@ it('leads to no other host after signing in, however the address is written', as
   expect(page.url()).toBe(`${origin}/`)
 })
 
-it('asks a person whom an issuer vouches for before they join anything', async () => {
+it('asks before joining an organization after single sign-on', async () => {
   const page = await open('/sign-in', 'viewer')
   const invitation = { organizationId: crypto.randomUUID(), organization: 'Acme Voice', role: 'admin' }
   let declined = 0

@@ -4,7 +4,7 @@ import type { Page, Route } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { breaches, open, origin } from './browser.ts'
 
-/** Other tests send conversations too: what these have the words of is looked at alone. */
+/** Only counts conversations with this test's words, because other tests send some too. */
 const narrow = (route: Route) =>
   route.continue({
     postData: JSON.stringify({ ...route.request().postDataJSON(), filter: { text: 'my appointment' } }),
@@ -19,7 +19,7 @@ const start = async (path: string) => {
 
 const linesOf = (page: Page): Promise<string> => page.getByRole('tabpanel').locator('pre').innerText()
 
-it('makes a key, waits for a conversation, and goes to it when it comes', async () => {
+it('creates an API key, waits for a conversation, and opens it', async () => {
   const page = await start('/start')
   await page.getByRole('status').getByText('Waiting for the next conversation').waitFor()
   expect(await breaches(page)).toEqual([])
@@ -35,7 +35,7 @@ it('makes a key, waits for a conversation, and goes to it when it comes', async 
   await page.getByRole('status').getByText('Waiting for the next conversation').waitFor()
   await page.getByText('conversations already here').waitFor()
 
-  // What is shown is what works.
+  // The example that is shown works.
   const [, body = ''] = /-d '([\s\S]+)'/.exec(curl) ?? []
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const sent = await fetch(`${origin}/v1/conversations`, { method: 'POST', headers, body })
@@ -44,7 +44,7 @@ it('makes a key, waits for a conversation, and goes to it when it comes', async 
   await page.waitForURL(`${origin}/conversations/${id}`)
 })
 
-it('shows a program that sends a conversation', async () => {
+it('shows a program that creates a conversation', async () => {
   const page = await start('/start?way=javascript')
   await page.getByRole('button', { name: 'Create API key' }).click()
   await page.getByRole('region', { name: 'Create an API key' }).locator('code').waitFor()
@@ -54,7 +54,7 @@ it('shows a program that sends a conversation', async () => {
   await page.getByText('Hello, how can I help?').waitFor()
 })
 
-it('says to those who make no keys who does', async () => {
+it('tells viewers who can create API keys', async () => {
   const page = await open('/start?way=provider', 'viewer', { theme: 'dark', viewport: { width: 320, height: 700 } })
   await page.getByText('Only admins can create API keys.').waitFor()
   await page.getByText('Only admins can create connections.').waitFor()

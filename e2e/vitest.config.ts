@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { runner } from '../test/runner.ts'
 
-/** Many pages in few lines: begun last, as the small file that it is, it would be waited for alone. */
+/** Runs pages.e2e.ts first: it is small but slow, so it would run on its own at the end. */
 class PagesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
     const isFirst = ({ moduleId }: TestSpecification) => moduleId.endsWith('/pages.e2e.ts')
@@ -17,9 +17,9 @@ export default defineConfig({
     root: import.meta.dirname,
     include: ['**/*.e2e.ts'],
     globalSetup: 'global-setup.ts',
-    // Each test has a browser context of its own, so files can share a process and its browser.
+    // Each test has its own browser context, so files can share a process and its browser.
     isolate: false,
-    // One more than CI has cores: each waits for its pages now and then.
+    // One more than CI has cores, because tests often wait for pages.
     maxWorkers: 3,
     sequence: { sequencer: PagesFirst },
     expect: { poll: { timeout: 15_000 } },

@@ -19,21 +19,21 @@ const askOldService = (asked: string[], path = 'timezone') =>
   })
 
 describe('a request in the viewer’s time zone', () => {
-  it('is repeated in UTC if the service does not know the zone', async () => {
+  it('is repeated in UTC if the server does not know the zone', async () => {
     reportZone('Europe/Berlin')
     const asked: string[] = []
     expect(await askOldService(asked)).toBe('answer')
     expect(asked.at(-1)).toBe('UTC')
   })
 
-  it('is in UTC if the browser itself does not know the zone that it reports', async () => {
+  it('is in UTC if the browser does not know the zone that it reports', async () => {
     reportZone('Etc/Unknown')
     const asked: string[] = []
     await askOldService(asked)
     expect(asked).toEqual(['UTC'])
   })
 
-  it('is not repeated if something else is refused', async () => {
+  it('is not repeated after other errors', async () => {
     reportZone('Europe/Berlin')
     const asked: string[] = []
     await expect(askOldService(asked, 'filter')).rejects.toThrow('Not valid')

@@ -52,7 +52,7 @@ const PutInBucket = ({ id, onClose }: { id: string; onClose: () => void }) => {
   )
 }
 
-/** What can be done with a conversation. */
+/** Actions on a conversation. */
 export const Actions = ({
   conversation: { id, externalId },
   onErased,

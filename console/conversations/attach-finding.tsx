@@ -8,7 +8,7 @@ import { openFindingsOptions } from './queries.ts'
 
 const ToOne = late(async () => (await import('./to-one.tsx')).ToOne)
 
-/** Puts a conversation to a finding that there is already. */
+/** Attaches a conversation to an existing finding. */
 export const AttachFinding = ({
   conversationId,
   attached,

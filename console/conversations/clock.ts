@@ -1,6 +1,8 @@
 import { useSyncExternalStore } from 'react'
 
-/** The place in a recording, in seconds. It moves many times a second, so only what it changes is drawn anew. */
+/**
+ * The playback position in seconds. It changes many times a second, so only components that depend on it render again.
+ */
 export type Clock = {
   now: () => number
   set: (seconds: number) => void
@@ -24,7 +26,7 @@ export const makeClock = (start: number): Clock => {
   }
 }
 
-/** What follows from the place; drawn anew only when that changes. */
+/** Returns a value derived from the position. Renders again only when that value changes. */
 export const useClock = <T extends string | number | boolean | undefined>(
   clock: Clock,
   select: (seconds: number) => T,

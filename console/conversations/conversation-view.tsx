@@ -45,7 +45,7 @@ const About = ({ conversation, found }: { conversation: Conversation; found: Fou
   </>
 )
 
-/** Beside a list: whose conversation it is, and what is wrong with it, before anything else. */
+/** The head of the panel next to a list: the agent, the customer, and any problems. */
 const Strip = ({ conversation, results }: { conversation: Conversation; results: Result[] }) => {
   const agents = useNames('agents')
   const monitors = useNames('monitors')
@@ -76,11 +76,11 @@ type ConversationViewProps = {
   id: string
   place: Place
   onPlace: (place: Place) => void
-  /** In a panel beside a list. */
+  /** Rendered in a panel next to a list. */
   narrow?: boolean
 }
 
-/** A conversation with all that is known of it. */
+/** A complete conversation. */
 export const ConversationView = ({ id, place, onPlace, narrow = false }: ConversationViewProps) => {
   const { data: conversation } = useQuery(conversationOptions(id))
   const found = useList(resultsOptions(id))

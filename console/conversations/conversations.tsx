@@ -22,7 +22,7 @@ import type { Place } from './use-place.ts'
 
 const HowToSend = late(async () => (await import('./how-to-send.tsx')).HowToSend)
 
-/** Not needed for the list. */
+/** Loads on demand, because the list doesn't need it. */
 const ConversationView = late(
   async () => (await import('./conversation-view.tsx')).ConversationView,
   <Loading lines={8} />,
@@ -35,7 +35,7 @@ const Channel = ({ channel }: Pick<Conversation, 'channel'>) => {
   return <Icon className={styles.channel} role="img" aria-label={sentenceCase(channel)} />
 }
 
-/** What of a conversation is out of the ordinary. */
+/** Unusual properties of a conversation. */
 const State = ({ status, reviewStatus }: Conversation) => {
   if (status === 'failed') return <Badge tone="failed">Failed</Badge>
   if (status === 'in_progress') return <Badge tone="accent">In progress</Badge>
@@ -70,7 +70,7 @@ const useColumns = (): Column<Conversation>[] => {
 
 const only = (ids: string[] | undefined): string | undefined => (ids?.length === 1 ? ids[0] : undefined)
 
-/** As much of a filter as an export can ask for. */
+/** Returns the part of a filter that exports support. */
 const exportOf = (filter: Filter): NonNullable<ExportSearch['config']> => {
   const { monitors, match, since, until, metadata, agentIds, agentGroupIds, companyIds } = filter
   const [agentId, groupId, companyId] = [only(agentIds), only(agentGroupIds), only(companyIds)]

@@ -22,7 +22,7 @@ const Others = ({ filter, children }: { filter: Filter; children: string }) => (
 const shown = (value: unknown): string =>
   typeof value === 'string' ? value : typeof value === 'number' ? formatNumber(value) : JSON.stringify(value)
 
-/** What the customer's own systems know of it. */
+/** Metrics from the customer's own systems. */
 export const MetricsPart = ({ id }: { id: string }) => {
   const { rows = [], error, retry } = useList(metricsOptions(id))
   if (rows.length === 0 && !error) return null
@@ -41,7 +41,7 @@ export const MetricsPart = ({ id }: { id: string }) => {
   )
 }
 
-/** Text and numbers of metadata lead to what has the same. */
+/** Links text and numbers in metadata to conversations with the same value. */
 const MetadataValue = ({ name, value }: { name: string; value: unknown }) => {
   if (!['string', 'number', 'boolean'].includes(typeof value) || String(value).length > 500) {
     return <code className={styles.value}>{JSON.stringify(value)}</code>

@@ -20,7 +20,7 @@ type Priority = Schemas['Finding']['priority']
 
 const paragraph = (text: string) => ({ type: 'paragraph', ...(text !== '' && { content: [{ type: 'text', text }] }) })
 
-/** The way back to what was said. */
+/** A link to the selected turn. */
 const addressOf = (id: string, { turn }: Quote) => {
   const at = turn.startMs === null ? '' : `&at=${Math.round(turn.startMs / 100) / 10}`
   return `${location.origin}/conversations/${id}?turn=${turn.index}${at}`
@@ -29,7 +29,7 @@ const addressOf = (id: string, { turn }: Quote) => {
 const sourceOf = ({ turn }: Quote) =>
   `${speakerOf(turn)}${turn.startMs === null ? `, turn ${turn.index + 1}` : ` at ${formatClock(turn.startMs / 1_000)}`}`
 
-/** Rich text: the words quoted, with where they were said, and what the person writes of them. */
+/** Builds rich text with the quoted words, a link to their turn, and the person's notes. */
 const documentOf = (id: string, notes: string, quote: Quote | undefined) => ({
   type: 'doc',
   content: [
@@ -61,13 +61,13 @@ type Values = { title: string; notes: string; priority: Priority; assigneeUserId
 
 type FileFindingProps = { conversation: Conversation; quote?: Quote; onClose: () => void }
 
-/** A finding about this conversation, with the words that were selected. */
+/** Creates a finding about this conversation, with the selected words. */
 export const FileFinding = ({ conversation: { id }, quote, onClose }: FileFindingProps) => {
   const form = useForm<Values>({ defaultValues: { title: '', notes: '', priority: 'none', assigneeUserId: '' } })
   const { options } = useNames('members')
   const filed = useRef<Schemas['Finding']>(undefined)
   const send = async ({ title, notes, priority, assigneeUserId }: Values) => {
-    // What was filed and could not be attached is not filed twice.
+    // If attaching failed, a retry must not create the finding again.
     filed.current ??= await answer(
       api.POST('/v1/findings', {
         body: {

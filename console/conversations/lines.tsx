@@ -4,7 +4,7 @@ import { formatClock, formatMs } from '../lib/format.ts'
 import styles from './lines.module.css'
 import { type Mark, partsOf, slowMs, speakerOf, type Turn } from './timeline.ts'
 
-/** A press by the mouse leaves the focus where it is, so that space still plays and pauses. */
+/** A mouse click keeps the focus where it is, so that space still plays and pauses. */
 export const keepFocus = (event: MouseEvent) => event.preventDefault()
 
 export type Said = { waits: Map<number, number>; marks: Mark[]; onTurn: (turn: number) => void }
@@ -36,7 +36,7 @@ const At = ({ turn, onTurn }: { turn: Turn } & Pick<Said, 'onTurn'>) =>
 
 const widest = 4_000
 
-/** How long the customer waited for this answer. */
+/** The response time of this turn. */
 const Wait = ({ turn, ms }: { turn: Turn; ms: number | undefined }) => {
   if (ms === undefined) return <span className={styles.wait} />
   const parts = partsOf(turn).map(([name, part]) => `${name} ${formatMs(part)}`)
@@ -53,7 +53,7 @@ const Wait = ({ turn, ms }: { turn: Turn; ms: number | undefined }) => {
   )
 }
 
-/** What was said, with the words that monitors point to marked. */
+/** The turn's text, with the words highlighted that monitors cite. */
 const Words = ({ turn, marks }: { turn: Turn; marks: Mark[] }) => {
   const text = turn.text ?? ''
   const lower = text.toLowerCase()
@@ -86,7 +86,7 @@ export const Message = ({ turn, speaker, waits, marks, onTurn }: Said & { turn: 
   <div className={styles.line} data-said={turn.index}>
     <At turn={turn} onTurn={onTurn} />
     <div className={`${styles.said} ${sides[turn.role]}`}>
-      {/* Who goes on speaking is told to those who cannot see the edge. */}
+      {/* Screen readers can't see the edge that marks an interrupted turn. */}
       <span className={speaker ? styles.speaker : styles.hidden}>{speakerOf(turn)}</span>
       <p>
         <Words turn={turn} marks={marks} />
@@ -96,7 +96,7 @@ export const Message = ({ turn, speaker, waits, marks, onTurn }: Said & { turn: 
   </div>
 )
 
-/** Turns that were said at once, side by side. */
+/** Overlapping turns, side by side. */
 export const Overlap = ({ turns, waits, marks, onTurn }: Said & { turns: Turn[] }) => {
   const [first] = turns
   if (!first) return null
@@ -129,7 +129,7 @@ const json = (value: unknown) => (typeof value === 'string' ? value : JSON.strin
 const Part = ({ name, value }: { name: string; value: unknown }) => (
   <div>
     <span className={styles.speaker}>{name}</span>
-    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
     <pre tabIndex={0}>{json(value)}</pre>
   </div>
 )
@@ -159,7 +159,7 @@ export const ToolLine = ({ call, result, onTurn }: Said & { call: Turn; result: 
   )
 }
 
-/** What nobody said: events, and what the system put in. */
+/** Events and system messages. */
 export const AsideLine = ({ turn, onTurn }: Said & { turn: Turn }) => {
   const text = turn.text ?? ''
   return (

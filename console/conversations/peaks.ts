@@ -2,12 +2,12 @@ import { queryOptions } from '@tanstack/react-query'
 
 const columns = 500
 const rate = 8_000
-/** What is longer is not read whole for a picture. */
+/** Longer recordings aren't downloaded completely to draw a waveform. */
 const longest = 30 * 60
 const mostBytes = 80_000_000
 
 export type Peaks = {
-  /** Of each channel the loudest of every part of the recording, from 0 to 1. */
+  /** Returns the peak of each section of the recording, by channel, from 0 to 1. */
   channels: number[][]
   seconds: number
 }
@@ -37,12 +37,12 @@ const readPeaks = async (src: string, signal: AbortSignal): Promise<Peaks | null
     const loudest = Math.max(0.01, ...all.flat())
     return { channels: all.map((peaks) => peaks.map((peak) => peak / loudest)), seconds: sound.duration }
   } catch {
-    // A form that the browser cannot read has no picture; the turns have.
+    // A format that the browser can't decode has no waveform. The turns are still shown.
     return null
   }
 }
 
-/** The picture of a recording; null where there is none to be had. */
+/** Returns the waveform of a recording, or null if it isn't available. */
 export const peaksOptions = (src: string | undefined, seconds: number) =>
   queryOptions({
     queryKey: ['peaks', src],

@@ -15,7 +15,7 @@ const step = 5
 
 type Conversation = Schemas['Conversation']
 
-/** Why nothing sounds, in words. */
+/** Returns why there is nothing to play. */
 const silenceOf = ({ channel, recording }: Conversation, broken: boolean): string | undefined => {
   if (broken) return 'Your browser can’t play this recording.'
   if (recording?.status === 'pending') return 'Earshot is still fetching the recording.'
@@ -42,9 +42,9 @@ type PlayerProps = {
   bands: Band[]
   marks: Mark[]
   length: number
-  /** The turn that is marked. */
+  /** The marked turn. */
   marked: number | undefined
-  /** Moves to a place; with a turn, marks it. */
+  /** Seeks to a position and marks the turn, if given. */
   onSeek: (seconds: number, turn?: number) => void
   onTurn: (turn: number) => void
 }
@@ -58,7 +58,7 @@ export const Player = ({ conversation, src, player, bands, marks, length, marked
   const by = (seconds: number) => () => onSeek(Math.min(length, Math.max(0, clock.now() + seconds)))
   const jump = (places: { seconds: number; turn: number }[], forward: boolean) => {
     const now = clock.now()
-    // A place that has just been jumped to is behind, even when the sound has gone on for a moment.
+    // A mark just jumped to still counts as the current one a moment later.
     const next = forward
       ? places.find(({ seconds }) => seconds > now + 0.05)
       : places.findLast(({ seconds }) => seconds < now - 1)
@@ -67,7 +67,7 @@ export const Player = ({ conversation, src, player, bands, marks, length, marked
   const places = marks
     .flatMap(({ seconds, turn }) => (seconds === null ? [] : [{ seconds, turn }]))
     .filter(({ seconds }, at, all) => seconds !== all[at - 1]?.seconds)
-  /** Where not all of them have a time, by the order of the turns. */
+  /** Falls back to the order of the turns if some have no timestamp. */
   const jumpTurns = (forward: boolean) => {
     const from = marked ?? -1
     const next = forward ? marks.find(({ turn }) => turn > from) : marks.findLast(({ turn }) => turn < from)
@@ -96,7 +96,7 @@ export const Player = ({ conversation, src, player, bands, marks, length, marked
   return (
     <section className={styles.player} aria-label="Player">
       {src !== undefined && (
-        // biome-ignore lint/a11y/useMediaCaption: the transcript stands beside it and follows
+        // biome-ignore lint/a11y/useMediaCaption: the transcript next to it follows the playback
         <audio ref={player.audio} src={src} preload="metadata" />
       )}
       {isTimed && (

@@ -16,7 +16,7 @@ export const conversationOptions = (id: string) =>
   queryOptions({
     queryKey: ['conversations', id],
     queryFn: ({ signal }) => answer(api.GET('/v1/conversations/{id}', { params: { path: { id } }, signal })),
-    // What is under way is looked at again until it has ended.
+    // Refetch conversations in progress until they end.
     refetchInterval: ({ state: { data } }) =>
       data?.status === 'in_progress' || data?.recording?.status === 'pending' ? 5_000 : false,
   })
@@ -54,7 +54,7 @@ export const reviewsOfOptions = (id: string) =>
     answer(api.GET('/v1/conversations/{id}/reviews', { params: { path: { id }, query: cursor }, signal })),
   )
 
-/** Findings that a conversation can be attached to: those that are not closed, the newest first. */
+/** The findings to attach a conversation to: those that aren't closed, latest first. */
 export const openFindingsOptions = queryOptions({
   queryKey: ['findings', 'open'],
   queryFn: ({ signal }) =>

@@ -17,7 +17,7 @@ const rankOf = ({ status, result }: Result) => {
 
 export const inOrder = (results: Result[]): Result[] => results.toSorted((a, b) => rankOf(a) - rankOf(b))
 
-/** The places that a result points to; each plays from there. */
+/** A result's evidence. Each quote plays from its turn. */
 const Evidence = ({ evidence }: Pick<Result, 'evidence'>) => {
   const { goTo, startOf } = useStage()
   if (evidence.length === 0) return null
@@ -40,7 +40,7 @@ const Evidence = ({ evidence }: Pick<Result, 'evidence'>) => {
   )
 }
 
-/** Why, and where. */
+/** The reasoning and evidence. */
 export const Grounds = ({ result }: { result: Result }) => (
   <>
     {result.reasoning && <p className={styles.reasoning}>{result.reasoning}</p>}

@@ -1,4 +1,4 @@
-// What the addresses of these pages hold.
+// The query parameters of these pages.
 
 import type { Schemas } from '../api/schema.d.ts'
 import { readText } from '../lib/search.ts'
@@ -8,7 +8,7 @@ export type Filter = Schemas['Filter']
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Fields that hold several are lists, or nobody could show them. */
+/** Fields with several values must be lists, or the form can't show them. */
 const lists = ['agentIds', 'agentVersionIds', 'agentGroupIds', 'companyIds', 'channels', 'directions', 'statuses']
 const listsOfConditions = ['monitors', 'metadata']
 
@@ -18,7 +18,7 @@ const isShowable = ([name, value]: [string, unknown]): boolean => {
   return typeof value === 'string' || typeof value === 'number'
 }
 
-/** What can be shown of it; what the service does not take of that, it says itself. */
+/** Returns the fields that the form can show. The API validates their values. */
 const readFilter = (value: unknown): { filter?: Filter } => {
   const shown = isObject(value) ? Object.entries(value).filter(isShowable) : []
   return shown.length > 0 ? { filter: Object.fromEntries(shown) as Filter } : {}
@@ -27,7 +27,7 @@ const readFilter = (value: unknown): { filter?: Filter } => {
 const readNumber = <const Name extends string>(name: Name, value: unknown): { [name in Name]?: number } =>
   (typeof value === 'number' && value >= 0 ? { [name]: value } : {}) as { [name in Name]?: number }
 
-/** The place in the recording, in seconds, and the turn that is marked. */
+/** The playback position in seconds, and the marked turn. */
 export type ConversationSearch = { at?: number; turn?: number }
 
 export const readConversationSearch = (search: Record<string, unknown>): ConversationSearch => ({

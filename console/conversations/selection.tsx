@@ -15,7 +15,7 @@ type Selected = Quote & { top: number; left: number }
 
 const longest = 2_000
 
-/** The words that are selected within an element, with the turn that they begin in. */
+/** Returns the selected words within an element, and the turn in which they start. */
 const selectedIn = (element: HTMLElement, turns: Turn[]): Selected | undefined => {
   const selection = getSelection()
   const text = selection?.toString().trim() ?? ''
@@ -35,7 +35,7 @@ const selectedIn = (element: HTMLElement, turns: Turn[]): Selected | undefined =
   }
 }
 
-/** Offers to file a finding about the words that are selected in what it holds. */
+/** Offers to create a finding from the text selected inside. */
 export const Selection = ({
   conversation,
   turns,
@@ -60,11 +60,11 @@ export const Selection = ({
     <div ref={around} className={styles.around}>
       {children}
       {selected && (
-        // biome-ignore lint/a11y/noStaticElementInteractions: what it keeps from happening is no action
+        // biome-ignore lint/a11y/noStaticElementInteractions: it only prevents a default action
         <div
           className={styles.offer}
           style={{ top: selected.top, left: selected.left }}
-          // The selection stays while the button is pressed.
+          // Keep the selection while the button is pressed.
           onMouseDown={(event) => event.preventDefault()}
         >
           <Button small onClick={() => setQuote(selected)}>

@@ -25,16 +25,16 @@ import { usePlayer } from './use-player.ts'
 type Stage = {
   /** Marks a turn and plays from it. */
   goTo: (turn: number) => void
-  /** When a turn begins, in seconds. */
+  /** Returns a turn's start in seconds. */
   startOf: (turn: number) => number | null
 }
 
 const StageContext = createContext<Stage | undefined>(undefined)
 
-/** For parts that stand beside a transcript and point into it. */
+/** For components next to a transcript that link to its turns. */
 export const useStage = (): Stage => {
   const stage = useContext(StageContext)
-  if (!stage) throw new Error('There is no conversation around this part.')
+  if (!stage) throw new Error('useStage needs a Stage around it.')
   return stage
 }
 
@@ -43,34 +43,34 @@ type StageProps = {
   results: Result[]
   place: Place
   onPlace: (place: Place) => void
-  /** Above all of it. */
+  /** Shown above everything else. */
   head?: ReactNode
-  /** At the right, or below where there is no room. */
+  /** Shown on the right, or below if there is no room. */
   aside: ReactNode
   asideLabel: string
-  /** Stands in something that scrolls already. */
+  /** The surrounding element already scrolls. */
   narrow?: boolean
 }
 
 type Conversation = Schemas['Conversation']
 type Read = Schemas['Transcript']
 
-/** The recording is served from here, whatever name this place goes by. */
+/** The API serves the recording under this origin. */
 const pathOf = (url: string | undefined): string | undefined => {
   if (url === undefined) return undefined
   const { pathname, search } = new URL(url)
   return pathname + search
 }
 
-/** To a tenth, which is enough to find a word again. */
+/** Tenths of a second are precise enough to find a word again. */
 const roundly = (seconds: number) => Math.round(seconds * 10) / 10
 
 const none: Result[] = []
 
-/** A link to a recording works for most of a day, and a newer one would interrupt who listens. */
+/** A recording's URL works for most of a day. Replacing it earlier would interrupt playback. */
 const linkKeptMs = 12 * 60 * 60 * 1_000
 
-/** Returns the first address that it was given for a conversation, until that is old. */
+/** Returns the first URL given for a conversation until it gets old. */
 const useKept = (id: string, address: string | undefined): string | undefined => {
   const [kept, setKept] = useState({ id, address, at: Date.now() })
   const isOld = kept.id !== id || Date.now() - kept.at > linkKeptMs
@@ -179,7 +179,7 @@ const Loaded = ({
   )
 }
 
-/** A conversation to be heard and read, with something beside it that points into it. */
+/** A conversation to listen to and read, with a panel that links to its turns. */
 export const Stage = ({ id, ...rest }: StageProps) => {
   const conversation = useQuery(conversationOptions(id))
   const transcript = useQuery(transcriptOptions(id))
@@ -188,12 +188,12 @@ export const Stage = ({ id, ...rest }: StageProps) => {
   const version = updatedAt && `${updatedAt} ${recording?.status}`
   const seen = useRef<string>(undefined)
   useEffect(() => {
-    // More of it has come, or its recording.
+    // The conversation or its recording has been updated.
     if (version !== undefined && seen.current !== undefined && seen.current !== version) void refetch()
     seen.current = version ?? seen.current
   }, [version, refetch])
   const isGone = [conversation, transcript].some(({ error }) => leadsNowhere(error))
-  // What was said is drawn in small steps, between which the browser answers to the user.
+  // The transcript is rendered in small steps, between which the browser can handle input.
   const isShown = useDeferredValue(conversation.data !== undefined && transcript.data !== undefined)
   if (isShown && conversation.data && transcript.data && !isGone) {
     return <Loaded {...rest} conversation={conversation.data} transcript={transcript.data} />

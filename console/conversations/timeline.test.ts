@@ -18,7 +18,7 @@ const tool = (callId: string | null) => ({ callId, name: 'look', arguments: {}, 
 
 const kindsOf = (turns: Turn[]) => linesOf(turns).map((line) => [line.kind, turnsOf(line).map(({ index }) => index)])
 
-it('puts what is said at once on one line, and the next of the same speaker on its own', () => {
+it('puts overlapping turns on one line, and the next turn of the same speaker on its own', () => {
   const turns = [
     turn(0, { startMs: 0, endMs: 2_000 }),
     turn(1, { role: 'customer', startMs: 1_500, endMs: 3_000 }),
@@ -33,7 +33,7 @@ it('puts what is said at once on one line, and the next of the same speaker on i
   ])
 })
 
-it('joins each tool call with its result, by its id or else the next', () => {
+it('joins each tool call with its result, by ID or else the next one', () => {
   const turns = [
     turn(0, { kind: 'tool_call', tool: tool('a') }),
     turn(1, { kind: 'tool_call', tool: tool('b') }),
@@ -61,7 +61,7 @@ it('joins each tool call with its result, by its id or else the next', () => {
   ])
 })
 
-it('takes the wait from the source, or else from the times; none without either', () => {
+it('takes the response time from the source or the timestamps, if either exists', () => {
   const told = { totalMs: 900, transcriptionMs: null, endOfTurnMs: null, modelMs: null, voiceMs: null }
   const turns = [
     turn(0, { startMs: 0, endMs: 1_000 }),
@@ -79,7 +79,7 @@ it('takes the wait from the source, or else from the times; none without either'
   ])
 })
 
-it('finds who is heard at a second', () => {
+it('finds the turn at a second', () => {
   const bands = bandsOf([
     turn(0, { startMs: 1_000, endMs: 2_000 }),
     turn(1, { kind: 'tool_call', startMs: 2_000 }),

@@ -1,4 +1,4 @@
-// A transcript as it is read: which turns stand on one line, where each lies in time, and what took long.
+// Arranges a transcript for reading: which turns share a line, when each occurs, and which responses were slow.
 
 import type { Schemas } from '../api/schema.d.ts'
 
@@ -34,7 +34,7 @@ const resultOf = (turns: Turn[], at: number, taken: Set<number>): Turn | undefin
   )
 }
 
-/** The lines of a transcript. What one turn says over the other stands beside it. */
+/** Returns the lines of a transcript. Overlapping turns share a line. */
 export const linesOf = (turns: Turn[]): Line[] => {
   const lines: Line[] = []
   const taken = new Set<number>()
@@ -70,7 +70,7 @@ export const turnsOf = (line: Line): Turn[] => {
   return [line.turn]
 }
 
-/** How long the customer waited for each answer of the agent, as the source says or as the times do. */
+/** Returns the response time of each agent turn, from the source or computed from timestamps. */
 export const waitsOf = (turns: Turn[]): Map<number, number> => {
   const waits = new Map<number, number>()
   let heard: Turn | undefined
@@ -86,10 +86,10 @@ export const waitsOf = (turns: Turn[]): Map<number, number> => {
   return waits
 }
 
-/** From here on an answer is marked as slow. */
+/** Responses slower than this are marked as slow. */
 export const slowMs = 2_000
 
-/** Where the parts of a wait went, as far as the source says. */
+/** The components of a response time, if the source reports them. */
 export const partsOf = ({ latency }: Turn): [name: string, ms: number][] =>
   latency === null
     ? []
@@ -104,7 +104,10 @@ export const partsOf = ({ latency }: Turn): [name: string, ms: number][] =>
 
 export type Band = { index: number; role: Turn['role']; from: number; to: number }
 
-/** When whom speaks, in seconds. A turn whose end nobody told lasts until the next, or for its words. */
+/**
+ * Returns when each speaker talks, in seconds. A turn without an end lasts until the next turn, or as long as its words
+ * take.
+ */
 export const bandsOf = (turns: Turn[]): Band[] => {
   const timed = turns.filter((turn) => isSaid(turn) && turn.startMs !== null)
   return timed.map(({ index, role, startMs, endMs, text }, at) => {
@@ -116,7 +119,7 @@ export const bandsOf = (turns: Turn[]): Band[] => {
   })
 }
 
-/** The turn that is heard at this second: the last that has begun. */
+/** Returns the turn at this second: the last one that has started. */
 export const bandAt = (bands: Band[], seconds: number): Band | undefined => {
   let [low, high] = [0, bands.length]
   while (low < high) {
@@ -129,7 +132,7 @@ export const bandAt = (bands: Band[], seconds: number): Band | undefined => {
 
 type Result = Schemas['MonitorResult']
 
-/** A place that a monitor points to. */
+/** A quote that a monitor cites. */
 export type Mark = { turn: number; seconds: number | null; quote: string; monitorId: string; affected: boolean }
 
 export const marksOf = (results: Result[], turns: Turn[]): Mark[] =>

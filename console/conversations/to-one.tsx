@@ -11,7 +11,7 @@ type ToOneProps = {
   label: string
   hint: string
   action: string
-  /** Said where there is nothing to choose from. */
+  /** Shown if there are no options. */
   none: string
   options: Option[]
   isLoaded: boolean
@@ -22,7 +22,7 @@ type ToOneProps = {
   onClose: () => void
 }
 
-/** Puts something to one of many, found by typing. */
+/** Picks one item by typing, to attach or add something to it. */
 export const ToOne = ({ title, label, hint, action, none, options, isLoaded, error, ...rest }: ToOneProps) => {
   const { value, onChange, send, onClose } = rest
   const put = useMutation({ mutationFn: (id: string) => send(id), onSuccess: onClose })

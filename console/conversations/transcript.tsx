@@ -9,19 +9,19 @@ import type { Player } from './use-player.ts'
 
 type RowProps = Said & { line: Line; current: number | undefined; marked: number | undefined }
 
-/** One line; drawn anew only when it begins or ends to be heard or marked. */
+/** One line. Renders again only when it starts or stops being played or marked. */
 const Row = memo(({ line, current, marked, ...said }: RowProps) => {
   const turns = turnsOf(line)
   const [first] = turns
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys of the player go from turn to turn
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the player's keys move between turns
     <li
       className={styles.row}
       data-turn={first?.index}
       data-current={turns.some(({ index }) => index === current) ? '' : undefined}
       data-marked={turns.some(({ index }) => index === marked) ? '' : undefined}
       onClick={({ target }) => {
-        // A press that selects words, opens a line or follows a link is not one that seeks.
+        // Don't seek if the click selected text, expanded a line, or followed a link.
         if (!getSelection()?.isCollapsed || (target as Element).closest('summary, a, button, details')) return
         const own = (target as Element).closest<HTMLElement>('[data-said]')?.dataset.said
         said.onTurn(own === undefined ? (first?.index ?? 0) : Number(own))
@@ -35,7 +35,7 @@ const Row = memo(({ line, current, marked, ...said }: RowProps) => {
   )
 })
 
-/** Brings what is heard into sight, unless somebody scrolls; what is jumped to always. */
+/** Scrolls to the turn being played unless the user scrolls, and always after a jump. */
 const useFollowing = (current: number | undefined, marked: number | undefined, player: Player) => {
   const list = useRef<HTMLOListElement>(null)
   const scrolledAt = useRef(0)
@@ -46,7 +46,7 @@ const useFollowing = (current: number | undefined, marked: number | undefined, p
     if (!row || (!always && performance.now() - scrolledAt.current < 4_000)) return
     const bring = () => row.scrollIntoView({ block: 'center' })
     bring()
-    // Rows that were out of sight get their height only now.
+    // Offscreen rows only get their height now.
     requestAnimationFrame(bring)
   }, [])
   useEffect(() => {

@@ -1,16 +1,16 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 
-/** A place in a conversation: seconds of the recording, and the turn that is marked. */
+/** A position in a conversation: seconds of the recording, and the marked turn. */
 export type Place = { at?: number; turn?: number }
 
 const settled = 200
 
 const isSame = (a: Place, b: Place) => a.at === b.at && a.turn === b.turn
 
-/** The place that is shown at once, and told when it rests: browsers allow an address few changes in a second. */
+/** The position, written to the URL when it stops changing, because browsers limit URL changes per second. */
 export const usePlace = (place: Place, onPlace: (place: Place) => void) => {
   const [shown, setShown] = useState(place)
-  /** Where another way than ours led: back, or a link. */
+  /** The URL changed from outside: the back button or a link. */
   const [led, setLed] = useState<Place>()
   const now = useRef(place)
   const told = useRef(place)

@@ -8,7 +8,7 @@ export type Player = {
   sounds: boolean
   broken: boolean
   playing: boolean
-  /** Of the recording, once it is known. */
+  /** The recording's length, once known. */
   duration: number | undefined
   speed: number
   setSpeed: (speed: number) => void
@@ -21,10 +21,10 @@ const place = 'earshot-speed'
 
 export const speeds = [0.75, 1, 1.25, 1.5, 2]
 
-/** Whoever listens all day chooses it once. */
+/** The playback speed is remembered. */
 const readSpeed = (): number => speeds.find((speed) => String(speed) === localStorage.getItem(place)) ?? 1
 
-/** The recording at `src`, and without one a clock that is moved by hand. */
+/** Plays the recording at `src`. Without one, the position is moved manually. */
 export const usePlayer = (src: string | undefined, start: number, onRest: (seconds: number) => void): Player => {
   const audio = useRef<HTMLAudioElement>(null)
   const [clock] = useState(() => makeClock(start))
@@ -40,7 +40,7 @@ export const usePlayer = (src: string | undefined, start: number, onRest: (secon
   useEffect(() => {
     const element = audio.current
     if (!element || src === undefined) return
-    // What is loaded anew begins at this one.
+    // Start at this position after reloading.
     element.defaultPlaybackRate = speed
     element.playbackRate = speed
   }, [src, speed])
@@ -71,7 +71,7 @@ export const usePlayer = (src: string | undefined, start: number, onRest: (secon
         rest.current(element.currentTime)
       },
       error: () => {
-        // An address that has run out is given anew by asking once more.
+        // If the URL has expired, a refetch returns a new one.
         if (!triedAgain && element.currentTime > 0) {
           triedAgain = true
           element.load()
@@ -96,7 +96,7 @@ export const usePlayer = (src: string | undefined, start: number, onRest: (secon
     },
     [clock],
   )
-  // A browser that lets nothing sound before the first click says so by a rejection; then it stays silent.
+  // Browsers that block sound before the first click reject the promise. Then nothing plays.
   const play = useCallback(() => void audio.current?.play().catch(() => setPlaying(false)), [])
   const toggle = useCallback(() => {
     if (audio.current && !audio.current.paused) audio.current.pause()

@@ -13,7 +13,7 @@ const lane = 30
 type Side = 'agent' | 'customer'
 const sideOf = (role: Band['role']): Side => (role === 'agent' || role === 'human_agent' ? 'agent' : 'customer')
 
-/** Which channel is the agent's: the one that is loud while the agent speaks. */
+/** Returns the agent's channel: the one that is loud while the agent speaks. */
 const agentChannel = ({ channels, seconds }: Peaks, bands: Band[]): number => {
   const loudness = channels.map((peaks) =>
     bands
@@ -26,7 +26,7 @@ const agentChannel = ({ channels, seconds }: Peaks, bands: Band[]): number => {
   return (loudness[1] ?? 0) > (loudness[0] ?? 0) ? 1 : 0
 }
 
-/** A closed line around the middle of a lane. */
+/** Returns a closed path around the middle of a lane. */
 const shapeOf = (peaks: number[], share: number, top: number, height: number): string => {
   const step = (width * share) / peaks.length
   const middle = top + height / 2
@@ -69,7 +69,7 @@ const Bands = ({ player, bands, length, current }: WaveformProps & { current: nu
     />
   ))
 
-/** Who walks through a list does not fetch each recording whole. */
+/** Don't download each recording while someone moves through a list. */
 const useStay = (): boolean => {
   const [stays, setStays] = useState(false)
   useEffect(() => {
@@ -88,7 +88,7 @@ type Props = WaveformProps & {
   onSeek: (seconds: number) => void
 }
 
-/** The conversation as a line of time: who speaks, the sound of both, and above it what monitors point to. */
+/** The conversation's timeline: who speaks when, both waveforms, and the monitors' evidence above. */
 export const Waveform = ({ player, bands, length, src, marks, current, onSeek }: Props) => {
   const stays = useStay()
   const { data: peaks } = useQuery(peaksOptions(stays ? src : undefined, length))

@@ -42,7 +42,7 @@ const ArmCard = ({ experiment, arm }: { experiment: Experiment; arm: Arm }) => {
   )
 }
 
-/** What B changes of A's prompt, word by word. */
+/** B's changes to A's prompt, word by word. */
 const PromptChange = ({ experiment: { agentId, armAVersionId, armBVersionId } }: { experiment: Experiment }) => {
   const a = useQuery(versionOptions(agentId, armAVersionId))
   const b = useQuery(versionOptions(agentId, armBVersionId))
@@ -60,7 +60,7 @@ const PromptChange = ({ experiment: { agentId, armAVersionId, armBVersionId } }:
   )
 }
 
-/** The two arms side by side: what they are, and how many met them. */
+/** Both arms side by side, with their callers. */
 export const Arms = ({ experiment }: { experiment: Experiment }) => (
   <div className={styles.arms}>
     <ArmCard experiment={experiment} arm="a" />

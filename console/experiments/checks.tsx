@@ -21,7 +21,7 @@ const useTraffic = (versionId: string | null): number | undefined => {
   return versionId === null ? undefined : data?.count
 }
 
-/** What can be said of a launch before it happens, in words. */
+/** Checks before a launch. */
 const useLines = (draft: Draft): Line[] => {
   const { agentId, armAVersionId, armBVersionId, expectedArmAPercent, unit, cohortFilters, outcomeMetricIds } = draft
   const [inA, inB] = [useTraffic(armAVersionId), useTraffic(armBVersionId)]

@@ -26,7 +26,7 @@ type CohortLinesProps = {
   fault: string | undefined
 }
 
-/** Which conversations take part: those that satisfy all of these. */
+/** Which conversations are included: those that match all conditions. */
 export const CohortLines = ({ filters, onChange, fault }: CohortLinesProps) => {
   const companies = useNames('companies')
   const replace = (at: number, next: CohortFilter) =>
@@ -39,7 +39,7 @@ export const CohortLines = ({ filters, onChange, fault }: CohortLinesProps) => {
   return (
     <Lines title="Conversation filter" add="Add condition" onAdd={() => onChange([...filters, start('channel')])}>
       {filters.map((filter, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a condition has no name but its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: conditions have no other key than their position
         <Line key={at}>
           <Select
             aria-label={`Field of condition ${at + 1}`}

@@ -1,6 +1,6 @@
 import type { Schemas } from '../api/schema.d.ts'
 
-/** What is typed into the form of a launch. */
+/** The input of the launch form. */
 export type Draft = {
   name: string
   description: string
@@ -41,7 +41,7 @@ export const emptyDraft: Draft = {
   stableRoutingConfirmed: false,
 }
 
-/** What has to be said before it can be launched. */
+/** Returns the fields that are still missing. */
 export const lacksOf = (draft: Draft): string[] =>
   [
     draft.name.trim() === '' && 'a name',
@@ -70,7 +70,7 @@ export const bodyOf = (draft: Draft): Schemas['ExperimentLaunch'] => {
     ...(armAName.trim() !== '' && { armAName: armAName.trim() }),
     ...(armBName.trim() !== '' && { armBName: armBName.trim() }),
     ...(draft.cohortFilters.length > 0 && { cohortFilters: draft.cohortFilters }),
-    // What is no number the service refuses, at its field.
+    // The API rejects values that aren't numbers, at their fields.
     ...(expectedArmAPercent.trim() !== '' && { expectedArmAPercent: Number(expectedArmAPercent) }),
     ...(monitorGroupId !== null && { monitorGroupId }),
     ...(monitorGroupId === null &&

@@ -1,4 +1,4 @@
-// Figures of outcomes in words: shares as per cent and points, scores as they are.
+// Formats outcomes: rates as percentages and points, scores as numbers.
 
 import { formatNumber, formatPercent } from '../lib/format.ts'
 import { signedPoints } from '../ui/charts/interval-plot.tsx'

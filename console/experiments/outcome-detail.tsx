@@ -10,13 +10,13 @@ const hourMs = 3_600_000
 
 type Props = { experiment: Experiment; outcome: Outcome }
 
-/** How the difference stood at each look, with the band that holds at all of them. */
+/** The difference over time, with the always-valid interval. */
 const Course = ({ experiment: { countedAt }, outcome }: Props) => {
   const { timeline } = outcome
   if (timeline.length < 2) {
     return <p className={styles.soft}>The chart appears after the second update.</p>
   }
-  // The newest stands until it was last counted, for an hour at least.
+  // The latest point lasts until the last update, or for at least an hour.
   const endOf = (at: number) =>
     timeline[at + 1]?.at ??
     new Date(Math.max(Date.parse(countedAt), Date.parse(timeline[at]?.at ?? countedAt) + hourMs)).toISOString()
@@ -88,7 +88,7 @@ const Counts = ({ experiment, outcome }: Props) => {
   )
 }
 
-/** The same difference seen in other ways; what is not there yet is left out. */
+/** Other estimates of the same difference. Missing ones are left out. */
 const waysOf = ({ difference, correction, corrected, missingness }: Outcome): IntervalRow[] => {
   const seen = ({ estimate, fixed, anytime }: Outcome['difference']['withoutUnitsInBothArms']) => ({
     value: estimate,

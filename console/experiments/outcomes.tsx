@@ -18,7 +18,7 @@ const endsOf = ({ difference: { estimate, fixed, anytime } }: Outcome) => ({
   validHigh: anytime.interval?.high ?? null,
 })
 
-/** The level of an arm, with how many it is of, leading to them. */
+/** An arm's value and sample size, linked to its conversations. */
 const Level = ({ experiment, outcome, arm }: { experiment: Experiment; outcome: Outcome; arm: Arm }) => {
   const { mean, observed } = outcome.arms[arm]
   const monitors = [{ id: outcome.metricId, result: isShare(outcome) ? ('affected' as const) : ('all' as const) }]
@@ -90,7 +90,7 @@ const OutcomeRow = ({
   )
 }
 
-/** Each outcome in a row, the primary one on top. Shares lie on one scale; scores each have their own. */
+/** One row per outcome, the primary one first. Rates share one scale, and each score has its own. */
 export const Outcomes = ({ experiment }: { experiment: Experiment }) => {
   const { outcomes } = experiment
   const [primary, others] = [

@@ -9,7 +9,7 @@ export type Outcome = Schemas['OutcomeResult']
 export type Version = Schemas['AgentVersion']
 export type Arm = 'a' | 'b'
 
-/** Counted within seconds of each change; so often it is looked at again while it runs. */
+/** Results update within seconds of each change, so refetch at this interval while it runs. */
 const everyMs = 10_000
 
 export const experimentsOptions = listOptions(['experiments'], (cursor) =>
@@ -48,7 +48,7 @@ export const experimentExportsOptions = (id: string) =>
 export const versionsOptions = (agentId: string | null) =>
   queryOptions({
     queryKey: ['agents', agentId, 'versions', 'all'],
-    // `enabled` keeps it from being asked without one.
+    // `enabled` prevents a request without an ID.
     queryFn: () =>
       answer(api.GET('/v1/agents/{id}/versions', { params: { path: { id: agentId ?? '' }, query: { limit: 200 } } })),
     enabled: agentId !== null,
@@ -65,7 +65,7 @@ export const versionOptions = (agentId: string, versionId: string) =>
 export const armName = ({ armAName, armBName }: Pick<Summary, 'armAName' | 'armBName'>, arm: Arm): string =>
   (arm === 'a' ? armAName : armBName) ?? arm.toUpperCase()
 
-/** The conditions of the cohort as a filter of lists, which cannot ask for all companies but one. */
+/** Returns the cohort's conditions as a list filter, which can't express "any company except one". */
 const filterOfCohort = (conditions: Experiment['cohortFilters']): Schemas['Filter'] => {
   const left = <const Value extends string>(name: string, all: Value[]): Value[] => {
     const asked = conditions.filter(({ field }) => field === name)
@@ -88,7 +88,7 @@ const filterOfCohort = (conditions: Experiment['cohortFilters']): Schemas['Filte
   }
 }
 
-/** The conversations of an arm, those of a result alone where one is asked. */
+/** Returns a filter for an arm's conversations, optionally with one result. */
 export const filterOfArm = (
   experiment: Pick<Experiment, 'armAVersionId' | 'armBVersionId' | 'startedAt' | 'finishedAt' | 'cohortFilters'>,
   arm: Arm,

@@ -11,7 +11,7 @@ import { Time } from '../ui/time.tsx'
 import { type Experiment, runsOptions } from './queries.ts'
 import styles from './runs.module.css'
 
-/** What was asked of the monitors, and the way to ask again for what is lacking. */
+/** The experiment's evaluation runs, and a button to retry missing observations. */
 export const Runs = ({ experiment: { id, outcomes } }: { experiment: Experiment }) => {
   const query = useQuery(runsOptions(id))
   const mayAsk = useMay('member')

@@ -1,4 +1,4 @@
-/** The outcome whose row is open. */
+/** The expanded outcome. */
 export type ExperimentSearch = { outcome?: string }
 
 export const readExperimentSearch = ({ outcome }: Record<string, unknown>): ExperimentSearch =>

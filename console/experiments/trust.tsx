@@ -1,4 +1,4 @@
-// Whether the numbers may be believed: one line a matter, each with a mark and a sentence.
+// Health checks: one line each, with a mark and a sentence.
 
 import { Check, CircleDashed, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'

@@ -1,4 +1,4 @@
-// Where the files go: a bucket of one's own, or word to a webhook endpoint.
+// The destination of the files: an S3 bucket or a webhook endpoint.
 import { Link } from '@tanstack/react-router'
 import { useEndpoints } from '../exports/queries.ts'
 import { Choice, Field, Input, Row, Select } from '../ui/controls.tsx'

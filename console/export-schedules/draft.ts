@@ -1,4 +1,4 @@
-// A schedule as it is typed, and as it is sent.
+// Converts a schedule between form fields and the API's format.
 import type { Schemas } from '../api/schema.d.ts'
 import { asking } from '../exports/fields.tsx'
 import type { What } from '../exports/queries.ts'
@@ -109,7 +109,7 @@ const destinationOf = (draft: Draft): DestinationInput => {
   return { type: to, bucket, region, accessKeyId, ...more, ...(encryption && { encryption }) }
 }
 
-/** What a change sends: a bucket that stays is not tested again, and a run that is due stays due. */
+/** Returns only the changes, so that an unchanged destination isn't tested again and a due run stays due. */
 export const changesOf = (start: Draft, body: Body): Partial<Body> => {
   const before = readDraft(start)
   if ('lacks' in before) return body
@@ -118,7 +118,7 @@ export const changesOf = (start: Draft, body: Body): Partial<Body> => {
   return { name: body.name, ...Object.fromEntries(others) }
 }
 
-/** What can be saved, or why it cannot yet. */
+/** Returns the schedule to save, or why it can't be saved yet. */
 export const readDraft = (draft: Draft): { body: Body } | { lacks: string } => {
   const { what, name, timezone, to, webhookEndpointId } = draft
   if (name.trim() === '') return { lacks: 'Enter a name.' }

@@ -15,7 +15,7 @@ const isUnfinished = ({ status }: Pick<ScheduleRun, 'status'>): boolean =>
 
 const everyMs = 2_000
 
-/** Asked again while a run of it is under way. */
+/** Refetched while a run is in progress. */
 export const scheduleOptions = (id: string) =>
   queryOptions({
     queryKey: ['export-schedules', id],

@@ -6,7 +6,7 @@ import type { Schedule, ScheduleRun } from './queries.ts'
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** Mondays first. */
+/** Weeks start on Monday. */
 export const weekdays = (['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const).map(
   (value) => ({ value, label: capital(value) }),
 )

@@ -1,4 +1,4 @@
-// What an export may ask for but its window, as its form and that of a schedule show it.
+// The fields of an export except its period, shared with export schedules.
 import { X } from 'lucide-react'
 import { useNames } from '../api/names.ts'
 import { MetadataLines } from '../filters/filter-lines.tsx'
@@ -18,7 +18,7 @@ const results = [
   { value: 'affected', label: 'Affected only' },
   { value: 'not_affected', label: 'Not affected only' },
 ]
-// Browsers name the zones of places alone.
+// Browsers only list time zones of places, so add UTC.
 export const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => ({ value: zone, label: zone }))
 
 export const Monitors = ({ draft, change }: Part) => {
@@ -128,10 +128,10 @@ export const FileForm = ({ draft, change }: Part) => (
   </>
 )
 
-/** Without the fields that ask nothing. */
+/** Returns the draft without its empty fields. */
 export const asking = <T extends object>(fields: T): Partial<T> => {
   const asks = (value: unknown) =>
     ![undefined, '', false].includes(value as never) && !(Array.isArray(value) && value.length === 0)
-  // Fewer of the same fields.
+  // A subset of the same fields.
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => asks(value))) as Partial<T>
 }

@@ -19,7 +19,7 @@ import { Preview } from './preview.tsx'
 import { type Config, exportsOptions, useEndpoints, watchExport } from './queries.ts'
 import { requestLines } from './words.tsx'
 
-/** The configuration as it is typed: the window in the clocks of its zone. */
+/** The form's input. The period is in the local time of its time zone. */
 type Draft = Omit<Config, 'since' | 'until'> & { since: string; until: string }
 
 const startOf = (config: Partial<Config> = {}): Draft => {
@@ -33,7 +33,7 @@ const startOf = (config: Partial<Config> = {}): Draft => {
   }
 }
 
-/** What can be asked for, or why it cannot yet. */
+/** Returns the configuration, or why the export can't be created yet. */
 const readDraft = (draft: Draft): { config: Config } | { lacks: string } => {
   const [since, until] = [instantIn(draft.since, draft.timezone), instantIn(draft.until, draft.timezone)]
   if (draft.monitors.length === 0) return { lacks: 'Choose at least one monitor.' }
@@ -42,7 +42,7 @@ const readDraft = (draft: Draft): { config: Config } | { lacks: string } => {
   return { config: { ...draft, since, until } }
 }
 
-/** What is typed, as the address keeps it: without an end of the window that is no time. */
+/** Returns the input as query parameters, without invalid times. */
 const addressOf = ({ since, until, ...rest }: Draft): Partial<Config> => {
   const [from, to] = [instantIn(since, rest.timezone), instantIn(until, rest.timezone)]
   return { ...rest, ...(from && { since: from }), ...(to && { until: to }) }
@@ -65,7 +65,7 @@ const Notify = ({ draft, change }: { draft: Draft; change: (part: Partial<Draft>
   )
 }
 
-/** A draft without the fields that ask nothing. */
+/** Returns the draft without its empty fields. */
 const tidy = ({ monitors, since, until, timezone, ...rest }: Draft): Draft => {
   return { ...asking(rest), monitors, since, until, timezone }
 }
@@ -74,7 +74,7 @@ export const NewExport = () => {
   const { config: given } = useSearch({ from: '/app/exports/new' })
   const navigate = useNavigate({ from: '/exports/new' })
   const [draft, setDraft] = useState(() => startOf(given))
-  // Another one for each export that is asked for; the same one for a request that is sent again.
+  // A new ID for each export, and the same one if a request is retried.
   const [operationId, setOperationId] = useState(() => newId())
   const monitors = useNames('monitors')
   const mayWrite = useMay('member')

@@ -5,7 +5,7 @@ import { FaultNote, Loading } from '../ui/states.tsx'
 import styles from './new-export.module.css'
 import { type Config, previewOptions } from './queries.ts'
 
-/** How many calls match, and the first rows as they will look. */
+/** The number of matching conversations, and the first rows of the file. */
 export const Preview = ({ read }: { read: { config: Config } | { lacks: string } }) => {
   const config = useDeferred('config' in read ? read.config : undefined, 300)
   const { data, error, isFetching } = useQuery({ ...previewOptions(config), placeholderData: (before) => before })
@@ -35,7 +35,7 @@ export const Preview = ({ read }: { read: { config: Config } | { lacks: string }
             </p>
           </div>
           {data.rows.length > 0 && (
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
             <section className={styles.rows} tabIndex={0} aria-label="Preview rows">
               <table>
                 <thead>

@@ -9,14 +9,14 @@ import { announce } from '../ui/announce.tsx'
 
 export type Export = Schemas['MonitorExport']
 export type Config = Schemas['MonitorExportConfig']
-/** What an export is of, but for when. */
+/** An export's configuration except its period. */
 export type What = Omit<Config, 'since' | 'until' | 'timezone' | 'notificationEndpointId'>
 
 export const exportsOptions = listOptions(['exports'], (cursor) =>
   answer(api.GET('/v1/monitor-exports', { params: { query: { limit: 50, ...cursor } } })),
 )
 
-/** Whoever may be told of a file; none where the organization has no webhooks for exports. */
+/** Endpoints that can receive export events. Empty if the organization can't send them. */
 export const useEndpoints = () => {
   const { features } = useMe()
   const { data } = useQuery({
@@ -34,11 +34,11 @@ export const useEndpoints = () => {
 export const isUnderway = ({ status }: Pick<Export, 'status'>): boolean =>
   status === 'pending' || status === 'processing'
 
-/** How many rows an export has, and the first of them. */
+/** The number of rows of an export, and the first of them. */
 export const previewOptions = (config: Config | undefined) =>
   queryOptions({
     queryKey: ['exports', 'preview', config],
-    // `enabled` keeps it from being asked without one.
+    // `enabled` prevents a request without a configuration.
     queryFn: ({ signal }) =>
       answer(api.POST('/v1/monitor-exports/preview', { body: { config: config as Config }, signal })),
     enabled: config !== undefined,
@@ -48,14 +48,14 @@ export const previewOptions = (config: Config | undefined) =>
 const watched = new Set<string>()
 const everyMs = 1_500
 
-/** Follows an export to its end, whichever page is looked at, and says once how it ended. */
+/** Polls an export until it ends, on any page, and announces the result once. */
 export const watchExport = async (id: string): Promise<void> => {
   if (watched.has(id)) return
   watched.add(id)
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, everyMs))
     const state = await answer(api.GET('/v1/monitor-exports/{id}', { params: { path: { id } } })).catch(asFault)
-    // Whoever signed out, or may not see it any more, is not told of it; a service out of reach is asked again.
+    // Stop if the member has signed out or lost access. Retry if the server can't be reached.
     if (state instanceof Fault && [401, 403, 404].includes(state.status)) return void watched.delete(id)
     await queryClient.invalidateQueries({ queryKey: exportsOptions.queryKey, exact: true })
     if (state instanceof Fault || isUnderway(state)) continue

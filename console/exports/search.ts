@@ -2,7 +2,7 @@ import type { Schemas } from '../api/schema.d.ts'
 
 type Config = Partial<Schemas['MonitorExportConfig']>
 
-/** The configuration that the form starts from: that of another export, or of a list that is looked at. */
+/** The form's initial configuration: from another export or from a list. */
 export type ExportSearch = { config?: Config }
 
 const isListOfObjects = (value: unknown): boolean =>
@@ -16,7 +16,7 @@ const isZone = (value: unknown): boolean => {
   }
 }
 
-/** A form cannot show what is not of its kind. */
+/** Drop values that the form can't show. */
 const fits: Record<string, (value: unknown) => boolean> = {
   monitors: isListOfObjects,
   metadata: isListOfObjects,

@@ -12,7 +12,7 @@ export const formats: { value: NonNullable<Config['format']>; label: string }[] 
 export const formatName = (format: Config['format'] = 'csv'): string =>
   formats.find(({ value }) => value === format)?.label ?? format
 
-/** The results and the conditions of an export, in words. */
+/** Describes an export's results and conditions. */
 export const useWhatWords = (config: What): { results: string; conditions: string } => {
   const monitors = useNames('monitors')
   const agents = useNames('agents')
@@ -34,7 +34,7 @@ export const useWhatWords = (config: What): { results: string; conditions: strin
   return { results: results.join(', '), conditions: conditions.length > 0 ? `; ${conditions.join(', ')}` : '' }
 }
 
-/** What an export holds, as a sentence. */
+/** Describes an export in a sentence. */
 export const ConfigWords = ({ config }: { config: Config }) => {
   const { results, conditions } = useWhatWords(config)
   return (
@@ -45,7 +45,7 @@ export const ConfigWords = ({ config }: { config: Config }) => {
   )
 }
 
-/** The request that asks for the same. */
+/** The API request that creates the same export. */
 export const requestLines = (config: Config): string => `curl -X POST ${location.origin}/v1/monitor-exports \\
   -H "Authorization: Bearer $EARSHOT_KEY" \\
   -H "Content-Type: application/json" \\

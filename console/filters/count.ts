@@ -2,7 +2,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { answer, api } from '../api/client.ts'
 import type { Schemas } from '../api/schema.d.ts'
 
-/** How many conversations a filter selects, and what it selects in words. */
+/** The number of conversations that match a filter, and the filter in words. */
 export const countOptions = (filter: Schemas['Filter']) =>
   queryOptions({
     queryKey: ['conversations', 'count', filter],
@@ -10,6 +10,6 @@ export const countOptions = (filter: Schemas['Filter']) =>
     staleTime: 10_000,
   })
 
-/** The count of a filter; that of the one before it, while it is not known yet. */
+/** Returns the count of a filter, or the previous filter's count while it is loading. */
 export const useCount = (filter: Schemas['Filter']) =>
   useQuery({ ...countOptions(filter), placeholderData: (before) => before })

@@ -19,7 +19,7 @@ import styles from './filter-bar.module.css'
 
 const FilterFields = late(async () => (await import('./filter-fields.tsx')).FilterFields)
 
-/** What a filter selects, in words, with how many there are. */
+/** Describes a filter in words, with the number of conversations. */
 export const FilterWords = ({ filter }: { filter: Filter }) => {
   const { data, error } = useCount(filter)
   if (error && !data) return <FaultNote error={error} />
@@ -92,7 +92,7 @@ type FilterBarProps = {
   onChange: (filter: Filter, view?: string) => void
 }
 
-/** What is looked at: in words, by fields that open, and by kept views. */
+/** The filter of a list: in words, as fields, and as saved views. */
 export const FilterBar = ({ filter, view, onChange }: FilterBarProps) => {
   const [open, setOpen] = useState(false)
   const [saving, setSaving] = useState(false)

@@ -1,4 +1,4 @@
-// The one condition grammar as fields: the same for lists, views, buckets, scopes, backfills and exports.
+// The fields of a filter. Lists, saved views, buckets, scopes, backfills, and exports all use them.
 
 import { useNames } from '../api/names.ts'
 import { instantIn, localIn, ownZone } from '../lib/zones.ts'

@@ -1,4 +1,4 @@
-// Conditions of which there can be several: on what monitors found, and on metadata.
+// Repeatable conditions: on monitor results and on metadata.
 
 import { Plus, X } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
@@ -22,10 +22,10 @@ const results = [
   { value: 'all', label: 'any result' },
 ]
 
-/** A condition: its parts side by side. */
+/** One condition. */
 export const Line = ({ children }: { children: ReactNode }) => <div className={styles.line}>{children}</div>
 
-/** Conditions one below the other, with a way to add one. */
+/** A list of conditions with an add button. */
 export const Lines = ({
   title,
   add,
@@ -48,7 +48,7 @@ export const Lines = ({
   </fieldset>
 )
 
-/** The conditions on monitors, and whether all or any must hold. */
+/** The conditions on monitor results, and whether all or any must match. */
 export const MonitorLines = ({ filter, onChange }: LinesProps) => {
   const { options } = useNames('monitors')
   const conditions = filter.monitors ?? []
@@ -66,7 +66,7 @@ export const MonitorLines = ({ filter, onChange }: LinesProps) => {
       onAdd={() => unused && set([...conditions, { id: unused.value, result: 'affected' }])}
     >
       {conditions.map(({ id, result = 'all' }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: another monitor in its place is still the same condition
+        // biome-ignore lint/suspicious/noArrayIndexKey: a condition stays the same if its monitor changes
         <Line key={at}>
           <Select
             aria-label={`Monitor ${at + 1}`}
@@ -102,13 +102,13 @@ export const MonitorLines = ({ filter, onChange }: LinesProps) => {
   )
 }
 
-/** The conditions on metadata, all of which must hold. One whose key is not typed yet asks nothing, and stays here. */
+/** The conditions on metadata, which must all match. A condition without a key is only kept in the form. */
 export const MetadataLines = ({ filter, onChange }: LinesProps) => {
   const kept = JSON.stringify(filter.metadata ?? [])
   const [lines, setLines] = useState<Condition[]>(filter.metadata ?? [])
   const handedOn = useRef(kept)
   useEffect(() => {
-    // What was handed on comes back later; only what comes from elsewhere takes the place of what stands here.
+    // Our own changes come back as props. Only replace the form's conditions if the change came from elsewhere.
     if (kept !== handedOn.current) setLines(JSON.parse(kept))
     handedOn.current = kept
   }, [kept])
@@ -129,7 +129,7 @@ export const MetadataLines = ({ filter, onChange }: LinesProps) => {
   return (
     <Lines title="Metadata" add="Add metadata" onAdd={() => setLines([...lines, { key: '', op: 'eq', value: '' }])}>
       {lines.map(({ key, op, value }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a condition has no name but its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: conditions have no other key than their position
         <Line key={at}>
           <Typed
             aria-label={`Key ${at + 1}`}

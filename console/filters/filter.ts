@@ -3,7 +3,7 @@ import type { Schemas } from '../api/schema.d.ts'
 export type Filter = Schemas['Filter']
 export type FieldName = keyof Filter
 
-/** A filter without the fields that ask nothing. */
+/** Returns a filter without its empty fields. */
 export const withField = <Name extends FieldName>(
   filter: Filter,
   name: Name,

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { Input } from '../ui/controls.tsx'
 
-/** Text that is handed on when its typing rests, on Enter, and on leaving. */
+/** A text field that reports changes after a pause in typing, on Enter, and on blur. */
 export const Typed = ({
   value,
   onChange,
@@ -13,7 +13,7 @@ export const Typed = ({
   const [text, setText] = useState(value)
   const handedOn = useRef(value)
   useEffect(() => {
-    // What was handed on comes back later, and must not overwrite what was typed since.
+    // Our own change comes back as a prop and must not overwrite newer input.
     if (value !== handedOn.current) setText(value)
     handedOn.current = value
   }, [value])
@@ -26,7 +26,7 @@ export const Typed = ({
   useEffect(() => {
     latest.current = handOn
   })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: typing starts the time anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: typing restarts the timer
   useEffect(() => {
     const timer = setTimeout(() => latest.current(), 400)
     return () => clearTimeout(timer)

@@ -7,8 +7,8 @@ const textOf = (parts: ReturnType<typeof differenceOf>, without: 'removed' | 'ad
     .map(({ text }) => text)
     .join('')
 
-describe('the difference in words', () => {
-  it('tells what is removed, added and the same', () => {
+describe('differenceOf', () => {
+  it('returns removed, added, and unchanged words', () => {
     expect(differenceOf('Say hello, then ask.', 'Say good day, then ask.')).toEqual([
       { kind: 'same', text: 'Say' },
       { kind: 'removed', text: ' hello' },
@@ -23,13 +23,13 @@ describe('the difference in words', () => {
     ['a b', ''],
     ['a\n\n b  c', 'a\n b c\n'],
     ['one two three', 'three one two'],
-  ])('holds both texts whole: %j and %j', (before, after) => {
+  ])('contains both complete texts: %j and %j', (before, after) => {
     const parts = differenceOf(before, after)
     expect(textOf(parts, 'added')).toBe(before)
     expect(textOf(parts, 'removed')).toBe(after)
   })
 
-  it('is quick with long texts that share nothing', () => {
+  it('is fast for long texts without common words', () => {
     const [before, after] = ['a', 'b'].map((word) => Array.from({ length: 200_000 }, (_, at) => word + at).join(' '))
     const parts = differenceOf(before ?? '', after ?? '')
     expect(parts.map(({ kind }) => kind)).toEqual(['removed', 'added'])

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { formatAgo, formatCount, formatDay, formatDayTime, formatNumber, formatWeekday } from './format.ts'
 
 describe('numbers and dates', () => {
-  it('look like those of Intl', () => {
+  it('match Intl', () => {
     const count = new Intl.NumberFormat('en')
     for (const value of [0, 7, 999, 1_000, 1_204, 999_999, 1_234_567, -1_234]) {
       expect(formatCount(value)).toBe(count.format(value))
@@ -22,7 +22,7 @@ describe('numbers and dates', () => {
     }
   })
 
-  it('count time from now', () => {
+  it('are relative to now', () => {
     const now = Date.parse('2026-11-25T12:00:00Z')
     const ago = (seconds: number) => formatAgo(new Date(now + seconds * 1_000).toISOString(), now)
     expect([-59, -60, -7_200, -86_400, -200_000, 90, 3_600, 86_400].map(ago)).toEqual([

@@ -42,7 +42,7 @@ const EstimateWords = ({ estimate, kind }: { estimate: Estimate; kind: Monitor['
   )
 }
 
-/** A run over what is stored: first what it would take, then the run itself. */
+/** Evaluates stored conversations: first estimates the cost, then starts the run. */
 export const Backfill = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
   const zone = ownZone()
   const [since, setSince] = useState(() => midnightIn(zone, -29))
@@ -62,7 +62,7 @@ export const Backfill = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
         },
       }),
     )
-  // With `dryRun` the answer is an estimate, without it a run.
+  // With `dryRun`, the response is an estimate instead of a run.
   const estimate = useMutation({ mutationFn: async () => (await send(true)) as Estimate })
   const start = useMutation({
     mutationFn: () => send(false),

@@ -1,4 +1,4 @@
-// How often, since when, and how much of it is known.
+// A monitor's rate, trend, coverage, and cost.
 
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
@@ -53,7 +53,7 @@ const Missing = ({
   </>
 )
 
-/** Kappa of the newest version that people judged. */
+/** The kappa of the latest version that has been reviewed. */
 const Trust = ({ id }: { id: string }) => {
   const { rows } = useList(agreementOptions(id))
   const told = rows?.find(({ kappa }) => kappa !== null)

@@ -103,20 +103,20 @@ export const DefinitionFields = ({ kind, problems }: DefinitionFieldsProps) => {
   return kind === 'judge' ? <JudgeFields /> : null
 }
 
-/** All that a scope does not ask. */
+/** The fields that a scope doesn't have. */
 const beyondScope: (keyof Filter)[] = [
   ...(['text', 'directions', 'statuses', 'since', 'until', 'minDurationSeconds', 'maxDurationSeconds'] as const),
   ...(['customerId', 'reviewStatus', 'bucketId', 'monitors', 'match'] as const),
 ]
 
-/** Of which conversations it is asked. */
+/** Which conversations the monitor evaluates. */
 export const ScopeFields = ({ scope, onChange }: { scope: Scope; onChange: (scope: Scope) => void }) => {
   const [open, setOpen] = useState(Object.keys(scope).length > 0)
   return (
     <fieldset className={styles.scope}>
       <legend>Scope</legend>
       {open ? (
-        // Without the other fields a filter is a scope.
+        // Without these fields, a filter is a scope.
         <FilterFields filter={scope} onChange={(filter) => onChange(filter as Scope)} without={beyondScope} />
       ) : (
         <div>

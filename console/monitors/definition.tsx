@@ -8,7 +8,7 @@ import type { Monitor } from './queries.ts'
 
 const operators = { gte: 'at least', gt: 'more than', lte: 'at most', lt: 'less than' }
 
-/** The question in its own words, of whom it is asked, and how many of them. */
+/** Shows the monitor's definition, scope, and sampling rate. */
 export const Definition = ({ monitor: { kind, currentVersion, scope, samplePercent } }: { monitor: Monitor }) => {
   const { rule, judge } = readDefinition(currentVersion.definition)
   return (

@@ -7,8 +7,8 @@ const judge = {
   model: 'small',
 }
 
-describe('a definition in a form', () => {
-  it('comes back as it was stored', () => {
+describe('a monitor’s draft', () => {
+  it('converts to a form and back', () => {
     const rule = { expression: 'signals.toolFailures > 0', score: 'signals.toolFailures' }
     expect(definitionOf('rule', readDefinition(rule))).toEqual(rule)
     expect(definitionOf('judge', readDefinition(judge))).toEqual(judge)
@@ -17,18 +17,18 @@ describe('a definition in a form', () => {
     expect(definitionOf('external', readDefinition({}))).toEqual({})
   })
 
-  it('leaves out what is left empty', () => {
+  it('omits empty fields', () => {
     expect(definitionOf('rule', readDefinition({ expression: ' true ', score: ' ' }))).toEqual({ expression: 'true' })
   })
 
-  it('takes faults to their fields', () => {
+  it('maps issues to fields', () => {
     expect(fieldOf('rule')('definition.expression')).toBe('rule.expression')
     expect(fieldOf('judge')('definition.output.affectedWhen.value')).toBe('judge.output.value')
     expect(fieldOf('judge')('definition.output.min')).toBe('judge.output.min')
     expect(fieldOf('judge')('samplePercent')).toBe('samplePercent')
   })
 
-  it('is a text that versions are compared by', () => {
+  it('is compared as text', () => {
     expect(textOf('judge', judge)).toBe('The agent is rude.\n\nanswer: score 1 to 5, affected when lte 2\nmodel: small')
   })
 })

@@ -1,4 +1,4 @@
-// A definition as the fields of a form hold it, and as the service takes it.
+// Converts a definition between form fields and the API's format.
 
 import type { Monitor } from './queries.ts'
 import type { Kind } from './search.ts'
@@ -20,7 +20,7 @@ type StoredOutput =
 
 type Stored = { expression?: string; score?: string; criteria?: string; model?: string; output?: StoredOutput }
 
-/** What the interface leaves open is settled by the kind of the monitor. */
+/** The kind of the monitor determines the type that the API leaves open. */
 export const readDefinition = (stored: Record<string, unknown>): Definition => {
   const { expression = '', score = '', criteria = '', model = '', output } = stored as Stored
   const scored = output?.type === 'score' ? output : undefined
@@ -68,13 +68,13 @@ export const definitionOf = (kind: Kind, { rule, judge }: Definition): Record<st
   }
 }
 
-/** The field of the form that a path of the service names. */
+/** Returns the form field of an API path. */
 export const fieldOf = (kind: Kind) => (path: string) =>
   path
     .replace(/^definition\.output\.affectedWhen\./, 'judge.output.')
     .replace(/^definition\./, kind === 'rule' ? 'rule.' : 'judge.')
 
-/** The text of a definition that versions are compared by. */
+/** Returns a definition as text, to compare versions. */
 export const textOf = (kind: Kind, stored: Record<string, unknown>): string => {
   const { rule, judge } = readDefinition(stored)
   if (kind === 'rule') return rule.score ? `${rule.expression}\n\nscore: ${rule.score}` : rule.expression

@@ -41,7 +41,7 @@ const Editor = ({ monitor, kind, onKind }: EditorProps) => {
   const form = useForm<Draft>({ defaultValues: draftOf(monitor) })
   const [scope, setScope] = useState<Scope>(monitor?.scope ?? {})
   const isSaved = useRef(false)
-  // Read while rendering, or it is not kept up.
+  // react-hook-form only tracks state that is read during render.
   const { isDirty } = form.formState
   const draft = form.watch()
   const definition = definitionOf(kind, draft)
@@ -64,7 +64,7 @@ const Editor = ({ monitor, kind, onKind }: EditorProps) => {
     isSaved.current = true
     await queryClient.invalidateQueries({ queryKey: ['monitors'] })
     announce(makesVersion ? `“${saved.name}” saved as version ${saved.currentVersion.number}` : `“${saved.name}” saved`)
-    // A new definition has no history until a run makes one.
+    // A new definition has no results until a backfill creates some.
     const asksStored = kind !== 'external' && (makesVersion || !monitor)
     await navigate({ to: '/monitors/$id', params: { id: saved.id }, search: asksStored ? { tab: 'runs' } : {} })
   }
@@ -143,7 +143,7 @@ export const NewMonitor = () => {
 
 export const EditMonitor = () => {
   const { id } = useParams({ from: '/app/monitors/$id/edit' })
-  // What is edited does not change under the fields.
+  // Refetching must not change the form while it is edited.
   const query = useQuery({ ...monitorOptions(id), refetchOnWindowFocus: false })
   const mayWrite = useMay('member')
   if (leadsNowhere(query.error)) return <NotFound />

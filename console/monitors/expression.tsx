@@ -6,22 +6,22 @@ type ExpressionProps = {
   name: string
   label: string
   hint: string
-  /** At least so many are seen. */
+  /** The minimum number of visible lines. */
   lines: number
   required?: boolean
   placeholder?: string
-  /** What is wrong with it, with its place in it. */
+  /** The error and its position in the expression. */
   problem: string | undefined
 }
 
-/** Where a fault begins, and how long what it means is. */
+/** The start and length of an error. */
 const placeOf = (text: string, problem: string): [start: number, end: number] | undefined => {
   const [, line, column] = /line (\d+), column (\d+)/.exec(problem) ?? []
   if (!line || !column) return undefined
   const before = text.split('\n').slice(0, Number(line) - 1)
   const start = before.reduce((sum, { length }) => sum + length + 1, 0) + Number(column) - 1
   const word = /^[\w.]+/.exec(text.slice(start))?.[0].length ?? 1
-  // What ends too early is marked at its last sign.
+  // An unexpected end is marked at the last character.
   return start >= text.length ? [text.length - 1, text.length] : [start, start + word]
 }
 
@@ -38,7 +38,7 @@ const Underlined = ({ text, problem }: { text: string; problem: string | undefin
   )
 }
 
-/** Lines of a rule, with the fault underlined where it stands. */
+/** A rule's editor, with the error underlined. */
 export const Expression = ({ name, label, hint, lines, required = false, placeholder, problem }: ExpressionProps) => {
   const { register, watch, getFieldState, formState } = useFormContext()
   const text: string = watch(name) ?? ''

@@ -1,4 +1,4 @@
-// What the counts of a trend come to, and the way from each to its conversations.
+// Totals of a trend's counts, and filters for their conversations.
 
 import type { LinkProps } from '@tanstack/react-router'
 import { wilson } from '../lib/wilson.ts'
@@ -19,13 +19,13 @@ export const totalsOf = (days: Totals[]): Totals => {
 export const allOf = ({ affected, notAffected, unscored, failed }: Totals): number =>
   affected + notAffected + unscored + failed
 
-/** The share of affected among what was scored, with its interval. */
+/** Returns the affected rate among scored results, with its interval. */
 export const rateOf = ({ affected, notAffected }: Totals) => {
   const n = affected + notAffected
   return { rate: n === 0 ? null : affected / n, n, ...wilson(affected, n) }
 }
 
-/** What the counted results cost; null where no price is known. */
+/** Returns the cost of the results, or null if the price is unknown. */
 export const costOf = (days: Pick<TrendDay, 'cost'>[]): number | null => {
   const known = days.flatMap(({ cost }) => cost ?? [])
   return known.length === 0 ? null : known.reduce((sum, cost) => sum + cost, 0)

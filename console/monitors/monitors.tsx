@@ -46,7 +46,7 @@ const Rate = ({ monitor: { id } }: { monitor: Monitor }) => {
   )
 }
 
-/** What a judge cost in these days; rules cost nothing. */
+/** The cost of an LLM judge in this period. Rules are free. */
 const Cost = ({ monitor: { id, kind } }: { monitor: Monitor }) => {
   const { data } = useTrend(id)
   const cost = kind === 'judge' && data ? costOf(data.data) : null
@@ -152,7 +152,7 @@ const NoMonitors = () => {
   )
 }
 
-/** What judges took in this month, of the budget where there is one. */
+/** This month's LLM judge cost, and the budget left if there is one. */
 const Spending = () => {
   const { data } = useQuery(organizationOptions)
   const spending = data?.judgeSpending

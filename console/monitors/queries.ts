@@ -14,7 +14,7 @@ export type Run = Schemas['EvaluationRun']
 export type Scope = Schemas['MonitorScope']
 export type Filter = Schemas['Filter']
 
-/** Each row reads its own trend. */
+/** Each row loads its own trend. */
 const monitorsAtOnce = 25
 
 export const monitorsOptions = listOptions<Monitor>(['monitors', 'list'], (cursor, signal) =>
@@ -27,7 +27,7 @@ export const monitorOptions = (id: string) =>
     queryFn: ({ signal }) => answer(api.GET('/v1/monitors/{id}', { params: { path: { id } }, signal })),
   })
 
-/** The number of days a trend shows unless the address names another. */
+/** The default number of days of a trend. */
 export const shownDays = 30
 
 /** The last `days` days until now, from midnight in the viewer's time zone. */
@@ -80,7 +80,7 @@ export const foundOptions = (id: string, result: Found, version: number | undefi
 
 export const isUnfinished = ({ status }: Run): boolean => status === 'queued' || status === 'running'
 
-/** Read again and again while one of them is under way. */
+/** Refetched while an evaluation is in progress. */
 export const runsOptions = (id: string) => ({
   ...listOptions<Run>(['monitors', id, 'evaluations'], (cursor, signal) =>
     answer(
@@ -91,7 +91,7 @@ export const runsOptions = (id: string) => ({
     state.data?.pages.some(({ data }) => data.some(isUnfinished)) ? 1_500 : false,
 })
 
-/** The findings that spikes of this monitor became. */
+/** Findings created by spikes of this monitor. */
 export const spikesOptions = (id: string) =>
   queryOptions({
     queryKey: ['findings', 'spikes', id],
@@ -100,7 +100,7 @@ export const spikesOptions = (id: string) =>
     staleTime: 60_000,
   })
 
-/** When conversations started and whose they are, for lists that have their ids alone: of the newest of a filter. */
+/** The start, agent, and customer of the latest conversations that match a filter, for lists that only have IDs. */
 export const useNewest = (filter: Filter, limit: number) => {
   const { data } = useQuery({
     queryKey: ['conversations', 'newest', filter, limit],

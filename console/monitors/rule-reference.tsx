@@ -36,7 +36,7 @@ const examples: [name: string, expression: string][] = [
   ],
 ]
 
-/** What rules can read, and a few to begin with. */
+/** The fields and functions of rules, with examples. */
 export const RuleReference = ({ onUse }: { onUse: (expression: string) => void }) => (
   <div className={styles.reference}>
     <details>

@@ -78,7 +78,7 @@ const RunRow = ({ run }: { run: Run }) => {
   )
 }
 
-/** Says once of each run that is seen under way how it ended. */
+/** Announces once how each run in progress ended. */
 const useEndings = (runs: Run[] | undefined, name: string) => {
   const seen = useRef(new Set<string>())
   useEffect(() => {

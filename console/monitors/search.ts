@@ -1,4 +1,4 @@
-// What the addresses of these pages hold.
+// The query parameters of these pages.
 
 import type { Schemas } from '../api/schema.d.ts'
 
@@ -13,14 +13,14 @@ export type Kind = Schemas['Monitor']['kind']
 export const kindNames: Record<Kind, string> = { rule: 'Rule', judge: 'LLM judge', external: 'External' }
 
 export type MonitorSearch = {
-  /** The results of this version alone. */
+  /** Only show results of this version. */
   version?: number
   tab?: Part
-  /** So many days are seen. */
+  /** The number of days shown. */
   days?: (typeof periods)[number]
-  /** The results that are listed. */
+  /** Which results are listed. */
   result?: Found
-  /** The versions that are compared. */
+  /** The versions to compare. */
   from?: number
   to?: number
 }

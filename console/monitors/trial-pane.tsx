@@ -25,7 +25,7 @@ const TriedRow = ({ tried, of }: { tried: Tried; of: ReturnType<ReturnType<typeo
     <li className={flips ? `${styles.tried} ${styles.flips}` : styles.tried}>
       <div className={styles.line}>
         <Outcome tried={tried} />
-        {/* In a tab of its own, so that what is typed stays. */}
+        {/* Opens in a new tab, so that the form's input isn't lost. */}
         <a href={`/conversations/${conversationId}`} target="_blank" rel="noreferrer">
           {of ? (
             <>
@@ -62,7 +62,7 @@ const Summary = ({ trial: { data, summary } }: { trial: Trial }) => {
   )
 }
 
-/** How many that people agreed with the stored result of are now something else. */
+/** How many results that reviewers confirmed would change. */
 const lostOf = ({ data }: Trial): number =>
   data.filter(({ judgment, stored, flips }) => flips && judgment !== null && stored?.result === judgment).length
 
@@ -129,7 +129,7 @@ const Answers = ({
 
 type TrialPaneProps = { kind: Kind; monitor: Monitor | undefined; trial: ReturnType<typeof useTrial> }
 
-/** Of which draft the answers are that stand, where it is not the one that is typed. */
+/** Says if the results are from an earlier draft. */
 const standingOf = ({ problems, isFetching }: TrialPaneProps['trial'], isJudge: boolean): string => {
   if (problems.length > 0) return 'From the last valid definition'
   if (isFetching) return 'Running…'

@@ -1,4 +1,4 @@
-// A draft tried on stored conversations: of rules as one types, of judges when it is asked for.
+// Tries a draft on stored conversations: rules while typing, LLM judges on request.
 
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
@@ -15,7 +15,7 @@ export type Tried = Trial['data'][number]
 type TrialDraft = { kind: Kind; definition: Record<string, unknown>; scope: Scope }
 
 export const shownAtMost = 20
-/** Of rules more are asked than are shown, for the flips. */
+/** Rules are evaluated on more conversations than are shown, to count changed results. */
 const ruleLimit = 200
 
 const ask = (
@@ -41,7 +41,7 @@ const useAnswer = (draft: TrialDraft | undefined, monitor: Monitor | undefined, 
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   })
-  // The last that was answered stays in sight while the next is asked, or is refused.
+  // Keep showing the last result while the next is loading or after an error.
   const [last, setLast] = useState<Trial>()
   useEffect(() => {
     if (query.data) setLast(query.data)
@@ -52,7 +52,7 @@ const useAnswer = (draft: TrialDraft | undefined, monitor: Monitor | undefined, 
 const isFilled = ({ kind, definition: { expression, criteria } }: TrialDraft) =>
   kind === 'rule' ? expression !== '' : kind === 'judge' && criteria !== ''
 
-/** The faults of a definition, by the path of each. */
+/** The errors of a definition, by path. */
 const problemsOf = (error: unknown): Issue[] =>
   error instanceof Fault && error.status === 400 ? error.issues.filter(({ path }) => path.startsWith('definition')) : []
 
@@ -71,7 +71,7 @@ export const useTrial = ({ kind, definition, scope, monitor }: TrialDraft & { mo
     trial: shownDraft && newest.shown,
     reviewed: shownDraft && reviewed.shown,
     isFetching: newest.isFetching,
-    /** Whether what is shown is of another draft than the one that stands. */
+    /** Whether the result is from another draft than the current one. */
     isStale: shownDraft !== undefined && (newest.data === undefined || JSON.stringify(draft) !== JSON.stringify(now)),
     error: problems.length === 0 ? newest.error : null,
     retry: () => void newest.refetch(),

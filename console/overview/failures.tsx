@@ -24,7 +24,7 @@ const useFailedExports = (): Found => {
   return { isPending, rows: [{ id: 'exports', words, link: { to: '/exports' } }] }
 }
 
-/** How many deliveries to each endpoint failed of late. */
+/** Counts the recently failed deliveries to each endpoint. */
 const useFailedDeliveries = (ids: string[], isMember: boolean) =>
   useQueries({
     queries: ids.map((id) => ({ ...failedDeliveriesOptions(id), enabled: isMember })),
@@ -34,7 +34,7 @@ const useFailedDeliveries = (ids: string[], isMember: boolean) =>
     }),
   })
 
-/** What was sent is for members to see; whether an endpoint is off, for everybody. */
+/** Only members can see deliveries. Everyone can see disabled endpoints. */
 const useFailedWebhooks = (isMember: boolean): Found => {
   const { rows: endpoints = [], isPending } = useList(endpointsOptions)
   const known = endpoints.slice(0, 20)
@@ -70,7 +70,7 @@ const useFailedConnections = (isMember: boolean): Found => {
   return { isPending: isMember && isPending, rows: failed }
 }
 
-/** What of the last seven days failed, and does not mend itself. */
+/** Failures of the last seven days that won't resolve on their own. */
 export const useFailures = (): Found => {
   const isMember = useMay('member')
   const found = [useFailedExports(), useFailedWebhooks(isMember), useFailedConnections(isMember)]

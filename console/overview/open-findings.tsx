@@ -14,7 +14,7 @@ const dayMs = 86_400_000
 
 const ageOf = ({ createdAt }: { createdAt: string }) => (Date.now() - new Date(createdAt).getTime()) / dayMs
 
-/** How old they are, in three heaps. */
+/** Counts open findings by age, in three groups. */
 const Ages = ({ ages }: { ages: number[] }) => {
   const [young, older] = [ages.filter((age) => age < 1).length, ages.filter((age) => age >= 7).length]
   const heaps = [
@@ -25,7 +25,7 @@ const Ages = ({ ages }: { ages: number[] }) => {
   return heaps.filter(Boolean).join(', ')
 }
 
-/** What is open, the most urgent first and of these the oldest. */
+/** Open findings by priority, oldest first. */
 export const OpenFindings = () => {
   const { data, error } = useQuery(openFindingsOptions)
   if (error) return <FaultNote error={error} />

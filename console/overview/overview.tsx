@@ -33,14 +33,14 @@ const FirstRun = () => (
   </Empty>
 )
 
-/** The course of the last days, drawn in the height that it is given before it is known. */
+/** Daily volume. Its height is reserved before the data arrives. */
 const Recent = ({ volume: { data, error, refetch } }: { volume: ReturnType<typeof useVolume> }) => {
   const days = useDeferredValue(data?.series)
   if (error) return <FaultNote error={error} retry={() => void refetch()} />
   return <div className={styles.volume}>{days ? <Volume days={days} /> : <Loading lines={8} />}</div>
 }
 
-/** Memoized, because each answer that the overview waits for draws it again. */
+/** Memoized, because every response that the overview waits for renders it again. */
 const Parts = memo(() => (
   <div className={styles.parts}>
     <div>
@@ -59,10 +59,10 @@ export const Overview = () => {
   const volume = useVolume()
   const rates = useRates()
   const failures = useFailures()
-  // Only if nothing is recent does it matter whether there was ever anything.
+  // Older conversations only matter if there are no recent ones.
   const all = useQuery({ ...countOptions({}), enabled: volume.data?.count === 0 })
   const isEmpty = volume.data?.count === 0 && all.data?.count === 0
-  // Shown at once, so that nothing moves what somebody already reads; drawn in small steps before that.
+  // Show it at once after rendering in small steps, so that nothing moves while someone is reading.
   const isReady = useDeferredValue(!rates.isPending && !failures.isPending)
   return (
     <Page title="Overview" context={today().format()}>

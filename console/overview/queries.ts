@@ -5,7 +5,7 @@ import { instantIn, midnightIn, ownZone } from '../lib/zones.ts'
 
 const seenDays = 15
 
-/** Conversations of the last days until today, from midnight to midnight of the viewer's zone, in one request. */
+/** Conversations of the last days until today, by day in the viewer's time zone, in one request. */
 export const volumeOptions = () => {
   const bodyIn = (timezone: string) => {
     const midnight = (days: number) => instantIn(midnightIn(timezone, days), timezone) ?? ''
@@ -19,7 +19,7 @@ export const volumeOptions = () => {
   })
 }
 
-/** More are not looked at here. */
+/** The maximum number of monitors on the overview. */
 const mostMonitors = 24
 
 export const enabledMonitorsOptions = queryOptions({

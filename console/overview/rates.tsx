@@ -78,7 +78,7 @@ const columns: Column<Rate>[] = [
   },
 ]
 
-/** All of them at once: the order is known only once every trend is. */
+/** Wait for all trends, because the order depends on them. */
 const useTrends = (monitors: Monitor[]) =>
   useQueries({
     queries: monitors.map(({ id }) => trendOptions(id, { days })),
@@ -119,7 +119,7 @@ const contextOf = (rates: Rate[]): string =>
     ? 'Most unusual first. Only spikes are statistically tested.'
     : `No unusual changes from the previous ${days - 2} days.`
 
-/** What each monitor found yesterday, the most unusual first. */
+/** Yesterday's results of each monitor, most unusual first. */
 export const Rates = ({
   rates: { rates, isPending, isEmpty, error, hasMore },
 }: {

@@ -11,7 +11,7 @@ import styles from './overview.module.css'
 
 const shownAtMost = 8
 
-/** Buckets in which people have something to do, or did something today. */
+/** Buckets with reviews left, or with reviews completed today. */
 export const Reviews = () => {
   const mayReview = useMay('member')
   const { data: buckets = [], error } = useQuery(bucketsOptions)

@@ -7,7 +7,7 @@ import { Time } from '../ui/time.tsx'
 import styles from './overview.module.css'
 import { runningOptions } from './queries.ts'
 
-/** Its first outcome in the words of its own page. */
+/** The primary outcome, in the same words as on the experiment's page. */
 const State = ({ id }: { id: string }) => {
   const { data } = useQuery(experimentOptions(id))
   const primary = data?.outcomes.find((outcome) => outcome.primary)

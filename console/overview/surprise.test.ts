@@ -16,7 +16,7 @@ const day = (affected: number, notAffected: number): Trend['data'][number] => ({
   cost: null,
 })
 
-/** Days before, yesterday, and today as far as it went. */
+/** Previous days, yesterday, and today so far. */
 const trendOf = (before: [number, number][], yesterday: [number, number]): Trend => ({
   interval: 'day',
   timezone: 'UTC',
@@ -26,8 +26,8 @@ const trendOf = (before: [number, number][], yesterday: [number, number]): Trend
 
 const usual: [number, number][] = Array.from({ length: 28 }, () => [5, 95])
 
-describe('the surprise of a day', () => {
-  it('is none where yesterday was as the days before, whatever today is so far', () => {
+describe('the surprise of yesterday', () => {
+  it('is zero if yesterday was like the days before, whatever today is so far', () => {
     const surprise = surpriseOf(trendOf(usual, [6, 94]))
     expect(surprise.z).toBeCloseTo(0.45, 1)
     expect(wordOf(surprise)).toBeNull()
@@ -40,7 +40,7 @@ describe('the surprise of a day', () => {
     expect(wordOf(surpriseOf(trendOf(many, [20, 80])))).toBe('Lower than usual')
   })
 
-  it('is none where there is nothing to compare, and says where nothing was scored', () => {
+  it('is zero without data to compare, and says if nothing was scored', () => {
     expect(surpriseOf(trendOf([], [5, 5])).z).toBe(0)
     expect(
       surpriseOf(
@@ -54,7 +54,7 @@ describe('the surprise of a day', () => {
     expect(wordOf(surpriseOf(trendOf([], [0, 0])))).toBeNull()
   })
 
-  it('comes first, before what is as usual, and that before what has scored nothing yet', () => {
+  it('sorts unusual monitors first, then usual ones, then those without scored results', () => {
     const rates = {
       'nothing yet': surpriseOf(trendOf([], [0, 0])),
       'as usual': surpriseOf(trendOf(usual, [5, 95])),

@@ -1,4 +1,4 @@
-// How far yesterday is from what a monitor usually finds.
+// How unusual yesterday's rate of a monitor is.
 
 import { rateOf, type Totals, totalsOf } from '../monitors/figures.ts'
 import type { Trend } from '../monitors/queries.ts'
@@ -6,11 +6,11 @@ import type { Trend } from '../monitors/queries.ts'
 export type Surprise = {
   yesterday: Totals
   usual: Totals
-  /** Where both could be of one rate it is within about two of zero; 0 where there is too little to compare. */
+  /** A z-score: about −2 to 2 if both rates could be the same, 0 if there is too little data to compare. */
   z: number
 }
 
-/** Of fewer calls than these a rate may be anything. */
+/** With fewer conversations, any rate is possible. */
 const fewest = 20
 
 export const surpriseOf = ({ data }: Trend): Surprise => {
@@ -26,7 +26,7 @@ export const surpriseOf = ({ data }: Trend): Surprise => {
 
 const notable = 3
 
-/** Null where it is as usual. */
+/** Returns null if the rate is as usual. */
 export const wordOf = ({ yesterday, usual, z }: Surprise): string | null => {
   if (rateOf(yesterday).n === 0 && rateOf(usual).n > 0) return 'Nothing scored yesterday'
   if (Math.abs(z) < notable) return null
@@ -36,7 +36,7 @@ export const wordOf = ({ yesterday, usual, z }: Surprise): string | null => {
 const isUnusual = (surprise: Surprise) => wordOf(surprise) !== null
 const isScored = ({ yesterday, usual }: Surprise) => rateOf(yesterday).n + rateOf(usual).n > 0
 
-/** What is worth a look first, and what has scored nothing yet last. */
+/** Sorts the most unusual first, and monitors without scored results last. */
 export const bySurprise = (a: Surprise, b: Surprise): number =>
   Number(isUnusual(b)) - Number(isUnusual(a)) ||
   Math.abs(b.z) - Math.abs(a.z) ||

@@ -4,7 +4,7 @@ import { formatCount, plural } from '../lib/format.ts'
 import { DayBars } from '../ui/charts/day-bars.tsx'
 import styles from './overview.module.css'
 
-/** Yesterday beside the days before it, which say what is usual. */
+/** Compares yesterday with the previous days. */
 const Words = ({ counts, yesterday }: { counts: number[]; yesterday: { since: string; until: string } }) => {
   const count = counts.at(-2) ?? 0
   const before = counts.slice(0, -2).toSorted((a, b) => a - b)
@@ -22,7 +22,7 @@ const Words = ({ counts, yesterday }: { counts: number[]; yesterday: { since: st
 
 type Day = { start: string; end: string; count: number }
 
-/** Memoized, because each answer that the overview waits for draws it again. */
+/** Memoized, because every response that the overview waits for renders it again. */
 export const Volume = memo(({ days }: { days: Day[] }) => {
   const yesterday = days.at(-2)
   return (
