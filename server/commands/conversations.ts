@@ -8,7 +8,7 @@ import type { CallSource } from './import/bodies.ts'
 import { openRejects } from './import/rejects.ts'
 import { runImport } from './import/run.ts'
 import { openSources, type Source } from './import/sources.ts'
-import { openState } from './import/state.ts'
+import { type Counts, openState } from './import/state.ts'
 import { openProgress } from './progress.ts'
 
 /** Beside the first file, unless said; what comes from standard input cannot be gone back to. */
@@ -53,14 +53,21 @@ const watchInterrupts = (waitsForInput: boolean) => {
   }
 }
 
-const importAll = async (called: Called): Promise<number> => {
-  const { args, text, flag } = called
-  const { earshot } = connect(called)
+/** The files that are read, and those that are written beside them. */
+const openFiles = async (called: Called) => {
+  const { args, text } = called
   const sources = await openSources(args)
   if (sources.length > 1 && sources.some(({ name }) => name === '-')) throw new WronglyCalled('- stands alone.')
   const statePath = statePathOf(called)
   const rejectsPath = text('rejects') === undefined ? undefined : resolve(text('rejects') ?? '')
   await requireApart(sources, { resume: statePath, rejects: rejectsPath })
+  return { sources, statePath, rejectsPath }
+}
+
+const importAll = async (called: Called): Promise<number> => {
+  const { text, flag } = called
+  const { earshot } = connect(called)
+  const { sources, statePath, rejectsPath } = await openFiles(called)
   const { organization, entitlements } = await earshot.me.get()
   // A choice of the option.
   const from = text('from') as CallSource | undefined
@@ -95,21 +102,24 @@ const importAll = async (called: Called): Promise<number> => {
       statePath === undefined ? 'Send it again: nothing is stored twice.' : 'The same command goes on from here.'
     process.stderr.write(`earshot: interrupted. ${how}\n`)
   } else await state.remove()
-  const { created, updated, unchanged, ignored, rejected } = counts
-  if (flag('json')) print(`${JSON.stringify(counts)}\n`)
-  else {
-    const told = { created, updated, unchanged, ignored, rejected }
-    print(
-      `${Object.entries(told)
-        .map(([name, count]) => `${count.toLocaleString('en')} ${name}`)
-        .join(', ')}\n`,
-    )
-  }
-  if (rejected > 0 && rejectsPath === undefined) {
+  printCounts(counts, flag('json'))
+  if (counts.rejected > 0 && rejectsPath === undefined) {
     process.stderr.write('earshot: --rejects FILE writes down what was rejected, and why.\n')
   }
   if (isInterrupted()) return 130
-  return rejected > 0 ? 3 : 0
+  return counts.rejected > 0 ? 3 : 0
+}
+
+const printCounts = (counts: Counts, asJson: boolean): void => {
+  if (asJson) {
+    print(`${JSON.stringify(counts)}\n`)
+    return
+  }
+  const { created, updated, unchanged, ignored, rejected } = counts
+  const parts = Object.entries({ created, updated, unchanged, ignored, rejected }).map(
+    ([name, count]) => `${count.toLocaleString('en')} ${name}`,
+  )
+  print(`${parts.join(', ')}\n`)
 }
 
 export const run: Run = importAll

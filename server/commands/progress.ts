@@ -26,17 +26,23 @@ export const openProgress = (quiet: boolean, { lines = false }: Options = {}): P
   if (quiet || !(isTerminal || lines)) return { show: () => {}, end: () => {} }
   let shownAt = isTerminal ? 0 : performance.now()
   let isShown = false
+  const renewLine = (label: string, share: number | undefined, text: string): void => {
+    const line = `${label.padEnd(12)}${share === undefined ? '' : `${bar(share)}  `}${text}`
+    // What is wider than the terminal would go on to the next line, and stay.
+    stderr.write(`\r\x1b[K${line.slice(0, (stderr.columns || 80) - 1)}`)
+  }
+  const addLine = (label: string, share: number | undefined, text: string): void => {
+    stderr.write(`${label} ${text}${share === undefined ? '' : ` (${Math.floor(share * 100)} %)`}\n`)
+  }
   return {
     show: (label, done, total, told = done.toLocaleString('en')) => {
       const now = performance.now()
       if (now - shownAt < (isTerminal ? everyMs : lineEveryMs) && (done !== total || !isTerminal)) return
       shownAt = now
       isShown = isTerminal
-      const share = total === undefined ? undefined : total === 0 ? 1 : done / total
-      const line = `${label.padEnd(12)}${share === undefined ? '' : `${bar(share)}  `}${told}`
-      // What is wider than the terminal would go on to the next line, and stay.
-      if (isTerminal) stderr.write(`\r\x1b[K${line.slice(0, (stderr.columns || 80) - 1)}`)
-      else stderr.write(`${label} ${told}${share === undefined ? '' : ` (${Math.floor(share * 100)} %)`}\n`)
+      const share = total && done / total
+      const draw = isTerminal ? renewLine : addLine
+      draw(label, total === 0 ? 1 : share, told)
     },
     end: () => {
       if (isShown) stderr.write('\r\x1b[K')

@@ -17,6 +17,11 @@ import { BatchAnswer, BatchCreate, Conversation, ConversationCreate, Conversatio
 
 const tags = ['Conversations']
 
+const turnsOf = (content: unknown, hints: Parameters<typeof readTranscript>[1]) => {
+  const reading = readTranscript(content, hints)
+  return 'turns' in reading ? reading.turns : []
+}
+
 export const conversations = (app: App, deps: Deps): void => {
   const { db, clock, config } = deps
   const { limits } = config
@@ -152,25 +157,23 @@ export const conversations = (app: App, deps: Deps): void => {
       const recording = recordingStatus === 'stored' ? await findRecording(db, actor.org, params.id) : undefined
       const recordingUrl = recordingUrlOf(deps, actor.features, found.conversationId, recording)
       const hints = { ...(format !== null && { provider: format }), startedAt }
-      const long = content === null ? undefined : await turnsOfLongContent(deps.threads, actor.org, content, hints)
-      const given: unknown = content === null || long !== undefined ? null : JSON.parse(content)
-      const reading = format === null || long !== undefined ? undefined : readTranscript(given, hints)
-      const answer = {
+      const described = {
         conversationId: found.conversationId,
         createdAt: found.createdAt ?? conversationCreatedAt,
         ...(recordingUrl !== undefined && { recordingUrl }),
         ...(found.durationSeconds !== null && { durationSeconds: found.durationSeconds }),
         ...(found.systemPrompt !== null && { systemPrompt: found.systemPrompt }),
-        content: given,
-        turns: reading && 'turns' in reading ? reading.turns : [],
         unreadable: found.unreadable,
       }
-      if (long === undefined) return answer
-      const { content: _content, turns: _turns, ...others } = answer
+      const long = content === null ? undefined : await turnsOfLongContent(deps.threads, actor.org, content, hints)
+      if (long === undefined) {
+        const given: unknown = content === null ? null : JSON.parse(content)
+        return { ...described, content: given, turns: format === null ? [] : turnsOf(given, hints) }
+      }
       const turns = format === null ? '[]' : long
-      const text = `${JSON.stringify(others).slice(0, -1)},"content":${content},"turns":${turns}}`
-      // The text of such an answer: text is sent as it is.
-      return reply.type('application/json; charset=utf-8').send(text as unknown as typeof answer)
+      const text = `${JSON.stringify(described).slice(0, -1)},"content":${content},"turns":${turns}}`
+      // Text is sent as it is, so this is the response already; its type is that of the schema.
+      return reply.type('application/json; charset=utf-8').send(text as unknown as Static<typeof Transcript>)
     },
   )
 }

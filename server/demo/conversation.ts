@@ -90,46 +90,65 @@ const filler = (random: Random, company: string) => {
 
 type Scene = { random: Random; fill: (text: string) => string; latencyMs: number; timed: boolean; chat: boolean }
 
+type ToolLine = Extract<Line, { by: 't' }>
+type SpokenLine = Exclude<Line, { by: 't' }>
+
 /** Speaks the lines one after the other, with pauses, interruptions and the time that tools take. */
-const perform = (lines: readonly Line[], { random, fill, latencyMs, timed, chat }: Scene): Turn[] => {
+const perform = (lines: readonly Line[], scene: Scene): Turn[] => {
+  const { random, fill, timed } = scene
   const turns: Turn[] = []
   let now = random.int(200, 900)
   let before: Line['by'] | undefined
-  lines.forEach((line, at) => {
-    if (line.by === 't') {
-      const callId = `tool_${at}`
-      const took = Math.round(random.spread(400, 0.5))
-      const failed = random.chance(0.03)
-      const args = Object.fromEntries(Object.entries(line.arguments).map(([name, value]) => [name, fill(value)]))
-      const call = { callId, name: line.tool, arguments: args }
-      const result = failed ? { error: 'timeout' } : line.result
-      turns.push({ role: 'agent', kind: 'tool_call', tool: call, ...(timed && { startMs: now }) })
-      now += took
-      const answer = { callId, name: line.tool, result, isError: failed }
-      turns.push({ role: 'tool', kind: 'tool_result', tool: answer, ...(timed && { startMs: now }) })
-      before = 't'
-      return
-    }
+
+  const callTool = (line: ToolLine, callId: string): void => {
+    const took = Math.round(random.spread(400, 0.5))
+    const failed = random.chance(0.03)
+    const args = Object.fromEntries(Object.entries(line.arguments).map(([name, value]) => [name, fill(value)]))
+    const call = { callId, name: line.tool, arguments: args }
+    const result = failed ? { error: 'timeout' } : line.result
+    turns.push({ role: 'agent', kind: 'tool_call', tool: call, ...(timed && { startMs: now }) })
+    now += took
+    const answer = { callId, name: line.tool, result, isError: failed }
+    turns.push({ role: 'tool', kind: 'tool_result', tool: answer, ...(timed && { startMs: now }) })
+  }
+
+  const speak = (line: SpokenLine): void => {
     const text = fill(random.pick(line.say))
-    const answering = line.by === 'a' && before === 'c'
-    const gap = line.by === 'a' ? random.spread(latencyMs, 0.35) : random.spread(chat ? 6_000 : 700, 0.5)
-    const talksOver = !chat && line.by === 'c' && before === 'a' && random.chance(0.07)
-    const last = turns.at(-1)
-    const startMs = talksOver && last?.endMs ? last.endMs - random.int(200, 900) : now + Math.round(gap)
-    if (talksOver && last) last.interrupted = true
+    const gap = drawGap(line, scene)
+    const startMs = interrupts(line) ?? now + Math.round(gap)
     const endMs = startMs + Math.round((text.length / pace) * 1_000 * (0.9 + random.next() * 0.3))
+    const answering = line.by === 'a' && before === 'c'
     turns.push({
       role: line.by === 'a' ? 'agent' : 'customer',
       kind: 'message',
       text,
       ...(timed && { startMs: Math.max(0, startMs) }),
-      ...(timed && !chat && { endMs }),
+      ...(timed && !scene.chat && { endMs }),
       ...(answering && timed && { latency: { totalMs: Math.round(gap), modelMs: Math.round(gap * 0.55) } }),
     })
-    now = chat ? startMs : endMs
+    now = scene.chat ? startMs : endMs
+  }
+
+  /** Now and then the customer starts before the agent ends. Returns when. */
+  const interrupts = ({ by }: SpokenLine): number | undefined => {
+    const talksOver = !scene.chat && by === 'c' && before === 'a' && random.chance(0.07)
+    const last = turns.at(-1)
+    if (!talksOver || !last) return undefined
+    last.interrupted = true
+    return last.endMs ? last.endMs - random.int(200, 900) : undefined
+  }
+
+  lines.forEach((line, at) => {
+    if (line.by === 't') callTool(line, `tool_${at}`)
+    else speak(line)
     before = line.by
   })
   return turns
+}
+
+const drawGap = ({ by }: SpokenLine, { random, latencyMs, chat }: Scene): number => {
+  if (by === 'a') return random.spread(latencyMs, 0.35)
+  return random.spread(chat ? 6_000 : 700, 0.5)
 }
 
 const voicemailTurns = (random: Random, fill: (text: string) => string): Turn[] => {
@@ -140,6 +159,23 @@ const voicemailTurns = (random: Random, fill: (text: string) => string): Turn[] 
 /** One that goes sour leaves its script somewhere in the second half. */
 const linesOf = (random: Random, { lines, sour }: Script, isSour: boolean): readonly Line[] =>
   isSour ? [...lines.slice(0, random.int(Math.ceil(lines.length / 3), lines.length - 3)), ...sour] : lines
+
+const channelOf = ({ isVoicemail, chat }: { isVoicemail: boolean; chat: boolean }) => {
+  if (isVoicemail) return 'voicemail'
+  return chat ? 'chat' : 'call'
+}
+
+const drawEndReason = (random: Random, { broke, isVoicemail }: { broke: boolean; isVoicemail: boolean }): string => {
+  if (broke) return 'error'
+  if (isVoicemail) return 'voicemail'
+  return random.chance(0.7) ? 'customer-ended' : 'agent-ended'
+}
+
+const drawMetrics = (random: Random, isSour: boolean): Incoming['metrics'] => {
+  if (!random.chance(0.25)) return []
+  const value = isSour ? random.int(1, 3) : random.int(3, 5)
+  return [{ key: 'csat', value, ...(isSour && { comment: 'Asked by text message' }) }]
+}
 
 export const makeConversation = (maker: Maker, number: number): Incoming => {
   const random = openRandom(maker.seed, number)
@@ -165,13 +201,13 @@ export const makeConversation = (maker: Maker, number: number): Incoming => {
     agent: { externalId: who.externalId, make: { name: who.name, channel: who.channel } },
     version: { systemPrompt, label },
     companyId: company?.id ?? null,
-    channel: isVoicemail ? 'voicemail' : chat ? 'chat' : 'call',
+    channel: channelOf({ isVoicemail, chat }),
     direction: who.outbound ? 'outbound' : 'inbound',
     status: broke ? 'failed' : 'completed',
     startedAt,
     endedAt: new Date(startedAt.getTime() + durationMs),
     durationSeconds: null,
-    endReason: broke ? 'error' : isVoicemail ? 'voicemail' : random.chance(0.7) ? 'customer-ended' : 'agent-ended',
+    endReason: drawEndReason(random, { broke, isVoicemail }),
     customerId: `customer-${customer}`,
     metadata: {
       topic: script.topic,
@@ -182,14 +218,6 @@ export const makeConversation = (maker: Maker, number: number): Incoming => {
     },
     transcript: turns,
     recordingUrl: null,
-    metrics: random.chance(0.25)
-      ? [
-          {
-            key: 'csat',
-            value: isSour ? random.int(1, 3) : random.int(3, 5),
-            ...(isSour && { comment: 'Asked by text message' }),
-          },
-        ]
-      : [],
+    metrics: drawMetrics(random, isSour),
   }
 }

@@ -58,30 +58,34 @@ type Row = Evaluation['rows'][number]
 
 const nothing = { result: null, score: null, reasoning: null, evidence: [], tokens: null, cost: null }
 
-const rowsOf = ({ results, scores, notes }: RuleAnswers, subjects: Subject[], monitors: StoredMonitor[]): Row[] => {
+type Outcome = Omit<Row, 'conversationId' | 'monitorId' | 'monitorVersion'>
+
+/** Reads one answer of the thread; undefined if the rule was not evaluated on the conversation. */
+const outcomeAt = ({ results, scores, notes }: RuleAnswers, at: number): Outcome | undefined => {
+  const result = results[at] ?? -1
+  if (result < 0) return undefined
+  const note = notes.get(at)
+  if (result > 1) {
+    const reasoning = note && 'reason' in note ? note.reason : null
+    return { ...nothing, status: result === 2 ? 'unscored' : 'failed', reasoning }
+  }
+  const score = scores[at] ?? Number.NaN
+  return {
+    ...nothing,
+    status: 'scored',
+    result: result === 1 ? 'affected' : 'not_affected',
+    score: Number.isFinite(score) ? score : null,
+    evidence: note && 'evidence' in note ? note.evidence : [],
+  }
+}
+
+const rowsOf = (answers: RuleAnswers, subjects: Subject[], monitors: StoredMonitor[]): Row[] => {
   const rows: Row[] = []
-  let at = -1
+  let at = 0
   for (const { id: conversationId } of subjects) {
     for (const { id: monitorId, number: monitorVersion } of monitors) {
-      at += 1
-      const result = results[at] ?? -1
-      if (result < 0) continue
-      const place = { conversationId, monitorId, monitorVersion }
-      const note = notes.get(at)
-      if (result > 1) {
-        const reasoning = note && 'reason' in note ? note.reason : null
-        rows.push({ ...place, ...nothing, status: result === 2 ? 'unscored' : 'failed', reasoning })
-      } else {
-        const score = scores[at] ?? Number.NaN
-        rows.push({
-          ...place,
-          ...nothing,
-          status: 'scored',
-          result: result === 1 ? 'affected' : 'not_affected',
-          score: Number.isFinite(score) ? score : null,
-          evidence: note && 'evidence' in note ? note.evidence : [],
-        })
-      }
+      const outcome = outcomeAt(answers, at++)
+      if (outcome) rows.push({ conversationId, monitorId, monitorVersion, ...outcome })
     }
   }
   return rows

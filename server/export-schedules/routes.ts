@@ -47,6 +47,16 @@ const hasSameKey = (a: Destination, b: Destination): b is Bucket =>
 const isSameBucket = (a: Destination, b: Destination): boolean =>
   a.type === 's3' && hasSameKey(a, b) && a.region === b.region
 
+/** Whether it runs at other times than before. */
+const isMoved = (before: StoredSchedule, changed: Pick<StoredSchedule, 'recurrence' | 'config'>): boolean =>
+  !isDeepStrictEqual(changed.recurrence, before.recurrence) || changed.config.timezone !== before.config.timezone
+
+const statusChange = (before: StoredSchedule, status: StoredSchedule['status'] | undefined) => {
+  if (status === before.status || status === undefined) return {}
+  if (status === 'active') return { status, pauseReason: null, failures: 0 } as const
+  return { status, pauseReason: 'by_hand' } as const
+}
+
 export const exportSchedules = (app: App, deps: Deps): void => {
   const { db, clock, secrets, config: environment } = deps
 
@@ -219,19 +229,16 @@ export const exportSchedules = (app: App, deps: Deps): void => {
         const isResumed = status === 'active' && before.status === 'paused'
         if (parsed.config || destination || isResumed) await requireNamed(trx, actor, config, changed.destination)
         const now = clock.now()
-        const isMoved =
-          !isDeepStrictEqual(changed.recurrence, before.recurrence) ||
-          config.timezone !== before.config.timezone ||
-          isResumed
         if (destination && !isSameBucket(destination, before.destination)) await markMoved(trx, org, before.id)
         const stored = await updateSchedule(trx, org, before.id, {
           ...parsed,
           ...(destination && { secret: sealedFor(org, before, destination, given) }),
           ...(name !== undefined && { name }),
           ...(settleMinutes !== undefined && { settleMinutes }),
-          ...(isMoved && { nextRunAt: plannedAfter(changed.recurrence, config.timezone, now) }),
-          ...(isResumed && { status: 'active', pauseReason: null, failures: 0 }),
-          ...(status === 'paused' && before.status === 'active' && { status, pauseReason: 'by_hand' }),
+          ...((isResumed || isMoved(before, changed)) && {
+            nextRunAt: plannedAfter(changed.recurrence, config.timezone, now),
+          }),
+          ...statusChange(before, status),
           ownerUserId: actor.userId,
           updatedAt: now,
         })

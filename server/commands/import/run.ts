@@ -70,11 +70,7 @@ export const runImport = async ({
     for (const { name: file, fingerprint, open } of sources) {
       const done = state.doneOf(file, fingerprint)
       let number = 0
-      for await (const read of valuesOf(
-        open((bytes) => {
-          readBytes += bytes
-        }),
-      )) {
+      for await (const read of valuesOf(open(countBytes))) {
         if (isInterrupted()) return
         number++
         if (number <= done) continue
@@ -86,17 +82,25 @@ export const runImport = async ({
           under.push({ ...place, sent: true })
           unanswered++
           yield named
-          continue
+        } else {
+          noteUnsent(place, body)
+          // Otherwise an answer does it; of a file that holds no conversation there is none.
+          if (unanswered === 0) await settleUnsent()
         }
-        const last = under.at(-1)
-        if ('fault' in body) under.push({ ...place, fault: body.fault })
-        else if (last && 'ignored' in last && last.file === file)
-          Object.assign(last, { number, ignored: last.ignored + 1 })
-        else under.push({ ...place, ignored: 1 })
-        // Otherwise an answer does it; of a file that holds no conversation there is none.
-        if (unanswered === 0) await settleUnsent()
       }
     }
+  }
+
+  const countBytes = (bytes: number): void => {
+    readBytes += bytes
+  }
+
+  const noteUnsent = (place: Place, body: Exclude<Body, { body: unknown }>): void => {
+    const last = under.at(-1)
+    if ('fault' in body) under.push({ ...place, fault: body.fault })
+    else if (last && 'ignored' in last && last.file === place.file) {
+      Object.assign(last, { number: place.number, ignored: last.ignored + 1 })
+    } else under.push({ ...place, ignored: 1 })
   }
 
   const note = async ({ file, number }: Place): Promise<void> => {

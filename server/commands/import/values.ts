@@ -58,46 +58,71 @@ async function* valuesOfLines(source: AsyncIterable<Buffer>): AsyncGenerator<Rea
   if (last) yield last
 }
 
-/** Cuts where a value ends: at a comma of the array, or where all that was opened is closed. */
+/** Follows strings byte by byte, so that a bracket or comma within one isn't taken for structure. */
+const openStringTracker = () => {
+  let [isString, isEscaped] = [false, false]
+  return {
+    isWithin: () => isString,
+    /** Returns whether the byte belongs to a string, including its quotes. */
+    take: (byte: number): boolean => {
+      if (!isString) {
+        isString = byte === quote
+        return isString
+      }
+      if (isEscaped) isEscaped = false
+      else if (byte === backslash) isEscaped = true
+      else if (byte === quote) isString = false
+      return true
+    },
+  }
+}
+
+/** What a byte means for the values of a file: `starts` before its first value, `ends` with this byte or before it. */
+type Boundary = 'starts' | 'endsBefore' | 'endsWith' | undefined
+
+/** Finds where values start and end: at the commas of an array, or where everything that was opened is closed. */
+const openBoundaries = (isArray: boolean) => {
+  const strings = openStringTracker()
+  let depth = 0
+  return {
+    isBetweenValues: () => depth === 0 && !strings.isWithin(),
+    isWithinArray: () => depth >= 1,
+    take: (byte: number): Boundary => {
+      if (strings.take(byte)) return undefined
+      if (isOpening(byte)) {
+        depth++
+        return isArray && depth === 1 ? 'starts' : undefined
+      }
+      if (isClosing(byte)) {
+        depth--
+        if (depth !== 0) return undefined
+        return isArray ? 'endsBefore' : 'endsWith'
+      }
+      return isArray && depth === 1 && byte === comma ? 'endsBefore' : undefined
+    },
+  }
+}
+
+/** Reads the values of one array, or values that span several lines. */
 async function* valuesOfText(source: AsyncIterable<Buffer>, isArray: boolean): AsyncGenerator<Read> {
   const gather = openGather()
-  const floor = isArray ? 1 : 0
-  let [depth, isText, isEscaped] = [0, false, false]
+  const boundaries = openBoundaries(isArray)
   for await (const block of source) {
     let start = 0
     for (let at = 0; at < block.length; at++) {
-      const byte = block[at] as number
-      if (isText) {
-        if (isEscaped) isEscaped = false
-        else if (byte === backslash) isEscaped = true
-        else if (byte === quote) isText = false
-        continue
-      }
-      const endsHere = isArray && depth === 1 && (byte === comma || byte === 0x5d)
-      if (endsHere) {
-        gather.add(block.subarray(start, at))
-        start = at + 1
+      const boundary = boundaries.take(block[at] as number)
+      if (boundary === undefined) continue
+      if (boundary !== 'starts') {
+        gather.add(block.subarray(start, boundary === 'endsWith' ? at + 1 : at))
         const read = gather.take()
         if (read) yield read
       }
-      if (byte === quote) isText = true
-      else if (isOpening(byte)) {
-        depth++
-        if (isArray && depth === 1) start = at + 1
-      } else if (isClosing(byte)) {
-        depth--
-        if (depth === 0 && floor === 0) {
-          gather.add(block.subarray(start, at + 1))
-          start = at + 1
-          const read = gather.take()
-          if (read) yield read
-        }
-      }
+      start = at + 1
     }
-    if (depth >= floor && start < block.length) gather.add(block.subarray(start))
+    if (start < block.length && (!isArray || boundaries.isWithinArray())) gather.add(block.subarray(start))
   }
   const rest = gather.take()
-  if (depth !== 0 || isText) yield { fault: 'The file ends within a value.' }
+  if (!boundaries.isBetweenValues()) yield { fault: 'The file ends within a value.' }
   else if (rest) yield rest
 }
 

@@ -45,21 +45,28 @@ export const timeIssues = (startedAt: Date, endedAt: Date | null): Issue[] =>
 export const recordingUrlIssue = (url: string | null | undefined): Issue[] =>
   url && !URL.canParse(url) ? [{ path: 'recordingUrl', message: 'must be an http or https URL' }] : []
 
+const referenceIssues = (agent: AgentReference | undefined, versions: VersionReference[]): Issue[] => [
+  ...(agent ? [] : [{ path: 'agentId', message: 'or agentExternalId or agent is required, and only one of them' }]),
+  ...(versions.length > 1
+    ? [{ path: 'agentVersionId', message: 'excludes agentVersionLabel and systemPrompt: send one of the three' }]
+    : []),
+]
+
+const aheadIssues = (startedAt: Date, now: Date): Issue[] =>
+  startedAt.getTime() > now.getTime() + aheadMs
+    ? [{ path: 'startedAt', message: 'must not be more than 5 minutes ahead' }]
+    : []
+
 /** What a request says, beyond its schema: every fault, or a conversation on its way in. */
 export const readBody = (body: Body, { now, metadataBytes }: Bounds): Incoming | ApiError => {
   const startedAt = new Date(body.startedAt)
   const endedAt = body.endedAt ? new Date(body.endedAt) : null
   const metadata = body.metadata ?? {}
   const agent = agentOf(body)
-  const [version, ...moreVersions] = versionsOf(body)
+  const versions = versionsOf(body)
   const issues: Issue[] = [
-    ...(agent ? [] : [{ path: 'agentId', message: 'or agentExternalId or agent is required, and only one of them' }]),
-    ...(moreVersions.length > 0
-      ? [{ path: 'agentVersionId', message: 'excludes agentVersionLabel and systemPrompt: send one of the three' }]
-      : []),
-    ...(startedAt.getTime() > now.getTime() + aheadMs
-      ? [{ path: 'startedAt', message: 'must not be more than 5 minutes ahead' }]
-      : []),
+    ...referenceIssues(agent, versions),
+    ...aheadIssues(startedAt, now),
     ...timeIssues(startedAt, endedAt),
     ...metadataIssues(metadata, metadataBytes),
     ...recordingUrlIssue(body.recordingUrl),
@@ -68,7 +75,7 @@ export const readBody = (body: Body, { now, metadataBytes }: Bounds): Incoming |
   return {
     externalId: body.externalId ?? null,
     agent,
-    version: version ?? null,
+    version: versions[0] ?? null,
     companyId: body.companyId ?? null,
     channel: body.channel,
     direction: body.direction ?? null,

@@ -139,6 +139,11 @@ const anotherAgent = ({ state }: Slot, { agent }: PreparedItem, error: ApiError)
     ? contradictionOf(state, ['agent'])
     : undefined
 
+const statusOf = (slot: Slot | undefined, next: Slot) => {
+  if (slot === undefined) return 'created'
+  return isSame(slot.state, next.state) ? 'unchanged' : 'updated'
+}
+
 /** Whether it brings metrics or a recording that no item before it did. What of it was stored is known only later. */
 const bringsMore = (slot: Slot, { metrics, recordingUrl }: PreparedItem): boolean =>
   (recordingUrl !== null && recordingUrl !== slot.recordingUrl) ||
@@ -173,6 +178,19 @@ const ingestOnce = async (
   const metricKeys = await findMetricKeys(trx, org, kept, slots)
   const touched = new Set<Slot>()
   const mayBeNews = new Set<Outcome>()
+  const changeSlot = (slot: Slot | undefined, next: Slot, item: PreparedItem): Outcome => {
+    const status = statusOf(slot, next)
+    const target = slot ?? next
+    const more = bringsMore(target, item)
+    target.state = next.state
+    if (settings.metrics) target.metrics = [...target.metrics, ...item.metrics]
+    target.recordingUrl = item.recordingUrl ?? target.recordingUrl
+    if (item.externalId !== null) slots.set(item.externalId, target)
+    touched.add(target)
+    const outcome: Outcome = { status, id: target.state.id }
+    if (more && status === 'unchanged') mayBeNews.add(outcome)
+    return outcome
+  }
   const take = (item: PreparedItem): Outcome => {
     if (item.fault) return { status: 'rejected', error: item.fault }
     const found = references.get(item)
@@ -183,18 +201,7 @@ const ingestOnce = async (
     const next =
       tooManyMetrics(slot, item, metricKeys) ?? applyPart(slot, partOf(item, found), deps.config.limits.metadataBytes)
     if (next instanceof ApiError) return { status: 'rejected', error: next }
-    const changed = slot === undefined || !isSame(slot.state, next.state)
-    const target = slot ?? next
-    const more = bringsMore(target, item)
-    target.state = next.state
-    if (settings.metrics) target.metrics = [...target.metrics, ...item.metrics]
-    target.recordingUrl = item.recordingUrl ?? target.recordingUrl
-    if (item.externalId !== null) slots.set(item.externalId, target)
-    touched.add(target)
-    const status = slot === undefined ? 'created' : changed ? 'updated' : 'unchanged'
-    const outcome: Outcome = { status, id: target.state.id }
-    if (more && status === 'unchanged') mayBeNews.add(outcome)
-    return outcome
+    return changeSlot(slot, next, item)
   }
   const outcomes = await mapWithPauses(items, take)
 

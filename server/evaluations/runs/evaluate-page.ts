@@ -73,6 +73,17 @@ const judgePage = async (
     return { kind: 'wait', afterSeconds: postponed.afterSeconds, failure }
   }
 
+  const judgeOrFail = async (subject: (typeof subjects)[number]): Promise<Stop | undefined> => {
+    try {
+      return await judgeOne(subject)
+    } catch (error) {
+      if (attempt.signal.aborted || attempt.number <= patientAttempts) throw error
+      const failed = { monitors: [monitor], conversationId: subject.id }
+      await attempt.transaction((trx) => storeFailures(deps, trx, org, failed))
+      return undefined
+    }
+  }
+
   const queue = subjects.values()
   let stop: Stop | undefined
   let isOver = false
@@ -82,13 +93,7 @@ const judgePage = async (
       attempt.signal.throwIfAborted()
       isOver ||= await isEnded()
       if (isOver) return
-      try {
-        stop = (await judgeOne(subject)) ?? stop
-      } catch (error) {
-        if (attempt.signal.aborted || attempt.number <= patientAttempts) throw error
-        const failed = { monitors: [monitor], conversationId: subject.id }
-        await attempt.transaction((trx) => storeFailures(deps, trx, org, failed))
-      }
+      stop = (await judgeOrFail(subject)) ?? stop
     }
   }
   const lanes = await Promise.allSettled(Array.from({ length: config.judge.limits.concurrency }, work))

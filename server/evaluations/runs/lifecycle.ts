@@ -145,6 +145,43 @@ const whenStopped = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Ru
   return seconds === undefined ? end(deps, attempt, org, run, stop.failure) : goOn(deps, attempt, org, run, seconds)
 }
 
+/** The conversations that come next, as many as are evaluated together. */
+const readPage = ({ db, config }: EvaluationDeps, org: OrgId, run: Run, { kind }: StoredMonitor) => {
+  const size = kind === 'rule' ? rulePageSize : pagesOfJudges * config.judge.limits.concurrency
+  const { afterStartedAt: startedAt, afterId: id } = run
+  const after = startedAt && id !== null ? { startedAt, id } : undefined
+  return findNextPage(db, org, run.population, { size, after })
+}
+
+/** Evaluates the next page and counts it. Returns whether more may follow; if not, it has ended the job. */
+const advance = async (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run): Promise<boolean> => {
+  const finished = async (ending: Promise<unknown>) => {
+    await ending
+    return false
+  }
+  const pinned = [{ id: run.monitorId, number: run.monitorVersion }]
+  const [monitor] = await findMonitorsAtVersions(deps.db, org, pinned)
+  if (!monitor) return finished(end(deps, attempt, org, run, notThere))
+  const page = await readPage(deps, org, run, monitor)
+  const last = page.at(-1)
+  if (!last) return finished(end(deps, attempt, org, run))
+  const ids = page.map((conversation) => conversation.id)
+  const isEnded = async () => {
+    const present = await findRun(deps.db, org, run.id)
+    return present?.status !== 'running' || present.resumes !== run.resumes
+  }
+  const task = { monitor, since: run.startedAt ?? run.createdAt, isEnded, ids, attempt }
+  const stop = await evaluatePage(deps, org, task)
+  if (stop) return finished(whenStopped(deps, attempt, org, run, stop))
+  const isCounted = await attempt.transaction(async (trx) => {
+    const present = await lockOwnRun(trx, org, run)
+    if (present?.status !== 'running') return false
+    await advanceRun(trx, org, run.id, { ...(await countOutcomes(trx, org, run, ids)), after: last })
+    return true
+  })
+  return isCounted || finished(attempt.finish(async () => {}))
+}
+
 /**
  * Goes through a run page by page: a page is evaluated, then counted and left behind in one transaction. What dies in
  * between begins with the same page again, and judges of it only what has no answer.
@@ -166,30 +203,7 @@ export const evaluateRun = defineJob({
       attempt.signal.throwIfAborted()
       const run = await attempt.transaction((trx) => begin(deps, trx, org, { id: runId, resumes }))
       if (!run) return attempt.finish(async () => {})
-      const pinned = [{ id: run.monitorId, number: run.monitorVersion }]
-      const [monitor] = await findMonitorsAtVersions(deps.db, org, pinned)
-      if (!monitor) return end(deps, attempt, org, run, notThere)
-      const { afterStartedAt: startedAt, afterId: id } = run
-      const size = monitor.kind === 'rule' ? rulePageSize : pagesOfJudges * deps.config.judge.limits.concurrency
-      const after = startedAt && id !== null ? { startedAt, id } : undefined
-      const page = await findNextPage(deps.db, org, run.population, { size, after })
-      const last = page.at(-1)
-      if (!last) return end(deps, attempt, org, run)
-      const ids = page.map((conversation) => conversation.id)
-      const isEnded = async () => {
-        const present = await findRun(deps.db, org, run.id)
-        return present?.status !== 'running' || present.resumes !== run.resumes
-      }
-      const task = { monitor, since: run.startedAt ?? run.createdAt, isEnded, ids, attempt }
-      const stop = await evaluatePage(deps, org, task)
-      if (stop) return whenStopped(deps, attempt, org, run, stop)
-      const isOver = await attempt.transaction(async (trx) => {
-        const present = await lockOwnRun(trx, org, run)
-        if (present?.status !== 'running') return true
-        await advanceRun(trx, org, run.id, { ...(await countOutcomes(trx, org, run, ids)), after: last })
-        return false
-      })
-      if (isOver) return attempt.finish(async () => {})
+      if (!(await advance(deps, attempt, org, run))) return
       if (performance.now() >= endsAt) return goOn(deps, attempt, org, run)
     }
   },

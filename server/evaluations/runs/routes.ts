@@ -1,6 +1,7 @@
+import type { Static } from 'typebox'
 import { parseFilter } from '../../filters/filter.ts'
 import { requireJudgeProvider } from '../../monitors/judge-provider.ts'
-import { getMonitor } from '../../monitors/queries.ts'
+import { getMonitor, type StoredMonitor } from '../../monitors/queries.ts'
 import { ApiError, invalid } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/http.ts'
 import { answers, IdParams, NoBody, NoQuery, Page, PageQuery, withHeaders } from '../../platform/http/schemas.ts'
@@ -29,8 +30,27 @@ const shown = ({
 
 const longestRangeDays = 3_660
 
+/** The filter of a run, which has its window from `since` and `until` alone. */
+const readFilter = ({ since, until, filter: given = {} }: Static<typeof RunCreate>) => {
+  for (const name of ['since', 'until'] as const) {
+    if (given[name] !== undefined) throw invalid(`filter.${name}`, `is said by ${name} beside the filter`)
+  }
+  const days = (Date.parse(until) - Date.parse(since)) / 86_400_000
+  if (days <= 0) throw invalid('until', 'must be later than since')
+  if (days > longestRangeDays) throw invalid('until', `must be at most ${longestRangeDays} days after since`)
+  return parseFilter({ ...given, since, until }, 'filter')
+}
+
 export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
   const { db, clock, config } = deps
+
+  const requireEvaluated = ({ kind, definition }: StoredMonitor): void => {
+    if (kind === 'external') {
+      throw new ApiError('conflict', 'Results of an external monitor come from you: send them to /v1/monitor-results.')
+    }
+    const { model } = definition
+    if (kind === 'judge') requireJudgeProvider(config.judge, typeof model === 'string' ? model : undefined)
+  }
 
   app.get(
     '/v1/monitors/:id/evaluations',
@@ -78,30 +98,14 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
       },
     },
     async ({ actor, params, body }, reply) => {
-      const { since, until, filter: given = {}, dryRun = false } = body
-      for (const name of ['since', 'until'] as const) {
-        if (given[name] !== undefined) throw invalid(`filter.${name}`, `is said by ${name} beside the filter`)
-      }
-      const days = (Date.parse(until) - Date.parse(since)) / 86_400_000
-      if (days <= 0) throw invalid('until', 'must be later than since')
-      if (days > longestRangeDays) throw invalid('until', `must be at most ${longestRangeDays} days after since`)
-      const filter = parseFilter({ ...given, since, until }, 'filter')
+      const filter = readFilter(body)
       const monitor = await getMonitor(db, actor.org, params.id)
-      if (monitor.kind === 'external') {
-        throw new ApiError(
-          'conflict',
-          'Results of an external monitor come from you: send them to /v1/monitor-results.',
-        )
-      }
-      if (monitor.kind === 'judge') {
-        const { model } = monitor.definition
-        requireJudgeProvider(config.judge, typeof model === 'string' ? model : undefined)
-      }
+      requireEvaluated(monitor)
       const createdAt = clock.now()
       const { scope, samplePercent } = monitor
       const population = { filter, scope, samplePercent, storedBefore: await getDatabaseTime(db, actor.org) }
       const estimate = await estimateRun(deps, actor.org, monitor, population)
-      if (dryRun) return reply.code(200).send(estimate)
+      if (body.dryRun) return reply.code(200).send(estimate)
       const run = await createRun(deps, actor, { monitor, population, total: estimate.conversations, createdAt })
       const location = `/v1/monitors/${monitor.id}/evaluations/${run.id}`
       return reply.code(202).header('location', location).send(shown(run))

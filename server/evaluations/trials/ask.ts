@@ -49,7 +49,7 @@ const askRule: Ask = async (deps, org, { monitor, readAt, signal }, subjects) =>
  * A part is lost when the time is over, so it is small; but each part finds out for itself that a rule never ends, which
  * takes seconds.
  */
-const rulePart = 50
+const ruleBatch = 50
 
 /**
  * One answer for each of the conversations, in their order. They are asked in parts, so that the answers that came
@@ -57,21 +57,24 @@ const rulePart = 50
  */
 export const askMonitor = async (deps: AskDeps, org: OrgId, task: Task): Promise<Answer[]> => {
   const { monitor, subjects, signal } = task
-  const [ask, partSize, atOnce] =
-    monitor.kind === 'judge' ? [askJudge, 1, deps.config.judge.limits.concurrency] : [askRule, rulePart, 1]
+  const [ask, batchSize, atOnce] =
+    monitor.kind === 'judge' ? [askJudge, 1, deps.config.judge.limits.concurrency] : [askRule, ruleBatch, 1]
   const answers = new Map<string, Answer>()
-  const parts = batchesOf(subjects, partSize).values()
+  const batches = batchesOf(subjects, batchSize).values()
   let isBroken = false
+  const askBatch = async (batch: Subject[]) => {
+    try {
+      for (const answer of await ask(deps, org, task, batch)) answers.set(answer.conversationId, answer)
+    } catch (error) {
+      if (signal.aborted) return
+      isBroken = true
+      throw error
+    }
+  }
   const work = async () => {
-    for (const part of parts) {
+    for (const batch of batches) {
       if (isBroken || signal.aborted) return
-      try {
-        for (const answer of await ask(deps, org, task, part)) answers.set(answer.conversationId, answer)
-      } catch (error) {
-        if (signal.aborted) return
-        isBroken = true
-        throw error
-      }
+      await askBatch(batch)
     }
   }
   const lanes = await Promise.allSettled(Array.from({ length: atOnce }, work))

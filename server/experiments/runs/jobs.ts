@@ -116,6 +116,74 @@ const countAnswers = async (trx: Db, org: OrgId, asked: Asked[]) => {
   return counts
 }
 
+/** For each outcome, the conversations of the page that lack it. */
+const lackedIn = (page: Lacking, askable: Omit<Asked, 'conversations'>[], since: Date): Asked[] => {
+  // What is pending is being asked by somebody else, unless it was this run that made it so.
+  const isLacking = (status: number | undefined, retriedAt: Date | null) =>
+    status === missing || status === failed || (status === pending && retriedAt !== null && retriedAt >= since)
+  return askable
+    .map((one) => {
+      const { position } = one.outcome
+      return { ...one, conversations: page.filter((each) => isLacking(each.statuses[position], each.retriedAt)) }
+    })
+    .filter(({ conversations }) => conversations.length > 0)
+}
+
+/** Asks for the outcomes one after the other, until one of them stops the run. */
+const askUntilStopped = async (
+  deps: EvaluationDeps,
+  attempt: Attempt,
+  place: Place,
+  run: StoredRun,
+  asked: Asked[],
+): Promise<Stop | undefined> => {
+  for (const one of asked) {
+    const stop = await askPage(deps, attempt, place, run, one)
+    if (stop) return stop
+  }
+  return undefined
+}
+
+/** Asks for what the next page lacks and counts it. Returns whether more may follow; if not, it has ended the job. */
+const advance = async (deps: EvaluationDeps, attempt: Attempt, place: Place, run: StoredRun): Promise<boolean> => {
+  const { org, experimentId, runId } = place
+  const finished = async (effect: (trx: Db) => Promise<void> = async () => {}) => {
+    await attempt.finish(effect)
+    return false
+  }
+  const askable = await findAskable(deps.db, org, await listPinned(deps.db, org, experimentId))
+  if (askable.length === 0) return finished((trx) => end(deps, trx, place, 'failed', notThere))
+  const page = await listLacking(deps.db, org, experimentId, {
+    positions: askable.map(({ outcome }) => outcome.position),
+    afterId: run.afterId,
+    since: run.createdAt,
+    limit: pageSize,
+  })
+  const last = page.at(-1)
+  if (!last) return finished((trx) => end(deps, trx, place, 'completed', null))
+  const asked = lackedIn(page, askable, run.createdAt)
+  const ids = page.map(({ id }) => id)
+  await attempt.transaction(async (trx) => {
+    await markRetried(trx, org, experimentId, ids, deps.clock.now())
+    await noteChanges(deps, trx, org, { conversationIds: ids })
+  })
+  const stop = await askUntilStopped(deps, attempt, place, run, asked)
+  if (stop) {
+    const seconds = secondsToWait(stop, run.waits)
+    if (seconds === undefined) return finished((trx) => end(deps, trx, place, 'failed', stop.failure))
+    await goOn(deps, attempt, place, run, seconds)
+    return false
+  }
+  const isCounted = await attempt.transaction(async (trx) => {
+    const present = await lockRun(trx, org, experimentId, runId)
+    if (present?.status !== 'running') return false
+    const counts = await countAnswers(trx, org, asked)
+    await advanceRun(trx, org, experimentId, runId, { ...counts, afterId: last.id })
+    return true
+  })
+  return isCounted || finished()
+}
+
 /**
  * Asks again for what an experiment lacks, page by page in the order of ids. A page is counted and left behind in one
  * transaction; who dies in between begins with the same page again, and asks only what has no answer since.
@@ -129,56 +197,12 @@ export const retryLacking = defineJob({
   run: async (deps: EvaluationDeps, { organizationId, experimentId, runId }, attempt) => {
     // The one who enqueued it wrote the id of an organization.
     const place: Place = { org: organizationId as OrgId, experimentId, runId }
-    const { org } = place
     const endsAt = performance.now() + turnMs
     for (;;) {
       attempt.signal.throwIfAborted()
       const run = await attempt.transaction((trx) => begin(deps, trx, place))
       if (!run) return attempt.finish(async () => {})
-      const askable = await findAskable(deps.db, org, await listPinned(deps.db, org, experimentId))
-      if (askable.length === 0) return attempt.finish((trx) => end(deps, trx, place, 'failed', notThere))
-      const page = await listLacking(deps.db, org, experimentId, {
-        positions: askable.map(({ outcome }) => outcome.position),
-        afterId: run.afterId,
-        since: run.createdAt,
-        limit: pageSize,
-      })
-      const last = page.at(-1)
-      if (!last) return attempt.finish((trx) => end(deps, trx, place, 'completed', null))
-      // What is pending is being asked by somebody else, unless it was this run that made it so.
-      const isLacking = (status: number | undefined, retriedAt: Date | null) =>
-        status === missing ||
-        status === failed ||
-        (status === pending && retriedAt !== null && retriedAt >= run.createdAt)
-      const asked = askable
-        .map((one): Asked => {
-          const conversations = page.filter(({ statuses, retriedAt }) =>
-            isLacking(statuses[one.outcome.position], retriedAt),
-          )
-          return { ...one, conversations }
-        })
-        .filter(({ conversations }) => conversations.length > 0)
-      const ids = page.map(({ id }) => id)
-      await attempt.transaction(async (trx) => {
-        await markRetried(trx, org, experimentId, ids, deps.clock.now())
-        await noteChanges(deps, trx, org, { conversationIds: ids })
-      })
-      for (const one of asked) {
-        const stop = await askPage(deps, attempt, place, run, one)
-        if (!stop) continue
-        const seconds = secondsToWait(stop, run.waits)
-        return seconds === undefined
-          ? attempt.finish((trx) => end(deps, trx, place, 'failed', stop.failure))
-          : goOn(deps, attempt, place, run, seconds)
-      }
-      const isOver = await attempt.transaction(async (trx) => {
-        const present = await lockRun(trx, org, experimentId, runId)
-        if (present?.status !== 'running') return true
-        const counts = await countAnswers(trx, org, asked)
-        await advanceRun(trx, org, experimentId, runId, { ...counts, afterId: last.id })
-        return false
-      })
-      if (isOver) return attempt.finish(async () => {})
+      if (!(await advance(deps, attempt, place, run))) return
       if (performance.now() >= endsAt) return goOn(deps, attempt, place, run)
     }
   },
