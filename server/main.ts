@@ -1,5 +1,5 @@
 import packageFile from '../package.json' with { type: 'json' }
-import { readCall, WronglyCalled } from './commands/call.ts'
+import { readCall, type Spec, WronglyCalled } from './commands/call.ts'
 import { plainLines } from './commands/columns.ts'
 import { commands } from './commands/table.ts'
 import { usageOf, usageOfAll } from './commands/usage.ts'
@@ -34,6 +34,10 @@ const main = async ([name = 'help', ...args]: string[]): Promise<number> => {
     process.stderr.write(`earshot: there is no command ${JSON.stringify(name)}.\n\n${usageOfAll(commands)}`)
     return 2
   }
+  return runCommand(name, command, args)
+}
+
+const runCommand = async (name: string, command: Spec, args: string[]): Promise<number> => {
   try {
     const called = readCall(command, args)
     if (called) return await (await command.load()).run(called)

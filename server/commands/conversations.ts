@@ -80,8 +80,7 @@ const importAll = async (called: Called): Promise<number> => {
   const rejects = await openRejects(rejectsPath, state.state.rejectsBytes)
   const interrupts = watchInterrupts(sources.some(({ name }) => name === '-'))
   const progress = openProgress(flag('quiet'), { lines: true })
-  if (state.resumes && !flag('quiet')) process.stderr.write('Going on where the last import ended.\n')
-  if (state.isAnother && !flag('quiet')) process.stderr.write('What is imported has changed: it begins anew.\n')
+  if (!flag('quiet')) sayWhereItStarts(state)
   const { metadataBytes } = loadConfig().limits
   const options = { from, agent, metadataBytes, takesMetrics: entitlements.metrics }
   const { isInterrupted, signal } = interrupts
@@ -97,17 +96,25 @@ const importAll = async (called: Called): Promise<number> => {
     interrupts.close()
   }
   const { counts } = state.state
-  if (isInterrupted()) {
-    const how =
-      statePath === undefined ? 'Send it again: nothing is stored twice.' : 'The same command goes on from here.'
-    process.stderr.write(`earshot: interrupted. ${how}\n`)
-  } else await state.remove()
+  if (isInterrupted()) sayHowToGoOn(statePath)
+  else await state.remove()
   printCounts(counts, flag('json'))
   if (counts.rejected > 0 && rejectsPath === undefined) {
     process.stderr.write('earshot: --rejects FILE writes down what was rejected, and why.\n')
   }
   if (isInterrupted()) return 130
   return counts.rejected > 0 ? 3 : 0
+}
+
+const sayWhereItStarts = ({ resumes, isAnother }: Awaited<ReturnType<typeof openState>>): void => {
+  if (resumes) process.stderr.write('Going on where the last import ended.\n')
+  if (isAnother) process.stderr.write('What is imported has changed: it begins anew.\n')
+}
+
+const sayHowToGoOn = (statePath: string | undefined): void => {
+  const how =
+    statePath === undefined ? 'Send it again: nothing is stored twice.' : 'The same command goes on from here.'
+  process.stderr.write(`earshot: interrupted. ${how}\n`)
 }
 
 const printCounts = (counts: Counts, asJson: boolean): void => {

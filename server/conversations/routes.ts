@@ -17,6 +17,21 @@ import { BatchAnswer, BatchCreate, Conversation, ConversationCreate, Conversatio
 
 const tags = ['Conversations']
 
+type StoredTranscript = Awaited<ReturnType<typeof getTranscript>>
+
+/** Everything of a transcript but its content and turns. */
+const aboutTranscript = (transcript: StoredTranscript, recordingUrl: string | undefined) => {
+  const { conversationId, createdAt, conversationCreatedAt, durationSeconds, systemPrompt, unreadable } = transcript
+  return {
+    conversationId,
+    createdAt: createdAt ?? conversationCreatedAt,
+    ...(recordingUrl !== undefined && { recordingUrl }),
+    ...(durationSeconds !== null && { durationSeconds }),
+    ...(systemPrompt !== null && { systemPrompt }),
+    unreadable,
+  }
+}
+
 const turnsOf = (content: unknown, hints: Parameters<typeof readTranscript>[1]) => {
   const reading = readTranscript(content, hints)
   return 'turns' in reading ? reading.turns : []
@@ -149,29 +164,20 @@ export const conversations = (app: App, deps: Deps): void => {
       },
     },
     async ({ actor, params }, reply) => {
-      const { content, format, startedAt, conversationCreatedAt, recordingStatus, ...found } = await getTranscript(
-        db,
-        actor.org,
-        params.id,
-      )
-      const recording = recordingStatus === 'stored' ? await findRecording(db, actor.org, params.id) : undefined
-      const recordingUrl = recordingUrlOf(deps, actor.features, found.conversationId, recording)
+      const transcript = await getTranscript(db, actor.org, params.id)
+      const { conversationId, content, format, startedAt, recordingStatus } = transcript
+      const recording = recordingStatus === 'stored' ? await findRecording(db, actor.org, conversationId) : undefined
+      const recordingUrl = recordingUrlOf(deps, actor.features, conversationId, recording)
+      const about = aboutTranscript(transcript, recordingUrl)
+      if (content === null) return { ...about, content, turns: [] }
       const hints = { ...(format !== null && { provider: format }), startedAt }
-      const described = {
-        conversationId: found.conversationId,
-        createdAt: found.createdAt ?? conversationCreatedAt,
-        ...(recordingUrl !== undefined && { recordingUrl }),
-        ...(found.durationSeconds !== null && { durationSeconds: found.durationSeconds }),
-        ...(found.systemPrompt !== null && { systemPrompt: found.systemPrompt }),
-        unreadable: found.unreadable,
-      }
-      const long = content === null ? undefined : await turnsOfLongContent(deps.threads, actor.org, content, hints)
+      const long = await turnsOfLongContent(deps.threads, actor.org, content, hints)
       if (long === undefined) {
-        const given: unknown = content === null ? null : JSON.parse(content)
-        return { ...described, content: given, turns: format === null ? [] : turnsOf(given, hints) }
+        const given: unknown = JSON.parse(content)
+        return { ...about, content: given, turns: format === null ? [] : turnsOf(given, hints) }
       }
       const turns = format === null ? '[]' : long
-      const text = `${JSON.stringify(described).slice(0, -1)},"content":${content},"turns":${turns}}`
+      const text = `${JSON.stringify(about).slice(0, -1)},"content":${content},"turns":${turns}}`
       // Text is sent as it is, so this is the response already; its type is that of the schema.
       return reply.type('application/json; charset=utf-8').send(text as unknown as Static<typeof Transcript>)
     },

@@ -230,14 +230,13 @@ export const exportSchedules = (app: App, deps: Deps): void => {
         if (parsed.config || destination || isResumed) await requireNamed(trx, actor, config, changed.destination)
         const now = clock.now()
         if (destination && !isSameBucket(destination, before.destination)) await markMoved(trx, org, before.id)
+        const isReplanned = isResumed || isMoved(before, changed)
         const stored = await updateSchedule(trx, org, before.id, {
           ...parsed,
           ...(destination && { secret: sealedFor(org, before, destination, given) }),
           ...(name !== undefined && { name }),
           ...(settleMinutes !== undefined && { settleMinutes }),
-          ...((isResumed || isMoved(before, changed)) && {
-            nextRunAt: plannedAfter(changed.recurrence, config.timezone, now),
-          }),
+          ...(isReplanned && { nextRunAt: plannedAfter(changed.recurrence, config.timezone, now) }),
           ...statusChange(before, status),
           ownerUserId: actor.userId,
           updatedAt: now,

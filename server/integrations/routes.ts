@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { findAgents } from '../agents/queries.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -22,6 +23,8 @@ import { addressIssues, type Settings, settingsIssues } from './settings.ts'
 import { findShownSyncs } from './sync/shown.ts'
 
 const tags = ['Integrations']
+
+type Update = Static<typeof IntegrationUpdate>
 
 const refuseIf = (issues: Issue[]): void => {
   if (issues.length > 0) throw invalidAll(issues)
@@ -57,6 +60,35 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
     if (agentId === undefined) return []
     const found = await findAgents(trx, org, { ids: [agentId], externalIds: [] })
     return found.length > 0 ? [] : [{ path: 'settings.agentId', message: 'names no agent of this organization' }]
+  }
+
+  type LockedRow = Awaited<ReturnType<typeof lockIntegration>>
+
+  const requireSettings = async (trx: Db, org: OrgId, row: LockedRow, settings: Settings, hasSecret: boolean) => {
+    refuseIf(settingsIssues(row.provider, settings))
+    const issues = [...addressIssues(settings), ...(await agentIssues(trx, org, settings))]
+    // Otherwise whoever may change an address could have the stored secret sent there.
+    if (settings.apiBaseUrl !== row.settings.apiBaseUrl && !hasSecret) {
+      issues.push({ path: 'settings.apiBaseUrl', message: 'needs the secret beside it when it changes' })
+    }
+    refuseIf(issues)
+  }
+
+  /** What a new secret, or another time for the previous one, changes. */
+  const rotation = (org: OrgId, row: LockedRow, { secret, previousSecretValidSeconds }: Update) => {
+    const validMs = (previousSecretValidSeconds ?? defaultPreviousSecretValidSeconds) * 1_000
+    const previousSecretUntil = new Date(clock.now().getTime() + validMs)
+    const before = openSecret(secrets, row)
+    if (secret !== undefined && secret !== before) {
+      return {
+        secret: sealSecret(secrets, org, row.id, secret),
+        previousSecret: sealPreviousSecret(secrets, org, row.id, before),
+        previousSecretUntil,
+      }
+    }
+    // One whose time is over does not count again.
+    const isInRotation = row.previousSecretUntil !== null && row.previousSecretUntil > clock.now()
+    return previousSecretValidSeconds !== undefined && isInRotation ? { previousSecretUntil } : {}
   }
 
   app.get(
@@ -147,31 +179,12 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
     ({ actor, params, body }) =>
       db.transaction().execute(async (trx) => {
         const row = await lockIntegration(trx, actor.org, params.id)
-        const { name, settings, secret, previousSecretValidSeconds } = body
-        if (settings) {
-          refuseIf(settingsIssues(row.provider, settings))
-          const issues = [...addressIssues(settings), ...(await agentIssues(trx, actor.org, settings))]
-          // Otherwise whoever may change an address could have the stored secret sent there.
-          if (settings.apiBaseUrl !== row.settings.apiBaseUrl && secret === undefined) {
-            issues.push({ path: 'settings.apiBaseUrl', message: 'needs the secret beside it when it changes' })
-          }
-          refuseIf(issues)
-        }
-        const before = openSecret(secrets, row)
-        const isNew = secret !== undefined && secret !== before
-        const validMs = (previousSecretValidSeconds ?? defaultPreviousSecretValidSeconds) * 1_000
-        const until = new Date(clock.now().getTime() + validMs)
-        // One whose time is over does not count again.
-        const isInRotation = row.previousSecretUntil !== null && row.previousSecretUntil > clock.now()
-        const moves = previousSecretValidSeconds !== undefined && isInRotation
+        const { name, settings } = body
+        if (settings) await requireSettings(trx, actor.org, row, settings, body.secret !== undefined)
         await updateIntegration(trx, actor.org, row.id, {
           ...(name !== undefined && { name }),
           ...(settings && { settings }),
-          ...(isNew && {
-            secret: sealSecret(secrets, actor.org, row.id, secret),
-            previousSecret: sealPreviousSecret(secrets, actor.org, row.id, before),
-          }),
-          ...((isNew || moves) && { previousSecretUntil: until }),
+          ...rotation(actor.org, row, body),
         })
         await recordAudit(trx, actor, 'integration.update', { type: 'integration', id: row.id })
         return getShown(trx, actor.org, row.id)

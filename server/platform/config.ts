@@ -80,24 +80,22 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads every switch and reports all faults at once. An empty text counts as unset. */
-export const loadConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
+const readSwitch = (name: string, definition: Switch<unknown>, text: string | undefined) => {
+  if (!text) return { value: definition.fallback }
+  const value = definition.read(text)
+  if (value !== undefined) return { value }
+  const given = definition.secret ? 'its value does not fit' : `${JSON.stringify(text.slice(0, 200))} does not fit`
+  return { value, fault: `${name}: ${given}; expected ${definition.expects}` }
+}
+
+const faultsOfNames = (env: NodeJS.ProcessEnv): string[] =>
+  Object.keys(env)
+    .filter((name) => name.startsWith('EARSHOT_') && !Object.hasOwn(switches, name))
+    .map((name) => `${name}: there is no such switch; docs/configuration.md lists them`)
+
+/** Switches that are required because of others. */
+const faultsOfUnset = (env: NodeJS.ProcessEnv): string[] => {
   const faults: string[] = []
-  const values: Record<string, unknown> = {}
-  for (const [name, definition] of Object.entries<Switch<unknown>>(switches)) {
-    const text = env[name]
-    const value = text ? definition.read(text) : definition.fallback
-    if (text && value === undefined) {
-      const given = definition.secret ? 'its value does not fit' : `${JSON.stringify(text.slice(0, 200))} does not fit`
-      faults.push(`${name}: ${given}; expected ${definition.expects}`)
-    }
-    values[name] = value
-  }
-  for (const name of Object.keys(env)) {
-    if (name.startsWith('EARSHOT_') && !Object.hasOwn(switches, name)) {
-      faults.push(`${name}: there is no such switch; docs/configuration.md lists them`)
-    }
-  }
   if (env.DATABASE_URL && !env.EARSHOT_SECRET_KEY) {
     faults.push('EARSHOT_SECRET_KEY: is required with DATABASE_URL; expected 32 to 200 visible characters')
   }
@@ -105,6 +103,19 @@ export const loadConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
   if (unset.length > 0 && Object.keys(env).some((name) => name.startsWith('EARSHOT_OIDC_') && env[name])) {
     faults.push(`${unset.join(', ')}: is required with the other switches of EARSHOT_OIDC_…`)
   }
+  return faults
+}
+
+/** Reads every switch and reports all faults at once. An empty text counts as unset. */
+export const loadConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
+  const values: Record<string, unknown> = {}
+  const faults: string[] = []
+  for (const [name, definition] of Object.entries<Switch<unknown>>(switches)) {
+    const { value, fault } = readSwitch(name, definition, env[name])
+    values[name] = value
+    if (fault !== undefined) faults.push(fault)
+  }
+  faults.push(...faultsOfNames(env), ...faultsOfUnset(env))
   if (faults.length > 0) throw new ConfigError(faults)
   const config = toConfig(values as Values, env)
   if (config.roles.length < roles.length && config.storage.kind === 'file' && !values.EARSHOT_STORAGE_SHARED) {

@@ -61,18 +61,28 @@ export const openTurns = (
     if (countWaiting(line) === 0) lines.delete(owner)
   }
 
+  /** Of those who wait and may have another place, the first with the fewest. */
+  const nextOwner = (): string | undefined => {
+    let next: string | undefined
+    let fewest = perOwner
+    for (const owner of lines.keys()) {
+      const count = heldBy(owner)
+      if (count >= fewest) continue
+      next = owner
+      fewest = count
+    }
+    return next
+  }
+
   const serve = () => {
     while (free > 0) {
-      let next: string | undefined
-      for (const owner of lines.keys()) {
-        if (heldBy(owner) < Math.min(perOwner, next === undefined ? perOwner : heldBy(next))) next = owner
-      }
-      const line = next === undefined ? undefined : lines.get(next)
+      const owner = nextOwner()
+      const line = owner === undefined ? undefined : lines.get(owner)
       const [waiting] = line?.first.size ? line.first : (line?.last ?? [])
-      if (next === undefined || !line || !waiting) return
-      takeOut(next, waiting)
-      if (lines.delete(next)) lines.set(next, line)
-      change(next, 1)
+      if (owner === undefined || !line || !waiting) return
+      takeOut(owner, waiting)
+      if (lines.delete(owner)) lines.set(owner, line)
+      change(owner, 1)
       waiting.give()
     }
   }

@@ -62,20 +62,19 @@ export const msSince = (start: Date | null | undefined, instant: Date | null): n
 
 /** Walks without recursion, since the depth of the value is the question. */
 export const isDeeperThan = (value: unknown, limit: number): boolean => {
-  let level: unknown[] = [value]
+  let level: object[] = isNested(value) ? [value] : []
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > limit) return true
-    const next: unknown[] = []
+    const next: object[] = []
     for (const item of level) {
-      if (typeof item !== 'object' || item === null) continue
-      for (const child of Array.isArray(item) ? item : Object.values(item)) {
-        if (typeof child === 'object' && child !== null) next.push(child)
-      }
+      for (const child of Array.isArray(item) ? item : Object.values(item)) if (isNested(child)) next.push(child)
     }
     level = next
   }
   return false
 }
+
+const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 const nestingLimit = 64
 // What an escape can bring in although the text around it was checked: NUL, or half of a surrogate pair.

@@ -44,6 +44,12 @@ const harmless = new RegExp(
 const groupForm = new RegExp(`${digit}+`, 'g')
 const numeral = (char: string) => char.charCodeAt(0) & 0xf
 
+const touchesLetter = (text: string, start: number, end: number): boolean => {
+  const rest = text.slice(end, end + 6)
+  const endsAfterLetter = startsWithLetter.test(rest) && !extension.test(rest)
+  return endsAfterLetter || endsInLetter.test(text.slice(Math.max(0, start - 1), start))
+}
+
 /** Stretches of groups that may belong together. Groups that touch a letter, or stand in what is harmless, are left out. */
 const findRuns = (text: string): Group[][] => {
   const safe = [...text.matchAll(harmless)].map(({ index, 0: { length } }) => ({ start: index, end: index + length }))
@@ -54,13 +60,9 @@ const findRuns = (text: string): Group[][] => {
     const end = start + found.length
     while ((safe[nextSafe]?.end ?? Number.POSITIVE_INFINITY) <= start) nextSafe++
     const isSafe = (safe[nextSafe]?.start ?? Number.POSITIVE_INFINITY) < end
-    const rest = text.slice(end, end + 6)
-    const attached =
-      endsInLetter.test(text.slice(Math.max(0, start - 1), start)) ||
-      (startsWithLetter.test(rest) && !extension.test(rest))
     const gap = previous && start - previous.end <= longestGap ? text.slice(previous.end, start) : ''
     const joins = gap !== '' && gapForm.test(gap)
-    if (isSafe || attached) {
+    if (isSafe || touchesLetter(text, start, end)) {
       previous = { end, kept: isSafe, run: [] }
       continue
     }

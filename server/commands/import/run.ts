@@ -4,7 +4,7 @@ import { type Body, type CallSource, readBody } from './bodies.ts'
 import type { Rejects } from './rejects.ts'
 import type { Source } from './sources.ts'
 import type { openState } from './state.ts'
-import { valuesOf } from './values.ts'
+import { type Read as Value, valuesOf } from './values.ts'
 import { openVersions } from './versions.ts'
 
 /** Reads, maps, sends and notes, each value in its order, with several requests under way. */
@@ -67,32 +67,36 @@ export const runImport = async ({
   }
 
   async function* readAll(): AsyncGenerator<NewConversation> {
-    for (const { name: file, fingerprint, open } of sources) {
-      const done = state.doneOf(file, fingerprint)
+    for (const source of sources) {
+      const done = state.doneOf(source.name, source.fingerprint)
       let number = 0
-      for await (const read of valuesOf(open(countBytes))) {
+      for await (const read of valuesOf(source.open(countBytes))) {
         if (isInterrupted()) return
         number++
-        if (number <= done) continue
-        const place = { file, number }
-        const body: Body = 'fault' in read ? read : readBody(read.value, options)
-        if ('body' in body) {
-          const { wants } = body
-          const named = wants ? { ...body.body, agentVersionId: await getVersion(wants) } : body.body
-          under.push({ ...place, sent: true })
-          unanswered++
-          yield named
-        } else {
-          noteUnsent(place, body)
-          // Otherwise an answer does it; of a file that holds no conversation there is none.
-          if (unanswered === 0) await settleUnsent()
-        }
+        const conversation = number > done && (await prepare({ file: source.name, number }, read))
+        if (conversation) yield conversation
       }
     }
   }
 
   const countBytes = (bytes: number): void => {
     readBytes += bytes
+  }
+
+  /** Returns the conversation to send; if the value is none, notes that instead. */
+  const prepare = async (place: Place, read: Value): Promise<NewConversation | undefined> => {
+    const body: Body = 'fault' in read ? read : readBody(read.value, options)
+    if (!('body' in body)) {
+      noteUnsent(place, body)
+      // Otherwise an answer does it; of a file that holds no conversation there is none.
+      if (unanswered === 0) await settleUnsent()
+      return undefined
+    }
+    const { wants } = body
+    const conversation = wants ? { ...body.body, agentVersionId: await getVersion(wants) } : body.body
+    under.push({ ...place, sent: true })
+    unanswered++
+    return conversation
   }
 
   const noteUnsent = (place: Place, body: Exclude<Body, { body: unknown }>): void => {

@@ -86,21 +86,39 @@ const openBoundaries = (isArray: boolean) => {
   let depth = 0
   return {
     isBetweenValues: () => depth === 0 && !strings.isWithin(),
-    isWithinArray: () => depth >= 1,
+    /** Whether what comes next may belong to a value. */
+    areOpen: () => !isArray || depth >= 1,
     take: (byte: number): Boundary => {
       if (strings.take(byte)) return undefined
-      if (isOpening(byte)) {
-        depth++
-        return isArray && depth === 1 ? 'starts' : undefined
-      }
-      if (isClosing(byte)) {
-        depth--
-        if (depth !== 0) return undefined
-        return isArray ? 'endsBefore' : 'endsWith'
-      }
-      return isArray && depth === 1 && byte === comma ? 'endsBefore' : undefined
+      const boundary = isArray ? boundaryInArray(byte, depth) : boundaryInText(byte, depth)
+      if (isOpening(byte)) depth++
+      else if (isClosing(byte)) depth--
+      return boundary
     },
   }
+}
+
+/** `depth` is how many brackets are open before the byte. */
+const boundaryInArray = (byte: number, depth: number): Boundary => {
+  if (depth === 0 && isOpening(byte)) return 'starts'
+  return depth === 1 && (byte === comma || isClosing(byte)) ? 'endsBefore' : undefined
+}
+
+const boundaryInText = (byte: number, depth: number): Boundary =>
+  depth === 1 && isClosing(byte) ? 'endsWith' : undefined
+
+type Piece = { bytes: Buffer; endsValue: boolean }
+
+function* piecesOf(block: Buffer, boundaries: ReturnType<typeof openBoundaries>): Generator<Piece> {
+  let start = 0
+  for (let at = 0; at < block.length; at++) {
+    const boundary = boundaries.take(block[at] as number)
+    if (boundary === undefined) continue
+    const end = boundary === 'endsWith' ? at + 1 : at
+    if (boundary !== 'starts') yield { bytes: block.subarray(start, end), endsValue: true }
+    start = at + 1
+  }
+  if (start < block.length && boundaries.areOpen()) yield { bytes: block.subarray(start), endsValue: false }
 }
 
 /** Reads the values of one array, or values that span several lines. */
@@ -108,18 +126,11 @@ async function* valuesOfText(source: AsyncIterable<Buffer>, isArray: boolean): A
   const gather = openGather()
   const boundaries = openBoundaries(isArray)
   for await (const block of source) {
-    let start = 0
-    for (let at = 0; at < block.length; at++) {
-      const boundary = boundaries.take(block[at] as number)
-      if (boundary === undefined) continue
-      if (boundary !== 'starts') {
-        gather.add(block.subarray(start, boundary === 'endsWith' ? at + 1 : at))
-        const read = gather.take()
-        if (read) yield read
-      }
-      start = at + 1
+    for (const { bytes, endsValue } of piecesOf(block, boundaries)) {
+      gather.add(bytes)
+      const read = endsValue ? gather.take() : undefined
+      if (read) yield read
     }
-    if (start < block.length && (!isArray || boundaries.isWithinArray())) gather.add(block.subarray(start))
   }
   const rest = gather.take()
   if (!boundaries.isBetweenValues()) yield { fault: 'The file ends within a value.' }

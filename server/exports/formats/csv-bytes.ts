@@ -36,6 +36,12 @@ const beginsFormula = (bytes: Uint8Array, start: number, end: number): boolean =
 }
 
 /** Where texts lie; made once for all texts of a buffer. */
+/** Whether one of four bytes is a quote. */
+const hasQuote = (four: number): boolean => {
+  const zeroWhereQuote = four ^ 0x22222222
+  return ((zeroWhereQuote - 0x01010101) & ~zeroWhereQuote & 0x80808080) !== 0
+}
+
 export type TextSource = { bytes: Uint8Array; view: DataView }
 
 export const textSource = (bytes: Uint8Array): TextSource => ({
@@ -85,25 +91,27 @@ export const csvBytes = () => {
     length += bytes.write(text, length, 'latin1')
   }
 
+  const doubleQuotes = ({ bytes: from }: TextSource, start: number, end: number) => {
+    for (let at = start; at < end; at++) {
+      const byte = from[at] ?? 0
+      bytes[length++] = byte
+      if (byte === quote) bytes[length++] = quote
+    }
+  }
+
   /** Each quote twice; four bytes at a stroke where there is none. */
-  const quoted = ({ bytes: from, view: fromView }: TextSource, start: number, end: number) => {
-    for (let done = start; done < end; ) {
-      if (end - done >= 4) {
-        const four = fromView.getInt32(done)
-        const zeroWhereQuote = four ^ 0x22222222
-        if (((zeroWhereQuote - 0x01010101) & ~zeroWhereQuote & 0x80808080) === 0) {
-          view.setInt32(length, four)
-          length += 4
-          done += 4
-          continue
-        }
-      }
-      for (const stop = Math.min(end, done + 4); done < stop; done++) {
-        const byte = from[done] ?? 0
-        bytes[length++] = byte
-        if (byte === quote) bytes[length++] = quote
+  const quoted = (source: TextSource, start: number, end: number) => {
+    let at = start
+    for (; end - at >= 4; at += 4) {
+      const four = source.view.getInt32(at)
+      if (hasQuote(four)) {
+        doubleQuotes(source, at, at + 4)
+      } else {
+        view.setInt32(length, four)
+        length += 4
       }
     }
+    doubleQuotes(source, at, end)
   }
 
   return {

@@ -1,6 +1,6 @@
 import { columnNames, type Layout, tupleTypes } from '../layout.ts'
 import { instantAt, resultWords, type Slice } from '../slice.ts'
-import { type CsvBytes, csvBytes, shortWord, textSource } from './csv-bytes.ts'
+import { type CsvBytes, csvBytes, shortWord, type TextSource, textSource } from './csv-bytes.ts'
 import type { Format } from './format.ts'
 
 const results = resultWords.map(shortWord)
@@ -12,6 +12,16 @@ const writeHeader = (out: CsvBytes, layout: Layout): void => {
     out.comma()
   }
   out.endRow()
+}
+
+type Type = ReturnType<typeof tupleTypes>[number]
+
+const writeValue = (out: CsvBytes, type: Type | undefined, source: TextSource, start: number, length: number) => {
+  if (type === 'uuid') out.uuid(source.bytes, start)
+  else if (type === 'integer') out.integer(source.view.getInt32(start))
+  else if (type === 'timestamp') out.timestamp(instantAt(source.view, start))
+  else if (type === 'number') out.number(source.view.getFloat64(start))
+  else out.text(source, start, start + length)
 }
 
 /** The rows of a slice one by one, told when a block is full. */
@@ -28,14 +38,7 @@ const writeRows = function* (out: CsvBytes, layout: Layout, slice: Slice): Gener
     for (let column = from; column < to; column++) {
       const cell = row * width + column
       const start = starts[cell] ?? -1
-      if (start >= 0) {
-        const type = types[column]
-        if (type === 'uuid') out.uuid(source.bytes, start)
-        else if (type === 'integer') out.integer(source.view.getInt32(start))
-        else if (type === 'timestamp') out.timestamp(instantAt(source.view, start))
-        else if (type === 'number') out.number(source.view.getFloat64(start))
-        else out.text(source, start, start + (lengths[cell] ?? 0))
-      }
+      if (start >= 0) writeValue(out, types[column], source, start, lengths[cell] ?? 0)
       out.comma()
     }
   }
@@ -56,9 +59,12 @@ const writeRows = function* (out: CsvBytes, layout: Layout, slice: Slice): Gener
     out.comma()
     out.timestamp(evaluatedAt[cell] ?? 0)
     out.comma()
-    if (!reasoning || !reasons) return
-    const start = reasoning.starts[cell] ?? -1
-    if (start >= 0) out.text(reasons, start, start + (reasoning.lengths[cell] ?? 0))
+    if (reasoning) writeReason(reasoning, cell)
+  }
+
+  const writeReason = ({ starts, lengths }: NonNullable<typeof reasoning>, cell: number) => {
+    const start = starts[cell] ?? -1
+    if (start >= 0 && reasons) out.text(reasons, start, start + (lengths[cell] ?? 0))
     out.comma()
   }
 

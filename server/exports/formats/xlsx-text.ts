@@ -44,6 +44,23 @@ const escapeOf = (unit: number) => latin1(`_x${unit.toString(16).toUpperCase().p
 const controls = Array.from({ length: 0x20 }, (_, unit) => escapeOf(unit))
 const escapes = { underscore: escapeOf(0x5f), fffe: escapeOf(0xfffe), ffff: escapeOf(0xffff) }
 
+const firstOfThree = new Uint8Array([0xef])
+
+/** What stands for U+FFFE and U+FFFF; their first byte begins other characters too. */
+const nonCharacterAt = (source: Buffer, at: number): Uint8Array => {
+  const last = source[at + 1] === 0xbf ? source[at + 2] : undefined
+  if (last === 0xbe) return escapes.fffe
+  return last === 0xbf ? escapes.ffff : firstOfThree
+}
+
+/** What stands for the special byte at `at`. The casts: `at` is before the end, and other special bytes are controls. */
+const replacementAt = (source: Buffer, at: number, end: number): Uint8Array => {
+  const byte = source[at] as number
+  if (byte === 0xef) return nonCharacterAt(source, at)
+  if (byte === 0x5f) return looksEscaped(source, at, end) ? escapes.underscore : literal
+  return entities.get(byte) ?? (controls[byte] as Uint8Array)
+}
+
 /** From `start` to `end` of `source` to `at` of `target`, which has room; answers where it ends there. */
 export const writeEscaped = (target: Uint8Array, from: number, source: Buffer, start: number, end: number): number => {
   let at = from
@@ -54,17 +71,9 @@ export const writeEscaped = (target: Uint8Array, from: number, source: Buffer, s
     while (i < end && (special[source[i] as number] as number) === 0) i++
     at = copyRun(target, at, source, run, i)
     if (i === end) break
-    const byte = source[i] as number
-    i++
-    if (byte === 0xef) {
-      const last = source[i] === 0xbf ? source[i + 1] : undefined
-      if (last === 0xbe || last === 0xbf) {
-        at = copy(target, at, last === 0xbe ? escapes.fffe : escapes.ffff)
-        i += 2
-      } else target[at++] = byte
-    } else if (byte === 0x5f) {
-      at = copy(target, at, looksEscaped(source, i - 1, end) ? escapes.underscore : literal)
-    } else at = copy(target, at, entities.get(byte) ?? (controls[byte] as Uint8Array))
+    const replacement = replacementAt(source, i, end)
+    at = copy(target, at, replacement)
+    i += replacement === escapes.fffe || replacement === escapes.ffff ? 3 : 1
   }
   return at
 }

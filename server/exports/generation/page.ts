@@ -31,15 +31,22 @@ export const collectCalls = ({ width, rows: maxRows, bytes: maxBytes }: Room) =>
   const lengths = new Int32Array(maxRows * width).fill(-1)
   const ids = new Int32Array(maxRows * 4)
 
+  const makeRoom = (size: number) => {
+    if (length + size <= bytes.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(bytes.length * 2, length + size))
+    bytes.copy(larger, 0, 0, length)
+    bytes = larger
+  }
+
+  const setId = (view: DataView, at: number) => {
+    for (let word = 0; word < 4; word++) ids[rows * 4 + word] = view.getInt32(at + word * 4)
+  }
+
   const take: TakeTuple = (view, at, end) => {
     const size = end - at
     isFull ||= rows === maxRows || (rows > 0 && length + size > maxBytes)
     if (isFull) return
-    if (length + size > bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(bytes.length * 2, length + size))
-      bytes.copy(larger, 0, 0, length)
-      bytes = larger
-    }
+    makeRoom(size)
     bytes.set(new Uint8Array(view.buffer, view.byteOffset + at, size), length)
     let field = at + 2
     for (let column = 0; column < width; column++) {
@@ -49,8 +56,7 @@ export const collectCalls = ({ width, rows: maxRows, bytes: maxBytes }: Room) =>
       const cell = rows * width + column
       starts[cell] = length + field - at
       lengths[cell] = count
-      if (column === idColumn)
-        for (let word = 0; word < 4; word++) ids[rows * 4 + word] = view.getInt32(field + word * 4)
+      if (column === idColumn) setId(view, field)
       field += count
     }
     length += size

@@ -101,6 +101,11 @@ export const collectResults = (page: Page, monitors: Measured[], options: Option
     if (version <= (versions[cell] ?? 0)) return
     versions[cell] = version
     evaluatedAt[cell] = instantAt(view, at + fields.evaluatedAt)
+    setValues(cell, view, at)
+  }
+
+  /** The fields that may be null, one after the other. */
+  const setValues = (cell: number, view: DataView, at: number) => {
     const status = view.getInt16(at + fields.status)
     let field = at + fields.result
     const resultBytes = view.getInt32(field)

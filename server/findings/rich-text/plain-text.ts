@@ -15,11 +15,16 @@ export const plainText = (document: RichText): string => {
       text += part
       continue
     }
-    if (part.type === 'text') text += part.text
-    if (part.type === 'mention') text += `@${part.attrs?.label ?? part.attrs?.id ?? ''}`
-    if (typeof part.attrs?.alt === 'string') text += part.attrs.alt
+    text += ownText(part)
     if (isLine(part)) parts.push('\n')
     for (const inside of [...(part.content ?? [])].reverse()) parts.push(inside)
   }
   return text.trim()
+}
+
+/** The text of a node without that of the nodes inside. */
+const ownText = ({ type, text, attrs }: RichNode): string => {
+  if (type === 'text') return text ?? ''
+  const mention = type === 'mention' ? `@${attrs?.label ?? attrs?.id ?? ''}` : ''
+  return typeof attrs?.alt === 'string' ? mention + attrs.alt : mention
 }

@@ -69,6 +69,34 @@ const isEnded = async (deps: Deps, attempt: Attempt, org: OrgId, runId: string, 
   return true
 }
 
+type State = NonNullable<Awaited<ReturnType<typeof findState>>>
+type Step = { kind: 'finish window' } | { kind: 'list page' } | { kind: 'fetch call'; externalId: string }
+
+const nextStep = ({ run }: State): Step => {
+  const [externalId] = run.pending
+  if (externalId !== undefined) return { kind: 'fetch call', externalId }
+  return { kind: run.windowListed ? 'finish window' : 'list page' }
+}
+
+const takeStep = async (
+  deps: Deps,
+  attempt: Attempt,
+  state: State,
+  { step, mayFail }: { step: Step; mayFail: boolean },
+): Promise<Outcome> => {
+  if (state.run.suspendedAt) return { failed: 'The organization was suspended.' }
+  if (step.kind === 'finish window') return finishWindow(deps, attempt, state)
+  if (step.kind === 'list page') return listPage(deps, attempt, state)
+  try {
+    return await fetchCall(deps, attempt, state, { externalId: step.externalId, mayFail })
+  } catch (error) {
+    if (isSuperseded(error)) return 'done'
+    throw error
+  }
+}
+
+const isTrouble = (outcome: Outcome): boolean => typeof outcome === 'object' && 'trouble' in outcome
+
 /**
  * Goes through what a provider lists, page by page, and fetches what is lacking call by call. Each page and each call
  * is written down in one transaction with the place that the run has come to, so that whoever takes the job over goes
@@ -83,35 +111,19 @@ export const syncCalls = defineJob({
   run: async (deps: Deps, { organizationId, runId }, attempt) => {
     // The one who enqueued it wrote the id of an organization.
     const org = organizationId as OrgId
+    /** Calls in a row that the provider failed at. */
     let troubles = 0
     for (let requests = 0; requests < requestsAJob; ) {
       attempt.signal.throwIfAborted()
       const state = await findState(deps, org, runId)
       if (!state) return
-      const { run } = state
-      if (run.suspendedAt) {
-        await attempt.finish((trx) => failRun(deps, trx, org, runId, { reason: 'The organization was suspended.' }))
-        return
-      }
-      const [externalId] = run.pending
-      if (externalId === undefined && run.windowListed) {
-        if (await isEnded(deps, attempt, org, runId, await finishWindow(deps, attempt, state))) return
-        continue
-      }
-      requests += 1
-      if (externalId === undefined) {
-        if (await isEnded(deps, attempt, org, runId, await listPage(deps, attempt, state))) return
-        continue
-      }
+      const step = nextStep(state)
+      if (step.kind !== 'finish window') requests += 1
       const mayFail = troubles < mostTroubles
-      const outcome = await fetchCall(deps, attempt, state, { externalId, mayFail }).catch((error: unknown) => {
-        if (isSuperseded(error)) return 'done' as const
-        throw error
-      })
-      const isTrouble = typeof outcome === 'object' && 'trouble' in outcome
-      troubles = isTrouble ? troubles + 1 : 0
-      if (isTrouble && mayFail) continue
-      if (await isEnded(deps, attempt, org, runId, outcome)) return
+      const outcome = await takeStep(deps, attempt, state, { step, mayFail })
+      if (step.kind === 'fetch call') troubles = isTrouble(outcome) ? troubles + 1 : 0
+      const isPassedOver = step.kind === 'fetch call' && isTrouble(outcome) && mayFail
+      if (!isPassedOver && (await isEnded(deps, attempt, org, runId, outcome))) return
     }
     await goOn(deps, attempt, org, runId, pauseSeconds, false)
   },

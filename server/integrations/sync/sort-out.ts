@@ -39,6 +39,9 @@ const isJustOver = ({ endedAt }: Listed, now: Date) => endedAt !== null && ended
 export const mayGoOn = (beganAt: Date | null, now: Date): boolean =>
   beganAt === null || beganAt.getTime() > now.getTime() - longestCallMs
 
+const mayBeUnfinished = (call: Listed, now: Date): boolean =>
+  isJustOver(call, now) || (!call.isOver && mayGoOn(call.beganAt, now))
+
 /**
  * What is to be done about each call of a page. Those that began before `listedUntil` were listed before, and count
  * only when they are lacking.
@@ -49,17 +52,16 @@ export const sortOut = (calls: Listed[], known: Known, { listedUntil, now }: { l
   const count = { listed: 0, stored: 0, erased: 0, unfinished: 0 }
   for (const call of calls) {
     const { externalId, beganAt } = call
-    if (known.gaps.has(externalId)) continue
     const isNew = beganAt === null || beganAt >= listedUntil
-    const isThere = (isNew ? known.complete : known.stored).has(externalId)
-    if (known.erased.has(externalId) || isThere) {
-      if (!isNew) continue
-      count[isThere ? 'stored' : 'erased'] += 1
-    } else if (isJustOver(call, now) || (!call.isOver && mayGoOn(beganAt, now))) {
+    const isStored = (isNew ? known.complete : known.stored).has(externalId)
+    const isKnown = isStored || known.erased.has(externalId)
+    if (known.gaps.has(externalId) || (isKnown && !isNew)) continue
+    count.listed += 1
+    if (isKnown) count[isStored ? 'stored' : 'erased'] += 1
+    else if (mayBeUnfinished(call, now)) {
       unfinished.push(call)
       count.unfinished += 1
     } else missing.push(call)
-    count.listed += 1
   }
   return { missing, unfinished, count }
 }

@@ -32,6 +32,12 @@ export const openCircuit = (clock: Clock) => {
     rest.extend(restMs)
   }
 
+  /** An endpoint that refuses or is busy is up. */
+  const noteFault = ({ kind }: EndpointError) => {
+    if (kind === 'down' || kind === 'locked') noteFailure()
+    else close()
+  }
+
   const guard = async <T>(send: () => Promise<T>): Promise<T> => {
     const isProbe = restMs > 0
     if (isOpen() || (isProbe && probing)) {
@@ -47,11 +53,8 @@ export const openCircuit = (clock: Clock) => {
       close()
       return answer
     } catch (error) {
-      // What was ended from here says nothing of the endpoint; and one that refuses or is busy is up.
-      if (error instanceof EndpointError) {
-        if (error.kind === 'down' || error.kind === 'locked') noteFailure()
-        else close()
-      }
+      // What was ended from here says nothing of the endpoint.
+      if (error instanceof EndpointError) noteFault(error)
       throw error
     } finally {
       if (isProbe) probing = false

@@ -62,18 +62,23 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
   const backoffMs = (attempt: number): number =>
     Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempt - 1)) * (0.5 + random() / 2)
 
+  /** Returns how long to wait before another attempt; undefined if there is none. */
+  const waitAfter = ({ kind, retryAfterMs }: EndpointError, attempt: number, passage: Passage): number | undefined => {
+    if (kind !== 'busy' && kind !== 'down') return undefined
+    // Not for this request alone: it holds for all that go to this endpoint.
+    pause.extend(retryAfterMs)
+    const waitMs = Math.max(retryAfterMs, backoffMs(attempt))
+    const mayHelp = !circuit.isOpen() && attempt < attempts && waitMs <= patienceMs(passage)
+    return mayHelp ? waitMs : undefined
+  }
+
   const run = async <T>(send: (signal: AbortSignal) => Promise<T>, passage: Passage): Promise<T> => {
     for (let attempt = 1; ; attempt++) {
       try {
         return await pass(send, passage)
       } catch (error) {
-        if (!(error instanceof EndpointError)) throw error
-        // Not from the request alone: it holds for all that go to this endpoint.
-        const isPassing = error.kind === 'busy' || error.kind === 'down'
-        if (isPassing) pause.extend(error.retryAfterMs)
-        const mayHelp = isPassing && !circuit.isOpen()
-        const waitMs = Math.max(error.retryAfterMs, backoffMs(attempt))
-        if (!mayHelp || attempt >= attempts || waitMs > patienceMs(passage)) throw error
+        const waitMs = error instanceof EndpointError ? waitAfter(error, attempt, passage) : undefined
+        if (waitMs === undefined) throw error
         await wait(waitMs, passage.signal)
       }
     }

@@ -150,13 +150,7 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
           onLost?.(judged.map(paidFor))
           throw error
         }
-        const { kind, message, retryAfterMs } = error
-        const retryAfterSeconds = Math.ceil((retryAfterMs || againAfterMs) / 1_000)
-        for (const { verdicts } of open) {
-          if (verdicts.length > at) continue
-          const failed = { status: 'failed', reason: message } as const
-          verdicts.push(kind === 'refused' ? failed : { ...failed, retryAfterSeconds })
-        }
+        failWindow(open, at, error)
       }
     }
     return conclude()
@@ -177,6 +171,16 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
   }
 
   return { groups, evaluate, estimate, close }
+}
+
+/** Those that have no verdict on this window yet fail with the endpoint. */
+const failWindow = (open: Judged[], at: number, { kind, message, retryAfterMs }: EndpointError): void => {
+  const retryAfterSeconds = Math.ceil((retryAfterMs || againAfterMs) / 1_000)
+  const failed = { status: 'failed', reason: message } as const
+  for (const { verdicts } of open) {
+    if (verdicts.length > at) continue
+    verdicts.push(kind === 'refused' ? failed : { ...failed, retryAfterSeconds })
+  }
 }
 
 /** Monitors outlive the configuration that they were made under. */

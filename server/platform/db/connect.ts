@@ -77,29 +77,37 @@ export const refuseSharedReplica = async (connectionString: string): Promise<voi
   if (isShared) throw new Error(sharedSessions('EARSHOT_READ_DATABASE_URL'))
 }
 
+/** Connects once, and tells whether connections share sessions. */
+const tryExternal = async (connectionString: string): Promise<{ isShared: boolean } | { error: unknown }> => {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const isShared = await shareSessions(client, connectionString)
+    await client.end()
+    return { isShared }
+  } catch (error) {
+    await client.end().catch(() => {})
+    return { error }
+  }
+}
+
 const connectExternal = async (connectionString: string, log: Log, patienceMs: number): Promise<Embedded> => {
   const deadline = Date.now() + patienceMs
   for (let told = false; ; told = true) {
-    const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 })
-    client.on('error', () => {})
-    try {
-      await client.connect()
-      const isShared = await shareSessions(client, connectionString)
-      await client.end()
-      if (isShared) break
+    const tried = await tryExternal(connectionString)
+    if ('isShared' in tried) {
+      if (tried.isShared) throw new Error(sharedSessions('DATABASE_URL'))
       return { connection: { connectionString }, exclusive: true, close: async () => {} }
-    } catch (error) {
-      await client.end().catch(() => {})
-      if (isStarting(error) && Date.now() < deadline) {
-        if (!told) log.info('waiting for the database that DATABASE_URL names')
-        await pause(250)
-        continue
-      }
+    }
+    const { error } = tried
+    if (!isStarting(error) || Date.now() >= deadline) {
       const reason = error instanceof Error ? error.message || String(errorCode(error)) : String(error)
       throw new Error(`The database that DATABASE_URL names cannot be reached: ${reason}`, { cause: error })
     }
+    if (!told) log.info('waiting for the database that DATABASE_URL names')
+    await pause(250)
   }
-  throw new Error(sharedSessions('DATABASE_URL'))
 }
 
 export const connectDatabase = async (options: ConnectOptions): Promise<Embedded> => {

@@ -164,29 +164,37 @@ export const chooseLauncher = async (options: {
   const refusals: string[] = []
   for (const way of await waysOf(options.dataDir)) {
     if (options.only && options.only !== way.name) continue
-    const { name, owner, initializer = owner, copyTo, wrap } = way
     try {
-      const native = copyTo ? await copyBinaries(options.native, copyTo) : options.native
-      if (!copyTo) await hydrateLinks(native)
-      const program = (of: string) => join(native, 'bin', of)
-      const ask = (script: string, as: Owner) =>
-        run(wrap('/bin/sh', ['-c', script, 'sh', options.dataDir, program('postgres')], as), probeTimeoutMs)
-      const named = await ask(namedProbe, initializer)
-      const { ok, output } = named.ok ? await ask(probe, owner) : named
-      if (ok) {
-        const asOf = (of: string) => (of === 'initdb' ? initializer : owner)
-        return {
-          way: name,
-          owner,
-          initializer,
-          asksWhoCalls: way.initializer !== undefined,
-          command: (of, args) => wrap(program(of), args, asOf(of)),
-        }
-      }
-      refusals.push(`${name}: ${output}`)
+      const tried = await tryWay(way, options)
+      if ('launcher' in tried) return tried.launcher
+      refusals.push(`${way.name}: ${tried.refusal}`)
     } catch (error) {
-      refusals.push(`${name}: ${error instanceof Error ? error.message : error}`)
+      refusals.push(`${way.name}: ${error instanceof Error ? error.message : error}`)
     }
   }
   throw new Error(`The embedded PostgreSQL cannot run here.\n  ${refusals.join('\n  ')}\n${elsewhere}`)
+}
+
+const tryWay = async (
+  way: Awaited<ReturnType<typeof waysOf>>[number],
+  options: { native: string; dataDir: string },
+): Promise<{ launcher: Launcher } | { refusal: string }> => {
+  const { name, owner, initializer = owner, copyTo, wrap } = way
+  const native = copyTo ? await copyBinaries(options.native, copyTo) : options.native
+  if (!copyTo) await hydrateLinks(native)
+  const program = (of: string) => join(native, 'bin', of)
+  const probeAs = (script: string, as: Owner) =>
+    run(wrap('/bin/sh', ['-c', script, 'sh', options.dataDir, program('postgres')], as), probeTimeoutMs)
+  const named = await probeAs(namedProbe, initializer)
+  const { ok, output } = named.ok ? await probeAs(probe, owner) : named
+  if (!ok) return { refusal: output }
+  const asOf = (of: string) => (of === 'initdb' ? initializer : owner)
+  const launcher: Launcher = {
+    way: name,
+    owner,
+    initializer,
+    asksWhoCalls: way.initializer !== undefined,
+    command: (of, args) => wrap(program(of), args, asOf(of)),
+  }
+  return { launcher }
 }

@@ -189,31 +189,37 @@ export const bringUp = async (cluster: Cluster, stop: AbortSignal): Promise<Runn
   let attempt: Attempt | undefined
   let silentSince = Date.now()
   let told = false
+
+  /** What ended may have met a server that is on its way down: another attempt may succeed. */
+  const forgetEnded = async ({ report: readReport, killed }: Attempt): Promise<undefined> => {
+    const report = await readReport()
+    const passing = killed || isLockConflict(report)
+    if (!passing || Date.now() > conflictDeadline) {
+      throw new Error(`PostgreSQL did not start:\n${report || 'it said nothing'}`)
+    }
+    await disownPidFiles(cluster)
+    await pause(50)
+  }
+
+  /** Starts a server unless one has the folder already; stops that one when it can't be reached for long. */
+  const startUnlessRunning = async (): Promise<Attempt | undefined> => {
+    const holder = await readPidFile(pidFileOf(folder))
+    if (!holder || !(await isPostmasterOf(holder.pid, folder))) return start(cluster)
+    if (Date.now() - silentSince > unreachableTimeoutMs) {
+      log.warn({ pid: holder.pid }, 'a database that nobody can reach is stopped')
+      await stopPostmaster(holder.pid)
+    }
+    return undefined
+  }
+
   try {
     for (;;) {
       stop.throwIfAborted()
       const answer = await ask(cluster)
       if (typeof answer === 'object') return answer
       if (answer === 'busy') silentSince = Date.now()
-
-      if (attempt?.ended) {
-        const report = await attempt.report()
-        const passing = attempt.killed || isLockConflict(report)
-        if (!passing || Date.now() > conflictDeadline) {
-          throw new Error(`PostgreSQL did not start:\n${report || 'it said nothing'}`)
-        }
-        await disownPidFiles(cluster)
-        attempt = undefined
-        await pause(50)
-      } else if (!attempt) {
-        const holder = await readPidFile(pidFileOf(folder))
-        if (!holder || !(await isPostmasterOf(holder.pid, folder))) {
-          attempt = await start(cluster)
-        } else if (Date.now() - silentSince > unreachableTimeoutMs) {
-          log.warn({ pid: holder.pid }, 'a database that nobody can reach is stopped')
-          await stopPostmaster(holder.pid)
-        }
-      }
+      if (attempt?.ended) attempt = await forgetEnded(attempt)
+      else attempt ??= await startUnlessRunning()
       if (!told && Date.now() > conflictDeadline - lockConflictTimeoutMs + 2_000) {
         told = true
         log.info('waiting for the database: it may be recovering from a crash')

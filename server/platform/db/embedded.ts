@@ -153,33 +153,42 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
     // One that dies as soon as it is up is not started in a tight loop.
     await pause(Math.max(0, restoredAt + minLifeMs - Date.now()))
     for (let failures = 0; !closing.signal.aborted; ) {
-      try {
-        await restore()
-        restoredAt = Date.now()
-        fault = undefined
-        watch()
-        log.info({ pid: running.pid }, 'the database is back')
-        options.onState?.('restored')
-        return
-      } catch (caught) {
-        if (closing.signal.aborted) return
-        const error = caught instanceof Error ? caught : new Error(String(caught))
-        if (held && (await isFull(dataDir))) {
-          if (!fault) log.error({ err: error }, 'the disk of the database is full; waiting for space')
-          fault = 'The disk of the database is full; the operator has to free some space.'
-          await pause(fullPauseMs)
-          continue
-        }
-        failures++
-        if (!held || failures === maxFailures) {
-          log.fatal({ err: error }, 'the database cannot be brought back')
-          options.onState?.('failed', error)
-          return
-        }
-        log.error({ err: error, failures }, 'the database did not start')
-        await pause(100 * 2 ** failures)
+      const error = await tryRestore()
+      if (!error || closing.signal.aborted) return
+      if (held && (await isFull(dataDir))) {
+        await waitForSpace(error)
+        continue
       }
+      failures++
+      if (!held || failures === maxFailures) {
+        log.fatal({ err: error }, 'the database cannot be brought back')
+        options.onState?.('failed', error)
+        return
+      }
+      log.error({ err: error, failures }, 'the database did not start')
+      await pause(100 * 2 ** failures)
     }
+  }
+
+  /** Returns why it failed, if it did. */
+  const tryRestore = async (): Promise<Error | undefined> => {
+    try {
+      await restore()
+    } catch (caught) {
+      return caught instanceof Error ? caught : new Error(String(caught))
+    }
+    restoredAt = Date.now()
+    fault = undefined
+    watch()
+    log.info({ pid: running.pid }, 'the database is back')
+    options.onState?.('restored')
+    return undefined
+  }
+
+  const waitForSpace = async (error: Error): Promise<void> => {
+    if (!fault) log.error({ err: error }, 'the disk of the database is full; waiting for space')
+    fault = 'The disk of the database is full; the operator has to free some space.'
+    await pause(fullPauseMs)
   }
 
   const watch = (): void => {

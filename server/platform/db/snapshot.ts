@@ -51,6 +51,13 @@ const readMessages = (take: TakeTuple, toPg: (bytes: Buffer) => void, onEnd: () 
     length += chunk.length
   }
 
+  const takeData = (at: number, end: number) => {
+    const start = at + frameBytes + (isFirst ? headerBytes : 0)
+    isFirst = false
+    // The last of them is no tuple: in place of a count it has -1.
+    if (view.getInt16(start) >= 0) take(view, start, end)
+  }
+
   return (chunk: Uint8Array) => {
     append(chunk)
     let at = 0
@@ -59,10 +66,7 @@ const readMessages = (take: TakeTuple, toPg: (bytes: Buffer) => void, onEnd: () 
       if (end > length) break
       const type = bytes[at]
       if (type === copyData) {
-        const start = at + frameBytes + (isFirst ? headerBytes : 0)
-        isFirst = false
-        // The last of them is no tuple: in place of a count it has -1.
-        if (view.getInt16(start) >= 0) take(view, start, end)
+        takeData(at, end)
       } else if (type === copyDone || type === errorResponse) {
         onEnd()
         hand(at, length)

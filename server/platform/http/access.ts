@@ -85,6 +85,7 @@ const openObject = (schema: JsonSchema | undefined, path: string): string | unde
 }
 
 /** What every route must declare. Thrown at boot, before the first request. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of checks, one after the other
 export const assertDeclared = (route: RouteOptions): void => {
   const methods = [route.method].flat()
   const name = `${methods.join(',')} ${route.url}`

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import parseRange from 'range-parser'
 import Type from 'typebox'
 import type { Blobs } from '../blobs/blobs.ts'
@@ -23,6 +24,33 @@ const readSpan = (header: string | undefined, totalBytes: number): Span | 'unsat
 
 /** Stored files never change under their key, so the key tells them apart. Hashed, since it names the organization. */
 const tagOf = (key: string): string => `"${createHash('sha256').update(key).digest('base64url').slice(0, 22)}"`
+
+/** A range counts only if it is one of this very file. */
+const rangeOf = (headers: IncomingHttpHeaders, tag: string): string | undefined => {
+  const ifRange = headers['if-range']
+  return ifRange === undefined || ifRange === tag ? headers.range : undefined
+}
+
+type LinkPayload = Extract<ReturnType<Blobs['readLink']>, { payload: unknown }>['payload']
+
+const readLink = (blobs: Blobs, token: string): LinkPayload => {
+  const link = blobs.readLink(token)
+  if (link.state === 'invalid') throw new ApiError('forbidden', 'This link was not made here, or was altered.')
+  if (link.state === 'expired') throw new ApiError('gone', 'This link has expired; ask for a new one.')
+  return link.payload
+}
+
+const headersOf = ({ contentType, disposition, fileName }: LinkPayload, storedType: string) => {
+  const type = contentType ?? storedType
+  const inPlace = disposition === 'inline' && shownInPlace.test(type)
+  return {
+    'content-type': type,
+    'accept-ranges': 'bytes',
+    'content-security-policy': 'sandbox',
+    'cross-origin-resource-policy': 'cross-origin',
+    'content-disposition': contentDisposition(inPlace ? 'inline' : 'attachment', fileName),
+  }
+}
 
 type FileOptions = {
   blobs: Blobs
@@ -50,32 +78,22 @@ export const addFiles = (app: App, { blobs, isOpen }: FileOptions): void => {
       ),
     },
     handler: async (request, reply) => {
-      const link = blobs.readLink(request.params.token)
-      if (link.state === 'invalid') throw new ApiError('forbidden', 'This link was not made here, or was altered.')
-      if (link.state === 'expired') throw new ApiError('gone', 'This link has expired; ask for a new one.')
-      const { key, expiresAt, erasable, disposition, fileName, contentType, sha256 } = link.payload
-      const keeps = expiresAt === null && !erasable
+      const payload = readLink(blobs, request.params.token)
+      const { key, sha256 } = payload
+      const keeps = payload.expiresAt === null && !payload.erasable
       // A key begins with the organization that has the file.
       if (!keeps && !(await isOpen(key.split('/')[0] as OrgId))) {
         throw new ApiError('forbidden', 'The organization is suspended.')
       }
       const head = await blobs.head(key)
       if (!head) throw notFound()
-      const type = contentType ?? head.contentType
-      const inPlace = disposition === 'inline' && shownInPlace.test(type)
-      reply
-        .type(type)
-        .header('accept-ranges', 'bytes')
-        .header('content-security-policy', 'sandbox')
-        .header('cross-origin-resource-policy', 'cross-origin')
-        .header('cache-control', keeps ? 'public, max-age=31536000, immutable' : 'no-store')
-        .header('content-disposition', contentDisposition(inPlace ? 'inline' : 'attachment', fileName))
       const tag = tagOf(key)
-      reply.header('etag', tag)
+      reply
+        .headers(headersOf(payload, head.contentType))
+        .header('cache-control', keeps ? 'public, max-age=31536000, immutable' : 'no-store')
+        .header('etag', tag)
       if (request.headers['if-none-match'] === tag) return reply.code(304).send()
-      const ifRange = request.headers['if-range']
-      const range = ifRange === undefined || ifRange === tag ? request.headers.range : undefined
-      const span = readSpan(range, head.bytes)
+      const span = readSpan(rangeOf(request.headers, tag), head.bytes)
       if (span === 'unsatisfiable') {
         reply.header('content-range', `bytes */${head.bytes}`)
         throw new ApiError('rangeNotSatisfiable', `The file has ${head.bytes} bytes; ask for a range within it.`)

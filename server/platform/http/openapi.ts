@@ -83,6 +83,39 @@ export const addOpenApi = async (app: FastifyInstance, areas: [name: string, des
   })
 }
 
+/** What has a default need not be sent. */
+const withoutDefaults = (schema: JsonSchema): void => {
+  const required = schema.required?.filter((name) => schema.properties?.[name]?.default === undefined)
+  if (required?.length) schema.required = required
+  else delete schema.required
+  for (const property of Object.values(schema.properties ?? {})) withoutDefaults(property)
+  if (schema.items) withoutDefaults(schema.items)
+}
+
+/** Validation reads an absent body as null, which nobody can send. */
+const allowNoBody = (body: Required<Operation>['requestBody']): void => {
+  const { schema } = body.content['application/json'] ?? {}
+  if (!Array.isArray(schema?.type) || !schema.type.includes('null')) return
+  schema.type = 'object'
+  body.required = false
+}
+
+const relaxRequest = ({ parameters = [], requestBody }: Operation): void => {
+  for (const parameter of parameters) {
+    if (parameter.schema.default !== undefined) parameter.required = false
+  }
+  if (!requestBody) return
+  allowNoBody(requestBody)
+  for (const { schema } of Object.values(requestBody.content)) withoutDefaults(schema)
+}
+
+const addExamples = ({ requestBody, responses }: Operation): void => {
+  const contents = [requestBody, ...Object.values(responses)].map((message) => message?.content ?? {})
+  for (const [type, content] of contents.flatMap((media) => Object.entries(media))) {
+    if (type === 'application/json') content.example ??= exampleOf(content.schema)
+  }
+}
+
 /** The document as generated, with every titled schema told once, under components, and an example everywhere. */
 export const openApiDocument = (app: FastifyInstance): OpenApiDocument => {
   // The plugin's type is that of any version of OpenAPI; the options above ask for this shape.
@@ -106,36 +139,12 @@ export const openApiDocument = (app: FastifyInstance): OpenApiDocument => {
     return { $ref: `#/components/schemas/${title}` }
   }
 
-  /** What has a default need not be sent. */
-  const withoutDefaults = (schema: JsonSchema): void => {
-    const required = schema.required?.filter((name) => schema.properties?.[name]?.default === undefined)
-    if (required?.length) schema.required = required
-    else delete schema.required
-    for (const property of Object.values(schema.properties ?? {})) withoutDefaults(property)
-    if (schema.items) withoutDefaults(schema.items)
-  }
-
-  /** Validation reads an absent body as null, which nobody can send. */
-  const allowNoBody = (body: Required<Operation>['requestBody']): void => {
-    const { schema } = body.content['application/json'] ?? {}
-    if (!Array.isArray(schema?.type) || !schema.type.includes('null')) return
-    schema.type = 'object'
-    body.required = false
-  }
-
   for (const operations of Object.values(document.paths)) {
     // HEAD is what HTTP makes of GET.
     delete operations.head
     for (const operation of Object.values(operations)) {
-      for (const parameter of operation.parameters ?? []) {
-        if (parameter.schema.default !== undefined) parameter.required = false
-      }
-      if (operation.requestBody) allowNoBody(operation.requestBody)
-      for (const { schema } of Object.values(operation.requestBody?.content ?? {})) withoutDefaults(schema)
-      const contents = [operation.requestBody, ...Object.values(operation.responses)].map((part) => part?.content ?? {})
-      for (const [type, content] of contents.flatMap((media) => Object.entries(media))) {
-        if (type === 'application/json') content.example ??= exampleOf(content.schema)
-      }
+      relaxRequest(operation)
+      addExamples(operation)
     }
   }
   document.paths = hoist(document.paths) as OpenApiDocument['paths']

@@ -158,7 +158,27 @@ export const runAttempt = async <D>(
   if (!acceptsPayload(job, taken.payload)) return await bury(new Error('The payload does not fit the job'), false)
   if (taken.number > lastNumber) return await bury(new Error('The last attempt was lost with its worker'))
 
-  const timer = setTimeout(() => end.abort(new AttemptEnded('out of time')), job.timeoutSeconds * 1000)
+  const settleFailed = async (error: unknown): Promise<Outcome> => {
+    if (finished) return settled(true, 'completed', error)
+    if (error instanceof StaleAttempt) return settled(false, 'completed')
+    const because = end.signal.aborted ? reasonOf(end).because : undefined
+    if (because === 'taken over') return settled(false, 'completed')
+    if (because === 'stopping') return settled(await persist(() => returnAttempt(db, taken)), 'returned')
+    return isFinal(error) || taken.number >= lastNumber ? await bury(error) : await retry(error)
+  }
+
+  try {
+    await runUntilEnded(() => job.run(deps, taken.payload, attempt), end, job.timeoutSeconds * 1_000)
+    const complete = async () => (await completeAttempt(db, taken)) || (await isCompleted(db, taken))
+    return settled(finished || (await persist(complete)), 'completed')
+  } catch (error) {
+    return await settleFailed(error)
+  }
+}
+
+/** Runs the job; rejects when its time is over or its worker ends it. One that is told to stop has a moment left. */
+const runUntilEnded = async (run: () => Promise<unknown>, end: AbortController, timeoutMs: number): Promise<void> => {
+  const timer = setTimeout(() => end.abort(new AttemptEnded('out of time')), timeoutMs)
   const ended = Promise.withResolvers<never>()
   const giveUp = () => ended.reject(end.signal.reason)
   let lastWords: NodeJS.Timeout | undefined
@@ -169,18 +189,7 @@ export const runAttempt = async <D>(
   end.signal.addEventListener('abort', onAbort)
   try {
     end.signal.throwIfAborted()
-    await Promise.race([job.run(deps, taken.payload, attempt), ended.promise])
-    const complete = async () => (await completeAttempt(db, taken)) || (await isCompleted(db, taken))
-    return settled(finished || (await persist(complete)), 'completed')
-  } catch (error) {
-    if (finished) return settled(true, 'completed', error)
-    if (error instanceof StaleAttempt) return settled(false, 'completed')
-    if (end.signal.aborted) {
-      const { because } = reasonOf(end)
-      if (because === 'taken over') return settled(false, 'completed')
-      if (because === 'stopping') return settled(await persist(() => returnAttempt(db, taken)), 'returned')
-    }
-    return isFinal(error) || taken.number >= lastNumber ? await bury(error) : await retry(error)
+    await Promise.race([run(), ended.promise])
   } finally {
     clearTimeout(timer)
     clearTimeout(lastWords)

@@ -150,31 +150,28 @@ export const openJobs = ({ database, log }: { database: Database; log: Log }): J
 
   const drain: Jobs['drain'] = async (jobs, deps, { delayed = false, allowFailures = false } = {}) => {
     const outcomes: Outcome[] = []
+    const names = jobs.map(({ name }) => name)
     const listWaiting = async () => {
       await releaseDelayed(db)
-      if (delayed)
-        await releaseDelayed(
-          db,
-          jobs.map(({ name }) => name),
-        )
+      if (delayed) await releaseDelayed(db, names)
       return listWaitingNames(db)
     }
-    for (let again = true; again; ) {
-      again = false
+    const run = async (job: (typeof jobs)[number], taken: Parameters<typeof runAttempt>[3]) => {
+      const outcome = await runAttempt(db, job, deps, taken, new AbortController())
+      logOutcome(log, outcome)
+      outcomes.push(outcome)
+      if (outcome.result !== 'completed' && !allowFailures) {
+        throw new Error(`drain: ${outcome.name} was ${outcome.result}`, { cause: outcome.error })
+      }
+      if (outcomes.length > drainLimit) throw new Error(`drain: no end after ${drainLimit} attempts`)
+    }
+    for (let ranBefore = -1; outcomes.length > ranBefore; ) {
+      ranBefore = outcomes.length
       let waiting = await listWaiting()
       for (const job of jobs) {
         if (!waiting.has(job.name)) continue
         const { jobs: takenJobs } = await taker.take(job.name, { free: 1, running: new Map() }, null)
-        for (const taken of takenJobs) {
-          again = true
-          const outcome = await runAttempt(db, job, deps, taken, new AbortController())
-          logOutcome(log, outcome)
-          outcomes.push(outcome)
-          if (outcome.result !== 'completed' && !allowFailures) {
-            throw new Error(`drain: ${outcome.name} was ${outcome.result}`, { cause: outcome.error })
-          }
-          if (outcomes.length > drainLimit) throw new Error(`drain: no end after ${drainLimit} attempts`)
-        }
+        for (const taken of takenJobs) await run(job, taken)
         waiting = await listWaiting()
       }
     }

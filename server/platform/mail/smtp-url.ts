@@ -41,6 +41,7 @@ export const smtpUrlForm =
   'percent-encoded'
 
 /** Undefined says that the text does not fit. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of checks, one after the other
 export const readSmtpUrl = (text: string): Smtp | undefined => {
   const url = URL.parse(text)
   const isImplicit = url?.protocol === 'smtps:'

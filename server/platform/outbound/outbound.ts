@@ -19,6 +19,9 @@ export type OutboundOptions = {
 type OutboundResponse = { status: number; headers: OutboundHeaders; body: Buffer }
 type OutboundStream = { status: number; headers: OutboundHeaders; body: Readable }
 
+type Hop = ReturnType<typeof firstHop>
+type HopResponse = Awaited<ReturnType<Client['request']>>
+
 export type Outbound = {
   request: (url: string | URL, options: OutboundRequest) => Promise<OutboundResponse>
   /** Whoever takes the stream reads it to its end or destroys it. Its errors are OutboundErrors too. */
@@ -129,26 +132,33 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
     const { maxRedirects = 0, plainHttp = 'anywhere', maxBytes, minimumRate } = request
     const tooSlow = () => controller.abort(new OutboundError('timed_out', 'The other side was too slow.'))
     const patience = minimumRate && openPatience(minimumRate, tooSlow)
+
+    const send = async (hop: Hop): Promise<HopResponse> => {
+      const opened = openClient(hop.url, plainHttp, connect, signal)
+      release = opened.release
+      const { url, method } = hop
+      const path = url.pathname + url.search
+      const answer = inRequestSpan(method, url, () =>
+        opened.client.request({ path, method, ...sendingOf(hop, patience) }),
+      )
+      const response = await (patience ? patience.wait(answer) : answer)
+      // A body that fails before anyone reads it must not end the process.
+      response.body.on('error', () => {})
+      return response
+    }
+
+    const streamOf = (hop: Hop, { statusCode: status, headers, body }: HopResponse): OutboundStream => {
+      if (hop.method !== 'HEAD' && Number(headers['content-length']) > maxBytes) throw tooLarge(maxBytes)
+      const chunks = patience ? patience.watch(body) : body
+      return { status, headers, body: cap(chunks, maxBytes, signal, finish) }
+    }
+
     try {
       let hop = firstHop(given, request)
       for (let followed = 0; ; followed++) {
-        const opened = openClient(hop.url, plainHttp, connect, signal)
-        release = opened.release
-        const { url, method } = hop
-        const path = url.pathname + url.search
-        const send = () => opened.client.request({ path, method, ...sendingOf(hop, patience) })
-        const answer = inRequestSpan(method, url, send)
-        const response = await (patience ? patience.wait(answer) : answer)
-        // A body that fails before anyone reads it must not end the process.
-        response.body.on('error', () => {})
+        const response = await send(hop)
         const next = maxRedirects > 0 ? hopAfter(hop, response, plainHttp) : undefined
-        if (!next) {
-          const length = hop.method === 'HEAD' ? 0 : Number(response.headers['content-length'] ?? 0)
-          if (length > maxBytes) throw tooLarge(maxBytes)
-          const chunks = patience ? patience.watch(response.body) : response.body
-          const body = cap(chunks, maxBytes, signal, finish)
-          return { status: response.statusCode, headers: response.headers, body }
-        }
+        if (!next) return streamOf(hop, response)
         if (followed === maxRedirects) {
           throw new OutboundError('too_many_redirects', `There were more than ${maxRedirects} redirects.`)
         }

@@ -141,21 +141,19 @@ const holdsGenAi = (attributes: Attributes): boolean =>
 
 type Told = { id: string; parentId: string | null; startMs: number; endMs: number; attributes: Attributes }
 
+/** The calls of tools that a model asked for in this span. */
+const toolCallsOf = ({ endMs, attributes }: Told) =>
+  listOf(attributes['gen_ai.output.messages'])
+    .flatMap(({ parts }) => listOf(parts))
+    .flatMap(({ type, id, name }) => {
+      const [callId, tool] = [idOf(id), textOf(name)]
+      return type === 'tool_call' && callId !== null && tool !== null ? { id: callId, tool, endMs } : []
+    })
+
 /** Tools of OpenInference run without the id of their call: each takes the first call of its name that none ran yet. */
 const giveCallIds = (spans: Told[]): void => {
-  const calls = new Map<string, { id: string; endMs: number }[]>()
   const inOrder = spans.toSorted((a, b) => a.startMs - b.startMs)
-  for (const { endMs, attributes } of inOrder) {
-    for (const { parts } of listOf(attributes['gen_ai.output.messages'])) {
-      for (const { type, id, name } of listOf(parts)) {
-        const [callId, tool] = [idOf(id), textOf(name)]
-        if (type !== 'tool_call' || callId === null || tool === null) continue
-        const ofTool = calls.get(tool)
-        if (ofTool) ofTool.push({ id: callId, endMs })
-        else calls.set(tool, [{ id: callId, endMs }])
-      }
-    }
-  }
+  const calls = Map.groupBy(inOrder.flatMap(toolCallsOf), ({ tool }) => tool)
   const used = new Map<string, number>()
   for (const { startMs, attributes } of inOrder) {
     if (attributes['openinference.span.kind'] !== 'TOOL' || idOf(attributes['gen_ai.tool.call.id']) !== null) continue

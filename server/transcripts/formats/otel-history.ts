@@ -30,6 +30,9 @@ const countKnown = (known: string[], keys: string[]): number => {
   return differs === known.length ? differs : overlap(known, keys)
 }
 
+const isTool = ({ tool }: Draft) => typeof tool?.callId === 'string'
+const isInstruction = ({ role }: Draft) => role === 'system'
+
 export const conversation = () => {
   const drafts: Draft[] = []
   const known: string[] = []
@@ -45,21 +48,23 @@ export const conversation = () => {
     return !before
   }
 
-  const add = (found: Draft[]): void => {
-    const isTool = ({ tool }: Draft) => typeof tool?.callId === 'string'
-    const isInstruction = ({ role }: Draft) => role === 'system'
-    const keys = found.filter((draft) => !isTool(draft) && !isInstruction(draft)).map(keyOf)
+  const isNewInstruction = ({ text }: Draft): boolean => {
+    const isNew = !instructions.has(text ?? '')
+    instructions.add(text ?? '')
+    return isNew
+  }
+
+  const add = (history: Draft[]): void => {
+    const keys = history.filter((draft) => !isTool(draft) && !isInstruction(draft)).map(keyOf)
     let repeated = countKnown(known, keys)
     known.push(...keys.slice(repeated))
-    for (const draft of found) {
-      if (isTool(draft)) {
-        if (isNewTool(draft)) drafts.push(draft)
-      } else if (isInstruction(draft)) {
-        if (!instructions.has(draft.text ?? '')) drafts.push(draft)
-        instructions.add(draft.text ?? '')
-      } else if (repeated > 0) repeated -= 1
-      else drafts.push(draft)
+    const isNew = (draft: Draft): boolean => {
+      if (isTool(draft)) return isNewTool(draft)
+      if (isInstruction(draft)) return isNewInstruction(draft)
+      repeated -= 1
+      return repeated < 0
     }
+    drafts.push(...history.filter(isNew))
   }
 
   return { add, drafts }

@@ -34,12 +34,10 @@ const sayings = (text: string): Said[] => {
     const [, before, name, after, speech = ''] = line.exec(written) ?? []
     const role = name === undefined ? undefined : knownRole(name)
     const stamp = before ?? after
+    const last = said.at(-1)
     if (role) said.push({ role, startMs: stamp === undefined ? null : clockMs(stamp), lines: [speech] })
-    else if (said.length > 0 || written.trim() !== '') {
-      const last = said.at(-1)
-      if (last) last.lines.push(written)
-      else said.push({ role: 'other', startMs: null, lines: [written] })
-    }
+    else if (last) last.lines.push(written)
+    else if (written.trim() !== '') said.push({ role: 'other', startMs: null, lines: [written] })
   }
   return said
 }

@@ -45,6 +45,17 @@ const metadataOf = (call: JsonObject): JsonObject => {
   }
 }
 
+const callChannelOf = (call: JsonObject, endReason: string | null) => {
+  const isVoicemail = endReason === 'voicemail_reached' || at(call, 'call_analysis', 'in_voicemail') === true
+  return isVoicemail ? 'voicemail' : 'call'
+}
+
+const customerOf = (call: JsonObject): string | null => {
+  const direction = directionOf(call.direction)
+  if (direction === null) return null
+  return textOf(direction === 'inbound' ? call.from_number : call.to_number)
+}
+
 const read = ({ event, call: spoken, chat }: JsonObject): CallReading => {
   if (typeof event !== 'string') return { unreadable: 'event is missing' }
   if (!finished.has(event)) return { ignored: `${event} tells of no finished call` }
@@ -59,8 +70,6 @@ const read = ({ event, call: spoken, chat }: JsonObject): CallReading => {
   const began = startedAt ?? endedAt
   if (began === null) return { unreadable: 'start_timestamp is missing' }
   const endReason = textOf(call.disconnection_reason)
-  const direction = directionOf(call.direction)
-  const isVoicemail = endReason === 'voicemail_reached' || at(call, 'call_analysis', 'in_voicemail') === true
   const durationMs = numberOf(call.duration_ms)
   return {
     externalId,
@@ -68,14 +77,14 @@ const read = ({ event, call: spoken, chat }: JsonObject): CallReading => {
     agentName: textOf(call.agent_name),
     versionLabel: idOf(call.agent_version),
     systemPrompt: null,
-    channel: isChat ? 'chat' : isVoicemail ? 'voicemail' : 'call',
-    direction,
+    channel: isChat ? 'chat' : callChannelOf(call, endReason),
+    direction: directionOf(call.direction),
     status: statusOf(call.call_status ?? call.chat_status, endReason),
     startedAt: began,
     endedAt,
     durationSeconds: durationOf(durationMs === null ? null : durationMs / 1_000),
     endReason,
-    customerId: direction === null ? null : textOf(direction === 'inbound' ? call.from_number : call.to_number),
+    customerId: customerOf(call),
     metadata: metadataOf(call),
     transcript: transcriptOf(
       call.transcript_with_tool_calls,

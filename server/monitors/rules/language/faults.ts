@@ -84,6 +84,7 @@ const limitWords: Record<string, string> = {
 }
 
 /** `rest` is the expression from the fault on. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of error codes, each with its message
 const messageOf = ({ code, summary, message, node }: Thrown, rest: string): string => {
   const said = summary ?? message
   switch (code) {

@@ -53,15 +53,17 @@ const follow = async (client: pg.ClientBase, id: string, onProgress: Options['on
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
     onProgress({ done: counts.done ?? 0, total })
     if (job.state === 'finished') return total
-    if (job.state === 'failed' || job.state === 'cancelled') {
-      const reason = job.details.tasks?.find(({ message }) => message)?.message?.trim()
-      throw new ClusterError(
-        `The rebalance ${job.state === 'failed' ? 'failed' : 'was stopped'}${reason ? `: ${reason}` : '.'} ` +
-          'What was moved stays where it is; run this again.',
-      )
-    }
+    if (job.state === 'failed' || job.state === 'cancelled') throw endedError(job)
     await pause(askEveryMs)
   }
+}
+
+const endedError = ({ state, details }: Job): ClusterError => {
+  const reason = details.tasks?.find(({ message }) => message)?.message?.trim()
+  return new ClusterError(
+    `The rebalance ${state === 'failed' ? 'failed' : 'was stopped'}${reason ? `: ${reason}` : '.'} ` +
+      'What was moved stays where it is; run this again.',
+  )
 }
 
 /** How many moves it took. It goes on in the cluster when this process ends; called again, it follows what goes on. */

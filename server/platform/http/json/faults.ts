@@ -4,7 +4,7 @@ import type { Issue } from '../../errors.ts'
 
 type Level = { names: Set<string> | undefined; name: string; index: number }
 
-const token = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\],:]/gs
+const tokens = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\],:]/gs
 
 const pathOf = (levels: Level[]): string =>
   levels.reduce((path, { names, name, index }) => {
@@ -33,29 +33,35 @@ export const findFaults = (text: string, { most, keepsIntegers }: Options): Issu
     levels.push({ names, name: '', index: 0 })
     isName = names !== undefined
   }
-  const readName = (level: Level, written: string) => {
+  const leave = () => {
+    levels.pop()
+    isName = false
+  }
+  const goToNext = () => {
+    const level = levels.at(-1)
+    if (level) level.index++
+    isName = level?.names !== undefined
+  }
+  const readName = (written: string) => {
+    const level = levels.at(-1)
+    if (!isName || !level) return
     level.name = JSON.parse(written)
     if (level.names?.has(level.name)) issues.push({ path: pathOf(levels), message: 'is repeated' })
     level.names?.add(level.name)
     isName = false
   }
-  for (const [part] of text.matchAll(token)) {
-    const level = levels.at(-1)
-    if (part === '{') enter(new Set())
-    else if (part === '[') enter(undefined)
-    else if (part === '}' || part === ']') {
-      levels.pop()
-      isName = false
-    } else if (part === ',') {
-      if (level) level.index++
-      isName = level?.names !== undefined
-    } else if (isName && level && part.startsWith('"')) readName(level, part)
-    else if (/^[-\d]/.test(part) && isInexact(part)) {
-      const path = pathOf(levels)
-      if (keepsIntegers(path)) {
-        issues.push({ path, message: 'has more digits than a number keeps; send it as text' })
-      }
-    }
+  const readNumber = (written: string) => {
+    if (!isInexact(written)) return
+    const path = pathOf(levels)
+    if (keepsIntegers(path)) issues.push({ path, message: 'has more digits than a number keeps; send it as text' })
+  }
+  for (const [token] of text.matchAll(tokens)) {
+    if (token === '{') enter(new Set())
+    else if (token === '[') enter(undefined)
+    else if (token === '}' || token === ']') leave()
+    else if (token === ',') goToNext()
+    else if (token.startsWith('"')) readName(token)
+    else if (token !== ':') readNumber(token)
     if (issues.length >= most) break
   }
   return issues

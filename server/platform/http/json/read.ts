@@ -47,27 +47,31 @@ const isSound = (text: string): boolean => !text.includes('\0') && text.isWellFo
  */
 export const unsoundParts = (value: unknown, path = ''): Issue[] => {
   const issues: Issue[] = []
-  const visit = (part: unknown, at: string): void => {
-    if (issues.length >= maxIssues) return
-    if (typeof part === 'number') {
-      if (!Number.isFinite(part)) issues.push({ path: at, message: 'must be a number below 1.8e308' })
-    } else if (typeof part === 'string') {
-      if (!isSound(part)) issues.push({ path: at, message: 'must not hold NUL or a lone surrogate' })
-    } else if (Array.isArray(part)) {
-      part.forEach((item, index) => {
-        visit(item, `${at}[${index}]`)
-      })
-    } else if (typeof part === 'object' && part !== null) {
-      for (const [name, item] of Object.entries(part)) {
-        const inside = at === '' ? name : `${at}.${name}`
-        if (!isSound(name))
-          issues.push({ path: inside.toWellFormed(), message: 'is a name with NUL or a lone surrogate' })
-        visit(item, inside)
-      }
-    }
-  }
-  visit(value, path)
+  addUnsound(issues, value, path)
   return issues
+}
+
+const addUnsound = (issues: Issue[], value: unknown, path: string): void => {
+  if (issues.length >= maxIssues) return
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) addUnsound(issues, item, `${path}[${index}]`)
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, item] of Object.entries(value)) {
+      const inside = path === '' ? name : `${path}.${name}`
+      if (!isSound(name))
+        issues.push({ path: inside.toWellFormed(), message: 'is a name with NUL or a lone surrogate' })
+      addUnsound(issues, item, inside)
+    }
+  } else {
+    const message = faultOfScalar(value)
+    if (message !== undefined) issues.push({ path, message })
+  }
+}
+
+const faultOfScalar = (value: unknown): string | undefined => {
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'must be a number below 1.8e308'
+  if (typeof value === 'string' && !isSound(value)) return 'must not hold NUL or a lone surrogate'
+  return undefined
 }
 
 const countNames = (value: unknown): number => {

@@ -18,6 +18,9 @@ const codes = {
   closeList: 0x5d,
   e: 0x65,
   E: 0x45,
+  f: 0x66,
+  n: 0x6e,
+  t: 0x74,
   u: 0x75,
   openObject: 0x7b,
   closeObject: 0x7d,
@@ -58,6 +61,8 @@ export type Wanted = {
 }
 
 const noCounts = (): Counts => ({ parts: 0, names: 0, isSuspicious: false, hasLongInteger: false })
+
+const isDigit = (code: number): boolean => code >= codes.zero && code <= codes.nine
 
 const isHighHex = (code: number | undefined): boolean =>
   code !== undefined &&
@@ -108,6 +113,7 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: Wanted =
   }
 
   /** Zero is written without a minus from here on: told again it would pass for a change. */
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the cases of one character, in a loop that allocates nothing
   const readNumber = (): void => {
     const start = at
     let digits = 0
@@ -116,7 +122,7 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: Wanted =
     let isZero = true
     for (let code = bytes[at]; at < end; code = bytes[++at]) {
       if (code === undefined) break
-      if (code >= codes.zero && code <= codes.nine) {
+      if (isDigit(code)) {
         digits++
         if (code !== codes.zero && exponentAt < 0) isZero = false
       } else if (code === codes.e || code === codes.E) {
@@ -183,6 +189,20 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: Wanted =
     depth--
   }
 
+  /** Reads what is neither a string nor a number: brackets, commas, colons, words, and the space between them. */
+  const readSign = (code: number): void => {
+    if (code === codes.comma) {
+      if (depth === 1) endValue()
+      else if (inList && depth === 2) endItem()
+    } else if (code === codes.colon) {
+      counts.names++
+      if (depth === 1 && isSplit) begin()
+    } else if (code === codes.openObject || code === codes.openList) open(code)
+    else if (code === codes.closeObject || code === codes.closeList) close()
+    else if (code === codes.t || code === codes.f || code === codes.n) counts.parts++
+    at++
+  }
+
   /** Looks through so many bytes, or to the end of a text that they end in. Tells whether that was all. */
   const run = (length: number): boolean => {
     const until = Math.min(end, at + length)
@@ -196,23 +216,10 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: Wanted =
         counts.parts++
         at++
         stringStart = at
-        continue
-      }
-      if (code === codes.minus || (code >= codes.zero && code <= codes.nine)) {
+      } else if (code === codes.minus || isDigit(code)) {
         counts.parts++
         readNumber()
-        continue
-      }
-      if (code === codes.comma) {
-        if (depth === 1) endValue()
-        else if (inList && depth === 2) endItem()
-      } else if (code === codes.colon) {
-        counts.names++
-        if (depth === 1 && isSplit) begin()
-      } else if (code === codes.openObject || code === codes.openList) open(code)
-      else if (code === codes.closeObject || code === codes.closeList) close()
-      else if (code === 0x74 || code === 0x66 || code === 0x6e) counts.parts++
-      at++
+      } else readSign(code)
     }
     return at >= end
   }
