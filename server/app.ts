@@ -14,6 +14,8 @@ import { recordings } from './conversations/recordings/routes.ts'
 import { conversations } from './conversations/routes.ts'
 import { conversationSearch } from './conversations/search/routes.ts'
 import type { ServiceDeps } from './deps.ts'
+import { destinationDeliveries } from './destinations/deliveries/routes.ts'
+import { destinations } from './destinations/routes.ts'
 import { evaluationRuns } from './evaluations/runs/routes.ts'
 import { monitorTrials } from './evaluations/trials/routes.ts'
 import { experimentExports } from './experiments/exports/routes.ts'
@@ -112,6 +114,8 @@ const resources = [
   migrationIntakes,
   webhookEndpoints,
   webhookDeliveries,
+  destinations,
+  destinationDeliveries,
   mcp,
 ]
 
@@ -126,6 +130,7 @@ const areas: [name: string, description: string][] = [
   ['Reviews', 'Human judgments of conversations and of monitor results.'],
   ['Customer Metrics', 'Your own measurements, attached to conversations.'],
   ['Experiments', 'Comparisons of two prompt versions whose traffic you route.'],
+  ['Alerts', 'Destinations such as Slack, e-mail, and PagerDuty, and what was sent to them.'],
   ['Webhooks', 'Signed event notifications to your endpoints, and their delivery log.'],
   ['Integrations', 'Providers that send finished conversations, and OpenTelemetry traces.'],
   ['Files', 'Stored files, behind signed links.'],

@@ -4,6 +4,7 @@ import { deleteLogo, sweepLogos } from './companies/jobs.ts'
 import { eraseByRetention } from './conversations/erasure/jobs.ts'
 import { deleteRecording, fetchRecording, sweepRecordings } from './conversations/recordings/jobs.ts'
 import type { ServiceDeps } from './deps.ts'
+import { deliverMessage, sweepMessageDeliveries } from './destinations/deliveries/jobs.ts'
 import { evaluateConversations, judge } from './evaluations/lifecycle.ts'
 import { evaluateRun } from './evaluations/runs/lifecycle.ts'
 import { startCounting } from './experiments/observations/counter-loop.ts'
@@ -67,6 +68,8 @@ export const jobList: Job<ServiceDeps>[] = [
   sweepSpans,
   deliver,
   sweepWebhooks,
+  deliverMessage,
+  sweepMessageDeliveries,
   deliverMail,
   sweepMails,
 ]

@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto'
+import { deliverMessage } from '../server/destinations/deliveries/jobs.ts'
 import { fileSpike } from '../server/findings/file.ts'
 import type { OrgId } from '../server/platform/db/database.ts'
 import type { Role } from '../server/platform/identity/actor.ts'
@@ -351,6 +352,24 @@ export const makeFailedWebhookDelivery = async (server: TestServer, key: string)
   await server.deps.jobs.drain([deliver], server.deps)
   await post('approve')
   return { endpointId: id as string, deliveryId: delivery.id as string }
+}
+
+export const makeDestination = (server: TestServer, key: string, fields: object = {}) => {
+  const settings = { url: 'https://hooks.slack.com/services/T0000/B0000/abcdefghijklmnop' }
+  return made(
+    server.call('POST', '/v1/destinations', { key, body: { name: 'On call', kind: 'slack', settings, ...fields } }),
+  )
+}
+
+/** A test message that was never sent, because its destination was disabled; now it is active again. */
+export const makeFailedMessageDelivery = async (server: TestServer, key: string) => {
+  const { id } = await makeDestination(server, key)
+  const { body: delivery } = await server.call('POST', `/v1/destinations/${id}/test`, { key })
+  const set = (status: string) => server.call('PATCH', `/v1/destinations/${id}`, { key, body: { status } })
+  await set('disabled')
+  await server.deps.jobs.drain([deliverMessage], server.deps)
+  await set('active')
+  return { destinationId: id as string, deliveryId: delivery.id as string }
 }
 
 /** The password of everyone whom tests make. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
+import { deliverMessage } from '../server/destinations/deliveries/jobs.ts'
 import { generateExport } from '../server/exports/lifecycle.ts'
 import type { Access } from '../server/platform/http/access.ts'
 import { exampleOf } from '../server/platform/http/examples.ts'
@@ -21,12 +22,14 @@ import {
   makeCompany,
   makeConversation,
   makeDelivery,
+  makeDestination,
   makeDispute,
   makeExperiment,
   makeExperimentExport,
   makeExport,
   makeExportConfig,
   makeExportSchedule,
+  makeFailedMessageDelivery,
   makeFailedWebhookDelivery,
   makeFinding,
   makeIntegration,
@@ -148,6 +151,12 @@ const idMakers: Record<string, (server: TestServer, org: Org) => Promise<string 
   },
   '/v1/webhook-endpoints/{id}/test': async (server, { key }) => (await makeActiveWebhookEndpoint(server, key)).id,
   '/v1/webhook-endpoints/{id}': async (server, { key }) => (await makeWebhookEndpoint(server, key)).id,
+  '/v1/destinations/{id}/deliveries/{deliveryId}': async (server, { key }) => {
+    await forget(server, deliverMessage)
+    const { destinationId, deliveryId } = await makeFailedMessageDelivery(server, key)
+    return [destinationId, deliveryId]
+  },
+  '/v1/destinations/{id}': async (server, { key }) => (await makeDestination(server, key)).id,
   '/v1/members/{id}': async (server, { key }) => (await makeMember(server, key, 'member')).id,
   '/v1/api-keys/{id}': async (server, { key }) => (await makeKey(server, key, 'viewer')).id,
   '/v1/organizations/{id}': async (_server, { id }) => id,

@@ -184,6 +184,36 @@ const customerMetrics = (send: Send) => ({
     send.json('POST', '/v1/customer-metrics', { body, repeat: 'always' }, options),
 })
 
+const destinations = (send: Send) => ({
+  /** List destinations. */
+  list: (query?: Query<'/v1/destinations', 'get'>, options?: RequestOptions): Paged<Item<'/v1/destinations', 'get'>> =>
+    send.list('GET', '/v1/destinations', { query }, options),
+  /** Create a destination. */
+  create: (body: Body<'/v1/destinations', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/destinations', 'post'>> =>
+    send.json('POST', '/v1/destinations', { body }, options),
+  /** Get a destination. */
+  get: (id: string, options?: RequestOptions): Promise<Answer<'/v1/destinations/{id}', 'get'>> =>
+    send.json('GET', path`/v1/destinations/${id}`, {  }, options),
+  /** Update a destination. */
+  update: (id: string, body: Body<'/v1/destinations/{id}', 'patch'>, options?: RequestOptions): Promise<Answer<'/v1/destinations/{id}', 'patch'>> =>
+    send.json('PATCH', path`/v1/destinations/${id}`, { body }, options),
+  /** Delete a destination. */
+  delete: (id: string, options?: RequestOptions): Promise<Answer<'/v1/destinations/{id}', 'delete'>> =>
+    send.json('DELETE', path`/v1/destinations/${id}`, {  }, options),
+  /** List a destination’s deliveries. */
+  listDeliveries: (id: string, query?: Query<'/v1/destinations/{id}/deliveries', 'get'>, options?: RequestOptions): Paged<Item<'/v1/destinations/{id}/deliveries', 'get'>> =>
+    send.list('GET', path`/v1/destinations/${id}/deliveries`, { query }, options),
+  /** Get a destination’s delivery. */
+  getDelivery: (id: string, deliveryId: string, options?: RequestOptions): Promise<Answer<'/v1/destinations/{id}/deliveries/{deliveryId}', 'get'>> =>
+    send.json('GET', path`/v1/destinations/${id}/deliveries/${deliveryId}`, {  }, options),
+  /** Redeliver a message. */
+  redeliverMessage: (id: string, deliveryId: string, options?: RequestOptions): Promise<Answer<'/v1/destinations/{id}/deliveries/{deliveryId}/redeliver', 'post'>> =>
+    send.json('POST', path`/v1/destinations/${id}/deliveries/${deliveryId}/redeliver`, {  }, options),
+  /** Send a test message to a destination. */
+  test: (id: string, options?: RequestOptions): Promise<Answer<'/v1/destinations/{id}/test', 'post'>> =>
+    send.json('POST', path`/v1/destinations/${id}/test`, {  }, options),
+})
+
 const experiments = (send: Send) => ({
   /** Launch an experiment. */
   launch: (body: Body<'/v1/experiments', 'post'>, options?: RequestOptions): Promise<Answer<'/v1/experiments', 'post'>> =>
@@ -614,6 +644,7 @@ export class Resources {
   readonly companies: ReturnType<typeof companies>
   readonly conversations: ReturnType<typeof conversations>
   readonly customerMetrics: ReturnType<typeof customerMetrics>
+  readonly destinations: ReturnType<typeof destinations>
   readonly experiments: ReturnType<typeof experiments>
   readonly exportSchedules: ReturnType<typeof exportSchedules>
   readonly exports: ReturnType<typeof exports>
@@ -639,6 +670,7 @@ export class Resources {
     this.companies = companies(send)
     this.conversations = conversations(send)
     this.customerMetrics = customerMetrics(send)
+    this.destinations = destinations(send)
     this.experiments = experiments(send)
     this.exportSchedules = exportSchedules(send)
     this.exports = exports(send)

@@ -20,6 +20,9 @@ export type Schemas = {
   CorrectedDifference: { "reviewedA": number; "reviewedB": number; "shareReviewedA": number; "shareReviewedB": number; "meanA": number; "meanB": number; "estimate": number; "standardError": number; "fixed": { "low": number; "high": number } | null; "anytime": { "low": number; "high": number } | null } | null
   CreatedApiKey: { "id": string; "name": string; "role": "viewer" | "member" | "admin" | "owner"; "prefix": string; "expiresAt": string | null; "lastUsedAt": string | null; "revokedAt": string | null; "createdByUserId": string; "createdAt": string; "key": string }
   CustomerMetric: { "key": string; "value": number | boolean | string; "comment": string | null; "updatedAt": string }
+  Destination: { "id": string; "name": string; "kind": "email" | "slack" | "teams" | "pagerduty" | "opsgenie" | "webhook"; "settings": Record<string, unknown>; "status": "active" | "disabled"; "failingSince": string | null; "createdByUserId": string; "createdAt": string; "updatedAt": string }
+  DestinationDelivery: { "id": string; "kind": "opened" | "repeated" | "acknowledged" | "resolved" | "report" | "test"; "subjectId": string; "title": string; "status": "pending" | "succeeded" | "failed" | "superseded"; "reason": string | null; "attemptCount": number; "nextAttemptAt": string | null; "createdAt": string }
+  DestinationDeliveryWithAttempts: { "id": string; "kind": "opened" | "repeated" | "acknowledged" | "resolved" | "report" | "test"; "subjectId": string; "title": string; "status": "pending" | "succeeded" | "failed" | "superseded"; "reason": string | null; "attemptCount": number; "nextAttemptAt": string | null; "createdAt": string; "message": Record<string, unknown>; "attempts": ({ "number": number; "attemptedAt": string; "durationMs": number; "statusCode": number | null; "error": string | null; "answer": string | null })[] }
   Error: { "error": string; "message": string; "details"?: Record<string, unknown> }
   EvaluationEstimate: { "conversations": number; "answered": number; "tokens": { "input": number; "output": number } | null; "cost": number | null; "basis": "results" | "lengths" | null; "budgetLeft": number | null }
   EvaluationRun: { "id": string; "kind": "backfill" | "experiment"; "status": "queued" | "running" | "completed" | "failed" | "cancelled"; "total": number; "scored": number; "unscored": number; "failed": number; "createdAt": string; "startedAt": string | null; "finishedAt": string | null; "monitorId": string; "monitorVersion": number; "since": string; "until": string; "filter": Record<string, unknown>; "failure": string | null }
@@ -551,6 +554,27 @@ export type paths = {
   }
   '/v1/webhook-endpoints/{id}/test': {
     post: /** Send a test event to a webhook endpoint. */ { parameters: { query?: never; path: { "id": string } }; requestBody?: { content: { 'application/json': Record<string, never> } }; responses: { 202: { headers: Record<string, unknown>; content: { 'application/json': Schemas['WebhookDelivery'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+  }
+  '/v1/destinations': {
+    get: /** List destinations. */ { parameters: { query?: { "limit"?: number; "cursor"?: string }; path?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': { "data": Schemas['Destination'][]; "nextCursor": string | null } } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+    post: /** Create a destination. */ { parameters: { query?: never; path?: never }; requestBody: { content: { 'application/json': { "name": string; "kind": "email" | "slack" | "teams" | "pagerduty" | "opsgenie" | "webhook"; "settings": Record<string, unknown> } } }; responses: { 201: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Destination'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+  }
+  '/v1/destinations/{id}': {
+    get: /** Get a destination. */ { parameters: { query?: never; path: { "id": string } }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Destination'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+    patch: /** Update a destination. */ { parameters: { query?: never; path: { "id": string } }; requestBody: { content: { 'application/json': { "name"?: string; "settings"?: Record<string, unknown>; "status"?: "active" | "disabled" } } }; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Destination'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+    delete: /** Delete a destination. */ { parameters: { query?: never; path: { "id": string } }; requestBody?: never; responses: { 204: { headers: Record<string, unknown>; content?: never }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+  }
+  '/v1/destinations/{id}/deliveries': {
+    get: /** List a destination’s deliveries. */ { parameters: { query?: { "limit"?: number; "cursor"?: string; "status"?: "pending" | "succeeded" | "failed" | "superseded" }; path: { "id": string } }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': { "data": Schemas['DestinationDelivery'][]; "nextCursor": string | null } } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+  }
+  '/v1/destinations/{id}/deliveries/{deliveryId}': {
+    get: /** Get a destination’s delivery. */ { parameters: { query?: never; path: { "id": string; "deliveryId": string } }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': Schemas['DestinationDeliveryWithAttempts'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+  }
+  '/v1/destinations/{id}/deliveries/{deliveryId}/redeliver': {
+    post: /** Redeliver a message. */ { parameters: { query?: never; path: { "id": string; "deliveryId": string } }; requestBody?: { content: { 'application/json': Record<string, never> } }; responses: { 202: { headers: Record<string, unknown>; content: { 'application/json': Schemas['DestinationDelivery'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
+  }
+  '/v1/destinations/{id}/test': {
+    post: /** Send a test message to a destination. */ { parameters: { query?: never; path: { "id": string } }; requestBody?: { content: { 'application/json': Record<string, never> } }; responses: { 202: { headers: Record<string, unknown>; content: { 'application/json': Schemas['DestinationDelivery'] } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }
   }
   '/files/{token}': {
     get: /** Download a file. */ { parameters: { query?: never; path: { "token": string } }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { 'application/json': unknown } }; default: { headers: Record<string, unknown>; content: { 'application/json': Schemas['Error'] } } } }

@@ -1,3 +1,4 @@
+import { secretPlace as destinationPlace } from '../destinations/settings.ts'
 import { secretPlace as schedulePlace } from '../export-schedules/secret.ts'
 import { payloadPlace } from '../integrations/payload.ts'
 import { secretPlace as integrationPlace } from '../integrations/secret.ts'
@@ -14,6 +15,7 @@ const columns = [
   { table: 'integration_syncs', id: 'integration_id', column: 'api_key', since: 'updated_at', place: keyPlace },
   { table: 'integration_deliveries', id: 'id', column: 'payload', since: 'received_at', place: payloadPlace },
   { table: 'webhook_endpoints', id: 'id', column: 'secret', since: 'updated_at', place: endpointPlace },
+  { table: 'destinations', id: 'id', column: 'secret', since: 'updated_at', place: destinationPlace },
   { table: 'export_schedules', id: 'id', column: 'secret', since: 'updated_at', place: schedulePlace },
   { table: 'mails', id: 'id', column: 'text', since: 'created_at', flag: 'sealed', place: mailPlace },
 ] as const

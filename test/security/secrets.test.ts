@@ -8,6 +8,7 @@ import {
   cookieOf,
   elsewhere,
   makeActiveWebhookEndpoint,
+  makeDestination,
   makeExport,
   makeIntegration,
   makeMember,
@@ -133,6 +134,20 @@ const useWebhooks = async (key: string) => {
   return endpoint.id as string
 }
 
+const useDestinations = async (key: string) => {
+  const { url } = await openReceiver((_request, response) => response.writeHead(500).end('no'))
+  const slack = { url: `${new URL(url).origin}/services/${plant('slack-url')}-0123` }
+  const { id } = await makeDestination(server, key, { kind: 'slack', settings: slack })
+  const settings = { apiKey: `${plant('opsgenie-key')}-0123` }
+  const opsgenie = await makeDestination(server, key, { kind: 'opsgenie', settings })
+  await expectStatus(202, ask('POST', `/v1/destinations/${id}/test`, { key }))
+  await expectStatus(
+    200,
+    ask('PATCH', `/v1/destinations/${opsgenie.id}`, { key, body: { settings: opsgenie.settings } }),
+  )
+  return id as string
+}
+
 const useIntegrations = async (key: string) => {
   const secret = plant('integration-secret')
   const { id, webhookPath } = await makeIntegration(server, key, { secret, provider: 'retell' })
@@ -195,6 +210,7 @@ it('no secret is found in logs, answers, files or any row', async () => {
   await useKeys(key)
   await usePasswords(key)
   const endpointId = await useWebhooks(key)
+  const destinationId = await useDestinations(key)
   const integrationId = await useIntegrations(key)
   await useBuckets(key)
   const { conversationId, monitorId } = await useJudge(key)
@@ -206,6 +222,8 @@ it('no secret is found in logs, answers, files or any row', async () => {
     '/v1/audit-events?limit=200',
     '/v1/webhook-endpoints',
     `/v1/webhook-endpoints/${endpointId}/deliveries`,
+    '/v1/destinations',
+    `/v1/destinations/${destinationId}/deliveries`,
     `/v1/integrations/${integrationId}`,
     `/v1/integrations/${integrationId}/sync`,
     '/v1/export-schedules',

@@ -256,6 +256,64 @@ CREATE TABLE customer_metrics (
   CONSTRAINT customer_metrics_conversation_fkey FOREIGN KEY (organization_id, conversation_id) REFERENCES conversations(organization_id, id) ON DELETE CASCADE
 );
 
+CREATE TABLE destination_attempts (
+  organization_id uuid NOT NULL,
+  delivery_id uuid NOT NULL,
+  number integer NOT NULL,
+  attempted_at timestamp(3) with time zone NOT NULL,
+  duration_ms integer NOT NULL,
+  status_code smallint,
+  error text,
+  answer text,
+  CONSTRAINT destination_attempts_pkey PRIMARY KEY (organization_id, delivery_id, number),
+  CONSTRAINT destination_attempts_delivery_fkey FOREIGN KEY (organization_id, delivery_id) REFERENCES destination_deliveries(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT destination_attempts_outcome_check CHECK (((status_code IS NULL) = (error IS NOT NULL)))
+);
+
+CREATE TABLE destination_deliveries (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  destination_id uuid NOT NULL,
+  kind text NOT NULL,
+  subject_id uuid NOT NULL,
+  "position" integer NOT NULL,
+  message jsonb NOT NULL,
+  status text NOT NULL DEFAULT 'pending'::text,
+  reason text,
+  attempts integer NOT NULL DEFAULT 0,
+  earlier_attempts integer NOT NULL DEFAULT 0,
+  next_attempt_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT destination_deliveries_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT destination_deliveries_subject_key UNIQUE (organization_id, destination_id, subject_id, "position"),
+  CONSTRAINT destination_deliveries_destination_fkey FOREIGN KEY (organization_id, destination_id) REFERENCES destinations(organization_id, id) ON DELETE CASCADE,
+  CONSTRAINT destination_deliveries_next_check CHECK (((next_attempt_at IS NOT NULL) = (status = 'pending'::text))),
+  CONSTRAINT destination_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'superseded'::text])))
+);
+CREATE INDEX destination_deliveries_list_idx ON public.destination_deliveries USING btree (organization_id, destination_id, id);
+CREATE INDEX destination_deliveries_old_idx ON public.destination_deliveries USING btree (organization_id, created_at);
+CREATE INDEX destination_deliveries_status_idx ON public.destination_deliveries USING btree (organization_id, destination_id, status, id);
+
+CREATE TABLE destinations (
+  organization_id uuid NOT NULL,
+  id uuid NOT NULL,
+  name text NOT NULL,
+  kind text NOT NULL,
+  settings jsonb NOT NULL,
+  secret text,
+  status text NOT NULL DEFAULT 'active'::text,
+  failing_since timestamp(3) with time zone,
+  created_by_user_id uuid NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL,
+  updated_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT destinations_pkey PRIMARY KEY (organization_id, id),
+  CONSTRAINT destinations_creator_fkey FOREIGN KEY (created_by_user_id) REFERENCES users(id),
+  CONSTRAINT destinations_organization_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id),
+  CONSTRAINT destinations_kind_check CHECK ((kind = ANY (ARRAY['email'::text, 'slack'::text, 'teams'::text, 'pagerduty'::text, 'opsgenie'::text, 'webhook'::text]))),
+  CONSTRAINT destinations_secret_check CHECK (((secret IS NULL) = (kind = ANY (ARRAY['email'::text, 'webhook'::text])))),
+  CONSTRAINT destinations_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text])))
+);
+
 CREATE TABLE evaluation_runs (
   organization_id uuid NOT NULL,
   id uuid NOT NULL,

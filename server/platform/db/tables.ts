@@ -203,6 +203,47 @@ export interface CustomerMetrics {
   value: Json;
 }
 
+export interface DestinationAttempts {
+  answer: string | null;
+  attempted_at: Timestamp;
+  delivery_id: string;
+  duration_ms: number;
+  error: string | null;
+  number: number;
+  organization_id: string;
+  status_code: number | null;
+}
+
+export interface DestinationDeliveries {
+  attempts: Generated<number>;
+  created_at: Timestamp;
+  destination_id: string;
+  earlier_attempts: Generated<number>;
+  id: string;
+  kind: string;
+  message: Json;
+  next_attempt_at: Timestamp | null;
+  organization_id: string;
+  position: number;
+  reason: string | null;
+  status: Generated<string>;
+  subject_id: string;
+}
+
+export interface Destinations {
+  created_at: Timestamp;
+  created_by_user_id: string;
+  failing_since: Timestamp | null;
+  id: string;
+  kind: string;
+  name: string;
+  organization_id: string;
+  secret: string | null;
+  settings: Json;
+  status: Generated<string>;
+  updated_at: Timestamp;
+}
+
 export interface EvaluationRuns {
   after_id: string | null;
   after_started_at: Timestamp | null;
@@ -896,6 +937,9 @@ export interface DB {
   conversation_tombstones: ConversationTombstones;
   conversations: Conversations;
   customer_metrics: CustomerMetrics;
+  destination_attempts: DestinationAttempts;
+  destination_deliveries: DestinationDeliveries;
+  destinations: Destinations;
   evaluation_runs: EvaluationRuns;
   experiment_changes: ExperimentChanges;
   experiment_conversations: ExperimentConversations;

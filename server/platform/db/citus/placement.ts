@@ -72,6 +72,9 @@ export const placement: Record<string, Placement> = {
   webhook_endpoints: 'distributed',
   webhook_deliveries: 'distributed',
   webhook_attempts: 'distributed',
+  destinations: 'distributed',
+  destination_deliveries: 'distributed',
+  destination_attempts: 'distributed',
   mails: 'distributed',
   instance: 'local',
   // A conversation and its jobs are stored together or not at all.

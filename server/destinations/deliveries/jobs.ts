@@ -1,0 +1,185 @@
+import Type from 'typebox'
+import { getOrganization } from '../../organizations/queries.ts'
+import type { Db, OrgId } from '../../platform/db/database.ts'
+import type { Deps } from '../../platform/deps.ts'
+import { defineCleanup } from '../../platform/jobs/define-cleanup.ts'
+import { type Attempt, defineJob } from '../../platform/jobs/define-job.ts'
+import { sendMail } from '../../platform/mail/mail.ts'
+import { takeLane } from '../../webhooks/deliveries/lanes.ts'
+import { type Posted, post } from '../../webhooks/deliveries/post.ts'
+import { retryDelayMs } from '../../webhooks/deliveries/retry.ts'
+import { sendEvent, type WebhookEvent } from '../../webhooks/send.ts'
+import { writeOpsgenie } from '../kinds/opsgenie.ts'
+import { writePagerduty } from '../kinds/pagerduty.ts'
+import type { Write } from '../kinds/request.ts'
+import { writeSlack } from '../kinds/slack.ts'
+import { writeTeams } from '../kinds/teams.ts'
+import { cut, renderText } from '../message.ts'
+import { findSealedDestination, listMemberAddresses, type Settings, updateDestinationHealth } from '../queries.ts'
+import { type EmailSettings, openSettings, type WebhookSettings } from '../settings.ts'
+import {
+  endMessageDelivery,
+  findMessageDelivery,
+  insertMessageAttempt,
+  oldMessageDeliveries,
+  supersedeOlder,
+  updateMessageDelivery,
+} from './queries.ts'
+
+type Delivery = NonNullable<Awaited<ReturnType<typeof findMessageDelivery>>>
+type Destination = NonNullable<Awaited<ReturnType<typeof findSealedDestination>>>
+
+/** The kinds that take a request. The settings were checked when they were stored. */
+const writers = {
+  slack: writeSlack as Write<never>,
+  teams: writeTeams as Write<never>,
+  pagerduty: writePagerduty as Write<never>,
+  opsgenie: writeOpsgenie as Write<never>,
+}
+
+const superseded = 'A newer message about the same thing replaced it.'
+
+const longestSubject = 200
+
+/** Why nothing may be sent now. Checked before each attempt. */
+const refusalOf = async (db: Db, org: OrgId, destination: Destination): Promise<string | undefined> => {
+  if (destination.status === 'disabled') return 'The destination is disabled.'
+  const { status } = await getOrganization(db, org)
+  return status === 'suspended' ? 'The organization is suspended.' : undefined
+}
+
+const faultOf = ({ statusCode, error }: Posted): string | undefined => {
+  if (statusCode === null) return error ?? 'There was no response.'
+  return statusCode >= 200 && statusCode < 300 ? undefined : `The destination responded with ${statusCode}.`
+}
+
+/** A request that the destination rejects for what it contains is rejected again. */
+const isFinal = ({ statusCode }: Posted): boolean =>
+  statusCode !== null && statusCode >= 300 && statusCode < 500 && ![408, 425, 429].includes(statusCode)
+
+type Payload = { organizationId: OrgId; destinationId: string; deliveryId: string; attempt: number }
+
+/** Stores the result of an attempt, and enqueues the next one if there is one. */
+const recordAttempt = async (
+  { jobs, clock }: Pick<Deps, 'jobs' | 'clock'>,
+  trx: Db,
+  payload: Payload,
+  { delivery, posted }: { delivery: Delivery; posted: Posted },
+): Promise<void> => {
+  const { organizationId: org, destinationId } = payload
+  const { id, earlierAttempts } = delivery
+  const { retryAfterMs, ...attempt } = posted
+  const attemptCount = delivery.attemptCount + 1
+  const now = clock.now()
+  const fault = faultOf(posted)
+  // Otherwise the destination was deleted in the meantime.
+  if (!(await insertMessageAttempt(trx, org, { deliveryId: id, number: attemptCount, ...attempt }))) return
+  await updateDestinationHealth(trx, org, destinationId, fault === undefined, now)
+  const end = (status: 'succeeded' | 'failed', reason: string | null) =>
+    updateMessageDelivery(trx, org, id, { status, reason, nextAttemptAt: null, attemptCount })
+  if (fault === undefined) return void (await end('succeeded', null))
+  if (isFinal(posted)) return void (await end('failed', fault))
+  const failures = attemptCount - earlierAttempts
+  const delayMs = retryDelayMs(failures, retryAfterMs)
+  if (delayMs === undefined) return void (await end('failed', `Gave up after ${failures} attempts. ${fault}`))
+  const nextAttemptAt = new Date(now.getTime() + delayMs)
+  await updateMessageDelivery(trx, org, id, { status: 'pending', reason: fault, nextAttemptAt, attemptCount })
+  await jobs.enqueue(trx, deliverMessage, { ...payload, attempt: attemptCount + 1 }, { afterSeconds: delayMs / 1_000 })
+}
+
+/** E-mails and webhooks have deliveries of their own, which retry. */
+const handOver = async (deps: Deps, trx: Db, org: OrgId, { kind, settings }: Destination, delivery: Delivery) => {
+  const { message } = delivery
+  if (kind === 'webhook') {
+    const { endpointId } = settings as WebhookSettings
+    // Only messages that are written for webhooks have an event, and tests have the one of the endpoint.
+    const event = (message.event ?? { type: 'webhook.test', data: { endpointId } }) as WebhookEvent
+    const isSent = (await sendEvent(deps, trx, org, endpointId, event)) !== undefined
+    return isSent ? undefined : 'The webhook endpoint was deleted.'
+  }
+  const { addresses, memberIds } = settings as EmailSettings
+  const to = [...addresses, ...(await listMemberAddresses(trx, org, memberIds))]
+  if (to.length === 0) return 'None of the members is active any longer.'
+  await sendMail(deps, trx, org, { to, subject: cut(message.title, longestSubject), text: `${renderText(message)}\n` })
+  return deps.config.smtp ? undefined : 'No mail server is configured. Ask the operator to set EARSHOT_SMTP_URL.'
+}
+
+/** Everything is read when it can be sent at once, so that nothing is sent that has changed since. */
+const tryOnce = async (deps: Deps, payload: Payload, attempt: Attempt): Promise<void> => {
+  const { db, secrets, jobs, baseUrl } = deps
+  const { organizationId: org, destinationId, deliveryId } = payload
+  const delivery = await findMessageDelivery(db, org, deliveryId, deps.clock.now())
+  if (delivery?.status !== 'pending' || delivery.attemptCount + 1 !== payload.attempt) return
+  const end = (status: 'succeeded' | 'failed' | 'superseded', reason: string | null) =>
+    attempt.finish((trx) => endMessageDelivery(trx, org, deliveryId, { status, reason }))
+  if (delivery.isSuperseded) return void (await end('superseded', superseded))
+  if (delivery.isOlderBeingSent) {
+    return void (await attempt.finish((trx) => jobs.enqueue(trx, deliverMessage, payload, { afterSeconds: 1 })))
+  }
+  const destination = await findSealedDestination(db, org, destinationId)
+  if (!destination) return
+  const refusal = await refusalOf(db, org, destination)
+  if (refusal !== undefined) return void (await end('failed', refusal))
+  const { kind } = destination
+  if (kind === 'email' || kind === 'webhook') {
+    await attempt.finish(async (trx) => {
+      const fault = await handOver(deps, trx, org, destination, delivery)
+      const status = fault === undefined ? 'succeeded' : 'failed'
+      await endMessageDelivery(trx, org, deliveryId, { status, reason: fault ?? null })
+      await updateDestinationHealth(trx, org, destinationId, fault === undefined, deps.clock.now())
+    })
+    return
+  }
+  if (delivery.isOlderWaiting) {
+    const { subjectId, position } = delivery
+    const older = { destinationId, subjectId, position, reason: superseded }
+    await attempt.transaction((trx) => supersedeOlder(trx, org, older))
+  }
+  const settings: Settings = openSettings(secrets, org, destination)
+  const about = { subjectId: delivery.subjectId, createdAt: delivery.createdAt, baseUrl: baseUrl() }
+  const request = writers[kind](delivery.message, settings as never, about)
+  if (!request) return void (await end('failed', 'This kind of destination receives no reports.'))
+  const posted = await post(deps, request)
+  await attempt.finish((trx) => recordAttempt(deps, trx, payload, { delivery, posted }))
+}
+
+/**
+ * One attempt. It enqueues the next one in the transaction that stores its result. If a process dies between sending and
+ * storing, the message is sent again; PagerDuty and Opsgenie recognize it by its subject.
+ */
+export const deliverMessage = defineJob({
+  name: 'destination.deliver',
+  payload: Type.Object({
+    organizationId: Type.Unsafe<OrgId>({ type: 'string' }),
+    destinationId: Type.String(),
+    deliveryId: Type.String(),
+    attempt: Type.Integer(),
+  }),
+  // For failures of the service itself, such as an unreachable database.
+  retryLimit: 10,
+  timeoutSeconds: 60,
+  concurrency: 64,
+  run: async (deps: Deps, payload, attempt): Promise<void> => {
+    const lane = await takeLane(payload.destinationId)
+    if ('pauseMs' in lane) {
+      const afterSeconds = lane.pauseMs / 1_000
+      await attempt.finish((trx) => deps.jobs.enqueue(trx, deliverMessage, payload, { afterSeconds }))
+      return
+    }
+    try {
+      await tryOnce(deps, payload, attempt)
+    } finally {
+      lane.leave()
+    }
+  },
+  onFailed: async (_deps, { organizationId, deliveryId }, trx) => {
+    const reason = 'Earshot could not send it. Ask your operator.'
+    await endMessageDelivery(trx, organizationId, deliveryId, { status: 'failed', reason })
+  },
+})
+
+export const sweepMessageDeliveries = defineCleanup({
+  name: 'destination.sweep',
+  schedule: '20 * * * *',
+  rows: { deliveries: oldMessageDeliveries },
+})

@@ -1,0 +1,48 @@
+import { cut, type Link, type Message, type Severity, severityName } from '../message.ts'
+import { jsonRequest, type Write } from './request.ts'
+
+/** A workflow of Microsoft Teams takes Adaptive Cards: https://learn.microsoft.com/power-automate/overview-adaptive-cards */
+
+/** Teams rejects messages above 28 KB. */
+const longest = { title: 500, text: 6_000, fact: 1_000, label: 200 }
+const most = { facts: 10, examples: 5, actions: 4 }
+
+const colors: Record<Severity, string> = { info: 'Accent', warning: 'Warning', critical: 'Attention' }
+
+const colorOf = ({ kind, severity }: Message): string => (kind === 'resolved' ? 'Good' : colors[severity])
+
+/** Adaptive Cards read a part of Markdown. */
+const escapeText = (text: string): string => text.replaceAll(/[\\`*_[\]()#+!>~|-]/g, '\\$&')
+
+const textBlock = (text: string, options: object = {}) => ({ type: 'TextBlock', text, wrap: true, ...options })
+
+const linkTo = ({ label, url }: Link): string =>
+  `- [${escapeText(cut(label, longest.label))}](${url.replaceAll('(', '%28').replaceAll(')', '%29')})`
+
+export const writeTeams: Write<{ url: string }> = (message, { url }) => {
+  const { severity, title, text, facts, examples, links } = message
+  const shownFacts = facts.slice(0, most.facts).map(({ label, value }) => ({
+    title: cut(label, longest.label),
+    value: escapeText(cut(value, longest.fact)),
+  }))
+  const exampleList = examples.slice(0, most.examples).map(linkTo).join('\n')
+  const card = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    body: [
+      textBlock(escapeText(cut(title, longest.title)), { size: 'Large', weight: 'Bolder', color: colorOf(message) }),
+      textBlock(escapeText(cut(text, longest.text))),
+      ...(shownFacts.length > 0 ? [{ type: 'FactSet', facts: shownFacts }] : []),
+      ...(exampleList === '' ? [] : [textBlock('First examples', { weight: 'Bolder' }), textBlock(exampleList)]),
+      textBlock(`${severityName(severity)} · Earshot`, { size: 'Small', isSubtle: true }),
+    ],
+    actions: links.slice(0, most.actions).map((link) => ({
+      type: 'Action.OpenUrl',
+      title: cut(link.label, longest.label),
+      url: link.url,
+    })),
+  }
+  const attachment = { contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content: card }
+  return jsonRequest(url, { type: 'message', attachments: [attachment] })
+}

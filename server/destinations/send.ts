@@ -1,0 +1,24 @@
+import type { Db, OrgId } from '../platform/db/database.ts'
+import type { Deps } from '../platform/deps.ts'
+import { newId } from '../platform/ids.ts'
+import { deliverMessage } from './deliveries/jobs.ts'
+import { insertMessageDelivery } from './deliveries/queries.ts'
+import type { Message } from './message.ts'
+
+/**
+ * Sends a message to a destination, in the caller's transaction: neither exists without the other. Messages about one
+ * subject are sent in their order, and only the newest one is sent if the destination was unreachable. Returns the
+ * delivery's ID, or undefined if the destination does not exist.
+ */
+export const sendMessage = async (
+  { jobs, clock }: Pick<Deps, 'jobs' | 'clock'>,
+  trx: Db,
+  org: OrgId,
+  { destinationId, subjectId, message }: { destinationId: string; subjectId: string; message: Message },
+): Promise<string | undefined> => {
+  const id = newId()
+  const delivery = { id, destinationId, subjectId, message, now: clock.now() }
+  if (!(await insertMessageDelivery(trx, org, delivery))) return undefined
+  await jobs.enqueue(trx, deliverMessage, { organizationId: org, destinationId, deliveryId: id, attempt: 1 })
+  return id
+}

@@ -1,0 +1,56 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServiceDeps } from '../../../server/deps.ts'
+import { opsgenieUrls } from '../../../server/destinations/kinds/opsgenie.ts'
+import { strict } from '../../../server/platform/json-schema.ts'
+import type { Outbound } from '../../../server/platform/outbound/outbound.ts'
+import { depsWith } from '../deps-with.ts'
+import { openReceiver } from '../webhooks/receiver.ts'
+import { opsgenieSchemas, pagerdutySchema, slackSchema, teamsSchema } from './schemas.ts'
+
+/** Services that accept messages of the published form only, each on a real https server of this machine. */
+
+const validators = {
+  slack: strict.compile(slackSchema),
+  teams: strict.compile(teamsSchema),
+  pagerduty: strict.compile(pagerdutySchema),
+  create: strict.compile(opsgenieSchemas.create),
+  update: strict.compile(opsgenieSchemas.update),
+}
+
+/** Which message a request must contain, and the status of its acceptance. */
+const rules: { path: RegExp; schema: keyof typeof validators; status: number }[] = [
+  { path: /^\/services\//, schema: 'slack', status: 200 },
+  { path: /^\/workflows\//, schema: 'teams', status: 202 },
+  { path: /^\/v2\/enqueue$/, schema: 'pagerduty', status: 202 },
+  { path: /^\/v2\/alerts$/, schema: 'create', status: 202 },
+  { path: /^\/v2\/alerts\/[^/]+\/(acknowledge|close)\?identifierType=alias$/, schema: 'update', status: 202 },
+]
+
+export type Sent = { path: string; authorization: string | undefined; body: Record<string, unknown> }
+
+type Refusal = { status: number; headers?: Record<string, string> }
+
+export const openFakes = async (deps: ServiceDeps) => {
+  const sent: Sent[] = []
+  /** Answered before anything else, one for each request. */
+  const refusals: Refusal[] = []
+  const receiver = await openReceiver((request: IncomingMessage, response: ServerResponse) => {
+    const { url: path = '', headers } = request
+    const raw = receiver.received.at(-1)?.body ?? ''
+    const refusal = refusals.shift()
+    if (refusal) return void response.writeHead(refusal.status, refusal.headers).end()
+    const rule = rules.find((each) => each.path.test(path))
+    if (!rule) return void response.writeHead(404).end('no_service')
+    const body = JSON.parse(raw)
+    const validate = validators[rule.schema]
+    if (!validate(body)) return void response.writeHead(400).end(JSON.stringify(validate.errors))
+    sent.push({ path, authorization: headers.authorization, body })
+    response.writeHead(rule.status).end('ok')
+  })
+  const origin = new URL(receiver.url).origin
+  const stream: Outbound['stream'] = (url, options) => deps.outbound.stream(String(url).replace(hosts, origin), options)
+  return { origin, sent, refusals, deps: depsWith(deps, { outbound: { ...deps.outbound, stream } }) }
+}
+
+/** The fixed addresses of services, whose place the fakes take. */
+const hosts = new RegExp(`^(https://events\\.pagerduty\\.com|${opsgenieUrls.us}|${opsgenieUrls.eu})(?=/)`)
