@@ -69,10 +69,10 @@ it('links failures to where they can be fixed', async () => {
 it('shows an error where it happens, and everything else', async () => {
   const page = await open('/', 'viewer')
   await page.route('**/v1/monitors?*', (route) =>
-    route.fulfill({ status: 403, json: { error: 'forbidden', message: 'Monitors are switched off.' } }),
+    route.fulfill({ status: 403, json: { error: 'forbidden', message: 'Monitors are disabled.' } }),
   )
   await page.reload()
-  await page.getByRole('alert').getByText('Monitors are switched off.').waitFor()
+  await page.getByRole('alert').getByText('Monitors are disabled.').waitFor()
   await page.getByRole('region', { name: 'Volume' }).getByRole('link').first().waitFor()
   expect(await breaches(page)).toEqual([])
 })

@@ -46,7 +46,7 @@ const makeOutside = async (monitor: string) => {
   })
   await make('POST', `/v1/webhook-endpoints/${endpoint.id}/approve`)
   const schedule = await make('POST', '/v1/export-schedules', {
-    name: 'Refunds of yesterday',
+    name: 'Yesterday’s refunds',
     config: { monitors: [{ id: monitor, result: 'affected' }], timezone: 'Europe/Berlin' },
     recurrence: { every: 'day', at: '02:30' },
     window: { kind: 'last', days: 1 },
@@ -108,7 +108,7 @@ try {
     schedule: `/exports/schedules/${schedule.id}`,
     'new-schedule': '/exports/schedules/new',
     findings: '/findings',
-    finding: `/findings/${await idOf('/v1/findings?limit=20', 'Who asks for a person is asked once more')}`,
+    finding: `/findings/${await idOf('/v1/findings?limit=20', 'Callers who ask for a person get more questions first')}`,
     review: '/review',
     room: `/review/${bucket}`,
     buckets: '/buckets',

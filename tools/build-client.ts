@@ -1,4 +1,4 @@
-// Packs the client library as npm publishes it: node tools/build-client.ts [FOLDER], which is dist/ unless said.
+// Packs the client library as it is published to npm: node tools/build-client.ts [FOLDER]. The default folder is dist/.
 
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'

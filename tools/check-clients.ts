@@ -1,4 +1,4 @@
-// Generates clients from openapi.json with the generators that its users have, type-checks them, and lints the document.
+// Generates clients from openapi.json with popular generators, type-checks them, and lints the document.
 
 import { execFile } from 'node:child_process'
 import { cp, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ const run = async (cwd: string, program: string, args: string[]): Promise<void> 
   })
 }
 
-/** As long as the lock file has not changed since. */
+/** Returns whether the generators are installed at the versions in the lock file. */
 const isInstalled = async (): Promise<boolean> => {
   const changedAt = async (file: string) => (await stat(join(generators, file)).catch(() => undefined))?.mtimeMs ?? 0
   return (await changedAt('node_modules/.package-lock.json')) > (await changedAt('package-lock.json'))
@@ -50,7 +50,7 @@ const checkClients = async (folder: string): Promise<void> => {
   await cp(join(generators, 'calls.ts'), join(folder, 'calls.ts'))
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(strict))
   await run(folder, join(root, 'node_modules/.bin/tsc'), ['--project', folder])
-  // Their regular expressions are compiled when they are loaded.
+  // Their regular expressions are compiled on load.
   for (const schemas of ['hey-api/zod.gen.ts', 'orval/zod.ts']) {
     await run(folder, process.execPath, ['--preserve-symlinks', schemas])
   }
@@ -61,7 +61,7 @@ const lint = () =>
 
 if (!(await isInstalled())) await run(generators, 'npm', ['ci', '--prefer-offline'])
 const folder = await mkdtemp(join(tmpdir(), 'earshot-clients-'))
-// Both end before the folder goes.
+// Wait for both before the folder is deleted.
 for (const ended of await Promise.allSettled([checkClients(folder), lint()])) {
   if (ended.status === 'fulfilled') continue
   process.stderr.write(`${ended.reason.message}\n`)

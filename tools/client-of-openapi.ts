@@ -1,23 +1,23 @@
-// The methods of the client library, from an OpenAPI document. docs/decisions/0020-client.md tells the rule of names.
+// Generates the client library's methods from an OpenAPI document. docs/decisions/0020-client.md explains their names.
 
 import type { OpenApi, Operation } from './types-of-openapi.ts'
 
-/** Where the first part of the path would say too much. */
+/** Shorter names for some path segments. */
 const shorter: Record<string, string> = { 'monitor-exports': 'exports' }
 
-/** What operations call a thing whose path calls it otherwise. The longest comes first. */
+/** Nouns in operation IDs that differ from the path. Longest first. */
 const nouns: Record<string, string[]> = {
   organization: ['OwnOrganization'],
   'webhook-endpoints': ['WebhookEndpoints', 'WebhookEndpoint', 'Webhook'],
 }
 
-/** Two operations of one name, but for the number of their noun. */
+/** Operations with the same name except for the number of their noun. */
 const renamed: Record<string, string> = { createConversations: 'createBatch' }
 
-/** POSTs that store the same when they are sent again, beside those that answer both 200 and 201. */
+/** POSTs that can be repeated safely, in addition to those that return both 200 and 201. */
 const upserts = new Set(['createMonitorResults', 'createCustomerMetrics'])
 
-/** POSTs that do so of what has an external id. */
+/** POSTs that can be repeated safely if items have an external ID. */
 const upsertsByExternalId = new Set(['createConversation', 'createConversations'])
 
 type Told = Operation & { path: string; method: string }
@@ -34,7 +34,7 @@ const singularOf = (word: string): string => word.replace(/ies$/, 'y').replace(/
 
 const folderOf = (path: string): string => path.split('/')[2] ?? ''
 
-/** `listFindingComments` of `/v1/findings/…` is `findings.listComments`: the noun of the folder goes without saying. */
+/** `listFindingComments` of `/v1/findings/…` becomes `findings.listComments`: the folder's noun is omitted. */
 const nameOf = ({ operationId, path }: Told): string => {
   const folder = folderOf(path)
   const [verb = ''] = /^[a-z]+/.exec(operationId) ?? []
@@ -55,7 +55,7 @@ const isPaged = (operation: Operation): boolean => {
   return 'data' in properties && 'nextCursor' in properties
 }
 
-/** Whether to send a POST again when its answer was lost: always, or only with an external id. */
+/** Whether to repeat a POST after a lost response: always, or only with an external ID. */
 const repeatOf = (operation: Told): string | undefined => {
   const { method, operationId, responses, requestBody, 'x-access': access } = operation
   if (method !== 'post') return undefined
@@ -68,7 +68,7 @@ const repeatOf = (operation: Told): string | undefined => {
 
 const namesInPath = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
 
-/** How the library sends an operation: as a list to walk, as a response to read, or as JSON. */
+/** How the library returns a response: as a list, as a Response, or as JSON. */
 const callOf = (operation: Told) => (isPaged(operation) ? 'list' : '302' in operation.responses ? 'open' : 'json')
 
 const methodOf = (operation: Told): string => {
@@ -106,7 +106,7 @@ const methodOf = (operation: Told): string => {
   ].join('\n')
 }
 
-/** What a key reaches; the rest is for browsers, providers and probes. */
+/** Operations for API keys. The others are for browsers, providers, and probes. */
 const isForClients = ({ path, security }: Told): boolean => path.startsWith('/v1/') && (security?.length ?? 0) > 0
 
 const propertyOf = (path: string): string => shorter[folderOf(path)] ?? camelOf(folderOf(path))
@@ -121,7 +121,7 @@ const placeholderOf = (path: string, name: string): string => {
   return `'${words.replaceAll('-', '_').toUpperCase()}'`
 }
 
-/** A call of the operation with the library, as a reader would write it. */
+/** Returns a code sample that calls the operation with the client library. */
 const sampleOf = (operation: Told): string => {
   const { path, parameters = [], requestBody } = operation
   const given = namesInPath(path).map((name) => placeholderOf(path, name))
@@ -142,11 +142,11 @@ const sampleOf = (operation: Told): string => {
   return `${preamble}\n\n${result ? `const ${result} = ` : ''}await ${call}`
 }
 
-/** The document with a TypeScript sample for each operation that the client has. */
+/** Returns the document with a TypeScript sample for each operation of the client. */
 export const samplesOfOpenApi = (document: OpenApi): OpenApi => {
   const withSample = (path: string, method: string, operation: Operation): Operation => {
     const told = { ...operation, path, method }
-    // What other tools' clients send is not written with ours.
+    // Operations for other tools' clients have no sample.
     if (!isForClients(told) || operation['x-foreign']) return operation
     const sample = { lang: 'TypeScript', label: 'TypeScript', source: sampleOf(told) }
     return { ...operation, 'x-codeSamples': [sample] }

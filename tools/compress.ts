@@ -1,5 +1,5 @@
-// Writes the compressed forms of every text in dist/console, dist/guide and dist/reference beside it, so that the service
-// sends them without work. Browsers take brotli over TLS only, and gzip everywhere.
+// Writes compressed copies of all text files in dist/console, dist/guide, and dist/reference, so that the server
+// doesn't have to compress them. Browsers accept brotli only over TLS, and gzip everywhere.
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,7 +7,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 
 const texts = new Set(['.js', '.css', '.svg', '.html', '.json'])
 
-/** Of 11. The script of the reference is so large that the best takes ten seconds, for a tenth of its size. */
+/** The maximum is 11. It takes ten seconds for the reference's large script, and saves 10%. */
 const brotliQualities = { console: 11, guide: 11, reference: 9 }
 
 const compress = async (path: string, brotliQuality: number): Promise<void> => {

@@ -1,15 +1,15 @@
-// Removes from the console's fonts the weights and features that no style uses. Every character stays.
+// Removes weights and features that no style uses from the console's fonts. All characters are kept.
 
 import { createHash } from 'node:crypto'
 import subsetFont from 'subset-font'
 import type { Plugin } from 'vite'
 
 const weights = { min: 400, max: 700 }
-/** Features that place letters correctly, and those that styles name. Ligatures of code are never wanted. */
+/** Features that position characters, and those that styles use. Ligatures in code are not used. */
 const features = ['ccmp', 'locl', 'mark', 'mkmk', 'kern', 'tnum', 'cv11', 'ss03']
 const featuresOf = (fileName: string) => (fileName.includes('jetbrains-mono') ? features : [...features, 'calt'])
 
-/** All characters but surrogates. Those that a font lacks are ignored. */
+/** All characters except surrogates. Missing ones are ignored. */
 const characters = Array.from({ length: 0x1_00_00 }, (_, code) => code)
   .filter((code) => code < 0xd8_00 || code > 0xdf_ff)
   .map((code) => String.fromCharCode(code))

@@ -1,5 +1,5 @@
-// The document of each page of the console: it names the files and the first answer that the page waits for, so that the
-// browser asks for them together with the script that would.
+// Writes an HTML document for each console page that names its files and first API request, so that the browser
+// requests them together with the script.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -9,7 +9,7 @@ type Bundle = Rolldown.OutputBundle
 
 const chunksOf = (bundle: Bundle) => Object.values(bundle).filter((file) => file.type === 'chunk')
 
-/** A chunk with all that it imports before it runs. */
+/** Returns a chunk and all its static imports. */
 const withImports = (bundle: Bundle, fileName: string, found = new Set<string>()): Set<string> => {
   const chunk = bundle[fileName]
   if (found.has(fileName) || chunk?.type !== 'chunk') return found
@@ -18,7 +18,7 @@ const withImports = (bundle: Bundle, fileName: string, found = new Set<string>()
   return found
 }
 
-/** Reads each page's address and module, which stand in this order in the table of routes. */
+/** Reads each page's path and module from the routes, where they follow each other. */
 const readRoutes = (file: string): { path: string; module: string }[] => {
   const text = readFileSync(file, 'utf8')
   const routes = [...text.matchAll(/'(\/[^']*)',\s[^']*?import\('([^']+)'\)/g)].map(([, path = '', module = '']) => {
@@ -30,14 +30,14 @@ const readRoutes = (file: string): { path: string; module: string }[] => {
   return routes
 }
 
-/** The frame and the title, which the page shows too: `/monitors` is Monitors. Its script draws over them. */
+/** The page's frame and title: `/monitors` is Monitors. The script replaces them. */
 const shellOf = (path: string): string => {
   const [, name] = /^\/([a-z]*)$/.exec(path) ?? []
   const title = name === undefined ? '' : name === '' ? 'Overview' : `${name.charAt(0).toUpperCase()}${name.slice(1)}`
   return `<div class="shell" aria-hidden="true"><div class="shell-rail"></div><div class="shell-title">${title}</div></div>`
 }
 
-/** Lists that a page shows first, as its queries ask for them, by its path: what everybody may read. */
+/** The first requests of a page, by path. Everyone can make them. */
 const firstLists: Record<string, string[]> = {
   '/': [
     '/v1/monitors?enabled=true&limit=24',
@@ -65,7 +65,7 @@ export const consolePages = (routes: string): Plugin => ({
         const links = [...withImports(bundle, page.fileName)]
           .filter((fileName) => !always.has(fileName))
           .map((fileName) => `<link rel="modulepreload" crossorigin href="/console/${fileName}">`)
-        // Pages before signing in do not ask who is signed in, and have no frame.
+        // Pages before sign-in don't request `/v1/me` and have no frame.
         const isInside = !module.includes('/sign-in/')
         const answers = isInside ? ['/v1/me', ...(firstLists[path] ?? [])] : []
         links.push(

@@ -1,4 +1,4 @@
-// Writes every generated file, or with --check says which of them is not what the code would write.
+// Writes all generated files, or lists outdated ones with --check.
 
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -66,7 +66,7 @@ AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, and others that the AWS SDK reads).
 ${rows.join('\n')}`
 }
 
-/** Every generated file with its text. */
+/** All generated files with their content. */
 const generate = async (): Promise<Map<string, string>> => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-generate-'))
   const embedded = await openEmbedded({ dataDir: join(folder, 'data'), log, applicationName: 'generate' })

@@ -1,7 +1,7 @@
-// Makes a release of what is committed: npm run release -- VERSION [--dry-run].
-// Sets the version, turns the changelog's "Unreleased" into the version's notes with every commit since the last one,
-// commits and tags that, and packs the source, the client and a list of dependencies (SBOM) with their checksums into
-// dist/release. Pushing is left to whoever runs it.
+// Creates a release of the current commit: npm run release -- VERSION [--dry-run]. Sets the version, replaces
+// "Unreleased" in the changelog with the version's notes and all commits since the last release, commits and tags that,
+// and packs the source, the client, and a list of dependencies (SBOM) with checksums into dist/release. Pushing is up
+// to you.
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -21,7 +21,7 @@ class Refusal extends Error {}
 
 const numbersOf = (version: string): number[] => version.split('.').map(Number)
 
-/** Whether `version` comes after `before`. */
+/** Returns whether `version` is newer than `before`. */
 const isLater = (version: string, before: string): boolean => {
   const old = numbersOf(before)
   const differing = numbersOf(version).findIndex((number, at) => number !== old[at])
@@ -37,7 +37,7 @@ const checkVersion = (version: string | undefined): string => {
   const tags = run('git', 'tag', '--list', 'v*').split('\n').filter(Boolean)
   if (tags.includes(`v${version}`)) throw new Refusal(`The tag v${version} exists already.`)
   const latest = readVersion()
-  // The first release may have the version that package.json already names.
+  // The first release can have the version already in package.json.
   if (!isLater(version, latest) && !(tags.length === 0 && version === latest)) {
     throw new Refusal(`${version} does not come after ${latest}, the version in package.json.`)
   }
@@ -46,7 +46,7 @@ const checkVersion = (version: string | undefined): string => {
 
 const unreleased = /^## Unreleased\n\n([\s\S]*?)(?=^## |$(?![\s\S]))/m
 
-/** Commits since the last release by the area that their subjects begin with, in the order of areas. */
+/** Returns commits since the last release, grouped and sorted by area. */
 const listCommits = (): string => {
   const last = run('git', 'tag', '--list', 'v*', '--merged', 'HEAD', '--sort=-version:refname').split('\n')[0]
   const subjects = run('git', 'log', '--reverse', '--format=%s (%h)', ...(last ? [`${last}..HEAD`] : [])).split('\n')
@@ -58,13 +58,13 @@ const listCommits = (): string => {
 
 const writeChangelog = (changelog: string, version: string): string => {
   const notes = unreleased.exec(changelog)?.[1]?.trim()
-  if (!notes) throw new Refusal('CHANGELOG.md has nothing under "## Unreleased". Say there what users should know.')
+  if (!notes) throw new Refusal('CHANGELOG.md has nothing under "## Unreleased". Describe the changes for users there.')
   const date = new Date().toISOString().slice(0, 10)
   const commits = `<details>\n<summary>Every commit</summary>\n\n${listCommits()}\n</details>`
   return changelog.replace(unreleased, () => `## Unreleased\n\n## ${version} (${date})\n\n${notes}\n\n${commits}\n\n`)
 }
 
-/** Only the first version in each file is its own. */
+/** Only the first version in each file is the package's own. */
 const writeVersion = (version: string): void => {
   for (const file of ['package.json', 'client/package.json', 'package-lock.json']) {
     const path = join(root, file)
@@ -78,8 +78,8 @@ const writeVersion = (version: string): void => {
 }
 
 /**
- * npm names what it describes by its folder. What only development needs is taken out first, because
- * `npm sbom --omit dev` also leaves out packages that both need.
+ * npm names the SBOM after the folder. Development dependencies are removed first, because `npm sbom --omit dev` also
+ * omits packages that production needs too.
  */
 const listDependencies = (): string => {
   const stage = mkdtempSync(join(tmpdir(), 'earshot-release-'))
@@ -115,7 +115,7 @@ const pack = (version: string, commit: string): string[] => {
   return [...files, 'SHA256SUMS']
 }
 
-/** Without its files there is no release. */
+/** The files must exist before the release is tagged. */
 const packOrUndo = (version: string): string[] => {
   try {
     return pack(version, 'HEAD')

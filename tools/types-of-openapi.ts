@@ -1,5 +1,5 @@
-// TypeScript types of an OpenAPI document, in the shape that openapi-fetch reads. The known generators need the
-// JavaScript interface of the TypeScript compiler, which TypeScript 7 has not.
+// Generates TypeScript types of an OpenAPI document for openapi-fetch. The usual generators need the TypeScript
+// compiler's JavaScript API, which TypeScript 7 doesn't have.
 
 type Schema = {
   $ref?: string

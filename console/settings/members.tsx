@@ -153,7 +153,7 @@ export const Members = () => {
           onClose={close}
           run={() => changeRole.mutateAsync({ id: me.member.id, role: asked.role })}
         >
-          You lose what only your present role may do; another {me.role} would have to give it back.
+          You’ll lose the permissions of your current role. Only another {me.role} can restore it.
         </Confirm>
       )}
       {asked?.what === 'remove' && (

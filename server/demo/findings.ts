@@ -32,7 +32,7 @@ const findings: Told[] = [
     comments: ['The look-up answers in 300 ms. The silence comes after it.'],
   },
   {
-    title: 'Who asks for a person is asked once more',
+    title: 'Callers who ask for a person get more questions first',
     says: 'After “can I have a real person” the agent begins another round of questions.',
     status: 'acknowledged',
     priority: 'urgent',

@@ -1,4 +1,4 @@
-// Makes dist/guide of docs/: pages, a style, and an index for searching that the browser reads as it is, without a server of its own.
+// Builds dist/guide from docs/: pages, a style sheet, and a search index for the browser.
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +15,7 @@ const pages = await Promise.all(
   pageNames.map(async (name) => readPage(name, await readFile(join(root, 'docs', `${name}.md`), 'utf8'))),
 )
 
-/** Handed on with the index, since whoever reads it needs the same. */
+/** Stored with the index, because the browser needs the same options. */
 const options = {
   fields: ['heading', 'title', 'text'],
   storeFields: ['page', 'title', 'anchor', 'heading'],

@@ -1,4 +1,4 @@
-/** The guide's pages in the order in which they are read, each a file of `docs/` without its ending. */
+/** The guide's pages in reading order. Each is a file of `docs/` without its extension. */
 export const contents: { title: string; pages: string[] }[] = [
   { title: 'Get started', pages: ['start', 'concepts'] },
   { title: 'Ingest', pages: ['ingest'] },

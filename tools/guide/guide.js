@@ -1,10 +1,10 @@
-// In the browser: searching, and a button that copies a block of code.
+// In the browser: search, and copy buttons for code blocks.
 import MiniSearch from './minisearch.js'
 
 const field = document.querySelector('input[type=search]')
 const found = document.getElementById('found')
 
-/** Read when somebody begins to search, and then kept. Nothing when it cannot be had: the next search asks again. */
+/** Loads the index on the first search. If loading fails, the next search tries again. */
 let opened
 const openIndex = () => {
   opened ??= fetch('/docs/guide/assets/search.json')
@@ -82,7 +82,7 @@ document.addEventListener('click', (event) => {
   if (!event.target.closest('search')) found.hidden = true
 })
 
-/** The clipboard's own interface is missing where the guide is served without TLS. */
+/** navigator.clipboard doesn't exist if the guide is served without TLS. */
 const copy = async (text) => {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
   const hand = (event) => {

@@ -1,4 +1,4 @@
-// A page of documentation as HTML, with its sections for the search.
+// Converts a documentation page to HTML and sections for the search.
 import MarkdownIt, { type Token } from 'markdown-it'
 import { pageNames } from './contents.ts'
 
@@ -8,7 +8,7 @@ export type Page = { name: string; title: string; html: string; headings: Headin
 
 export type Heading = { level: number; text: string; anchor: string }
 
-/** As GitHub makes them, so that links between pages work in both places. */
+/** Anchors like GitHub's, so that links work in both places. */
 const anchorOf = (text: string): string =>
   text
     .toLowerCase()
@@ -19,7 +19,7 @@ const anchorOf = (text: string): string =>
 const plainText = (token: Token): string =>
   (token.children ?? [token]).map((child) => (child.type === 'softbreak' ? ' ' : child.content)).join('')
 
-/** Within the guide, pages link each other by address; what lies beside it in the repository is named and not linked. */
+/** Links between pages of the guide become URLs. Links to other files of the repository become text. */
 const linkOf = (href: string): string | undefined => {
   if (/^(https?:|#|\/)/.test(href)) return href
   const [, name = '', anchor = ''] = /^(?:docs\/)?([\w-]+)\.md(#.*)?$/.exec(href) ?? []
@@ -35,7 +35,7 @@ const setLinks = (tokens: Token[], page: string): void => {
     const link = linkOf(href)
     if (link) token.attrSet('href', link)
     else if (/^(\.\.\/|decisions)/.test(href)) token.attrs = []
-    else throw new Error(`${page}: the link to ${href} leads nowhere`)
+    else throw new Error(`${page}: the link to ${href} does not exist`)
   }
 }
 
@@ -61,7 +61,7 @@ export const readPage = (name: string, markdown: string): Page => {
   const title = headings[0]?.text ?? name
   const anchors = headings.map(({ anchor }) => anchor)
   const twice = anchors.find((anchor, at) => anchors.indexOf(anchor) !== at)
-  if (twice) throw new Error(`${name}: two headings lead to #${twice}`)
+  if (twice) throw new Error(`${name}: two headings have the anchor #${twice}`)
   return {
     name,
     title,

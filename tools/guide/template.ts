@@ -31,7 +31,7 @@ const neighboursOf = (pages: Page[], at: number): string => {
   return `<nav class="neighbours" aria-label="Previous and next">${link(pages[at - 1], 'prev', 'Previous')}${link(pages[at + 1], 'next', 'Next')}</nav>`
 }
 
-/** Nothing stands in the page itself, so that the policy can forbid inline scripts and styles. */
+/** Nothing is inline, so that the content security policy can forbid inline scripts and styles. */
 export const pageOf = (pages: Page[], at: number, contents: typeof Contents): string => {
   const page = pages[at]
   if (!page) throw new Error('no such page')

@@ -1,0 +1,38 @@
+// Phrases that read like a translation, each as a regular expression, and what to write instead. In a replacement, $1 is
+// what the first group matched. A phrase must always be wrong: the check knows no exceptions.
+
+const nouns = 'account|agent|API key|bucket|company|connection|export|finding|group|key|monitor|schedule|version|view'
+
+export const terms: [pattern: string, replacement: string][] = [
+  ['alone', 'only'],
+  ['any more([.,;:!?)’”]| and| or)', 'any longer$1'],
+  ['anew', 'again'],
+  ['beside', 'next to'],
+  ['by the clocks of', 'in the time zone of'],
+  ['dearer', 'more expensive'],
+  ['dearest', 'most expensive'],
+  ['e-mail(s?)', 'email$1'],
+  ['(?:is|are|was|were|be|been) asked of', 'runs on'],
+  ['(?:is|are|was|were|be|been) told(?: of)?', 'is notified, receives, or sees'],
+  ['leads? nowhere', 'does not exist'],
+  [`make (an?|the) (new )?(${nouns})`, 'create $1 $2$3'],
+  ['of itself', 'automatically'],
+  ['of late', 'recently'],
+  ['on (?:its|their) way', 'in progress'],
+  ['once more', 'again'],
+  ['parted by', 'separated by'],
+  ['per cent', 'percent'],
+  ['present (one|key|password|role|secret|value|version)', 'current $1'],
+  ['so many in a hundred', 'percentage'],
+  ['switch(?:es|ed|ing)? (?:it |them )?off', 'disable'],
+  ['switch(?:es|ed|ing)? (?:it |them )?on', 'enable'],
+  ['tells? (?:of|whether|whom)', 'shows or returns'],
+  ['to be had', 'available'],
+  ['unless said(?: otherwise)?', 'unless configured otherwise'],
+  ['what became of', 'the result of'],
+  ['what (?:the |an? )?(?:\\w+ )?(?:found|lost|told)', 'a noun, such as the result'],
+  ['where there (?:is|are) (none|no)', 'if there is $1'],
+  ['whoever', 'anyone who'],
+  ['whom', 'who'],
+  ['(\\d) %', '$1%'],
+]
