@@ -178,8 +178,8 @@ describe('a trial', () => {
       [{ conversationIds: ids(21) }, [{ path: 'conversationIds', message: expect.stringMatching(/20 for a judge/) }]],
       [{ conversationIds: ids(201) }, [{ path: 'conversationIds', message: expect.stringContaining('200') }]],
       [{ limit: 21 }, [{ path: 'limit', message: 'must be at most 200 for a rule and 20 for a judge' }]],
-      [{ limit: 201 }, [{ path: 'limit', message: 'must be <= 200' }]],
-      [{ limit: 0 }, [{ path: 'limit', message: 'must be >= 1' }]],
+      [{ limit: 201 }, [{ path: 'limit', message: 'must be at most 200' }]],
+      [{ limit: 0 }, [{ path: 'limit', message: 'must be at least 1' }]],
       [
         { conversationIds: [mine], filter: {}, limit: 1 },
         [

@@ -95,8 +95,8 @@ describe('an answer that cannot be read is asked for once more', () => {
   const wrong: [string, unknown, RegExp][] = [
     ['no JSON', 'The agent was rude.', /not JSON/],
     ['half of it', '{"result": "affected", "sco', /not JSON/],
-    ['a list', '[]', /must be object/],
-    ['null', 'null', /must be object/],
+    ['a list', '[]', /must be an object/],
+    ['null', 'null', /must be an object/],
     ['another word', JSON.stringify(answer({ result: 'maybe' })), /result must be one of/],
     ['a score as a text', JSON.stringify(answer({ score: '7' })), /score must be/],
     ['an infinite score', JSON.stringify(answer()).replace('null', '1e999'), /score must be/],

@@ -159,8 +159,8 @@ describe('what is refused', () => {
       expect.arrayContaining([
         { path: 'id', message: 'must be a UUID' },
         { path: 'surprise', message: 'is not a known property' },
-        { path: 'name', message: 'must be string' },
-        { path: 'logoUrl', message: 'must be string or null' },
+        { path: 'name', message: 'must be a string' },
+        { path: 'logoUrl', message: 'must be a string or null' },
         { path: 'other', message: 'is not a known property' },
       ]),
     )

@@ -82,7 +82,7 @@ export const Page = <T extends TSchema>(item: T) =>
 const ErrorBody = Closed(
   {
     error: Type.String({ description: 'A short, stable phrase.', examples: ['validation failed'] }),
-    message: Type.String({ description: 'What happened and what to do.', examples: ['name must be string'] }),
+    message: Type.String({ description: 'What happened and what to do.', examples: ['name must be a string'] }),
     details: Type.Optional(
       Type.Unsafe<Record<string, unknown>>({
         type: 'object',

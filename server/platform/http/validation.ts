@@ -5,10 +5,10 @@ import { ApiError, type Issue } from '../errors.ts'
 import { coercing, compileLater, compileStrict } from '../json-schema.ts'
 import type { JsonSchema } from './examples.ts'
 
-/** A body can hold more faults than anyone reads; the first ones suffice. */
+/** Limits the response: nobody reads more faults than this. */
 export const maxIssues = 100
 
-/** `/config/monitors/0/id` as people write it: `config.monitors[0].id`. */
+/** Turns the pointer `/config/monitors/0/id` into `config.monitors[0].id`. */
 const readablePath = (pointer: string, property?: string): string => {
   const parts = pointer.split('/').slice(1)
   if (property !== undefined) parts.push(property)
@@ -17,36 +17,66 @@ const readablePath = (pointer: string, property?: string): string => {
     .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path === '' ? part : `${path}.${part}`), '')
 }
 
-const describe = ({ keyword, instancePath, params, message = 'does not fit' }: ErrorObject): Issue => {
-  switch (keyword) {
-    case 'required':
-      return { path: readablePath(instancePath, params.missingProperty), message: 'is required' }
-    case 'additionalProperties':
-      return { path: readablePath(instancePath, params.additionalProperty), message: 'is not a known property' }
-    case 'enum':
-      return { path: readablePath(instancePath), message: `must be one of ${params.allowedValues.join(', ')}` }
-    case 'type':
-      return { path: readablePath(instancePath), message: `must be ${[params.type].flat().join(' or ')}` }
-    case 'pattern':
-      // The form of a text is told by its description in the reference, never as an expression.
-      return {
-        path: readablePath(instancePath),
-        message: params.pattern === '\\S' ? 'must not be blank' : 'does not have the form that the reference describes',
-      }
-    case 'format':
-      return {
-        path: readablePath(instancePath),
-        message: formatMessages[params.format] ?? `must be a ${params.format}`,
-      }
-    default:
-      return { path: readablePath(instancePath), message }
-  }
+const types: Record<string, string> = {
+  string: 'a string',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  null: 'null',
 }
 
-const formatMessages: Record<string, string> = {
-  uuid: 'must be a UUID',
-  'date-time': 'must be an ISO 8601 date and time with an offset or Z',
-  email: 'must be an e-mail address',
+const formats: Record<string, string> = {
+  uuid: 'a UUID',
+  'date-time': 'an ISO 8601 date and time with an offset or Z',
+  email: 'an email address',
+  uri: 'a URL',
+}
+
+const count = (limit: number, one: string, many: string): string => `${limit} ${limit === 1 ? one : many}`
+const characters = (limit: number) => count(limit, 'character', 'characters')
+const items = (limit: number) => count(limit, 'item', 'items')
+const properties = (limit: number) => count(limit, 'property', 'properties')
+
+/** The messages by JSON Schema keyword, so that none of the validator's own wording reaches a caller. */
+const messages: Record<string, (params: ErrorObject['params']) => string> = {
+  required: () => 'is required',
+  additionalProperties: () => 'is not a known property',
+  enum: ({ allowedValues }) => `must be one of ${allowedValues.join(', ')}`,
+  const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
+  type: ({ type }) =>
+    `must be ${[type]
+      .flat()
+      .map((name) => types[name])
+      .join(' or ')}`,
+  // Never shows a regular expression: the API reference describes the format in words.
+  pattern: ({ pattern }) =>
+    pattern === '\\S' ? 'must not be blank' : 'must have the format that the API reference describes',
+  format: ({ format }) => `must be ${formats[format] ?? `a valid ${format}`}`,
+  minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${characters(limit)}`),
+  maxLength: ({ limit }) => `must have at most ${characters(limit)}`,
+  minItems: ({ limit }) => `must have at least ${items(limit)}`,
+  maxItems: ({ limit }) => `must have at most ${items(limit)}`,
+  uniqueItems: ({ i, j }) => `must not repeat items, but items ${i} and ${j} are equal`,
+  minProperties: ({ limit }) => `must have at least ${properties(limit)}`,
+  maxProperties: ({ limit }) => `must have at most ${properties(limit)}`,
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  exclusiveMinimum: ({ limit }) => `must be greater than ${limit}`,
+  exclusiveMaximum: ({ limit }) => `must be less than ${limit}`,
+  multipleOf: ({ multipleOf }) => `must be a multiple of ${multipleOf}`,
+  propertyNames: ({ propertyName }) => `must not have the key ${JSON.stringify(propertyName)}`,
+}
+
+const fallbackMessage = 'must have one of the formats that the API reference describes'
+
+const describe = ({ keyword, instancePath, params, propertyName }: ErrorObject): Issue => {
+  const message = messages[keyword]?.(params) ?? fallbackMessage
+  return {
+    path: readablePath(instancePath, params.missingProperty ?? params.additionalProperty),
+    message: propertyName === undefined ? message : `keys ${message}`,
+  }
 }
 
 export const toIssues = (errors: ErrorObject[]): Issue[] => {
@@ -58,7 +88,7 @@ export const toIssues = (errors: ErrorObject[]): Issue[] => {
   return issues
 }
 
-/** Numbers in a query string are decimal: what JavaScript would also read as one (`0x10`, ` 1`) is none. */
+/** Numbers in a query string are decimal. Other forms that JavaScript accepts (`0x10`, ` 1`) are rejected. */
 const decimal = /^-?\d+(?:\.\d+)?$/
 
 const compileQuery = (schema: JsonSchema): ValidateFunction => {
@@ -70,7 +100,7 @@ const compileQuery = (schema: JsonSchema): ValidateFunction => {
   const check = (query: Record<string, unknown>, context?: Parameters<ValidateFunction>[1]) => {
     for (const name of numbers) {
       const text = query[name]
-      // A list is not coerced to a number, so its type is the fault that is told.
+      // An array is not coerced to a number, so this reports the wrong type.
       if (typeof text === 'string' && !decimal.test(text)) query[name] = [text]
     }
     const fits = validate(query, context)
@@ -83,7 +113,7 @@ const compileQuery = (schema: JsonSchema): ValidateFunction => {
 
 export const addValidation = (app: FastifyInstance): void => {
   app.setValidatorCompiler(({ schema, httpPart }) => {
-    // Routes are declared with schemas of our own making.
+    // All routes declare their schemas with TypeBox.
     const declared = schema as JsonSchema
     if (httpPart === 'querystring') return compileQuery(declared)
     return httpPart === 'body' ? compileStrict(declared) : compileLater(() => coercing.compile(declared))
@@ -99,9 +129,7 @@ export const addValidation = (app: FastifyInstance): void => {
 
 const parts = { params: 'params', body: 'body', querystring: 'query' } as const
 
-/**
- * Fastify stops at the first part of a request that does not fit; the caller is told of the faults of all parts.
- */
+/** Returns the faults of all parts of a request: Fastify stops at the first invalid part. */
 export const validationError = (request: FastifyRequest, error: FastifyError): ApiError => {
   const errors = (error.validation ?? []) as ErrorObject[]
   const order = Object.keys(parts) as (keyof typeof parts)[]
@@ -111,6 +139,6 @@ export const validationError = (request: FastifyRequest, error: FastifyError): A
   }
   const issues = toIssues(errors)
   const [first] = issues
-  const message = `${first?.path || 'The body'} ${first?.message ?? 'does not fit'}`
+  const message = `${first?.path || 'The body'} ${first?.message ?? fallbackMessage}`
   return new ApiError('invalid', issues.length > 1 ? `${message}, and ${issues.length - 1} more` : message, { issues })
 }
