@@ -23,7 +23,7 @@ it('creates a company, uploads a logo, renames it, and deletes it', async () => 
   await page
     .getByLabel('Image file')
     .setInputFiles({ name: 'logo.svg', mimeType: 'image/svg+xml', buffer: Buffer.from('<svg/>') })
-  await page.getByRole('alert').getByText('Send a PNG, JPEG, WebP or GIF image.').waitFor()
+  await page.getByRole('alert').getByText('Send a PNG, JPEG, WebP, or GIF image.').waitFor()
   await page.getByLabel('Image file').setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: png })
   await page.getByRole('button', { name: 'Remove logo' }).waitFor()
   await expect.poll(() => page.evaluate(`document.querySelector('img[src*="/files/"]')?.naturalWidth`)).toBe(1)

@@ -90,7 +90,7 @@ it('hides monitor results until the reviewer has answered', async () => {
   const other = await page.context().newPage()
   await other.goto(`${origin}/conversations/${held?.conversationId}`)
   await other
-    .getByText(/review this conversation blind/)
+    .getByText(/blind review of this conversation/)
     .first()
     .waitFor()
   await other.close()
@@ -223,7 +223,7 @@ it('says if the lease is lost or the conversation erased, and continues with the
   expect(taken.conversationId).toBe(held?.conversationId)
   await page.keyboard.press('1')
   await page.getByRole('heading', { name: 'This review is no longer yours' }).waitFor()
-  await page.getByText('somebody else has its place').waitFor()
+  await page.getByText('another reviewer has it').waitFor()
   await page.getByRole('button', { name: 'Claim next' }).click()
   await stack(page).getByRole('heading', { name: 'Asks for a person' }).waitFor()
   await ask('POST', `/v1/reviews/${taken.id}/release`)

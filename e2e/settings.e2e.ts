@@ -106,7 +106,7 @@ it('invites a member, who joins, changes the password, and is removed', async ()
     .fill(`${password} and more`)
   await theirs.getByRole('button', { name: 'Change email address' }).click()
   // The demo sends no mail, so nobody can confirm an address.
-  await theirs.getByText('No mail can be sent to confirm a new address.').waitFor()
+  await theirs.getByText('Earshot cannot send email to confirm a new address.').waitFor()
   await theirs.getByRole('radio', { name: 'Dark' }).check()
   await theirs.reload()
   expect(await theirs.getByRole('radio', { name: 'Dark' }).isChecked()).toBe(true)

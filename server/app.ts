@@ -150,7 +150,7 @@ const checksOf = (deps: ServiceDeps): ReadinessChecks => ({
   },
   migrations: async () => {
     const pending = await pendingMigrations(deps.db)
-    if (pending.length > 0) throw new ApiError('unavailable', `Not applied yet: ${pending.join(', ')}`)
+    if (pending.length > 0) throw new ApiError('unavailable', `Migrations not applied yet: ${pending.join(', ')}`)
   },
   storage: async () => {
     await deps.blobs.check()
@@ -174,7 +174,7 @@ export const buildApp = (deps: ServiceDeps, { overload }: { overload?: Overload 
 /** All that a process answers that only works. Who waits for it waits until it takes jobs. */
 export const buildHealthApp = (deps: ServiceDeps): Promise<App> => {
   const jobs = async () => {
-    if (!deps.jobs.isWorking()) throw new ApiError('unavailable', 'The process does not take jobs.')
+    if (!deps.jobs.isWorking()) throw new ApiError('unavailable', 'This process is not running jobs.')
   }
   return openHttp(deps, (app) => addHealth(app, { ...deps, checks: { ...checksOf(deps), jobs } }))
 }

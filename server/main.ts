@@ -31,7 +31,7 @@ const main = async ([name = 'help', ...args]: string[]): Promise<number> => {
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command) {
-    process.stderr.write(`earshot: there is no command ${JSON.stringify(name)}.\n\n${usageOfAll(commands)}`)
+    process.stderr.write(`earshot: unknown command ${JSON.stringify(name)}.\n\n${usageOfAll(commands)}`)
     return 2
   }
   return runCommand(name, command, args)
@@ -50,7 +50,8 @@ const runCommand = async (name: string, command: Spec, args: string[]): Promise<
     const code = exitCodeOf(error)
     process.stderr.write(`earshot: ${plainLines(error instanceof Error ? error.message : String(error))}\n`)
     if (error instanceof WronglyCalled && error.tellsUsage) process.stderr.write(`\n${usageOf(name, command)}`)
-    else if (code === 2 && !(error instanceof ConfigError)) process.stderr.write(`See earshot ${name} --help.\n`)
+    else if (code === 2 && !(error instanceof ConfigError))
+      process.stderr.write(`Run earshot ${name} --help for help.\n`)
     return code
   }
 }

@@ -82,7 +82,7 @@ type WorkerOptions = {
 export type Worker = { stop: (options: { timeoutMs: number }) => Promise<void> }
 
 export const startWorker = async (deps: ServiceDeps, { alone }: WorkerOptions): Promise<Worker> => {
-  if (!deps.config.smtp) deps.log.info('e-mails are kept and not sent: EARSHOT_SMTP_URL is not set')
+  if (!deps.config.smtp) deps.log.info('emails are stored but not sent because EARSHOT_SMTP_URL is not set')
   await deps.jobs.start(jobList, deps, {
     workerId: `${hostname()} ${process.pid} ${newId()}`,
     assumeSoleWorker: alone,
@@ -90,7 +90,7 @@ export const startWorker = async (deps: ServiceDeps, { alone }: WorkerOptions): 
   })
   const counting = startCounting(deps)
   // From its first day on a copy that is started beside it can tell. Where it cannot be now, a sweep does it.
-  void claimOwnStore(deps).catch((err: unknown) => deps.log.warn({ err }, 'the storage could not be claimed yet'))
+  void claimOwnStore(deps).catch((err: unknown) => deps.log.warn({ err }, 'claiming the storage failed, retrying'))
   return {
     stop: async (options) => {
       await Promise.all([counting.stop(), deps.jobs.stop(options)])

@@ -105,7 +105,7 @@ const late = async (told: () => string): Promise<never> => {
   throw new Error(`${told()} within ${limitMs} ms`)
 }
 
-const readyLine = /^Earshot (?:is ready at (\S+)|works through jobs(?:; its health is at (\S+)\/readyz)?)/m
+const readyLine = /^Earshot (?:is ready at (\S+)|is running jobs\.(?: Health check: (\S+)\/readyz)?)/m
 
 type Start = { file?: string; args?: string[]; cwd?: string; detached?: boolean }
 

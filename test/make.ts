@@ -253,7 +253,7 @@ export const makeExport = async (server: TestServer, key: string) => {
 export const makeScheduleBody = async (server: TestServer, key: string) => {
   const { since: _since, until: _until, ...config } = await makeExportConfig(server, key)
   return {
-    name: 'Refunds of yesterday',
+    name: 'Yesterday’s refunds',
     config,
     recurrence: { every: 'day', at: '02:30' },
     window: { kind: 'last', days: 1 },

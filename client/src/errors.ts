@@ -5,7 +5,7 @@ export class EarshotError extends Error {
   override readonly name = 'EarshotError'
   /** Of the answer; 0 when there was none. */
   readonly status: number
-  /** A short stable phrase: `validation failed`, `not found`, `conflict`, …; ours are `unreachable`, `timed out` and `strange answer`. */
+  /** A short stable phrase: `validation failed`, `not found`, `conflict`, …; ours are `unreachable`, `timed out` and `unexpected response`. */
   readonly code: string
   readonly details: Record<string, unknown>
   /** Names this request in the log of the service. */
@@ -49,10 +49,10 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 /** What a proxy or a page of sign-in answers in place of the service. */
 export const strangeAnswer = ({ status, headers }: Response, origin: string): EarshotError => {
   const to = headers.get('location')
-  const hint = to ? `it redirects to ${JSON.stringify(to)}; give that address` : 'is that its address?'
-  return new EarshotError(`${origin} did not answer as Earshot does (${status}): ${hint}`, {
+  const hint = to ? `It redirects to ${JSON.stringify(to)}: use that URL.` : 'Check the URL.'
+  return new EarshotError(`${origin} did not respond like Earshot (status ${status}). ${hint}`, {
     status,
-    code: 'strange answer',
+    code: 'unexpected response',
     retryAfterSeconds: readRetryAfter(headers.get('retry-after'), Date.now()),
   })
 }

@@ -17,7 +17,7 @@ type Manifest = {
 }
 
 export type ExportProgress = {
-  doing: 'in line' | 'generating' | 'downloading'
+  doing: 'queued' | 'generating' | 'downloading'
   rows: number | null
   bytes: number
   /** Known once the file is there. */
@@ -73,7 +73,7 @@ const openPart = async (send: Send, path: string, from: number, options: Request
           { withoutKey: true, headers },
           options,
         )
-  if (response.status !== 200 && response.status !== 206) throw await readError(response, 'Where the file lies')
+  if (response.status !== 200 && response.status !== 206) throw await readError(response, 'The file storage')
   return { response, digest: link.headers.get('x-file-digest') ?? response.headers.get('repr-digest') }
 }
 
@@ -108,7 +108,7 @@ const isFinal = (error: unknown): boolean =>
   error instanceof EarshotError && error.status >= 400 && error.status < 500 && ![403, 410, 429].includes(error.status)
 
 const damaged = (what: string): EarshotError =>
-  new EarshotError(`The file arrived damaged: ${what}. Download it again.`, { code: 'damaged' })
+  new EarshotError(`The downloaded file is damaged: ${what}. Download it again.`, { code: 'damaged' })
 
 type OpenPart = (from: number) => Promise<Part>
 
@@ -137,7 +137,7 @@ async function* download(
   let [at, failures] = [0, 0]
   let { digest } = first
   while (at < bytes) {
-    let fault: unknown = new EarshotError('The download broke off again and again.')
+    let fault: unknown = new EarshotError('The download was interrupted repeatedly.')
     try {
       part ??= await open(at)
       digest = part.digest ?? digest
@@ -148,7 +148,7 @@ async function* download(
         skip -= chunk.length - fresh.length
         if (fresh.length === 0) continue
         at += fresh.length
-        if (at > bytes) throw damaged('it is longer than it was said to be')
+        if (at > bytes) throw damaged('it is larger than announced')
         hash.add(fresh)
         failures = 0
         yield fresh
@@ -164,7 +164,7 @@ async function* download(
     if (failures >= mostFailures) throw fault
     await pause(firstPollMs * 2 ** failures, signal)
   }
-  if (digest !== null && digest !== `sha-256=:${hash.digest()}:`) throw damaged('its digest is another one')
+  if (digest !== null && digest !== `sha-256=:${hash.digest()}:`) throw damaged('its digest does not match')
 }
 
 const streamOf = (chunks: AsyncGenerator<Bytes>, onBytes: (bytes: number) => void): ReadableStream<Bytes> => {
@@ -201,14 +201,14 @@ export const makeFile = async <M extends Manifest>(
   const { signal } = options
   let made = await create(operationId)
   for (let pollMs = firstPollMs; made.status === 'pending' || made.status === 'processing'; pollMs *= 1.5) {
-    const doing = made.status === 'pending' ? 'in line' : 'generating'
+    const doing = made.status === 'pending' ? 'queued' : 'generating'
     onProgress?.({ doing, rows: made.rowCount, bytes: 0, totalBytes: null })
     await pause(Math.min(pollMs, longestPollMs), signal)
     made = await get(made.id)
   }
   const { id, status, errorCode, downloadPath, bytes, rowCount } = made
   if (status !== 'completed' || downloadPath === null || bytes === null) {
-    const why = status === 'failed' ? `failed: ${errorCode}` : 'has no file any more'
+    const why = status === 'failed' ? `failed: ${errorCode}` : 'no longer has a file'
     throw new EarshotError(`The export ${why}`, { code: 'export failed', details: { id, status, errorCode } })
   }
   const open = (from: number) => openPart(send, downloadPath, from, options)

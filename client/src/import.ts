@@ -53,7 +53,8 @@ const halvesOf = <T>({ from, items, lines, repeatable }: Chunk<T>): [Chunk<T>, C
 }
 
 const requireCount = (name: string, count: number): void => {
-  if (!Number.isInteger(count) || count < 1) throw new TypeError(`${name} is a whole number from 1, not ${count}`)
+  if (!Number.isInteger(count) || count < 1)
+    throw new TypeError(`${name} must be a whole number of at least 1, not ${count}`)
 }
 
 /**
@@ -80,7 +81,9 @@ export async function* importConversations<T extends NewConversation>(
     try {
       const answer = await send.json<{ data: Outcome[] } | undefined>('POST', '/v1/conversations/batch', sent, given)
       if (answer?.data?.length !== items.length)
-        throw new EarshotError('The service did not answer for each conversation', { code: 'strange answer' })
+        throw new EarshotError('The service did not return a result for each conversation', {
+          code: 'unexpected response',
+        })
       return items.map((item, at) => ({ ...(answer.data[at] as Outcome), index: from + at, item }))
     } catch (error) {
       if (!(error instanceof EarshotError && error.status === 413)) throw error

@@ -24,7 +24,7 @@ export const makePaged = <T>(ask: (changes: { limit?: number; cursor?: string })
       const { nextCursor: cursor } = page
       page = await ask({ limit: pageSize, cursor })
       if (page.nextCursor === cursor)
-        throw new EarshotError('The list leads back to where it was', { code: 'strange answer' })
+        throw new EarshotError('The list returned the same page again', { code: 'unexpected response' })
       yield page
     }
   }

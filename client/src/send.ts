@@ -56,7 +56,7 @@ export const path = (parts: TemplateStringsArray, ...ids: string[]): string =>
   parts.reduce((whole, part, at) => {
     const id = ids[at - 1]
     if (typeof id !== 'string' || /^\.{0,2}$/.test(id))
-      throw new TypeError(`An id is missing: got ${JSON.stringify(id)}`)
+      throw new TypeError(`An ID must be a non-empty string, not ${JSON.stringify(id)}`)
     return whole + encodeURIComponent(id) + part
   })
 
@@ -86,7 +86,7 @@ const passes = ({ status, code, retryAfterSeconds }: EarshotError, repeatable: b
   if ((retryAfterSeconds ?? 0) > longestRetryAfterSeconds) return false
   if (status === 429) return true
   if (!repeatable) return false
-  if (status === 503) return code === 'strange answer' || retryAfterSeconds !== undefined
+  if (status === 503) return code === 'unexpected response' || retryAfterSeconds !== undefined
   return status === 0 || status === 502 || status === 504
 }
 
@@ -116,7 +116,7 @@ const faultOf = (error: unknown, origin: string, timeoutMs: number, signal: Abor
   if (signal?.aborted) return signal.reason
   if (error instanceof EarshotError) return error
   if (error instanceof DOMException && error.name === 'TimeoutError') {
-    return new EarshotError(`${origin} did not answer within ${timeoutMs} ms`, { code: 'timed out', cause: error })
+    return new EarshotError(`${origin} did not respond within ${timeoutMs} ms`, { code: 'timed out', cause: error })
   }
   const { cause, message } = error as Error
   const why = cause instanceof Error ? cause.message || String((cause as { code?: unknown }).code) : message
@@ -155,7 +155,7 @@ const readJson = async (response: Response, origin: string): Promise<unknown> =>
 
 const openSignals = (given: AbortSignal | undefined, timeoutMs: number) => {
   const timeout = new AbortController()
-  const tooLate = () => timeout.abort(new DOMException('Too late', 'TimeoutError'))
+  const tooLate = () => timeout.abort(new DOMException('Timed out', 'TimeoutError'))
   const timer = setTimeout(tooLate, Math.min(timeoutMs, longestTimeoutMs))
   return {
     signal: given ? AbortSignal.any([given, timeout.signal]) : timeout.signal,
@@ -169,23 +169,24 @@ type Read<T> = (response: Response, attempt: number) => T | Promise<T>
 const readBase = (url: string): string => {
   const { protocol, username, password, search, hash } = URL.canParse(url) ? new URL(url) : ({} as Partial<URL>)
   if (protocol !== 'https:' && protocol !== 'http:')
-    throw new TypeError('url is no address, such as https://earshot.example.com')
+    throw new TypeError('url must be a URL such as https://earshot.example.com')
   if (username || password || search || hash)
-    throw new TypeError('url is an address without a name, a password, ? or #; the key goes into key')
+    throw new TypeError('url must not contain a user name, a password, ?, or #; pass the API key as key')
   return url.replace(/\/+$/, '')
 }
 
 export const openSend = ({ url, key, fetch = globalThis.fetch, ...defaults }: EarshotOptions): Send => {
   const base = readBase(url)
   const { origin } = new URL(base)
-  if (!key) throw new TypeError('key is missing')
+  if (!key) throw new TypeError('key is required')
   // The platform would name it in its error.
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new TypeError('key holds a space, a line break or a sign that no key has')
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new TypeError('key contains a space, a line break, or another character that API keys never have')
   const { timeoutMs: usualTimeoutMs = 60_000, retries: usualRetries = 4 } = defaults
 
   const call = async <T>(method: string, address: string, init: RawInit, options: RequestOptions, read: Read<T>) => {
     const { timeoutMs = usualTimeoutMs, signal: given } = options
-    if (!init.withoutKey && !address.startsWith('/')) throw new TypeError('A path of the service begins with /')
+    if (!init.withoutKey && !address.startsWith('/')) throw new TypeError('The path must start with /')
     const href = addressOf(base, address, init.query)
     const isJson = init.body !== undefined && !(init.body instanceof Blob)
     const body = isJson ? JSON.stringify(init.body) : (init.body as Blob | undefined)
@@ -235,7 +236,7 @@ export const openSend = ({ url, key, fetch = globalThis.fetch, ...defaults }: Ea
         const asked = { ...(limit !== undefined && { limit }), ...given, ...(cursor !== undefined && { cursor }) }
         const page = await json<Page<T> | undefined>(method, address, { ...sent, [place]: asked }, options)
         if (!Array.isArray(page?.data) || (page.nextCursor !== null && typeof page.nextCursor !== 'string'))
-          throw new EarshotError(`${base} did not answer as Earshot does`, { code: 'strange answer' })
+          throw new EarshotError(`${base} did not respond like Earshot`, { code: 'unexpected response' })
         return page
       }),
     open: (method, address, sent = {}, options = {}) =>

@@ -60,7 +60,7 @@ const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | undefined => {
 const keyOf = (secret: string) => {
   // It often comes from an environment that may lack it.
   const bytes = fromBase64(String(secret ?? '').replace(/^whsec_/, ''))
-  if (!bytes?.length) throw new TypeError('The secret of a webhook begins with whsec_, and the rest is base64')
+  if (!bytes?.length) throw new TypeError('The secret must start with whsec_, followed by base64')
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
 }
 
@@ -81,13 +81,13 @@ export const verifyWebhook = async ({
   toleranceSeconds = 300,
 }: WebhookToVerify): Promise<WebhookEvent> => {
   const isRaw = typeof body === 'string' || body instanceof Uint8Array || body instanceof ArrayBuffer
-  if (!isRaw) throw new TypeError('body is what came, not what was parsed of it')
+  if (!isRaw) throw new TypeError('body must be the raw request body, not parsed JSON')
   const id = headerIn(headers, 'webhook-id')
   const timestamp = headerIn(headers, 'webhook-timestamp')
   const signatures = headerIn(headers, 'webhook-signature').split(' ')
   const isNear = Math.abs(Date.now() / 1_000 - Number(timestamp)) <= toleranceSeconds
   if (!/^\d{1,12}$/.test(timestamp) || !isNear) {
-    throw new WebhookVerificationError('The signature is too old, or of a time to come')
+    throw new WebhookVerificationError('The timestamp of the signature is too old or in the future')
   }
   const signed = join(`${id}.${timestamp}.`, body)
   const given = signatures
@@ -97,7 +97,7 @@ export const verifyWebhook = async ({
   const keys = await Promise.all([secret].flat().map(keyOf))
   // Compared by the platform, in the same time wherever they differ.
   const checks = keys.flatMap((key) => given.map((each) => crypto.subtle.verify('HMAC', key, each, signed)))
-  if (!(await Promise.all(checks)).includes(true)) throw new WebhookVerificationError('No signature fits')
+  if (!(await Promise.all(checks)).includes(true)) throw new WebhookVerificationError('No signature matches')
   // What is signed is what the service wrote.
   return JSON.parse(new TextDecoder().decode(signed.subarray(id.length + timestamp.length + 2))) as WebhookEvent
 }

@@ -80,7 +80,7 @@ describe('what fails', () => {
     expect(wire.seen.length).toBe(3)
 
     wire.faults.push(refuse(502), refuse(502))
-    expect(await faultOf(earshot.me.get({ retries: 1 }))).toMatchObject({ status: 502, code: 'strange answer' })
+    expect(await faultOf(earshot.me.get({ retries: 1 }))).toMatchObject({ status: 502, code: 'unexpected response' })
   })
 
   it('is not waited for when the service is switched off, or asks for an hour', async () => {
@@ -118,12 +118,12 @@ describe('what fails', () => {
 
   it('is an address where something else answers, or nothing', async () => {
     wire.faults.push(refuse(200, {}, '<h1>Sign in</h1>'), refuse(301, { location: 'https://x.example/' }))
-    expect(await faultOf(earshot.me.get())).toMatchObject({ code: 'strange answer' })
+    expect(await faultOf(earshot.me.get())).toMatchObject({ code: 'unexpected response' })
     expect(String(await faultOf(earshot.me.get()))).toContain('redirects to "https://x.example/"')
     const nowhere = new Earshot({ url: 'http://127.0.0.1:1', key, retries: 0 })
     expect(String(await faultOf(nowhere.me.get()))).toMatch(/127\.0\.0\.1:1 cannot be reached: .*/)
     expect(() => new Earshot({ url: 'earshot.example', key })).toThrow(TypeError)
-    expect(() => earshot.companies.get('')).toThrow('An id is missing')
+    expect(() => earshot.companies.get('')).toThrow('An ID must be')
   })
 })
 

@@ -62,7 +62,7 @@ describe('the key', () => {
 it('a list that does not come to an end is given up', async () => {
   for (const page of [{ data: [{}], nextCursor: 'again' }, { data: [{}] }, { data: [{}], nextCursor: 7 }]) {
     const { earshot, seen } = await serviceOf(says(200, page))
-    expect(await faultOf(earshot.monitors.list().all())).toMatchObject({ code: 'strange answer' })
+    expect(await faultOf(earshot.monitors.list().all())).toMatchObject({ code: 'unexpected response' })
     expect(seen.length).toBeLessThan(3)
   }
 })
@@ -104,7 +104,7 @@ it('takes a Retry-After that is neither seconds nor a date for none', async () =
 it('a fetch of one’s own may answer without an address, and time may be without end', async () => {
   const fetch = async () => new Response('<h1>busy</h1>', { status: 500 })
   const earshot = new Earshot({ url: 'http://127.0.0.1:4000', key, fetch })
-  expect(await faultOf(earshot.me.get())).toMatchObject({ status: 500, code: 'strange answer' })
+  expect(await faultOf(earshot.me.get())).toMatchObject({ status: 500, code: 'unexpected response' })
   const slow = await serviceOf((_request, response) => setTimeout(() => response.end('{}'), 50))
   expect(await slow.earshot.me.get({ timeoutMs: Infinity, retries: 0 })).toEqual({})
 })
@@ -139,7 +139,7 @@ describe('an import', () => {
     for (const body of [created(2), {}, { data: null }]) {
       const { earshot } = await serviceOf(says(200, body))
       const calls = [callOf(1), callOf(2), callOf(3)]
-      expect(await faultOf(read(earshot.conversations.import(calls)))).toMatchObject({ code: 'strange answer' })
+      expect(await faultOf(read(earshot.conversations.import(calls)))).toMatchObject({ code: 'unexpected response' })
     }
   })
 

@@ -25,7 +25,7 @@ const failures: Record<NonNullable<Export['errorCode']>, string> = {
   too_many_calls: 'Too many conversations for one export. Choose a shorter period.',
   generation_failed: 'The export couldn’t be created. Try again, and contact your operator if it fails again.',
   storage_unavailable: 'The file storage couldn’t be reached. Try again later.',
-  timed_out: 'The export took too long. Choose a shorter period.',
+  timed_out: 'The export timed out. Choose a shorter period.',
   cancelled: 'Cancelled.',
 }
 

@@ -66,9 +66,9 @@ const explain = (error: unknown): never => {
     case 'agents_external_id_key':
       throw new ApiError('conflict', 'Another agent has this externalId.')
     case 'agents_company_fkey':
-      throw invalid('companyId', 'names no company of this organization')
+      throw invalid('companyId', 'must be a company of this organization')
     case 'agent_group_members_group_fkey':
-      throw invalid('groupIds', 'names a group that this organization does not have')
+      throw invalid('groupIds', 'must only contain agent groups of this organization')
     case 'agent_versions_label_key':
       throw new ApiError('conflict', 'Another version of this agent has this label.')
     default:

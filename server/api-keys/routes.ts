@@ -52,7 +52,10 @@ export const apiKeys = (app: App, { db, identity, clock }: Deps): void => {
     },
     async ({ actor, body }, reply) => {
       if (!hasRole(actor.role, body.role)) {
-        throw new ApiError('forbidden', `You act as ${actor.role} and cannot make a key with the role ${body.role}.`)
+        throw new ApiError(
+          'forbidden',
+          `Your role is ${actor.role}, so you cannot create a key with the role ${body.role}.`,
+        )
       }
       const key = await db.transaction().execute(async (trx) => {
         const created = await createApiKey(trx, clock, actor.org, actor.userId, body)
@@ -80,7 +83,7 @@ export const apiKeys = (app: App, { db, identity, clock }: Deps): void => {
     async ({ actor, params }, reply) => {
       await identity.change(actor.org, async (trx) => {
         if (!hasRole(actor.role, await getApiKeyReach(trx, actor.org, params.id))) {
-          throw new ApiError('forbidden', 'Only an owner may revoke a key that acts as owner.')
+          throw new ApiError('forbidden', 'Only an owner can revoke a key with the role owner.')
         }
         const { id } = await revokeApiKey(trx, actor.org, params.id, clock.now())
         await recordAudit(trx, actor, 'apiKey.revoke', { type: 'apiKey', id })

@@ -71,7 +71,7 @@ const explain = (error: unknown): never => {
     case 'buckets_name_key':
       throw new ApiError('conflict', 'Another bucket has this name.')
     case 'buckets_agent_fkey':
-      throw invalid('agentId', 'names no agent of this organization')
+      throw invalid('agentId', 'must be an agent of this organization')
     default:
       throw error
   }

@@ -71,7 +71,7 @@ export const buckets = (app: App, { db, clock }: Deps): void => {
       await requireSound(db, actor.org, type, settings, given)
       const created = await db.transaction().execute(async (trx) => {
         if ((await countBuckets(trx, actor.org)) >= mostBuckets) {
-          throw new ApiError('conflict', `There are ${mostBuckets} buckets, and no more can be; delete some first.`)
+          throw new ApiError('conflict', `An organization can have at most ${mostBuckets} buckets. Delete one first.`)
         }
         const until = drawnUntil(settings, clock.now())
         const bucket = await insertBucket(trx, actor.org, { id: newId(), type, drawnUntil: until, ...settings })

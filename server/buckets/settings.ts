@@ -40,33 +40,33 @@ const faultsOf = (type: BucketType, { filters, agentId, share, perWeek }: Bucket
     faults.push({ path: 'filters', message: 'must be {} for a static bucket; use the type dynamic or sampled' })
   }
   if (filters.bucketId !== undefined) {
-    faults.push({ path: 'filters.bucketId', message: 'is not for the filters of a bucket' })
+    faults.push({ path: 'filters.bucketId', message: 'is not allowed in the filters of a bucket' })
   }
   if (agentId !== null && filters.agentIds) {
-    faults.push({ path: 'filters.agentIds', message: 'must be left out where agentId is given' })
+    faults.push({ path: 'filters.agentIds', message: 'cannot be combined with agentId' })
   }
   if (type !== 'sampled' && isSampled) {
-    faults.push({ path: share === null ? 'perWeek' : 'share', message: 'is for the type sampled alone' })
+    faults.push({ path: share === null ? 'perWeek' : 'share', message: 'requires the type sampled' })
   }
   if (type === 'sampled' && (share === null) === (perWeek === null)) {
-    faults.push({ path: 'share', message: 'or perWeek must say how many are sampled, and not both' })
+    faults.push({ path: 'share', message: 'or perWeek is required for a sampled bucket, but not both' })
   }
   return faults
 }
 
 const naming = (path: string, given: string[], known: string[], what: string): Issue[] =>
-  given.flatMap((id, index) => (known.includes(id) ? [] : [{ path: `${path}[${index}]`, message: `names no ${what}` }]))
+  given.flatMap((id, index) => (known.includes(id) ? [] : [{ path: `${path}[${index}]`, message: `must be ${what}` }]))
 
 /** All faults at once. People and monitors are looked at where they are `given`: some may have gone since. */
 export const requireSound = async (db: Db, org: OrgId, type: BucketType, settings: BucketSettings, given: Given) => {
   const issues = faultsOf(type, settings)
   if (given.reviewerUserIds) {
     const known = await findReviewers(db, org, settings.reviewerUserIds)
-    issues.push(...naming('reviewerUserIds', settings.reviewerUserIds, known, 'member who may write'))
+    issues.push(...naming('reviewerUserIds', settings.reviewerUserIds, known, 'a member who can review'))
   }
   if (given.monitorIds) {
     const known = (await findMonitors(db, org, settings.monitorIds)).map(({ id }) => id)
-    issues.push(...naming('monitorIds', settings.monitorIds, known, 'monitor of this organization'))
+    issues.push(...naming('monitorIds', settings.monitorIds, known, 'a monitor of this organization'))
   }
   if (issues.length > 0) throw invalidAll(issues)
 }

@@ -45,7 +45,7 @@ describe('monitors', () => {
     const { code, stdout } = await runAlone('monitors', 'test', 'wants a REFUND', '--conversation', id)
     expect([code, stdout.endsWith('1 affected\n')]).toEqual([0, true])
     expect((await ask('monitors', 'test', monitor.id, '--limit', '1')).data.length).toBe(1)
-    expect((await run('monitors', 'test', 'Wants more')).stderr).toContain('There is:\n  Wants a refund')
+    expect((await run('monitors', 'test', 'Wants more')).stderr).toContain('Available:\n  Wants a refund')
     expect((await run('monitors', 'test', monitor.id, '--limit', 'many')).code).toBe(2)
   })
 

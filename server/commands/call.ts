@@ -46,7 +46,9 @@ const actionOf = ({ actions }: Spec, positionals: string[]): string => {
   if (action !== undefined && Object.hasOwn(actions, action)) return action
   const known = Object.keys(actions).join(', ')
   throw new WronglyCalled(
-    action === undefined ? `Say which: ${known}.` : `There is no ${JSON.stringify(action)}.`,
+    action === undefined
+      ? `Missing subcommand: ${known}.`
+      : `Unknown subcommand ${JSON.stringify(action)}. Use ${known}.`,
     true,
   )
 }
@@ -54,8 +56,9 @@ const actionOf = ({ actions }: Spec, positionals: string[]): string => {
 const requireCount = (args: string[], takes: Arguments | undefined): void => {
   const { name, count } = takes ?? { name: '', count: 'none' }
   const most = { none: 0, one: 1, some: Infinity, any: Infinity }[count]
-  if (args.length > most) throw new WronglyCalled(`${JSON.stringify(args[most])} is one argument too many.`, true)
-  if (args.length === 0 && (count === 'one' || count === 'some')) throw new WronglyCalled(`${name} is missing.`, true)
+  if (args.length > most) throw new WronglyCalled(`Unexpected argument ${JSON.stringify(args[most])}.`, true)
+  if (args.length === 0 && (count === 'one' || count === 'some'))
+    throw new WronglyCalled(`Missing argument: ${name}.`, true)
 }
 
 export const optionsOf = (spec: Spec, action: string): Record<string, Option> => ({
@@ -87,10 +90,10 @@ export const readCall = (spec: Spec, given: string[]): Called | undefined => {
   const asked: Record<string, unknown> = values
   for (const [name, value] of Object.entries(asked)) {
     const option = Object.hasOwn(options, name) ? options[name] : undefined
-    if (!option) throw new WronglyCalled(`${action} takes no --${name}.`)
+    if (!option) throw new WronglyCalled(`${action} does not support --${name}.`)
     const { choices } = option
     if (choices && ![value].flat().every((each) => choices.includes(String(each)))) {
-      throw new WronglyCalled(`--${name} is ${choices.join(' or ')}, not ${JSON.stringify(value)}.`)
+      throw new WronglyCalled(`--${name} must be ${choices.join(' or ')}, not ${JSON.stringify(value)}.`)
     }
   }
   requireCount(args, spec.actions ? spec.actions[action]?.takes : spec.takes)

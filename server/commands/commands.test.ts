@@ -26,7 +26,7 @@ describe('beside a serving process', async () => {
   it('keys are made, work at once, and are revoked within a second', async () => {
     const made = await runEarshot(['keys', 'service', '--name', 'Provisioning'], switches)
     expect(made).toMatchObject({ code: 0, stderr: '' })
-    const [, key = '', id = ''] = /^(ear_\w{38})\n.* is ([0-9a-f-]{36})\.\n$/.exec(made.stdout) ?? []
+    const [, key = '', id = ''] = /^(ear_\w{38})\n.* ID: ([0-9a-f-]{36})\n$/.exec(made.stdout) ?? []
     expect(await statusOf(origin, '/v1/organizations', key)).toBe(200)
     expect(await statusOf(origin, '/v1/me', key)).toBe(403)
 
@@ -35,7 +35,7 @@ describe('beside a serving process', async () => {
     await expect.poll(() => statusOf(origin, '/v1/organizations', key), { timeout: 4_000 }).toBe(401)
     for (const unknown of [crypto.randomUUID(), 'not-an-id']) {
       const answer = await runInOne(['keys', 'revoke', unknown], switches)
-      expect(answer).toEqual({ code: 1, stdout: '', stderr: `earshot: No service key has the id ${unknown}.\n` })
+      expect(answer).toEqual({ code: 1, stdout: '', stderr: `earshot: No service key has the ID ${unknown}.\n` })
     }
 
     const told = await runInOne(['keys', 'service', '--json'], switches)
@@ -55,7 +55,7 @@ describe('beside a serving process', async () => {
 
   it('dead jobs are listed and given back', async () => {
     const list = async () => (await runInOne(['jobs', 'list'], switches)).stdout
-    expect(await list()).toBe('No job is dead.\n')
+    expect(await list()).toBe('No dead jobs.\n')
 
     // A payload that no code of this version has written: it can never be run.
     const { jobs, db } = await openQueue(switches.EARSHOT_DATA_DIR)
@@ -69,20 +69,20 @@ describe('beside a serving process', async () => {
 
     expect(await runEarshot(['jobs', 'retry', id.toUpperCase()], switches)).toMatchObject({
       code: 0,
-      stdout: 'Given back: 1\n',
+      stdout: 'Retrying 1\n',
     })
     await expect.poll(isDead).toBe(true)
     const all = await runInOne(['jobs', 'retry', '--all', '--json'], switches)
     expect([all.code, JSON.parse(all.stdout)]).toEqual([0, { retried: [id], missing: [] }])
     for (const unknown of [crypto.randomUUID(), 'not-an-id']) {
       const answer = await runInOne(['jobs', 'retry', unknown], switches)
-      expect(answer).toMatchObject({ code: 1, stdout: 'Given back: 0\n', stderr: expect.stringContaining(unknown) })
+      expect(answer).toMatchObject({ code: 1, stdout: 'Retrying 0\n', stderr: expect.stringContaining(unknown) })
     }
   })
 
   it('a schema of this version is left as it is', async () => {
     const migrated = await runEarshot(['migrate'], switches)
-    expect(migrated).toEqual({ code: 0, stdout: 'The database is at the schema of this version.\n', stderr: '' })
+    expect(migrated).toEqual({ code: 0, stdout: 'The database schema is up to date.\n', stderr: '' })
   })
 
   it('the doctor finds a healthy service healthy, wherever others are asked', async () => {
@@ -90,7 +90,7 @@ describe('beside a serving process', async () => {
     const { code, stdout, stderr } = await runInOne(['doctor'], { ...switches, ...elsewhere })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('embedded, in use')
-    expect(stdout).toMatch(/^ok {4}mail +kept and not sent/m)
+    expect(stdout).toMatch(/^ok {4}mail +not configured: emails are stored/m)
     expect(stdout).not.toContain('FAIL')
   })
 
@@ -101,7 +101,7 @@ describe('beside a serving process', async () => {
     await writeFile(join(owners, other), '')
     const { code, stdout } = await runInOne(['doctor'], switches)
     await rm(join(owners, other))
-    expect([code, stdout]).toEqual([1, expect.stringMatching(`FAIL +storage .*another database’s.*owner/${other}`)])
+    expect([code, stdout]).toEqual([1, expect.stringMatching(`FAIL +storage .*another database .*owner/${other}`)])
   })
 })
 

@@ -8,7 +8,7 @@ type Commands = Record<string, Spec>
 type Place = { words: string; candidates: { word: string; about: string }[] }
 
 const optionWords = (options: Record<string, Option>) =>
-  [...Object.entries(options), ['help', { about: 'tell the options' }] as const].map(([name, { about }]) => ({
+  [...Object.entries(options), ['help', { about: 'show the options' }] as const].map(([name, { about }]) => ({
     word: `--${name}`,
     about,
   }))

@@ -7,12 +7,12 @@ import { plain } from './columns.ts'
 export const serviceOf = ({ text }: Called): { url: string; key: string } => {
   const config = loadConfig()
   const key = text('key') ?? config.client.key
-  if (!key) throw new WronglyCalled('Give the key of an organization as EARSHOT_KEY or --key.')
+  if (!key) throw new WronglyCalled('Set EARSHOT_KEY to an API key, or pass --key.')
   const url = (text('url') ?? config.client.url ?? baseUrlOf(config, requestPortOf(config))).replace(/\/+$/, '')
   try {
     new Earshot({ url, key })
   } catch (error) {
-    throw new WronglyCalled(`EARSHOT_URL or EARSHOT_KEY, or --url or --key: ${(error as Error).message}.`)
+    throw new WronglyCalled(`EARSHOT_URL (or --url) or EARSHOT_KEY (or --key) is invalid: ${(error as Error).message}.`)
   }
   return { url, key }
 }
@@ -29,10 +29,11 @@ export const findAmong = <T extends Named>(known: T[], given: string, kind: stri
   const wanted = given.toLowerCase()
   const found = known.filter(({ id, name }) => id === wanted || name.toLowerCase() === wanted)
   if (found[0] && found.length === 1) return found[0]
-  if (found.length > 1) throw new WronglyCalled(`${found.length} have the name ${JSON.stringify(given)}; give the id.`)
+  if (found.length > 1)
+    throw new WronglyCalled(`${found.length} of them are named ${JSON.stringify(given)}. Use the ID instead.`)
   const names = known.slice(0, 20).map(({ name }) => `  ${plain(name)}`)
-  const listed = names.length > 0 ? ` There is:\n${names.join('\n')}` : ''
-  throw new WronglyCalled(`There is no ${kind} ${JSON.stringify(given)}.${listed}`)
+  const listed = names.length > 0 ? ` Available:\n${names.join('\n')}` : ''
+  throw new WronglyCalled(`No ${kind} is named ${JSON.stringify(given)}.${listed}`)
 }
 
 export const findNamed = async <T extends Named>(list: Paged<T>, given: string, kind: string): Promise<T> =>

@@ -90,8 +90,8 @@ it('writes down what is rejected, with the place and the reason', async () => {
       externalId: 'call-2',
       message: expect.stringContaining('channel'),
     }),
-    expect.objectContaining({ number: 3, externalId: null, message: 'It is not JSON.' }),
-    expect.objectContaining({ number: 4, message: 'It is no object.' }),
+    expect.objectContaining({ number: 3, externalId: null, message: 'Not valid JSON.' }),
+    expect.objectContaining({ number: 4, message: 'Not a JSON object.' }),
   ])
 })
 

@@ -30,7 +30,7 @@ const requireApart = async (sources: Source[], written: Record<string, string | 
     const real = path === undefined ? undefined : await realPathOf(path)
     if (real !== undefined && taken.has(real))
       throw new WronglyCalled(
-        `${JSON.stringify(path)} is a file of this import already; give another one as --${option}.`,
+        `${JSON.stringify(path)} is already part of this import. Choose another file for --${option}.`,
       )
     if (real !== undefined) taken.add(real)
   }
@@ -57,7 +57,8 @@ const watchInterrupts = (waitsForInput: boolean) => {
 const openFiles = async (called: Called) => {
   const { args, text } = called
   const sources = await openSources(args)
-  if (sources.length > 1 && sources.some(({ name }) => name === '-')) throw new WronglyCalled('- stands alone.')
+  if (sources.length > 1 && sources.some(({ name }) => name === '-'))
+    throw new WronglyCalled('- cannot be combined with files.')
   const statePath = statePathOf(called)
   const rejectsPath = text('rejects') === undefined ? undefined : resolve(text('rejects') ?? '')
   await requireApart(sources, { resume: statePath, rejects: rejectsPath })
@@ -75,7 +76,7 @@ const importAll = async (called: Called): Promise<number> => {
   const of = [organization.id, from ?? '', agent ?? ''].join(' ')
   const state = await openState({ path: statePath, of, sources, rejects: rejectsPath })
   await state.save().catch((error: Error) => {
-    throw new WronglyCalled(`${error.message}. Say with --resume where it may be kept how far the import is.`)
+    throw new WronglyCalled(`${error.message}. Use --resume to choose where the import saves its progress.`)
   })
   const rejects = await openRejects(rejectsPath, state.state.rejectsBytes)
   const interrupts = watchInterrupts(sources.some(({ name }) => name === '-'))
@@ -88,7 +89,7 @@ const importAll = async (called: Called): Promise<number> => {
     await runImport({ earshot, sources, options, state, rejects, progress, isInterrupted, signal })
   } catch (error) {
     if (!signal.aborted) {
-      if (statePath !== undefined) process.stderr.write('earshot: the same command goes on from here.\n')
+      if (statePath !== undefined) process.stderr.write('earshot: run the same command again to resume.\n')
       throw error
     }
   } finally {

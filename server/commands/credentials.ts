@@ -15,7 +15,7 @@ export const handOver = async ({ dataDir, printCredentials }: HandOver, text: st
   await writeFile(`${path}.new`, text.trimStart(), { mode: 0o600, flag: 'wx' })
   await rename(`${path}.new`, path)
   return `
-The link to sign in and the owner's key are in ${path}. Delete the file when you have read it.
-Start with --print-credentials to print them here instead.
+The sign-in link and the owner's API key are in ${path}. Delete the file after reading it.
+To print them here instead, start with --print-credentials.
 `
 }

@@ -15,7 +15,7 @@ const actions: Record<string, Action> = { distribute: runDistribute, rebalance: 
 export const run: Run = async (called) => {
   const { databaseUrl, dataDir } = loadConfig()
   if (!databaseUrl)
-    throw new Error('Set DATABASE_URL to a database with Citus: the embedded one cannot be distributed.')
+    throw new Error('Set DATABASE_URL to a database with Citus. The embedded database cannot be distributed.')
   const { connection, close } = await connectDatabase({
     databaseUrl,
     dataDir,

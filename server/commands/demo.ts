@@ -22,8 +22,8 @@ type Filling = Amount & { printCredentials: boolean }
 const readAmount = ({ calls, seed }: { calls: string; seed: string }): Amount => {
   const whole = (text: string, least: number, most: number) =>
     /^\d{1,10}$/.test(text) && Number(text) >= least && Number(text) <= most
-  if (!whole(calls, 1, mostCalls)) throw new WronglyCalled(`--calls is a number from 1 to ${mostCalls}.`, true)
-  if (!whole(seed, 0, 2 ** 31)) throw new WronglyCalled('--seed is a number from 0 to 2147483648.', true)
+  if (!whole(calls, 1, mostCalls)) throw new WronglyCalled(`--calls must be a number from 1 to ${mostCalls}.`, true)
+  if (!whole(seed, 0, 2 ** 31)) throw new WronglyCalled('--seed must be a number from 0 to 2147483648.', true)
   return { calls: Number(calls), seed: Number(seed) }
 }
 
@@ -35,7 +35,7 @@ const prepare = async (deps: ServiceDeps) => {
   const present = await findOrganizationBySlug(db, slug)
   if (present) {
     const { key } = await makeOwnerKey(deps, present.org, 'Demo')
-    return { org: present.org, key, signIn: `bin/earshot link ${slug} makes a link to sign in by` }
+    return { org: present.org, key, signIn: `run bin/earshot link ${slug} to create a sign-in link` }
   }
   const owner = { email: placeholderAddress('demo'), name: 'Demo owner' }
   const made = await db.transaction().execute((trx) => provisionOrganization(deps, trx, { name: 'Demo', slug, owner }))
@@ -80,7 +80,7 @@ Demo
   await makeFindings(deps.db, org, createdAt)
   await makeExperiment(deps, org, { anchor: createdAt, calls })
   const seconds = (performance.now() - startedAt) / 1_000
-  print(`The demo is loaded (${seconds.toFixed(1)} s). Ctrl-C ends it; the data stays.\n`)
+  print(`The demo is loaded (${seconds.toFixed(1)} s). Press Ctrl-C to stop; the data is kept.\n`)
 }
 
 export const run: Run = async ({ text, flag }) => {

@@ -19,7 +19,7 @@ const checksFrom = (called: Called): Check[] => {
       name: 'ready',
       run: async () => {
         await earshot.request('GET', '/readyz', {}, once)
-        return 'database, migrations and storage'
+        return 'database, migrations, and storage'
       },
     },
     {

@@ -8,7 +8,7 @@ const list = async (called: Called): Promise<number> => {
   const experiments = await connect(called).earshot.experiments.list().all()
   if (called.flag('json')) return printJson(experiments)
   const rows = experiments.map(({ id, status, startedAt, name }) => [id, status, day(startedAt), plain(name)])
-  return rows.length > 0 ? print(columns(rows)) : print('No experiment.\n')
+  return rows.length > 0 ? print(columns(rows)) : print('No experiments.\n')
 }
 
 const show = async (called: Called): Promise<number> => {

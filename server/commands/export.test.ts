@@ -62,7 +62,7 @@ it('finds monitors by their names, and says which there are', async () => {
   expect([code, rowsOf(stdout)]).toEqual([0, 2])
   const wrong = await runBeside(key, '--monitor', 'Anger')
   expect(wrong.code).toBe(2)
-  expect(wrong.stderr).toContain('There is no monitor "Anger". There is:\n  Refund asked')
+  expect(wrong.stderr).toContain('No monitor is named "Anger". Available:\n  Refund asked')
 })
 
 it('goes on where a connection broke', async () => {

@@ -25,10 +25,10 @@ type Manifest = Schemas['MonitorExport']
 class ExportFailed extends Error {}
 
 const reasons: Record<string, string> = {
-  too_many_calls: 'an export has at most 100,000; choose a shorter window or add a condition',
-  timed_out: 'it took too long',
+  too_many_calls: 'an export can have at most 100,000; choose a shorter period or add a filter',
+  timed_out: 'it timed out',
   cancelled: 'it was cancelled',
-  storage_unavailable: 'the storage of the service did not work',
+  storage_unavailable: 'the file storage of the service was unavailable',
 }
 
 /** Before anything is asked for: that the file can be put where it is wanted. */
@@ -38,9 +38,9 @@ const requirePlace = async (output: string | undefined): Promise<void> => {
     () => true,
     () => false,
   )
-  if (!isThere) throw new WronglyCalled(`No file can be put into the folder ${JSON.stringify(folder)}.`)
+  if (!isThere) throw new WronglyCalled(`Cannot write to the folder ${JSON.stringify(folder)}.`)
   const present = output === undefined ? undefined : await stat(output).catch(() => undefined)
-  if (present && !present.isFile()) throw new WronglyCalled(`--output ${JSON.stringify(output)} is no file.`)
+  if (present && !present.isFile()) throw new WronglyCalled(`--output ${JSON.stringify(output)} is not a file.`)
 }
 
 const readManifest = (remote: Remote, manifest: Manifest): Manifest => {
@@ -76,21 +76,21 @@ const waitFor = async (
 ) => {
   let manifest = first
   for (let polls = 0; manifest.status === 'pending' || manifest.status === 'processing'; polls++) {
-    progress.show(manifest.status === 'pending' ? 'In line' : 'Generating', manifest.rowCount ?? 0, rows)
+    progress.show(manifest.status === 'pending' ? 'Queued' : 'Generating', manifest.rowCount ?? 0, rows)
     await sleep(polls < quickPolls ? pollMs : slowPollMs, undefined, { signal })
     manifest = readManifest(remote, await remote.earshot.exports.get(first.id, { signal }))
   }
   if (manifest.status === 'failed') {
     const code = manifest.errorCode ?? ''
-    throw new ExportFailed(`The export failed (${code}): ${reasons[code] ?? 'the log of the service tells more'}.`)
+    throw new ExportFailed(`The export failed (${code}): ${reasons[code] ?? 'see the log of the service'}.`)
   }
-  if (manifest.status === 'expired') throw new ExportFailed('The file of this export has expired; ask for a new one.')
+  if (manifest.status === 'expired') throw new ExportFailed('The file of this export has expired. Create a new export.')
   return manifest
 }
 
 const fetchTo = async (remote: Remote, manifest: Manifest, output: string, progress: Progress, signal: AbortSignal) => {
   const { downloadPath, bytes } = manifest
-  if (downloadPath === null || bytes === null) throw new ExportFailed('The export has no file.')
+  if (downloadPath === null || bytes === null) throw new ExportFailed('This export has no file.')
   const onProgress = (done: number) => progress.show('Downloading', done, bytes)
   const wanted = { path: downloadPath, bytes, signal, onProgress }
   if (output !== '-') return downloadFile(remote, `${output}.${manifest.id}.part`, { ...wanted, file: output })
@@ -141,7 +141,7 @@ const exportAll = async (options: Options, signal: AbortSignal): Promise<void> =
   } catch (error) {
     progress.end()
     if (begun && !(error instanceof ExportFailed)) {
-      process.stderr.write(`earshot: to go on, run: ${toGoOn(begun, options)}\n`)
+      process.stderr.write(`earshot: to resume, run: ${toGoOn(begun, options)}\n`)
     }
     throw error
   }

@@ -22,7 +22,7 @@ const list = async (called: Called): Promise<number> => {
   const asked = { ...(status !== undefined && { status }), ...(priority !== undefined && { priority }) }
   const found = await connect(called).earshot.findings.list(asked).all()
   if (called.flag('json')) return printJson(found)
-  if (found.length === 0) return print('No finding.\n')
+  if (found.length === 0) return print('No findings.\n')
   return print(columns([['ID', 'STATUS', 'PRIORITY', 'CALLS', 'CHANGED', 'TITLE'], ...found.map(rowOf)], [3]))
 }
 
@@ -50,7 +50,7 @@ const show = async (called: Called): Promise<number> => {
 const triage = async (called: Called): Promise<number> => {
   const { text, args, flag } = called
   const [status, priority, reason] = [text('status'), text('priority'), text('reason')]
-  if (status === undefined && priority === undefined) throw new WronglyCalled('Give --status or --priority.', true)
+  if (status === undefined && priority === undefined) throw new WronglyCalled('Pass --status or --priority.', true)
   // Their choices are those of the interface.
   const moved = {
     ...(status !== undefined && { status: status as Finding['status'] }),

@@ -21,8 +21,8 @@ First start: an organization was created for you.
   Sign in    ${invitationUrl}
   Owner key  ${apiKey.key}
   Try it     curl -H "Authorization: Bearer ${apiKey.key}" ${baseUrl()}/v1/me
-The link works once, within seven days; bin/earshot link ${slug} makes another.
-The key is shown this once; bin/earshot keys owner ${slug} makes another.
+The link works once and expires in seven days. To create another, run bin/earshot link ${slug}.
+The key is only shown once. To create another, run bin/earshot keys owner ${slug}.
 `
     // Before the organization is stored, so that no end of the process leaves one without a way in.
     return handOver({ dataDir: config.dataDir, printCredentials }, text)

@@ -18,7 +18,7 @@ const listAll = async (jobs: Jobs): Promise<DeadJob[]> => {
 }
 
 const tell = (dead: DeadJob[]): string => {
-  if (dead.length === 0) return 'No job is dead.\n'
+  if (dead.length === 0) return 'No dead jobs.\n'
   return dead
     .map((job) => `${job.id}  ${job.diedAt.toISOString()}  ${job.name}\n    ${plainLines(job.error)}\n`)
     .join('')
@@ -26,7 +26,7 @@ const tell = (dead: DeadJob[]): string => {
 
 export const run: Run = async ({ action, args: ids, flag }) => {
   const asksAll = action === 'retry' && flag('all')
-  if (action === 'retry' && asksAll !== (ids.length === 0)) throw new WronglyCalled('Give ids, or --all.', true)
+  if (action === 'retry' && asksAll !== (ids.length === 0)) throw new WronglyCalled('Pass job IDs or --all.', true)
   const { deps, close } = await openAsItIs({ command: 'jobs' })
   try {
     if (action === 'list') {
@@ -36,8 +36,8 @@ export const run: Run = async ({ action, args: ids, flag }) => {
     const retried = await deps.jobs.retryDead(asksAll ? 'all' : ids.filter((id) => jobId.test(id)))
     const missing = asksAll ? [] : ids.filter((id) => !retried.includes(id.toLowerCase()))
     if (flag('json')) printJson({ retried, missing })
-    else print(`Given back: ${retried.length}\n`)
-    if (missing.length > 0) process.stderr.write(`earshot: not among the dead jobs: ${missing.join(', ')}\n`)
+    else print(`Retrying ${retried.length}\n`)
+    if (missing.length > 0) process.stderr.write(`earshot: not dead: ${missing.join(', ')}\n`)
     return missing.length > 0 ? 1 : 0
   } finally {
     await close()

@@ -17,7 +17,7 @@ const lifetimeMs = 7 * 24 * 60 * 60 * 1_000
 export const run: Run = async ({ args, text, flag }) => {
   const [email, newEmail] = [text('email'), text('new-email')?.toLowerCase()]
   if (newEmail !== undefined && !strict.validate(Email, newEmail))
-    throw new Error(`${newEmail} is not an e-mail address.`)
+    throw new Error(`${newEmail} is not an email address.`)
   // One is asked for.
   const slug = args[0] as string
   const { deps, close } = await openAsItIs({ command: 'link' })
@@ -34,8 +34,9 @@ export const run: Run = async ({ args, text, flag }) => {
       if (newEmail !== undefined) {
         // An invitation alone does not make somebody's account this organization's to change.
         if (member.status !== 'active')
-          throw new Error(`${member.email} has not joined ${slug}. Invite ${newEmail} instead.`)
-        if ((await findUserIdByEmail(trx, newEmail)) !== undefined) throw new Error(`Another account has ${newEmail}.`)
+          throw new Error(`${member.email} has not joined ${slug} yet. Invite ${newEmail} instead.`)
+        if ((await findUserIdByEmail(trx, newEmail)) !== undefined)
+          throw new Error(`Another account already uses ${newEmail}.`)
         await recordServiceAudit(trx, org, operator, 'member.offerEmail', { type: 'member', id: member.id })
         return makeAddressLink(deps, trx, { userId: member.userId, email: newEmail, lifetimeMs })
       }

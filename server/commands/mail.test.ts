@@ -21,7 +21,7 @@ it('a link of the operator is mailed as well as printed, and the doctor tells of
   await expect.poll(() => received.length, { timeout: 10_000 }).toBe(1)
   const [mail] = received
   expect(mail).toMatchObject({ recipients: [`${slug}@example.com`], user: 'earshot' })
-  expect(mail?.headers.subject).toBe('Your link to a new password for Earshot')
+  expect(mail?.headers.subject).toBe('Reset your Earshot password')
   expect(mail?.text.split('\n')).toContain(printed.stdout.trim())
 
   const healthy = await runInOne(['doctor'], mailed)

@@ -5,6 +5,6 @@ import { connectAndMigrate } from './open.ts'
 export const run: Run = async () => {
   const database = await connectAndMigrate(loadConfig(), { command: 'migrate', exclusive: 'preferred' })
   await database.close()
-  process.stdout.write('The database is at the schema of this version.\n')
+  process.stdout.write('The database schema is up to date.\n')
   return 0
 }

@@ -21,7 +21,7 @@ const list = async (called: Called): Promise<number> => {
     `v${currentVersion.number}`,
     plain(name),
   ])
-  return rows.length > 0 ? print(columns(rows)) : print('No monitor.\n')
+  return rows.length > 0 ? print(columns(rows)) : print('No monitors.\n')
 }
 
 const monitorOf = (earshot: Earshot, { args }: Called) =>
@@ -31,7 +31,7 @@ const monitorOf = (earshot: Earshot, { args }: Called) =>
 const readLimit = (given: string | undefined): number | undefined => {
   if (given === undefined) return undefined
   const limit = /^\d{1,4}$/.test(given) ? Number(given) : 0
-  if (limit < 1 || limit > mostTried) throw new WronglyCalled(`--limit is a number from 1 to ${mostTried}.`)
+  if (limit < 1 || limit > mostTried) throw new WronglyCalled(`--limit must be a number from 1 to ${mostTried}.`)
   return limit
 }
 
@@ -45,14 +45,14 @@ const test = async (called: Called): Promise<number> => {
   if (called.flag('json')) return printJson(trial)
   const rows = trial.data.map(({ conversationId, asked: wasAsked, status, result, score, reasoning }) => [
     conversationId,
-    wasAsked ? (result ?? status ?? '') : 'not asked',
+    wasAsked ? (result ?? status ?? '') : 'skipped',
     score === null ? '' : String(score),
     plain(reasoning ?? '').slice(0, 80),
   ])
   const { affected, notAffected, unscored, failed, notAsked } = trial.summary
-  const counts = { affected, 'not affected': notAffected, unscored, failed, 'not asked': notAsked }
+  const counts = { affected, 'not affected': notAffected, unscored, failed, skipped: notAsked }
   const told = Object.entries(counts).flatMap(([name, count]) => (count > 0 ? [`${count} ${name}`] : []))
-  return print(`${columns(rows, [2])}${told.join(', ') || 'No conversation.'}\n`)
+  return print(`${columns(rows, [2])}${told.join(', ') || 'No conversations.'}\n`)
 }
 
 const isOver = ({ status }: Evaluation): boolean => !['queued', 'running'].includes(status)
@@ -68,7 +68,7 @@ const follow = async (
     let run = first
     while (!isOver(run)) {
       const { total, scored, unscored, failed } = run
-      progress.show(run.status === 'queued' ? 'In line' : 'Evaluating', scored + unscored + failed, total)
+      progress.show(run.status === 'queued' ? 'Queued' : 'Evaluating', scored + unscored + failed, total)
       await sleep(pollMs, undefined, { signal })
       run = await earshot.monitors.getEvaluation(first.monitorId, first.id, { signal })
     }
@@ -87,7 +87,7 @@ const backfill = async (called: Called): Promise<number> => {
   if (made === undefined || !('status' in made)) {
     const { conversations = 0, cost = null } = made ?? {}
     if (called.flag('json')) return printJson(made)
-    return print(`${conversations} conversations${!cost ? '' : `, about ${cost} in requests to the model`}.\n`)
+    return print(`${conversations} conversations${!cost ? '' : `, about ${cost} for the model`}.\n`)
   }
   const interrupted = new AbortController()
   process.once('SIGINT', () => interrupted.abort())
@@ -96,7 +96,7 @@ const backfill = async (called: Called): Promise<number> => {
     throw error
   })
   if (run === undefined) {
-    process.stderr.write('earshot: the run goes on without being watched.\n')
+    process.stderr.write('earshot: the run continues in the background.\n')
     return 130
   }
   const { status, total, scored, unscored, failed, failure } = run

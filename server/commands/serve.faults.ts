@@ -203,7 +203,7 @@ it('many processes of either role start at once on one database and work as one'
   await expect.poll(() => statusThere('/v1/me', key), within).toBe(403)
 
   started.push(await startEarshot({ ...switches, EARSHOT_ROLES: 'worker', PORT: '' }))
-  expect(started.at(-1)?.stdout()).toBe('Earshot works through jobs.\n')
+  expect(started.at(-1)?.stdout()).toBe('Earshot is running jobs.\n')
 
   for (const { child } of started) child.kill('SIGTERM')
   for (const { ended } of started) expect(await ended).toEqual({ code: 0, signal: null })

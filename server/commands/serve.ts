@@ -51,8 +51,8 @@ const listen = async (app: App, port: number, host: string): Promise<number> => 
 
 const worksText = ({ host }: Config, port: number | undefined): string =>
   port === undefined
-    ? 'Earshot works through jobs.\n'
-    : `Earshot works through jobs; its health is at ${baseUrlOf({ host, baseUrl: undefined }, port)}/readyz\n`
+    ? 'Earshot is running jobs.\n'
+    : `Earshot is running jobs. Health check: ${baseUrlOf({ host, baseUrl: undefined }, port)}/readyz\n`
 
 const begin = async (running: Running, alone: boolean, printCredentials: boolean): Promise<void> => {
   const { deps } = running
@@ -106,7 +106,7 @@ export const serve = async ({ command, printCredentials, accepted, meanwhile }: 
   const log = openLog()
   const { ended, fail, pauseUntilAskedAgain } = untilEnd()
   const onState = (state: EmbeddedState, error?: Error) => {
-    if (state === 'failed') fail(error ?? new Error('the database is gone'))
+    if (state === 'failed') fail(error ?? new Error('lost the database'))
   }
   const { deps, alone, close } = await openAndMigrate({ command, log, exclusive: 'required', onState }, accepted)
   const running: Running = { deps, app: undefined, worker: undefined, close }
@@ -124,7 +124,7 @@ export const serve = async ({ command, printCredentials, accepted, meanwhile }: 
     if (!ending.signal.aborted) fail(error instanceof Error ? error : new Error(String(error)))
   })
   const reason = await ended
-  if (reason instanceof Error) log.fatal({ err: reason }, 'the process cannot go on')
+  if (reason instanceof Error) log.fatal({ err: reason }, 'a fatal error stopped the process')
   else log.info({ signal: reason }, 'draining')
   ending.abort()
   await work

@@ -1,39 +1,43 @@
 import type { Option, Spec } from './call.ts'
 
-/** Every command: what its help tells, what is completed in a shell, and what is read when it is called. */
+/** All commands. Help texts, shell completion, and argument parsing use this table. */
 
 const json: Option = { about: 'print JSON' }
 
-/** Of what asks a service. */
+/** Options of commands that call a service. */
 const service = {
-  url: { value: 'URL', about: 'the service; EARSHOT_URL, or the one that this machine’s switches describe' },
-  key: { value: 'KEY', about: 'better in EARSHOT_KEY, which no list of processes shows' },
+  url: { value: 'URL', about: 'URL of the service; by default EARSHOT_URL, or the service configured on this machine' },
+  key: { value: 'KEY', about: 'API key; prefer EARSHOT_KEY, which process lists do not show' },
   json,
 } satisfies Record<string, Option>
 
 const printCredentials: Option = {
-  about: 'print the link to sign in and the key of a first start even if the output is not a terminal',
+  about: 'on first start, print the sign-in link and API key even if the output is not a terminal',
 }
-const quiet: Option = { about: 'no progress' }
+const quiet: Option = { about: 'hide progress' }
 const addNode: Record<string, Option> = {
-  'add-node': { value: 'HOST:PORT', many: true, about: 'add this node to the cluster first, if it is not in it' },
+  'add-node': {
+    value: 'HOST:PORT',
+    many: true,
+    about: 'add this node to the cluster first, unless it is already part of it',
+  },
 }
 const blockWrites: Record<string, Option> = {
-  'block-writes': { about: 'let writes to a shard wait while it moves, which needs no wal_level = logical' },
+  'block-writes': { about: 'block writes to a shard while it moves; does not require wal_level = logical' },
 }
 const period = {
   since: {
     value: 'WHEN',
-    about: 'first instant: 2026-11-01, 2026-11-01T08:00:00Z, or 30d or 12h ago; 30d unless said',
+    about: 'start: a date, a time such as 2026-11-01T08:00:00Z, or 12h or 30d ago; default 30d',
   },
-  until: { value: 'WHEN', about: 'the instant before which calls began; now unless said' },
-  timezone: { value: 'ZONE', about: 'of dates; this machine’s' },
+  until: { value: 'WHEN', about: 'end, exclusive; default now' },
+  timezone: { value: 'ZONE', about: 'time zone of dates; default the time zone of this machine' },
 } satisfies Record<string, Option>
 
 const priorities = ['none', 'low', 'medium', 'high', 'urgent']
 const states = ['open', 'acknowledged', 'resolved', 'ignored']
 
-/** Whose calls a file can hold, beside conversations as the service itself takes them. */
+/** Formats of call files other than Earshot's own. */
 export const callSources = [
   'vapi',
   'retell',
@@ -49,255 +53,266 @@ export const callSources = [
 
 export const commands: Record<string, Spec> = {
   serve: {
-    about: 'serve requests and work through jobs',
+    about: 'start the service: serve requests and run jobs',
     options: {
       'new-secret-key': {
-        about: 'accept another secret key than before; secrets sealed with the former one stay closed',
+        about: 'accept a different secret key; secrets encrypted with the former one stay unreadable',
       },
-      'new-storage': { about: 'accept a storage without the files that this database has stored' },
+      'new-storage': { about: 'accept storage that does not contain the files of this database' },
       'print-credentials': printCredentials,
     },
-    notes: 'Switches are set in the environment; docs/configuration.md lists them.',
+    notes: 'Configure it with environment variables; docs/configuration.md lists them.',
     load: () => import('./serve.ts'),
   },
   demo: {
-    about: 'serve, with an organization full of invented conversations',
+    about: 'start the service with a demo organization and synthetic conversations',
     options: {
-      calls: { value: 'NUMBER', about: 'how many conversations; 3,000 unless said' },
-      seed: { value: 'NUMBER', about: 'the same conversations for the same number; 1 unless said' },
+      calls: { value: 'NUMBER', about: 'number of conversations; default 3,000' },
+      seed: { value: 'NUMBER', about: 'random seed; the same seed creates the same conversations; default 1' },
       'print-credentials': printCredentials,
     },
-    notes: 'Run again, it keeps what is there and adds what is missing.',
+    notes: 'Running it again keeps existing data and adds what is missing.',
     load: () => import('./demo.ts'),
   },
   migrate: {
-    about: 'bring the database to the schema of this version, as serve does by itself',
+    about: 'migrate the database to this version; serve does this automatically',
     load: () => import('./migrate.ts'),
   },
   db: {
-    about: 'spread the database over the nodes of a Citus cluster',
+    about: 'distribute the database across a Citus cluster',
     actions: {
       distribute: {
-        about: 'place each table by organization, on every node, or on the coordinator',
+        about: 'distribute tables by organization, or place them on every node or the coordinator',
         options: {
           ...addNode,
           shards: {
             value: 'NUMBER',
-            about: 'how many shards to divide the tables into when they are first placed; 32 by default',
+            about: 'number of shards when tables are first distributed; default 32',
           },
-          'dry-run': { about: 'only print the statements' },
-          check: { about: 'only tell what lies where, how evenly, and what is left to be placed' },
+          'dry-run': { about: 'only print the SQL statements' },
+          check: { about: 'only show where tables are, how balanced the nodes are, and what is not placed yet' },
           json: { about: 'with --check, print JSON' },
           quiet,
         },
       },
       rebalance: {
-        about: 'move shards so that every node holds as much as the others, and follow it',
+        about: 'move shards to balance the nodes, and show progress',
         options: { ...addNode, ...blockWrites, quiet },
       },
       isolate: {
-        about: 'give an organization (its slug or id) shards of its own, on the node with least on it',
+        about: 'move an organization (slug or ID) to its own shards, by default on the emptiest node',
         takes: { name: 'ORGANIZATION', count: 'one' },
-        options: { node: { value: 'HOST:PORT', about: 'on this node' }, ...blockWrites, quiet },
+        options: { node: { value: 'HOST:PORT', about: 'target node' }, ...blockWrites, quiet },
       },
     },
-    notes: `It works on DATABASE_URL, which names the coordinator, and may be run again: what is as it should be stays.
-distribute --check ends with 0 if every table lies where it should, and with 1 otherwise.`,
+    notes: `These commands use DATABASE_URL, which must point to the coordinator. You can run them again at any time.
+distribute --check exits with 0 if all tables are placed correctly, and with 1 otherwise.`,
     load: () => import('./db.ts'),
   },
   doctor: {
-    about: 'check what the service needs, while it serves or not; with --url, a service elsewhere and the key',
+    about: 'check what the service needs, running or not; with --url, check a remote service and the key',
     options: {
       ...service,
-      url: { value: 'URL', about: 'the service elsewhere; without it this machine, whatever EARSHOT_URL says' },
+      url: {
+        value: 'URL',
+        about: 'URL of a remote service; by default this machine is checked, even if EARSHOT_URL is set',
+      },
     },
-    notes: 'It ends with 0 if all is well and with 1 if something is not.',
+    notes: 'Exits with 0 if all checks pass, and with 1 otherwise.',
     load: () => import('./doctor.ts'),
   },
   keys: {
-    about: 'make, list and revoke keys; a key is shown once',
+    about: 'create, list, and revoke keys; a key is only shown once',
     actions: {
       service: {
-        about: 'make a service key, which provisions organizations',
-        options: { name: { value: 'NAME', about: 'what it is called' }, json },
+        about: 'create a service key, which provisions organizations',
+        options: { name: { value: 'NAME', about: 'name of the key' }, json },
       },
       owner: {
-        about: 'make a key that acts for the owner of an organization',
+        about: 'create a key for the owner of an organization',
         takes: { name: 'SLUG', count: 'one' },
-        options: { name: { value: 'NAME', about: 'what it is called' }, json },
+        options: { name: { value: 'NAME', about: 'name of the key' }, json },
       },
       revoke: { about: 'revoke a service key', takes: { name: 'KEY-ID', count: 'one' }, options: { json } },
-      list: { about: 'list the keys of an organization, at a service', options: service },
+      list: { about: 'list the keys of an organization', options: service },
       create: {
-        about: 'make a key of an organization, at a service',
+        about: 'create a key for an organization',
         takes: { name: 'NAME', count: 'one' },
         options: {
-          role: { value: 'ROLE', about: 'viewer unless said', choices: ['viewer', 'member', 'admin', 'owner'] },
+          role: { value: 'ROLE', about: 'default viewer', choices: ['viewer', 'member', 'admin', 'owner'] },
           ...service,
         },
       },
     },
-    notes: 'service, owner and revoke work on the database of this machine; list and create ask a service.',
+    notes: 'service, owner, and revoke use the database of this machine; list and create call a service.',
     load: () => import('./keys.ts'),
   },
   link: {
-    about: 'make a one-time link for the owner of an organization, or for another member',
+    about: 'create a one-time sign-in link for the owner of an organization, or another member',
     takes: { name: 'SLUG', count: 'one' },
     options: {
-      email: { value: 'ADDRESS', about: 'of the other member' },
-      'new-email': { value: 'ADDRESS', about: 'make a link that changes their e-mail address to this one instead' },
+      email: { value: 'ADDRESS', about: 'email address of the other member' },
+      'new-email': { value: 'ADDRESS', about: 'create a link that changes their email address to this one instead' },
       json,
     },
-    notes: `Whoever opens it within seven days chooses a password, which takes the place of a former one and ends all sessions,
-and joins the organization, if they have not yet. The member's former link ends. With EARSHOT_SMTP_URL it is mailed, too.
+    notes: `The link expires in seven days and replaces the member's earlier link. It lets the member choose a password, ends all their
+sessions, and adds them to the organization if they have not joined yet. It is also sent by email if EARSHOT_SMTP_URL is set.
 
-With --new-email the link changes the e-mail address of a member who has joined, and nothing else. It is not mailed, and works
-once, within seven days. Check first that the address is theirs.`,
+With --new-email, the link only changes the email address of a member who has joined. It expires in seven days and is not
+sent by email. First verify that the address belongs to the member.`,
     load: () => import('./link.ts'),
   },
   jobs: {
-    about: 'list dead jobs and give them back',
+    about: 'list and retry dead jobs',
     actions: {
-      list: { about: 'list dead jobs, the latest first', options: { json } },
+      list: { about: 'list dead jobs, newest first', options: { json } },
       retry: {
-        about: 'give these back to their queues',
+        about: 'queue these jobs again',
         takes: { name: 'JOB-ID', count: 'any' },
-        options: { all: { about: 'all of them' }, json },
+        options: { all: { about: 'retry all dead jobs' }, json },
       },
     },
     load: () => import('./jobs.ts'),
   },
   backup: {
-    about: 'copy the embedded database and its files into a new folder, while the service runs or not',
+    about: 'back up the embedded database and its files to a new folder; the service can be running',
     takes: { name: 'FOLDER', count: 'one' },
     options: {
-      'encrypt-to': { value: 'RECIPIENT', many: true, about: 'encrypt it to this age recipient, such as age1…' },
-      'passphrase-file': { value: 'FILE', about: 'encrypt it with the passphrase in this file' },
-      'with-secret-key': { about: 'include secret.key, which opens all stored secrets' },
+      'encrypt-to': { value: 'RECIPIENT', many: true, about: 'encrypt for this age recipient, such as age1…' },
+      'passphrase-file': { value: 'FILE', about: 'encrypt with the passphrase in this file' },
+      'with-secret-key': { about: 'include secret.key, which decrypts all stored secrets' },
       json,
     },
-    notes: 'A restore needs the secret key: keep secret.key, or EARSHOT_SECRET_KEY, apart from the backups.',
+    notes: 'A restore needs the secret key. Keep secret.key or EARSHOT_SECRET_KEY separate from the backups.',
     load: () => import('./backup/make.ts'),
   },
   restore: {
-    about: 'restore a backup into a data directory, which must be empty but for secret.key',
+    about: 'restore a backup to the data directory, which must be empty except for secret.key',
     takes: { name: 'FOLDER', count: 'one' },
     options: {
-      'identity-file': { value: 'FILE', about: 'the age identity that opens an encrypted backup' },
-      'passphrase-file': { value: 'FILE', about: 'the passphrase that opens an encrypted backup' },
+      'identity-file': { value: 'FILE', about: 'file with the age identity that decrypts the backup' },
+      'passphrase-file': { value: 'FILE', about: 'file with the passphrase that decrypts the backup' },
       json,
     },
-    notes: 'An interrupted restore leaves a directory that nothing opens; the same command run again starts over.',
+    notes: 'If a restore is interrupted, the service refuses the directory. Run the same command again to start over.',
     load: () => import('./backup/restore.ts'),
   },
   conversations: {
-    about: 'take conversations in from files',
+    about: 'import conversations from files',
     actions: {
       import: {
-        about: 'of files (NDJSON or a JSON array, plain or .gz), folders of them, or - for standard input',
+        about: 'import files (NDJSON or a JSON array, plain or .gz), folders, or standard input (-)',
         takes: { name: 'FILE', count: 'some' },
         options: {
-          from: { value: 'PROVIDER', about: 'what wrote the file, if not for Earshot', choices: callSources },
-          agent: { value: 'ID', about: 'the external id of the agent of calls that name none' },
-          resume: { value: 'FILE', about: 'where it is kept how far the import is; FILE.import-state unless said' },
-          rejects: { value: 'FILE', about: 'where what was rejected is written, as NDJSON with the reasons' },
+          from: { value: 'PROVIDER', about: 'format of the files, if not Earshot’s own', choices: callSources },
+          agent: { value: 'ID', about: 'external ID of the agent for calls without one' },
+          resume: { value: 'FILE', about: 'file for the progress of the import; default FILE.import-state' },
+          rejects: { value: 'FILE', about: 'file for rejected conversations and the reasons, as NDJSON' },
           quiet,
         },
       },
     },
     options: service,
-    notes: `An import that was interrupted, however it ended, goes on where it was when it is called again, and stores nothing
-twice: what has no external id gets one of its content. Exit codes: 0 all is in, 3 some was rejected, 130 interrupted.`,
+    notes: `Run an interrupted import again to resume it. Nothing is stored twice: a conversation without an external ID gets one
+derived from its content. Exit codes: 0 all imported, 3 some rejected, 130 interrupted.`,
     load: () => import('./conversations.ts'),
   },
   monitors: {
-    about: 'list monitors, try them, and have them evaluate what is stored',
+    about: 'list, test, and backfill monitors',
     actions: {
       list: { about: 'list monitors' },
       test: {
-        about: 'try a monitor on stored conversations and store nothing',
+        about: 'run a monitor on stored conversations without storing results',
         takes: { name: 'MONITOR', count: 'one' },
         options: {
-          conversation: { value: 'ID', many: true, about: 'on this one; otherwise on the latest' },
-          limit: { value: 'NUMBER', about: 'on how many; 20 unless said' },
+          conversation: { value: 'ID', many: true, about: 'run on this conversation; default the latest ones' },
+          limit: { value: 'NUMBER', about: 'number of conversations; default 20' },
         },
       },
       backfill: {
-        about: 'evaluate what is stored, and follow it to its end',
+        about: 'evaluate stored conversations, and show progress',
         takes: { name: 'MONITOR', count: 'one' },
-        options: { ...period, 'dry-run': { about: 'only estimate what it takes' }, quiet },
+        options: { ...period, 'dry-run': { about: 'only estimate the number of conversations and the cost' }, quiet },
       },
     },
     options: service,
-    notes: 'MONITOR is a name or an id.',
+    notes: 'MONITOR is a name or an ID.',
     load: () => import('./monitors.ts'),
   },
   export: {
-    about: 'ask a service for the results of monitors, wait for the file, and download it',
+    about: 'create an export of monitor results, wait for it, and download the file',
     options: {
       ...service,
-      monitor: { value: 'NAME', many: true, about: 'name or id, up to 20; all enabled ones unless said' },
-      affected: { value: 'NAME', many: true, about: 'only calls that this monitor found affected' },
-      'not-affected': { value: 'NAME', many: true, about: 'only calls that it found not affected' },
-      match: { value: 'HOW', about: 'how these conditions are joined; all unless said', choices: ['all', 'any'] },
+      monitor: { value: 'NAME', many: true, about: 'name or ID, up to 20; default all enabled monitors' },
+      affected: { value: 'NAME', many: true, about: 'only calls with the result affected' },
+      'not-affected': { value: 'NAME', many: true, about: 'only calls with the result not affected' },
+      match: {
+        value: 'HOW',
+        about: 'whether all or any of these conditions must match; default all',
+        choices: ['all', 'any'],
+      },
       ...period,
       versions: {
         value: 'WHICH',
-        about: 'results of which versions of monitors count',
+        about: 'include results of historical monitor versions or only current ones; default historical',
         choices: ['historical', 'current'],
       },
-      company: { value: 'NAME', about: 'calls of this company alone; name or id' },
-      agent: { value: 'NAME', about: 'calls of this agent alone' },
-      group: { value: 'NAME', about: 'calls of this group of agents alone' },
-      metadata: { value: 'CONDITION', many: true, about: "such as 'plan eq gold' or 'vip is_true'; up to 8" },
-      reasoning: { about: 'adds the reasons of each result' },
+      company: { value: 'NAME', about: 'only calls of this company; name or ID' },
+      agent: { value: 'NAME', about: 'only calls of this agent' },
+      group: { value: 'NAME', about: 'only calls of this agent group' },
+      metadata: {
+        value: 'CONDITION',
+        many: true,
+        about: "metadata filter such as 'plan eq gold' or 'vip is_true'; up to 8",
+      },
+      reasoning: { about: 'include the reasoning of each result' },
       format: {
         value: 'FORMAT',
-        about: 'from the ending of --output, or csv',
+        about: 'default from the extension of --output, or csv',
         choices: ['csv', 'xlsx', 'parquet'],
       },
-      output: { value: 'FILE', about: 'where it goes, - for standard output; the name that the service gives it' },
+      output: { value: 'FILE', about: 'output file, or - for standard output; default the file name from the service' },
       id: {
         value: 'EXPORT-ID',
-        about: 'download an export that was asked for before, or go on with a broken download',
+        about: 'download an existing export, or resume an interrupted download',
       },
       quiet,
     },
-    notes: `--json prints the export in place of the file's name. Exit codes: 0 done, 1 no answer or not allowed, 2 called
-wrongly, 3 the export failed, 4 the file arrived damaged, 130 interrupted.`,
+    notes: `--json prints the export instead of the file name. Exit codes: 0 success, 1 service unreachable or request rejected,
+2 invalid usage, 3 export failed, 4 downloaded file damaged, 130 interrupted.`,
     load: () => import('./export.ts'),
   },
   experiments: {
-    about: 'list experiments, and show one with its results',
+    about: 'list experiments, and show their results',
     actions: {
       list: { about: 'list experiments' },
       show: {
-        about: 'arms, outcomes, differences with their intervals, verdicts',
+        about: 'show arms, outcomes, differences with intervals, and verdicts',
         takes: { name: 'EXPERIMENT', count: 'one' },
       },
     },
     options: service,
-    notes: 'EXPERIMENT is a name or an id.',
+    notes: 'EXPERIMENT is a name or an ID.',
     load: () => import('./experiments.ts'),
   },
   findings: {
-    about: 'list, show and triage findings',
+    about: 'list, show, and triage findings',
     actions: {
       list: {
         about: 'list findings',
         options: {
-          status: { value: 'STATUS', about: 'these alone', choices: states },
-          priority: { value: 'PRIORITY', about: 'these alone', choices: priorities },
+          status: { value: 'STATUS', about: 'only this status', choices: states },
+          priority: { value: 'PRIORITY', about: 'only this priority', choices: priorities },
         },
       },
-      show: { about: 'show one with its conversations', takes: { name: 'FINDING-ID', count: 'one' } },
+      show: { about: 'show a finding with its conversations', takes: { name: 'FINDING-ID', count: 'one' } },
       triage: {
-        about: 'change its status or priority',
+        about: 'change the status or priority of a finding',
         takes: { name: 'FINDING-ID', count: 'one' },
         options: {
-          status: { value: 'STATUS', about: 'the new one', choices: states },
-          priority: { value: 'PRIORITY', about: 'the new one', choices: priorities },
-          reason: { value: 'TEXT', about: 'why' },
+          status: { value: 'STATUS', about: 'new status', choices: states },
+          priority: { value: 'PRIORITY', about: 'new priority', choices: priorities },
+          reason: { value: 'TEXT', about: 'reason for the change' },
         },
       },
     },
@@ -305,7 +320,7 @@ wrongly, 3 the export failed, 4 the file arrived damaged, 130 interrupted.`,
     load: () => import('./findings.ts'),
   },
   completion: {
-    about: 'print what makes a shell complete these commands',
+    about: 'print a shell completion script',
     actions: {
       bash: { about: 'for ~/.bashrc: source <(earshot completion bash)' },
       zsh: { about: 'for ~/.zshrc: source <(earshot completion zsh)' },

@@ -18,7 +18,7 @@ const optionLines = (options: Record<string, Option> = {}): string[] =>
   Object.entries(options).map((entry) => {
     const [, { about, choices, many }] = entry
     const known = choices ? ` (${choices.join(', ')})` : ''
-    return lineOf(flagOf(entry), `${about}${known}${many ? '; may be repeated' : ''}`)
+    return lineOf(flagOf(entry), `${about}${known}${many ? '; repeatable' : ''}`)
   })
 
 const callOf = (name: string, { takes, options }: Shape): string =>
@@ -28,7 +28,7 @@ const usageOfActions = (name: string, spec: Spec): string[] => {
   const actions = Object.entries(spec.actions ?? {})
   const calls = actions.map(([action, { takes, about }]) => lineOf(`${name} ${action}${argumentsOf(takes)}`, about))
   const own = actions.flatMap(([action, { options }]) => (options ? [`\n${action}:`, ...optionLines(options)] : []))
-  const shared = spec.options ? ['\nof each:', ...optionLines(spec.options)] : []
+  const shared = spec.options ? ['\nAll subcommands:', ...optionLines(spec.options)] : []
   return [`earshot ${name}: ${spec.about}\n`, ...calls, ...own, ...shared]
 }
 
@@ -41,5 +41,5 @@ export const usageOf = (name: string, spec: Spec): string => {
 
 export const usageOfAll = (commands: Record<string, Spec>): string => {
   const lines = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(14)} ${about}`)
-  return `Usage: earshot <command> [options]\n\n${lines.join('\n')}\n\nAdd --help to a command for its options.\n`
+  return `Usage: earshot <command> [options]\n\n${lines.join('\n')}\n\nRun earshot <command> --help for the options of a command.\n`
 }

@@ -13,14 +13,15 @@ export const readWhen = (name: string, given: string, timeZone: string, now: Dat
   }
   if (/^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(given) && !Number.isNaN(utc)) return new Date(utc).toISOString()
   throw new WronglyCalled(
-    `--${name} is a date, an instant with an offset or Z, or a span such as 30d; not ${JSON.stringify(given)}.`,
+    `--${name} must be a date, a time with an offset or Z, or a period such as 30d, not ${JSON.stringify(given)}.`,
   )
 }
 
 /** The window of time that was asked for. */
 export const periodOf = ({ text }: Called, now: Date) => {
   const timezone = text('timezone') ?? new Intl.DateTimeFormat().resolvedOptions().timeZone
-  if (findTimeZone(timezone) === undefined) throw new WronglyCalled('--timezone is an IANA name such as Europe/Berlin.')
+  if (findTimeZone(timezone) === undefined)
+    throw new WronglyCalled('--timezone must be an IANA name such as Europe/Berlin.')
   const until = text('until')
   return {
     since: readWhen('since', text('since') ?? '30d', timezone, now),

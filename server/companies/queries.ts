@@ -83,7 +83,10 @@ export const deleteCompany = (db: Db, org: OrgId, id: string) =>
     .execute()
     .catch((error: unknown) => {
       if (!violatedConstraint(error)?.endsWith('_company_fkey')) throw error
-      throw new ApiError('conflict', 'Agents or conversations belong to this company; give them another one first.')
+      throw new ApiError(
+        'conflict',
+        'Agents or conversations belong to this company. Assign them to another company first.',
+      )
     })
 
 /** Which of these uploaded logos a company shows. */

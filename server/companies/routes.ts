@@ -155,7 +155,7 @@ export const companies = (app: App, { db, jobs, blobs, config }: Deps): void => 
     },
     async ({ actor, params, body }) => {
       const kind = imageKind(body)
-      if (!kind) throw new ApiError('unsupportedMediaType', 'Send a PNG, JPEG, WebP or GIF image.')
+      if (!kind) throw new ApiError('unsupportedMediaType', 'Send a PNG, JPEG, WebP, or GIF image.')
       await getCompany(db, actor.org, params.id)
       const key = `${actor.org}/logos/${newId()}.${kind.extension}`
       await blobs.put(key, [body], { contentType: kind.contentType })

@@ -8,7 +8,7 @@ type Conversation = { id: string; externalId: string | null }
 /** What is wrong with the names of an item, if anything. */
 export const faultOfNames = ({ conversationId, conversationExternalId }: Item): ApiError | undefined =>
   (conversationId === undefined) === (conversationExternalId === undefined)
-    ? invalid('conversationId', 'or conversationExternalId must name the conversation, and not both')
+    ? invalid('conversationId', 'or conversationExternalId is required, but not both')
     : undefined
 
 /** Tells of an item the id of the conversation that it means, of those that are found. */

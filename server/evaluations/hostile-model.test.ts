@@ -36,7 +36,7 @@ const hostile: [string, Answering, object][] = [
   [
     'quotes of what nobody said',
     () => impolite({ evidence: [{ turn: 2, quote: 'go away' }] }),
-    { status: 'unscored', result: null, reasoning: expect.stringContaining('no quote that is in the turn') },
+    { status: 'unscored', result: null, reasoning: expect.stringContaining('did not quote the turn') },
   ],
   [
     'the right words in the wrong turn',

@@ -41,7 +41,7 @@ export type Judgement = {
   isOutOfBudget: boolean
 }
 
-export const outOfBudget = 'the monthly budget for judges is used up'
+export const outOfBudget = 'the monthly judge budget is used up'
 
 /** The monitors that share a request to a model. */
 export const groupsOf = ({ judge }: Pick<EvaluationDeps, 'judge'>, monitors: StoredMonitor[]): StoredMonitor[][] =>

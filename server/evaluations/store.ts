@@ -15,7 +15,7 @@ export const storeResults = async (
   await announceResults(deps, trx, org, evaluation.rows)
 }
 
-const failure = 'the evaluation went wrong, time and again'
+const failure = 'the evaluation failed repeatedly'
 
 type Failed = { monitors: StoredMonitor[]; conversationId: string }
 

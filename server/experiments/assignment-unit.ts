@@ -25,7 +25,10 @@ export type AssignmentUnit = Static<typeof AssignmentUnit>
 export const unitFaults = ({ kind, key }: AssignmentUnit): Issue[] => {
   if ((kind === 'metadata') === (key !== undefined)) return []
   return [
-    { path: 'assignmentUnit.key', message: kind === 'auto' ? 'is of metadata alone' : 'is required for metadata' },
+    {
+      path: 'assignmentUnit.key',
+      message: kind === 'auto' ? 'requires kind metadata' : 'is required for kind metadata',
+    },
   ]
 }
 

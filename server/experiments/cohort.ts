@@ -45,14 +45,14 @@ const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 const faultOf = ({ field, key, op, value }: CohortFilter): Issue | undefined => {
   if (field === 'metadata') {
-    if (key === undefined) return { path: 'key', message: 'is required for metadata' }
+    if (key === undefined) return { path: 'key', message: 'is required for field metadata' }
     const [fault] = faultsOf({ metadata: [{ key, op, ...(value !== undefined && { value }) }] })
     return fault && { path: 'value', message: fault.message }
   }
-  if (key !== undefined) return { path: 'key', message: `is of metadata alone, not of ${field}` }
+  if (key !== undefined) return { path: 'key', message: `requires field metadata, not ${field}` }
   if (op !== 'eq' && op !== 'neq') return { path: 'op', message: `must be eq or neq for ${field}` }
   if (value === undefined) return { path: 'value', message: `is required for ${op}` }
-  if (field === 'companyId') return idForm.test(value) ? undefined : { path: 'value', message: 'must be a uuid' }
+  if (field === 'companyId') return idForm.test(value) ? undefined : { path: 'value', message: 'must be a UUID' }
   const known: readonly string[] = values[field]
   return known.includes(value) ? undefined : { path: 'value', message: `must be one of ${known.join(', ')}` }
 }

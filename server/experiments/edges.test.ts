@@ -30,7 +30,7 @@ describe('people', () => {
     const each = Array.from({ length: 80 }, () => ({ agent: undefined, agentId, agentVersionId, startedAt }))
     await makeConversations(server, key, each)
     const { health } = await own.read(experiment)
-    expect(server.logged.filter((line) => line.includes('could not be counted'))).toEqual([])
+    expect(server.logged.filter((line) => line.includes('counting an experiment failed'))).toEqual([])
     expect(health.concerns).toEqual(['mismatch'])
   })
 

@@ -146,8 +146,8 @@ describe('people', () => {
       await mailing.drain()
     }
     expect(mail.received).toHaveLength(4)
-    expect(mail.received[2]).toMatchObject({ headers: { subject: 'Routing is not as confirmed: Shorter greeting' } })
-    expect(mail.received[2]?.text).toContain('160 units came to arm A and 40 to arm B')
+    expect(mail.received[2]).toMatchObject({ headers: { subject: 'Routing problem: Shorter greeting' } })
+    expect(mail.received[2]?.text).toContain('arm A has 160 units and arm B has 40')
     await own.finish(experiment)
     await mailing.drain()
     expect(mail.received).toHaveLength(6)

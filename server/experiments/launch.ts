@@ -75,7 +75,7 @@ export const launch = async (
   const agentId = given.agentId.toLowerCase()
   await holdArrivals(trx, org, agentId)
   if ((await countRunning(trx, org, agentId)) >= mostRunning) {
-    throw invalid('agentId', `has ${mostRunning} running experiments; finish one of them first`)
+    throw invalid('agentId', `already has ${mostRunning} running experiments; finish one first`)
   }
   const [id, now] = [newId(), deps.clock.now()]
   const newGroupId = newMonitorGroupName === undefined ? undefined : newId()
@@ -83,7 +83,9 @@ export const launch = async (
     const metricIds = monitors.map((monitor) => monitor.id)
     await insertGroup(trx, org, { id: newGroupId, name: newMonitorGroupName, metricIds }).catch((error: unknown) => {
       // The operation is published without a 409.
-      throw error instanceof ApiError ? invalid('newMonitorGroupName', 'is the name of another monitor group') : error
+      throw error instanceof ApiError
+        ? invalid('newMonitorGroupName', 'is already the name of another monitor group')
+        : error
     })
   }
   await insertExperiment(trx, org, {

@@ -13,7 +13,7 @@ export const refuseWhileMeasured = async (
   const [experiment] = await listExperimentsOfMonitor(trx, org, monitorId)
   if (!experiment) return
   const { name, status } = experiment
-  const running = `The experiment “${name}” measures it; finish that one first.`
-  const finished = `The experiment “${name}” still takes late results of it, for a week after its end at most.`
+  const running = `The experiment “${name}” measures this monitor. Finish the experiment first.`
+  const finished = `The experiment “${name}” accepts late results of this monitor for up to a week after it finished. Try again later.`
   throw new ApiError('conflict', status === 'running' ? running : finished)
 }

@@ -41,16 +41,16 @@ export const tellLaunched = (deps: NoticeDeps, trx: Db, org: OrgId, experiment: 
   notify(deps, trx, org, experiment, {
     subject: 'Experiment launched',
     lines: [
-      `“${experiment.name}” was launched at ${experiment.startedAt.toISOString()}.`,
-      `It measures conversations by either version that start from now on, by ${outcomesIn(experiment)}.`,
-      'It continues until an operator finishes it.',
+      `“${experiment.name}” launched at ${experiment.startedAt.toISOString()}.`,
+      `It measures ${outcomesIn(experiment)} in new conversations of both versions.`,
+      'It runs until an admin finishes it.',
     ],
   })
 
 const concerns: Record<Health['concerns'][number], string> = {
-  mismatch: 'The arms do not get the shares of units that are expected.',
-  arms_not_concurrent: 'The arms did not run at the same times.',
-  routed_per_conversation: 'Callers who return change between the arms as if by chance.',
+  mismatch: 'The traffic split differs from the expected one.',
+  arms_not_concurrent: 'The arms did not run at the same time.',
+  routed_per_conversation: 'Returning callers get a random variant each time.',
 }
 
 /** By e-mail, and as a finding. */
@@ -62,19 +62,19 @@ export const alarmRouting = async (
   { concerns: found, sampleRatio: { units }, routing }: Health,
 ): Promise<void> => {
   const said = found.map((concern) => concerns[concern])
-  if (routing.status === 'unstable_routing') said.push('Some callers who return change between the arms.')
-  const counts = `So far ${units.a} units came to arm A and ${units.b} to arm B; ${routing.inBothArms} were in both.`
-  const advice = 'What is measured may not come from the prompt. Please look at how the traffic is routed.'
+  if (routing.status === 'unstable_routing') said.push('Some returning callers see both variants.')
+  const counts = `So far, arm A has ${units.a} units and arm B has ${units.b}; ${routing.inBothArms} units are in both.`
+  const advice = 'Differences may not be caused by the prompt. Check how you route the traffic.'
   await fileConcern(deps, trx, org, {
     experimentId: experiment.id,
-    title: `The routing of “${titleOf(experiment.name)}” is not as confirmed`,
+    title: `Routing problem in “${titleOf(experiment.name)}”`,
     paragraphs: [...said, counts, advice],
     now: deps.clock.now(),
   })
   await notify(deps, trx, org, experiment, {
-    subject: 'Routing is not as confirmed',
+    subject: 'Routing problem',
     lines: [
-      `The traffic of “${experiment.name}” does not come as it should:`,
+      `The traffic of “${experiment.name}” is not routed as confirmed at launch:`,
       ...said.map((line) => `- ${line}`),
       counts,
       advice,
@@ -86,7 +86,7 @@ export const tellFinished = (deps: NoticeDeps, trx: Db, org: OrgId, experiment: 
   notify(deps, trx, org, experiment, {
     subject: 'Experiment finished',
     lines: [
-      `“${experiment.name}” was finished. No further conversation is counted.`,
-      'Results of conversations that are counted may still arrive.',
+      `“${experiment.name}” is finished. New conversations are not counted.`,
+      'Results of counted conversations can still arrive.',
     ],
   })

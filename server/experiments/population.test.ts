@@ -146,7 +146,7 @@ describe('finishing', () => {
     await own.tell(monitorId, counted, 'affected')
     const shown = await own.read(experiment)
     expect(shown.outcomes[0].arms.a).toMatchObject({ observed: 1, sum: 1 })
-    expect(shown.outcomes[0].verdict.text).toContain('An operator has finished the experiment.')
+    expect(shown.outcomes[0].verdict.text).toContain('The experiment is finished.')
     // Then its run has ended, and nothing changes any more but by erasure.
     server.clock.advance(1_000)
     await own.tell(monitorId, counted, 'not_affected')

@@ -12,8 +12,8 @@ import type { ExperimentLaunch } from './schema.ts'
 
 type Monitor = Awaited<ReturnType<typeof findMonitors>>[number]
 
-const isDisabled = 'names a monitor that is disabled; enable it first'
-const isUnknown = 'names nothing of this organization'
+const isDisabled = 'must be an enabled monitor; enable it first'
+const isUnknown = 'must exist in this organization'
 
 type Monitors = { monitors: Monitor[]; issues: Issue[] }
 
@@ -26,7 +26,7 @@ const holdSoundMonitors = async (trx: Db, org: OrgId, ids: string[], path: strin
   const monitors = wanted.flatMap((id, at) => {
     const monitor = found.get(id)
     const message =
-      wanted.indexOf(id) < at ? 'is listed before' : !monitor ? isUnknown : monitor.enabled ? undefined : isDisabled
+      wanted.indexOf(id) < at ? 'is listed twice' : !monitor ? isUnknown : monitor.enabled ? undefined : isDisabled
     if (message !== undefined) issues.push({ path: `${path}[${at}]`, message })
     return monitor ?? []
   })
@@ -47,9 +47,9 @@ const armFaults = async (trx: Db, org: OrgId, { agentId, armAVersionId, armBVers
   const found = await findVersions(trx, org, { agentIds: [agentId.toLowerCase()], ids, labels: [], hashes: [] })
   const issues: Issue[] = []
   for (const [at, path] of (['armAVersionId', 'armBVersionId'] as const).entries()) {
-    if (!found.some(({ id }) => id === ids[at])) issues.push({ path, message: 'names no version of this agent' })
+    if (!found.some(({ id }) => id === ids[at])) issues.push({ path, message: 'must be a version of this agent' })
   }
-  if (ids[0] === ids[1]) issues.push({ path: 'armBVersionId', message: 'must be another version than that of arm A' })
+  if (ids[0] === ids[1]) issues.push({ path: 'armBVersionId', message: 'must differ from the version of arm A' })
   return issues
 }
 
@@ -77,14 +77,17 @@ const groupFaults = async (trx: Db, org: OrgId, launch: ExperimentLaunch): Promi
       .sort()
       .join()
   if (spelled(group.metricIds) === spelled(outcomeMetricIds)) return []
-  return [{ path: 'outcomeMetricIds', message: 'must be the metrics that the group has now' }]
+  return [{ path: 'outcomeMetricIds', message: 'must equal the current metricIds of the group' }]
 }
 
 const ownFaults = (launch: ExperimentLaunch): Issue[] => {
   const { stableRoutingConfirmed, outcomeMetricIds, primaryMetricId, cohortFilters = [], assignmentUnit } = launch
   const issues: Issue[] = []
   if (!stableRoutingConfirmed) {
-    issues.push({ path: 'stableRoutingConfirmed', message: 'must be true: nothing can be learned from other routing' })
+    issues.push({
+      path: 'stableRoutingConfirmed',
+      message: 'must be true: without stable routing, the results are not valid',
+    })
   }
   if (!outcomeMetricIds.some((id) => id.toLowerCase() === primaryMetricId.toLowerCase())) {
     issues.push({ path: 'primaryMetricId', message: 'must be one of outcomeMetricIds' })

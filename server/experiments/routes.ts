@@ -67,7 +67,7 @@ export const experiments = (app: App, deps: Deps): void => {
   /** Nothing while there is something to be counted first, and its caller has the time. */
   const finish = async (trx: Db, actor: Actor, id: string, mayWait: boolean) => {
     const { status } = await lockExperiment(trx, actor.org, id)
-    if (!canMove(status, 'finished')) throw new ApiError('conflict', 'The experiment is finished already.')
+    if (!canMove(status, 'finished')) throw new ApiError('conflict', 'The experiment is already finished.')
     if (mayWait && (await hasChanges(trx, actor.org, id))) return undefined
     const finishedAt = clock.now()
     await finishExperiment(trx, actor.org, id, { finishedAt, finishedByUserId: actor.userId })

@@ -4,7 +4,7 @@ import { BucketError, openBucket } from '../platform/outbound/bucket.ts'
 import type { Bucket } from './queries.ts'
 
 const testName = 'earshot-connection-test.txt'
-const content = Buffer.from('Earshot wrote this to see whether it can, and deletes it again.\n')
+const content = Buffer.from('Earshot wrote this file to test the connection and deletes it immediately.\n')
 const sha256 = createHash('sha256').update(content).digest('base64')
 const deadlineMs = 20_000
 
@@ -30,11 +30,14 @@ export const testBucket = async (
   }
   try {
     await bucket.delete(key)
-    return { ok: true, message: 'A small object was written and deleted.' }
+    return { ok: true, message: 'A test object was written and deleted.' }
   } catch (error) {
     if (!(error instanceof BucketError)) throw error
     // Files are only written, so a key that may do no more is a good one.
-    return { ok: true, message: `A small object was written. The key may not delete it: ${key} is left there.` }
+    return {
+      ok: true,
+      message: `A test object was written, but the key has no permission to delete it: ${key} is still in the bucket.`,
+    }
   } finally {
     bucket.close()
   }

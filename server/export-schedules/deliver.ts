@@ -15,9 +15,9 @@ type Task = { org: OrgId; run: StoredRun; attempt: Attempt }
 
 /** Where an attempt may have written it, and ended before it knew or before it could take it back. */
 const mayLie = ({ attempts, objectKey }: StoredRun): string =>
-  attempts > 0 && objectKey ? ` An attempt may have left ${objectKey} in the bucket that it went to.` : ''
+  attempts > 0 && objectKey ? ` A previous attempt may have left ${objectKey} in the bucket.` : ''
 
-const expired = 'The export expired before it was delivered, by hand or since a conversation of it was erased.'
+const expired = 'The export was deleted before it was delivered, or one of its conversations was erased.'
 
 const end = async (deps: Deps, trx: Db, { org, run }: Pick<Task, 'org' | 'run'>, error: string | undefined) => {
   const schedule = await lockSchedule(trx, org, run.scheduleId)
@@ -34,7 +34,7 @@ const takeBack = async (bucket: TenantBucket, objectKey: string): Promise<string
     return expired
   } catch (error) {
     if (!(error instanceof BucketError && error.isFinal)) throw error
-    return `${expired} The key may not delete it: ${objectKey} is left there.`
+    return `${expired} The key has no permission to delete ${objectKey}, so it is still in the bucket.`
   }
 }
 
@@ -50,7 +50,7 @@ const upload = async (deps: Deps, bucket: TenantBucket, task: Task): Promise<str
     return mayBeOther ? expired + mayLie(run) : takeBack(bucket, run.objectKey)
   }
   const content = await blobs.get(stored.blobKey)
-  if (!content) return `The file of the export is missing in the storage.${mayLie(run)}`
+  if (!content) return `The file of the export is missing from the file storage.${mayLie(run)}`
   const { stream, contentType } = content
   try {
     await bucket.put(run.objectKey, { stream, contentType, sha256: stored.sha256 }, attempt.signal)
@@ -79,7 +79,7 @@ export const deliverRun = defineJob({
     const refusal =
       destination.type === 's3' && secret !== null
         ? await refusalOf(db, org, { experimentId: null })
-        : 'The schedule has another kind of destination by now.'
+        : 'The kind of destination was changed.'
     if (refusal !== undefined || destination.type !== 's3' || secret === null) {
       return attempt.finish((trx) => end(deps, trx, { org, run }, `${refusal}${mayLie(run)}`))
     }
@@ -104,7 +104,7 @@ export const deliverRun = defineJob({
   },
   onFailed: async (deps, { organizationId: org, runId }, trx, error) => {
     const run = await findRun(trx, org, runId)
-    const text = error instanceof BucketError ? error.message : 'The service could not deliver it. Ask its operator.'
+    const text = error instanceof BucketError ? error.message : 'The delivery failed. Ask the operator of the service.'
     if (run) await end(deps, trx, { org, run }, text + mayLie(run))
   },
 })

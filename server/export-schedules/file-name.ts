@@ -34,7 +34,7 @@ const values: Record<string, (named: Named) => string> = {
 /** Dots between slashes would lead elsewhere. */
 export const faultOfSegments = (path: string): string | undefined =>
   path.split('/').some((each) => each === '' || each === '.' || each === '..')
-    ? 'must have a name between its slashes'
+    ? 'must not contain empty path segments'
     : undefined
 
 /** Undefined when it is sound. Its schema has seen to the characters. */
@@ -42,11 +42,11 @@ export const faultOfTemplate = (template: string): string | undefined => {
   const named = [...template.matchAll(/\{(.*?)\}/g)].map(([, name = '']) => name)
   const unknown = named.find((name) => !Object.hasOwn(values, name))
   if (unknown !== undefined) {
-    return `knows ${Object.keys(values)
+    return `only supports ${Object.keys(values)
       .map((name) => `{${name}}`)
-      .join(', ')} and no {${unknown}}`
+      .join(', ')}, not {${unknown}}`
   }
-  if (/[{}]/.test(template.replaceAll(/\{.*?\}/g, ''))) return 'has a brace that stands alone'
+  if (/[{}]/.test(template.replaceAll(/\{.*?\}/g, ''))) return 'has an unmatched brace'
   return faultOfSegments(template)
 }
 

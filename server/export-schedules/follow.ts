@@ -11,10 +11,10 @@ import { lockSchedule } from './queries.ts'
 import { findRunOfExport, updateRun } from './runs/queries.ts'
 
 const words: Record<string, string> = {
-  too_many_calls: 'The window has more calls than an export may have (100,000).',
+  too_many_calls: 'The period has more than 100,000 calls.',
   generation_failed: 'The export could not be generated.',
-  storage_unavailable: 'The storage of files did not work.',
-  timed_out: 'The export took too long.',
+  storage_unavailable: 'The file storage was unavailable.',
+  timed_out: 'The export timed out.',
   cancelled: 'The export was cancelled.',
 }
 

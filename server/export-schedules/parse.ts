@@ -20,8 +20,8 @@ const faultsOfKind = (path: string, given: object, needed: string[], optional: s
   const lacking = needed.filter((name) => !present.includes(name))
   const surplus = present.filter((name) => !needed.includes(name) && !optional.includes(name))
   return [
-    ...lacking.map((name) => ({ path: `${path}.${name}`, message: 'is needed for this kind' })),
-    ...surplus.map((name) => ({ path: `${path}.${name}`, message: 'does not belong to this kind' })),
+    ...lacking.map((name) => ({ path: `${path}.${name}`, message: 'is required for this kind' })),
+    ...surplus.map((name) => ({ path: `${path}.${name}`, message: 'is not allowed for this kind' })),
   ]
 }
 
@@ -36,7 +36,7 @@ const faultsOfWindow = (given: ExportScheduleCreate['window']): Issue[] => {
   if (given.kind === 'since_last_run') return faultsOfKind('window', given, [], ['since'], ['hours', 'days', 'since'])
   const surplus = faultsOfKind('window', given, [], ['hours', 'days'], ['since'])
   const isOne = (given.hours === undefined) !== (given.days === undefined)
-  return isOne ? surplus : [...surplus, { path: 'window', message: 'must name hours or days' }]
+  return isOne ? surplus : [...surplus, { path: 'window', message: 'must contain hours or days' }]
 }
 
 const faultOfEndpoint = (text: string, { allowedPrivateAddresses }: Environment): string | undefined => {
@@ -46,7 +46,7 @@ const faultOfEndpoint = (text: string, { allowedPrivateAddresses }: Environment)
   }
   // Which networks these are is checked as the store is connected to.
   if (url.protocol === 'http:' && allowedPrivateAddresses.length === 0) {
-    return 'must be an https URL: http is only for private networks that the operator allows, and none is allowed'
+    return 'must be an https URL: http is only allowed for private networks in EARSHOT_ALLOWED_PRIVATE_ADDRESSES'
   }
   if (allowedPrivateAddresses.length === 0 && !isPublicHostByForm(url.hostname)) return 'must have a public host'
   return [text, `${text}/`].includes(`${url.origin}/`) ? undefined : `must be written as ${url.origin}`

@@ -45,7 +45,7 @@ const faultOf = async (
   config: ScheduledConfig & { notificationEndpointId?: string },
 ): Promise<Fault | undefined> => {
   if (!(await isMember(trx, org, userId))) {
-    const error = 'The owner of the schedule is not a member any more. Whoever changes it becomes its owner.'
+    const error = 'The owner of the schedule is no longer a member. Edit the schedule to become its owner.'
     return { error, pause: 'owner_left' }
   }
   const { features } = await getOrganization(trx, org)
@@ -54,7 +54,7 @@ const faultOf = async (
     return undefined
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    const gone = 'A monitor, company, agent, group or endpoint that the schedule names is gone.'
+    const gone = 'A monitor, company, agent, group, or endpoint of the schedule was deleted.'
     return { error: error.kind === 'notFound' ? gone : error.message }
   }
 }
@@ -70,7 +70,7 @@ export const makeRun = async (
   { schedule, plannedFor, isManual }: { schedule: StoredSchedule; plannedFor: Date; isManual: boolean },
 ): Promise<StoredRun> => {
   const window = windowOf(schedule, plannedFor)
-  if (!window) throw new Error('A run without a window was asked for.')
+  if (!window) throw new Error('The run has no period.')
   const { destination } = schedule
   const endpointId = destination.type === 'webhook' ? destination.webhookEndpointId : undefined
   const endpoint = endpointId === undefined ? {} : { notificationEndpointId: endpointId }

@@ -58,7 +58,7 @@ it('takes a bucket by http where the operator allows its network, and nowhere el
   expect(await create(key, body)).toMatchObject({ status: 201, body: { destination: { endpoint: store.endpoint } } })
   const given = { destination: { ...destination, type: 's3' as const, endpoint: store.endpoint } }
   expect(() => parseSchedule(given, { allowedPrivateAddresses: [] })).toThrow(
-    'http is only for private networks that the operator allows, and none is allowed',
+    'http is only allowed for private networks in EARSHOT_ALLOWED_PRIVATE_ADDRESSES',
   )
 })
 
@@ -83,11 +83,11 @@ it('tests a bucket where it is named, and says in words what is wrong', async ()
   expect(status).toBe(201)
   expect([...store.objects.keys()]).toEqual([])
   const test = () => call('POST', `/v1/export-schedules/${made.id}/test`, { key })
-  expect((await test()).body).toEqual({ ok: true, message: 'A small object was written and deleted.' })
+  expect((await test()).body).toEqual({ ok: true, message: 'A test object was written and deleted.' })
   store.state.fault = (line) => (line.startsWith('PUT') ? 'AccessDenied' : undefined)
   expect((await test()).body).toEqual({ ok: false, message: expect.stringContaining('Access was denied') })
   store.state.fault = (line) => (line.startsWith('DELETE') ? 'AccessDenied' : undefined)
-  expect((await test()).body).toEqual({ ok: true, message: expect.stringContaining('may not delete') })
+  expect((await test()).body).toEqual({ ok: true, message: expect.stringContaining('no permission to delete') })
 })
 
 it('keeps the secret to itself, and asks for it anew with another bucket', async () => {
@@ -132,7 +132,7 @@ it.each([
   const { secretAccessKey: _secret, ...named } = destination
   const changed = await change(key, id, { destination: { ...named, prefix: 'calls' } })
   expect(changed.status, changed.text).toBe(status)
-  if (status === 409) expect(changed.body.message).toContain('send yours again with secretAccessKey')
+  if (status === 409) expect(changed.body.message).toContain('send your change again with secretAccessKey')
   const prefix = status === 200 ? 'calls' : null
   const { body } = await call('GET', `/v1/export-schedules/${id}`, { key })
   expect(body.destination).toMatchObject({ accessKeyId, prefix })

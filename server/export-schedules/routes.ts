@@ -68,7 +68,7 @@ export const exportSchedules = (app: App, deps: Deps): void => {
   /** A bucket that cannot be written to is refused where it is named. */
   const requireBucket = async (destination: Bucket, secret: string): Promise<void> => {
     const { ok, message } = await testBucket(deps, destination, secret)
-    if (!ok) throw invalid('destination', `does not work: ${message}`)
+    if (!ok) throw invalid('destination', `is not reachable: ${message}`)
   }
 
   app.get(
@@ -115,10 +115,10 @@ export const exportSchedules = (app: App, deps: Deps): void => {
       const parsed = parseSchedule(body, environment)
       const { config, recurrence, windowRule, destination } = parsed
       // The body has them all; the types of a change do not say so.
-      if (!config || !recurrence || !windowRule || !destination) throw invalid('body', 'lacks a part')
+      if (!config || !recurrence || !windowRule || !destination) throw invalid('body', 'is incomplete')
       const { secretAccessKey } = body.destination
       if (destination.type === 's3' && secretAccessKey === undefined) {
-        throw invalid('destination.secretAccessKey', 'is needed for this kind')
+        throw invalid('destination.secretAccessKey', 'is required for this kind')
       }
       await requireNamed(db, actor, config, destination)
       if (destination.type === 's3' && secretAccessKey) await requireBucket(destination, secretAccessKey)
@@ -127,7 +127,10 @@ export const exportSchedules = (app: App, deps: Deps): void => {
       const secret = secretAccessKey === undefined ? null : sealSecret(secrets, actor.org, id, secretAccessKey)
       const made = await db.transaction().execute(async (trx) => {
         if ((await lockScheduleCount(trx, actor.org)) >= mostSchedules) {
-          throw new ApiError('conflict', `An organization has at most ${mostSchedules} export schedules; delete one.`)
+          throw new ApiError(
+            'conflict',
+            `An organization can have at most ${mostSchedules} export schedules. Delete one first.`,
+          )
         }
         await requireNamed(trx, actor, config, destination)
         const stored = await insertSchedule(trx, actor.org, {
@@ -172,7 +175,7 @@ export const exportSchedules = (app: App, deps: Deps): void => {
   const secretFor = (org: Actor['org'], before: StoredSchedule, destination: Bucket, given: string | undefined) => {
     if (given !== undefined) return given
     if (before.secret === null || !hasSameKey(destination, before.destination)) {
-      throw invalid('destination.secretAccessKey', 'is needed with another bucket, endpoint or access key id')
+      throw invalid('destination.secretAccessKey', 'is required to change the bucket, endpoint, or access key ID')
     }
     return openSecret(secrets, org, before.id, before.secret)
   }
@@ -192,7 +195,7 @@ export const exportSchedules = (app: App, deps: Deps): void => {
     if (hasSameKey(destination, before.destination)) return before.secret
     throw new ApiError(
       'conflict',
-      'Another change gave the schedule another destination meanwhile. Read it, and send yours again with secretAccessKey.',
+      'Another request changed the destination at the same time. Get the schedule and send your change again with secretAccessKey.',
     )
   }
 
@@ -279,7 +282,7 @@ export const exportSchedules = (app: App, deps: Deps): void => {
     if (endpoint.status !== 'active') return { ok: false, message: `The webhook endpoint is ${endpoint.status}.` }
     const event = { type: 'webhook.test', data: { endpointId: endpoint.id, name: endpoint.name } } as const
     await db.transaction().execute((trx) => sendEvent(deps, trx, org, endpoint.id, event))
-    return { ok: true, message: 'A webhook.test event is on its way; the endpoint’s deliveries say what came of it.' }
+    return { ok: true, message: 'A webhook.test event was queued. See the endpoint’s deliveries for the result.' }
   }
 
   app.post(

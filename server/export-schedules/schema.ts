@@ -161,7 +161,7 @@ const Destination = Closed(
   { title: 'ExportDestination' },
 )
 
-const ScheduleName = { ...Name, maxLength: 100, examples: ['Refunds of yesterday'] }
+const ScheduleName = { ...Name, maxLength: 100, examples: ['Yesterday’s refunds'] }
 
 export const ExportScheduleCreate = Closed({
   name: ScheduleName,
@@ -185,7 +185,7 @@ export const ExportScheduleUpdate = Closed(
     destination: Type.Optional(DestinationInput),
     status: Type.Optional(Status),
   },
-  { minProperties: 1, examples: [{ name: 'Refunds of yesterday' }] },
+  { minProperties: 1, examples: [{ name: 'Yesterday’s refunds' }] },
 )
 export type ExportScheduleUpdate = Static<typeof ExportScheduleUpdate>
 
@@ -240,7 +240,7 @@ export const ExportSchedule = Closed(
 export const ExportScheduleTest = Closed(
   {
     ok: Type.Boolean(),
-    message: Type.String({ examples: ['A small object was written and deleted.'] }),
+    message: Type.String({ examples: ['A test object was written and deleted.'] }),
   },
   { title: 'ExportScheduleTest' },
 )

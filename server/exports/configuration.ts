@@ -56,8 +56,8 @@ export const localTime = (instant: string, timeZone: string): string =>
   new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(new Date(instant))
 
 const scopes = {
-  historical: 'the newest version that has a stored result of the call',
-  current: 'only the version that was current when the export was made',
+  historical: 'The newest version with a stored result for the call',
+  current: 'Only versions that were current when the export was created',
 }
 
 /** The configuration in words, for whoever opens the file later. `names` says what the ids are called. */
@@ -71,15 +71,15 @@ export const describeConfiguration = (
   return [
     { label: 'Export', value: id },
     { label: 'Requested', value: createdAt.toISOString() },
-    { label: 'Calls started', value: `from ${since} until before ${until}` },
-    { label: `In ${timezone}`, value: `from ${localTime(since, timezone)} until before ${localTime(until, timezone)}` },
+    { label: 'Calls started', value: `From ${since} to before ${until}` },
+    { label: `In ${timezone}`, value: `From ${localTime(since, timezone)} to before ${localTime(until, timezone)}` },
     { label: 'Time zone of timestamps', value: 'UTC' },
     { label: 'Calls', value: explainFilter(calls, names) },
     {
-      label: 'Results asked for',
+      label: 'Result conditions',
       value: asking.length === 0 ? 'any result' : explainFilter({ monitors: asking, match }, names),
     },
-    { label: 'Versions of monitors', value: scopes[config.versionScope] },
-    { label: 'Reasoning', value: config.reasoning ? 'included' : 'left out' },
+    { label: 'Monitor versions', value: scopes[config.versionScope] },
+    { label: 'Reasoning', value: config.reasoning ? 'included' : 'not included' },
   ]
 }

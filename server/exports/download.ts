@@ -12,16 +12,16 @@ const linkMs = 15 * 60_000
 export const linkToFile = async ({ db, blobs, clock }: Deps, actor: Actor, stored: StoredExport) => {
   const now = clock.now()
   const { status } = manifestOf(stored, now)
-  if (status === 'expired') throw new ApiError('gone', 'The file of this export has expired; ask for a new export.')
+  if (status === 'expired') throw new ApiError('gone', 'The file of this export has expired. Create a new export.')
   if (status === 'failed') {
-    throw new ApiError('conflict', `The export failed (${stored.errorCode}) and has no file; ask for a new export.`)
+    throw new ApiError('conflict', `The export failed (${stored.errorCode}) and has no file. Create a new export.`)
   }
   const { blobKey, expiresAt, sha256 } = stored
   if (status !== 'completed' || !blobKey || !expiresAt || !sha256) {
-    throw new ApiError('conflict', `The export is ${status}; there is a file once it is completed.`)
+    throw new ApiError('conflict', `The export is ${status}. Download the file once the status is completed.`)
   }
   const head = await blobs.head(blobKey)
-  if (!head) throw new ApiError('unavailable', 'The file of this export is missing in the storage.')
+  if (!head) throw new ApiError('unavailable', 'The file of this export is missing from the file storage.')
   const location = await blobs.signedUrl(blobKey, {
     expiresAt: new Date(Math.min(now.getTime() + linkMs, expiresAt.getTime())),
     fileName: fileNameOf(

@@ -210,7 +210,7 @@ describe('an unfinished export', () => {
     expect(await read(key, body.id)).toMatchObject({ status: 'failed', errorCode: 'cancelled', downloadPath: null })
     expect(await download(key, body.id)).toMatchObject({
       status: 409,
-      body: { error: 'conflict', message: 'The export failed (cancelled) and has no file; ask for a new export.' },
+      body: { error: 'conflict', message: 'The export failed (cancelled) and has no file. Create a new export.' },
     })
     expect(await files(org)).toEqual([])
   })

@@ -72,7 +72,10 @@ const asSame = (config: Request['config'], stored: StoredExport['config']): unkn
 /** The same request again, whatever its spelling was. The order of monitors is that of columns, so it counts. */
 const replayOf = (stored: StoredExport, { experimentId, config }: Request) => {
   if (stored.experimentId !== experimentId || !isDeepStrictEqual(stored.config, asSame(config, stored.config))) {
-    throw new ApiError('conflict', 'This operationId belongs to an export of another configuration; make a new one.')
+    throw new ApiError(
+      'conflict',
+      'An export with this operationId and a different configuration exists. Use a new operationId.',
+    )
   }
   return { stored, isReplay: true }
 }
@@ -110,7 +113,7 @@ export const createExport = async (
     if (raced) return replayOf(raced, request)
     await require(trx)
     if (await isLineFull(trx, org)) {
-      throw new ApiError('rateLimited', `${mostUnfinished} exports are unfinished; wait for one of them.`, {
+      throw new ApiError('rateLimited', `${mostUnfinished} exports are in progress. Wait until one finishes.`, {
         retryAfterSeconds: pollSeconds,
       })
     }
@@ -196,7 +199,7 @@ export const endByHand = (deps: Deps, actor: Actor, { id, experimentId }: Export
         ? ({ status: 'expired' } as const)
         : ({ status: 'failed', errorCode: 'cancelled' } as const)
     if (!(await endExport(deps, trx, actor.org, held, end))) {
-      throw new ApiError('conflict', `The export is ${held.status}; there is nothing left to cancel or delete.`)
+      throw new ApiError('conflict', `The export is ${held.status}, so there is nothing to cancel or delete.`)
     }
     const kind = auditedKind(held)
     await recordAudit(trx, actor, `${kind}.delete`, { type: kind, id: held.id })

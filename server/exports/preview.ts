@@ -89,7 +89,9 @@ export const openPreviews = (deps: Deps) => {
     if (free > 0) free--
     else if (waiting.length < mostWaiting) await new Promise<void>((resolve) => waiting.push(resolve))
     else {
-      throw new ApiError('unavailable', 'Too many previews are asked for; try again shortly.', { retryAfterSeconds: 5 })
+      throw new ApiError('unavailable', 'Too many previews are running. Try again in a moment.', {
+        retryAfterSeconds: 5,
+      })
     }
     try {
       return await readPreview(deps, org, config)

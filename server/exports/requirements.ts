@@ -22,7 +22,7 @@ export const refusalOf = async (
   const { status, entitlements, features } = await getOrganization(db, org)
   if (status === 'suspended') return 'The organization is suspended.'
   if (experimentId === null && !entitlements.monitors) return 'The organization does not have the Monitors entitlement.'
-  return features.monitorExports ? undefined : 'Exports are switched off for the organization.'
+  return features.monitorExports ? undefined : 'Exports are disabled for this organization.'
 }
 
 /** Somebody who asks, or on whose behalf a schedule does. */
@@ -30,12 +30,12 @@ export type Asking = Pick<Actor, 'org' | 'userId' | 'features'>
 
 const requireEndpoint = async (trx: Db, { org, userId, features }: Asking, id: string, path: string) => {
   if (!features.exportWebhooks) {
-    throw new ApiError('forbidden', 'Export webhooks are switched off for the organization.')
+    throw new ApiError('forbidden', 'Export webhooks are disabled for this organization.')
   }
   await holdMembership(trx, org, userId)
   const endpoint = await findEndpoint(trx, org, id)
   if (endpoint && endpoint.status !== 'active') {
-    throw invalid(path, `names an endpoint that is ${endpoint.status}; it must be active`)
+    throw invalid(path, `must be an active webhook endpoint, but its status is ${endpoint.status}`)
   }
   return endpoint
 }

@@ -22,10 +22,11 @@ const watchProgress = ({ db, log }: Deps, org: OrgId, { stored: { id }, blobKey 
     if (busy) return
     busy = true
     try {
-      if (!(await updateProgress(db, org, id, blobKey, rows))) ended.abort(new Error('The export was ended'))
+      if (!(await updateProgress(db, org, id, blobKey, rows)))
+        ended.abort(new Error('The export was cancelled or deleted'))
     } catch (error) {
       // The database may be away for a moment; what generates will meet that itself.
-      log.warn({ err: error }, 'the progress of an export could not be stored')
+      log.warn({ err: error }, 'storing the progress of an export failed')
     } finally {
       busy = false
     }
@@ -44,14 +45,14 @@ const lackOf = async (db: Db, org: OrgId, order: Order | ObservationOrder): Prom
   // An experiment has what it measured of a monitor.
   if ('experimentId' in order) return undefined
   const ids = order.monitors.map(({ id }) => id)
-  return (await findMonitors(db, org, ids)).length < ids.length ? 'A monitor of it was deleted.' : undefined
+  return (await findMonitors(db, org, ids)).length < ids.length ? 'One of its monitors was deleted.' : undefined
 }
 
 type Failed = { status: 'failed'; errorCode: ErrorCode }
 type Written = { status: 'completed'; rowCount: number; bytes: number; sha256: string } | Failed
 
 export const refused = ({ log }: Pick<Deps, 'log'>, exportId: string, reason: string): Failed => {
-  log.warn({ exportId, reason }, 'an export fails')
+  log.warn({ exportId, reason }, 'an export failed')
   return { status: 'failed', errorCode: 'generation_failed' }
 }
 

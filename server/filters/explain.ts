@@ -39,7 +39,7 @@ const sayDuration = ({ minDurationSeconds: min, maxDurationSeconds: max }: Selec
 
 const operators: Record<NonNullable<Selection['metadata']>[number]['op'], string> = {
   eq: 'is',
-  neq: 'is set but not',
+  neq: 'is set but is not',
   contains: 'contains',
   not_contains: 'is set but does not contain',
   gt: 'is more than',
@@ -101,7 +101,7 @@ export const explainFilter = (selection: Selection, names: ReadonlyMap<string, s
     customerId !== undefined && `of customer ${quote(customerId)}`,
     sayTimes(selection),
     sayDuration(selection),
-    text !== undefined && `that mention ${quote(text)}`,
+    text !== undefined && `mentioning ${quote(text)}`,
     sayConditions(selection),
     sayMonitors(selection, names),
     reviewStatus && reviews[reviewStatus],

@@ -78,7 +78,7 @@ describe('a filter', () => {
     const issues = [
       { path: 'filter.until', message: 'must be later than since' },
       { path: 'filter.maxDurationSeconds', message: 'must not be less than minDurationSeconds' },
-      { path: 'filter.text', message: 'holds no word to search for' },
+      { path: 'filter.text', message: 'must contain a word to search for' },
       { path: 'filter.metadata[0].value', message: 'is required for eq' },
       { path: 'filter.metadata[2].value', message: 'is required for lte' },
     ]
@@ -89,7 +89,7 @@ describe('a filter', () => {
   })
 
   it('has no more dashes before a word than the database counts', () => {
-    const issues = [{ path: 'text', message: 'holds too many - in a row' }]
+    const issues = [{ path: 'text', message: 'contains too many - in a row' }]
     for (const text of [`${'-'.repeat(20)}fee`, `${'- '.repeat(200)}fee`, `late ${'-"'.repeat(20)}fee`]) {
       expect(issuesOf(() => parseFilter({ text }))).toEqual(issues)
     }
@@ -155,7 +155,7 @@ describe('conditions on monitors', () => {
 
   it('name a monitor once', () => {
     expect(issuesOf(() => parseFilter({ monitors: [{ id: leo }, { id: mia }, { id: leo.toUpperCase() }] }))).toEqual([
-      { path: 'monitors[2].id', message: 'is listed before' },
+      { path: 'monitors[2].id', message: 'is listed twice' },
     ])
   })
 })
@@ -189,7 +189,7 @@ describe('the explanation', () => {
     ).toBe(
       'calls and chats, inbound, completed or in progress, of agent Leo, of customer “customer-4711”, ' +
         'started since 1 Nov 2026 00:00 UTC and before 1 Dec 2026 08:30:15 UTC, at least 60 s long, ' +
-        'that mention “refund”, where plan is “gold”, seats is more than “3” and vip is true, ' +
+        'mentioning “refund”, where plan is “gold”, seats is more than “3” and vip is true, ' +
         'with a review in progress',
     )
   })
@@ -206,7 +206,7 @@ describe('the explanation', () => {
     [{ until: '2026-02-03T04:05:06.007Z' }, 'conversations, started before 3 Feb 2026 04:05:06.007 UTC'],
     [{ minDurationSeconds: 0, maxDurationSeconds: 9 }, 'conversations, 0 to 9 s long'],
     [{ maxDurationSeconds: 0 }, 'conversations, at most 0 s long'],
-    [{ metadata: [{ key: '', op: 'neq', value: '' }] }, 'conversations, where “” is set but not “”'],
+    [{ metadata: [{ key: '', op: 'neq', value: '' }] }, 'conversations, where “” is set but is not “”'],
     [{ reviewStatus: 'none' }, 'conversations, with no review'],
     [{ monitors: [{ id: leo, result: 'affected' }] }, 'conversations, affected by Leo'],
     [

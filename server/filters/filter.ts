@@ -129,15 +129,15 @@ export const faultsOf = (filter: Filter): Issue[] => {
   if (min !== undefined && max !== undefined && max < min) {
     faults.push({ path: 'maxDurationSeconds', message: 'must not be less than minDurationSeconds' })
   }
-  if (text !== undefined && !hasWord(text)) faults.push({ path: 'text', message: 'holds no word to search for' })
-  else if (text !== undefined && hasDashes(text)) faults.push({ path: 'text', message: 'holds too many - in a row' })
+  if (text !== undefined && !hasWord(text)) faults.push({ path: 'text', message: 'must contain a word to search for' })
+  else if (text !== undefined && hasDashes(text)) faults.push({ path: 'text', message: 'contains too many - in a row' })
   metadata.forEach(({ op, value }, index) => {
     if (value !== undefined || !comparisons.has(op)) return
     faults.push({ path: `metadata[${index}].value`, message: `is required for ${op}` })
   })
   const named = monitors.map(({ id }) => id.toLowerCase())
   named.forEach((id, index) => {
-    if (named.indexOf(id) < index) faults.push({ path: `monitors[${index}].id`, message: 'is listed before' })
+    if (named.indexOf(id) < index) faults.push({ path: `monitors[${index}].id`, message: 'is listed twice' })
   })
   return faults
 }

@@ -19,22 +19,22 @@ export const parseFilter = (query: Query): FindingFilter => {
     const text = query[name]
     const found = text === undefined ? undefined : partsOf(text)
     for (const other of found?.filter((part) => !fits(part)) ?? []) {
-      issues.push({ path: name, message: `“${other}” ${fault}` })
+      issues.push({ path: name, message: `contains “${other}”, which ${fault}` })
     }
     return found
   }
   const choices = <V extends string>(name: 'status' | 'priority', known: readonly V[]) =>
-    parts(name, (part) => known.some((one) => one === part), `is none of ${known.join(', ')}`) as V[] | undefined
+    parts(name, (part) => known.some((one) => one === part), `is not one of ${known.join(', ')}`) as V[] | undefined
   const ids = (name: 'assigneeUserId' | 'monitorId' | 'conversationId') =>
-    parts(name, isUuid, 'must be a UUID')?.map((id) => id.toLowerCase())
+    parts(name, isUuid, 'is not a UUID')?.map((id) => id.toLowerCase())
 
   const tags = query.tags === undefined ? undefined : partsOf(query.tags).filter((tag) => tag !== '')
-  if (tags?.length === 0) issues.push({ path: 'tags', message: 'must name a tag' })
+  if (tags?.length === 0) issues.push({ path: 'tags', message: 'must contain a tag' })
   const filter = {
     tags,
     statuses: choices('status', findingStatuses),
     priorities: choices('priority', findingPriorities),
-    findingTypes: parts('findingType', isType, `must be from 0 to ${lastFindingType}`)?.map(Number),
+    findingTypes: parts('findingType', isType, `is not from 0 to ${lastFindingType}`)?.map(Number),
     assigneeUserIds: ids('assigneeUserId'),
     monitorIds: ids('monitorId'),
     conversationIds: ids('conversationId'),

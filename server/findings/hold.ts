@@ -21,5 +21,5 @@ export const followFinding = async (trx: Db, org: OrgId, id: string): Promise<He
 export const holdFinding = async (trx: Db, org: OrgId, id: string): Promise<HeldFinding> => {
   const held = await lockFinding(trx, org, id)
   if (held.mergedIntoId === null) return held
-  throw new ApiError('conflict', `This finding was merged into ${held.mergedIntoId}; change that one instead.`)
+  throw new ApiError('conflict', `This finding was merged into ${held.mergedIntoId}. Change that finding instead.`)
 }

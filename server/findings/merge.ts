@@ -38,12 +38,12 @@ export const mergeFinding = async (trx: Db, { org, userId }: Actor, id: string, 
   await updateFinding(trx, org, into.id, { now })
   const [merged, attached] = [await listIdsWithMerged(trx, org, into.id), await countAttached(trx, org, into.id)]
   if (merged.length > mostMerged + 1) {
-    throw new ApiError('conflict', `At most ${mostMerged} findings may be merged into one.`)
+    throw new ApiError('conflict', `At most ${mostMerged} findings can be merged into one.`)
   }
   if (attached > mostAttached) {
     throw new ApiError(
       'conflict',
-      `A finding has at most ${mostAttached} conversations; together they have ${attached}.`,
+      `A finding can have at most ${mostAttached} conversations. Together, these two have ${attached}.`,
     )
   }
   return { from: from.id, into: into.id }

@@ -232,7 +232,7 @@ export const moveFinding = async (trx: Db, org: OrgId, { findingId, from, to, no
     .execute()
     .catch((error: unknown) => {
       if (violatedConstraint(error) !== 'findings_monitor_key') throw error
-      throw new ApiError('conflict', 'Another finding of this monitor is open; merge this one into it.')
+      throw new ApiError('conflict', 'Another finding of this monitor is open. Merge this one into it.')
     })
   await trx
     .insertInto('finding_moves')

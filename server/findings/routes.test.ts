@@ -74,11 +74,11 @@ describe('a finding that the service filed', () => {
     const { body } = await call('GET', '/v1/findings?status=shut,done&priority=urgent,top&monitorId=1&tags=,', { key })
     const named = body.details.issues.map(({ path, message }: Record<string, string>) => `${path} ${message}`)
     expect(named.sort()).toEqual([
-      'monitorId “1” must be a UUID',
-      'priority “top” is none of none, low, medium, high, urgent',
-      'status “done” is none of open, acknowledged, resolved, ignored',
-      'status “shut” is none of open, acknowledged, resolved, ignored',
-      'tags must name a tag',
+      'monitorId contains “1”, which is not a UUID',
+      'priority contains “top”, which is not one of none, low, medium, high, urgent',
+      'status contains “done”, which is not one of open, acknowledged, resolved, ignored',
+      'status contains “shut”, which is not one of open, acknowledged, resolved, ignored',
+      'tags must contain a tag',
     ])
   })
 

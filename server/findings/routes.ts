@@ -40,7 +40,7 @@ const tidyTags = (given: string[]): string[] => {
   const tidy = given.map((tag) => tag.trim())
   const keys = tidy.map((tag) => tag.toLowerCase())
   const again = keys.findIndex((key, index) => keys.indexOf(key) < index)
-  if (again !== -1) throw invalid(`tags[${again}]`, 'is there already')
+  if (again !== -1) throw invalid(`tags[${again}]`, 'is listed twice')
   return tidy
 }
 
@@ -52,7 +52,7 @@ const checkAssignee = async (trx: Db, org: OrgId, userId: string): Promise<void>
 const refuseTriage = async ({ body }: { body: unknown }): Promise<void> => {
   const issues: Issue[] = ['status', 'priority']
     .filter((path) => typeof body === 'object' && body !== null && Object.hasOwn(body, path))
-    .map((path) => ({ path, message: 'is changed by POST /v1/findings/{id}/triage' }))
+    .map((path) => ({ path, message: 'cannot be changed here; use POST /v1/findings/{id}/triage' }))
   if (issues.length > 0) throw invalidAll(issues)
 }
 

@@ -20,11 +20,11 @@ export const triageFinding = async (
   const held = await holdFinding(trx, org, id)
   const allowed = movesFrom(held.status)
   if (status !== undefined && !allowed.includes(status)) {
-    throw new ApiError('conflict', `The finding is ${held.status}; from there it may become ${allowed.join(', ')}.`)
+    throw new ApiError('conflict', `The finding is ${held.status} and can only become ${allowed.join(', ')}.`)
   }
   const to = { status: status ?? held.status, priority: priority ?? held.priority }
   if (to.status === held.status && to.priority === held.priority) {
-    throw new ApiError('conflict', `The priority is ${held.priority} already.`)
+    throw new ApiError('conflict', `The priority is already ${held.priority}.`)
   }
   await moveFinding(trx, org, {
     id: newId(),

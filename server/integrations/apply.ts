@@ -71,8 +71,10 @@ export const applyPayload = async (
   }
   // Kept for a replay by a version that knows better, where an error would make the provider give up.
   const giveUp = (error: unknown) => {
-    deps.log.error({ integrationId: integration.id, err: error }, 'a payload could not be applied')
-    return finish(settledAs('rejected', 'The service failed on it; the log says why. It can be replayed later.'))
+    deps.log.error({ integrationId: integration.id, err: error }, 'applying a payload failed')
+    return finish(
+      settledAs('rejected', 'The service failed to process it. See its log, and replay the delivery later.'),
+    )
   }
   if ('unreadable' in reading) return finish(settledAs('unreadable', reading.unreadable))
   if ('ignored' in reading) return finish(settledAs('ignored', reading.ignored))

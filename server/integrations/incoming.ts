@@ -43,18 +43,18 @@ const isAddress = (url: string): boolean => url.length <= longestAddress && URL.
 /** Why it cannot be taken in, in words that hold nothing of it. */
 const faultOf = (call: ProviderCall, { now, metadataBytes }: Bounds): string | undefined => {
   const named: [string, string | null][] = [
-    ['the id of the call', call.externalId],
-    ['the id of the agent', call.agentExternalId],
+    ['the ID of the call', call.externalId],
+    ['the ID of the agent', call.agentExternalId],
     ['the label of the version', call.versionLabel],
   ]
   const long = named.find(([, text]) => text !== null && text.length > longestText)
   if (long) return `${long[0]} is longer than ${longestText} characters`
   if ((call.systemPrompt ?? '').length > longestPrompt) return `the prompt is longer than ${longestPrompt} characters`
-  if (call.startedAt.getTime() > now.getTime() + aheadMs) return 'the call starts more than 5 minutes ahead'
+  if (call.startedAt.getTime() > now.getTime() + aheadMs) return 'the call starts more than 5 minutes in the future'
   const [issue] = metadataIssues(call.metadata, metadataBytes)
   if (issue) return `${issue.path} ${issue.message}`
   if (Object.keys(call.metadata).some((key) => key.length > longestMetadataKey)) {
-    return `a key of the metadata is longer than ${longestMetadataKey} characters`
+    return `a metadata key is longer than ${longestMetadataKey} characters`
   }
   return undefined
 }

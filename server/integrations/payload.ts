@@ -35,9 +35,10 @@ export const parsePayload = (bytes: Buffer, contentType: string | null): Parsed 
   if (!isUtf8(bytes)) return { unreadable: 'The payload is not UTF-8.' }
   const parsed = parseText(bytes.toString('utf8'), contentType)
   if ('unreadable' in parsed) return parsed
-  if (isDeeperThan(parsed.value, deepest)) return { unreadable: `The payload nests deeper than ${deepest} levels.` }
+  if (isDeeperThan(parsed.value, deepest))
+    return { unreadable: `The payload is nested more than ${deepest} levels deep.` }
   if (holdsUnsoundText(parsed.value)) {
-    return { unreadable: 'The payload holds NUL or half of a surrogate pair, which cannot be stored as text.' }
+    return { unreadable: 'The payload contains NUL or a lone surrogate, which cannot be stored.' }
   }
   return parsed
 }

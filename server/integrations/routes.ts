@@ -59,7 +59,7 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
   const agentIssues = async (trx: Db, org: OrgId, { agentId }: Settings): Promise<Issue[]> => {
     if (agentId === undefined) return []
     const found = await findAgents(trx, org, { ids: [agentId], externalIds: [] })
-    return found.length > 0 ? [] : [{ path: 'settings.agentId', message: 'names no agent of this organization' }]
+    return found.length > 0 ? [] : [{ path: 'settings.agentId', message: 'must be an agent of this organization' }]
   }
 
   type LockedRow = Awaited<ReturnType<typeof lockIntegration>>

@@ -86,7 +86,7 @@ export const shortTranscript: Shorten = ({ content: _content, recordingUrl: _lin
     ...(from > 0 && { systemPrompt: undefined }),
     totalTurns: all.length,
     turns: shown,
-    ...(left > 0 && { nextTurn: next, note: `${left} more turns; read on with fromTurn ${next}.` }),
+    ...(left > 0 && { nextTurn: next, note: `${left} more turns. Continue with fromTurn ${next}.` }),
   }
 }
 
@@ -117,9 +117,9 @@ export const fitAnswer = (answer: Json, { hasPages }: { hasPages: boolean }): Js
   const shown = fitting(all, mostInAll - noteCharacters - sizeOf(others))
   const left = all.length - shown.length
   if (left > 0) {
-    const how = hasPages ? `ask again with limit ${shown.length}, and read on with its cursor` : 'take a shorter window'
-    return { ...others, data: shown, note: `${left} more do not fit; ${how}.` }
+    const how = hasPages ? `Repeat the call with limit ${shown.length}, then use its cursor` : 'Choose a shorter period'
+    return { ...others, data: shown, note: `${left} more items do not fit. ${how}.` }
   }
   const whole = { ...cut, data: shown }
-  return nextCursor ? { ...whole, note: 'There are more; send nextCursor as cursor.' } : whole
+  return nextCursor ? { ...whole, note: 'There are more items. Pass nextCursor as cursor.' } : whole
 }

@@ -29,26 +29,26 @@ export const tools: Tool[] = [
     title: 'Search conversations',
     operationId: 'searchConversations',
     page: '/conversations/',
-    about: 'Find conversations by a filter: text, agents, dates, channel, what monitors found, metadata. Newest first.',
+    about: 'Find conversations by a filter: text, agents, dates, channel, monitor results, or metadata. Newest first.',
   },
   {
     name: 'count_conversations',
     title: 'Count conversations',
     operationId: 'countConversations',
-    about: 'Count the conversations that a filter selects, without listing them.',
+    about: 'Count the conversations that match a filter.',
   },
   {
     name: 'get_conversation',
     title: 'Get a conversation',
     operationId: 'getConversation',
     page: '/conversations/',
-    about: 'Get a conversation: its times, agent, customer, metadata and measured signals. Not its transcript.',
+    about: 'Get a conversation with its times, agent, customer, metadata, and signals, but without its transcript.',
   },
   {
     name: 'read_transcript',
     title: 'Read a transcript',
     operationId: 'getTranscript',
-    about: 'Read what was said in a conversation, some turns at a time. Begin with turn 0 and follow `nextTurn`.',
+    about: 'Read the transcript of a conversation, some turns at a time. Start with turn 0 and follow `nextTurn`.',
     shorten: shortTranscript,
     reading: transcriptArguments,
   },
@@ -56,14 +56,14 @@ export const tools: Tool[] = [
     name: 'list_conversation_results',
     title: 'List the results of a conversation',
     operationId: 'listConversationResults',
-    about: 'List what each monitor found in one conversation, with its reasoning.',
+    about: 'List the results of all monitors for a conversation, with their reasoning.',
   },
   {
     name: 'list_agents',
     title: 'List agents',
     operationId: 'listAgents',
     page: '/agents/',
-    about: 'List the voice and text agents whose conversations are stored.',
+    about: 'List the voice and text agents.',
   },
   {
     name: 'list_companies',
@@ -77,34 +77,34 @@ export const tools: Tool[] = [
     title: 'List monitors',
     operationId: 'listMonitors',
     page: '/monitors/',
-    about: 'List the monitors: what every conversation is checked for.',
+    about: 'List the monitors, which are the checks that run on conversations.',
   },
   {
     name: 'get_monitor_trend',
     title: 'Get the trend of a monitor',
     operationId: 'getMonitorTrend',
-    about: 'See how often a monitor was affected over time, and how many conversations it was asked of.',
+    about: 'Get the affected rate of a monitor and the number of evaluated conversations over time.',
   },
   {
     name: 'compare_monitors',
     title: 'Compare monitors with the period before',
     operationId: 'compareMonitors',
     about:
-      'See which monitors got worse or better: the affected rate of each in a period (the last 7 days by default) and in ' +
-      'the period before, the difference with its 95% interval, and examples with their links. The largest rises come first.',
+      'Compare the affected rate of each monitor in a period (the last 7 days by default) with ' +
+      'the period before. Returns the differences with 95% intervals and links to examples, largest increases first.',
   },
   {
     name: 'list_monitor_results',
     title: 'List the results of a monitor',
     operationId: 'listMonitorResults',
-    about: 'List the conversations that a monitor judged, with result and reasoning.',
+    about: 'List the conversations that a monitor evaluated, with result and reasoning.',
   },
   {
     name: 'list_findings',
     title: 'List findings',
     operationId: 'listFindings',
     page: '/findings/',
-    about: 'List findings: problems and praise to look at.',
+    about: 'List findings, which are reported issues and noteworthy conversations.',
   },
   {
     name: 'get_finding',
@@ -117,14 +117,15 @@ export const tools: Tool[] = [
     name: 'list_finding_conversations',
     title: 'List the conversations of a finding',
     operationId: 'listFindingConversations',
-    about: 'List the conversations that show a finding.',
+    about: 'List the conversations attached to a finding.',
   },
   {
     name: 'create_finding',
     title: 'Create a finding',
     operationId: 'createFinding',
     page: '/findings/',
-    about: 'File a finding. Look first whether one exists (list_findings). Then attach the conversations that show it.',
+    about:
+      'Create a finding. First check with list_findings that it does not exist yet. Then attach example conversations.',
     written: {
       description: {
         schema: { type: 'string', maxLength: 10_000, description: 'In Markdown.' },
@@ -136,21 +137,21 @@ export const tools: Tool[] = [
     name: 'attach_conversation',
     title: 'Attach a conversation to a finding',
     operationId: 'attachConversation',
-    about: 'Attach a conversation to a finding (`id`) as an example of it. Attaching it again changes nothing.',
+    about: 'Attach an example conversation to a finding (`id`). Attaching it again changes nothing.',
   },
   {
     name: 'create_export',
     title: 'Create an export',
     operationId: 'createMonitorExport',
     about:
-      'Ask for a file of monitor results. Choose a new UUID as `operationId`; the same one again is the same export. ' +
-      'Then ask get_export until it is completed.',
+      'Create a file of monitor results. Pass a new UUID as `operationId`; the same UUID returns the same export. ' +
+      'Then call get_export until its status is completed.',
   },
   {
     name: 'get_export',
     title: 'Get an export',
     operationId: 'getMonitorExport',
-    about: 'Get an export and, once it is completed, `downloadUrl`: a link that opens for anyone for 15 minutes.',
+    about: 'Get an export. Once it is completed, `downloadUrl` is a link that works for anyone for 15 minutes.',
     link: 'downloadMonitorExport',
   },
   {
@@ -165,8 +166,7 @@ export const tools: Tool[] = [
     title: 'Get an experiment',
     operationId: 'getExperiment',
     page: '/experiments/',
-    about:
-      'Get an experiment: for each outcome the two arms, the difference with its interval, and the verdict in words.',
+    about: 'Get an experiment with both arms, the difference with its interval, and the verdict for each outcome.',
     shorten: shortExperiment,
   },
 ]

@@ -65,7 +65,7 @@ export const insertMember = (db: Db, org: OrgId, { id, userId, email, name, role
     .executeTakeFirstOrThrow()
     .catch((error: unknown) => {
       if (violatedConstraint(error) !== 'members_user_key') throw error
-      throw new ApiError('conflict', 'This person is a member already; change the role with PATCH.')
+      throw new ApiError('conflict', 'This person is already a member. Change the role with PATCH.')
     })
 
 /**
@@ -108,7 +108,7 @@ export const holdMembership = (db: Db, org: OrgId, userId: string) =>
     .where('organization_id', '=', org)
     .where('user_id', '=', userId)
     .forShare()
-    .executeTakeFirstOrThrow(() => new ApiError('forbidden', 'You are not a member of the organization any more.'))
+    .executeTakeFirstOrThrow(() => new ApiError('forbidden', 'You are no longer a member of this organization.'))
 
 /** The longest-standing owner, for whom provisioned keys act. */
 export const getFirstOwner = (db: Db, org: OrgId) =>

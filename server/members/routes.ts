@@ -25,14 +25,14 @@ const tags = ['Members']
 /** Nobody gives, changes or takes away a role above their own. */
 const checkReach = (actor: Actor, role: Role): void => {
   if (hasRole(actor.role, role)) return
-  throw new ApiError('forbidden', `Only a member with the role ${role} may give or take that role.`)
+  throw new ApiError('forbidden', `Only a member with the role ${role} can assign or remove that role.`)
 }
 
 const checkOwnerRemains = (member: { role: Role; owners: number }, nextRole: Role | undefined): void => {
   if (member.role !== 'owner' || nextRole === 'owner' || member.owners > 1) return
   throw new ApiError(
     'conflict',
-    'An organization always keeps one owner, and invited ones do not count; make another member an owner first.',
+    'An organization needs at least one owner who has joined. Make another member an owner first.',
   )
 }
 
@@ -151,7 +151,7 @@ export const members = (app: App, deps: Deps): void => {
         const member = await lockMember(trx, actor.org, params.id)
         // Whoever has the link becomes the member.
         checkReach(actor, member.role)
-        if (member.joinedAt) throw new ApiError('conflict', 'This member has joined already and needs no invitation.')
+        if (member.joinedAt) throw new ApiError('conflict', 'This member has already joined and needs no invitation.')
         await recordAudit(trx, actor, 'member.invite', { type: 'member', id: member.id })
         const invitation = await inviteMember(trx, clock, actor.org, member.id)
         const { email } = await getMember(trx, actor.org, member.id)

@@ -65,7 +65,10 @@ export const writeBatch = async (
     const conversationId = conversationOf(item)
     if (!monitor || conversationId === undefined) return notFound()
     if (monitor.kind !== 'external') {
-      return new ApiError('conflict', `Results of a ${monitor.kind} monitor are its own; name one of kind external.`)
+      return new ApiError(
+        'conflict',
+        `You can only send results of external monitors, and this is a ${monitor.kind} monitor.`,
+      )
     }
     const { result, score = null, evaluatedAt } = item
     return {

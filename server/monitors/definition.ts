@@ -103,9 +103,9 @@ const validators = Object.fromEntries(
 const outputIssues = (output: Output): Issue[] => {
   if (output.type !== 'score') return []
   const { min, max, affectedWhen } = output
-  if (max <= min) return [{ path: 'definition.output.max', message: 'must be more than min' }]
+  if (max <= min) return [{ path: 'definition.output.max', message: 'must be greater than min' }]
   const isWithin = affectedWhen.value >= min && affectedWhen.value <= max
-  return isWithin ? [] : [{ path: 'definition.output.affectedWhen.value', message: 'must lie between min and max' }]
+  return isWithin ? [] : [{ path: 'definition.output.affectedWhen.value', message: 'must be between min and max' }]
 }
 
 /** Every fault of a definition: first those of its form, and where there are none, those of what it says. */

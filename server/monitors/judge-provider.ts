@@ -12,5 +12,5 @@ const missingSwitches = ({ provider, baseUrl, apiKey, model }: Config['judge'], 
 export const requireJudgeProvider = (judge: Config['judge'], ownModel: string | undefined): void => {
   const missing = missingSwitches(judge, ownModel)
   if (missing.length === 0) return
-  throw new ApiError('conflict', `No model is configured that could judge: set ${missing.join(' and ')} and restart.`)
+  throw new ApiError('conflict', `No model is configured for judges. Set ${missing.join(' and ')} and restart.`)
 }

@@ -86,7 +86,7 @@ export const hasMetricRules = async (db: Db, org: OrgId): Promise<boolean> => {
 
 type Version = { id: string; number: number }
 
-/** Versions of monitors, current or not, enabled or not, while their organization has monitors. */
+/** Monitor versions, current or not, enabled or not, while their organization has monitors. */
 export const findMonitorsAtVersions = (db: Db, org: OrgId, versions: Version[]) =>
   db
     .selectFrom('monitors as m')

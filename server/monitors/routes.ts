@@ -86,7 +86,7 @@ export const monitors = (app: App, { db, config, reactions }: Deps): void => {
       const id = newId()
       const created = await db.transaction().execute(async (trx) => {
         if ((await countMonitors(trx, actor.org)) >= mostMonitors) {
-          throw new ApiError('conflict', `There are ${mostMonitors} monitors, and no more can be; delete some first.`)
+          throw new ApiError('conflict', `An organization can have at most ${mostMonitors} monitors. Delete one first.`)
         }
         await insertMonitor(trx, actor.org, { id, name, description, kind, enabled, scope, samplePercent })
         await insertMonitorVersion(trx, actor.org, id, 1, definition)
@@ -136,7 +136,7 @@ export const monitors = (app: App, { db, config, reactions }: Deps): void => {
       return db.transaction().execute(async (trx) => {
         const monitor = await lockMonitor(trx, actor.org, params.id)
         if (kind !== undefined && kind !== monitor.kind) {
-          throw invalid('kind', `is ${monitor.kind} and never changes; create another monitor`)
+          throw invalid('kind', `cannot be changed from ${monitor.kind}; create another monitor`)
         }
         if (definition) requireSound(monitor.kind, definition)
         const number = definition && (await nextVersion(trx, actor.org, monitor, definition))

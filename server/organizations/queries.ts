@@ -64,7 +64,7 @@ const switchColumns = ({ entitlements = {}, features = {} }: Switches) => {
 
 const slugTaken = (error: unknown): never => {
   if (violatedConstraint(error) === 'organizations_slug_key') {
-    throw new ApiError('conflict', 'Another organization has this slug; choose another.')
+    throw new ApiError('conflict', 'Another organization has this slug. Choose a different one.')
   }
   throw error
 }

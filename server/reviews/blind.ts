@@ -6,5 +6,5 @@ import { isKeptBlind } from './queries.ts'
 /** Refuses what others and the monitors say of a conversation to who is to review it blind, until the own answer is given. */
 export const requireOwnAnswer = async (db: Db, { org, userId }: Actor, conversationId: string): Promise<void> => {
   if (!(await isKeptBlind(db, org, userId, conversationId))) return
-  throw new ApiError('forbidden', 'You are to review this conversation blind; complete or skip your review first.')
+  throw new ApiError('forbidden', 'You have a blind review of this conversation. Complete or skip it first.')
 }

@@ -61,7 +61,8 @@ export const lockReview = async (trx: Db, org: OrgId, id: string, now: Date): Pr
 /** One's own. */
 export const lockOwnReview = async (trx: Db, actor: Actor, id: string, now: Date): Promise<Held> => {
   const held = await lockReview(trx, actor.org, id, now)
-  if (held.review.reviewerUserId !== actor.userId) throw new ApiError('forbidden', 'This is somebody else’s review.')
+  if (held.review.reviewerUserId !== actor.userId)
+    throw new ApiError('forbidden', 'This review belongs to another reviewer.')
   return held
 }
 
@@ -83,7 +84,7 @@ const leaseFrom = (now: Date): Date => new Date(now.getTime() + leaseMs)
 
 export const requireReviewer = ({ reviewerUserIds }: StoredBucket, { userId }: Actor): void => {
   if (reviewerUserIds.length === 0 || reviewerUserIds.includes(userId)) return
-  throw new ApiError('forbidden', 'You are not among the reviewers of this bucket.')
+  throw new ApiError('forbidden', 'You are not a reviewer of this bucket.')
 }
 
 /** Goes on with a review: extends its lease, or takes its place again if nobody has it, which is a claim. */
@@ -93,7 +94,10 @@ const takeUp = async (trx: Db, actor: Actor, { review, bucket }: Held, now: Date
   if (status === 'pending' && bucket) {
     requireReviewer(bucket, actor)
     if (!(await isFree(trx, actor.org, bucket.id, conversationId, now))) {
-      throw new ApiError('conflict', 'You hold this review no more, and somebody else has its place; claim another.')
+      throw new ApiError(
+        'conflict',
+        'Your lease on this review expired and another reviewer has it. Claim another one.',
+      )
     }
   }
   await updateReview(trx, actor.org, id, { status: 'in_progress', leaseExpiresAt: bucket ? leaseFrom(now) : null }, now)
@@ -237,10 +241,10 @@ export const createReview = async (
 ): Promise<StoredReview> => {
   const { org, userId: reviewerUserId } = actor
   if ((await lockConversations(trx, org, [conversationId])).length === 0) {
-    throw invalid('conversationId', 'names no conversation of this organization')
+    throw invalid('conversationId', 'must be a conversation of this organization')
   }
   if ((await countReviewsOf(trx, org, conversationId)) >= mostReviews) {
-    throw new ApiError('conflict', `The conversation has ${mostReviews} reviews, and no more can be.`)
+    throw new ApiError('conflict', `A conversation can have at most ${mostReviews} reviews.`)
   }
   const now = deps.clock.now()
   const id = newId()

@@ -11,7 +11,7 @@ export const SavedView = Closed(
     filter: Filter,
     explanation: Type.String({
       description: 'Describes the filter in words.',
-      examples: ['calls, that mention “refund”, where plan is “gold”'],
+      examples: ['calls, mentioning “refund”, where plan is “gold”'],
     }),
     createdByUserId: Id,
     createdAt: Timestamp,

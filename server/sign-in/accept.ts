@@ -23,19 +23,19 @@ import {
 import type { InvitationAcceptance } from './schema.ts'
 import { isLongEnough, isStrong, requireStrong, tooShort } from './strength/strength.ts'
 
-const usedUp = () => new ApiError('gone', 'This link was used already. Sign in, or ask an admin for a fresh link.')
+const usedUp = () => new ApiError('gone', 'This link has already been used. Sign in, or ask an admin for a new link.')
 
 /** The open invitation of a token. */
 export const getInvitation = async ({ db, clock }: SignInDeps, token: string) => {
   const org = organizationOfToken(token)
   const invitation = org && (await findInvitation(db, org, hashKey(token)))
   if (!invitation) {
-    throw invalid('token', 'is not one of an open invitation: the link is incomplete, or a fresher one replaced it')
+    throw invalid('token', 'does not belong to an open invitation: the link is incomplete, or a newer one replaced it')
   }
   if (invitation.suspendedAt) throw new ApiError('forbidden', 'The organization is suspended.')
   if (invitation.acceptedAt) throw usedUp()
   if (invitation.expiresAt <= clock.now()) {
-    throw new ApiError('gone', 'This link has expired. Ask an admin for a fresh one.')
+    throw new ApiError('gone', 'This link has expired. Ask an admin for a new one.')
   }
   return { ...invitation, org: org as OrgId }
 }
@@ -49,8 +49,8 @@ type Invited = Awaited<ReturnType<typeof getInvitation>>
 const weak = () =>
   invalid(
     'password',
-    'is not the one of an existing account with this address, and too easy to guess for a new account: use four or more ' +
-      'unrelated words, or let a password manager choose one',
+    'is not the password of an existing account with this address, and too easy to guess for a new one: use four or more ' +
+      'unrelated words or a password manager',
   )
 
 const wrongPassword = () =>
@@ -110,7 +110,7 @@ const setPassword = async (trx: Db, { userId, byOperator }: Invited, hash: strin
 /** The address that the first person of an instance gives in place of the one that it was made with. */
 const chosenEmail = ({ email: present }: Invited, { email }: InvitationAcceptance): string | undefined => {
   if (email === undefined) return undefined
-  if (!isPlaceholder(present)) throw invalid('email', 'is set already; change it in your profile once you have joined')
+  if (!isPlaceholder(present)) throw invalid('email', 'is already set; change it in your profile after joining')
   return email.toLowerCase()
 }
 

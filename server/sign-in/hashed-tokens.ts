@@ -9,7 +9,7 @@ const hashed = (model: string, where: Where[] = []) => {
   const conditions = where.map((condition) => {
     if (model !== 'session' || condition.field !== 'token') return condition
     if (typeof condition.value !== 'string' || (condition.operator ?? 'eq') !== 'eq') {
-      throw new Error('Sessions are looked up by one token at a time; see hashed-tokens.ts')
+      throw new Error('Sessions can only be looked up by a single token; see hashed-tokens.ts')
     }
     token = condition.value
     return { ...condition, value: hashKey(condition.value) }

@@ -31,14 +31,14 @@ import { requireStrong } from './strength/strength.ts'
 
 const tags = ['Sign-in']
 
-const wrongPassword = () => new ApiError('unauthorized', 'No account has this address with this password.')
+const wrongPassword = () => new ApiError('unauthorized', 'The email address or the password is wrong.')
 
 export const signIn = (app: App, deps: SignInDeps): void => {
   const { db, identity, attempts } = deps
   // Enough for an office behind one address, too little for guessing.
   const countAttempt = limitByAddress(
     { perSecond: 0.2, burst: 20 },
-    'Too many attempts to sign in from this address; wait a little.',
+    'Too many sign-in attempts from this IP address. Wait a moment.',
   )
 
   const library = () => loadLibrary(deps)
@@ -87,7 +87,7 @@ export const signIn = (app: App, deps: SignInDeps): void => {
     '/auth/sign-out',
     {
       onRequest: asSession,
-      config: { access: 'public', unaudited: 'Only the way in is written down.' },
+      config: { access: 'public', unaudited: 'Only signing in is audited.' },
       schema: {
         tags,
         operationId: 'signOut',
@@ -165,7 +165,7 @@ export const signIn = (app: App, deps: SignInDeps): void => {
       // The person's sessions may look at any of several organizations, so all is forgotten.
       const org = await identity.change('', async (trx) => {
         if (!(await updatePassword(trx, session.userId, present, hash))) {
-          throw new ApiError('conflict', 'The password was changed a moment ago; sign in again.')
+          throw new ApiError('conflict', 'The password was just changed. Sign in again.')
         }
         await deleteSessionsOfUser(trx, session.userId)
         // The person may have left the organization that the session looks at.
@@ -189,7 +189,7 @@ export const signIn = (app: App, deps: SignInDeps): void => {
     '/auth/invitation/check',
     {
       onRequest: [asVisitor, asAttempt],
-      config: { access: 'public', unaudited: 'It changes nothing; the token is in the body to stay out of logs.' },
+      config: { access: 'public', unaudited: 'It changes nothing. The token is in the body to keep it out of logs.' },
       schema: {
         tags,
         operationId: 'checkInvitation',

@@ -21,7 +21,7 @@ declare module 'fastify' {
 export const requireSession = async (deps: Deps, request: FastifyRequest): Promise<SessionUser> => {
   const token = deps.sessionCookie.read(request.headers.cookie)
   const session = token && (await findSessionUser(deps.db, hashKey(token), deps.clock.now()))
-  if (!session) throw new ApiError('unauthorized', 'Nobody is signed in here; sign in first.')
+  if (!session) throw new ApiError('unauthorized', 'You are not signed in. Sign in first.')
   if (!isReading(request)) checkOrigin(request, deps)
   return session
 }
@@ -46,7 +46,7 @@ type Opened = { token: string; cookies: string[] }
 const enter = ({ db, clock }: Deps, request: FastifyRequest, { token, cookies }: Opened, opening: Opening) =>
   db.transaction().execute(async (trx) => {
     const session = await findSessionUser(trx, hashKey(token), clock.now())
-    if (!session) throw new Error('the sign-in library opened a session that is not stored')
+    if (!session) throw new Error('the sign-in library did not store the session')
     const { id, userId } = session
     const org = opening.org ?? (await listJoinedAllOrgs(trx, userId))[0]?.id ?? null
     if (org) await updateSessionOrganization(trx, id, org)

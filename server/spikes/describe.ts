@@ -27,10 +27,10 @@ export const describeRise = ({ monitor, version, since, calls, affected, baselin
   return {
     title: `${monitor}: ${now} affected, up from ${before}`,
     paragraphs: [
-      `Of the ${count.format(calls)} conversations since ${hour.format(since)} UTC that “${monitor}” (version ${version}) ` +
-        `scored, ${count.format(affected)} are affected: ${now}. Before, it was ${before}.`,
-      'The rate is compared with the monitor’s own recent history, hour by hour. The newest affected conversations since ' +
-        'the rise are attached, and more while it goes on.',
+      `Since ${hour.format(since)} UTC, “${monitor}” (version ${version}) scored ${count.format(calls)} conversations and ` +
+        `${count.format(affected)} are affected: ${now}, up from ${before}.`,
+      'Earshot compares each hour with the monitor’s recent history. The latest affected conversations are attached, and ' +
+        'more are added while the rate stays high.',
     ],
   }
 }

@@ -5,9 +5,9 @@ import { differenceOf } from './outcome.ts'
 import { type Sums, sumsOf } from './sums.ts'
 import { type Concern, concernsOf, type Shown, verdictOf } from './verdict.ts'
 
-const running = 'The experiment continues until an operator finishes it.'
+const running = 'The experiment runs until an admin finishes it.'
 
-const told = (sums: Sums, design = boolean, more: Partial<Shown> = {}) => {
+const verdict = (sums: Sums, design = boolean, more: Partial<Shown> = {}) => {
   const arms = estimateArms(sums, design.kind)
   const { anytime } = differenceOf(arms, design)
   return verdictOf({ arms, anytime, worstCase: null, concerns: [], better: null, finished: false, ...more }, design)
@@ -21,63 +21,63 @@ const scores = (a: number[], b: number[]) =>
 const spread = (from: number) => Array.from({ length: 100 }, (_, at) => from + (at % 5) / 10)
 
 describe('the verdict', () => {
-  it('tells a difference in points, which holds at any look', () => {
-    expect(told(higher)).toEqual({
+  it('states a difference in points, with an interval that is valid at any time', () => {
+    expect(verdict(higher)).toEqual({
       verdict: 'b_higher',
       concerns: [],
       text: expect.stringMatching(
-        /^B is affected more often than A by 1\.14 to 16\.5 points; this holds at any look at the 95% level\. The/,
+        /^B is affected 1\.14 to 16\.5 points more often than A\. This 95% interval is valid at any time\. The/,
       ),
     })
-    expect(told(lower).text).toBe(
-      `B is affected less often than A by 1.14 to 16.5 points; this holds at any look at the 95% level. ${running}`,
+    expect(verdict(lower).text).toBe(
+      `B is affected 1.14 to 16.5 points less often than A. This 95% interval is valid at any time. ${running}`,
     )
-    expect(told(scores(spread(3), spread(4)), numeric).text).toMatch(
-      /^B scores higher than A by 0\.\d+ to 1\.\d+; this/,
+    expect(verdict(scores(spread(3), spread(4)), numeric).text).toMatch(
+      /^B scores 0\.\d+ to 1\.\d+ higher than A\. This/,
     )
   })
 
-  it('says when what is unobserved cannot change it', () => {
-    expect(told(higher, boolean, { worstCase: { signSurvives: true } }).text).toContain(
-      'level, and B is measured higher even if all unobserved were against it.',
+  it('says if missing results cannot change the sign', () => {
+    expect(verdict(higher, boolean, { worstCase: { signSurvives: true } }).text).toContain(
+      'B would still be higher if all missing results went against it.',
     )
-    expect(told(higher, boolean, { worstCase: { signSurvives: false } }).text).not.toContain('unobserved')
+    expect(verdict(higher, boolean, { worstCase: { signSurvives: false } }).text).not.toContain('missing')
   })
 
-  it('calls it better or worse only as the monitor declares', () => {
-    expect(told(higher).text).not.toMatch(/better|worse/)
-    expect(told(higher, boolean, { better: 'lower' }).text).toContain('16.5 points, which is worse; this')
-    expect(told(lower, boolean, { better: 'lower' }).text).toContain('points, which is better; this')
+  it('only calls B better or worse if the monitor declares a direction', () => {
+    expect(verdict(higher).text).not.toMatch(/better|worse/)
+    expect(verdict(higher, boolean, { better: 'lower' }).text).toContain('more often than A, which is worse. This')
+    expect(verdict(lower, boolean, { better: 'lower' }).text).toContain('less often than A, which is better. This')
   })
 
-  it('tells what the data leave open', () => {
-    expect(told(unclear)).toMatchObject({
+  it('states the range of possible differences if there is no clear one', () => {
+    expect(verdict(unclear)).toMatchObject({
       verdict: 'no_difference_shown',
-      text: `Data are compatible with B between -4.09 and 23.1 points relative to A. ${running}`,
+      text: `No clear difference yet. B could be 4.09 points lower to 23.1 points higher than A. ${running}`,
     })
   })
 
-  it('tells when it is too early', () => {
-    expect(told(tableSums(1, 1, 3, 9)).verdict).toBe('too_early')
-    expect(told(scores([3, 3, 3], [4, 4, 4]), numeric)).toMatchObject({
+  it('says when it is too early to tell', () => {
+    expect(verdict(tableSums(1, 1, 3, 9)).verdict).toBe('too_early')
+    expect(verdict(scores([3, 3, 3], [4, 4, 4]), numeric)).toMatchObject({
       verdict: 'too_early',
       text: expect.stringContaining('the same'),
     })
-    expect(told(scores([3, 4], [4, 5]), numeric).text).toContain('too few observations')
+    expect(verdict(scores([3, 4], [4, 5]), numeric).text).toContain('too few observations')
   })
 
-  it('trusts no difference that may not come from the prompt', () => {
+  it('does not trust a difference that may not be caused by the prompt', () => {
     const concerns: Concern[] = ['mismatch', 'routed_per_conversation']
-    expect(told(higher, boolean, { concerns })).toEqual({
+    expect(verdict(higher, boolean, { concerns })).toEqual({
       verdict: 'not_trustworthy',
       concerns,
       text:
-        `The measured difference may not come from the prompt: the arms do not get the ` +
-        `shares of units that are expected; callers who return change between the arms as if by chance. ${running}`,
+        'The difference may not be caused by the prompt: the traffic split differs from the expected one; ' +
+        `returning callers get a random variant each time. ${running}`,
     })
   })
 
-  it('collects what is of concern', () => {
+  it('collects the concerns', () => {
     const fine = { sampleRatio: 'fits', concurrency: 'concurrent', routing: 'stable' } as const
     const of = (health: { [part in keyof typeof fine]: Parameters<typeof concernsOf>[0][part]['status'] }) =>
       concernsOf({
@@ -92,7 +92,7 @@ describe('the verdict', () => {
     ).toEqual(['mismatch', 'arms_not_concurrent', 'routed_per_conversation'])
   })
 
-  it('never tells anyone what to do', () => {
+  it('never recommends what to do', () => {
     const concerns: Concern[] = ['mismatch', 'arms_not_concurrent', 'routed_per_conversation']
     const texts = [higher, lower, unclear, tableSums(0, 0, 0, 0), tableSums(2, 4, 3, 4)].flatMap((sums) =>
       [boolean, numeric].flatMap((design) =>
@@ -100,18 +100,18 @@ describe('the verdict', () => {
           [[], concerns].flatMap((each) =>
             [true, false].map((finished) => {
               const worstCase = { signSurvives: finished }
-              return told(sums, design, { better, concerns: each, finished, worstCase }).text
+              return verdict(sums, design, { better, concerns: each, finished, worstCase }).text
             }),
           ),
         ),
       ),
     )
-    const texted = new Set(texts)
-    expect(texted.size).toBeGreaterThan(15)
-    for (const text of texted) {
+    const distinct = new Set(texts)
+    expect(distinct.size).toBeGreaterThan(15)
+    for (const text of distinct) {
       expect(text).not.toMatch(/\b(winner|significant|stop|ship|conclude|enough|done|remaining)\b/i)
       expect(text).not.toMatch(/NaN|null|undefined|Infinity/)
-      expect(text).toMatch(/(continues until an operator finishes it|An operator has finished the experiment)\.$/)
+      expect(text).toMatch(/(runs until an admin finishes it|The experiment is finished)\.$/)
     }
   })
 })

@@ -1,4 +1,4 @@
-// What the numbers say, in words. It informs and never tells anyone what to do.
+// The result of an outcome in words. It never recommends what to do.
 
 import type { AnytimeDifference } from './anytime.ts'
 import type { Arms } from './arm.ts'
@@ -18,9 +18,9 @@ export type Verdict = {
 }
 
 const reasons: Record<Concern, string> = {
-  mismatch: 'the arms do not get the shares of units that are expected',
-  arms_not_concurrent: 'the arms did not run at the same times',
-  routed_per_conversation: 'callers who return change between the arms as if by chance',
+  mismatch: 'the traffic split differs from the expected one',
+  arms_not_concurrent: 'the arms did not run at the same time',
+  routed_per_conversation: 'returning callers get a random variant each time',
 }
 
 /** What makes all outcomes of an experiment untrustworthy. */
@@ -48,9 +48,7 @@ export type Shown = {
 
 export const verdictOf = (shown: Shown, design: Design): Verdict => {
   const { verdict, text } = finding(shown, design)
-  const state = shown.finished
-    ? 'An operator has finished the experiment.'
-    : 'The experiment continues until an operator finishes it.'
+  const state = shown.finished ? 'The experiment is finished.' : 'The experiment runs until an admin finishes it.'
   return { verdict, concerns: [...shown.concerns], text: `${text} ${state}` }
 }
 
@@ -58,23 +56,23 @@ const finding = (shown: Shown, design: Design): Pick<Verdict, 'verdict' | 'text'
   const { arms, anytime, concerns } = shown
   if (concerns.length > 0) {
     const why = concerns.map((concern) => reasons[concern]).join('; ')
-    return { verdict: 'not_trustworthy', text: `The measured difference may not come from the prompt: ${why}.` }
+    return { verdict: 'not_trustworthy', text: `The difference may not be caused by the prompt: ${why}.` }
   }
   if (arms.a.units < 2 || arms.b.units < 2) {
-    return { verdict: 'too_early', text: 'It is too early to say: each arm needs observations of at least two units.' }
+    return { verdict: 'too_early', text: 'Too early to tell: each arm needs observations of at least two units.' }
   }
   const { interval } = anytime
   if (!interval) {
     const why =
       anytime.reason === 'zero_variance' ? 'all scores of an arm are the same' : 'there are too few observations'
-    return { verdict: 'too_early', text: `It is too early to say: ${why}, so there is no interval yet.` }
+    return { verdict: 'too_early', text: `Too early to tell: ${why}, so there is no interval yet.` }
   }
   if (interval.low <= 0 && interval.high >= 0) {
-    const [low, high] = [inPoints(interval.low, design), inPoints(interval.high, design)]
+    const [low, high] = [inPoints(Math.abs(interval.low), design), inPoints(interval.high, design)]
     const unit = design.kind === 'boolean' ? ' points' : ''
     return {
       verdict: 'no_difference_shown',
-      text: `Data are compatible with B between ${low} and ${high}${unit} relative to A.`,
+      text: `No clear difference yet. B could be ${low}${unit} lower to ${high}${unit} higher than A.`,
     }
   }
   return difference(interval, shown, design)
@@ -83,19 +81,19 @@ const finding = (shown: Shown, design: Design): Pick<Verdict, 'verdict' | 'text'
 const difference = (interval: Interval, { worstCase, better }: Shown, design: Design) => {
   const higher = interval.low > 0
   const [least, most] = [interval.low, interval.high].map(Math.abs).sort((one, other) => one - other)
-  const by = `by ${inPoints(least ?? 0, design)} to ${inPoints(most ?? 0, design)}`
-  const found =
+  const by = `${inPoints(least ?? 0, design)} to ${inPoints(most ?? 0, design)}`
+  const effect =
     design.kind === 'boolean'
-      ? `B is affected ${higher ? 'more' : 'less'} often than A ${by} points`
-      : `B scores ${higher ? 'higher' : 'lower'} than A ${by}`
+      ? `B is affected ${by} points ${higher ? 'more' : 'less'} often than A`
+      : `B scores ${by} ${higher ? 'higher' : 'lower'} than A`
   const judged = better === null ? '' : `, which is ${(better === 'higher') === higher ? 'better' : 'worse'}`
-  const level = `this holds at any look at the ${decimal(100 * (1 - design.alpha))}% level`
+  const level = `This ${decimal(100 * (1 - design.alpha))}% interval is valid at any time.`
   const worst = worstCase?.signSurvives
-    ? `, and B is measured ${higher ? 'higher' : 'lower'} even if all unobserved were against it`
+    ? ` B would still be ${higher ? 'higher' : 'lower'} if all missing results went against it.`
     : ''
   return {
     verdict: higher ? ('b_higher' as const) : ('b_lower' as const),
-    text: `${found}${judged}; ${level}${worst}.`,
+    text: `${effect}${judged}. ${level}${worst}`,
   }
 }
 

@@ -67,7 +67,7 @@ export const gatherTurns = (drafts: Iterable<Draft>): Turn[] => {
   const turns: Turn[] = []
   const readTool = toolReader()
   const countTurns = ceiling(maxTurns, 'turns')
-  const countWords = ceiling(maxWords, 'words with times')
+  const countWords = ceiling(maxWords, 'words with timestamps')
   const countCharacters = ceiling(maxCharacters, 'characters')
   for (const draft of drafts) {
     countTurns(1)

@@ -146,7 +146,7 @@ describe('limits', () => {
     const nested = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
     for (const depth of [201, 10_000, 1_000_000]) {
       const call = { role: 'agent', kind: 'tool_call', tool: { name: 'a', arguments: nested(depth) } }
-      expectUnreadable([call], 'nested deeper than 200')
+      expectUnreadable([call], 'nested more than 200 levels deep')
     }
     const deepText = '['.repeat(100_000) + ']'.repeat(100_000)
     expectTurns([{ role: 'agent', kind: 'tool_call', tool: { name: 'a', arguments: deepText } }], {}, 'turns', [
@@ -202,9 +202,9 @@ describe('choice of a format', () => {
 
   test('what has no known shape, or no turns, is unreadable', () => {
     for (const content of [null, 5, true, {}, { a: [] }, [], [5], [{}], { transcript: 'Agent: Hi' }]) {
-      expectUnreadable(content, 'no known format')
+      expectUnreadable(content, 'no supported format')
     }
-    expectUnreadable({ turns: [] }, 'holds no turns')
+    expectUnreadable({ turns: [] }, 'contains no turns')
   })
 
   test('times that make no sense are unknown', () => {

@@ -47,12 +47,12 @@ const readerFor = (content: unknown, hints: Hints): { format: string; drafts: It
 /** Reads a transcript of any known format into turns: the whole of it, or none and the reason. */
 export const readTranscript = (given: unknown, hints: Hints = {}): TranscriptReading => {
   const content = (typeof given === 'string' && nestedJson(given)) || given
-  if (isDeeperThan(content, deepest)) return { unreadable: `the transcript is nested deeper than ${deepest}` }
+  if (isDeeperThan(content, deepest)) return { unreadable: `the transcript is nested more than ${deepest} levels deep` }
   try {
     const reading = readerFor(content, hints)
-    if (!reading) return { unreadable: 'the transcript has the shape of no known format' }
+    if (!reading) return { unreadable: 'the transcript has no supported format' }
     const turns = gatherTurns(reading.drafts)
-    return turns.length > 0 ? { turns, format: reading.format } : { unreadable: 'the transcript holds no turns' }
+    return turns.length > 0 ? { turns, format: reading.format } : { unreadable: 'the transcript contains no turns' }
   } catch (error) {
     if (error instanceof Unreadable) return { unreadable: error.message }
     throw error

@@ -31,7 +31,7 @@ export const monitorTrend = (app: App, { db, replica, clock }: Deps): void => {
     async ({ actor, params, query: { interval, version, ...window } }) => {
       const since = window.since === undefined ? undefined : new Date(window.since)
       const until = window.until === undefined ? clock.now() : new Date(window.until)
-      if (since && until <= since) throw invalid(window.until ? 'until' : 'since', 'must leave time between the two')
+      if (since && until <= since) throw invalid(window.until ? 'until' : 'since', 'must be later than since')
       const timezone = readTimeZone(window.timezone, 'timezone')
       const { id, number, kind } = await getMonitor(db, actor.org, params.id)
       // Of a monitor that has one version it is the newest of each call, which then need not be looked for.

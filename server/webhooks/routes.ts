@@ -82,7 +82,10 @@ export const webhookEndpoints = (app: App, { db, secrets, clock, config }: Deps)
       const secret = newSecret()
       const endpoint = await db.transaction().execute(async (trx) => {
         if ((await lockEndpointCount(trx, actor.org)) >= mostEndpoints) {
-          throw new ApiError('conflict', `An organization has at most ${mostEndpoints} webhook endpoints; delete one.`)
+          throw new ApiError(
+            'conflict',
+            `An organization can have at most ${mostEndpoints} webhook endpoints. Delete one first.`,
+          )
         }
         const created = await insertEndpoint(trx, actor.org, {
           id,
@@ -189,9 +192,9 @@ export const webhookEndpoints = (app: App, { db, secrets, clock, config }: Deps)
     ({ actor, params, body }) =>
       db.transaction().execute(async (trx) => {
         const { id, url, status } = await lockEndpoint(trx, actor.org, params.id)
-        if (status === 'active') throw new ApiError('conflict', 'The endpoint is active already.')
+        if (status === 'active') throw new ApiError('conflict', 'The endpoint is already active.')
         if (body?.url !== undefined && body.url !== url) {
-          throw new ApiError('conflict', 'The endpoint has another address by now; look at it again.')
+          throw new ApiError('conflict', 'The URL of the endpoint was changed. Check it before you approve it.')
         }
         const now = clock.now()
         const approval = { userId: actor.userId, at: now }
@@ -220,7 +223,7 @@ export const webhookEndpoints = (app: App, { db, secrets, clock, config }: Deps)
     ({ actor, params }) =>
       db.transaction().execute(async (trx) => {
         const { id, status } = await lockEndpoint(trx, actor.org, params.id)
-        if (status === 'disabled') throw new ApiError('conflict', 'The endpoint is disabled already.')
+        if (status === 'disabled') throw new ApiError('conflict', 'The endpoint is already disabled.')
         const change = { status: 'disabled', disabledReason: 'by_admin' } as const
         const disabled = await updateEndpoint(trx, actor.org, id, change, clock.now())
         await recordAudit(trx, actor, 'webhookEndpoint.disable', target(id))

@@ -130,7 +130,7 @@ it('a delivery that the service cannot attempt ends with a word of it, and can b
   }
   await deps.jobs.drain([deliver], broken, { delayed: true, allowFailures: true })
   const path = `/v1/webhook-endpoints/${id}/deliveries/${deliveryId}`
-  const reason = 'The service could not attempt it. Ask its operator.'
+  const reason = 'The delivery failed. Ask the operator of the service.'
   expect((await call('GET', path, { key })).body).toMatchObject({ status: 'failed', reason, attemptCount: 0 })
   expect((await call('POST', `${path}/redeliver`, { key })).status).toBe(202)
   // The operator may try the dead job again besides.

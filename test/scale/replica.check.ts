@@ -106,7 +106,7 @@ it('an export that a standby is read for holds all that was there when it was as
   await ofReader('SELECT pg_wal_replay_resume()')
   await expect.poll(async () => (await second()).status, { timeout: 90_000 }).toBe('completed')
   expect((await second()).rowCount).toBe(150)
-  await expect.poll(notes).toEqual(['the export reads a replica', 'the export reads a replica'])
+  await expect.poll(notes).toEqual(['the export reads the replica', 'the export reads the replica'])
 })
 
 /** Longer than a few requests take on a busy machine. */

@@ -19,7 +19,10 @@ const tags = ['Buckets']
 /** A hand would make it a sample no longer. */
 const requireByHand = ({ type }: StoredBucket): void => {
   if (type !== 'sampled') return
-  throw new ApiError('conflict', 'A sampled bucket is a fair sample: nothing is put in or taken out by hand.')
+  throw new ApiError(
+    'conflict',
+    'You cannot add or remove conversations in a sampled bucket, because its sample must stay random.',
+  )
 }
 
 export const bucketConversations = (app: App, { db, clock }: Deps): void => {

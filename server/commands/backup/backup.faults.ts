@@ -142,8 +142,13 @@ describe('a backup', async () => {
         if (how === 'cannot reach') {
           s3.state.fault = () => 'AccessDenied'
           const refused = await runInOne(['restore', rested], { ...restored, ...bucket })
-          expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('its bucket could not be left') })
-          await expect(startEarshot({ ...restored, ...bucket })).rejects.toThrow('its bucket could not be left')
+          expect(refused).toMatchObject({
+            code: 1,
+            stderr: expect.stringContaining('its bucket still belongs to the original'),
+          })
+          await expect(startEarshot({ ...restored, ...bucket })).rejects.toThrow(
+            'its bucket still belongs to the original',
+          )
           s3.state.fault = () => undefined
         } else {
           const backup = await makeDataDir()
@@ -221,11 +226,11 @@ describe('a backup', async () => {
   it('leaves the secret key out, which a restore then asks for and compares', async () => {
     const keyless = join(folder, 'without-key')
     const made = await runInOne(['backup', keyless], switches)
-    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('secret.key is not in it') })
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('secret.key is not part of the backup') })
     expect(await readdir(keyless)).not.toContain('secret.key')
     const target = await makeDataDir()
     const refused = await runInOne(['restore', keyless], { EARSHOT_DATA_DIR: target })
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`Put secret.key into ${target}`) })
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`Copy secret.key to ${target}`) })
     expect(await readdir(target)).toEqual([])
 
     const wrong = { EARSHOT_DATA_DIR: target, EARSHOT_SECRET_KEY: 'k'.repeat(32) }
@@ -259,8 +264,8 @@ describe('a backup', async () => {
     const target = { EARSHOT_DATA_DIR: join(folder, 'decrypted') }
     const refusals = [
       [[], 'The backup is encrypted'],
-      [['--passphrase-file', join(secrets, 'wrong')], 'does not open this backup'],
-      [['--identity-file', join(secrets, 'wrong')], 'does not hold age identities'],
+      [['--passphrase-file', join(secrets, 'wrong')], 'does not decrypt this backup'],
+      [['--identity-file', join(secrets, 'wrong')], 'contains no age identities'],
     ] as const
     for (const [options, reason] of refusals) {
       const refused = await runInOne(['restore', encrypted, ...options], target)

@@ -98,7 +98,9 @@ export const readSummary = async (folder: string): Promise<Summary | undefined> 
   if (text === undefined) return undefined
   const summary = JSON.parse(text) as Summary
   if (summary.format !== 1 && summary.format !== 2)
-    throw new Error(`The backup in ${folder} is of a form that this version does not know.`)
+    throw new Error(
+      `This version cannot read the format of the backup in ${folder}. Use the version that created it, or a newer one.`,
+    )
   return summary
 }
 

@@ -65,18 +65,18 @@ const readIdentities = async (folder: string, { identityFile, passphraseFile }: 
   }
   if (passphraseFile === undefined) {
     throw new Error(
-      'The backup is encrypted. Name the file with its key (--identity-file) or its passphrase (--passphrase-file).',
+      'The backup is encrypted. Pass the file with its key (--identity-file) or its passphrase (--passphrase-file).',
     )
   }
   const sealed = await readFile(join(folder, identityName)).catch(() => {
-    throw new Error('The backup was not encrypted with a passphrase. Name the file with its key: --identity-file.')
+    throw new Error('The backup was not encrypted with a passphrase. Pass the file with its key (--identity-file).')
   })
   const decrypter = new Decrypter()
   decrypter.addPassphrase(await readSecretFile(passphraseFile))
   try {
     return [await decrypter.decrypt(sealed, 'text')]
   } catch {
-    throw new Error(`The passphrase in ${passphraseFile} does not open this backup.`)
+    throw new Error(`The passphrase in ${passphraseFile} does not decrypt this backup.`)
   }
 }
 
@@ -86,7 +86,7 @@ export const openDecryption = async (folder: string, keys: Keys): Promise<Cipher
     try {
       decrypter.addIdentity(identity)
     } catch {
-      throw new Error(`${keys.identityFile} does not hold age identities (AGE-SECRET-KEY-1…).`)
+      throw new Error(`${keys.identityFile} contains no age identities (AGE-SECRET-KEY-1…).`)
     }
   }
   return () => duplexOf((source) => decrypter.decrypt(source as never) as Promise<unknown> as Promise<Stream>)

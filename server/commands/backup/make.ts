@@ -89,18 +89,18 @@ const sweepKilled = async (folder: string): Promise<void> => {
 export const run: Run = async ({ args, flag, text, list }) => {
   const config = loadConfig()
   if (config.databaseUrl) {
-    throw new Error('A backup is of the embedded database. Dump the one that DATABASE_URL names with pg_dump.')
+    throw new Error('earshot backup only copies the embedded database. Use pg_dump for the database in DATABASE_URL.')
   }
   // One is asked for.
   const target = resolve(args[0] as string)
-  if (await exists(target)) throw new Error(`${target} is there already. Name a folder that is not.`)
+  if (await exists(target)) throw new Error(`${target} already exists. Choose a new folder.`)
   await refuseRestoring(config.dataDir)
   await requireCluster(config.dataDir)
   await mkdir(dirname(target), { recursive: true })
   const withSecretKey = flag('with-secret-key')
   if (withSecretKey && config.secretKey) {
     throw new Error(
-      'The secret key is in EARSHOT_SECRET_KEY, which a backup does not copy. Leave --with-secret-key out.',
+      'The secret key is in EARSHOT_SECRET_KEY, which a backup does not include. Remove --with-secret-key.',
     )
   }
   const options = { withSecretKey, encryptTo: list('encrypt-to'), passphraseFile: text('passphrase-file') }
@@ -114,10 +114,11 @@ export const run: Run = async ({ args, flag, text, list }) => {
     if (flag('json')) printJson({ folder: target, ...summary })
     else {
       process.stdout.write(`${target}: ${summary.files} files, ${(summary.bytes / 1024 / 1024).toFixed(1)} MiB.\n`)
-      if (summary.storage !== 'file') process.stdout.write(`Stored files are in ${summary.storage} and not in it.\n`)
+      if (summary.storage !== 'file')
+        process.stdout.write(`The stored files are in ${summary.storage} and not part of the backup.\n`)
       if (!withSecretKey) {
         const key = config.secretKey ? 'EARSHOT_SECRET_KEY' : join(config.dataDir, 'secret.key')
-        process.stdout.write(`${key} is not in it: keep a copy of it elsewhere, a restore needs it.\n`)
+        process.stdout.write(`${key} is not part of the backup. Keep a copy of it elsewhere: a restore needs it.\n`)
       }
     }
     return 0

@@ -34,7 +34,7 @@ const restorePart = async ({ backup, part, place, sums, decrypt }: Part, isBesid
     for (const path of paths) {
       const target = join(partial, path.slice(part.length, path.length - ending.length))
       const { sha256 } = await copyFile(join(backup, path), target, { decrypt })
-      if (sha256 !== sums.get(path)) throw new Error(`${join(backup, path)} is damaged: nothing was restored.`)
+      if (sha256 !== sums.get(path)) throw new Error(`${join(backup, path)} is damaged. Nothing was restored.`)
     }
     if (part === 'postgres') {
       await copyEmptyFolders(join(backup, part), partial)
@@ -61,19 +61,19 @@ const requireKey = async (config: Config, sums: Map<string, string>): Promise<vo
   if (config.secretKey || sums.has('secret.key') || sums.has(`secret.key${encryptedEnding}`)) return
   if (await statOrUndefined(join(config.dataDir, 'secret.key'))) return
   throw new Error(
-    `The backup does not hold the secret key. Put secret.key into ${config.dataDir}, or set EARSHOT_SECRET_KEY to the same as before.`,
+    `The backup does not contain the secret key. Copy secret.key to ${config.dataDir}, or set EARSHOT_SECRET_KEY to its former value.`,
   )
 }
 
 export const run: Run = async ({ args, flag, text }) => {
   const config = loadConfig()
-  if (config.databaseUrl) throw new Error('A backup is restored into an embedded database. Unset DATABASE_URL.')
+  if (config.databaseUrl) throw new Error('A backup can only be restored to the embedded database. Unset DATABASE_URL.')
   // One is asked for.
   const backup = resolve(args[0] as string)
   const summary = await readSummary(backup)
-  if (!summary) throw new Error(`${backup} is no backup: it has no backup.json.`)
+  if (!summary) throw new Error(`${backup} is not a backup: it has no backup.json.`)
   const sums = await readSums(backup)
-  if (sums.size !== summary.files) throw new Error(`SHA256SUMS of ${backup} is not whole: nothing was restored.`)
+  if (sums.size !== summary.files) throw new Error(`SHA256SUMS in ${backup} is incomplete. Nothing was restored.`)
   const keys = { identityFile: text('identity-file'), passphraseFile: text('passphrase-file') }
   const decrypt = summary.format === 2 ? await openDecryption(backup, keys) : undefined
   await requireKey(config, sums)
@@ -86,7 +86,7 @@ export const run: Run = async ({ args, flag, text }) => {
   for (const folder of [dataDir, ...places.map(({ place }) => place)]) {
     const isMarked = folder === dataDir && (await readRestoring(dataDir)) !== undefined
     if (!isMarked && !(await isEmpty(folder))) {
-      throw new Error(`${folder} is not empty. Set EARSHOT_DATA_DIR to a folder that is.`)
+      throw new Error(`${folder} is not empty. Set EARSHOT_DATA_DIR to an empty folder.`)
     }
   }
   await mkdir(dataDir, { recursive: true, mode: 0o711 })
@@ -107,7 +107,7 @@ export const run: Run = async ({ args, flag, text }) => {
   else {
     const { organizations, conversations } = stored
     process.stdout.write(
-      `${dataDir} is as it was at ${summary.madeAt}: ${organizations} organizations, ${conversations} conversations.\n`,
+      `Restored ${dataDir} to ${summary.madeAt}: ${organizations} organizations, ${conversations} conversations.\n`,
     )
   }
   return 0

@@ -24,7 +24,7 @@ export const becomeAnother = async ({ db, blobs, config }: ServiceDeps): Promise
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(
-      `The database is restored, and its bucket could not be left to the original: ${reason} Start the service when it can be.`,
+      `The database is restored, but its bucket still belongs to the original: ${reason} Start the service once the bucket works.`,
       { cause },
     )
   }

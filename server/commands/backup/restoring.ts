@@ -39,7 +39,7 @@ export const startOver = async (dataDir: string): Promise<void> => {
   const mark = await readRestoring(dataDir)
   if (!mark) return
   if (mark.pid !== process.pid && mark.host === hostname() && (await isAlive(mark.pid))) {
-    throw new Error(`A restore into ${dataDir} is running (pid ${mark.pid}). Wait until it ends.`)
+    throw new Error(`A restore to ${dataDir} is running (pid ${mark.pid}). Wait until it finishes.`)
   }
   for (const place of mark.places) {
     const siblings = await readdir(dirname(place)).catch(() => [])
@@ -54,6 +54,6 @@ export const refuseRestoring = async (dataDir: string): Promise<void> => {
   const mark = await readRestoring(dataDir)
   if (!mark) return
   throw new Error(
-    `A restore into ${dataDir} was interrupted, so it is not whole. Run \`earshot restore ${mark.backup || 'FOLDER'}\` again; it starts over.`,
+    `A restore to ${dataDir} was interrupted, so it is incomplete. Run \`earshot restore ${mark.backup || 'FOLDER'}\` again; it starts over.`,
   )
 }

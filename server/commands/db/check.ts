@@ -10,7 +10,7 @@ const describeTables = ({ counts, misplaced, left }: Check): string => {
     ...misplaced.map(({ table, is, shouldBe }) => `${table} is ${is} and should be ${shouldBe}.`),
   ]
   if (left.length > 0)
-    lines.push(`To be placed by bin/earshot db distribute: ${left.map(({ table }) => table).join(', ')}.`)
+    lines.push(`Not placed yet (run bin/earshot db distribute): ${left.map(({ table }) => table).join(', ')}.`)
   return `${lines.join('\n')}\n`
 }
 
@@ -19,9 +19,9 @@ const describeNodes = ({ nodes, skew }: Check): string => {
     node,
     `${shardGroups} shards`,
     bytes(held),
-    isReachable ? '' : 'cannot be reached',
+    isReachable ? '' : 'unreachable',
   ])
-  return `\n${columns(rows, [1, 2])}The fullest holds ${skew.toFixed(2)} times the mean.\n`
+  return `\n${columns(rows, [1, 2])}The fullest node stores ${skew.toFixed(2)} times the average.\n`
 }
 
 const describeLargest = ({ largest }: Check): string => {
@@ -30,7 +30,7 @@ const describeLargest = ({ largest }: Check): string => {
     node,
     organizations.map(({ slug }) => plain(slug)).join(', ') || 'no organization',
   ])
-  return largest.length === 0 ? '' : `\nThe largest shards, each with organizations in it:\n${columns(rows, [0])}`
+  return largest.length === 0 ? '' : `\nThe largest shards, with their organizations:\n${columns(rows, [0])}`
 }
 
 export const showCheck = async (called: Called, connection: pg.ClientConfig): Promise<number> => {

@@ -10,7 +10,7 @@ const readShards = (given: string | undefined): number | undefined => {
   if (given === undefined) return undefined
   const shards = /^\d{1,5}$/.test(given) ? Number(given) : 0
   if (shards >= 1 && shards <= 64_000) return shards
-  throw new WronglyCalled(`--shards is a number from 1 to 64000, not ${JSON.stringify(given)}.`)
+  throw new WronglyCalled(`--shards must be a number from 1 to 64000, not ${JSON.stringify(given)}.`)
 }
 
 export const runDistribute = async (called: Called, connection: pg.ClientConfig): Promise<number> => {
@@ -33,8 +33,8 @@ export const runDistribute = async (called: Called, connection: pg.ClientConfig)
       onProgress: show,
     })
     progress.end()
-    if (count === 0) return print('Every table lies where it should.\n')
-    return dryRun ? 0 : print(`${count} tables were placed, and their rows compared before and after.\n`)
+    if (count === 0) return print('All tables are already placed correctly.\n')
+    return dryRun ? 0 : print(`Placed ${count} tables and verified their rows.\n`)
   } finally {
     progress.end()
   }

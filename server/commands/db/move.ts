@@ -15,7 +15,7 @@ export const runRebalance = async (called: Called, connection: pg.ClientConfig):
       onProgress: ({ done, total }) => progress.show('moving', done, total, `${done} of ${total} moves`),
     })
     progress.end()
-    return print(moves === 0 ? 'The nodes hold as much as each other.\n' : `${moves} moves were made.\n`)
+    return print(moves === 0 ? 'The nodes are already balanced.\n' : `Moved ${moves} shards.\n`)
   } finally {
     progress.end()
   }
@@ -36,6 +36,6 @@ export const runIsolate = async (called: Called, connection: pg.ClientConfig): P
       if (!called.flag('quiet')) process.stderr.write(`${step}\n`)
     },
   })
-  if (wasAlone && wasThere) return print(`${slug} has shards of its own on ${home} already.\n`)
-  return print(`${slug} has shards of its own, on ${home}.\n`)
+  if (wasAlone && wasThere) return print(`${slug} already has its own shards on ${home}.\n`)
+  return print(`${slug} now has its own shards on ${home}.\n`)
 }

@@ -27,7 +27,7 @@ const checksOf = ({ deps, alone }: Opened): Check[] => [
     name: 'secret key',
     run: async () => {
       await checkSecretKey({ ...deps, listStored: listStoredSecrets })
-      return 'opens the stored secrets'
+      return 'decrypts the stored secrets'
     },
   },
   {
@@ -37,8 +37,7 @@ const checksOf = ({ deps, alone }: Opened): Check[] => [
       await deps.blobs.check()
       await checkOwnStore(deps)
       const [other] = await listOtherOwners(deps.blobs, await readInstanceId(deps.db))
-      if (other)
-        throw new Error(`another database’s, which left ${other} in it: what nothing names is not cleared away`)
+      if (other) throw new Error(`belongs to another database (see ${other}), so unreferenced files are not deleted`)
       if (storage.kind === 's3') return `s3://${storage.bucket}, writable`
       const { bavail, bsize } = await statfs(storage.folder ?? dataDir)
       return `local folder, writable, ${mebibytes(bavail * bsize)} free`
@@ -50,17 +49,17 @@ const checksOf = ({ deps, alone }: Opened): Check[] => [
       await deps.sweeps.time()
       const warning = deps.sweeps.warning()
       if (warning) throw new Error(warning)
-      return 'agrees with the clock of the database'
+      return 'in sync with the database'
     },
   },
   {
     name: 'mail',
     run: async () => {
       const { smtp } = deps.config
-      if (!smtp) return 'kept and not sent: EARSHOT_SMTP_URL is not set'
+      if (!smtp) return 'not configured: emails are stored but not sent because EARSHOT_SMTP_URL is not set'
       const { check } = await import('../../platform/mail/smtp.ts')
       await check(smtp)
-      return `${smtp.host}, port ${smtp.port}, reached${smtp.auth ? ' and signed in to' : ''}`
+      return `${smtp.host}, port ${smtp.port}, reached${smtp.auth ? ' and signed in' : ''}`
     },
   },
   {
@@ -88,7 +87,7 @@ export const checkHere = async ({ check }: Report): Promise<void> => {
       run: async () => {
         const silent = openLog({ write: () => {} })
         opened.push(await openUnchecked({ command: 'doctor', log: silent, patienceMs: 2_000 }))
-        return 'reached, all migrations applied'
+        return 'reachable, all migrations applied'
       },
     },
   ])

@@ -11,7 +11,7 @@ type Interval = { low: number; high: number }
 const plotWidth = 41
 
 const numberOf = (value: number, { kind }: Outcome): string =>
-  kind === 'boolean' ? `${(value * 100).toFixed(1)} %` : value.toPrecision(4).replace(/\.?0+$/, '')
+  kind === 'boolean' ? `${(value * 100).toFixed(1)}%` : value.toPrecision(4).replace(/\.?0+$/, '')
 
 const signed = (value: number, { kind }: Outcome): string => {
   const told = kind === 'boolean' ? (Math.abs(value) * 100).toFixed(1) : String(Number(Math.abs(value).toPrecision(3)))
@@ -33,9 +33,9 @@ const armOf = (outcome: Outcome, arm: 'a' | 'b'): string => {
 }
 
 const verdicts: Record<Schemas['Verdict']['verdict'], { told: string; as: Parameters<Paint>[1] }> = {
-  not_trustworthy: { told: 'not to be trusted', as: 'red' },
+  not_trustworthy: { told: 'not trustworthy', as: 'red' },
   too_early: { told: 'too early', as: 'dim' },
-  no_difference_shown: { told: 'no difference shown', as: 'dim' },
+  no_difference_shown: { told: 'no clear difference', as: 'dim' },
   b_higher: { told: 'B is higher', as: 'green' },
   b_lower: { told: 'B is lower', as: 'yellow' },
 }
@@ -78,7 +78,7 @@ const plot = (outcomes: Outcome[], paint: Paint): string => {
   })
   const middle = (plotWidth - 1) / 2
   const axis = `${'A higher'.padEnd(middle)}0${'B higher'.padStart(middle)}`
-  return `\n${paint('B − A, with intervals that hold whenever one looks', 'bold')}\n${columns([['', axis, ''], ...rows])}`
+  return `\n${paint('B − A, with always-valid intervals', 'bold')}\n${columns([['', axis, ''], ...rows])}`
 }
 
 export const tellExperiment = (experiment: Experiment, paint: Paint): string => {
@@ -109,7 +109,7 @@ export const tellExperiment = (experiment: Experiment, paint: Paint): string => 
   return [
     `${paint(plain(name), 'bold')}  ${status}, ${time}\n`,
     concerns,
-    `\n${arms}\n${table}* the primary outcome\n`,
+    `\n${arms}\n${table}* primary outcome\n`,
     plot(outcomes, paint),
     `\n${texts}`,
   ].join('')

@@ -14,15 +14,16 @@ const chooseMonitors = async ({ earshot, signal }: Asking, { monitors, affected,
   for (const name of affected) conditions.set(idOf(name), 'affected')
   for (const name of notAffected) {
     const id = idOf(name)
-    if (conditions.has(id)) throw new WronglyCalled(`${JSON.stringify(name)} cannot be both affected and not.`)
+    if (conditions.has(id))
+      throw new WronglyCalled(`${JSON.stringify(name)} cannot be in both --affected and --not-affected.`)
     conditions.set(id, 'not_affected')
   }
   const chosen = monitors.length > 0 ? monitors.map(idOf) : known.filter(({ enabled }) => enabled).map(({ id }) => id)
   const ids = [...new Set([...chosen, ...conditions.keys()])]
-  if (ids.length === 0) throw new WronglyCalled('There is no enabled monitor; name one with --monitor.')
+  if (ids.length === 0) throw new WronglyCalled('No monitor is enabled. Choose one with --monitor.')
   if (ids.length > mostMonitors) {
     throw new WronglyCalled(
-      `An export has at most ${mostMonitors} monitors, not ${ids.length}; name them with --monitor.`,
+      `An export can have at most ${mostMonitors} monitors, not ${ids.length}. Choose them with --monitor.`,
     )
   }
   return ids.map((id) => ({ id, result: conditions.get(id) ?? ('all' as const) }))

@@ -54,7 +54,7 @@ const fetchMore = async (remote: Remote, location: URL, part: string, onProgress
     const { status, body } = await remote.download(location, from)
     if (status !== 200 && status !== 206) {
       body.destroy()
-      throw new EarshotError(`The file was answered with ${status}.`, { status })
+      throw new EarshotError(`The download failed with status ${status}.`, { status })
     }
     if (status === 200) ftruncateSync(file)
     let at = status === 206 ? from : 0
@@ -89,7 +89,7 @@ export const downloadFile = async (remote: Remote, part: string, wanted: Wanted)
     const link = await remote.link(path)
     digest = link.digest
     if ((await sizeOf(part)) >= bytes) break
-    let fault: unknown = new Error('The download broke off again and again.')
+    let fault: unknown = new Error('The download was interrupted repeatedly.')
     await fetchMore(remote, link.location, part, onProgress).catch((error: unknown) => {
       signal.throwIfAborted()
       if (isFinal(error)) throw error
@@ -104,7 +104,7 @@ export const downloadFile = async (remote: Remote, part: string, wanted: Wanted)
   }
   if (digest !== (await digestOf(part))) {
     await rm(part)
-    throw new Damaged('The file arrived damaged: its digest is another one. It was thrown away; try again.')
+    throw new Damaged('The downloaded file is damaged: its digest does not match. It was deleted. Try again.')
   }
   await rename(part, file)
 }

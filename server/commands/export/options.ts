@@ -8,7 +8,8 @@ const metadataForm =
 
 const readCondition = (given: string) => {
   const [, key, asking, op = asking, value] = metadataForm.exec(given) ?? []
-  if (!key) throw new WronglyCalled(`--metadata is KEY OP VALUE, such as 'plan eq gold'; not ${JSON.stringify(given)}.`)
+  if (!key)
+    throw new WronglyCalled(`--metadata must be KEY OP VALUE, such as 'plan eq gold', not ${JSON.stringify(given)}.`)
   return { key, op, ...(value !== undefined && { value }) }
 }
 
@@ -17,11 +18,12 @@ export type Options = ReturnType<typeof readOptions>
 export const readOptions = (called: Called, now: Date) => {
   const { text, flag, list } = called
   const [id, output, json] = [text('id'), text('output'), flag('json')]
-  if (json && output === '-') throw new WronglyCalled('Standard output takes the file or --json, not both.')
+  if (json && output === '-')
+    throw new WronglyCalled('--json and --output - cannot be combined: both write to standard output.')
   const { url, key } = serviceOf(called)
   const period = periodOf(called, now)
   if (id !== undefined && !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(id)) {
-    throw new WronglyCalled(`--id is the id of an export, not ${JSON.stringify(id)}.`)
+    throw new WronglyCalled(`--id must be the ID of an export, not ${JSON.stringify(id)}.`)
   }
   const ending = formatNames.find((format) => output?.toLowerCase().endsWith(`.${format}`))
   return {

@@ -9,8 +9,8 @@ import { openSend } from '../../../client/src/send.ts'
 const retries = 5
 
 export const strangeAnswer = (url: string) =>
-  new EarshotError(`${url} did not answer as Earshot does; is that its address, and does nothing stand before it?`, {
-    code: 'strange answer',
+  new EarshotError(`${url} did not respond like Earshot. Check the URL, and whether a proxy is in front of it.`, {
+    code: 'unexpected response',
   })
 
 export type Remote = ReturnType<typeof openRemote>

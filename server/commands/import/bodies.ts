@@ -26,7 +26,7 @@ const idOfContent = (value: unknown): string =>
   `content:${createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32)}`
 
 const own = (value: unknown): Body => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { fault: 'It is no object.' }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { fault: 'Not a JSON object.' }
   const { externalId } = value as { externalId?: unknown }
   const given = externalId === undefined || externalId === null ? { ...value, externalId: idOfContent(value) } : value
   // What it is, the service checks.
@@ -69,7 +69,7 @@ export const readBody = (value: unknown, { from, agent, metadataBytes, takesMetr
   if (from === undefined) return own(value)
   const reading = readers[from](value)
   if ('ignored' in reading) return { ignored: reading.ignored }
-  if (!isCall(reading)) return { fault: `No call of ${from}: ${reading.unreadable}.` }
+  if (!isCall(reading)) return { fault: `Not a call from ${from}: ${reading.unreadable}.` }
   const call = {
     ...reading,
     agentExternalId: reading.agentExternalId ?? agent ?? from,

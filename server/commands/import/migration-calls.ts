@@ -30,7 +30,7 @@ const reading = (platform: string, read: (body: JsonObject) => SentCall) =>
   bounded((body): CallReading => {
     try {
       const { format: _, externalId, startedAt, ...call } = read(body)
-      if (startedAt === null) return { unreadable: 'it does not tell when it began' }
+      if (startedAt === null) return { unreadable: 'its start time is missing' }
       return { ...call, externalId: externalId ?? idOfContent(platform, body), startedAt }
     } catch (error) {
       if (error instanceof ApiError) return { unreadable: error.message }

@@ -132,7 +132,7 @@ export const runImport = async ({
   const settle = async ({ status, error, item }: ImportResult<NewConversation>): Promise<void> => {
     await settleUnsent()
     const place = under.shift()
-    if (!place) throw new Error('More answers than conversations')
+    if (!place) throw new Error('The service returned more results than conversations')
     unanswered--
     answered++
     if (answered % collectEvery === 0) globalThis.gc?.()

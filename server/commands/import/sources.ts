@@ -25,7 +25,7 @@ async function* naming(path: string, blocks: AsyncIterable<Buffer>): AsyncGenera
   try {
     yield* blocks
   } catch (error) {
-    throw new Error(`${path} cannot be read further: ${(error as Error).message}`, { cause: error })
+    throw new Error(`Reading ${path} failed: ${(error as Error).message}`, { cause: error })
   }
 }
 
@@ -70,12 +70,12 @@ const sourcesAt = async (given: string): Promise<Source[]> => {
   if (given === '-') return [standardInput]
   const path = resolve(given)
   const found = await stat(path).catch(() => undefined)
-  if (!found) throw new WronglyCalled(`There is no file ${JSON.stringify(given)}.`)
+  if (!found) throw new WronglyCalled(`${JSON.stringify(given)} does not exist.`)
   if (found.isFile()) return [await sourceOf(path)]
   if (!found.isDirectory())
-    throw new WronglyCalled(`${JSON.stringify(given)} is no file; send it by - as standard input.`)
+    throw new WronglyCalled(`${JSON.stringify(given)} is not a regular file. Use - to read standard input.`)
   const names = (await readdir(path)).filter((name) => readable.test(name)).sort()
-  if (names.length === 0) throw new WronglyCalled(`The folder ${JSON.stringify(given)} holds no file of JSON.`)
+  if (names.length === 0) throw new WronglyCalled(`The folder ${JSON.stringify(given)} contains no JSON files.`)
   return Promise.all(names.map((name) => sourceOf(join(path, name))))
 }
 
@@ -83,6 +83,6 @@ export const openSources = async (given: string[]): Promise<Source[]> => {
   const sources = (await Promise.all(given.map(sourcesAt))).flat()
   const names = sources.map(({ name }) => name)
   const twice = names.find((name, at) => names.indexOf(name) !== at)
-  if (twice !== undefined) throw new WronglyCalled(`${JSON.stringify(twice)} is given twice.`)
+  if (twice !== undefined) throw new WronglyCalled(`${JSON.stringify(twice)} is listed twice.`)
   return sources
 }

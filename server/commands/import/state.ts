@@ -34,12 +34,12 @@ const parse = (text: string): Partial<State> | null => {
 const read = async (path: string): Promise<State | undefined> => {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return ''
-    throw new WronglyCalled(`${error.message}. Say with --resume where it may be kept how far the import is.`)
+    throw new WronglyCalled(`${error.message}. Use --resume to choose where the import saves its progress.`)
   })
   if (text === '') return undefined
   const state = parse(text)
   if (typeof state?.of === 'string' && state.files && state.counts) return state as State
-  throw new WronglyCalled(`${JSON.stringify(path)} holds something else; give another file as --resume.`)
+  throw new WronglyCalled(`${JSON.stringify(path)} is not a progress file. Choose another file for --resume.`)
 }
 
 /** Another kind of import, and one of files that were changed, begins anew: nothing is stored twice. */

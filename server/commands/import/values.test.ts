@@ -36,10 +36,10 @@ it('reads lines, arrays and values over several lines, wherever the blocks end',
 })
 
 it('tells what is no value, and goes on behind it where there are lines', async () => {
-  expect(await read('{"a":1}\n{"b":\n{"c":3}\n')).toEqual([{ a: 1 }, 'It is not JSON.', { c: 3 }])
-  expect(await read('[{"a":1},nonsense,{"c":3}]')).toEqual([{ a: 1 }, 'It is not JSON.', { c: 3 }])
-  expect(await read('[{"a":1},{"b":')).toEqual([{ a: 1 }, 'The file ends within a value.'])
-  expect(await read(Buffer.from([0x7b, 0xff, 0x7d]))).toEqual(['It is not UTF-8.'])
+  expect(await read('{"a":1}\n{"b":\n{"c":3}\n')).toEqual([{ a: 1 }, 'Not valid JSON.', { c: 3 }])
+  expect(await read('[{"a":1},nonsense,{"c":3}]')).toEqual([{ a: 1 }, 'Not valid JSON.', { c: 3 }])
+  expect(await read('[{"a":1},{"b":')).toEqual([{ a: 1 }, 'The file ends in the middle of a value.'])
+  expect(await read(Buffer.from([0x7b, 0xff, 0x7d]))).toEqual(['Not valid UTF-8.'])
   expect(await read('')).toEqual([])
   expect(await read('[]')).toEqual([])
   expect(await read(' \n ')).toEqual([])

@@ -14,11 +14,11 @@ const isClosing = (byte: number) => byte === 0x7d || byte === 0x5d
 const isSpace = (byte: number) => byte === 0x20 || byte === newline || byte === 0x0d || byte === 0x09
 
 const parse = (bytes: Buffer): Read => {
-  if (!isUtf8(bytes)) return { fault: 'It is not UTF-8.' }
+  if (!isUtf8(bytes)) return { fault: 'Not valid UTF-8.' }
   try {
     return { value: JSON.parse(bytes.toString('utf8')) }
   } catch {
-    return { fault: 'It is not JSON.' }
+    return { fault: 'Not valid JSON.' }
   }
 }
 
@@ -36,7 +36,7 @@ const openGather = () => {
       const isTooLong = bytes > longestBytes
       parts = []
       bytes = 0
-      if (isTooLong) return { fault: `It has more than ${longestBytes} bytes.` }
+      if (isTooLong) return { fault: `Larger than ${longestBytes} bytes.` }
       return whole.every(isSpace) ? undefined : parse(whole)
     },
   }

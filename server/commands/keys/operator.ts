@@ -19,12 +19,12 @@ export const manage = async ({ action, args: [argument = ''], text, flag }: Call
       const id = newId()
       await insertServiceKey(db, { id, key, name: text('name') ?? defaultName })
       if (flag('json')) return printJson({ id, key })
-      return print(`${key}\nIts id, to revoke it by, is ${id}.\n`)
+      return print(`${key}\nTo revoke it, use its ID: ${id}\n`)
     }
     if (action === 'revoke') {
       // Every process forgets it, as after any change of who may do what.
       const revoked = await identity.change('', (trx) => revokeServiceKey(trx, argument, clock.now()))
-      if (!revoked) throw new Error(`No service key has the id ${argument}.`)
+      if (!revoked) throw new Error(`No service key has the ID ${argument}.`)
       return flag('json') ? printJson({ id: argument, revoked: true }) : print('Revoked.\n')
     }
     const organization = await findOrganizationBySlug(db, argument)

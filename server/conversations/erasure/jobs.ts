@@ -39,6 +39,6 @@ export const eraseByRetention = defineSweep({
       return erased.length
     })
     if (count > 0)
-      deps.log.info({ organizationId: org, erased: count }, 'erased conversations that were kept long enough')
+      deps.log.info({ organizationId: org, erased: count }, 'erased conversations past the retention period')
   },
 })

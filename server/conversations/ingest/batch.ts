@@ -29,7 +29,7 @@ const answerTo = (outcome: Outcome): Omit<Answer, 'index'> => {
 }
 
 export const erasedError = () =>
-  new ApiError('conflict', 'The conversation with this externalId was erased; it is not taken in again.')
+  new ApiError('conflict', 'The conversation with this externalId was erased and cannot be created again.')
 
 /** Why the metrics of an item cannot be stored, when the organization does not have them. */
 export const metricsRefusal = ({ entitlements }: Actor, { metrics }: Incoming): ApiError | undefined =>
@@ -65,7 +65,7 @@ const openBatch = (deps: IngestDeps, actor: Actor) => {
 
 const nextOf = <T>(values: Iterator<T>): T => {
   const { value, done } = values.next()
-  if (done) throw new Error('Fewer outcomes than items')
+  if (done) throw new Error('Fewer results than items')
   return value
 }
 

@@ -32,9 +32,9 @@ export const metadataIssues = (metadata: object, bytes: number): Issue[] => {
   // A character takes three bytes at most.
   const isTooLong = text.length * 3 > bytes && Buffer.byteLength(text) > bytes
   return [
-    ...(isTooLong ? [{ path: 'metadata', message: `must not have more than ${bytes} bytes` }] : []),
+    ...(isTooLong ? [{ path: 'metadata', message: `must have at most ${bytes} bytes` }] : []),
     ...(Object.keys(metadata).length > maxMetadataKeys
-      ? [{ path: 'metadata', message: `must not have more than ${maxMetadataKeys} keys` }]
+      ? [{ path: 'metadata', message: `must have at most ${maxMetadataKeys} keys` }]
       : []),
   ]
 }

@@ -100,7 +100,7 @@ const applyPart = (slot: Slot | undefined, part: Part, metadataBytes: number): S
   const [issue] = slot ? metadataIssues(state.metadata, metadataBytes) : []
   // What is stored may be more than anyone may bring: redaction makes it longer.
   if (issue && !isDeepStrictEqual(state.metadata, slot?.state.metadata)) {
-    return invalid('metadata', `${issue.message}, together with what is stored`)
+    return invalid('metadata', `${issue.message} after merging with the stored conversation`)
   }
   return slot ? { ...slot, state } : { before: null, state, metrics: [], recordingUrl: null }
 }
@@ -114,7 +114,9 @@ const tooManyMetrics = (
   if (metrics.length === 0) return undefined
   const known = slot ? [...(stored.get(slot.state.id) ?? []), ...slot.metrics.map(({ key }) => key)] : []
   const keys = new Set([...known, ...metrics.map(({ key }) => key)])
-  return keys.size > maxKeys ? invalid('metrics', `would be more than ${maxKeys} with what is stored`) : undefined
+  return keys.size > maxKeys
+    ? invalid('metrics', `must have at most ${maxKeys} keys, including the stored ones`)
+    : undefined
 }
 
 type MetricKeys = Map<string, string[]>

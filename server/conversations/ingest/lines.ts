@@ -9,7 +9,7 @@ const newline = 0x0a
 /** Many lines arrive at once: so long is spent on them until others have their turn. */
 const turnMs = 15
 
-const tooLong = (maxBytes: number) => new ApiError('tooLarge', `A line may have ${maxBytes} bytes at most.`)
+const tooLong = (maxBytes: number) => new ApiError('tooLarge', `A line can have at most ${maxBytes} bytes.`)
 
 /** The lines of a stream. One that is too long is told as such and skipped. */
 async function* linesOf(source: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer | ApiError> {

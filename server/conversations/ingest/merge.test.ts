@@ -122,7 +122,7 @@ describe('a later part', () => {
     const other = part({ agentId: 'b', startedAt: new Date(0) })
     expect(contradiction(state, other)).toMatchObject({
       kind: 'conflict',
-      message: expect.stringMatching(/another agent and another startedAt/),
+      message: expect.stringMatching(/different agent and startedAt/),
     })
   })
 })

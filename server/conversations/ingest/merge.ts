@@ -98,13 +98,9 @@ const transcriptAfter = (present: TranscriptState | null, given: GivenTranscript
 }
 
 export const contradictionOf = ({ id }: State, facts: string[]): ApiError =>
-  new ApiError(
-    'conflict',
-    `A conversation with this externalId is stored with another ${facts.join(' and another ')}.`,
-    {
-      conversationId: id,
-    },
-  )
+  new ApiError('conflict', `The stored conversation with this externalId has a different ${facts.join(' and ')}.`, {
+    conversationId: id,
+  })
 
 /** Facts that a later part may not change. */
 export const contradiction = (present: State, part: Part): ApiError | undefined => {

@@ -16,8 +16,8 @@ const agentKey = (agent: AgentReference): string =>
   'id' in agent ? `id ${agent.id.toLowerCase()}` : `external ${agent.externalId}`
 
 const unknownAgent = (agent: AgentReference): ApiError => {
-  if ('id' in agent) return invalid('agentId', 'names no agent of this organization')
-  return invalid('agentExternalId', 'names no agent of this organization; send `agent` to have it made')
+  if ('id' in agent) return invalid('agentId', 'must be an agent of this organization')
+  return invalid('agentExternalId', 'must be an agent of this organization; send `agent` to create it')
 }
 
 const resolveAgents = async (trx: Db, org: OrgId, wanted: AgentReference[]): Promise<Map<string, Agent>> => {
@@ -79,7 +79,7 @@ export const resolveReferences = async (trx: Db, org: OrgId, items: Named[]): Pr
   })
   const versions = await resolveVersions(trx, org, questions)
   return items.map((item, index) => {
-    if (!isSound(item)) return invalid('companyId', 'names no company of this organization')
+    if (!isSound(item)) return invalid('companyId', 'must be a company of this organization')
     const agent = agents.get(agentKey(item.agent))
     if (!agent) return unknownAgent(item.agent)
     const agentVersionId = versions.get(keys[index] ?? '') ?? null

@@ -103,7 +103,8 @@ const storeConversations = async (deps: IngestDeps, trx: Db, org: OrgId, slots: 
     if (inserted < inserts.length) throw new Overtaken('Another request stored one of these conversations first')
     const hashes = inserts.flatMap(({ externalId }) => (externalId === null ? [] : tombstoneHash(org, externalId)))
     // One that was stored and erased since it was looked for would come back.
-    if ((await findTombstones(trx, org, hashes)).length > 0) throw new Overtaken('One of these was erased meanwhile')
+    if ((await findTombstones(trx, org, hashes)).length > 0)
+      throw new Overtaken('One of these conversations was erased in the meantime')
   }
   if (updates.length > 0) await updateConversations(trx, org, updates)
   for (const transcripts of statementsOf(slots.filter(isTranscriptNew).flatMap(transcriptRow))) {

@@ -31,8 +31,8 @@ export const versionKey = ({ agentId, version }: VersionQuestion): string => {
 
 export const unknownVersion = (version: VersionReference): ApiError =>
   'id' in version
-    ? invalid('agentVersionId', 'names no version of this agent')
-    : invalid('agentVersionLabel', 'names no version of this agent')
+    ? invalid('agentVersionId', 'must be a version of this agent')
+    : invalid('agentVersionLabel', 'must be a version of this agent')
 
 /** Adds the versions that there are, by each of their names. */
 const addPresent = async (db: Db, org: OrgId, questions: VersionQuestion[], found: Map<string, string>) => {

@@ -82,7 +82,8 @@ export const writeBatch = async (
   return { data, changed: [...new Set(written.map(({ conversationId }) => conversationId))] }
 }
 
-const tooManyKeys = () => new ApiError('conflict', `A conversation has at most ${maxKeys} metrics; delete one first.`)
+const tooManyKeys = () =>
+  new ApiError('conflict', `A conversation can have at most ${maxKeys} metrics. Delete one first.`)
 
 /** Redaction keeps a text a text, and may make a text of a number that is a card. */
 const storable = (

@@ -66,7 +66,7 @@ describe('a recording that an ingest names', () => {
     const { id, recording } = await withRecording('/call.wav?signature=1')
     expect(recording).toEqual({ status: 'pending', failure: null })
     const early = await call('GET', `/v1/conversations/${id}/recording`, { key })
-    expect(early).toMatchObject({ status: 409, body: { message: expect.stringContaining('being fetched') } })
+    expect(early).toMatchObject({ status: 409, body: { message: expect.stringContaining('being downloaded') } })
     await server.drain()
     expect(await recordingOf(id)).toEqual({ status: 'stored', failure: null })
     expect(asked).toEqual(['/call.wav?signature=1'])
@@ -100,9 +100,13 @@ describe('a recording that an ingest names', () => {
 
   it.each<[string, RegExp, typeof answer]>([
     ['a status of failure', /status 403/, (_request, response) => void response.writeHead(403).end('denied')],
-    ['no audio', /no audio/, (_request, response) => void response.end('<html><body>Your link expired.</body></html>')],
-    ['nothing', /nothing/, (_request, response) => void response.end()],
-    ['too much', /larger/, (_request, response) => void response.end(wav(100_001))],
+    [
+      'no audio',
+      /other than audio/,
+      (_request, response) => void response.end('<html><body>Your link expired.</body></html>'),
+    ],
+    ['nothing', /empty response/, (_request, response) => void response.end()],
+    ['too much', /size limit/, (_request, response) => void response.end(wav(100_001))],
     [
       'half of it',
       /lost/,
@@ -112,7 +116,7 @@ describe('a recording that an ingest names', () => {
     ],
     [
       'redirects without end',
-      /too often/,
+      /too many times/,
       (_request, response) => void response.writeHead(302, { location: '/' }).end(),
     ],
     [

@@ -30,11 +30,11 @@ export const deleteRecording = defineJob({
 class FetchFailure extends Error {}
 
 const reasons: Record<OutboundError['reason'], string> = {
-  forbidden_address: 'The address, or one that it redirects to, is not a public http or https address.',
-  too_large: 'The recording is larger than the limit.',
-  timed_out: 'The recording did not arrive in time.',
-  too_many_redirects: 'The address redirects too often.',
-  failed: 'The address could not be reached, or the connection was lost.',
+  forbidden_address: 'The URL, or one that it redirects to, is not a public http or https address.',
+  too_large: 'The recording exceeds the size limit.',
+  timed_out: 'The download timed out.',
+  too_many_redirects: 'The URL redirects too many times.',
+  failed: 'The server could not be reached, or the connection was lost.',
 }
 
 /** Asking again would end the same way. */
@@ -50,7 +50,7 @@ const told = (error: unknown): unknown => {
 export const failureOf = (error: unknown): string =>
   error instanceof FetchFailure || (error instanceof ApiError && error.kind === 'invalid')
     ? error.message
-    : 'The recording could not be fetched and stored.'
+    : 'The recording could not be downloaded and stored.'
 
 const fetchTimeoutMs = 10 * 60_000
 /** What is slower would hold a place for minutes, which others of the organization wait for. */
@@ -76,10 +76,10 @@ const fetchFile = async ({ outbound, blobs, config }: FetchDeps, org: OrgId, sou
   const stop = () => body.destroy()
   signal.addEventListener('abort', stop)
   try {
-    if (status !== 200) throw new FetchFailure(`The address answered with the status ${status}.`)
+    if (status !== 200) throw new FetchFailure(`The server returned status ${status}.`)
     const { type, isEmpty, content } = await recognize(body)
-    if (isEmpty) throw new FetchFailure('The address answered with nothing.')
-    if (!type) throw new ApiError('invalid', 'What the address answered with is no audio.')
+    if (isEmpty) throw new FetchFailure('The server returned an empty response.')
+    if (!type) throw new ApiError('invalid', 'The server returned something other than audio.')
     const blobKey = `${org}/${recordingKind}/${newId()}`
     const { bytes } = await blobs.put(blobKey, content, { contentType: type.contentType })
     return { blobKey, contentType: type.contentType, bytes } satisfies StoredFile

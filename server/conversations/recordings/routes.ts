@@ -32,9 +32,9 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): 
   /** The conversation is looked up between the first bytes, which tell a fault of the request, and the rest. */
   const storeBody = async (org: OrgId, conversationId: string, body: Readable): Promise<StoredFile> => {
     const { type, isEmpty, content } = await recognize(readingOf(body))
-    if (isEmpty) throw invalid('', 'The body is empty; send the bytes of the recording.')
+    if (isEmpty) throw invalid('', 'The body is empty. Send the bytes of the recording.')
     if (!type) {
-      throw new ApiError('unsupportedMediaType', 'Send audio: WAV, MP3, Ogg, FLAC, MP4, WebM or AAC.')
+      throw new ApiError('unsupportedMediaType', 'Send audio: WAV, MP3, Ogg, FLAC, MP4, WebM, or AAC.')
     }
     if (!(await conversationExists(db, org, conversationId))) throw notFound()
     const blobKey = `${org}/${recordingKind}/${newId()}`
@@ -70,7 +70,7 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): 
       const file = await storeBody(actor.org, params.id, body).catch((error: unknown) => {
         // What is left of the body would have to be read before the next request on this connection.
         reply.header('connection', 'close')
-        if (raw.aborted) throw invalid('', 'The body did not arrive whole.')
+        if (raw.aborted) throw invalid('', 'The body is incomplete. Send it again.')
         throw error
       })
       const { conversationId, createdAt } = await db
@@ -113,9 +113,10 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): 
     },
     async ({ actor, params }, reply) => {
       const { status, failure, blobKey, contentType } = await getRecording(db, actor.org, params.id)
-      if (status === 'pending') throw new ApiError('conflict', 'The recording is still being fetched; ask again later.')
+      if (status === 'pending')
+        throw new ApiError('conflict', 'The recording is still being downloaded. Try again later.')
       if (status === 'failed' || blobKey === null || contentType === null) {
-        throw new ApiError('conflict', `The recording could not be fetched. ${failure ?? ''}`.trim())
+        throw new ApiError('conflict', `The recording could not be downloaded. ${failure ?? ''}`.trim())
       }
       const url = actor.features.phiMode
         ? await blobs.signedUrl(blobKey, {

@@ -156,7 +156,7 @@ describe('conversations are selected', () => {
     const { body } = await call('POST', '/v1/conversations/count', { key, body: { filter } })
     expect(body).toEqual({
       count: 1,
-      explanation: 'conversations, of agent Leo, of version 1 of Leo, that mention “refund”',
+      explanation: 'conversations, of agent Leo, of version 1 of Leo, mentioning “refund”',
     })
   })
 
@@ -215,7 +215,7 @@ describe('faults', () => {
     expect(body.details.issues).toEqual([
       { path: 'agentId', message: 'must be a UUID' },
       { path: 'channel', message: 'must be one of call, chat, voicemail' },
-      { path: 'direction', message: expect.stringContaining('duplicate') },
+      { path: 'direction', message: expect.stringContaining('must not repeat items') },
       { path: 'status', message: 'must be one of in_progress, completed, failed' },
     ])
     for (const query of [
@@ -236,7 +236,7 @@ describe('faults', () => {
       issues: [{ path: 'filter.bucket', message: 'is not a known property' }],
     })
     const refused = await call('POST', '/v1/conversations/count', { key, body: { filter: { text: '…' } } })
-    expect(refused.body).toMatchObject({ message: 'filter.text holds no word to search for' })
+    expect(refused.body).toMatchObject({ message: 'filter.text must contain a word to search for' })
   })
 
   it('of a count by period name what is missing or too much', async () => {

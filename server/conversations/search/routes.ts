@@ -28,7 +28,7 @@ type CountRequest = Static<typeof ConversationCount>
 /** The periods to count by, if the request asks for them. */
 const readPeriods = ({ interval, timezone }: CountRequest, { since, until }: Selection, now: Date) => {
   if (interval === undefined) {
-    if (timezone !== undefined) throw invalid('timezone', 'is only used with an interval')
+    if (timezone !== undefined) throw invalid('timezone', 'requires an interval')
     return undefined
   }
   if (since === undefined) throw invalid('filter.since', 'is required with an interval')

@@ -70,7 +70,7 @@ export const CountAnswer = Closed({
   count: Count,
   explanation: Type.String({
     description: 'Describes the filter in words.',
-    examples: ['calls, that mention “refund”, where plan is “gold”'],
+    examples: ['calls, mentioning “refund”, where plan is “gold”'],
   }),
   series: Type.Optional(
     Type.Array(

@@ -69,7 +69,7 @@ const judgePage = async (
     })
     const [unanswered] = postponed.evaluations.flatMap(({ rows }) => rows)
     if (!unanswered) return undefined
-    const failure = `The model endpoint does not answer: ${unanswered.reasoning}.`
+    const failure = `The model endpoint is not responding: ${unanswered.reasoning}.`
     return { kind: 'wait', afterSeconds: postponed.afterSeconds, failure }
   }
 
@@ -99,7 +99,7 @@ const judgePage = async (
   const lanes = await Promise.allSettled(Array.from({ length: config.judge.limits.concurrency }, work))
   for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason
   if (refused.length >= enoughRefusals && refused.length === subjects.length) {
-    return { kind: 'over', failure: `The model endpoint refuses every request: ${refused[0]?.rows[0]?.reasoning}.` }
+    return { kind: 'over', failure: `The model endpoint rejects every request: ${refused[0]?.rows[0]?.reasoning}.` }
   }
   await attempt.transaction(async (trx) => {
     for (const evaluation of refused) await storeResults(deps, trx, org, evaluation)

@@ -31,7 +31,8 @@ const rulePageSize = 500
 /** Of judges for each that may be asked at once. */
 const pagesOfJudges = 4
 
-const notThere = 'The monitor was deleted, monitors were switched off, or the organization was suspended.'
+const notThere =
+  'The monitor was deleted, monitors were disabled for the organization, or the organization was suspended.'
 
 type Creation = { monitor: StoredMonitor; population: Population; total: number; createdAt: Date }
 
@@ -69,7 +70,7 @@ export const cancelRun = async (
   const { id } = await getRun(trx, actor.org, monitorId, runId)
   const run = await lockRun(trx, actor.org, id)
   if (!run || !canMove(run.status, 'cancelled')) {
-    throw new ApiError('conflict', `The run is ${run?.status ?? 'gone'}; only one that is under way is cancelled.`)
+    throw new ApiError('conflict', `The run is ${run?.status ?? 'gone'}. Only a run in progress can be cancelled.`)
   }
   await recordAudit(trx, actor, 'monitor.cancel-evaluation', { type: 'run', id })
   return updateRun(trx, actor.org, id, { status: 'cancelled', finishedAt: clock.now() })
@@ -85,7 +86,10 @@ export const resumeRun = async (
   const { id } = await getRun(trx, actor.org, monitorId, runId)
   const stopped = await lockRun(trx, actor.org, id)
   if (!stopped || !canMove(stopped.status, 'queued')) {
-    throw new ApiError('conflict', `The run is ${stopped?.status ?? 'gone'}; only one that stopped is taken up.`)
+    throw new ApiError(
+      'conflict',
+      `The run is ${stopped?.status ?? 'gone'}. Only a failed or cancelled run can be resumed.`,
+    )
   }
   const resumes = stopped.resumes + 1
   const change = { status: 'queued', finishedAt: null, failure: null, waits: 0, resumes } as const
@@ -209,7 +213,7 @@ export const evaluateRun = defineJob({
   },
   onFailed: async ({ clock }, { organizationId, runId, resumes }, trx) => {
     await moveRun(trx, organizationId as OrgId, { id: runId, resumes }, 'failed', {
-      failure: 'The evaluation went wrong, time and again. The log of the service tells more.',
+      failure: 'The evaluation failed repeatedly. See the log of the service.',
       finishedAt: clock.now(),
     })
   },

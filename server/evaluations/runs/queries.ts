@@ -73,7 +73,7 @@ export const lockRun = (trx: Db, org: OrgId, id: string) =>
 
 const explain = (error: unknown): never => {
   if (violatedConstraint(error) !== 'evaluation_runs_unfinished_key') throw error
-  throw new ApiError('conflict', 'A run of this monitor is still under way; cancel it, or wait until it ends.')
+  throw new ApiError('conflict', 'A run of this monitor is still in progress. Cancel it or wait until it finishes.')
 }
 
 type NewRun = {

@@ -109,7 +109,7 @@ describe('a run', () => {
     await server.drain()
     // Two dollars each: after 25 the budget is used up.
     const stopped = (await server.call('GET', `/v1/monitors/${judge.id}/evaluations`, { key })).body.data[0]
-    expect(stopped).toMatchObject({ status: 'failed', failure: 'The monthly budget for judges is used up.' })
+    expect(stopped).toMatchObject({ status: 'failed', failure: 'The monthly judge budget is used up.' })
     expect(asked.length).toBeGreaterThanOrEqual(25)
     expect(asked.length).toBeLessThanOrEqual(28)
     const { body: later } = await dry()
@@ -199,7 +199,7 @@ describe('a run', () => {
     await drainAll()
     const failed = await read(key, run)
     expect(failed).toMatchObject({ status: 'failed', scored: 0, failed: 0 })
-    expect(failed.failure).toMatch(/^The model endpoint does not answer/)
+    expect(failed.failure).toMatch(/^The model endpoint is not responding/)
     answerBy(() => impolite())
     server.clock.advance(3_600_000)
     await move(key, run, 'resume')
@@ -259,7 +259,7 @@ describe('a run', () => {
       Object.assign(server.deps, { judge, rules })
       expect(await read(key, run)).toMatchObject({ status: 'completed', total: 6, scored: 5, failed: 1 })
       const results = await resultsOf(key, id)
-      expect(results).toMatchObject([{ status: 'failed', reasoning: 'the evaluation went wrong, time and again' }])
+      expect(results).toMatchObject([{ status: 'failed', reasoning: 'the evaluation failed repeatedly' }])
       if (kind === 'judge') expect(asked).toHaveLength(5)
     },
   )
@@ -273,7 +273,7 @@ describe('a run', () => {
     await server.drain()
     const stopped = await read(key, run)
     expect(stopped).toMatchObject({ status: 'failed', failed: 0 })
-    expect(stopped.failure).toMatch(/^The model endpoint refuses every request: .*404/)
+    expect(stopped.failure).toMatch(/^The model endpoint rejects every request: .*404/)
     expect(await resultsOf(key, first as string)).toEqual([])
     answerBy(() => impolite())
     await move(key, run, 'resume')

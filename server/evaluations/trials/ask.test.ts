@@ -35,7 +35,7 @@ describe('a trial of a judge', () => {
     expect(body.data).toMatchObject([
       { status: 'scored' },
       { status: 'scored' },
-      { status: 'failed', asked: true, reasoning: 'the monthly budget for judges is used up' },
+      { status: 'failed', asked: true, reasoning: 'the monthly judge budget is used up' },
     ])
     expect(body.summary).toMatchObject({ notAffected: 2, failed: 1, cost: 4 })
     expect(await spendingOf(key)).toMatchObject({ judgements: 2, cost: 4, budgetLeft: 0 })

@@ -27,7 +27,7 @@ type Task = {
 
 export const longestTrialSeconds = 60
 
-const noAnswer = `there was no answer within the ${longestTrialSeconds} seconds of a trial`
+const noAnswer = `timed out: a test can take at most ${longestTrialSeconds} seconds`
 
 type Ask = (deps: AskDeps, org: OrgId, task: Task, subjects: Subject[]) => Promise<Answer[]>
 

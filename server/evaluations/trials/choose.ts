@@ -16,13 +16,13 @@ export const faultsOf = (kind: TriedKind, { conversationIds, filter, limit }: Ch
   const atMost = `at most ${mostConversations.rule} for a rule and ${mostConversations.judge} for a judge`
   if (limit !== undefined && limit > most) issues.push({ path: 'limit', message: `must be ${atMost}` })
   if (conversationIds === undefined) return issues
-  if (conversationIds.length > most) issues.push({ path: 'conversationIds', message: `must name ${atMost}` })
-  const useless = 'has nothing to choose beside conversationIds'
+  if (conversationIds.length > most) issues.push({ path: 'conversationIds', message: `must have ${atMost}` })
+  const useless = 'cannot be combined with conversationIds'
   if (filter !== undefined) issues.push({ path: 'filter', message: useless })
   if (limit !== undefined) issues.push({ path: 'limit', message: useless })
   const ids = conversationIds.map((id) => id.toLowerCase())
   ids.forEach((id, at) => {
-    if (ids.indexOf(id) < at) issues.push({ path: `conversationIds[${at}]`, message: 'is listed before' })
+    if (ids.indexOf(id) < at) issues.push({ path: `conversationIds[${at}]`, message: 'is listed twice' })
   })
   return issues
 }
@@ -41,7 +41,9 @@ export const listChosen = async (db: Db, org: OrgId, chosen: Chosen): Promise<Su
   const ids = named ?? (await listNewest(db, org, chosen))
   const subjects = new Map((await listSubjects(db, org, ids)).map((subject) => [subject.id, subject]))
   const issues = (named ?? []).flatMap((id, at): Issue[] =>
-    subjects.has(id) ? [] : [{ path: `conversationIds[${at}]`, message: 'names no completed conversation' }],
+    subjects.has(id)
+      ? []
+      : [{ path: `conversationIds[${at}]`, message: 'must be a completed conversation of this organization' }],
   )
   if (issues.length > 0) throw invalidAll(issues)
   return ids.flatMap((id) => subjects.get(id) ?? [])

@@ -163,7 +163,7 @@ describe('a trial', () => {
     const { id } = await makeJudge(key)
     answerBy(() => answer())
     const ids = (count: number) => Array.from({ length: count }, () => randomUUID())
-    const absent = 'names no completed conversation'
+    const absent = 'must be a completed conversation of this organization'
     const cases: [object, { path: string; message: unknown }[]][] = [
       [{ conversationIds: [mine, foreign] }, [{ path: 'conversationIds[1]', message: absent }]],
       [
@@ -173,7 +173,7 @@ describe('a trial', () => {
           { path: 'conversationIds[1]', message: absent },
         ],
       ],
-      [{ conversationIds: [mine, mine.toUpperCase()] }, [{ path: 'conversationIds[1]', message: 'is listed before' }]],
+      [{ conversationIds: [mine, mine.toUpperCase()] }, [{ path: 'conversationIds[1]', message: 'is listed twice' }]],
       [{ conversationIds: [] }, [{ path: 'conversationIds', message: expect.any(String) }]],
       [{ conversationIds: ids(21) }, [{ path: 'conversationIds', message: expect.stringMatching(/20 for a judge/) }]],
       [{ conversationIds: ids(201) }, [{ path: 'conversationIds', message: expect.stringContaining('200') }]],
@@ -183,8 +183,8 @@ describe('a trial', () => {
       [
         { conversationIds: [mine], filter: {}, limit: 1 },
         [
-          { path: 'filter', message: 'has nothing to choose beside conversationIds' },
-          { path: 'limit', message: 'has nothing to choose beside conversationIds' },
+          { path: 'filter', message: 'cannot be combined with conversationIds' },
+          { path: 'limit', message: 'cannot be combined with conversationIds' },
         ],
       ],
       [{ filter: { text: '?' } }, [{ path: 'filter.text', message: expect.any(String) }]],
@@ -199,7 +199,7 @@ describe('a trial', () => {
             output: { type: 'score', min: 1, max: 1, affectedWhen: { op: 'gt', value: 1 } },
           },
         },
-        [{ path: 'definition.output.max', message: 'must be more than min' }],
+        [{ path: 'definition.output.max', message: 'must be greater than min' }],
       ],
       [{ definition: { output: { type: 'boolean' } } }, [{ path: 'definition.criteria', message: 'is required' }]],
     ]
@@ -217,7 +217,10 @@ describe('a trial', () => {
     const { key } = await makeOrganization(server)
     const { id } = await makeMonitor(server, key)
     const external = await testSaved(key, id, {})
-    expect(external).toMatchObject({ status: 409, body: { message: expect.stringContaining('come from you') } })
+    expect(external).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('does not evaluate external monitors') },
+    })
     const without = await testServer()
     const { key: other } = await makeOrganization(without)
     const answered = await without.call('POST', '/v1/monitors/test', { key: other, body: draft })

@@ -47,7 +47,10 @@ export const monitorTrials = (app: App, deps: EvaluationDeps): void => {
   const tryMonitor = async (actor: Actor, { monitor, given, chosen, targets, signal }: Trial) => {
     const { kind, definition } = monitor
     if (kind === 'external') {
-      throw new ApiError('conflict', 'An external monitor is not evaluated here: its results come from you.')
+      throw new ApiError(
+        'conflict',
+        'Earshot does not evaluate external monitors. Send their results to /v1/monitor-results.',
+      )
     }
     const issues = [...(given ? checkDefinition(kind, given) : []), ...faultsOf(kind, chosen)]
     if (issues.length > 0) throw invalidAll(issues)

@@ -109,7 +109,7 @@ it('holds every counted conversation as the experiment counts it, in all formats
   expect({ ...xlsx, rows: filled }).toEqual(parquet)
 })
 
-it('shows the unit that is assigned: a value of the metadata, or the conversation by itself', async () => {
+it('shows the unit that is assigned: a value of the metadata, or the conversation if it is missing', async () => {
   const study = await makeStudy({ assignmentUnit: { kind: 'metadata', key: `'"house\\hold` } })
   const key = `'"house\\hold`
   const ids = [
@@ -152,13 +152,13 @@ it('says what the experiment is, in words', async () => {
     ['Experiment', '=Brevity'],
     ['Description', 'Is it better?'],
     ['State', expect.stringMatching(/^finished .*Z \(in Europe\/Berlin \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\)$/)],
-    ['Arm a', 'Short: version 1 of Leo'],
-    ['Arm b', 'version 2 of Leo'],
-    ['Expected share of arm a', '40 %'],
+    ['Arm A', 'Short: version 1 of Leo'],
+    ['Arm B', 'version 2 of Leo'],
+    ['Expected share of arm A', '40%'],
     ['Conversations', 'conversations, where plan is “gold”'],
-    ['Unit', 'the customer, or the conversation by itself'],
-    ['Outcome', 'Refund asked?, version 1; counted is 1 for affected, 0 for not'],
-    ['Primary outcome', 'Refund, asked, version 1; counted is the score'],
+    ['Unit', 'Customer, or the conversation if it is missing'],
+    ['Outcome', 'Refund asked?, version 1; the value is 1 if affected, 0 if not'],
+    ['Primary outcome', 'Refund, asked, version 1; the value is the score'],
     ['Monitor', 'Name', 'Columns begin with', 'Version'],
     [study.monitors[2].id, '=Chats', 'chats_', 1],
   ]) {

@@ -12,17 +12,17 @@ import type { Configuration } from './configuration.ts'
 type Ordered = { id: string; experimentId: string; createdAt: Date; config: object }
 
 const unitInWords = ({ kind, key }: AssignmentUnit): string =>
-  `${kind === 'auto' ? 'the customer' : `what the metadata have under “${key}”`}, or the conversation by itself`
+  `${kind === 'auto' ? 'Customer' : `Metadata key “${key}”`}, or the conversation if it is missing`
 
 const cohortInWords = ({ takes, leaves }: ReturnType<typeof parseCohort>, names: ReadonlyMap<string, string>): string =>
   [
     ...takes.map((one) => explainFilter(one, names)),
     ...leaves.map((one) => `not ${explainFilter(one, names)}`),
     ...(leaves.length > 0 ? ['with a company'] : []),
-  ].join('; ') || 'all conversations by either version'
+  ].join('; ') || 'All conversations of both versions'
 
 const outcomeInWords = ({ monitorName, monitorVersion, kind }: StoredOutcome): string =>
-  `${monitorName}, version ${monitorVersion}; counted is ${kind === 'boolean' ? '1 for affected, 0 for not' : 'the score'}`
+  `${monitorName}, version ${monitorVersion}; the value is ${kind === 'boolean' ? '1 if affected, 0 if not' : 'the score'}`
 
 type Described = {
   stored: Ordered
@@ -47,13 +47,13 @@ const describe = ({ stored, config, experiment, outcomes, cohort, names }: Descr
     { label: 'Export', value: stored.id },
     { label: 'Requested', value: at(stored.createdAt) },
     { label: 'Experiment', value: experiment.name },
-    { label: 'Its id', value: experiment.id },
+    { label: 'Experiment ID', value: experiment.id },
     ...(description === null ? [] : [{ label: 'Description', value: description }]),
     { label: 'Launched', value: at(experiment.startedAt) },
     { label: 'State', value: finishedAt ? `finished ${at(finishedAt)}` : 'running' },
-    { label: 'Arm a', value: arm(experiment.armAName, experiment.armAVersionId) },
-    { label: 'Arm b', value: arm(experiment.armBName, experiment.armBVersionId) },
-    { label: 'Expected share of arm a', value: percent === null ? 'none' : `${percent} %` },
+    { label: 'Arm A', value: arm(experiment.armAName, experiment.armAVersionId) },
+    { label: 'Arm B', value: arm(experiment.armBName, experiment.armBVersionId) },
+    { label: 'Expected share of arm A', value: percent === null ? 'none' : `${percent}%` },
     { label: 'Conversations', value: cohortInWords(cohort, names) },
     { label: 'Unit', value: unitInWords(experiment.assignmentUnit) },
     ...outcomes.map((outcome) => ({
@@ -63,10 +63,10 @@ const describe = ({ stored, config, experiment, outcomes, cohort, names }: Descr
     {
       label: 'Observations',
       value:
-        'observed: there is a value; pending: there may be one yet; missing: there is none; failed: it was looked ' +
-        'for in vain; empty: the outcome does not apply to the conversation',
+        'observed: has a value; pending: evaluation not finished; missing: no result; failed: evaluation ' +
+        'failed; empty: the outcome does not apply to the conversation',
     },
-    { label: 'Reasoning', value: reasoning ? 'included' : 'left out' },
+    { label: 'Reasoning', value: reasoning ? 'included' : 'not included' },
   ]
 }
 

@@ -18,7 +18,7 @@ const feature = 'monitorExports'
 
 const shown = (stored: StoredExport, now: Date): Static<typeof ExperimentExport> => {
   const { experimentId, config } = stored
-  if (experimentId === null) throw new Error('An export of an experiment names it')
+  if (experimentId === null) throw new Error('An export of an experiment has an experiment')
   // The cast: written here alone, in this very form.
   return { ...manifestOf(stored, now), experimentId, config: config as Configuration }
 }

@@ -26,7 +26,7 @@ export const countAll = async (deps: CountingDeps, signal?: AbortSignal): Promis
         isMore = (await countChanges(deps, org, id)) || isMore
       } catch (error) {
         faulty.add(id)
-        deps.log.error({ err: error, experimentId: id }, 'an experiment could not be counted and is tried again')
+        deps.log.error({ err: error, experimentId: id }, 'counting an experiment failed, retrying')
       }
     }
   }
@@ -37,7 +37,7 @@ export const startCounting = (deps: CountingDeps): { stop: () => Promise<void> }
   const count = async () => {
     while (!ending.signal.aborted) {
       await countAll(deps, ending.signal).catch((error: unknown) =>
-        deps.log.warn({ err: error }, 'changes of experiments could not be looked for'),
+        deps.log.warn({ err: error }, 'listing changed experiments failed'),
       )
       await sleep(lookEveryMs, undefined, { signal: ending.signal }).catch(() => {})
     }

@@ -29,7 +29,7 @@ const pageSize = 200
 /** After so long the job gives its place to others and stands in line again. */
 const turnMs = 10_000
 
-const notThere = 'The monitors were deleted or switched off, or the organization was suspended.'
+const notThere = 'The monitors were deleted or disabled, or the organization was suspended.'
 
 type Place = { org: OrgId; experimentId: string; runId: string }
 
@@ -207,7 +207,13 @@ export const retryLacking = defineJob({
     }
   },
   onFailed: (deps, { organizationId, experimentId, runId }, trx) =>
-    end(deps, trx, { org: organizationId as OrgId, experimentId, runId }, 'failed', 'It went wrong, time and again.'),
+    end(
+      deps,
+      trx,
+      { org: organizationId as OrgId, experimentId, runId },
+      'failed',
+      'The evaluation failed repeatedly.',
+    ),
 })
 
 const patienceMs = 24 * 60 * 60 * 1_000

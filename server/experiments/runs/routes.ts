@@ -13,7 +13,7 @@ import { ExperimentRun } from './schema.ts'
 const tags = ['Experiments']
 const path = '/v1/experiments/:id/evaluations'
 
-const isAskedAlready = 'What is lacking is being asked for again already; wait until that run has ended.'
+const isAskedAlready = 'A retry run is already in progress. Wait until it finishes.'
 
 const countsOf = (outcomes: StoredOutcome[]) =>
   outcomes.flatMap(({ sums }) => {

@@ -14,10 +14,10 @@ const tags = ['Monitors']
 const needs = { entitlement: 'monitors', feature: 'monitorExports' } as const
 
 const obstacles: Record<Obstacle, ApiError> = {
-  unfinished: new ApiError('conflict', 'A run of the schedule is unfinished; wait for it.'),
-  made: new ApiError('conflict', 'A run of this very instant was made already.'),
-  nothing_settled: new ApiError('conflict', 'No time has passed since the last run that is settled by now.'),
-  line_full: new ApiError('conflict', 'Too many exports are unfinished; wait for one of them.'),
+  unfinished: new ApiError('conflict', 'A run of the schedule is still in progress. Wait until it finishes.'),
+  made: new ApiError('conflict', 'A run for this time already exists.'),
+  nothing_settled: new ApiError('conflict', 'There is no settled period since the last run yet. Try again later.'),
+  line_full: new ApiError('conflict', 'Too many exports are in progress. Wait until one finishes.'),
 }
 
 export const exportScheduleRuns = (app: App, deps: Deps): void => {

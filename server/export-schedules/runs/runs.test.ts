@@ -172,7 +172,7 @@ it('runs fail when what they name is gone, or their owner', async () => {
   clock.advance(hourMs)
   await work()
   expect(await runsOf(key, id)).toMatchObject([
-    { status: 'failed', exportId: null, error: expect.stringContaining('gone') },
+    { status: 'failed', exportId: null, error: expect.stringContaining('was deleted') },
   ])
   const { headers, id: memberId } = await makePerson(server, key, 'admin')
   const body = {

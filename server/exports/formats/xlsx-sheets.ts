@@ -162,7 +162,7 @@ export const aboutSheet = (layout: Layout, { rows, cutCells }: Written): Buffer 
     }
     bytes.endRow()
   }
-  const cut = cutCells === 0 ? 'None is cut here.' : `Cut here: ${cutCells}.`
+  const cut = cutCells === 0 ? 'No text in this file is truncated.' : `Truncated cells: ${cutCells}.`
 
   bytes.xml(sheetStart([38, 44, 44, 16], false))
   for (const { label, value } of layout.about) line([label, value])
@@ -170,9 +170,12 @@ export const aboutSheet = (layout: Layout, { rows, cutCells }: Written): Buffer 
   line(['Times', 'UTC'])
   line([
     'Long texts',
-    `A cell holds ${maxCellLength} characters at most; CSV and Parquet have longer texts whole. ${cut}`,
+    `A cell can hold at most ${maxCellLength} characters; CSV and Parquet contain longer texts in full. ${cut}`,
   ])
-  line(['In CSV', "A text that a spreadsheet might take for a formula has a leading ' there, and none here."])
+  line([
+    'In CSV',
+    "In CSV files, texts that a spreadsheet could run as a formula start with '. In this file, they don't.",
+  ])
   row++
   const versions = layout.versions === 'current' ? 'Current version' : 'Version'
   line(['Monitor', 'Name', 'Columns begin with', versions], true)

@@ -21,7 +21,7 @@ export const connect = async (
     const position = await logPosition(primary, applicationName)
     try {
       const snapshot = await openSnapshot(replica, { applicationName, settings, wait: { position, timeoutMs } })
-      note(snapshot ? 'the export reads a replica' : 'the replica is too far behind; the export reads the primary')
+      note(snapshot ? 'the export reads the replica' : 'the replica is too far behind; the export reads the primary')
       if (snapshot) return snapshot
     } catch (error) {
       note(

@@ -112,7 +112,7 @@ it('reads a replica when there is one, and the primary when that does not answer
   const notes = () => server.logged.filter((line) => /replica/.test(line)).map((line) => JSON.parse(line).msg)
   const reading = (readDatabaseUrl: string) => ({ ...deps, config: { ...deps.config, readDatabaseUrl } })
   expect(await run(many.order(3), {}, reading(databaseUrl(deps.database.connection)))).toMatchObject({ rows: 3 })
-  expect(notes()).toEqual(['the export reads a replica'])
+  expect(notes()).toEqual(['the export reads the replica'])
   expect(await run(many.order(3), {}, reading('postgres://nobody@localhost/nothing?host=%2Fnowhere'))).toMatchObject({
     rows: 3,
   })
@@ -144,7 +144,7 @@ describe('a generation that ends early leaves no file and no reader', () => {
       const pids = execFileSync('pgrep', ['-P', String(process.pid), '-f', 'generation/process.ts']).toString()
       for (const pid of pids.trim().split('\n')) process.kill(Number(pid), 'SIGKILL')
     }
-    await expect(run(order, { ...slowly, onProgress: kill })).rejects.toThrow('ended by SIGKILL')
+    await expect(run(order, { ...slowly, onProgress: kill })).rejects.toThrow('ended with SIGKILL')
     await expectNothing(order)
   })
 

@@ -63,9 +63,11 @@ export const generate = async (
     else last = reply
   })
   // What goes wrong with it shows in how it ends.
-  child.on('error', (err) => log.warn({ err }, 'the process of an export has a fault'))
+  child.on('error', (err) => log.warn({ err }, 'the process of an export failed'))
   if (child.stderr) {
-    createInterface({ input: child.stderr }).on('line', (line) => log.warn({ line }, 'the process of an export says'))
+    createInterface({ input: child.stderr }).on('line', (line) =>
+      log.warn({ line }, 'output of the process of an export'),
+    )
   }
   const kill = () => child.kill('SIGKILL')
   signal.addEventListener('abort', kill, { once: true })
@@ -77,7 +79,7 @@ export const generate = async (
     signal.throwIfAborted()
     if (last?.type === 'generated') return last.generated
     if (last) throw errorOf(last.failure)
-    throw new Error(`The process of an export ended by ${killedBy ?? `code ${code}`}`)
+    throw new Error(`The process of an export ended with ${killedBy ?? `code ${code}`}`)
   } finally {
     signal.removeEventListener('abort', kill)
   }

@@ -39,7 +39,7 @@ export const maxObserved = 1_000_000
 
 export class TooManyCalls extends Error {
   constructor() {
-    super('More calls match than one export may hold')
+    super('Too many calls match for one export')
     this.name = 'TooManyCalls'
   }
 }

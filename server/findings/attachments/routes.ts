@@ -67,7 +67,7 @@ export const findingConversations = (app: App, { db, clock }: Deps): void => {
         const before = await findAttached(trx, actor.org, id, conversationId)
         if (!before) {
           if ((await countAttached(trx, actor.org, id)) >= mostAttached) {
-            throw new ApiError('conflict', `A finding has at most ${mostAttached} conversations.`)
+            throw new ApiError('conflict', `A finding can have at most ${mostAttached} conversations.`)
           }
           await attachConversations(trx, actor.org, id, [conversationId], clock.now())
         }

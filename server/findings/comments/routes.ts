@@ -25,7 +25,7 @@ const tags = ['Findings']
 
 const checkBody = (body: object) => {
   const document = checkRichText(body, 'body')
-  if (plainText(document) === '') throw invalid('body', 'must say something')
+  if (plainText(document) === '') throw invalid('body', 'must contain text')
   return document
 }
 
@@ -82,7 +82,7 @@ export const findingComments = (app: App, { db, clock }: Deps): void => {
       const comment = await db.transaction().execute(async (trx) => {
         const { id: findingId } = await holdFinding(trx, actor.org, params.id)
         if ((await countComments(trx, actor.org, findingId)) >= mostComments) {
-          throw new ApiError('conflict', `A finding has at most ${mostComments} comments.`)
+          throw new ApiError('conflict', `A finding can have at most ${mostComments} comments.`)
         }
         const now = clock.now()
         const created = await insertComment(trx, actor.org, {
@@ -139,7 +139,7 @@ export const findingComments = (app: App, { db, clock }: Deps): void => {
       return db.transaction().execute(async (trx) => {
         const findingIds = await listIdsWithMerged(trx, actor.org, params.id)
         const { id, authorUserId } = await lockComment(trx, actor.org, findingIds, params.commentId)
-        if (authorUserId !== actor.userId) throw new ApiError('forbidden', 'Only its author may edit a comment.')
+        if (authorUserId !== actor.userId) throw new ApiError('forbidden', 'Only the author can edit a comment.')
         const comment = await updateComment(trx, actor.org, id, { body, now: clock.now() })
         await recordAudit(trx, actor, 'findingComment.update', ...targetsOf(comment.findingId, id))
         return comment
@@ -166,7 +166,7 @@ export const findingComments = (app: App, { db, clock }: Deps): void => {
         const findingIds = await listIdsWithMerged(trx, actor.org, params.id)
         const { id, findingId, authorUserId } = await lockComment(trx, actor.org, findingIds, params.commentId)
         if (authorUserId !== actor.userId && !hasRole(actor.role, 'admin')) {
-          throw new ApiError('forbidden', 'Only its author or an admin may delete a comment.')
+          throw new ApiError('forbidden', 'Only the author or an admin can delete a comment.')
         }
         await deleteComment(trx, actor.org, id)
         await recordAudit(trx, actor, 'findingComment.delete', ...targetsOf(findingId, id))

@@ -22,7 +22,7 @@ type Tell = (path: string, message: string) => void
 
 const checkNames = (part: Part, known: readonly string[], path: string, tell: Tell): void => {
   for (const name of Object.keys(part)) {
-    if (!known.includes(name)) tell(`${path}.${name.slice(0, 50)}`, 'is not known in rich text')
+    if (!known.includes(name)) tell(`${path}.${name.slice(0, 50)}`, 'is not supported in rich text')
   }
 }
 
@@ -38,10 +38,10 @@ const runs = /^(?:javascript|vbscript|file|blob|data(?!:image\/(?:png|jpe?g|gif|
 
 const valueFault = (value: unknown, depth = 1): string | undefined => {
   if (typeof value === 'string') {
-    return runs.test(value.replace(unseen, '')) ? 'must not be an address that runs or opens something' : undefined
+    return runs.test(value.replace(unseen, '')) ? 'must not be a URL with this protocol' : undefined
   }
   if (typeof value !== 'object' || value === null) return undefined
-  if (depth > deepestValue) return `must be of at most ${deepestValue} levels`
+  if (depth > deepestValue) return `must have at most ${deepestValue} levels`
   for (const inside of Object.values(value)) {
     const fault = valueFault(inside, depth + 1)
     if (fault) return fault
@@ -83,14 +83,14 @@ const isRepeated = (marks: unknown[]): boolean =>
 
 const checkMarks = (marks: unknown, path: string, tell: Tell): void => {
   if (!Array.isArray(marks)) tell(path, 'must be an array')
-  else if (marks.length > mostMarks) tell(path, `must hold at most ${mostMarks} marks`)
-  else if (isRepeated(marks)) tell(path, 'must hold each mark once')
+  else if (marks.length > mostMarks) tell(path, `must have at most ${mostMarks} marks`)
+  else if (isRepeated(marks)) tell(path, 'must not repeat marks')
   else for (const [index, mark] of marks.entries()) checkMark(mark, `${path}[${index}]`, tell)
 }
 
 const checkText = (text: unknown, isText: boolean, path: string, tell: Tell): void => {
-  if (isText && (typeof text !== 'string' || text === '')) tell(path, 'must be text that is not empty')
-  if (!isText && text !== undefined) tell(path, 'must not be here')
+  if (isText && (typeof text !== 'string' || text === '')) tell(path, 'must be a non-empty string')
+  if (!isText && text !== undefined) tell(path, 'is not allowed here')
 }
 
 type Place = { node: unknown; path: string; depth: number }
@@ -103,7 +103,10 @@ const checkNode = ({ node, path, depth }: Place, tell: Tell): Place[] => {
   }
   const { type, content = [] } = node
   if (!isName(type) || (type === 'doc') !== (depth === 1)) {
-    tell(`${path}.type`, depth === 1 ? 'must be doc' : 'must be the name of a node, and doc only at the top')
+    tell(
+      `${path}.type`,
+      depth === 1 ? 'must be doc' : 'must be the name of a node; doc is only allowed at the top level',
+    )
     return []
   }
   checkNames(node, ['type', 'attrs', 'content', 'marks', 'text'], path, tell)
@@ -115,11 +118,11 @@ const checkNode = ({ node, path, depth }: Place, tell: Tell): Place[] => {
     return []
   }
   if (content.length > 0 && type === 'text') {
-    tell(`${path}.content`, 'must not be here')
+    tell(`${path}.content`, 'is not allowed here')
     return []
   }
   if (content.length > 0 && depth === deepest) {
-    tell(`${path}.content`, `must not be here: at most ${deepest} levels`)
+    tell(`${path}.content`, `is nested too deeply: at most ${deepest} levels`)
     return []
   }
   return content.map((child, index) => ({ node: child, path: `${path}.content[${index}]`, depth: depth + 1 }))
@@ -136,12 +139,12 @@ export const checkRichText = (value: unknown, path: string): RichText => {
   for (let place = places.pop(); place && issues.length < mostIssues; place = places.pop()) {
     const { content } = isObject(place.node) ? place.node : {}
     nodes += Array.isArray(content) ? content.length : 0
-    if (nodes > mostNodes) throw invalidAll([{ path, message: `must be of at most ${mostNodes} nodes` }])
+    if (nodes > mostNodes) throw invalidAll([{ path, message: `must have at most ${mostNodes} nodes` }])
     for (const inside of checkNode(place, tell).reverse()) places.push(inside)
   }
   if (issues.length > 0) throw invalidAll(issues)
   if (Buffer.byteLength(JSON.stringify(value)) > mostBytes) {
-    throw invalidAll([{ path, message: `must be of at most ${mostBytes} bytes` }])
+    throw invalidAll([{ path, message: `must have at most ${mostBytes} bytes` }])
   }
   // Every part of it was just looked at.
   return value as RichText

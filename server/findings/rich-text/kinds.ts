@@ -15,7 +15,7 @@ const rule =
 const textOrNull = (longest: number): Attribute =>
   rule(
     (value) => value === null || (typeof value === 'string' && value.length <= longest),
-    `must be null, or text of at most ${longest} characters`,
+    `must be null or a string of at most ${longest} characters`,
   )
 
 const whole = (value: unknown, least: number, most: number): boolean =>
@@ -52,11 +52,13 @@ export const markKinds = new Map<string, Kind>(
         href: linkFault,
         target: rule(
           (target) => target === null || (typeof target === 'string' && /^_(?:blank|self|parent|top)$/.test(target)),
-          'must be null, _blank, _self, _parent or _top',
+          'must be null, _blank, _self, _parent, or _top',
         ),
         rel: (rel) =>
           textOrNull(255)(rel) ??
-          (/(?:^|\s)opener(?:\s|$)/i.test(String(rel)) ? 'must not be opener: it hands the page over' : undefined),
+          (/(?:^|\s)opener(?:\s|$)/i.test(String(rel))
+            ? 'must not be opener, because it gives the linked page access to this one'
+            : undefined),
         class: textOrNull(255),
         title: textOrNull(1_000),
       },

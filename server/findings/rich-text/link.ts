@@ -8,8 +8,8 @@ const longest = 2_048
 
 /** What is wrong with the target of a link. */
 export const linkFault = (href: unknown): string | undefined => {
-  if (typeof href !== 'string' || !start.test(href)) return 'must begin with https://, http:// or mailto:'
-  if (href.length > longest) return `must be of at most ${longest} characters`
-  if (unseen.test(href)) return 'must not hold control characters or invisible ones'
-  if (!URL.canParse(href)) return 'is not an address'
+  if (typeof href !== 'string' || !start.test(href)) return 'must start with https://, http://, or mailto:'
+  if (href.length > longest) return `must have at most ${longest} characters`
+  if (unseen.test(href)) return 'must not contain control or invisible characters'
+  if (!URL.canParse(href)) return 'must be a URL'
 }

@@ -237,7 +237,7 @@ describe('limits', () => {
     // The document, seventeen quotations, a paragraph and its text are twenty levels.
     expect(issuesOf(nested(17))).toEqual([])
     expect(issuesOf(nested(18))).toEqual([
-      { path: `body${'.content[0]'.repeat(19)}.content`, message: 'must not be here: at most 20 levels' },
+      { path: `body${'.content[0]'.repeat(19)}.content`, message: 'is nested too deeply: at most 20 levels' },
     ])
     expect(issuesOf(nested(1_000_000))).toHaveLength(1)
   })
@@ -245,14 +245,14 @@ describe('limits', () => {
   it('of nodes', () => {
     const breaks = (count: number) => doc(paragraph(...Array.from({ length: count }, () => ({ type: 'hardBreak' }))))
     expect(issuesOf(breaks(9_998))).toEqual([])
-    expect(issuesOf(breaks(9_999))).toEqual([{ path: 'body', message: 'must be of at most 10000 nodes' }])
+    expect(issuesOf(breaks(9_999))).toEqual([{ path: 'body', message: 'must have at most 10000 nodes' }])
   })
 
   it('of size, in bytes', () => {
     const around = JSON.stringify(doc(paragraph(text('')))).length
     const filled = (bytes: number) => doc(paragraph(text('é'.repeat((bytes - around) >> 1) + 'e'.repeat(bytes & 1))))
     expect(issuesOf(filled(256 * 1_024))).toEqual([])
-    expect(issuesOf(filled(256 * 1_024 + 2))).toEqual([{ path: 'body', message: 'must be of at most 262144 bytes' }])
+    expect(issuesOf(filled(256 * 1_024 + 2))).toEqual([{ path: 'body', message: 'must have at most 262144 bytes' }])
   })
 
   it('of what is told', () => {

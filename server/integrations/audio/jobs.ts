@@ -24,7 +24,7 @@ export const sweepWaitingRecordings = defineSweep({
       if (conversation) return attachWaiting(deps, trx, org, { externalId, conversationId: conversation.id })
       for (const { deliveryId, file } of await takeExpired(trx, org, externalId, now)) {
         await dropFile(deps, trx, org, file)
-        const reason = 'No conversation of this call was received.'
+        const reason = 'No conversation was received for this call.'
         await updateDelivery(trx, org, deliveryId, { status: 'failed', reason, conversationId: null }, 'pending')
       }
     }),

@@ -38,14 +38,15 @@ type Reading = {
 class NoRecording extends Error {}
 
 const readEvent = (rest: Buffer): { externalId: string } | { unreadable: string } | 'other' => {
-  if (rest.length > longestEvent) return { unreadable: `There is more than ${longestEvent} bytes beside the audio.` }
+  if (rest.length > longestEvent)
+    return { unreadable: `The payload without the audio is larger than ${longestEvent} bytes.` }
   const parsed = parsePayload(rest, null)
   if ('unreadable' in parsed) return parsed
   if (at(parsed.value, 'type') !== audioEvent) return 'other'
   const externalId = idOf(at(parsed.value, 'data', 'conversation_id'))
   if (externalId === null) return { unreadable: 'data.conversation_id is missing' }
   if (externalId.length > longestText)
-    return { unreadable: `the id of the call is longer than ${longestText} characters` }
+    return { unreadable: `the ID of the call is longer than ${longestText} characters` }
   return { externalId }
 }
 
@@ -59,7 +60,7 @@ export const readStreamedBody = async (
   const { documentBytes, recordingBytes } = config.limits
   // Base64 is a third longer, and may have line breaks and escapes.
   const mostBytes = documentBytes + 2 * recordingBytes
-  const tooLarge = () => new ApiError('tooLarge', 'The body is larger than this operation takes.')
+  const tooLarge = () => new ApiError('tooLarge', 'The body exceeds the size limit of this operation.')
   if (announcedBytes > mostBytes) throw tooLarge()
   const split = openSplit()
   const rest = openGather()
@@ -124,5 +125,5 @@ export const readStreamedBody = async (
   const { payload, event } = state
   if (event === 'other') return { payload }
   if ('unreadable' in event) return { bytes, audio: event }
-  return { bytes, audio: file ? { ...event, file } : { unreadable: 'data.full_audio is no audio' } }
+  return { bytes, audio: file ? { ...event, file } : { unreadable: 'data.full_audio does not contain audio' } }
 }

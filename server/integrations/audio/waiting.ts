@@ -44,7 +44,7 @@ const wait = async (
   const { count, bytes, isWaiting } = await findWaiting(trx, org, externalId)
   if (isWaiting) return unfound('unchanged')
   if (count >= mostWaiting.count || bytes + file.bytes > mostWaiting.bytes) {
-    return unfound('rejected', 'Too many recordings wait for the transcripts of their calls.')
+    return unfound('rejected', 'Too many recordings are waiting for their transcripts.')
   }
   return unfound((await insertWaiting(trx, org, { externalId, file, ...delivery })) ? 'pending' : 'unchanged')
 }

@@ -200,7 +200,10 @@ describe('nothing is stored', () => {
     const { id, key, integration } = await makeCalled(server, 'elevenlabs')
     const sound = mp3().toString('base64')
     const cases: [Buffer, string][] = [
-      [audioEvent(newCallId(), { audio: Buffer.from('no audio at all, but text') }), 'data.full_audio is no audio'],
+      [
+        audioEvent(newCallId(), { audio: Buffer.from('no audio at all, but text') }),
+        'data.full_audio does not contain audio',
+      ],
       [audioEvent(newCallId(), { audio: `${sound.slice(0, 5_000)}*${sound}` }), 'data.full_audio is not Base64'],
       [audioEvent(newCallId(), { audio: '' }), 'data.full_audio is missing'],
       [audioEvent(''), 'data.conversation_id is missing'],

@@ -17,8 +17,9 @@ export const replayDelivery = async (
   integration: Integration,
   { id, status, payload, contentType }: Delivery,
 ): Promise<void> => {
-  if (status === 'pending') throw new ApiError('conflict', 'What it announced is being fetched; wait for that.')
-  if (payload === null) throw new ApiError('conflict', 'What was sent is not kept any more, so it cannot be replayed.')
+  if (status === 'pending')
+    throw new ApiError('conflict', 'The announced data is still being fetched. Wait until it finishes.')
+  if (payload === null) throw new ApiError('conflict', 'The payload is no longer stored, so it cannot be replayed.')
   const settle: Settle = async (trx, settled) => {
     await updateDelivery(trx, actor.org, id, { ...settled, ...(settled.status === 'erased' && { payload: null }) })
     await recordAudit(trx, actor, 'integration.replay', { type: 'integrationDelivery', id })

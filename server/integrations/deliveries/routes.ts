@@ -31,8 +31,9 @@ const tags = ['Integrations']
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 const refusals = {
-  invalid: 'The request is not signed with the secret of this integration, or not as its settings say.',
-  stale: 'The request is signed, but its timestamp is too far from now. Send it anew; check the clocks.',
+  invalid: 'The signature does not match the secret or the settings of this integration.',
+  stale:
+    'The signature is valid, but its timestamp is too far from the current time. Check the clocks and send it again.',
 }
 
 /** A longer one tells nothing more. */
@@ -43,9 +44,12 @@ export const deliveries = (app: App, deps: Deps): void => {
   const { ratePerSecond, rateBurst, documentBytes } = config.limits
   const countWebhook = limitByAddress(
     { perSecond: ratePerSecond, burst: rateBurst },
-    'Too many webhooks from this address; send them more slowly.',
+    'Too many webhooks from this IP address. Slow down.',
   )
-  const countRefused = limitByAddress({ perSecond: 20, burst: 200 }, 'Too many refused webhooks from this address.')
+  const countRefused = limitByAddress(
+    { perSecond: 20, burst: 200 },
+    'Too many rejected webhooks from this IP address. Wait before you retry.',
+  )
 
   const refuse = (request: FastifyRequest, verdict: keyof typeof refusals) => {
     countRefused(request.ip)
@@ -86,7 +90,7 @@ export const deliveries = (app: App, deps: Deps): void => {
       refuse: (verdict) => refuse(request, verdict),
       hold: (bytes) => arriving?.hold(bytes),
     }).catch((error: unknown) => {
-      if (raw.aborted) throw invalid('', 'The body did not arrive whole.')
+      if (raw.aborted) throw invalid('', 'The body is incomplete. Send it again.')
       raw.resume()
       throw error
     })
@@ -117,7 +121,7 @@ export const deliveries = (app: App, deps: Deps): void => {
         access: 'public',
         takes: 'bytes',
         foreign: true,
-        unaudited: 'a provider sends it; the list of deliveries shows it',
+        unaudited: 'The list of deliveries records it.',
       },
       schema: {
         tags,

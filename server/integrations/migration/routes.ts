@@ -165,7 +165,11 @@ export const migrationIntakes = (app: App, deps: Deps): void => {
       },
       async ({ actor, body }, reply) => {
         const stored = await takeIn(deps, actor, { id: 'bluejay', name: 'Bluejay' }, readBluejay(body), body)
-        return located(reply, stored.id).send({ status: 'success', call_id: stored.id, message: 'The call is stored.' })
+        return located(reply, stored.id).send({
+          status: 'success',
+          call_id: stored.id,
+          message: 'The call was stored.',
+        })
       },
     )
   }

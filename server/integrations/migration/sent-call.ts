@@ -43,7 +43,7 @@ export const instantIn = (body: JsonObject, name: string): Date | null => {
   if (text === null) return null
   const written = text.trim().replace(' ', 'T')
   const instant = instantOf(/(Z|[+-]\d\d:?\d\d)$/i.test(written) ? written : `${written}Z`)
-  if (!instant) throw invalid(name, 'must be an instant in ISO 8601, such as 2026-11-20T09:00:00Z')
+  if (!instant) throw invalid(name, 'must be an ISO 8601 time such as 2026-11-20T09:00:00Z')
   return instant
 }
 
@@ -78,5 +78,5 @@ export const recordingIn = (body: JsonObject, ...names: string[]): string | null
 export const refuseOnly = (body: JsonObject, names: string[], hasAny: boolean, instead: string): void => {
   const given = names.filter((name) => body[name] !== undefined && body[name] !== null)
   if (hasAny || given.length === 0) return
-  throw invalidAll(given.map((path) => ({ path, message: `is not taken: send ${instead}` })))
+  throw invalidAll(given.map((path) => ({ path, message: `is not supported: send ${instead}` })))
 }

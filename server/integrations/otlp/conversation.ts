@@ -165,7 +165,7 @@ const contentOf = (reads: Read[]): JsonObject => {
 const unreadReasonOf = (transcript: JsonObject): string | undefined => {
   const reading = readTranscript(transcript, { provider: 'otel' })
   if ('unreadable' in reading) return reading.unreadable
-  return reading.turns.some(({ role }) => role !== 'system') ? undefined : 'the transcript holds instructions only'
+  return reading.turns.some(({ role }) => role !== 'system') ? undefined : 'the transcript only contains instructions'
 }
 
 const mostNames = 30
@@ -210,7 +210,7 @@ export const conversationOf = (key: string, spans: OwnedSpan[]): Assembled | nul
     metrics: metricsIn(reads),
   }
   if (reason === undefined) return { conversation }
-  const told = `No messages of a known convention: ${reason}. Attributes: ${namesIn(reads)}`
+  const told = `No messages in a supported format: ${reason}. Attributes: ${namesIn(reads)}`
   return { conversation, unread: cut(told, 1_000) }
 }
 

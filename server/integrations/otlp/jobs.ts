@@ -83,7 +83,7 @@ const assembleOne = async (deps: Deps, org: OrgId, key: string, traceIds: string
     if (unread === undefined) await clearUnread(trx, org, key)
     if (outcome?.status === 'erased') await deleteSpans(trx, org, spans)
     if (outcome?.status === 'rejected') {
-      log.warn({ organizationId: org, reason: outcome.error.message }, 'a conversation of traces was not taken in')
+      log.warn({ organizationId: org, reason: outcome.error.message }, 'storing a conversation from traces failed')
     }
   })
   return undefined

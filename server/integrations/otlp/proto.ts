@@ -137,7 +137,7 @@ const countMessages = (bytes: Uint8Array): void => {
   let count = 0
   const walk = (name: string, part: Uint8Array): void => {
     count += 1
-    if (count > mostMessages) throw new TooManyMessages(`There are more than ${mostMessages} messages in it`)
+    if (count > mostMessages) throw new TooManyMessages(`The body contains more than ${mostMessages} messages`)
     const kinds = kindsOf.get(name)
     const reader = new BinaryReader(part)
     while (reader.pos < reader.len) {

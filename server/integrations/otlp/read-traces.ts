@@ -29,8 +29,8 @@ const parseProtobuf = (bytes: Buffer): unknown => {
   try {
     return decodeTraces(bytes)
   } catch (error) {
-    if (error instanceof TooManyMessages) throw new ApiError('tooLarge', `${error.message}; send smaller batches.`)
-    throw refused('The body is not an ExportTraceServiceRequest in protobuf.')
+    if (error instanceof TooManyMessages) throw new ApiError('tooLarge', `${error.message}. Send smaller batches.`)
+    throw refused('The body is not a protobuf ExportTraceServiceRequest.')
   }
 }
 
@@ -39,7 +39,7 @@ type Order = { bytes: Uint8Array; encoding: 'json' | 'protobuf'; redacts: boolea
 const readNow = ({ bytes, encoding, redacts, now }: Order): Reading => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const given = encoding === 'json' ? parseJson(buffer) : parseProtobuf(buffer)
-  if (isDeeperThan(given, deepest)) throw refused(`The body nests deeper than ${deepest} levels.`)
+  if (isDeeperThan(given, deepest)) throw refused(`The body is nested more than ${deepest} levels deep.`)
   const reading = readSpans(given, { redacts, now })
   const placeOf = ({ traceId, spanId }: { traceId: string; spanId: string }) => traceId + spanId
   // In one order, so that two requests never wait for each other in a circle.

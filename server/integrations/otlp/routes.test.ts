@@ -262,7 +262,7 @@ describe('a conversation', () => {
     await assemble()
     expect(await findConversations(key)).toEqual([])
     expect(await list()).toMatchObject([
-      { key: name, spans: 1, traceIds: [trace], reason: expect.stringMatching(/holds no turns.*my\.prompt/) },
+      { key: name, spans: 1, traceIds: [trace], reason: expect.stringMatching(/contains no turns.*my\.prompt/) },
     ])
     expect(await list(stranger)).toEqual([])
     const path = `/v1/otlp/unread-traces/spans?key=${name}`
@@ -332,7 +332,7 @@ describe('spans', () => {
     const answer = await post(key, tracesOf([...bad, span(id(16), 0, exchange('Hello', 'Hi'))]))
     expect(answer).toMatchObject({
       status: 200,
-      body: { partialSuccess: { rejectedSpans: '7', errorMessage: 'traceId or spanId is no id in hexadecimal' } },
+      body: { partialSuccess: { rejectedSpans: '7', errorMessage: 'traceId or spanId is not a hexadecimal ID' } },
     })
     expect(await countSpans(org)).toBe(1)
     const raw = new Uint8Array(wireOf(tracesOf([span('ab', 0, {})])))

@@ -19,7 +19,7 @@ const Received = Closed(
           description: 'The count, in OTLP’s JSON notation for integers.',
           examples: ['2'],
         }),
-        errorMessage: Type.String({ examples: ['startTimeUnixNano is no instant'] }),
+        errorMessage: Type.String({ examples: ['startTimeUnixNano is not a valid time'] }),
       }),
     ),
   },

@@ -49,7 +49,7 @@ const pick = (from: JsonObject, names: string[]): JsonObject =>
 
 /** Names what is wrong with any of the attributes. */
 const faultOf = (value: JsonObject, attributes: unknown[]): string | undefined => {
-  if (holdsUnsoundText(value)) return 'a text holds NUL or half of a surrogate pair'
+  if (holdsUnsoundText(value)) return 'a string contains NUL or a lone surrogate'
   try {
     attributes.forEach(attributesOf)
     return undefined
@@ -82,26 +82,27 @@ const redacted = (span: JsonObject): JsonObject => ({
 const readSpan = (given: JsonObject, origin: string, { redacts, now }: Options): NewSpan | string => {
   const traceId = hexId(given.traceId, 32)
   const spanId = hexId(given.spanId, 16)
-  if (traceId === undefined || spanId === undefined) return 'traceId or spanId is no id in hexadecimal'
+  if (traceId === undefined || spanId === undefined) return 'traceId or spanId is not a hexadecimal ID'
   const parentSpanId = hexId(given.parentSpanId, 16)
   const span = { traceId, spanId, ...(parentSpanId !== undefined && { parentSpanId }), ...pick(given, known) }
   const events = Array.isArray(given.events) ? given.events.filter(isObject) : []
   const fault = faultOf(span, [given.attributes, ...events.map(({ attributes }) => attributes)])
   if (fault !== undefined) return fault
   const read = spanOf(span)
-  if (instantOfMs(read.startMs) === null) return 'startTimeUnixNano is no instant'
-  if (read.endMs > now.getTime() + aheadMs) return 'the span ends more than 5 minutes ahead; check its sender’s clock'
+  if (instantOfMs(read.startMs) === null) return 'startTimeUnixNano is not a valid time'
+  if (read.endMs > now.getTime() + aheadMs)
+    return 'the span ends more than 5 minutes in the future; check the clock of the sender'
   const conversationKey = keyOf(read)
   if (conversationKey !== null && conversationKey.length > longestKey) {
-    return `the conversation’s id is longer than ${longestKey} characters`
+    return `the conversation ID is longer than ${longestKey} characters`
   }
   const text = `{${origin},"span":${JSON.stringify(redacts ? redacted(span) : span)}}`
   return { traceId, spanId, conversationKey, text }
 }
 
 const malformed = (path: string) =>
-  new ApiError('invalid', `${path} must be a list of objects`, {
-    issues: [{ path, message: 'must be a list of objects' }],
+  new ApiError('invalid', `${path} must be an array of objects`, {
+    issues: [{ path, message: 'must be an array of objects' }],
   })
 
 const listOf = (value: unknown, path: string): JsonObject[] => {
@@ -127,9 +128,9 @@ export const readSpans = (request: unknown, options: Options): Reading => {
       rejected += 1
       reason ??= read
     }
-    if (spans.length + rejected > mostSpans) throw tooMany(`There are more than ${mostSpans} spans in it.`)
+    if (spans.length + rejected > mostSpans) throw tooMany(`The body contains more than ${mostSpans} spans.`)
     if (characters > mostCharacters) {
-      throw tooMany(`Its spans have more than ${mostCharacters} characters, each with its resource.`)
+      throw tooMany(`Its spans with their resources have more than ${mostCharacters} characters.`)
     }
   }
   for (const resourceSpans of listOf(request.resourceSpans, 'resourceSpans')) {
@@ -143,7 +144,7 @@ export const readSpans = (request: unknown, options: Options): Reading => {
   const traces = new Set(spans.map(({ traceId }) => traceId))
   const keys = new Set(spans.map(({ conversationKey }) => conversationKey))
   if (Math.max(traces.size, keys.size) > mostTraces) {
-    throw tooMany(`There are more than ${mostTraces} traces or conversations in it.`)
+    throw tooMany(`The body contains more than ${mostTraces} traces or conversations.`)
   }
   return { spans, rejected, reason }
 }

@@ -17,7 +17,7 @@ const UnreadTraces = Closed(
     }),
     reason: Type.String({
       description: 'Why no turn could be read, with the attribute names.',
-      examples: ['No messages of a known convention: the transcript holds no turns. Attributes: my.prompt'],
+      examples: ['No messages in a supported format: the transcript contains no turns. Attributes: my.prompt'],
     }),
     spans: Type.Integer({ minimum: 1 }),
     traceIds: Type.Array(Type.String(), { description: 'Up to 20 of them.' }),

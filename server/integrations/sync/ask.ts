@@ -51,13 +51,13 @@ export const askProvider = async (
     const { status } = answer
     if (status === 200) return { body: answer.body }
     if (status === 401 || status === 403) {
-      return { refused: `The provider refused the API key (${status}). Set the right one to go on.`, status }
+      return { refused: `The provider rejected the API key (status ${status}). Update it to resume the sync.`, status }
     }
     if (status === 429 || (status === 503 && answer.headers['retry-after'] !== undefined)) {
       const askedMs = readRetryAfter(answer.headers['retry-after'], now)
       return { busySeconds: Math.ceil(askedMs / 1_000) || defaultBusySeconds }
     }
-    const told = `The provider answered ${status}.`
+    const told = `The provider returned status ${status}.`
     return status >= 400 && status < 500 && status !== 408 ? { missing: told } : { trouble: told }
   } catch (error) {
     return whyNot(error)

@@ -206,7 +206,7 @@ it('a call that cannot be had stays visible with the reason, and is tried again'
   expect(await ids()).toEqual([whole.id])
   expect(await get()).toMatchObject({ openGaps: 1, lastRun: { status: 'completed', filled: 1, failed: 1 } })
   expect((await get('/gaps?state=failed')).data).toMatchObject([
-    { externalId: broken.id, reason: 'The provider answered 500.', attempts: 1 },
+    { externalId: broken.id, reason: 'The provider returned status 500.', attempts: 1 },
   ])
   there.state.instead = (path) => (path.endsWith(broken.id) ? { status: 200, body: '{"half":' } : undefined)
   clock.advance(minutes(31))
@@ -224,7 +224,7 @@ it('what another way brought is no gap any more', async () => {
   const { there, get, integration, put } = await begin('retell', [lacking])
   there.state.instead = (path) => (path.includes('get-call') ? { status: 404 } : undefined)
   await tick()
-  expect((await get('/gaps')).data).toMatchObject([{ reason: 'The provider answered 404.' }])
+  expect((await get('/gaps')).data).toMatchObject([{ reason: 'The provider returned status 404.' }])
   await put({ enabled: false })
   await post(server, integration, there.webhook(lacking))
   await deps.jobs.enqueue(deps.db, sweepSyncs, {})
@@ -271,7 +271,10 @@ it('a provider that fails is asked again and again, then at longer intervals', a
   const outcomes = await tick()
   expect(outcomes.at(-1)).toMatchObject({ result: 'dead' })
   const sync = await get()
-  expect(sync).toMatchObject({ state: 'waiting', lastRun: { status: 'failed', reason: 'The provider answered 502.' } })
+  expect(sync).toMatchObject({
+    state: 'waiting',
+    lastRun: { status: 'failed', reason: 'The provider returned status 502.' },
+  })
   expect(Date.parse(sync.nextRunAt) - clock.now().getTime()).toBe(minutes(30))
   expect(Date.parse(sync.completeUntil)).toBeLessThan(clock.now().getTime() - minutes(23 * 60))
 })
@@ -312,20 +315,20 @@ it('a list that is none, and a call that is another one, change nothing', async 
     path.includes('list') ? undefined : { status: 200, body: JSON.stringify(there.webhook(madeCall(9)).call) }
   await tick()
   expect(await ids()).toEqual([])
-  expect((await get('/gaps')).data).toMatchObject([{ reason: 'The provider answered with another call.' }])
+  expect((await get('/gaps')).data).toMatchObject([{ reason: 'The provider returned a different call.' }])
   there.state.instead = () => ({ status: 200, body: '[]' })
   clock.advance(minutes(120))
   await tick()
   expect((await get('/runs')).data).toMatchObject([
-    { status: 'failed', reason: 'The provider answered what is no list of calls.' },
+    { status: 'failed', reason: 'The provider returned something other than a list of calls.' },
     { status: 'completed', failed: 1 },
   ])
 })
 
 it.each([
-  ['again', 'The provider names the same page as the next one.'],
-  ['\0', 'The provider names the next page by what cannot be kept.'],
-  ['x'.repeat(20_000), 'The provider names the next page by what cannot be kept.'],
+  ['again', 'The provider returned the same page twice.'],
+  ['\0', 'The provider returned a cursor that cannot be stored.'],
+  ['x'.repeat(20_000), 'The provider returned a cursor that cannot be stored.'],
 ])('a list that leads nowhere ends the run, and moves nothing', async (pagination_key, reason) => {
   const { there, get } = await begin('retell', [])
   const { completeUntil } = await get()

@@ -25,7 +25,7 @@ import { fetchCall, findState, finishWindow, isSuperseded, listPage, type Outcom
 /** What the provider fails at may pass: the job is tried again. Its message may be shown to the tenant. */
 class ProviderTrouble extends Error {}
 
-const troubled = 'The sync went wrong, time and again. The log of the service tells more.'
+const troubled = 'The sync failed repeatedly. See the log of the service.'
 
 /** With `pause`, nothing runs until the settings change. */
 const failRun = async (
@@ -50,7 +50,7 @@ const goOn = (deps: Deps, attempt: Attempt, org: OrgId, runId: string, afterSeco
     const run = await findRunningRun(trx, org, runId)
     if (!run) return
     if (isWait && run.waits >= mostWaits) {
-      return failRun(deps, trx, org, runId, { reason: 'The provider was too busy to answer, time and again.' })
+      return failRun(deps, trx, org, runId, { reason: 'The provider was repeatedly too busy to respond.' })
     }
     if (isWait) await updateRun(trx, org, runId, { waits: run.waits + 1 })
     await deps.jobs.enqueue(trx, syncCalls, { organizationId: org, runId }, { afterSeconds })

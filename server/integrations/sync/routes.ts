@@ -50,7 +50,7 @@ export const integrationSyncs = (app: App, deps: Deps): void => {
     const isElsewhere = before !== undefined && before.apiBaseUrl !== apiBaseUrl
     if (apiKey === undefined && (before === undefined || isElsewhere)) {
       // Otherwise whoever may change an address could have the stored key sent there.
-      throw invalid('apiKey', isElsewhere ? 'is needed when apiBaseUrl changes' : 'is required')
+      throw invalid('apiKey', isElsewhere ? 'is required to change apiBaseUrl' : 'is required')
     }
     const key = apiKey ?? openKey(secrets, org, id, before?.apiKey ?? '')
     const begin = new Date(now.getTime() - lookbackDays * dayMs)
@@ -108,7 +108,7 @@ export const integrationSyncs = (app: App, deps: Deps): void => {
       db.transaction().execute(async (trx) => {
         const { id, provider } = await lockIntegration(trx, actor.org, params.id)
         if (!callSourceOf(provider)) {
-          throw new ApiError('conflict', `The calls of ${provider} cannot be listed, so there is nothing to sync with.`)
+          throw new ApiError('conflict', `${provider} has no API that lists calls, so it cannot be synced.`)
         }
         checkAddress(body.apiBaseUrl ?? null)
         const row = await whatIsStored(trx, actor.org, id, body)
@@ -161,7 +161,7 @@ export const integrationSyncs = (app: App, deps: Deps): void => {
     async ({ actor, params }, reply) => {
       const sync = await db.transaction().execute(async (trx) => {
         const { enabled, pausedReason } = await getSync(trx, actor.org, params.id)
-        if (!enabled) throw new ApiError('conflict', 'The sync is off; switch it on first.')
+        if (!enabled) throw new ApiError('conflict', 'The sync is disabled. Enable it first.')
         if (pausedReason !== null) throw new ApiError('conflict', `The sync is paused. ${pausedReason}`)
         await beginRun(deps, trx, actor.org, params.id)
         await recordAudit(trx, actor, 'integration.run-sync', { type: 'integration', id: params.id })

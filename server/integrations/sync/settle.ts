@@ -48,10 +48,10 @@ export const settleFetched = async (trx: Db, org: OrgId, call: Call, { status, r
     if (!(await settlePending(trx, org, run.id, externalId, counter[status]))) throw new Superseded()
     return deleteGap(trx, org, run.integrationId, externalId)
   }
-  if (status !== 'ignored') return settleFailed(trx, org, call, reason ?? 'It could not be taken in.')
+  if (status !== 'ignored') return settleFailed(trx, org, call, reason ?? 'The call could not be stored.')
   const [gap] = await findGaps(trx, org, run.integrationId, [externalId])
   const goesOn = mayGoOn(call.beganAt ?? gap?.beganAt ?? null, now)
   return goesOn
     ? lacking(trx, org, call, { state: 'unfinished', reason: null })
-    : settleFailed(trx, org, call, 'The provider says that the call goes on, a day after it began.')
+    : settleFailed(trx, org, call, 'The provider still reports the call as in progress a day after it started.')
 }

@@ -66,23 +66,23 @@ const notePage = async (deps: Deps, trx: Db, { org, run, sync }: State, page: Li
 /** Why the next page is not to be asked for. */
 const faultOf = (next: string | null, cursor: string | null): string | undefined => {
   if (next === null) return undefined
-  if (next === cursor) return 'The provider names the same page as the next one.'
+  if (next === cursor) return 'The provider returned the same page twice.'
   const isKept = next.length <= longestCursor && !holdsUnsoundText(next)
-  return isKept ? undefined : 'The provider names the next page by what cannot be kept.'
+  return isKept ? undefined : 'The provider returned a cursor that cannot be stored.'
 }
 
 export const listPage = async (deps: Deps, attempt: Attempt, state: State): Promise<Outcome> => {
   const { org, run, account } = state
-  if (run.pages >= mostPages) return { failed: `The provider lists more than ${mostPages} pages.` }
+  if (run.pages >= mostPages) return { failed: `The provider returned more than ${mostPages} pages.` }
   if ((await countGaps(deps.db, org, run.integrationId)) > mostGaps) {
-    return { failed: `More than ${mostGaps} calls could not be taken in.` }
+    return { failed: `More than ${mostGaps} calls could not be stored.` }
   }
   const window = { from: run.windowFrom, until: run.windowUntil }
   const answer = await ask(deps, state, account.source.list(window, run.pageCursor))
-  if ('missing' in answer) return { failed: `The calls could not be listed. ${answer.missing}` }
+  if ('missing' in answer) return { failed: `Listing the calls failed. ${answer.missing}` }
   if (!('body' in answer)) return answer
   const page = account.source.readPage(parseAnswer(answer.body), run.pageCursor)
-  if (!page) return { trouble: 'The provider answered what is no list of calls.' }
+  if (!page) return { trouble: 'The provider returned something other than a list of calls.' }
   const fault = faultOf(page.next, run.pageCursor)
   if (fault !== undefined) return { failed: fault }
   await attempt.transaction(async (trx) => {
@@ -97,7 +97,7 @@ export const listPage = async (deps: Deps, attempt: Attempt, state: State): Prom
 const payloadOf = ({ account }: State, body: Buffer): Parsed => {
   const parsed = parsePayload(body, 'application/json')
   if ('unreadable' in parsed) return parsed
-  if (!isObject(parsed.value)) return { unreadable: 'The provider answered what is no call.' }
+  if (!isObject(parsed.value)) return { unreadable: 'The provider returned something other than a call.' }
   return { value: account.source.payloadOf(parsed.value) }
 }
 
@@ -115,7 +115,7 @@ export const fetchCall = async (
   const asked = await ask(deps, state, account.source.detail(externalId))
   // One call may be hidden from a key that sees the others; one that sees none in a row is itself what is wrong.
   const isHidden = mayFail && 'refused' in asked && asked.status === 403
-  const answer = isHidden ? { trouble: 'The API key may not read this call (403).' } : asked
+  const answer = isHidden ? { trouble: 'The API key has no access to this call (status 403).' } : asked
   attempt.signal.throwIfAborted()
   if ('missing' in answer) {
     await fail(answer.missing)
@@ -126,7 +126,7 @@ export const fetchCall = async (
   const payload = payloadOf(state, answer.body)
   const reading = 'value' in payload ? readCall(run.provider, payload.value) : undefined
   if (reading && isCall(reading) && reading.externalId !== externalId) {
-    await fail('The provider answered with another call.')
+    await fail('The provider returned a different call.')
     return 'done'
   }
   const integration = { ...run, org, id: run.integrationId }

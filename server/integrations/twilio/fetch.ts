@@ -39,17 +39,20 @@ export const fetchTranscript = async (
     })
     if (status === 404) return undefined
     if (status === 401 || status === 403) {
-      throw new ApiError('forbidden', 'Twilio refused the account and its token; set the right ones, then replay.')
+      throw new ApiError(
+        'forbidden',
+        'Twilio rejected the account SID or auth token. Update them and replay the delivery.',
+      )
     }
-    if (status !== 200) throw new PullFailed(`Twilio answered ${status}.`)
+    if (status !== 200) throw new PullFailed(`Twilio returned status ${status}.`)
     room = Math.max(1, room - body.length)
     let answer: unknown
     try {
       answer = JSON.parse(body.toString('utf8'))
     } catch {
-      throw new PullFailed('Twilio answered what is not JSON.')
+      throw new PullFailed('Twilio returned invalid JSON.')
     }
-    if (!isObject(answer)) throw new PullFailed('Twilio answered what is not an object.')
+    if (!isObject(answer)) throw new PullFailed('Twilio returned something other than an object.')
     return answer
   }
 
@@ -57,11 +60,11 @@ export const fetchTranscript = async (
     const items: unknown[] = []
     let next: string | null = `${home}/${path}`
     for (let pages = 0; next !== null; pages++) {
-      if (pages === mostPages) throw new PullFailed(`Twilio has more than ${mostPages} pages of ${name}.`)
+      if (pages === mostPages) throw new PullFailed(`Twilio returned more than ${mostPages} pages of ${name}.`)
       // The token goes nowhere else, whatever an answer says.
-      if (URL.parse(next)?.origin !== origin) throw new PullFailed('A further page lies at another address.')
+      if (URL.parse(next)?.origin !== origin) throw new PullFailed('Twilio returned a next page on another host.')
       const page = await get(next)
-      if (!page) throw new PullFailed(`Twilio has no ${name} of this transcript.`)
+      if (!page) throw new PullFailed(`Twilio has no ${name} for this transcript.`)
       const list = page[name]
       if (Array.isArray(list)) items.push(...list)
       next = textOf(at(page, 'meta', 'next_page_url'))
@@ -70,7 +73,7 @@ export const fetchTranscript = async (
   }
 
   const transcript = await get(home)
-  if (!transcript) throw new PullFailed('Twilio has no such transcript.')
+  if (!transcript) throw new PullFailed('The transcript does not exist at Twilio.')
   if (isUnfinished(transcript)) throw new PullFailed('The transcript is not finished yet.')
   return {
     transcript,

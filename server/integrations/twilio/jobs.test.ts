@@ -152,14 +152,14 @@ describe('what cannot be fetched', () => {
     const { find } = await announce(twilio.url)
     await pull(true)
     expect(elsewhere.connections()).toBe(0)
-    expect(await find()).toMatchObject({ status: 'failed', reason: 'A further page lies at another address.' })
+    expect(await find()).toMatchObject({ status: 'failed', reason: 'Twilio returned a next page on another host.' })
   })
 
   it('because its sentences are missing, is not taken without them', async () => {
     const twilio = await serveTwilio({ [`${home}/Sentences?WordTimestamps=true&PageSize=1000`]: 404 })
     const { find } = await announce(twilio.url)
     expect((await pull(true)).at(-1)).toMatchObject({ result: 'dead' })
-    expect(await find()).toMatchObject({ status: 'failed', reason: 'Twilio has no sentences of this transcript.' })
+    expect(await find()).toMatchObject({ status: 'failed', reason: 'Twilio has no sentences for this transcript.' })
   })
 
   it('because nobody is there, fails too', async () => {

@@ -22,7 +22,7 @@ const transcriptIn = (parsed: Parsed): string | undefined =>
 const reasonOf = (error: unknown): string =>
   error instanceof ApiError || error instanceof OutboundError || error instanceof PullFailed
     ? error.message
-    : 'The transcript could not be fetched.'
+    : 'Fetching the transcript failed.'
 
 /**
  * Fetches what a webhook of Twilio announced; the announcement alone says nothing. It is read from the delivery: jobs
@@ -45,7 +45,7 @@ export const pullTranscript = defineJob({
     if (!integration) return
     const announcement = delivery.payload && (await openPayload(secrets, org, deliveryId, delivery.payload))
     const transcriptSid = announcement ? transcriptIn(parsePayload(announcement, delivery.contentType)) : undefined
-    if (transcriptSid === undefined) throw new ApiError('gone', 'What was announced is not kept any more.')
+    if (transcriptSid === undefined) throw new ApiError('gone', 'The announcement is no longer stored.')
     // Checked by the provider's schema before they were stored.
     const { accountSid, apiBaseUrl = twilioApi } = integration.settings as TwilioSettings
     const account = { accountSid, token: openSecret(secrets, integration), baseUrl: apiBaseUrl }

@@ -44,7 +44,7 @@ export const pullRecording = defineJob({
     const announced = 'value' in parsed ? announcedRecording(parsed.value) : undefined
     if (!announced) return
     const conversationId = await findConversationOfCall(db, org, announced.callSid)
-    if (conversationId === undefined) throw new NoCallYet('No conversation of this call was received.')
+    if (conversationId === undefined) throw new NoCallYet('No conversation was received for this call.')
     // Checked by the provider's schema before they were stored.
     const settings = integration.settings as TwilioSettings
     const source = sourceOf(announced.url, settings, openSecret(secrets, integration))

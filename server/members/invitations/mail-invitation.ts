@@ -10,17 +10,17 @@ import { type Invitation, invitationUrl } from './invite.ts'
 export type LinkPurpose = 'invitation' | 'operator' | 'forgotten'
 
 const whatFor: Record<LinkPurpose, (organization: string) => string> = {
-  invitation: (organization) => `You are invited to join ${organization} on Earshot.`,
+  invitation: (organization) => `You have been invited to join ${organization} on Earshot.`,
   operator: (organization) =>
-    `The operator of Earshot made a link for you. It sets a new password, ends all your sessions and lets you into ${organization}.`,
+    `The operator of Earshot created a link for you. Use it to set a new password and join ${organization}. It ends all your sessions.`,
   forgotten: () =>
-    'Somebody asked for a new password for your account on Earshot. This link sets it, and ends all your sessions.',
+    'Someone requested a new password for your Earshot account. Use this link to set it. It ends all your sessions.',
 }
 
 const subjectOf: Record<LinkPurpose, string> = {
   invitation: 'Your invitation to Earshot',
-  operator: 'Your link to a new password for Earshot',
-  forgotten: 'Your link to a new password for Earshot',
+  operator: 'Reset your Earshot password',
+  forgotten: 'Reset your Earshot password',
 }
 
 /** Whoever may invite chooses the address and words of a mail that goes out in the operator's name. */
@@ -29,7 +29,7 @@ const mostInvitationsAnHour = 100
 const assertNotTooMany = async (trx: Db, org: OrgId, now: Date): Promise<void> => {
   const sent = await countMailsSince(trx, org, subjectOf.invitation, new Date(now.getTime() - 3_600_000))
   if (sent < mostInvitationsAnHour) return
-  const message = `An organization mails ${mostInvitationsAnHour} invitations in an hour. Nothing was changed; invite again later.`
+  const message = `An organization can send ${mostInvitationsAnHour} invitations per hour. Nothing was changed. Try again later.`
   throw new ApiError('rateLimited', message, { retryAfterSeconds: 600 })
 }
 
@@ -48,8 +48,8 @@ export const mailInvitation = async (
 
 ${invitationUrl(deps.baseUrl(), invitation)}
 
-It works once, until ${invitation.expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC.
-If you did not expect this, you need not do anything.
+The link works once and expires on ${invitation.expiresAt.toISOString().slice(0, 16).replace('T', ' ')} UTC.
+If you did not expect this email, you can ignore it.
 `
   await sendMail(deps, trx, org, { to: [email], subject: subjectOf[purpose], text }, { sealWith: deps.secrets })
 }

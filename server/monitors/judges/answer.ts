@@ -95,7 +95,7 @@ const separate = (text: string, count: number): unknown[] | undefined => {
 type Reading = { verdict: Verdict } | { fault: string }
 
 const fault = (text: string): Reading => ({
-  fault: `the model's answer does not fit: ${storable(text, longestReason)}`,
+  fault: `the model's response is invalid: ${storable(text, longestReason)}`,
 })
 
 /** The rule of a score decides, not what the model thinks of it; and without evidence nothing is affected. */
@@ -103,7 +103,7 @@ const judge = ({ output }: JudgeDefinition, answer: Answer, turns: readonly Turn
   const reasoning = storable(answer.reasoning, longestReasoning)
   const evidence = validEvidence(answer.evidence, turns)
   const unscored = (reason: string): Reading => ({ verdict: { status: 'unscored', reason, reasoning, evidence } })
-  if (answer.result === 'unscored') return unscored('the model could not tell from the transcript')
+  if (answer.result === 'unscored') return unscored('the model could not decide from the transcript')
   let { result } = answer
   if (output.type === 'score') {
     const { score } = answer
@@ -112,7 +112,8 @@ const judge = ({ output }: JudgeDefinition, answer: Answer, turns: readonly Turn
     result = isAffected(output.affectedWhen, score) ? 'affected' : 'not_affected'
   }
   if (result === 'affected' && evidence.length === 0) {
-    const quotes = answer.evidence.length === 0 ? 'gave no quote' : 'gave no quote that is in the turn it names'
+    const quotes =
+      answer.evidence.length === 0 ? 'did not quote the transcript' : 'did not quote the turn that it refers to'
     return unscored(`the model answered affected but ${quotes}`)
   }
   return {

@@ -42,7 +42,9 @@ export const askAboutWindow = async (
       return
     }
     const readings = reply?.end === 'whole' ? readAnswers(reply.text, definitions, turns) : []
-    const fault = reply ? "the model's answer was cut off by its limit" : 'the endpoint sent no answer of a model'
+    const fault = reply
+      ? "the model's response exceeded its token limit"
+      : 'the endpoint returned no response from a model'
     open = open.flatMap(({ one }, at) => {
       const reading = readings[at] ?? { fault }
       if ('fault' in reading) return [{ one, fault: reading.fault }]

@@ -43,7 +43,7 @@ export const openCircuit = (clock: Clock) => {
     if (isOpen() || (isProbe && probing)) {
       throw new EndpointError(
         'resting',
-        'the endpoint failed several times in a row and is left alone for a while',
+        'the endpoint keeps failing, so requests are paused',
         Math.max(1_000, rest.leftMs()),
       )
     }

@@ -101,7 +101,7 @@ describe('an endpoint that fails', () => {
 
   it('each time: the waits grow, and then it failed for now', async () => {
     const { judgeOne, asked, waits } = await makeJudge(() => new Refusal(500))
-    const reason = 'the endpoint answered 500'
+    const reason = 'the endpoint returned status 500'
     expect(await judgeOne(polite, turns)).toMatchObject({ status: 'failed', reason, retryAfterSeconds: 60 })
     expect([asked.length, waits]).toEqual([5, [1_000, 2_000, 4_000, 8_000]])
   })
@@ -117,7 +117,10 @@ describe('an endpoint that fails', () => {
       () => new Refusal(status, { location: 'http://127.0.0.1:1/' }, { error: { code: 'model_not_found' } }),
     )
     const result = await judgeOne(polite, turns)
-    expect(result).toMatchObject({ status: 'failed', reason: `the endpoint answered ${status} (model_not_found)` })
+    expect(result).toMatchObject({
+      status: 'failed',
+      reason: `the endpoint returned status ${status} (model_not_found)`,
+    })
     expect(result.retryAfterSeconds).toBeUndefined()
     expect(asked).toHaveLength(1)
   })
@@ -171,7 +174,7 @@ describe('an endpoint that fails', () => {
       for (const body of echoes) {
         const { judgeOne } = await makeJudge(() => new Refusal(status, { 'x-echo': apiKey }, body))
         const told = JSON.stringify(await judgeOne(polite, turns))
-        expect(told).toContain(`the endpoint answered ${status}`)
+        expect(told).toContain(`the endpoint returned status ${status}`)
         expect(told).not.toContain(apiKey)
         expect(told).not.toContain('to tell')
       }

@@ -70,10 +70,10 @@ export const openEndpoint = (
 
   /** Undefined when what came is no answer of a model. */
   const ask = async (model: string, prompt: Prompt, signal: AbortSignal): Promise<Reply | undefined> => {
-    if (baseUrl === undefined) throw new EndpointError('refused', 'no address is configured')
+    if (baseUrl === undefined) throw new EndpointError('refused', 'no URL is configured')
     const { status, headers, body } = await post(baseUrl, dialect.body(model, prompt), signal)
     if (status === 200) return dialect.read(parse(body))
-    const message = `the endpoint answered ${status}${faultWord(parse(body), apiKey)}`
+    const message = `the endpoint returned status ${status}${faultWord(parse(body), apiKey)}`
     throw new EndpointError(kindOfStatus(status), message, readRetryAfter(headers['retry-after'], clock.now()))
   }
 

@@ -58,9 +58,12 @@ describe('Retry-After', () => {
       number === 1 ? new Refusal(429, { 'retry-after': '1800' }) : answer(),
     )
     const failed = { status: 'failed', retryAfterSeconds: 1_800 }
-    expect(await judgeOne(polite, turns)).toMatchObject({ ...failed, reason: 'the endpoint answered 429' })
+    expect(await judgeOne(polite, turns)).toMatchObject({ ...failed, reason: 'the endpoint returned status 429' })
     const later = await judgeOne(polite, turns)
-    expect(later).toMatchObject({ ...failed, reason: 'the endpoint asks to wait longer than this request may' })
+    expect(later).toMatchObject({
+      ...failed,
+      reason: 'the endpoint asks to wait longer than the timeout of this request',
+    })
     expect([asked.length, waits]).toEqual([1, []])
     pass(1_800_000)
     expect(await judgeOne(polite, turns)).toMatchObject({ status: 'scored' })
@@ -138,7 +141,7 @@ describe('an endpoint that only fails', () => {
   it('is left alone, tried by one request after its rest, and left alone for twice as long', async () => {
     let isUp = false
     const { judgeOne, asked, pass } = await makeJudge(() => (isUp ? answer() : new Refusal(503)))
-    expect(await judgeOne(polite, turns)).toMatchObject({ reason: 'the endpoint answered 503' })
+    expect(await judgeOne(polite, turns)).toMatchObject({ reason: 'the endpoint returned status 503' })
     expect(asked).toHaveLength(5)
     const resting = { status: 'failed', reason: expect.stringMatching(/left alone/), retryAfterSeconds: 30 }
     expect(await judgeOne(polite, turns)).toMatchObject(resting)

@@ -39,7 +39,7 @@ export const openGate = ({ concurrency, attempts, clock, random, wait }: GateOpt
 
   const sitOut = async (ms: number, passage: Passage) => {
     if (ms > patienceMs(passage)) {
-      throw new EndpointError('busy', 'the endpoint asks to wait longer than this request may', ms)
+      throw new EndpointError('busy', 'the endpoint asks to wait longer than the timeout of this request', ms)
     }
     await wait(ms, passage.signal)
   }

@@ -57,14 +57,14 @@ describe('an answer', () => {
 
   it('that cannot tell is unscored', async () => {
     const { judgeOne } = await makeJudge(() => answer({ result: 'unscored', score: 3 }))
-    const reason = 'the model could not tell from the transcript'
+    const reason = 'the model could not decide from the transcript'
     expect(await judgeOne(rudeness, turns)).toMatchObject({ status: 'unscored', result: null, score: null, reason })
   })
 
   it.each([
     ['none', [], /gave no quote$/],
-    ['an invented one', [{ turn: 2, quote: 'I hate you' }], /gave no quote that is in the turn/],
-    ['one of another turn', [{ turn: 1, quote: 'Go away' }], /gave no quote that is in the turn/],
+    ['an invented one', [{ turn: 2, quote: 'I hate you' }], /did not quote the turn/],
+    ['one of another turn', [{ turn: 1, quote: 'Go away' }], /did not quote the turn/],
   ])('of affected whose evidence is %s is unscored', async (_, evidence, reason) => {
     const { judgeOne, asked } = await makeJudge(() => answer({ result: 'affected', score: 9, evidence }))
     const expected = { status: 'unscored', result: null, score: null, evidence: [], reasoning: 'It shows.' }
@@ -252,7 +252,7 @@ describe('a long transcript', () => {
     })
     const result = await judgeOne(polite, long)
     expect(result).toMatchObject({ status: 'unscored', result: null, tokens: null, cost: null })
-    expect(result.reason).toMatch(/too long for the judge: it takes \d+ windows, and at most 3 are read/)
+    expect(result.reason).toMatch(/too long for the judge: it needs \d+ windows, and the limit is 3/)
     expect(asked).toEqual([])
   })
 })
@@ -262,7 +262,7 @@ describe('nothing is asked', () => {
     const { judgeOne, asked } = await makeJudge(() => answer())
     expect(await judgeOne(polite, [])).toMatchObject({
       status: 'unscored',
-      reason: 'the transcript holds nothing to judge',
+      reason: 'the transcript contains nothing to judge',
     })
     expect(asked).toEqual([])
   })

@@ -107,9 +107,9 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
       }
     }
     const windows = windowsOf(turns, room)
-    if (windows.length === 0) return { status: 'unscored', reason: 'the transcript holds nothing to judge' }
+    if (windows.length === 0) return { status: 'unscored', reason: 'the transcript contains nothing to judge' }
     if (windows.length > limits.windows) {
-      const size = `it takes ${windows.length} windows, and at most ${limits.windows} are read`
+      const size = `it needs ${windows.length} windows, and the limit is ${limits.windows}`
       return { status: 'unscored', reason: `the transcript is too long for the judge: ${size}` }
     }
     return windows

@@ -50,7 +50,7 @@ const answer = ({ isAffected, score }: Exclude<CompiledRule, { fault: string }>,
   forget()
   refill()
   const value = isAffected.evaluate(context)
-  if (typeof value !== 'boolean') return without(outcomes.unscored, `this gives ${kindOf(value)}, not true or false`)
+  if (typeof value !== 'boolean') return without(outcomes.unscored, `this returns ${kindOf(value)}, not true or false`)
   const evidence = value ? quotes() : []
   return {
     result: value ? outcomes.affected : outcomes.notAffected,
@@ -67,7 +67,7 @@ export const ask = (rule: CompiledRule, context: Context): Answer => {
     const reason = reasonOf(error)
     if (reason !== undefined) return without(outcomes.unscored, reason)
     if (error instanceof Overspent) return without(outcomes.failed, error.message)
-    const message = error instanceof Error ? error.message : 'for no reason that was given'
+    const message = error instanceof Error ? error.message : 'for an unknown reason'
     return without(outcomes.failed, `this cannot be evaluated: ${message.slice(0, longestMessage)}`)
   }
 }

@@ -103,7 +103,7 @@ describe('a rule that would fill the memory', () => {
     ['bytes that double', doubled('b"abc"', 24)],
   ])('fails by count, before it does: %s', async (_, expression) => {
     const answers = await evaluate([expression, 'turns.size() == 10000'], [largest])
-    expect(answers).toEqual([{ is: 'failed', reason: 'this puts too much together' }, { is: 'affected' }])
+    expect(answers).toEqual([{ is: 'failed', reason: 'this builds a value that is too large' }, { is: 'affected' }])
   })
 
   it('is none that goes through a long conversation as rules do', async () => {
@@ -141,7 +141,7 @@ describe('a search for a text', () => {
   ])('fails when it may take far too long: %s', async (expression) => {
     expect(await askOne(rules, expression, told)).toMatchObject({
       is: 'failed',
-      reason: 'this looks for too long a text in too long a text',
+      reason: 'this searches for too long a text in too long a text',
     })
   })
 
@@ -161,7 +161,7 @@ describe('a transcript', () => {
     expect(answers.filter((_, at) => at % 2 === 0)).toEqual([
       { is: 'unscored', reason: 'the transcript has more than 10,000 turns' },
       { is: 'unscored', reason: 'the transcript has more than 5,000,000 characters' },
-      { is: 'unscored', reason: 'the transcript has the shape of no known format' },
+      { is: 'unscored', reason: 'the transcript has no supported format' },
       { is: 'affected' },
     ])
     expect(answers.filter((_, at) => at % 2 === 1)).toEqual(Array(4).fill({ is: 'affected' }))
@@ -234,7 +234,7 @@ describe('a batch', () => {
       { is: 'notAffected' },
       { is: 'affected' },
       { is: 'affected' },
-      { is: 'failed', reason: 'this takes more memory than a rule may' },
+      { is: 'failed', reason: 'this exceeds the memory limit of rules' },
       { is: 'affected' },
     ])
     expect(workers).toHaveLength(3)

@@ -27,13 +27,13 @@ describe('what is not known', () => {
     ['turns.exists(t, t.startMs > 5)', { turns }, 't.startMs is not known'],
     ['turns.exists(t, t.latency.totalMs > 5)', { turns }, 't.latency is not known'],
     ['turns[9].role == "agent"', { turns }, 'there is no turns[9]'],
-    ['turns.by("system").last().mentions("a")', { turns }, 'there is no last turn among none'],
+    ['turns.by("system").last().mentions("a")', { turns }, 'there is no last turn in an empty list'],
     ['metadata.age > 18', { metadata: { age: 'old' } }, 'metadata.age > 18 is not possible: string > int'],
     ['metadata.age.contains("a")', { metadata: { age: 1 } }, 'is not possible'],
     ['metadata.vip', { metadata: { vip: 'yes' } }, 'this gives a string, not true or false'],
     ['turns.size() / int(metadata.zero) > 1', { turns, metadata: { zero: 0 } }, 'division by zero'],
     ['int(metadata.text) > 1', { metadata: { text: 'x' } }, 'int(metadata.text): int() type error'],
-    ['[metadata.a, metadata.b].after(turns).size() > 0', { turns, metadata: { a: 1, b: {} } }, 'these are no turns'],
+    ['[metadata.a, metadata.b].after(turns).size() > 0', { turns, metadata: { a: 1, b: {} } }, 'these are not turns'],
     ['turns.before([metadata.a]).size() > 0', { turns, metadata: { a: { given: 1 } } }, 'is not possible'],
     ['metadata.list.first().text == ""', { turns, metadata: { list: [{ text: '' }] } }, 'is not possible'],
     ['false || signals.overlapMs > 5', {}, 'signals.overlapMs is not known'],
@@ -91,10 +91,7 @@ describe('what is not known', () => {
       rules: [{ expression: 'turns.size() > 0' }, { expression: 'conversation.channel == "call"' }],
       subjects: [subject],
     })
-    expect(answersOf(answers)).toEqual([
-      unscored('the transcript has the shape of no known format'),
-      { is: 'affected' },
-    ])
+    expect(answersOf(answers)).toEqual([unscored('the transcript has no supported format'), { is: 'affected' }])
   })
 })
 

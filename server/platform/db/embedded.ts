@@ -148,7 +148,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
   }
 
   const recover = async (): Promise<void> => {
-    log.error('the database is gone; starting it again')
+    log.error('lost the database; starting it again')
     options.onState?.('lost')
     // One that dies as soon as it is up is not started in a tight loop.
     await pause(Math.max(0, restoredAt + minLifeMs - Date.now()))

@@ -116,7 +116,7 @@ const readBytes = (request: FastifyRequest, stream: Readable): Promise<Buffer> =
       drop(request, stream)
       reject(error)
     }
-    const tooLarge = () => new ApiError('tooLarge', 'The body is larger than this operation takes.')
+    const tooLarge = () => new ApiError('tooLarge', 'The body exceeds the size limit of this operation.')
     const take = (piece: Buffer) => {
       if (body.add(piece) > limit) return refuse(tooLarge())
       try {
@@ -130,7 +130,7 @@ const readBytes = (request: FastifyRequest, stream: Readable): Promise<Buffer> =
     stream.on('data', take)
     stream.once('end', () => resolve(body.take()))
     stream.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code?.startsWith('Z_') ? error : refused('The body did not arrive whole.')),
+      reject(error.code?.startsWith('Z_') ? error : refused('The body is incomplete. Send it again.')),
     )
   })
 

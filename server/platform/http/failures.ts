@@ -14,7 +14,7 @@ const unknownAddress = 'There is nothing under this address; /docs lists what th
 /** Fastify's own refusals, by status. */
 const foreign: Record<number, [ErrorKind, string]> = {
   404: ['notFound', unknownAddress],
-  413: ['tooLarge', 'The body is larger than this operation takes.'],
+  413: ['tooLarge', 'The body exceeds the size limit of this operation.'],
   414: ['invalid', 'The address is too long.'],
   415: ['unsupportedMediaType', 'Send the body as application/json.'],
 }

@@ -22,17 +22,20 @@ export const adjudicate = async (
   const { org, userId } = actor
   const now = deps.clock.now()
   const { review, bucket } = await lockReview(trx, org, id, now)
-  if (!bucket) throw new ApiError('conflict', 'A review outside of buckets is not adjudicated.')
+  if (!bucket) throw new ApiError('conflict', 'Only reviews in buckets can be adjudicated.')
   const { conversationId } = review
   const place = { bucketId: bucket.id, conversationId }
   if (!hasRole(actor.role, 'admin')) {
     requireReviewer(bucket, actor)
     if (await hasReviewed(trx, org, place, userId)) {
-      throw new ApiError('forbidden', 'You have reviewed this conversation; another reviewer or an admin decides.')
+      throw new ApiError(
+        'forbidden',
+        'You reviewed this conversation yourself. Another reviewer or an admin has to adjudicate it.',
+      )
     }
   }
   if (!(await isInAdjudication(trx, org, place))) {
-    throw new ApiError('conflict', 'The reviews of this conversation do not differ, or somebody has decided already.')
+    throw new ApiError('conflict', 'The reviews of this conversation agree, or someone has already adjudicated it.')
   }
   const disputed = await listDisputed(trx, org, place)
   const judgments = await readJudgments(trx, org, conversationId, given, disputed)
@@ -43,7 +46,7 @@ export const adjudicate = async (
     throw invalidAll(
       undecided.map(({ monitorId, monitorVersion }) => ({
         path: 'judgments',
-        message: `must decide what version ${monitorVersion} of monitor ${monitorId} should have found`,
+        message: `must contain a decision on version ${monitorVersion} of monitor ${monitorId}`,
       })),
     )
   }

@@ -32,11 +32,11 @@ export const readJudgments = async (
     )
     if (!version) {
       const path = `judgments[${index}].${monitorVersion === undefined ? 'monitorId' : 'monitorVersion'}`
-      issues.push({ path, message: 'has no result of this conversation' })
+      issues.push({ path, message: 'has no result for this conversation' })
       return []
     }
     const judgment: Judgment = { ...version, correctResult, comment }
-    if (known.has(nameOf(judgment))) issues.push({ path: `judgments[${index}]`, message: 'is judged before' })
+    if (known.has(nameOf(judgment))) issues.push({ path: `judgments[${index}]`, message: 'is listed twice' })
     known.add(nameOf(judgment))
     return [judgment]
   })
@@ -54,7 +54,7 @@ export const requireWhole = async (db: Db, org: OrgId, bucket: StoredBucket, rev
   const issues: Issue[] = bucket.monitorIds
     .filter((id) => found.some(({ monitorId }) => monitorId === id))
     .filter((id) => !judgments.some(({ monitorId }) => monitorId === id))
-    .map((id) => ({ path: 'judgments', message: `must say what monitor ${id} should have found` }))
+    .map((id) => ({ path: 'judgments', message: `must contain a judgment of monitor ${id}` }))
   if (bucket.noteOnDisagreement && isBlank(notes)) {
     judgments.forEach(({ monitorId, monitorVersion, correctResult, comment }, index) => {
       if (!isBlank(comment)) return

@@ -11,7 +11,7 @@ export const updateUserEmail = async (trx: Db, userId: string, email: string): P
     .execute()
     .catch((error: unknown) => {
       if (violatedConstraint(error) !== 'users_email_key') throw error
-      throw new ApiError('conflict', 'Another account has this e-mail address.')
+      throw new ApiError('conflict', 'Another account already uses this email address.')
     })
 }
 

@@ -41,23 +41,23 @@ const Confirmation = Closed({
   token: Type.String({ minLength: 1, maxLength: 200, description: 'The part of the link after the #.' }),
 })
 
-const confirmationText = (url: string) => `Somebody asked to use this address for their account on Earshot.
+const confirmationText = (url: string) => `Someone asked to use this email address for their Earshot account.
 
 ${url}
 
-Open the link to confirm it, within an hour. If this was not you, ignore this message.
+Open the link within an hour to confirm it. If this wasn't you, ignore this email.
 `
 
-const noticeText = (email: string) => `The e-mail address of your account on Earshot is now ${email}.
+const noticeText = (email: string) => `The email address of your Earshot account is now ${email}.
 
-If this was not you, ask an admin of your organization or the operator of Earshot at once.
+If this wasn't you, contact an admin of your organization or the operator of Earshot immediately.
 `
 
 /** An unconfirmed address may belong to somebody else, whose invitations would then open this account. */
 const cannotConfirm = () =>
   new ApiError(
     'conflict',
-    'No mail can be sent to confirm a new address. Ask the operator for a link: bin/earshot link SLUG --email CURRENT --new-email NEW',
+    'Earshot cannot send email to confirm a new address. Ask the operator for a link: bin/earshot link SLUG --email CURRENT --new-email NEW',
   )
 
 /** Changing the address that a person signs in with. */
@@ -65,7 +65,7 @@ export const changeAddress = (app: App, deps: SignInDeps): void => {
   const { db, clock, config, identity, attempts, secrets } = deps
   const countAttempt = limitByAddress(
     { perSecond: 0.2, burst: 20 },
-    'Too many attempts from this address; wait a little.',
+    'Too many attempts from this IP address. Wait a moment.',
   )
 
   /** Changes the address, and tells the former one and every organization of the person. */
@@ -80,7 +80,7 @@ export const changeAddress = (app: App, deps: SignInDeps): void => {
     }
     const [first] = joined
     if (!config.smtp || !first || isPlaceholder(former)) return
-    const mail = { to: [former], subject: 'Your e-mail address for Earshot was changed', text: noticeText(email) }
+    const mail = { to: [former], subject: 'Your Earshot email address was changed', text: noticeText(email) }
     await sendMail(deps, trx, first.id, mail)
   }
 
@@ -92,7 +92,7 @@ export const changeAddress = (app: App, deps: SignInDeps): void => {
     await db.transaction().execute(async (trx) => {
       const url = await makeAddressLink(deps, trx, { userId, email, lifetimeMs: hourMs })
       if ((await findUserIdByEmail(trx, email)) !== undefined) return
-      const mail = { to: [email], subject: 'Confirm your e-mail address for Earshot', text: confirmationText(url) }
+      const mail = { to: [email], subject: 'Confirm your email address for Earshot', text: confirmationText(url) }
       await sendMail(deps, trx, org, mail, { sealWith: secrets })
     })
   }
@@ -119,7 +119,7 @@ export const changeAddress = (app: App, deps: SignInDeps): void => {
         countAttempt(request.ip)
         request.session = await requireSession(deps, request)
       },
-      config: { access: 'public', unaudited: 'It is written down once the new address is confirmed.' },
+      config: { access: 'public', unaudited: 'The confirmation of the new address is audited.' },
       schema: {
         tags,
         operationId: 'changeEmail',
@@ -137,7 +137,7 @@ export const changeAddress = (app: App, deps: SignInDeps): void => {
       const { userId } = session
       reply.header('set-cookie', await checkPassword(request, session.email, userId, body.currentPassword))
       const email = body.email.toLowerCase()
-      if (email === session.email) throw invalid('email', 'is your address already')
+      if (email === session.email) throw invalid('email', 'is already your address')
       const org = session.org ?? (await listJoinedAllOrgs(db, userId))[0]?.id
       // The same for every address, so that it tells nothing of other accounts.
       if (!config.smtp || !org) throw cannotConfirm()
@@ -168,7 +168,10 @@ export const changeAddress = (app: App, deps: SignInDeps): void => {
       return identity.change('', async (trx) => {
         const taken = await takeAddressChange(trx, hashKey(body.token), clock.now())
         if (!taken)
-          throw invalid('token', 'is not one of an open change: it was used, has expired, or a newer link replaced it')
+          throw invalid(
+            'token',
+            'does not belong to an open change: the link was used, has expired, or was replaced by a newer one',
+          )
         await change(trx, taken.userId, taken.email, id)
         return { email: taken.email }
       })

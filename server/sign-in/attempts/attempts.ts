@@ -39,7 +39,7 @@ export const openAttempts = ({ db, clock, secrets, sessionCookie, identity, metr
   const hash = (kind: string, text: string) => createHmac('sha256', key).update(`${kind}/${text}`).digest('base64')
   const failures = new Counter({
     name: 'earshot_sign_in_failures_total',
-    help: 'Refused passwords by reason: wrong, of an address that nobody has, or too many for one account.',
+    help: 'Rejected passwords by reason: wrong password, unknown address, or too many attempts for one account.',
     labelNames: ['reason'],
     registers: [metrics.registry],
   })
@@ -91,7 +91,7 @@ export const openAttempts = ({ db, clock, secrets, sessionCookie, identity, metr
       await take(counted)
       return {
         // The answer does not wait, so that it takes as long for an address that nobody has.
-        fail: (requestId) => identity.beside(recordFailure(email, requestId), 'a refused sign-in could not be noted'),
+        fail: (requestId) => identity.beside(recordFailure(email, requestId), 'recording a failed sign-in failed'),
         succeed: async () => {
           await forgetAttempts(db, [counted])
           return writeDevice(account, known ?? randomBytes(18).toString('base64url'))

@@ -35,7 +35,7 @@ it('sets a new password by a link that is mailed, and ends all sessions', async 
   await server.drain()
   const [mail] = received.slice(-1)
   expect(mail?.recipients).toEqual([person.email])
-  expect(mail?.headers.subject).toBe('Your link to a new password for Earshot')
+  expect(mail?.headers.subject).toBe('Reset your Earshot password')
   const link = /^https:\S+$/m.exec(mail?.text ?? '')?.[0] ?? ''
   const body = { ...acceptance(link), password: 'another one of them all' }
   const set = await call('POST', '/auth/invitation', { body, headers: elsewhere() })

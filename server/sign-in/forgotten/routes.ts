@@ -22,7 +22,7 @@ export const forgottenPassword = (app: App, deps: Deps): void => {
   const { db, clock, config } = deps
   const countAttempt = limitByAddress(
     { perSecond: 0.05, burst: 10 },
-    'Too many links were asked for from this address; wait a little.',
+    'Too many requests for links from this IP address. Wait a moment.',
   )
 
   const sendLink = async (email: string, requestId: string): Promise<void> => {
@@ -48,7 +48,7 @@ export const forgottenPassword = (app: App, deps: Deps): void => {
         // Before the body is read: an attempt costs the service next to nothing.
         countAttempt(request.ip)
       },
-      config: { access: 'public', unaudited: 'It is written down where the address is a member’s.' },
+      config: { access: 'public', unaudited: 'It is audited if the address belongs to a member.' },
       schema: {
         tags: ['Sign-in'],
         operationId: 'forgetPassword',
@@ -64,7 +64,7 @@ export const forgottenPassword = (app: App, deps: Deps): void => {
     },
     async ({ body, id }, reply) => {
       if (!config.smtp) {
-        throw new ApiError('conflict', 'No mail can be sent from here. Ask the operator of Earshot for a link.')
+        throw new ApiError('conflict', 'Earshot cannot send email. Ask the operator for a link.')
       }
       await Promise.all([sendLink(body.email, id), sleep(leastMs)])
       return reply.code(202).send(undefined)

@@ -94,7 +94,7 @@ const enter = async (
     if (!(await link(trx, identity, user, request.id))) {
       // The same person came back twice at once.
       const other = await findUserOfIdentity(trx, identity)
-      if (other?.id !== user.id) throw new Error('the identity was linked to another person a moment ago')
+      if (other?.id !== user.id) throw new Error('the identity was just linked to another person')
     }
     return open(deps, trx, request, user)
   })

@@ -105,7 +105,7 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
     if (!known) return discoverOnce()
     // What was known goes on being used while it is renewed, and if that fails.
     if (performance.now() - known.at > discoveryLifetimeMs) {
-      discoverOnce().catch((error: unknown) => onError(error, 'the issuer could not be discovered again'))
+      discoverOnce().catch((error: unknown) => onError(error, 'repeating the OpenID Connect discovery failed'))
     }
     return known.configuration
   }
@@ -135,7 +135,7 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
   /** Undefined while the issuer does not answer. */
   const reach = (): Promise<Configuration | undefined> =>
     findConfiguration().catch((error: unknown) => {
-      onError(error, 'the issuer could not be discovered')
+      onError(error, 'the OpenID Connect discovery failed')
       return undefined
     })
 
@@ -168,7 +168,7 @@ export const openIssuer = (oidc: Oidc, onError: (error: unknown, message: string
         return await exchange(configuration, url, visit)
       } catch (error) {
         const refused = refusalOf(error)
-        if (refused !== 'declined') onError(error, 'a sign-in by the issuer failed')
+        if (refused !== 'declined') onError(error, 'a single sign-on failed')
         return { refused }
       }
     },

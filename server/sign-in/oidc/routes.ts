@@ -33,7 +33,7 @@ export const signInByOidc = (app: App, deps: SignInDeps): void => {
   const { config, sessionCookie, secrets, clock, log, baseUrl } = deps
   const countAttempt = limitByAddress(
     { perSecond: 0.2, burst: 20 },
-    'Too many attempts to sign in from this address; wait a little.',
+    'Too many sign-in attempts from this IP address. Wait a moment.',
   )
   const issuer = config.oidc && openIssuer(config.oidc, (error, message) => log.warn({ err: error }, message))
   const callbackUrl = () => `${baseUrl()}/auth/oidc/callback`

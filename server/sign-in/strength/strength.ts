@@ -46,7 +46,7 @@ const start = (): Thread => {
     }, idleMs).unref()
   })
   worker.on('error', end)
-  worker.on('exit', () => end(new Error('the thread that rates passwords has ended')))
+  worker.on('exit', () => end(new Error('the password strength thread has ended')))
   return thread
 }
 
@@ -65,5 +65,5 @@ export const isStrong = async (password: string, known: string[]): Promise<boole
 export const requireStrong = async (field: string, password: string, known: string[]): Promise<void> => {
   if (!isLongEnough(password)) throw invalid(field, tooShort)
   if (await isStrong(password, known)) return
-  throw invalid(field, 'is too easy to guess: use four or more unrelated words, or let a password manager choose one')
+  throw invalid(field, 'is too easy to guess: use four or more unrelated words or a password manager')
 }

@@ -82,8 +82,8 @@ describe('OpenAI', () => {
   })
 
   test('content that is neither text nor parts makes the whole unreadable', () => {
-    expectUnreadable([...messages, { role: 'user', content: 5 }], 'neither text nor a list of parts')
-    expectUnreadable([...messages, { role: 'user', content: [5] }], 'neither text nor an object')
+    expectUnreadable([...messages, { role: 'user', content: 5 }], 'neither a string nor an array of parts')
+    expectUnreadable([...messages, { role: 'user', content: [5] }], 'neither a string nor an object')
     expectUnreadable([...messages, { content: 'Hi' }], 'entry 6 has no role')
   })
 })

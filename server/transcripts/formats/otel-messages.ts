@@ -8,7 +8,7 @@ import { type SpokenEntry, spokenEntries } from '../roles.ts'
 const listOf = (value: unknown, what: string): unknown[] => {
   if (value === undefined || value === null) return []
   const list = typeof value === 'string' ? nestedJson(value) : value
-  if (!Array.isArray(list)) throw new Unreadable(`${what} is neither a list nor JSON of a list`)
+  if (!Array.isArray(list)) throw new Unreadable(`${what} is neither an array nor the JSON of an array`)
   return list
 }
 

@@ -154,7 +154,7 @@ describe('OpenTelemetry GenAI', () => {
   })
 
   test('messages that are no list make the whole unreadable', () => {
-    expectUnreadable(operation('Hello', []), 'neither a list nor JSON of a list')
+    expectUnreadable(operation('Hello', []), 'neither an array nor the JSON of an array')
     expectUnreadable(operation([user('a'), 'b'], []), 'entry 1 is not an object')
   })
 })

@@ -69,7 +69,7 @@ describe('plain text', () => {
   })
 
   test('nothing but space is no transcript', () => {
-    expectUnreadable('', 'no known format')
-    expectUnreadable(' \n\t', 'no known format')
+    expectUnreadable('', 'no supported format')
+    expectUnreadable(' \n\t', 'no supported format')
   })
 })

@@ -36,7 +36,7 @@ export const bounded =
   (read: (payload: JsonObject) => CallReading) =>
   (payload: unknown): CallReading => {
     if (!isObject(payload)) return { unreadable: 'the payload is not an object' }
-    if (isDeeperThan(payload, deepest)) return { unreadable: `the payload is nested deeper than ${deepest}` }
+    if (isDeeperThan(payload, deepest)) return { unreadable: `the payload is nested more than ${deepest} levels deep` }
     return read(payload)
   }
 

@@ -85,7 +85,7 @@ describe('ElevenLabs', () => {
       unreadable: 'data.full_audio is missing',
     })
     expect(readCall('elevenlabs', { ...event, type: 'post_call_summary' })).toEqual({
-      ignored: 'post_call_summary tells of no finished call',
+      ignored: 'post_call_summary does not report a finished call',
     })
     expect(readCall('elevenlabs', dataWith({ status: 'processing' }))).toEqual({
       ignored: 'a call that is processing is not finished',

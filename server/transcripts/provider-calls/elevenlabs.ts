@@ -104,7 +104,7 @@ const read = ({ type, data, event_timestamp }: JsonObject): CallReading => {
   if (typeof type !== 'string') return { unreadable: 'type is missing' }
   if (type === 'post_call_audio') return { unreadable: 'data.full_audio is missing' }
   if (type !== 'post_call_transcription' && type !== 'call_initiation_failure') {
-    return { ignored: `${type} tells of no finished call` }
+    return { ignored: `${type} does not report a finished call` }
   }
   if (!isObject(data)) return { unreadable: 'data is missing' }
   const externalId = idOf(data.conversation_id)

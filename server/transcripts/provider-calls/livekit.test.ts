@@ -59,7 +59,7 @@ describe('LiveKit', () => {
 
   test('events of the server are ignored; what has no history, id or time is unreadable', () => {
     expect(readCall('livekit', { event: 'room_finished', room: {} })).toEqual({
-      ignored: 'room_finished tells of no finished session',
+      ignored: 'room_finished does not report a finished session',
     })
     expect(readCall('livekit', {})).toEqual({ unreadable: 'chat_history is missing' })
     expect(readCall('livekit', { ...report, room_id: null, job_id: null })).toEqual({

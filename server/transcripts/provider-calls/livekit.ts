@@ -28,7 +28,7 @@ const promptOf = (report: JsonObject): string | null => {
 }
 
 const read = (posted: JsonObject): CallReading => {
-  if (typeof posted.event === 'string') return { ignored: `${posted.event} tells of no finished session` }
+  if (typeof posted.event === 'string') return { ignored: `${posted.event} does not report a finished session` }
   const { report, envelope, outer } = unwrap(posted)
   if (!isObject(report) || !isObject(report.chat_history)) return { unreadable: 'chat_history is missing' }
   // A room's name can be used again; its id and the job's id cannot.

@@ -53,7 +53,9 @@ describe('each provider', () => {
     })
     const nested = JSON.parse(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`)
     for (const provider of providers) {
-      expect(readCall(provider, { a: nested })).toEqual({ unreadable: 'the payload is nested deeper than 200' })
+      expect(readCall(provider, { a: nested })).toEqual({
+        unreadable: 'the payload is nested more than 200 levels deep',
+      })
     }
   })
 

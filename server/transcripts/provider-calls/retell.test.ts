@@ -138,7 +138,9 @@ describe('Retell', () => {
 
   test('events of a call that goes on are ignored; without an id or a time it is unreadable', () => {
     for (const event of ['call_started', 'transcript_updated', 'transfer_bridged', 'chat_started']) {
-      expect(readCall('retell', { event, call: ended.call })).toEqual({ ignored: `${event} tells of no finished call` })
+      expect(readCall('retell', { event, call: ended.call })).toEqual({
+        ignored: `${event} does not report a finished call`,
+      })
     }
     expect(readCall('retell', {})).toEqual({ unreadable: 'event is missing' })
     expect(readCall('retell', { event: 'call_ended' })).toEqual({ unreadable: 'call is missing' })

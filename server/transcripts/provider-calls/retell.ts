@@ -58,7 +58,7 @@ const customerOf = (call: JsonObject): string | null => {
 
 const read = ({ event, call: spoken, chat }: JsonObject): CallReading => {
   if (typeof event !== 'string') return { unreadable: 'event is missing' }
-  if (!finished.has(event)) return { ignored: `${event} tells of no finished call` }
+  if (!finished.has(event)) return { ignored: `${event} does not report a finished call` }
   const isChat = event.startsWith('chat')
   const call = isChat ? chat : spoken
   if (!isObject(call)) return { unreadable: `${isChat ? 'chat' : 'call'} is missing` }

@@ -41,7 +41,7 @@ describe('Twilio', () => {
     expect(announcedTranscript(webhook)).toBe('GT00000000000000000000000000000001')
     expect(announcedTranscript(bundle)).toBeUndefined()
     expect(readCall('twilio', webhook)).toEqual({
-      ignored: 'transcript GT00000000000000000000000000000001 is announced and yet to be pulled',
+      ignored: 'transcript GT00000000000000000000000000000001 is announced and will be fetched',
     })
   })
 

@@ -56,7 +56,7 @@ const metadataOf = (transcript: JsonObject): JsonObject => {
 
 const read = (payload: JsonObject): CallReading => {
   const announced = announcedTranscript(payload)
-  if (announced !== undefined) return { ignored: `transcript ${announced} is announced and yet to be pulled` }
+  if (announced !== undefined) return { ignored: `transcript ${announced} is announced and will be fetched` }
   if (textOf(payload.RecordingSid) !== null) {
     return { ignored: `the recording ${payload.RecordingSid} is ${textOf(payload.RecordingStatus) ?? 'announced'}` }
   }

@@ -83,7 +83,7 @@ describe('Vapi', () => {
 
   test('other messages are ignored; a report without its call is unreadable', () => {
     for (const type of ['status-update', 'transcript', 'tool-calls']) {
-      expect(readCall('vapi', { message: { type } })).toEqual({ ignored: `${type} tells of no finished call` })
+      expect(readCall('vapi', { message: { type } })).toEqual({ ignored: `${type} does not report a finished call` })
     }
     expect(readCall('vapi', {})).toEqual({ unreadable: 'message.type is missing' })
     expect(readCall('vapi', [])).toEqual({ unreadable: 'the payload is not an object' })

@@ -64,7 +64,7 @@ const metadataOf = (message: JsonObject): JsonObject => {
 
 const read = ({ message }: JsonObject): CallReading => {
   if (!isObject(message) || typeof message.type !== 'string') return { unreadable: 'message.type is missing' }
-  if (message.type !== 'end-of-call-report') return { ignored: `${message.type} tells of no finished call` }
+  if (message.type !== 'end-of-call-report') return { ignored: `${message.type} does not report a finished call` }
   const call = objectOf(message.call)
   const artifact = objectOf(message.artifact)
   const externalId = idOf(call.id) ?? idOf(at(message, 'chat', 'id'))

@@ -91,7 +91,7 @@ const readPeriods = (query: { since?: string; until?: string }, now: Date) => {
   const until = query.until === undefined ? now : new Date(query.until)
   const since = query.since === undefined ? new Date(until.getTime() - 7 * dayMs) : new Date(query.since)
   const length = until.getTime() - since.getTime()
-  if (length <= 0) throw invalid(query.until === undefined ? 'since' : 'until', 'must leave time between the two')
+  if (length <= 0) throw invalid(query.until === undefined ? 'since' : 'until', 'must be later than since')
   if (length > longestDays * dayMs) throw invalid('since', `must be at most ${longestDays} days before until`)
   return { before: new Date(since.getTime() - length), since, until }
 }

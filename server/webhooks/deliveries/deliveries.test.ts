@@ -113,7 +113,7 @@ describe('what is not accepted', () => {
     const deliveryId = await test(id)
     await runDue(deps)
     const waiting = await deliveryOf(id, deliveryId)
-    expect(waiting).toMatchObject({ status: 'pending', reason: 'The endpoint answered 500.', attemptCount: 1 })
+    expect(waiting).toMatchObject({ status: 'pending', reason: 'The endpoint returned status 500.', attemptCount: 1 })
     const waitMs = Date.parse(waiting.nextAttemptAt) - clock.now().getTime()
     expect(waitMs).toBeGreaterThanOrEqual(4_500)
     expect(waitMs).toBeLessThanOrEqual(5_500)
@@ -161,7 +161,7 @@ describe('what is not accepted', () => {
     const deliveryId = await test(id)
     await runAll()
     expect(receiver.received).toHaveLength(11)
-    const reason = 'Given up after 11 attempts. The endpoint answered 503.'
+    const reason = 'Gave up after 11 attempts. The endpoint returned status 503.'
     expect(await deliveryOf(id, deliveryId)).toMatchObject({ status: 'failed', reason, nextAttemptAt: null })
     clock.advance(5 * dayMs - 1)
     await test(id)
@@ -188,7 +188,7 @@ describe('what is not accepted', () => {
       reason,
     ])
     expect(reasons).toEqual([
-      ['failed', 'The endpoint answered 410, which disabled it.'],
+      ['failed', 'The endpoint returned status 410, so Earshot disabled it.'],
       ['failed', 'The endpoint is disabled.'],
     ])
   })
@@ -238,7 +238,7 @@ describe('the list of deliveries', () => {
     await act(id, `deliveries/${deliveryId}/redeliver`)
     await runAll()
     expect(receiver.received).toHaveLength(22)
-    const reason = 'Given up after 11 attempts. The endpoint answered 500.'
+    const reason = 'Gave up after 11 attempts. The endpoint returned status 500.'
     expect(await deliveryOf(id, deliveryId)).toMatchObject({ status: 'failed', reason, attemptCount: 22 })
   })
 

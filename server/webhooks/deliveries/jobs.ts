@@ -21,21 +21,21 @@ const failingLimitMs = 5 * dayMs
 
 /** Why nothing may be sent now, asked before each attempt. */
 const refusalOf = async (db: Db, org: OrgId, delivery: Delivery, endpoint: Endpoint) => {
-  if (endpoint.status === 'proposed') return 'The endpoint waits for the approval of an admin.'
+  if (endpoint.status === 'proposed') return 'The endpoint is waiting for an admin’s approval.'
   if (endpoint.status === 'disabled') return 'The endpoint is disabled.'
   const { status, features } = await getOrganization(db, org)
   if (status === 'suspended') return 'The organization is suspended.'
   // Only sendEvent writes it.
   const feature = featureOf(delivery.eventType as EventType)
-  if (feature && !features[feature]) return `The feature ${feature} is switched off for the organization.`
-  return delivery.isWanted ? undefined : 'The person for whom it would be sent is not a member any more.'
+  if (feature && !features[feature]) return `The feature ${feature} is disabled for the organization.`
+  return delivery.isWanted ? undefined : 'The person who requested the notification is no longer a member.'
 }
 
 const faultOf = ({ statusCode, error }: Posted): string | undefined => {
-  if (statusCode === null) return error ?? 'There was no answer.'
+  if (statusCode === null) return error ?? 'The endpoint did not respond.'
   if (statusCode >= 200 && statusCode < 300) return undefined
   const isRedirect = statusCode >= 300 && statusCode < 400
-  return `The endpoint answered ${statusCode}${isRedirect ? '; redirects are not followed' : ''}.`
+  return `The endpoint returned status ${statusCode}${isRedirect ? '. Redirects are not followed' : ''}.`
 }
 
 /** Writes down what came of an attempt, and what follows from it. Answers why the endpoint was disabled, if it was. */
@@ -61,13 +61,13 @@ const settle = async (
     return undefined
   }
   if (posted.statusCode === 410) {
-    await end('failed', 'The endpoint answered 410, which disabled it.')
+    await end('failed', 'The endpoint returned status 410, so Earshot disabled it.')
     return (await disableEndpoint(trx, org, endpoint, { reason: 'gone', now })) ? 'gone' : undefined
   }
   const failures = attemptCount - earlierAttempts
   const delayMs = retryDelayMs(failures, retryAfterMs)
   if (delayMs === undefined) {
-    await end('failed', `Given up after ${failures} attempts. ${fault}`)
+    await end('failed', `Gave up after ${failures} attempts. ${fault}`)
     const failingSince = new Date(now.getTime() - failingLimitMs)
     const disabling = { reason: 'failing', now, failingSince } as const
     return (await disableEndpoint(trx, org, endpoint, disabling)) ? 'failing' : undefined
@@ -131,7 +131,7 @@ export const deliver = defineJob({
     }
   },
   onFailed: async (_deps, { organizationId, deliveryId }, trx) => {
-    await failDelivery(trx, organizationId, deliveryId, 'The service could not attempt it. Ask its operator.')
+    await failDelivery(trx, organizationId, deliveryId, 'The delivery failed. Ask the operator of the service.')
   },
 })
 

@@ -34,7 +34,7 @@ describe('nothing is sent', () => {
       'to an address that is not approved yet',
       'webhook.test',
       (id, url) => call('PATCH', `/v1/webhook-endpoints/${id}`, { key, body: { url: `${url}&new` } }),
-      'The endpoint waits for the approval of an admin.',
+      'The endpoint is waiting for an admin’s approval.',
     ],
     ['to a disabled endpoint', 'webhook.test', (id) => act(id, 'disable'), 'The endpoint is disabled.'],
     [
@@ -79,7 +79,7 @@ describe('nothing is sent', () => {
     expect(await send()).toBeUndefined()
   })
 
-  it('for someone who is not a member any more', async () => {
+  it('for someone who is no longer a member', async () => {
     const receiver = await openReceiver(500, 204)
     const { id } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
     const [leaves, stays] = [await makeMember(server, key, 'member'), await makeMember(server, key, 'member')]
@@ -93,7 +93,7 @@ describe('nothing is sent', () => {
     await runAll()
     const ended = await Promise.all(deliveryIds.map((deliveryId) => deliveryOf(id, deliveryId)))
     expect(ended).toMatchObject([
-      { status: 'failed', attemptCount: 0, reason: expect.stringContaining('not a member any more') },
+      { status: 'failed', attemptCount: 0, reason: expect.stringContaining('no longer a member') },
       { status: 'succeeded', attemptCount: 2 },
     ])
     expect(receiver.received).toHaveLength(2)

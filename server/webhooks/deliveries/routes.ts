@@ -14,7 +14,7 @@ const shownAttempts = 50
 
 const checkActive = ({ status }: { status: string }): void => {
   if (status === 'active') return
-  throw new ApiError('conflict', `The endpoint is ${status}; nothing is sent to it until an admin approves it.`)
+  throw new ApiError('conflict', `The endpoint is ${status}. An admin has to approve it first.`)
 }
 
 const target = (endpointId: string) => ({ type: 'webhookEndpoint', id: endpointId })
@@ -90,7 +90,7 @@ export const webhookDeliveries = (app: App, { db, jobs, clock }: Deps): void => 
         const delivery = await lockDelivery(trx, actor.org, endpoint.id, params.deliveryId)
         checkActive(endpoint)
         if (delivery.status === 'pending') {
-          throw new ApiError('conflict', 'The delivery is pending; `nextAttemptAt` says when it is tried again.')
+          throw new ApiError('conflict', 'The delivery is still pending. It is retried at `nextAttemptAt`.')
         }
         const again = { deliveryId: delivery.id, attempt: delivery.attemptCount + 1 }
         await jobs.enqueue(trx, deliver, { organizationId: actor.org, endpointId: endpoint.id, ...again })

@@ -19,7 +19,7 @@ export const refill = (): void => {
 
 export const spend = (amount: number): void => {
   left -= amount
-  if (left < 0) throw new Overspent('this puts too much together')
+  if (left < 0) throw new Overspent('this builds a value that is too large')
 }
 
 /**
@@ -29,7 +29,7 @@ export const spend = (amount: number): void => {
 const mostCompared = 1_000_000_000
 
 export const checkSearch = (length: number, soughtLength: number): void => {
-  if (length * soughtLength > mostCompared) throw new Overspent('this looks for too long a text in too long a text')
+  if (length * soughtLength > mostCompared) throw new Overspent('this searches for too long a text in too long a text')
 }
 
 /** Lists that are made and let go again cost nothing but time. */

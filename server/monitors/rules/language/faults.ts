@@ -78,9 +78,9 @@ const unknownField = ({ name }: CelType, owner: Node, field: string): string | u
 const limitWords: Record<string, string> = {
   maxAstNodes: 'the expression is too long',
   maxDepth: 'the expression is nested too deeply',
-  maxListElements: 'the expression has too long a list',
-  maxMapEntries: 'the expression has too large a map',
-  maxCallArguments: 'the expression gives a function too many arguments',
+  maxListElements: 'the expression contains a list that is too long',
+  maxMapEntries: 'the expression contains a map that is too large',
+  maxCallArguments: 'the expression passes too many arguments to a function',
 }
 
 /** `rest` is the expression from the fault on. */
@@ -101,7 +101,7 @@ const messageOf = ({ code, summary, message, node }: Thrown, rest: string): stri
     case 'invalid_index_type': {
       const [owner, field] = node?.op === '.' || node?.op === '[]' ? node.args : []
       if (typeof field !== 'string' || !owner) return inWords(said)
-      return `${sourceOf(owner)} is a list; ask its members, as in ${sourceOf(owner)}.exists(t, t.${field} …)`
+      return `${sourceOf(owner)} is a list; check its items, as in ${sourceOf(owner)}.exists(t, t.${field} …)`
     }
     case 'unexpected_character':
       return `unexpected ${/^(\w+|.?)/su.exec(rest)?.[0] || 'end'}`
@@ -114,10 +114,10 @@ const messageOf = ({ code, summary, message, node }: Thrown, rest: string): stri
     case 'no_such_overload': {
       const [left = '', sign = '', right] = said.replace('no such overload: ', '').split(/ ([^\w<>]+|[<>]=?|in) /)
       if (right === undefined) return inWords(said)
-      return `${sign} does not go with ${wordOf(left)} and ${wordOf(right)}`
+      return `${sign} cannot be used with ${wordOf(left)} and ${wordOf(right)}`
     }
     case 'incompatible_ternary_branches':
-      return `${inWords(said)}; a whole number is a double when it is written as 1.0`
+      return `${inWords(said)}; write whole numbers as 1.0 to make them doubles`
     case 'rule':
       return wordOf(said)
     default:

@@ -34,7 +34,7 @@ const fault = (checker: Checker, message: string, node: Node) => checker.createE
 
 const textOf = (checker: Checker, node: Node, what: string): string => {
   if (node.op === 'value' && typeof node.args === 'string') return node.args
-  throw fault(checker, `${what} must be written out as a text`, node)
+  throw fault(checker, `${what} must be a string literal`, node)
 }
 
 const patternOf = (checker: Checker, node: Node, ignoreCase: boolean): Pattern => {
@@ -47,7 +47,7 @@ const patternOf = (checker: Checker, node: Node, ignoreCase: boolean): Pattern =
     if (error instanceof PatternFault) throw fault(checker, `the pattern ${error.message}`, node)
     throw error
   }
-  throw fault(checker, 'the patterns of this expression are too large together', node)
+  throw fault(checker, 'the patterns of this expression are too large in total', node)
 }
 
 type Call = { receiver: Node; args: [Node] }
@@ -82,7 +82,7 @@ const method = (
 const isText = ({ kind, name }: CelType) => name === 'string' || kind === 'dyn'
 
 const requireTurns = (checker: Checker, on: CelType, name: string, node: Node): void => {
-  if (on.name !== turnsType) throw fault(checker, `${name} is asked of turns, not of ${on.name}`, node)
+  if (on.name !== turnsType) throw fault(checker, `${name} is a function of turns, not of ${on.name}`, node)
 }
 
 /** The text of a turn, when this is what is searched, so that it can be quoted. */
@@ -90,7 +90,7 @@ const searchText = (receiver: Node, pattern: Pattern) => {
   const turn = receiver.op === '.' && receiver.args[1] === 'text' ? receiver.args[0] : undefined
   return (evaluator: Evaluator, scope: unknown): boolean => {
     const text = evaluator.run(receiver, scope)
-    if (typeof text !== 'string') throw new Unknown(`${sourceOf(receiver)} is not a text`)
+    if (typeof text !== 'string') throw new Unknown(`${sourceOf(receiver)} is not a string`)
     const isFound = pattern.occursIn(text)
     if (isFound && turn?.checkedType?.name === 'Turn') {
       remember(true, evaluator.run(turn, scope) as TurnValue, pattern)
@@ -103,7 +103,7 @@ const speakers = choices['Turn.role']?.filter((role) => role !== 'tool') ?? []
 
 const registerText = (env: Environment): void => {
   method(env, 'matches', ({ receiver, args: [node] }, checker, on) => {
-    if (!isText(on)) throw fault(checker, `matches is asked of a text, not of ${on.name}`, receiver)
+    if (!isText(on)) throw fault(checker, `matches is a function of strings, not of ${on.name}`, receiver)
     return { type: 'bool', evaluate: searchText(receiver, patternOf(checker, node, false)) }
   })
   method(env, 'mentions', ({ receiver, args: [node] }, checker, on) => {
@@ -119,7 +119,7 @@ const registerText = (env: Environment): void => {
       }
     }
     if (on.name !== turnsType) {
-      throw fault(checker, `mentions is asked of turns, of a turn or of a text, not of ${on.name}`, receiver)
+      throw fault(checker, `mentions is a function of turns, a turn, or a string, not of ${on.name}`, receiver)
     }
     return {
       type: 'bool',
@@ -148,7 +148,7 @@ const registerTurns = (env: Environment): void => {
     requireTurns(checker, on, 'by', receiver)
     const role = textOf(checker, node, 'a role')
     if (!speakers.includes(role)) {
-      throw fault(checker, `${JSON.stringify(role)} says nothing; those who do are ${speakers.join(', ')}`, node)
+      throw fault(checker, `${JSON.stringify(role)} is not a speaker; use ${speakers.join(', ')}`, node)
     }
     return {
       type: turnsType,
@@ -158,7 +158,7 @@ const registerTurns = (env: Environment): void => {
   // A list of whose entries nothing is known when it is checked is given here too.
   const requireTurnValues = (list: unknown) => {
     if (Array.isArray(list) && list.some((one) => !(one instanceof shapes.Turn)))
-      throw new Unknown('these are no turns')
+      throw new Unknown('these are not turns')
   }
   const plain = (signature: string, handler: (turns: TurnList, other: never) => TurnList | TurnValue) =>
     env.registerFunction(
@@ -174,7 +174,7 @@ const registerTurns = (env: Environment): void => {
     plain(signature, (turns, other) => spendIfKept(handler(turns, other)))
   const one = (turns: TurnList, at: number, name: string) => {
     const turn = turns.at(at)
-    if (!turn) throw new Unknown(`there is no ${name} turn among none`)
+    if (!turn) throw new Unknown(`there is no ${name} turn in an empty list`)
     return turn
   }
   const count = (given: bigint) => Math.max(0, Math.min(Number(given), 1_000_000))
@@ -192,10 +192,10 @@ const registerTimes = (env: Environment): void => {
   for (const part of Object.keys(timeParts) as TimePart[]) {
     method(env, part, ({ receiver, args: [node] }, checker, on) => {
       if (on.name !== 'google.protobuf.Timestamp') {
-        throw fault(checker, `${part} with a time zone is asked of a timestamp, not of ${on.name}`, receiver)
+        throw fault(checker, `${part} with a time zone is a function of timestamps, not of ${on.name}`, receiver)
       }
       const read = localTime(textOf(checker, node, 'a time zone'))
-      if (!read) throw fault(checker, 'this is no time zone; those of IANA are, such as Europe/Berlin', node)
+      if (!read) throw fault(checker, 'this is not a time zone; use an IANA name such as Europe/Berlin', node)
       return {
         type: 'int',
         evaluate: (evaluator, scope) => timeParts[part](read(evaluator.run(receiver, scope) as Date)),

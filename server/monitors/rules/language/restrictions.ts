@@ -141,7 +141,7 @@ export const prepare = (node: Node, depth = 0, loops = 0): void => {
   checkName(node)
   const isLoop = node.op === 'rcall' && functions.macros.includes(node.args[0])
   if (isLoop && loops === deepestLoop) {
-    throw new Fault(`all, exists, exists_one, filter and map may stand in each other ${deepestLoop} deep`, node)
+    throw new Fault(`all, exists, exists_one, filter, and map can only be nested ${deepestLoop} deep`, node)
   }
   redefineQuestions(node)
   mixNumbers(node)
@@ -165,7 +165,7 @@ const checkChoice = (node: Node, known: readonly string[]): void => {
   const given = node.op === 'list' ? node.args : [node]
   for (const one of given) {
     if (one.op !== 'value' || typeof one.args !== 'string' || known.includes(one.args)) continue
-    throw new Fault(`${JSON.stringify(one.args)} is none of ${known.join(', ')}`, one)
+    throw new Fault(`${JSON.stringify(one.args)} is not one of ${known.join(', ')}`, one)
   }
 }
 

@@ -82,7 +82,7 @@ const stepsOf = (engine: RE2JS): number => {
 
 const checkSize = (source: string): void => {
   if (source.length > maxPatternLength) throw new PatternFault(`has more than ${maxPatternLength} characters`)
-  if (source === '') throw new PatternFault('is empty, and would be found everywhere')
+  if (source === '') throw new PatternFault('is empty and would match everything')
   let counted = 0
   for (const [, least = '', most] of source.matchAll(/\{(\d+)(?:,(\d*))?\}/g)) counted += Number(most || least)
   if (counted > maxCounted) throw new PatternFault(`repeats more than ${maxCounted} times`)
@@ -131,8 +131,6 @@ export const openPattern = (source: string, { ignoreCase }: { ignoreCase: boolea
     return searchBy(engine, ignoreCase ? neededBy(source) : undefined)
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error
-    throw new PatternFault(
-      `cannot be read: ${error.message.replace('error parsing regexp: ', '').replace('`(?i)', '`')}`,
-    )
+    throw new PatternFault(`is invalid: ${error.message.replace('error parsing regexp: ', '').replace('`(?i)', '`')}`)
   }
 }

@@ -54,7 +54,7 @@ export type PartOptions = {
   signal: AbortSignal | undefined
 }
 
-const elsewhere = 'this takes too long, or too much memory, in other conversations'
+const elsewhere = 'this took too long or too much memory in other conversations'
 
 /** Of a rule: all that comes after a pair. */
 const failAfter = (failures: Failures, { rules, subjects }: Part, rule: number, pair: number): void => {
@@ -67,7 +67,9 @@ const failAfter = (failures: Failures, { rules, subjects }: Part, rule: number, 
 const reasonOf = ({ why, isReading }: End, deadlineMs: number): string => {
   if (why === 'error') return 'this cannot be evaluated'
   if (isReading) return `the transcript ${why === 'memory' ? 'is too large' : 'takes too long'} to read`
-  return why === 'memory' ? 'this takes more memory than a rule may' : `this takes longer than ${deadlineMs / 1_000} s`
+  return why === 'memory'
+    ? 'this exceeds the memory limit of rules'
+    : `this takes longer than ${deadlineMs / 1_000} seconds`
 }
 
 /** Takes out of a part what ended its thread. */

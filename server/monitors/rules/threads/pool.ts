@@ -37,7 +37,7 @@ export const openPool = ({ threads, idleMs, ...limits }: PoolOptions): Pool => {
     open.delete(thread)
     await thread.close()
   }
-  const closed = () => new Error('rules are evaluated no more')
+  const closed = () => new Error('the rule evaluator is closed')
 
   return {
     take: async (owner, signal) => {
