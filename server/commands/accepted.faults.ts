@@ -17,13 +17,13 @@ it('serves with no other secret key than the first, unless told to', async () =>
   const other = { ...first, EARSHOT_SECRET_KEY: 'b'.repeat(40) }
   for (const command of [['serve'], ['doctor'], ['keys', 'service']]) {
     const { code, stdout, stderr } = await runEarshot(command, other)
-    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining('not the one that this database')])
+    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining('differs from the one used with this database')])
   }
   await restart(await startEarshot(first))
   await restart(await startEarshot(other, { args: ['serve', '--new-secret-key'] }))
   await restart(await startEarshot(other))
   const { code, stderr } = await runEarshot(['serve'], first)
-  expect([code, stderr]).toEqual([1, expect.stringContaining('not the one that this database')])
+  expect([code, stderr]).toEqual([1, expect.stringContaining('differs from the one used with this database')])
 })
 
 it('is not ready without its files, whether they vanish while it serves or before, unless told that they are lost', async () => {

@@ -85,7 +85,7 @@ describe('on a database of another version', () => {
 
   it('one that nothing was migrated in is told so, and stays empty', async () => {
     const { switches, client } = await prepare({ empty: true })
-    const told = `The database holds nothing of Earshot yet. ${first}`
+    const told = `The database contains no Earshot schema yet. ${first}`
     const doctor = await runInOne(['doctor'], switches)
     expect(doctor).toMatchObject({ code: 1, stdout: expect.stringContaining(told) })
     const key = await runEarshot(['keys', 'service'], switches)

@@ -29,7 +29,7 @@ export const makeBuckets = (db: Db, org: OrgId): Promise<void> =>
       id: newId(),
       type: 'sampled',
       drawnUntil: null,
-      name: 'A fair sample of calls',
+      name: 'Random sample of calls',
       filters: parseFilter({ channels: ['call'] }),
       share: 5,
       monitorIds: [...asks, ...waits],

@@ -31,17 +31,17 @@ const prompt = (label: string, systemPrompt: string, sourShare: number, latencyM
 })
 
 const supportPrompts: Cast['prompts'] = [
-  prompt('support-1', 'You are Leo, who answers for an online shop. Be friendly. Help with orders.', 0.22, 1_450),
+  prompt('support-1', 'You are Leo, the phone agent of an online shop. Be friendly. Help with orders.', 0.22, 1_450),
   prompt(
     'support-2',
-    'You are Leo, who answers for an online shop. Ask for the order number first. Refund only after looking it up.',
+    'You are Leo, the phone agent of an online shop. Ask for the order number first. Only refund after looking it up.',
     0.16,
     1_250,
   ),
   prompt(
     'support-3',
-    'You are Leo, who answers for an online shop. Ask for the order number first. Refund only after looking it up. ' +
-      'Offer a colleague as soon as somebody asks for one, and never ask the same thing twice.',
+    'You are Leo, the phone agent of an online shop. Ask for the order number first. Only refund after looking it up. ' +
+      'Offer a colleague as soon as someone asks for one, and never ask the same thing twice.',
     0.11,
     1_050,
   ),
@@ -65,7 +65,7 @@ export const cast: readonly [Cast, ...Cast[]] = [
     scripts: support,
     outbound: false,
     share: 0.2,
-    prompts: [prompt('chat-1', 'You are Leo, who chats for an online shop. Keep it short.', 0.14, 1_900)],
+    prompts: [prompt('chat-1', 'You are Leo, the chat agent of an online shop. Keep it short.', 0.14, 1_900)],
     splits: false,
   },
   {
@@ -76,10 +76,10 @@ export const cast: readonly [Cast, ...Cast[]] = [
     outbound: false,
     share: 0.25,
     prompts: [
-      prompt('booking-1', 'You are Mia, who makes appointments. Offer the next free slot.', 0.12, 1_100),
+      prompt('booking-1', 'You are Mia, who books appointments. Offer the next free slot.', 0.12, 1_100),
       prompt(
         'booking-2',
-        'You are Mia, who makes appointments. Offer two slots, and repeat the one chosen.',
+        'You are Mia, who books appointments. Offer two slots, and confirm the chosen one.',
         0.08,
         980,
       ),
@@ -94,8 +94,8 @@ export const cast: readonly [Cast, ...Cast[]] = [
     outbound: true,
     share: 0.15,
     prompts: [
-      prompt('reminder-1', 'You are Sam, who reminds of open invoices. Be polite. Offer instalments.', 0.3, 1_200),
-      prompt('reminder-2', 'You are Sam, who reminds of open invoices. Say first that you are a machine.', 0.26, 1_150),
+      prompt('reminder-1', 'You are Sam, who calls about unpaid invoices. Be polite. Offer installments.', 0.3, 1_200),
+      prompt('reminder-2', 'You are Sam, who calls about unpaid invoices. First say that you are an automated agent.', 0.26, 1_150),
     ],
     splits: false,
   },

@@ -22,18 +22,18 @@ type Told = Parameters<typeof moveFinding>[2]['to'] & {
 const findings: Told[] = [
   {
     title: 'Callers are left waiting while an order is looked up',
-    says: 'The agent goes silent for the time of the look-up. Callers ask whether anybody is there still.',
+    says: 'The agent is silent during the lookup. Callers ask whether anyone is still there.',
     status: 'open',
     priority: 'high',
     tags: ['latency', 'voice'],
     daysAgo: 2,
     text: '"still there"',
     shown: 12,
-    comments: ['The look-up answers in 300 ms. The silence comes after it.'],
+    comments: ['The lookup takes 300 ms. The silence starts after it.'],
   },
   {
     title: 'Callers who ask for a person get more questions first',
-    says: 'After “can I have a real person” the agent begins another round of questions.',
+    says: 'After “can I have a real person”, the agent starts another round of questions.',
     status: 'acknowledged',
     priority: 'urgent',
     tags: ['handover'],
@@ -41,12 +41,12 @@ const findings: Told[] = [
     text: '"real person"',
     shown: 9,
     comments: [
-      'The prompt that is tried now offers a colleague at once.',
-      'Wait for the experiment before changing more.',
+      'The prompt in the current experiment offers a colleague immediately.',
+      'Wait for the experiment before changing anything else.',
     ],
   },
   {
-    title: 'Refunds are promised within five days on holidays too',
+    title: 'Refunds are promised within five days even during holidays',
     says: 'Finance needs seven days in December.',
     status: 'open',
     priority: 'low',
@@ -56,8 +56,8 @@ const findings: Told[] = [
     shown: 4,
   },
   {
-    title: 'The agent apologizes for what the caller did not complain about',
-    says: 'Heard in reviews; no harm, but it sounds odd.',
+    title: 'The agent apologizes for things the caller did not complain about',
+    says: 'Noticed in reviews. Harmless, but it sounds odd.',
     status: 'ignored',
     priority: 'none',
     tags: ['wording'],
@@ -67,14 +67,14 @@ const findings: Told[] = [
   },
   {
     title: 'Order numbers with five digits are read as two numbers',
-    says: 'Mended by the recognizer’s new version.',
+    says: 'Fixed by the new version of the speech recognizer.',
     status: 'resolved',
     priority: 'medium',
     tags: ['recognition', 'voice'],
     daysAgo: 20,
     text: 'order',
     shown: 5,
-    comments: ['Not seen since the change of last week.'],
+    comments: ['Not seen since last week’s change.'],
   },
 ]
 

@@ -2,7 +2,7 @@ import { countMonitors, insertMonitor, insertMonitorVersion } from '../monitors/
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
 
-/** What the demo's conversations are asked: rules alone, since a judge would need a model. */
+/** Only rules, because a judge would need a model. */
 const monitors: { name: string; description: string; expression: string; score?: string }[] = [
   {
     name: 'Asks for a person',
@@ -11,36 +11,36 @@ const monitors: { name: string; description: string; expression: string; score?:
   },
   {
     name: 'Left waiting',
-    description: 'The customer asks whether anybody is there still, or has no more time.',
+    description: 'The customer asks whether anyone is still there, or runs out of time.',
     expression: "turns.by('customer').mentions('still there|another time|no time|not have time')",
   },
   {
     name: 'Slow to answer',
-    description: 'One answer in twenty takes longer than two and a half seconds. The score is that time.',
+    description: 'The 95th percentile of the response latency exceeds 2.5 seconds. The score is that latency.',
     expression: 'signals.responseLatencyMs.p95 > 2500',
     score: 'signals.responseLatencyMs.p95',
   },
   {
     name: 'Is interrupted',
-    description: 'The customer cuts the agent short more than once. The score says how often.',
+    description: 'The customer interrupts the agent more than once. The score is the number of interruptions.',
     expression: 'signals.interruptions.byCustomer > 1',
     score: 'signals.interruptions.byCustomer',
   },
   {
     name: 'Handed over after an apology',
-    description: 'The agent says sorry and puts the customer through later.',
+    description: 'The agent apologizes and later transfers the customer.',
     expression:
       "turns.by('agent').mentioning('through|transferring').after(turns.by('agent').mentioning('sorry|apolog')).size() > 0",
   },
   {
     name: 'Tool failed',
-    description: 'A tool answered that it could not do what it was asked.',
+    description: 'A tool call failed.',
     expression: 'signals.toolFailures > 0',
     score: 'signals.toolFailures',
   },
 ]
 
-/** Makes them where there are none. */
+/** Creates the monitors if the organization has none. */
 export const makeMonitors = (db: Db, org: OrgId): Promise<void> =>
   db.transaction().execute(async (trx) => {
     if ((await countMonitors(trx, org)) > 0) return

@@ -27,7 +27,7 @@ export const openRandom = (seed: number, stream: number): Random => {
     chance: (probability) => next() < probability,
     pick: (list) => {
       const picked = list[Math.floor(next() * list.length)]
-      if (picked === undefined) throw new Error('There is nothing to pick from')
+      if (picked === undefined) throw new Error('Cannot pick from an empty list')
       return picked
     },
     spread: (median, sigma) => median * Math.exp(sigma * normal()),

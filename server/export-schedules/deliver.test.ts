@@ -59,7 +59,7 @@ it('delivery is tried again when the store or the worker dies, and writes one ob
   await deps.jobs.drain([deliverRun], deps, { allowFailures: true })
   expect((await runsOf(key, id))[0]).toMatchObject({
     status: 'delivering',
-    error: 'The storage answered 503 (SlowDown).',
+    error: 'The storage returned status 503 (SlowDown).',
   })
   store.state.fault = () => undefined
   // The first attempt dies once the object is written, before that is known.
@@ -86,7 +86,7 @@ it('sends large files in parts, and nothing when the file is not what was writte
   }
   const put = (damage: boolean) =>
     bucket.put('large.csv', { stream: chunks(damage), contentType: 'text/csv', sha256 }, new AbortController().signal)
-  await expect(put(true)).rejects.toThrow('not what was written')
+  await expect(put(true)).rejects.toThrow('differs from what was written')
   expect([store.objects.size, store.uploads.size]).toEqual([0, 0])
   await put(false)
   expect(store.objects.get('large.csv')?.body.equals(bytes)).toBe(true)

@@ -21,7 +21,7 @@ export const refusalOf = async (
 ): Promise<string | undefined> => {
   const { status, entitlements, features } = await getOrganization(db, org)
   if (status === 'suspended') return 'The organization is suspended.'
-  if (experimentId === null && !entitlements.monitors) return 'The organization does not have the Monitors entitlement.'
+  if (experimentId === null && !entitlements.monitors) return 'Your organization needs the Monitors entitlement.'
   return features.monitorExports ? undefined : 'Exports are disabled for this organization.'
 }
 

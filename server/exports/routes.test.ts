@@ -157,7 +157,7 @@ describe('asking for an export', () => {
     const ids = { companyId: randomUUID(), agentId: randomUUID(), groupId: randomUUID() }
     const monitors = [{ id: randomUUID() }, ...config.monitors, { id: randomUUID() }]
     const { status, body } = await ask(key, { ...config, ...ids, monitors })
-    const message = 'names nothing that your organization has'
+    const message = 'does not exist in your organization'
     const paths = ['monitors[0].id', 'monitors[2].id', 'companyId', 'agentId', 'groupId']
     const issues = paths.map((path) => ({ path: `config.${path}`, message }))
     expect([status, body.details.issues]).toEqual([404, issues])

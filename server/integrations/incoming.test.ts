@@ -24,7 +24,7 @@ it('numbers that are stored as others change nothing when they come again', asyn
 })
 
 const tooMuch: [string, object, string][] = [
-  ['more keys', Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`key${n}`, n])), 'more than 1000 keys'],
+  ['more keys', Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`key${n}`, n])), 'at most 1000 keys'],
   ['longer keys', { ['k'.repeat(121)]: 1 }, 'a metadata key is longer than 120 characters'],
 ]
 

@@ -69,7 +69,7 @@ describe('tools', () => {
     expect((await client.listTools()).tools).toHaveLength(tools.length)
     const { isError = false, content } = await client.callTool({ name: 'list_agents', arguments: {} })
     expect([isError, JSON.stringify(content)]).toEqual([false, expect.stringContaining('nextCursor')])
-    expect(JSON.stringify(await client.callTool({ name: 'get_agent', arguments: {} }))).toContain('no tool get_agent')
+    expect(JSON.stringify(await client.callTool({ name: 'get_agent', arguments: {} }))).toContain('No tool is named get_agent')
   })
 
   it('answer each of them', async () => {
@@ -128,7 +128,7 @@ describe('tools', () => {
       isError: true,
       text: expect.stringContaining('filter.colour is not a known property'),
     })
-    expect(await use(key, 'get_conversation')).toMatchObject({ isError: true, text: 'get_conversation needs id.' })
+    expect(await use(key, 'get_conversation')).toMatchObject({ isError: true, text: 'get_conversation requires id.' })
     expect(await use(key, 'get_conversation', { id: '../me' })).toMatchObject({ isError: true })
     const odd = await use(key, 'list_agents', { companyId: { toString: 1 } })
     expect(odd).toMatchObject({ isError: true, text: expect.stringContaining('companyId must be') })
@@ -236,7 +236,7 @@ it('a trend that does not fit says what to ask for in its place', async () => {
   const asked = { id, since: '2026-10-20T00:00:00Z', until: '2026-11-20T00:00:00Z', interval: 'hour' }
   const { text, data } = await use(key, 'get_monitor_trend', asked)
   expect(text.length).toBeLessThan(60_500)
-  expect(data).toMatchObject({ interval: 'hour', note: expect.stringMatching(/^\d+ more .* shorter window/) })
+  expect(data).toMatchObject({ interval: 'hour', note: expect.stringMatching(/^\d+ more .* shorter period/) })
   expect(data.note).not.toContain('cursor')
 })
 
@@ -246,7 +246,7 @@ describe('access', () => {
     const { id } = await makeConversation(server, owner.key)
     const foreign = await use(stranger.key, 'get_conversation', { id })
     expect(foreign).toEqual(await use(stranger.key, 'get_conversation', { id: randomUUID() }))
-    expect(foreign).toMatchObject({ isError: true, text: expect.stringContaining('Nothing is stored') })
+    expect(foreign).toMatchObject({ isError: true, text: expect.stringContaining('Nothing with this ID') })
   })
 
   it('a key sees the tools that it may call, and is refused the others', async () => {
@@ -257,7 +257,7 @@ describe('access', () => {
     expect(listed).not.toContain('create_finding')
     expect(await use(viewer, 'create_finding', { title: 'x' })).toMatchObject({
       isError: true,
-      text: expect.stringContaining('needs the role member'),
+      text: expect.stringContaining('requires the role member'),
     })
     const bare = await makeOrganization(server, { entitlements: { monitors: false } })
     expect(await namesFor(bare.key)).not.toContain('list_monitors')

@@ -122,7 +122,7 @@ describe('a batch of results', () => {
     // Foreign ids and random ones read the same.
     expect(new Set(errors.slice(0, 5).map((error: object) => JSON.stringify(error))).size).toBe(1)
     expect(errors[0].error).toBe('not found')
-    expect(errors[5]).toMatchObject({ error: 'conflict', message: expect.stringContaining('kind external') })
+    expect(errors[5]).toMatchObject({ error: 'conflict', message: expect.stringContaining('external monitors') })
     expect(errors[6].details.issues.map(({ path }: { path: string }) => path).sort()).toEqual(['extra', 'result'])
     expect(errors[8].details.issues[0].path).toBe('reasoning')
     expect(errors[10].details.issues[0].path).toBe('evidence[0].turn')

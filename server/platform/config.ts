@@ -73,7 +73,7 @@ export class ConfigError extends Error {
 
   constructor(faults: string[]) {
     super(
-      `The configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n  ${faults.join('\n  ')}`,
+      `The configuration has ${faults.length === 1 ? 'an error' : `${faults.length} errors`}:\n  ${faults.join('\n  ')}`,
     )
     this.name = 'ConfigError'
     this.faults = faults
@@ -97,11 +97,11 @@ const faultsOfNames = (env: NodeJS.ProcessEnv): string[] =>
 const faultsOfUnset = (env: NodeJS.ProcessEnv): string[] => {
   const faults: string[] = []
   if (env.DATABASE_URL && !env.EARSHOT_SECRET_KEY) {
-    faults.push('EARSHOT_SECRET_KEY: is required with DATABASE_URL; expected 32 to 200 visible characters')
+    faults.push('EARSHOT_SECRET_KEY: required with DATABASE_URL; expected 32 to 200 visible characters')
   }
   const unset = requiredOfOidc.filter((name) => !env[name])
   if (unset.length > 0 && Object.keys(env).some((name) => name.startsWith('EARSHOT_OIDC_') && env[name])) {
-    faults.push(`${unset.join(', ')}: is required with the other switches of EARSHOT_OIDC_…`)
+    faults.push(`${unset.join(', ')}: required with the other EARSHOT_OIDC_… variables`)
   }
   return faults
 }
@@ -120,8 +120,8 @@ export const loadConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
   const config = toConfig(values as Values, env)
   if (config.roles.length < roles.length && config.storage.kind === 'file' && !values.EARSHOT_STORAGE_SHARED) {
     throw new ConfigError([
-      'EARSHOT_STORAGE_SHARED: split roles on `file:` storage need a folder that all processes share; ' +
-        'expected `true` where it is one, or EARSHOT_STORAGE=s3://bucket/prefix',
+      'EARSHOT_STORAGE_SHARED: with separate roles, `file:` storage must be a folder that all processes share; ' +
+        'expected `true` to confirm that, or EARSHOT_STORAGE=s3://bucket/prefix',
     ])
   }
   return config

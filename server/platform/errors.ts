@@ -48,11 +48,11 @@ export class ApiError extends Error {
 
 /** Absent and another tenant's are one answer, so the text never names what was looked for. */
 export const notFound = () =>
-  new ApiError('notFound', 'Nothing is stored under this address for your organization. Check the id.')
+  new ApiError('notFound', 'Nothing with this ID exists in your organization. Check the ID.')
 
 /** The same, of what a request names in its body: each place of it. */
 export const notFoundAt = (paths: string[]) => {
-  const issues = paths.map((path) => ({ path, message: 'names nothing that your organization has' }))
+  const issues = paths.map((path) => ({ path, message: 'does not exist in your organization' }))
   return new ApiError('notFound', invalidAll(issues).message, { issues })
 }
 

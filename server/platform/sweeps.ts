@@ -34,7 +34,7 @@ export const openSweeps = ({ db, log, machineTime = Date.now }: Options): Sweeps
   let warning: string | undefined
 
   const pause = (reason: string): undefined => {
-    if (warning !== reason) log.error({ reason }, 'nothing is deleted by age')
+    if (warning !== reason) log.error({ reason }, 'deletion by age is paused')
     warning = reason
   }
 
@@ -46,15 +46,15 @@ export const openSweeps = ({ db, log, machineTime = Date.now }: Options): Sweeps
       const drift = Math.max(before - now.getTime(), now.getTime() - after)
       if (drift > maxDriftMs) {
         return pause(
-          `The clocks of this machine and of the database differ by ${spell(drift)}. Synchronize both; deleting by age resumes by itself.`,
+          `The clocks of this machine and the database differ by ${spell(drift)}. Synchronize them; deletion by age then resumes automatically.`,
         )
       }
       if (now < trustedAfter) {
         return pause(
-          `The clock of the database jumped, or the service was off for more than a day and a half. Check the clock; deleting by age resumes at ${trustedAfter.toISOString()}.`,
+          `The clock of the database jumped, or the service was off for more than a day and a half. Check the clock. Deletion by age resumes at ${trustedAfter.toISOString()}.`,
         )
       }
-      if (warning) log.info('deleting by age resumes')
+      if (warning) log.info('deletion by age resumes')
       warning = undefined
       return now
     },

@@ -26,7 +26,7 @@ const integer = (minimum: number, maximum: number) => ({
 })
 
 const url = (...protocols: string[]) => ({
-  expects: `a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  expects: `a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   read: (text: string) =>
     URL.canParse(text) && protocols.includes(new URL(text).protocol) ? text.replace(/\/+$/, '') : undefined,
 })

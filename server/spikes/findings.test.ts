@@ -49,8 +49,8 @@ describe('a rate that doubles', () => {
       type: 'doc',
       content: [
         paragraph(
-          `Of the ${told * 6} conversations since ${since.getUTCDate()} ${month} ${since.getUTCFullYear()} at ${time} UTC ` +
-            `that “Refund promised” (version 1) scored, ${told * 4} are affected: 67%. Before, it was 33%.`,
+          `Since ${since.getUTCDate()} ${month} ${since.getUTCFullYear()} at ${time} UTC, “Refund promised” (version 1) scored ` +
+            `${told * 6} conversations and ${told * 4} are affected: 67%, up from 33%.`,
         ),
         paragraph(expect.stringContaining('attached')),
       ],
@@ -179,7 +179,7 @@ describe('a finding that is', () => {
       fromStatus: 'resolved',
       toStatus: 'open',
       reason: expect.stringMatching(
-        /“Refund promised” \(version 1\) scored, \d+ are affected: 67%. Before, it was 33%/,
+        /“Refund promised” \(version 1\) scored \d+ conversations and \d+ are affected: 67%, up from 33%/,
       ),
     })
     expect(earlier).toMatchObject([{ kind: 'triage', toStatus: 'resolved' }])
@@ -270,7 +270,7 @@ describe('a finding that is', () => {
     expect(await line.findings()).toHaveLength(1)
     expect(await get(id)).toMatchObject({ status: 'open' })
     expect(await historyOf(id)).toMatchObject([
-      { kind: 'recurrence', fromStatus: 'ignored', reason: expect.stringContaining('100%. Before, it was 67%') },
+      { kind: 'recurrence', fromStatus: 'ignored', reason: expect.stringContaining('100%, up from 67%') },
       { kind: 'triage', toStatus: 'ignored' },
     ])
   })

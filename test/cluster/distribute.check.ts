@@ -107,7 +107,7 @@ it('gives an organization shards of its own, moves shards to even nodes, and tel
   const node = `${workers[1]?.host}:${workers[1]?.port}`
   expect(await earshot('isolate', 'nobody', '--block-writes')).toMatchObject({
     code: 1,
-    stderr: 'earshot: There is no organization "nobody".\n',
+    stderr: 'earshot: No organization has the slug or ID "nobody".\n',
   })
   const isolated = await earshot('isolate', 'demo', '--block-writes', '--node', node, '--quiet')
   expect(isolated).toMatchObject({ code: 0, stdout: `demo now has its own shards on ${node}.\n` })

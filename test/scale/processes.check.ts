@@ -189,7 +189,7 @@ it('is not ready on a schema newer than itself, and does not start on one', asyn
 
 it('db distribute says what is missing, and tells what it would do', async () => {
   const { code, stderr } = await runEarshot(['db', 'distribute'], cluster.switches)
-  expect([code, stderr]).toEqual([1, expect.stringContaining('The database has no Citus.')])
+  expect([code, stderr]).toEqual([1, expect.stringContaining('Citus is not installed in the database.')])
   const dry = await runEarshot(['db', 'distribute', '--dry-run'], cluster.switches)
   expect(dry).toMatchObject({ code: 0, stderr: '' })
   expect(dry.stdout).toContain(

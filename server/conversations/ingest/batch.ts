@@ -34,7 +34,7 @@ export const erasedError = () =>
 /** Why the metrics of an item cannot be stored, when the organization does not have them. */
 export const metricsRefusal = ({ entitlements }: Actor, { metrics }: Incoming): ApiError | undefined =>
   metrics.length > 0 && !entitlements.metrics
-    ? new ApiError('forbidden', 'The organization does not have the Metrics entitlement.')
+    ? new ApiError('forbidden', 'Your organization needs the Metrics entitlement.')
     : undefined
 
 /** Stores the items that fit, and answers for each. The first chunk of a request writes its audit event. */

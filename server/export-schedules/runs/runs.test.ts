@@ -147,12 +147,12 @@ it('failed runs pause the schedule after five failures, and say so', async () =>
     status: 'paused',
     pauseReason: 'failing',
     consecutiveFailures: 5,
-    lastRun: { status: 'failed', error: 'There is no such bucket.' },
+    lastRun: { status: 'failed', error: 'The bucket does not exist.' },
   })
   expect(receiver.received.map(({ body }) => JSON.parse(body))).toMatchObject([
     {
       type: 'export_schedule.paused',
-      data: { id, status: 'paused', lastRun: { error: 'There is no such bucket.' } },
+      data: { id, status: 'paused', lastRun: { error: 'The bucket does not exist.' } },
     },
   ])
   expect(receiver.received[0]?.body).not.toContain(destination.secretAccessKey)

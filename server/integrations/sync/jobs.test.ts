@@ -347,11 +347,11 @@ it('a call that the key may not see is a gap; where it may see none, the sync pa
   expect((await ids()).sort()).toEqual(others.map(({ id }) => id).sort())
   expect(await get()).toMatchObject({ state: 'waiting', lastRun: { status: 'completed', filled: 7, failed: 1 } })
   expect((await get('/gaps')).data).toMatchObject([
-    { externalId: hidden?.id, reason: expect.stringContaining('(403)'), state: 'failed' },
+    { externalId: hidden?.id, reason: expect.stringContaining('(status 403)'), state: 'failed' },
   ])
   for (let index = 0; index < 8; index++) there.calls.push(madeCall(30 + index))
   there.state.instead = (path) => (/conversations\/./.test(path) ? { status: 403 } : undefined)
   clock.advance(minutes(16))
   await tick()
-  expect(await get()).toMatchObject({ state: 'paused', pausedReason: expect.stringContaining('(403)') })
+  expect(await get()).toMatchObject({ state: 'paused', pausedReason: expect.stringContaining('(status 403)') })
 })

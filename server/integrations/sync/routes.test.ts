@@ -139,7 +139,7 @@ it('a name that leads into the own network is not reached, and pauses the sync',
   await deps.jobs.drain([syncCalls], inside)
   expect((await call('GET', path, { key })).body).toMatchObject({
     state: 'paused',
-    pausedReason: expect.stringContaining('not at a public address'),
+    pausedReason: expect.stringContaining('does not have a public address'),
   })
 })
 

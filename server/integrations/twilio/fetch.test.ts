@@ -10,6 +10,6 @@ it('sends the token without TLS only to networks that the operator allows', asyn
   onTestFinished(outbound.close)
   const account = { accountSid: `AC${'0'.repeat(32)}`, token: 'token', baseUrl: 'http://twilio.internal' }
   await expect(fetchTranscript(outbound, account, 'GT1', { maxBytes: 1_000 })).rejects.toThrow(
-    'http is for private networks that the operator allows',
+    'http is only allowed for private networks',
   )
 })

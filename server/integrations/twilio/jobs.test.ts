@@ -127,7 +127,7 @@ describe('what cannot be fetched', () => {
     const outcomes = await pull(true)
     expect(outcomes).toHaveLength(17)
     expect(outcomes.at(-1)).toMatchObject({ result: 'dead' })
-    expect(await find()).toMatchObject({ status: 'failed', reason: 'Twilio answered 500.', replayable: true })
+    expect(await find()).toMatchObject({ status: 'failed', reason: 'Twilio returned status 500.', replayable: true })
 
     twilio.answers[home] = bundle.transcript
     const replayed = await call('POST', `${path}/replay`, { key })
@@ -141,7 +141,7 @@ describe('what cannot be fetched', () => {
     const twilio = await serveTwilio({ [home]: 401 })
     const { find } = await announce(twilio.url)
     expect(await pull()).toMatchObject([{ result: 'dead' }])
-    expect(await find()).toMatchObject({ status: 'failed', reason: expect.stringContaining('refused') })
+    expect(await find()).toMatchObject({ status: 'failed', reason: expect.stringContaining('rejected') })
     expect(server.logged.join('')).not.toContain(secret)
   })
 

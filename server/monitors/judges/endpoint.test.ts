@@ -80,7 +80,7 @@ describe('what is sent', () => {
   })
 
   it.each([
-    ['max_tokens', 'failed', /cut off/],
+    ['max_tokens', 'failed', /token limit/],
     ['refusal', 'unscored', /refused/],
   ])('and Anthropic ends by %s', async (stop_reason, status, reason) => {
     const { judgeOne } = await makeJudge(() => ({ content: [{ type: 'text', text: '{' }], stop_reason }), {

@@ -143,7 +143,7 @@ describe('an endpoint that only fails', () => {
     const { judgeOne, asked, pass } = await makeJudge(() => (isUp ? answer() : new Refusal(503)))
     expect(await judgeOne(polite, turns)).toMatchObject({ reason: 'the endpoint returned status 503' })
     expect(asked).toHaveLength(5)
-    const resting = { status: 'failed', reason: expect.stringMatching(/left alone/), retryAfterSeconds: 30 }
+    const resting = { status: 'failed', reason: expect.stringMatching(/requests are paused/), retryAfterSeconds: 30 }
     expect(await judgeOne(polite, turns)).toMatchObject(resting)
     expect(asked).toHaveLength(5)
 
@@ -171,7 +171,7 @@ describe('an endpoint that only fails', () => {
     const slow = judgeOne(polite, turns)
     await expect.poll(() => asked.length).toBe(1)
     for (let time = 0; time < 5; time++) expect(await judgeOne(polite, turns)).toMatchObject({ status: 'failed' })
-    expect(await judgeOne(polite, turns)).toMatchObject({ reason: expect.stringMatching(/left alone/) })
+    expect(await judgeOne(polite, turns)).toMatchObject({ reason: expect.stringMatching(/requests are paused/) })
     late.resolve(answer())
     expect(await slow).toMatchObject({ status: 'scored' })
     expect(await judgeOne(polite, turns)).toMatchObject({ status: 'scored' })

@@ -62,7 +62,7 @@ describe('an answer', () => {
   })
 
   it.each([
-    ['none', [], /gave no quote$/],
+    ['none', [], /did not quote the transcript$/],
     ['an invented one', [{ turn: 2, quote: 'I hate you' }], /did not quote the turn/],
     ['one of another turn', [{ turn: 1, quote: 'Go away' }], /did not quote the turn/],
   ])('of affected whose evidence is %s is unscored', async (_, evidence, reason) => {
@@ -109,11 +109,11 @@ describe('an answer that cannot be read is asked for once more', () => {
     ],
     ['a score beyond the range', JSON.stringify(answer({ score: 11 })), /score must be from 0 to 10/],
     ['a result without its score', JSON.stringify(answer({ score: null })), /score must be a number/],
-    ['a text that was cut', { choices: [{ finish_reason: 'length', message: { content: '{"resu' } }] }, /cut off/],
-    ['no choice', { choices: [] }, /no answer of a model/],
-    ['no text', completion(null), /no answer of a model/],
-    ['a page', new Raw('<html>Sign in</html>'), /no answer of a model/],
-    ['nothing', new Raw(''), /no answer of a model/],
+    ['a text that was cut', { choices: [{ finish_reason: 'length', message: { content: '{"resu' } }] }, /token limit/],
+    ['no choice', { choices: [] }, /no response from a model/],
+    ['no text', completion(null), /no response from a model/],
+    ['a page', new Raw('<html>Sign in</html>'), /no response from a model/],
+    ['nothing', new Raw(''), /no response from a model/],
   ]
 
   it.each(wrong)('%s: then it failed', async (_, sent, reason) => {

@@ -44,12 +44,12 @@ describe('a rule that is saved', () => {
     ['conversation.startedAt.__proto__ == conversation.startedAt.constructor', 'which has no fields'],
     ['duration("1s")["seconds"] == 1', 'is of type duration, which has no fields'],
     // Words that never occur.
-    ['turns.exists(t, t.role == "user")', 'line 1, column 27: "user" is none of agent, customer, system'],
-    ['"phone" != conversation.channel', 'line 1, column 1: "phone" is none of call, chat, voicemail'],
-    ['conversation.direction in ["inbound", "in"]', 'line 1, column 39: "in" is none of inbound, outbound'],
+    ['turns.exists(t, t.role == "user")', 'line 1, column 27: "user" is not one of agent, customer, system'],
+    ['"phone" != conversation.channel', 'line 1, column 1: "phone" is not one of call, chat, voicemail'],
+    ['conversation.direction in ["inbound", "in"]', 'line 1, column 39: "in" is not one of inbound, outbound'],
     ['turns.by("user").size() > 0', 'line 1, column 10: "user" is not a speaker; use agent, customer'],
     ['conversation.startedAt.getHours("Berlin") < 8', 'line 1, column 33: this is not a time zone; use an IANA name'],
-    ['conversation.startedAt.getHours("+02:00") < 8', 'line 1, column 33: this is no time zone'],
+    ['conversation.startedAt.getHours("+02:00") < 8', 'line 1, column 33: this is not a time zone'],
     // Patterns.
     ['turns.mentions("(a")', 'line 1, column 16: the pattern is invalid: missing closing ): `(a`'],
     ['true ||\nturns.mentions(r"(?<=a)b")', 'line 2, column 16: the pattern is invalid'],

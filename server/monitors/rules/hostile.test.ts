@@ -35,7 +35,7 @@ describe('a rule that does not end', () => {
       { is: 'notAffected' },
       found,
       { is: 'affected' },
-      { is: 'failed', reason: 'this takes longer than 0.3 s' },
+      { is: 'failed', reason: 'this takes longer than 0.3 seconds' },
       { is: 'affected' },
       { is: 'affected' },
       { is: 'notAffected' },
@@ -51,7 +51,7 @@ describe('a rule that does not end', () => {
     asked[98 * 2] = 0
     const batch = { rules: expressions.map((expression) => ({ expression })), subjects, asked }
     const answers = answersOf(await hasty.evaluate(batch))
-    const stopped = answers.filter(({ reason }) => reason === 'this takes longer than 0.3 s')
+    const stopped = answers.filter(({ reason }) => reason === 'this takes longer than 0.3 seconds')
     const left = answers.filter(({ reason }) => reason?.endsWith('in other conversations'))
     expect([stopped.length, left.length]).toEqual([3, 6])
     expect(answers.filter((_, at) => at % 2 === 0).map(({ is }) => is)).toEqual([
@@ -75,7 +75,7 @@ describe('a rule that does not end', () => {
     const expression = 'duration(metadata.digits) > duration("1s")'
     expect(await askOne(hasty, expression, told)).toMatchObject({
       is: 'failed',
-      reason: 'this takes longer than 0.3 s',
+      reason: 'this takes longer than 0.3 seconds',
     })
     const score = `${expression} ? 1 : 0`
     expect(await askOne(hasty, 'true', told, score)).toMatchObject({ is: 'failed', score: Number.NaN })
@@ -209,7 +209,7 @@ describe('a batch', () => {
     const batch = { rules: [{ expression: endless }], subjects: Array(200).fill(largest) }
     const answers = closing.evaluate(batch)
     await expect.poll(() => workers.length).toBe(1)
-    await Promise.all([expect(answers).rejects.toThrow(/ended|no more/), closing.close()])
+    await Promise.all([expect(answers).rejects.toThrow(/ended|is closed/), closing.close()])
     await expect(closing.evaluate(batch)).rejects.toThrow('no more')
   })
 

@@ -30,7 +30,7 @@ describe('what is not known', () => {
     ['turns.by("system").last().mentions("a")', { turns }, 'there is no last turn in an empty list'],
     ['metadata.age > 18', { metadata: { age: 'old' } }, 'metadata.age > 18 is not possible: string > int'],
     ['metadata.age.contains("a")', { metadata: { age: 1 } }, 'is not possible'],
-    ['metadata.vip', { metadata: { vip: 'yes' } }, 'this gives a string, not true or false'],
+    ['metadata.vip', { metadata: { vip: 'yes' } }, 'this returns a string, not true or false'],
     ['turns.size() / int(metadata.zero) > 1', { turns, metadata: { zero: 0 } }, 'division by zero'],
     ['int(metadata.text) > 1', { metadata: { text: 'x' } }, 'int(metadata.text): int() type error'],
     ['[metadata.a, metadata.b].after(turns).size() > 0', { turns, metadata: { a: 1, b: {} } }, 'these are not turns'],

@@ -84,7 +84,7 @@ export const openBlobs = async ({
     signedUrl: async (key, options) => {
       checkKey(key)
       checkContentType(options.contentType)
-      if (options.expiresAt <= clock.now()) throw new ApiError('gone', 'The time of this file is over.')
+      if (options.expiresAt <= clock.now()) throw new ApiError('gone', 'This file has expired.')
       if ('signedUrl' in store) return store.signedUrl(key, options)
       return fileUrl({ key, ...options, expiresAt: options.expiresAt.toISOString() })
     },

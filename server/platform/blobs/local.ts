@@ -29,7 +29,7 @@ const readTrailer = async (file: FileHandle, size: number) => {
     Math.max(0, size - trailerBytes),
   )
   const text = buffer.toString('latin1')
-  if (bytesRead < trailerBytes || !text.startsWith(trailerMark)) throw new Error('A stored file is not whole.')
+  if (bytesRead < trailerBytes || !text.startsWith(trailerMark)) throw new Error('A stored file is incomplete.')
   return text.slice(trailerMark.length).trim()
 }
 
@@ -54,7 +54,7 @@ const storageFailure = (error: unknown) =>
     'ENOENT',
     'ENOTDIR',
   )
-    ? Object.assign(new ApiError('unavailable', 'The storage of files does not work at the moment. Try again later.'), {
+    ? Object.assign(new ApiError('unavailable', 'The file storage is unavailable. Try again later.'), {
         cause: error,
       })
     : error
@@ -71,7 +71,7 @@ export const openLocalStore = async (folder: string, sweeps?: Sweeps): Promise<B
   /** The folder of a key, unless a link leads elsewhere on the way there. */
   const folderOf = async (organization: string, kind: string) => {
     const path = join(root, organization, kind)
-    if ((await realpath(path)) !== path) throw new Error('A folder of the file storage is a link.')
+    if ((await realpath(path)) !== path) throw new Error('A folder of the file storage is a symbolic link.')
     return path
   }
 

@@ -79,7 +79,7 @@ const hasStatus = (error: unknown, status: number) =>
 const hasName = (error: unknown, name: string) => error instanceof Error && error.name === name
 
 const unavailable = (cause: unknown) =>
-  Object.assign(new ApiError('unavailable', 'The storage of files does not work at the moment. Try again later.'), {
+  Object.assign(new ApiError('unavailable', 'The file storage is unavailable. Try again later.'), {
     cause,
   })
 
@@ -151,7 +151,7 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S
     const found = await ask(sent)
     if (!found) return undefined
     if (found === 'unsatisfiable') return range && refuseRange(key, range)
-    if (!(found.Body instanceof Readable)) throw unavailable(new Error('An answer came without a body.'))
+    if (!(found.Body instanceof Readable)) throw unavailable(new Error('The storage returned a response without a body.'))
     const bytes = found.ContentLength ?? 0
     const totalBytes = Number(found.ContentRange?.split('/')[1] ?? bytes)
     return { stream: found.Body, bytes, totalBytes, contentType: found.ContentType ?? unknownType }

@@ -84,14 +84,14 @@ export const isKey = (key: string): boolean => {
 
 export const checkPrefix = (prefix: string): string => {
   if (!/^[a-z0-9._/-]*$/.test(prefix) || prefix.startsWith('/') || prefix.includes('..') || prefix.includes('//')) {
-    throw new TypeError(`${JSON.stringify(prefix.slice(0, 100))} is not the beginning of a blob key`)
+    throw new TypeError(`${JSON.stringify(prefix.slice(0, 100))} is not a prefix of a blob key`)
   }
   return prefix
 }
 
 /** Stored beside the bytes and sent as a header. */
 export const checkContentType = (contentType: string): string => {
-  if (contentType.length > 100) throw new TypeError('A content type of a blob has at most 100 characters')
+  if (contentType.length > 100) throw new TypeError('The content type of a blob can have at most 100 characters')
   if (!/^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=(?:[\w.+-]+|"[\x20\x21\x23-\x5b\x5d-\x7e]*"))*$/.test(contentType)) {
     throw new TypeError(`${JSON.stringify(contentType.slice(0, 100))} is not a content type`)
   }
@@ -106,7 +106,7 @@ export const resolveRange = (range: BlobRange | undefined, totalBytes: number): 
   if (!range) return { start: 0, bytes: totalBytes }
   const end = Math.min(range.end ?? totalBytes - 1, totalBytes - 1)
   if (!isOrdered(range) || end < range.start) {
-    throw new ApiError('rangeNotSatisfiable', `The file has ${totalBytes} bytes. Ask for a range within it.`, {
+    throw new ApiError('rangeNotSatisfiable', `The file has ${totalBytes} bytes. Request a range within it.`, {
       totalBytes,
     })
   }

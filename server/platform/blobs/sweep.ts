@@ -19,7 +19,7 @@ export const checkOwnStore = async ({ db, blobs }: Pick<Owned, 'db' | 'blobs'>):
   if (await hasClaimed(blobs, await readInstanceId(db))) return
   throw new ApiError(
     'unavailable',
-    `The files of this database are not in ${blobs.address}. Mount or restore them; if they are lost, start once with \`serve --new-storage\`.`,
+    `${blobs.address} does not contain the files of this database. Mount or restore them. If they are lost, start once with \`serve --new-storage\`.`,
   )
 }
 
@@ -27,7 +27,7 @@ export const checkOwnStore = async ({ db, blobs }: Pick<Owned, 'db' | 'blobs'>):
 export const claimOwnStore = async ({ db, blobs, log }: Owned): Promise<boolean> => {
   await checkOwnStore({ db, blobs })
   const owners = await claimStore(blobs, await readInstanceId(db))
-  if (owners.length > 0) log.error({ owners }, 'the storage is another database’s: no file is swept')
+  if (owners.length > 0) log.error({ owners }, 'the storage belongs to another database, so no files are deleted')
   else await writeClaimedStorage(db, blobs.address)
   return owners.length === 0
 }
@@ -70,7 +70,7 @@ const sweepFiles = async (
     if (batch.length === batchSize) await sweep()
   }
   if (batch.length > 0) await sweep()
-  if (deleted > 0) log.info({ organizationId: org, kind, deleted }, 'deleted files that nothing names')
+  if (deleted > 0) log.info({ organizationId: org, kind, deleted }, 'deleted unreferenced files')
 }
 
 /** A process that dies between storing a file and naming it leaves one that nobody will ever find. */

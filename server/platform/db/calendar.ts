@@ -10,7 +10,7 @@ export type Window = { since: Date | undefined; until: Date }
 
 /** PostgreSQL has a list of time zones of its own. */
 const explainTimeZone = (error: unknown): never => {
-  if ((error as { code?: unknown }).code === '22023') throw invalid('timezone', 'is not known to the database')
+  if ((error as { code?: unknown }).code === '22023') throw invalid('timezone', 'is not a time zone that the database knows')
   throw error
 }
 
@@ -43,7 +43,7 @@ export const listPeriodBounds = async (
     .execute(db)
     .catch(explainTimeZone)
   if (rows.length > limit) {
-    throw invalid('interval', `makes more than ${limit} periods; use a longer interval or a shorter window`)
+    throw invalid('interval', `results in more than ${limit} intervals; choose a longer interval or a shorter period`)
   }
   return [...rows.map(({ bound }) => bound), until]
 }

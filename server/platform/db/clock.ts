@@ -11,7 +11,7 @@ const longestAnswerMs = 1_000
 export const readDatabaseTime = async (db: Db): Promise<Date> => {
   const { rows } = await sql<{ at: Date }>`SELECT clock_timestamp()::timestamptz(3) AS at`.execute(db)
   const [row] = rows
-  if (!row) throw new Error('The database did not answer with its time.')
+  if (!row) throw new Error('The database did not return its time.')
   return row.at
 }
 

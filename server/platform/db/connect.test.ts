@@ -62,7 +62,7 @@ test('an external server is used as it is, and a wrong name is told without the 
     await client.end()
     await connected.close()
     await expect(connectDatabase({ ...external, databaseUrl: urlOf(database, 'absent') })).rejects.toThrow(
-      'The database that DATABASE_URL names cannot be reached: database "absent" does not exist',
+      'The database in DATABASE_URL cannot be reached: database "absent" does not exist',
     )
   } finally {
     await database.drop()
@@ -132,7 +132,7 @@ test('such a pooler is also refused in front of a read replica, which may be unr
   const list = (url: string) => runInOne(['jobs', 'list'], { ...switches, EARSHOT_READ_DATABASE_URL: url })
   const refused = await list(await openPooler(database.connection))
   expect(refused.code).toBe(1)
-  expect(refused.stderr).toContain('The pooler in front of the database that EARSHOT_READ_DATABASE_URL names')
+  expect(refused.stderr).toContain('The connection pooler of EARSHOT_READ_DATABASE_URL')
   expect(await list(switches.DATABASE_URL)).toMatchObject({ code: 0 })
   expect(await list(`postgres://anybody@127.0.0.1:${await takeFreePort()}/any`)).toMatchObject({ code: 0 })
 })

@@ -24,7 +24,7 @@ const isStarting = (error: unknown): boolean =>
   ['ECONNREFUSED', 'ENOENT', 'EAI_AGAIN', '57P03'].includes(String(errorCode(error)))
 
 const sharedSessions = (setting: string) =>
-  `The pooler in front of the database that ${setting} names shares sessions between connections. Set it to session mode ` +
+  `The connection pooler of ${setting} shares sessions between connections. Set it to session mode ` +
   '(pool_mode = session in PgBouncer), or connect to the server itself.'
 
 /** How often two connections are compared: a busy pooler may keep them apart once. */
@@ -103,7 +103,7 @@ const connectExternal = async (connectionString: string, log: Log, patienceMs: n
     const { error } = tried
     if (!isStarting(error) || Date.now() >= deadline) {
       const reason = error instanceof Error ? error.message || String(errorCode(error)) : String(error)
-      throw new Error(`The database that DATABASE_URL names cannot be reached: ${reason}`, { cause: error })
+      throw new Error(`The database in DATABASE_URL cannot be reached: ${reason}`, { cause: error })
     }
     if (!told) log.info('waiting for the database that DATABASE_URL names')
     await pause(250)

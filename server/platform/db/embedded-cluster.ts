@@ -65,10 +65,10 @@ export const prepareCluster = async (dataDir: string, launcher: Launcher, log: L
   const version = await readVersion(folder)
   if (version !== undefined) {
     if (version === majorVersion) return folder
-    throw new Error(`${folder} was made by PostgreSQL ${version}, and this is PostgreSQL ${majorVersion}.`)
+    throw new Error(`${folder} was created by PostgreSQL ${version}, but this version includes PostgreSQL ${majorVersion}.`)
   }
   if ((await statOrUndefined(folder)) && (await readdir(folder)).length > 0) {
-    throw new Error(`${folder} holds something other than a database. Move it away, or set EARSHOT_DATA_DIR.`)
+    throw new Error(`${folder} contains something other than a database. Move it away, or set EARSHOT_DATA_DIR.`)
   }
   log.info({ dataDir }, 'creating the database')
   await makeFolder(folder, async (partial) => {
@@ -77,7 +77,7 @@ export const prepareCluster = async (dataDir: string, launcher: Launcher, log: L
     const settings = ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8', '--auth=trust']
     const command = launcher.command('initdb', ['-D', partial, '-U', superuser, '--no-instructions', ...settings])
     const { ok, output } = await run(command, initTimeoutMs)
-    if (!ok) throw new Error(`The database could not be created in ${dataDir}:\n${output}`)
+    if (!ok) throw new Error(`Creating the database in ${dataDir} failed:\n${output}`)
     await giveTree(partial, launcher.owner)
   })
   return folder

@@ -238,5 +238,5 @@ export const stopPostmaster = async (pid: number): Promise<void> => {
   if (await waitForEnd(pid, fastStopMs)) return
   signal(pid, 'SIGQUIT')
   if (await waitForEnd(pid, immediateStopMs)) return
-  throw new Error(`The database (pid ${pid}) does not stop.`)
+  throw new Error(`The database (pid ${pid}) did not stop.`)
 }

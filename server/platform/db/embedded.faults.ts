@@ -172,7 +172,7 @@ describe('start and stop', () => {
   test('a folder with something else in it is refused and left alone', async () => {
     await mkdir(join(dataDir, 'postgres'))
     await writeFile(join(dataDir, 'postgres/notes.txt'), 'mine')
-    await expect(open()).rejects.toThrow('holds something other than a database')
+    await expect(open()).rejects.toThrow('contains something other than a database')
     expect(await readFile(join(dataDir, 'postgres/notes.txt'), 'utf8')).toBe('mine')
   })
 

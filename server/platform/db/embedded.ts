@@ -111,7 +111,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
         // The server may have been on its way down, stopped by the process that held it.
         const passing = !(error instanceof pg.DatabaseError) || /^(57P|08)/.test(error.code ?? '')
         if (!passing || tries >= maxOpenTries) throw error
-        log.debug({ err: error }, 'the database went away while it was opened')
+        log.debug({ err: error }, 'the database stopped while connecting')
         await pause(50)
       }
     }
@@ -142,13 +142,13 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
     await running.client.end().catch(() => {})
     throw new Error(
       again.holder
-        ? `While the database was down, ${again.holder} took the data directory ${dataDir}.`
-        : `The database of ${dataDir} came back at another address.`,
+        ? `While the database was down, ${again.holder} started to use the data directory ${dataDir}.`
+        : `The database in ${dataDir} restarted at another address.`,
     )
   }
 
   const recover = async (): Promise<void> => {
-    log.error('lost the database; starting it again')
+    log.error('lost the database; restarting it')
     options.onState?.('lost')
     // One that dies as soon as it is up is not started in a tight loop.
     await pause(Math.max(0, restoredAt + minLifeMs - Date.now()))

@@ -31,7 +31,7 @@ export const noteDatabaseTime = async (db: Db): Promise<{ now: Date; trustedAfte
     RETURNING seen_at AS now, trusted_from + interval ${probation} AS "trustedAfter"
   `.execute(db)
   const [row] = rows
-  if (!row) throw new Error('The database has no row that says which one it is.')
+  if (!row) throw new Error('The database has no instance ID.')
   return row
 }
 

@@ -26,7 +26,7 @@ const maxBackoffMs = 2_000
 const within = <T>(promise: Promise<T>, timeoutMs: number): Promise<T> => {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+    timer = setTimeout(() => reject(new Error(`no response within ${timeoutMs} ms`)), timeoutMs)
   })
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer))
 }
@@ -99,7 +99,7 @@ export const openListener = async (connection: pg.ClientConfig, log: Log): Promi
     if (lost !== client || closed) return
     client = undefined
     clearTimeout(timer)
-    log.warn({ err: error }, 'the connection for notifications is lost')
+    log.warn({ err: error }, 'lost the connection for notifications')
     abandon(lost)
     reconnectLater(0)
   }
@@ -119,7 +119,7 @@ export const openListener = async (connection: pg.ClientConfig, log: Log): Promi
       return reconnectLater(Math.min(minBackoffMs * 2 ** failures++, maxBackoffMs))
     }
     if (closed) return
-    log.info('the connection for notifications is back')
+    log.info('the connection for notifications is restored')
     for (const { onReconnect } of subscribers) if (onReconnect) guarded(onReconnect)
   }
 

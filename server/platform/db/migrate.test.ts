@@ -79,7 +79,7 @@ test('a changed file, a newer database and a number out of turn are refused, oth
   await expect(run()).rejects.toThrow('0001_late.sql comes before 0002_second.sql')
   await rm(join(folder, '0001_late.sql'))
   await rm(join(folder, '0002_second.sql'))
-  await expect(run()).rejects.toThrow('holds 0002_second.sql, which this version does not know')
+  await expect(run()).rejects.toThrow('contains 0002_second.sql, which this version does not know')
 })
 
 test('names that leave the order open are refused', async () => {
@@ -88,7 +88,7 @@ test('names that leave the order open are refused', async () => {
   await expect(run()).rejects.toThrow('0001_first.sql and 0001_other.sql have the same number')
   await rm(join(folder, '0001_other.sql'))
   await write('2-second.sql', 'SELECT 1')
-  await expect(run()).rejects.toThrow('2-second.sql is not named like')
+  await expect(run()).rejects.toThrow('2-second.sql must have a name like')
 })
 
 test('what is pending is told without applying it', async () => {
@@ -109,7 +109,7 @@ test('a database that lacks something is refused and left as it is', async () =>
   const require = () => requireMigrated(database.connection, folder)
   const first = 'Start the service or run bin/earshot migrate first.'
   await write('0001_first.sql', 'CREATE TABLE a (n int)')
-  await expect(require()).rejects.toThrow(`The database holds nothing of Earshot yet. ${first}`)
+  await expect(require()).rejects.toThrow(`The database contains no Earshot schema yet. ${first}`)
   expect(await query(`SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace`)).toEqual([])
   await run()
   await require()

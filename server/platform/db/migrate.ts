@@ -35,7 +35,7 @@ const readMigrations = async (folder: string): Promise<Migration[]> => {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   for (const [index, name] of names.entries()) {
     if (!/^\d{4}_[a-z0-9_]+\.sql$/.test(name))
-      throw new MigrationError(`${name} is not named like 0001_what_it_adds.sql.`)
+      throw new MigrationError(`${name} must have a name like 0001_what_it_adds.sql.`)
     const next = names[index + 1]
     if (next?.startsWith(name.slice(0, 5))) throw new MigrationError(`${name} and ${next} have the same number.`)
   }
@@ -55,12 +55,12 @@ const findPending = (migrations: Migration[], applied: Applied[]): Migration[] =
     const migration = known.get(name)
     if (!migration) {
       throw new MigrationError(
-        `The database holds ${name}, which this version does not know: a newer version has used it. Run that version.`,
+        `The database contains ${name}, which this version does not know, because a newer version used it. Run that version.`,
       )
     }
     if (migration.checksum !== checksum) {
       throw new MigrationError(
-        `${name} was changed after this database applied it. Restore it, and add a new file instead.`,
+        `${name} was changed after this database applied it. Restore it and add a new file instead.`,
       )
     }
   }
@@ -69,7 +69,7 @@ const findPending = (migrations: Migration[], applied: Applied[]): Migration[] =
   const last = applied.at(-1)?.name
   const late = last && pending.find(({ name }) => name < last)
   if (late)
-    throw new MigrationError(`${late.name} comes before ${last}, which is applied already. Give it a higher number.`)
+    throw new MigrationError(`${late.name} comes before ${last}, which is already applied. Give it a higher number.`)
   return pending
 }
 
@@ -87,7 +87,7 @@ const requireVersion = async (client: pg.ClientBase): Promise<void> => {
   )
   const version = rows[0]
   if (version && version.number >= minimumVersion * 10_000) return
-  throw new MigrationError(`The database is PostgreSQL ${version?.text}; version ${minimumVersion} or newer is needed.`)
+  throw new MigrationError(`The database is PostgreSQL ${version?.text}, but Earshot requires version ${minimumVersion} or newer.`)
 }
 
 const apply = async (client: pg.ClientBase, { name, text, checksum }: Migration, onCluster: boolean): Promise<void> => {
@@ -159,7 +159,7 @@ export const requireMigrated = async (connection: pg.ClientConfig, folder = ownF
     if (pending.length === 0) return
     const lack =
       applied.length === 0
-        ? 'The database holds nothing of Earshot yet.'
+        ? 'The database contains no Earshot schema yet.'
         : `${pending.join(', ')} ${pending.length === 1 ? 'is' : 'are'} not applied yet.`
     throw new MigrationError(`${lack} Start the service or run bin/earshot migrate first.`)
   })

@@ -27,7 +27,7 @@ const whoAnswers = async (db: Db) => {
   return rows[0]?.name
 }
 
-const unused = 'the replica is too far behind or does not answer: analytics read the primary'
+const unused = 'the replica is too far behind or not responding: analytics read the primary'
 
 it('is the primary where there is none, or none may be used', async () => {
   for (const { read, logged } of [await open(undefined), await open(databaseUrl(connection), { maxLagMs: 0 })]) {
@@ -163,7 +163,7 @@ plain.it(
     expect(await read(whoAnswers)).toBe('primary')
     expect(await read(whoAnswers)).toBe('primary')
     expect(logged).toEqual([
-      'the database is distributed, so the lag of a replica is unknown: analytics read the primary',
+      'the database is distributed, so the lag of the replica is unknown: analytics read the primary',
     ])
   },
 )

@@ -45,7 +45,7 @@ const readPosition = async (db: Db, position: 'pg_current_wal_lsn' | 'pg_last_wa
 const within = async <T>(promise: Promise<T>, timeoutMs: number): Promise<T> => {
   const answered = new AbortController()
   const late = pause(timeoutMs, undefined, { signal: answered.signal, ref: false }).then(() => {
-    throw new Error(`no answer within ${timeoutMs} ms`)
+    throw new Error(`no response within ${timeoutMs} ms`)
   })
   late.catch(() => {})
   try {
@@ -84,7 +84,7 @@ export const openReplica = async (options: Options): Promise<Replica> => {
   if (url === undefined || maxLagMs === 0) return withoutReplica
   // The coordinator's log tells nothing about how far the standbys of other nodes are behind.
   if (await withClient(primary.connection, applicationName, isDistributed)) {
-    log.warn('the database is distributed, so the lag of a replica is unknown: analytics read the primary')
+    log.warn('the database is distributed, so the lag of the replica is unknown: analytics read the primary')
     return withoutReplica
   }
   const connection = { connectionString: url }
@@ -111,7 +111,7 @@ export const openReplica = async (options: Options): Promise<Replica> => {
     const isWithinLimit = performance.now() - holdsAllUntil <= maxLagMs
     if (isWithinLimit === isUsed) return isWithinLimit
     if (isWithinLimit) log.info('analytics read the replica')
-    else log.warn({ err: fault }, 'the replica is too far behind or does not answer: analytics read the primary')
+    else log.warn({ err: fault }, 'the replica is too far behind or not responding: analytics read the primary')
     isUsed = isWithinLimit
     return isWithinLimit
   }
@@ -143,7 +143,7 @@ export const openReplica = async (options: Options): Promise<Replica> => {
       return { answer: await run(db) }
     } catch (error) {
       if (!isFaultOfStandby(error)) throw error
-      log.debug({ err: error }, 'a read failed on the replica and is repeated on the primary')
+      log.debug({ err: error }, 'a read failed on the replica, retrying on the primary')
       return undefined
     }
   }

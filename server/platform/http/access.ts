@@ -44,9 +44,9 @@ declare module 'fastify' {
 }
 
 const entitlementOff: Record<Entitlement, string> = {
-  monitors: 'The organization does not have the Monitors entitlement.',
-  observability: 'The organization does not have the Observability entitlement.',
-  metrics: 'The organization does not have the Metrics entitlement.',
+  monitors: 'Your organization needs the Monitors entitlement.',
+  observability: 'Your organization needs the Observability entitlement.',
+  metrics: 'Your organization needs the Metrics entitlement.',
 }
 
 /** Without them an organization may not; others are out of service for it. */
@@ -56,14 +56,14 @@ const forbidding: ReadonlySet<Feature> = new Set(['experimentsV2'])
 export const checkAccess = (actor: Actor, access: Exclude<Access, string>): void => {
   if (actor.suspended) throw new ApiError('forbidden', 'The organization is suspended.')
   if (!hasRole(actor.role, access.role)) {
-    throw new ApiError('forbidden', `This needs the role ${access.role} or higher; the key acts as ${actor.role}.`)
+    throw new ApiError('forbidden', `This requires the role ${access.role} or higher, but your role is ${actor.role}.`)
   }
   if (access.entitlement && !actor.entitlements[access.entitlement]) {
     throw new ApiError('forbidden', entitlementOff[access.entitlement])
   }
   if (access.feature && !actor.features[access.feature]) {
     const kind = forbidding.has(access.feature) ? 'forbidden' : 'unavailable'
-    throw new ApiError(kind, 'This feature is switched off for the organization.')
+    throw new ApiError(kind, 'This feature is disabled for your organization.')
   }
 }
 

@@ -60,7 +60,7 @@ const followHandler = (route: RouteOptions): void => {
 const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-const tooSlow = () => new ApiError('tooSlow', 'The body came too slowly; send it again over a faster line.')
+const tooSlow = () => new ApiError('tooSlow', 'The body arrived too slowly. Send it again over a faster connection.')
 
 const add = (counts: Map<string, number>, address: string, change: number): number => {
   const count = (counts.get(address) ?? 0) + change
@@ -84,7 +84,7 @@ export const watchBodies = (
     entry.heldBytes += bytes
     // One sender leaves room for others.
     if (add(heldOf, entry.address, bytes) <= heldBytes / 2 && held <= heldBytes) return
-    throw new ApiError('unavailable', 'The service holds as many bodies as it can; try again shortly.', {
+    throw new ApiError('unavailable', 'The service is receiving too many requests with a body. Try again in a moment.', {
       retryAfterSeconds: 2,
     })
   }
@@ -129,7 +129,7 @@ export const watchBodies = (
     const address = neighbourhood(request.ip)
     if ((unfinishedOf.get(address) ?? 0) >= bodiesPerAddress) {
       return done(
-        new ApiError('rateLimited', 'Too many unfinished bodies from this address; send fewer at once.', {
+        new ApiError('rateLimited', 'Too many concurrent uploads from this IP address. Send fewer at once.', {
           retryAfterSeconds: 2,
         }),
       )

@@ -53,7 +53,7 @@ export const checkMediaType = (request: FastifyRequest): void => {
   const empty = headers['transfer-encoding'] === undefined && (length === undefined || length === '0')
   const kind = request.routeOptions.config.takes ?? 'json'
   if (empty && (method === 'GET' || kind === 'json')) return
-  if (!empty && bodyless.has(method)) throw refused(`${method} takes no body.`)
+  if (!empty && bodyless.has(method)) throw refused(`${method} requests to this path have no body.`)
   if (mediaTypeOf(request) === undefined) {
     throw new ApiError('unsupportedMediaType', `Send the body with Content-Type: ${mediaTypeNames(kind).join(' or ')}.`)
   }
@@ -89,7 +89,7 @@ const inflate = (payload: Readable): Readable => {
 export const checkUrlText = (request: FastifyRequest): void => {
   if (!request.url.includes('%')) return
   const issues = [...unsoundParts(request.params), ...unsoundParts(request.query)]
-  if (issues.length > 0) throw new ApiError('invalid', 'Text in the address cannot be stored.', { issues })
+  if (issues.length > 0) throw new ApiError('invalid', 'The URL contains text that cannot be stored.', { issues })
 }
 
 /** Anyone may call these, with an address, a password or a token. */
@@ -169,7 +169,7 @@ export const addBodyParser = (app: FastifyInstance, { documentBytes }: { documen
   })
   const handOn = async (request: FastifyRequest, stream: Readable) => {
     if (mediaTypes[mediaTypeOf(request) ?? 'json'].as === 'stream') return stream
-    throw new ApiError('unsupportedMediaType', 'Send the body with another Content-Type.')
+    throw new ApiError('unsupportedMediaType', 'This Content-Type is not supported here.')
   }
   app.addContentTypeParser(/^audio\//i, handOn)
   app.addContentTypeParser(/^application\/x-ndjson/i, handOn)

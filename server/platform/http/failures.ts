@@ -9,32 +9,32 @@ import { shownRequestId } from './request-id.ts'
 import { securityHeaders } from './security-headers.ts'
 import { validationError } from './validation.ts'
 
-const unknownAddress = 'There is nothing under this address; /docs lists what there is.'
+const unknownAddress = 'No endpoint has this path. See /docs for the API reference.'
 
 /** Fastify's own refusals, by status. */
 const foreign: Record<number, [ErrorKind, string]> = {
   404: ['notFound', unknownAddress],
   413: ['tooLarge', 'The body exceeds the size limit of this operation.'],
-  414: ['invalid', 'The address is too long.'],
+  414: ['invalid', 'The URL is too long.'],
   415: ['unsupportedMediaType', 'Send the body as application/json.'],
 }
 
-const fullDisk = 'The disk of the database is full; the operator has to free some space.'
+const fullDisk = 'The disk of the database is full. The operator has to free some space.'
 
 const toApiError = (error: FastifyError | ApiError, request: FastifyRequest): ApiError => {
   if (error instanceof ApiError) return error
   if (error.validation) return validationError(request, error)
   if (isPassingDatabaseError(error)) {
     const reason = isFullDisk(error) ? fullDisk : request.server.databaseFault()
-    return new ApiError('unavailable', reason ?? 'The database cannot be reached now; try again shortly.', {
+    return new ApiError('unavailable', reason ?? 'The database is unavailable. Try again in a moment.', {
       retryAfterSeconds: 2,
     })
   }
   // The body of a stream is inflated while it is handled.
-  if (error.code?.startsWith('Z_')) return new ApiError('invalid', 'The body is not gzip, or not all of it.')
+  if (error.code?.startsWith('Z_')) return new ApiError('invalid', 'The body is not valid gzip, or it is incomplete.')
   const status = error.statusCode ?? 500
   if (status >= 500) {
-    return new ApiError('internal', 'Something went wrong here; tell the operator the request id.', {
+    return new ApiError('internal', 'Something went wrong. Tell the operator the request ID.', {
       requestId: shownRequestId(request),
     })
   }
@@ -61,7 +61,7 @@ export const addFailures = (app: FastifyInstance, methods: Methods): void => {
     const allow = methods.of(pathOf(request))?.join(', ')
     if (allow === undefined) return send(new ApiError('notFound', unknownAddress), request, reply)
     reply.header('allow', allow)
-    return send(new ApiError('methodNotAllowed', `This address takes ${allow}.`), request, reply)
+    return send(new ApiError('methodNotAllowed', `This path supports ${allow}.`), request, reply)
   }
   app.setNotFoundHandler(answerNoRoute)
   app.addHook('onRequest', (request, reply, done) => {
@@ -85,8 +85,8 @@ export const answerMalformedUrl = (error: FastifyError, request: FastifyRequest,
   reply.headers({ ...securityHeaders, 'x-request-id': request.id })
   const message =
     error.code === 'FST_ERR_MAX_PARAM_LENGTH'
-      ? 'A part of the address is too long.'
-      : 'The address is not valid percent-encoded UTF-8.'
+      ? 'A part of the path is too long.'
+      : 'The URL is not valid percent-encoded UTF-8.'
   return send(new ApiError('invalid', message), request, reply)
 }
 

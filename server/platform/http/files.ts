@@ -96,7 +96,7 @@ export const addFiles = (app: App, { blobs, isOpen }: FileOptions): void => {
       const span = readSpan(rangeOf(request.headers, tag), head.bytes)
       if (span === 'unsatisfiable') {
         reply.header('content-range', `bytes */${head.bytes}`)
-        throw new ApiError('rangeNotSatisfiable', `The file has ${head.bytes} bytes; ask for a range within it.`)
+        throw new ApiError('rangeNotSatisfiable', `The file has ${head.bytes} bytes. Request a range within it.`)
       }
       if (sha256) reply.header('repr-digest', `sha-256=:${sha256}:`)
       if (span) reply.code(206).header('content-range', `bytes ${span.start}-${span.end}/${head.bytes}`)

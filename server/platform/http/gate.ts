@@ -25,7 +25,7 @@ type Caller = Exclude<KnownKey | KnownSession, { kind: 'unknown' }>
 const unauthorized = () =>
   new ApiError(
     'unauthorized',
-    'Send a valid API key as `Authorization: Bearer <API_KEY>`, or sign in; keys are made in the settings.',
+    'Send a valid API key as `Authorization: Bearer <API_KEY>`, or sign in. Create keys under Settings.',
   )
 
 /** The key of a request, by the Authorization header's own grammar. */
@@ -96,7 +96,7 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
     if (caller.kind === 'service') {
       throw new ApiError(
         'forbidden',
-        "A service key reaches /v1/organizations alone; use one of the organization's own.",
+        'A service key can only call /v1/organizations. Use a key of the organization.',
       )
     }
     request.actor = { ...caller.actor, ...requestIdsOf(request) }

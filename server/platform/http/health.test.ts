@@ -114,7 +114,7 @@ it('a process that is about to end is well and answers, but is not ready', async
   // At once, though an answer otherwise holds for a second.
   expect(await plain.call('GET', '/readyz')).toMatchObject({
     status: 503,
-    body: { message: 'Not ready: the process is about to end.' },
+    body: { message: 'Not ready: the process is shutting down.' },
   })
   expect((await plain.call('GET', '/healthz')).status).toBe(200)
 })

@@ -46,7 +46,7 @@ const withDeadline = (check: () => Promise<void>) => {
     })
     const late = new AbortController()
     const deadline = pause(checkTimeoutMs, undefined, { signal: late.signal, ref: false }).then(() => {
-      throw new ApiError('unavailable', `No answer within ${checkTimeoutMs / 1_000} seconds.`)
+      throw new ApiError('unavailable', `No response within ${checkTimeoutMs / 1_000} seconds.`)
     })
     try {
       await Promise.race([running, deadline])
@@ -111,7 +111,7 @@ export const addHealth = (app: App, { config, metrics, checks, sweeps, listening
       },
     },
     async (request) => {
-      if (listening.draining) throw new ApiError('unavailable', 'Not ready: the process is about to end.')
+      if (listening.draining) throw new ApiError('unavailable', 'Not ready: the process is shutting down.')
       if (!asked || performance.now() > asked.until) {
         asked = { failed: findFailures(request.log), until: Number.POSITIVE_INFINITY }
       }
@@ -132,7 +132,7 @@ export const addHealth = (app: App, { config, metrics, checks, sweeps, listening
     const near = loopback.test(request.ip) && loopbackHost.test(request.headers.host ?? '') && !relayed
     const known = metricsHash !== undefined && hashKey(request.headers.authorization ?? '') === metricsHash
     if (!near && !known) {
-      throw new ApiError('unauthorized', 'Metrics are for loopback, or for the bearer of EARSHOT_METRICS_TOKEN.')
+      throw new ApiError('unauthorized', 'Read metrics from loopback, or send EARSHOT_METRICS_TOKEN as a bearer token.')
     }
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
   })

@@ -12,6 +12,6 @@ export const itemReader = <S extends TSchema>(schema: S): ((item: unknown) => St
     if (validate(item)) return item
     const issues = toIssues(validate.errors ?? [])
     const [first] = issues
-    return new ApiError('invalid', `${first?.path || 'The item'} ${first?.message ?? 'does not fit'}`, { issues })
+    return new ApiError('invalid', `${first?.path || 'The item'} ${first?.message ?? 'is invalid'}`, { issues })
   }
 }

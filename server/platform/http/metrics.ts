@@ -23,7 +23,7 @@ export const openMetrics = ({ database, countJobs }: Sources): Metrics => {
   for (const kind of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${kind}_total`)
   new Gauge({
     name: 'earshot_database_connections',
-    help: 'Connections of the pool by state; waiting counts the requests in front of it.',
+    help: 'Connections of the pool by state; waiting counts requests for a connection.',
     labelNames: ['state'],
     registers: [registry],
     collect() {
@@ -42,13 +42,13 @@ export const openMetrics = ({ database, countJobs }: Sources): Metrics => {
   })
   const jobs = new Counter({
     name: 'earshot_job_runs_total',
-    help: 'Attempts at jobs by name and result.',
+    help: 'Job attempts by name and result.',
     labelNames: ['name', 'result'],
     registers: [registry],
   })
   const jobSeconds = new Histogram({
     name: 'earshot_job_duration_seconds',
-    help: 'How long attempts at jobs took.',
+    help: 'Duration of job attempts.',
     labelNames: ['name'],
     buckets: [0.01, 0.05, 0.25, 1, 5, 30, 120, 600],
     registers: [registry],

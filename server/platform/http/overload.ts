@@ -23,7 +23,7 @@ export const watchOverload = (database: Pick<Database, 'waiting'>): Overload => 
   return {
     check: () => {
       if (slowTurns > 1 || database.waiting() > maxWaiting) {
-        throw new ApiError('unavailable', 'The service has more requests than it can answer; try again shortly.', {
+        throw new ApiError('unavailable', 'The service is overloaded. Try again in a moment.', {
           retryAfterSeconds: 1,
         })
       }

@@ -70,7 +70,7 @@ export const addPages = (app: App, { config, log, sessionCookie }: PagesDeps): v
   const files = readBuiltFiles(folder)
   const index = files.get('index.html')
   if (!index) {
-    log.warn('the console is not built and is not served; npm run build makes it')
+    log.warn('the console is not built, so it is not served; run npm run build')
     return
   }
   const policy = policyOf(config)

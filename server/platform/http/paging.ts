@@ -25,7 +25,7 @@ export const openPaging = (key: Buffer) => {
     const position = bytes.subarray(macBytes).toString('utf8')
     const canonical = bytes.length > macBytes && bytes.toString('base64url') === cursor
     if (!canonical || !timingSafeEqual(bytes.subarray(0, macBytes), mac(scope, position))) {
-      throw invalid('cursor', 'was not issued for this list and filter; begin again without it')
+      throw invalid('cursor', 'does not belong to this list and filter; start again without it')
     }
     return { limit, after: position }
   }

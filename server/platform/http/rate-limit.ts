@@ -77,8 +77,8 @@ export const openRateLimits = (rate: Rate): RateLimits => {
       reply.header('ratelimit-policy', policy)
       const left = Math.max(0, remaining)
       reply.header('ratelimit', `"default";r=${left};t=${Math.ceil((rate.burst - left) / rate.perSecond)}`)
-      if (remaining < 0) throw tooMany('This key sends faster than its limit; the RateLimit-Policy header states it.')
+      if (remaining < 0) throw tooMany('This key exceeds its rate limit, which is in the RateLimit-Policy header.')
     },
-    countUnknownKey: limitByAddress({ perSecond: 20, burst: 200 }, 'Too many unknown keys from this address.'),
+    countUnknownKey: limitByAddress({ perSecond: 20, burst: 200 }, 'Too many unknown keys from this IP address.'),
   }
 }

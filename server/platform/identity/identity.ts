@@ -125,7 +125,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
     // Whatever is forgotten costs one more write, which changes nothing.
     if (usedAt.size >= maxUsesKnown) usedAt.clear()
     usedAt.set(keyId, now.getTime())
-    beside(upsertKeyUse(db, org, keyId, now), 'the last use of a key could not be written')
+    beside(upsertKeyUse(db, org, keyId, now), 'storing the last use of a key failed')
   }
 
   const notedAt = new Map<string, number>()
@@ -138,7 +138,7 @@ export const openIdentity = async ({ db, listener, clock, log, serviceKey }: Opt
     if (notedAt.size >= maxNoted) notedAt.clear()
     notedAt.set(keyId, now)
     const actor = { kind: 'key', org, keyId, userId, requestId } as const
-    beside(recordAudit(db, actor, 'apiKey.refused', { type: 'apiKey', id: keyId }), 'a refused key could not be noted')
+    beside(recordAudit(db, actor, 'apiKey.refused', { type: 'apiKey', id: keyId }), 'recording a rejected key failed')
   }
 
   const atPresent = (known: KnownKey): KnownKey => {

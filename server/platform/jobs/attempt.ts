@@ -23,17 +23,17 @@ export type Outcome = { name: string; jobId: string; number: number; result: Job
 /** Thrown by a transaction of an attempt that no longer owns its job. */
 export class StaleAttempt extends Error {
   constructor() {
-    super('Another worker has taken this job over')
+    super('Another worker took over this job')
     this.name = 'StaleAttempt'
   }
 }
 
 /** Why a worker ends an attempt that is still running; given as the reason of its signal. */
 export class AttemptEnded extends Error {
-  readonly because: 'taken over' | 'stopping' | 'out of time'
+  readonly because: 'taken over' | 'stopping' | 'timed out'
 
   constructor(because: AttemptEnded['because']) {
-    super(`The attempt was ended: ${because}`)
+    super(`The attempt was aborted: ${because}`)
     this.name = 'AttemptEnded'
     this.because = because
   }
@@ -150,12 +150,12 @@ export const runAttempt = async <D>(
       return settled(true, 'dead', error)
     } catch (fault) {
       if (fault instanceof StaleAttempt) return settled(false, 'dead')
-      return await retry(new AggregateError([fault, error], `The job could not be buried: ${messageOf(fault)}`))
+      return await retry(new AggregateError([fault, error], `Marking the job as dead failed: ${messageOf(fault)}`))
     }
   }
 
   const lastNumber = job.retryLimit + 1
-  if (!acceptsPayload(job, taken.payload)) return await bury(new Error('The payload does not fit the job'), false)
+  if (!acceptsPayload(job, taken.payload)) return await bury(new Error('The payload of the job is invalid'), false)
   if (taken.number > lastNumber) return await bury(new Error('The last attempt was lost with its worker'))
 
   const settleFailed = async (error: unknown): Promise<Outcome> => {

@@ -39,6 +39,6 @@ export const defineCleanup = ({ name, schedule, rows }: Cleanup): Job<SweepDeps,
     sweepItem: async ({ db, log }, next, { org, now }) => {
       next.count = await next.rows.sweep(db, org, { now, limit: batch })
       if (next.count > 0)
-        log.info({ job: name, organizationId: org, kind: next.id, count: next.count }, 'swept old rows')
+        log.info({ job: name, organizationId: org, kind: next.id, count: next.count }, 'deleted old rows')
     },
   })

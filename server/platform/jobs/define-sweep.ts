@@ -57,7 +57,7 @@ export const defineSweep = <D extends SweepDeps, Item extends { id: string }>({
     try {
       return await listOrganizations(deps, now)
     } catch (error) {
-      deps.log.warn({ job: name, err: error }, 'what is due could not be listed; each organization is looked at')
+      deps.log.warn({ job: name, err: error }, 'listing due organizations failed; checking all of them')
       return listOrganizationsAllOrgs(deps.db)
     }
   }

@@ -93,7 +93,7 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
   let looking: Promise<void> = Promise.resolve()
 
   const noteLoss = (error: unknown) => {
-    if (!lostAlready) log.warn({ err: error }, 'a worker lost the database and tries to reach it again')
+    if (!lostAlready) log.warn({ err: error }, 'a worker lost the database and is reconnecting')
     lostAlready = true
   }
 
@@ -172,7 +172,7 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
     for (const name of waiting) options.onWaiting(name)
     const lost = await current.query<{ name: string; id: string; attempt: number }>(takeOverSql, [dead])
     for (const { name, id, attempt } of lost.rows) {
-      log.warn({ job: name, jobId: id, attempt }, 'took over the job of a worker that is gone')
+      log.warn({ job: name, jobId: id, attempt }, 'took over a job from a lost worker')
       options.onWaiting(name)
     }
   }
@@ -181,7 +181,7 @@ export const openPresence = async (options: PresenceOptions): Promise<Presence> 
     const startedAt = performance.now()
     try {
       await look()
-      if (lostAlready) log.info('a worker reached the database again')
+      if (lostAlready) log.info('a worker reconnected to the database')
       lostAlready = false
     } catch (error) {
       noteLoss(error)

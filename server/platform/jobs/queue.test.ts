@@ -185,7 +185,7 @@ describe('failure', () => {
     const [outcome] = await queue.jobs.drain(jobsOfTest, deps, { allowFailures: true })
     expect(outcome).toMatchObject({ result: 'dead', jobId })
     expect(await notes(queue.db)).toEqual([])
-    expect((await queue.jobs.listDead({ limit: 1 }))[0]?.error).toContain('does not fit')
+    expect((await queue.jobs.listDead({ limit: 1 }))[0]?.error).toContain('is invalid')
   })
 
   test('burying and onFailed are one: when onFailed throws, neither has happened, and both are tried again', async () => {

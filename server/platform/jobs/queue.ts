@@ -102,10 +102,10 @@ export const openJobs = ({ database, log }: { database: Database; log: Log }): J
   let isConnected = () => false
 
   const start: Jobs['start'] = async (jobs, deps, { workerId, assumeSoleWorker, onSettled = () => {} }) => {
-    if (stopWorker) throw new Error('This process works already')
+    if (stopWorker) throw new Error('This process is already running jobs')
     if (assumeSoleWorker) {
       const returned = await returnAllActive(db)
-      if (returned > 0) log.warn({ jobs: returned }, 'returned the jobs of a process that died')
+      if (returned > 0) log.warn({ jobs: returned }, 'queued the jobs of a process that died again')
     }
     const work = openWork({
       db,

@@ -73,7 +73,7 @@ export const openSchedules = <D>({ db, log, jobs, enqueue }: SchedulesOptions<D>
       while (!closed && (await deleteEnded(db, deletedAtOnce)) === deletedAtOnce);
       deletedAt = performance.now()
     } catch (error) {
-      if (!closed) log.warn({ err: error }, 'schedules could not be looked at; tried again in seconds')
+      if (!closed) log.warn({ err: error }, 'checking the schedules failed, retrying in seconds')
     }
   }
 

@@ -67,7 +67,7 @@ export const openWork = <D>({ db, log, jobs, deps, take, onSettled }: WorkOption
     } catch (error) {
       endSpan(span, error)
       // Its end could not be written. Its lease is not renewed, so it is taken over, by this worker or another.
-      log.error({ ...fields, err: error }, 'the end of an attempt could not be written')
+      log.error({ ...fields, err: error }, 'storing the end of an attempt failed')
     }
   }
 
@@ -94,7 +94,7 @@ export const openWork = <D>({ db, log, jobs, deps, take, onSettled }: WorkOption
         queue.isEmpty = taken.areAll
       } while (queue.again)
     } catch (error) {
-      log.warn({ job: queue.job.name, err: error }, 'jobs could not be taken; tried again within a second')
+      log.warn({ job: queue.job.name, err: error }, 'fetching jobs failed, retrying within a second')
     } finally {
       queue.filling = false
     }

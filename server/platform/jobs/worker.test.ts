@@ -138,7 +138,7 @@ test.each([
 test('an attempt out of time is ended and buried', async () => {
   const { settled } = await startWorker('a', [lastingJob])
   await queue.jobs.enqueue(queue.db, lastingJob, { text: 'x' })
-  await noted('x failed: AttemptEnded: The attempt was ended: out of time')
+  await noted('x failed: AttemptEnded: The attempt was aborted: timed out')
   await eventually('counted', async () => settled.some(({ result }) => result === 'dead'))
   await sql`DELETE FROM jobs WHERE state = 'dead'`.execute(queue.db)
 })

@@ -57,10 +57,10 @@ export const deliverMail = defineJob({
       const fault = readFault(error)
       if (!fault.isFinal) {
         await attempt.transaction((trx) => updateMail(trx, org, mailId, { status: 'queued', error: fault.text }))
-        throw new Error(`The mail server did not take a mail: ${fault.text}`)
+        throw new Error(`The mail server rejected an email: ${fault.text}`)
       }
       await attempt.finish((trx) => updateMail(trx, org, mailId, { status: 'failed', error: fault.text }))
-      log.warn({ org, mailId, fault: fault.text }, 'an e-mail was refused')
+      log.warn({ org, mailId, fault: fault.text }, 'an email was rejected')
       return
     }
     await attempt.finish((trx) => updateMail(trx, org, mailId, { status: 'sent', error: null, sentAt: clock.now() }))

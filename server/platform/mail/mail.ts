@@ -24,13 +24,13 @@ const longestSubject = 250
 const longestText = 100_000
 
 const check = ({ to, subject, text }: Mail): void => {
-  if (to.length > mostRecipients) throw invalid('to', `must not have more than ${mostRecipients} addresses`)
+  if (to.length > mostRecipients) throw invalid('to', `must have at most ${mostRecipients} addresses`)
   for (const [index, address] of to.entries()) {
-    if (!isAddress(address)) throw invalid(`to[${index}]`, 'must be one e-mail address, without a name')
+    if (!isAddress(address)) throw invalid(`to[${index}]`, 'must be one email address, without a name')
   }
-  if (/\p{Cc}/u.test(subject)) throw invalid('subject', 'must have no line break and no control character')
-  if (subject.length > longestSubject) throw invalid('subject', `must not have more than ${longestSubject} characters`)
-  if (text.length > longestText) throw invalid('text', `must not have more than ${longestText} characters`)
+  if (/\p{Cc}/u.test(subject)) throw invalid('subject', 'must not contain line breaks or control characters')
+  if (subject.length > longestSubject) throw invalid('subject', `must have at most ${longestSubject} characters`)
+  if (text.length > longestText) throw invalid('text', `must have at most ${longestText} characters`)
 }
 
 /**

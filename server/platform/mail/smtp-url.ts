@@ -36,8 +36,8 @@ const decode = (text: string): string | undefined => {
 }
 
 export const smtpUrlForm =
-  '`smtp://user:password@host:587` or `smtps://user:password@host:465`, where user with password and port may be left ' +
-  'out, and `?from=Name <address>` may follow, and `tls=required` or `tls=off` with `smtp:`; special characters are ' +
+  '`smtp://user:password@host:587` or `smtps://user:password@host:465`, with user, password, and port optional, ' +
+  'optionally followed by `?from=Name <address>` and, for `smtp:`, `tls=required` or `tls=off`; special characters are ' +
   'percent-encoded'
 
 /** Undefined says that the text does not fit. */

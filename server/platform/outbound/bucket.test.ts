@@ -65,7 +65,7 @@ test.each([
 test('a file that is not what was written is not sent', async () => {
   const { bucket, asked } = await open('eu-central-1')
   await expect(bucket.put('a.csv', file(content, 'another'), new AbortController().signal)).rejects.toThrow(
-    'not what was written',
+    'differs from what was written',
   )
   expect(asked).toEqual([])
 })
@@ -92,7 +92,7 @@ test('a private address is refused when it is connected to', async () => {
   await expect(bucket.put('a.csv', file(), new AbortController().signal)).rejects.toMatchObject({
     name: 'BucketError',
     isFinal: true,
-    message: expect.stringContaining('storage.example.com is not at a public address'),
+    message: expect.stringContaining('storage.example.com does not have a public address'),
   })
 })
 

@@ -79,7 +79,7 @@ const queryOf = (query: SdkRequest['query'] = {}): string => {
 const bodyOf = (body: unknown): Buffer | string | undefined => {
   if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body)) return body
   if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  throw new TypeError('Only whole bodies are sent to buckets')
+  throw new TypeError('Bodies sent to buckets must be complete')
 }
 
 /** The SDK's way to the network: our client for given addresses, with its checks at each connection. */
@@ -113,16 +113,16 @@ const handlerOver = ({ request }: Pick<Outbound, 'request'>, timeoutMs: number) 
 })
 
 const reasons: Record<string, string> = {
-  NoSuchBucket: 'There is no such bucket.',
-  AccessDenied: 'Access was denied: the key may not write to that place of the bucket.',
-  InvalidAccessKeyId: 'The access key id is unknown there.',
-  SignatureDoesNotMatch: 'The secret access key is not the one of this access key id.',
+  NoSuchBucket: 'The bucket does not exist.',
+  AccessDenied: 'Access was denied: the key has no permission to write there.',
+  InvalidAccessKeyId: 'The storage does not know this access key ID.',
+  SignatureDoesNotMatch: 'The secret access key does not match the access key ID.',
   ExpiredToken: 'The access key has expired.',
   PermanentRedirect: 'The bucket is in another region, or at another endpoint.',
   AuthorizationHeaderMalformed: 'The bucket is in another region.',
   IllegalLocationConstraintException: 'The bucket is in another region.',
-  BadDigest: 'What arrived is not what was sent.',
-  InvalidDigest: 'What arrived is not what was sent.',
+  BadDigest: 'The uploaded data does not match what was sent.',
+  InvalidDigest: 'The uploaded data does not match what was sent.',
 }
 
 /** Refusals that another try may not meet: also of an upload whose end was answered, and the answer lost. */
@@ -137,7 +137,7 @@ const toBucketError = (error: unknown): BucketError => {
   if (status === undefined) throw error
   const name = /^[A-Za-z0-9]{1,60}$/.test(error.name) ? error.name : 'Error'
   const known = Object.hasOwn(reasons, name) ? reasons[name] : undefined
-  const text = known ?? `The storage answered ${status} (${name}).`
+  const text = known ?? `The storage returned status ${status} (${name}).`
   const passes = passing.has(name) || status === 408 || status === 429 || status >= 500
   return new BucketError(text, !passes)
 }
@@ -168,7 +168,7 @@ async function* partsOf(
 
 /** Of what was stored. Whoever answers without one has stored nothing. */
 const etagOf = ({ ETag }: { ETag?: string | undefined }): string => {
-  if (!ETag) throw new BucketError('What answers there is no storage of this kind.', true)
+  if (!ETag) throw new BucketError('The endpoint is not an S3-compatible storage.', true)
   return ETag
 }
 
@@ -204,7 +204,7 @@ export const openBucket = async (outbound: Outbound, options: BucketOptions): Pr
   ): Promise<void> => {
     const hash = createHash('sha256')
     const checkSource = () => {
-      if (hash.digest('base64') !== sha256) throw new Error('The file is not what was written.')
+      if (hash.digest('base64') !== sha256) throw new Error('The file differs from what was written.')
     }
     const etags: string[] = []
     let uploadId: string | undefined
@@ -221,7 +221,7 @@ export const openBucket = async (outbound: Outbound, options: BucketOptions): Pr
         if (uploadId === undefined) {
           const begun = { ...place, ...sealed, ContentType: contentType }
           uploadId = (await client.send(new s3.CreateMultipartUploadCommand(begun))).UploadId
-          if (!uploadId) throw new BucketError('The storage began no upload.', true)
+          if (!uploadId) throw new BucketError('The storage did not start the upload.', true)
         }
         const part = { ...place, UploadId: uploadId, PartNumber: etags.length + 1, Body: body }
         etags.push(etagOf(await client.send(new s3.UploadPartCommand({ ...part, ContentMD5: digestOf(body) }))))

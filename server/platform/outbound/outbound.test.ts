@@ -117,7 +117,7 @@ describe('addresses', () => {
         status: 200,
       })
     }
-    const byHttpsOnly = { ...forbidden, message: expect.stringContaining('by https only') }
+    const byHttpsOnly = { ...forbidden, message: expect.stringContaining('requires https') }
     for (const host of ['1.1.1.1', 'public.test']) {
       await expect(open({ resolve }).request(`http://${host}/`, inAllowed), host).rejects.toMatchObject(byHttpsOnly)
     }
@@ -259,7 +259,7 @@ describe('size', () => {
 
 describe('time', () => {
   const soon: OutboundRequest = { ...get, timeoutMs: 150 }
-  const timedOut = { reason: 'timed_out', message: 'There was no whole answer within 150 ms.' }
+  const timedOut = { reason: 'timed_out', message: 'There was no complete response within 150 ms.' }
 
   test('covers the look-up of the name', async () => {
     const outbound = open({ resolve: () => new Promise(() => {}) })
@@ -280,7 +280,7 @@ describe('time', () => {
       response.once('close', () => clearInterval(dripping))
     })
     const request = { ...get, timeoutMs: 60_000, minimumRate: { bytesPerSecond: 1_000_000, longestWaitMs: 50 } }
-    const tooSlow = { reason: 'timed_out', message: 'The other side was too slow.' }
+    const tooSlow = { reason: 'timed_out', message: 'The server was too slow.' }
     await expect(open().request(`${server.url}/dripping`, request)).rejects.toMatchObject(tooSlow)
     await expect(open().request(`${server.url}/silent`, request)).rejects.toMatchObject(tooSlow)
     await expect.poll(server.open).toBe(0)
@@ -307,7 +307,7 @@ describe('time', () => {
     expect(elapsedMs()).toBeGreaterThan(minimumRate.longestWaitMs)
     expect(received).toBe(bytes.length)
     const stuck = open().request(`${server.url}/stuck`, { ...put, minimumRate })
-    await expect(stuck).rejects.toMatchObject({ reason: 'timed_out', message: 'The other side was too slow.' })
+    await expect(stuck).rejects.toMatchObject({ reason: 'timed_out', message: 'The server was too slow.' })
   })
 
   test('that the reader takes counts against nobody', async () => {

@@ -33,14 +33,14 @@ export type Outbound = {
 const maxResponseHeaderBytes = 32 * 1024
 const connectTimeoutMs = 10_000
 
-const tooLarge = (maxBytes: number) => new OutboundError('too_large', `The answer has more than ${maxBytes} bytes.`)
+const tooLarge = (maxBytes: number) => new OutboundError('too_large', `The response is larger than ${maxBytes} bytes.`)
 
 const forbidden = (hostname: string, allowedOnly: boolean) =>
   new OutboundError(
     'forbidden_address',
     allowedOnly
-      ? `${hostname} may be reached by https only: http is for private networks that the operator allows.`
-      : `${hostname} is not at a public address, which is all that may be reached.`,
+      ? `${hostname} requires https: http is only allowed for private networks in EARSHOT_ALLOWED_PRIVATE_ADDRESSES.`
+      : `${hostname} does not have a public address.`,
   )
 
 /** With `allowedOnly`, public addresses are not reached either. */
@@ -119,7 +119,7 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
     const controller = new AbortController()
     const { signal } = controller
     const timer = setTimeout(() => {
-      controller.abort(new OutboundError('timed_out', `There was no whole answer within ${request.timeoutMs} ms.`))
+      controller.abort(new OutboundError('timed_out', `There was no complete response within ${request.timeoutMs} ms.`))
     }, request.timeoutMs)
     underWay.add(controller)
     let release = async () => {}
@@ -130,7 +130,7 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
     }
 
     const { maxRedirects = 0, plainHttp = 'anywhere', maxBytes, minimumRate } = request
-    const tooSlow = () => controller.abort(new OutboundError('timed_out', 'The other side was too slow.'))
+    const tooSlow = () => controller.abort(new OutboundError('timed_out', 'The server was too slow.'))
     const patience = minimumRate && openPatience(minimumRate, tooSlow)
 
     const send = async (hop: Hop): Promise<HopResponse> => {
@@ -160,7 +160,7 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
         const next = maxRedirects > 0 ? hopAfter(hop, response, plainHttp) : undefined
         if (!next) return streamOf(hop, response)
         if (followed === maxRedirects) {
-          throw new OutboundError('too_many_redirects', `There were more than ${maxRedirects} redirects.`)
+          throw new OutboundError('too_many_redirects', `The server redirected more than ${maxRedirects} times.`)
         }
         await release()
         hop = next

@@ -47,10 +47,10 @@ const readUrl = (text: string, base: URL | undefined, plainHttp: PlainHttp): URL
   if (!url) throw new OutboundError('failed', 'The address is not a URL.')
   if (url.protocol !== 'https:' && (plainHttp === 'nowhere' || url.protocol !== 'http:')) {
     const protocols = plainHttp === 'nowhere' ? 'https' : 'http and https'
-    throw new OutboundError('forbidden_address', `Only ${protocols} addresses may be reached.`)
+    throw new OutboundError('forbidden_address', `Only ${protocols} URLs are allowed.`)
   }
   if (url.username || url.password) {
-    throw new OutboundError('forbidden_address', 'An address with a user name or password is not reached.')
+    throw new OutboundError('forbidden_address', 'The URL must not contain a user name or password.')
   }
   return url
 }

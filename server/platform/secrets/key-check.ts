@@ -19,7 +19,7 @@ const opens = (secrets: Secrets, text: SealedText): boolean => {
 
 const refuse = (): never => {
   throw new Error(
-    'The secret key is not the one that this database was used with, so it opens none of the stored secrets. Restore secret.key, or set EARSHOT_SECRET_KEY to the former key. If that key is lost, start once with `serve --new-secret-key`, and enter the secrets of integrations, webhooks and buckets again.',
+    'The secret key differs from the one used with this database before, so it cannot decrypt the stored secrets. Restore secret.key, or set EARSHOT_SECRET_KEY to the former key. If that key is lost, start once with `serve --new-secret-key`, and enter the secrets of integrations, webhooks, and buckets again.',
   )
 }
 

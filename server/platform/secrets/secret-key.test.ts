@@ -51,7 +51,7 @@ test('removes what a killed process left, but not what another one may be writin
 
 test('a damaged key file stops the start instead of being replaced', async () => {
   await writeFile(join(dataDir, 'secret.key'), 'short\n')
-  await expect(loadSecretKey({ secretKey: undefined, dataDir })).rejects.toThrow('does not hold a secret key')
+  await expect(loadSecretKey({ secretKey: undefined, dataDir })).rejects.toThrow('does not contain a secret key')
   expect(await readFile(join(dataDir, 'secret.key'), 'utf8')).toBe('short\n')
 })
 

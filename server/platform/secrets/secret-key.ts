@@ -15,7 +15,7 @@ const readKey = async (path: string): Promise<string | undefined> => {
   const key = text?.trim()
   if (key !== undefined && !/^[\x21-\x7e]{32,200}$/.test(key)) {
     throw new Error(
-      `${path} does not hold a secret key (32 to 200 visible characters). Restore it from a backup: what was sealed with it opens with no other.`,
+      `${path} does not contain a secret key (32 to 200 visible characters). Restore it from a backup: stored secrets can only be decrypted with the original key.`,
     )
   }
   return key
@@ -59,7 +59,7 @@ export const requireSecretKey = async ({ secretKey, dataDir }: Keeping): Promise
   const path = join(dataDir, fileName)
   if (secretKey || (await readKey(path)) !== undefined) return
   throw new Error(
-    `${path} is missing. Restore it from a backup, or set EARSHOT_SECRET_KEY: to the former key, or to a new one if that is lost, which opens nothing of what was sealed before.`,
+    `${path} is missing. Restore it from a backup, or set EARSHOT_SECRET_KEY to the former key. If it is lost, set a new key, which cannot decrypt the stored secrets.`,
   )
 }
 
@@ -71,7 +71,7 @@ export const loadSecretKey = async (config: Keeping): Promise<string> => {
   if ((await readKey(path)) === undefined) await makeKey(config.dataDir, path)
   await removeUnfinished(config.dataDir)
   const key = await readKey(path)
-  if (key === undefined) throw new Error(`${path} was removed while it was made.`)
+  if (key === undefined) throw new Error(`${path} was removed while it was created.`)
   // Also where another process made it: nothing may be sealed under a key that a power cut could take away.
   await syncFolder(config.dataDir)
   return key

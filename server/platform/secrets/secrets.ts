@@ -13,7 +13,7 @@ const nonceBytes = 12
 const tagBytes = 16
 
 const unreadable = () =>
-  new Error('A stored secret cannot be opened: it was sealed under another EARSHOT_SECRET_KEY, or was altered.')
+  new Error('A stored secret cannot be decrypted: it was encrypted with another EARSHOT_SECRET_KEY, or it was changed.')
 
 export const openSecrets = (secretKey: string): Secrets => {
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secretKey, 'earshot', purpose, 32))

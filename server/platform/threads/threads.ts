@@ -29,8 +29,8 @@ const deadlineMs = 60_000
 const memoryMb = 1_024
 
 const tooMuch = () =>
-  new ApiError('tooLarge', 'Reading this takes more time or memory than a request may; send less at once.')
-const closed = () => new ApiError('unavailable', 'The process is about to end.')
+  new ApiError('tooLarge', 'Reading this takes too much time or memory. Send less at once.')
+const closed = () => new ApiError('unavailable', 'The process is shutting down.')
 
 export const openThreads = (
   file: URL,

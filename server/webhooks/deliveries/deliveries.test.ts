@@ -197,7 +197,7 @@ describe('what is not accepted', () => {
     const { id } = await makeActiveWebhookEndpoint(server, key, { url: 'https://127.0.0.2:1/' })
     const deliveryId = await test(id)
     await runDue(deps)
-    expect((await deliveryOf(id, deliveryId)).reason).toContain('127.0.0.2 is not at a public address')
+    expect((await deliveryOf(id, deliveryId)).reason).toContain('127.0.0.2 does not have a public address')
   })
 })
 

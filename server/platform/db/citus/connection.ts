@@ -49,7 +49,7 @@ export const hasCitus = async (client: pg.ClientBase): Promise<boolean> =>
 export const requireCitus = async (client: pg.ClientBase): Promise<void> => {
   if (await hasCitus(client)) return
   throw new ClusterError(
-    'The database has no Citus. Install it on every node, add citus to shared_preload_libraries, restart, and run ' +
+    'Citus is not installed in the database. Install it on every node, add citus to shared_preload_libraries, restart, and run ' +
       'CREATE EXTENSION citus in this database. Nothing was changed.',
   )
 }

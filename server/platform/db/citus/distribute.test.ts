@@ -50,6 +50,6 @@ it('plans each table once, those on every node first, and all others beside the 
 
 onPlainPostgres('the nodes of a cluster have Citus').it('says what is missing where there is no Citus', async () => {
   await expect(distribute(connection, { dryRun: false, onStatement: () => {} })).rejects.toThrow(
-    'The database has no Citus.',
+    'Citus is not installed in the database.',
   )
 })

@@ -66,7 +66,7 @@ const requireFit = (placed: Placed[]): void => {
   const apart = others.find(({ group }) => group !== first?.group)
   if (first && apart) {
     throw new ClusterError(
-      `${first.name} and ${apart.name} do not lie side by side. Undo that with undistribute_table('${first.name}') or ` +
+      `${first.name} and ${apart.name} are not colocated. Undo that with undistribute_table('${first.name}') or ` +
         `undistribute_table('${apart.name}'). Nothing was changed.`,
     )
   }
@@ -154,12 +154,12 @@ const placeTable = async (client: pg.ClientBase, { table, text }: Statement): Pr
     await client.query(text)
     const after = await readDigest(client, table)
     if (!isSame(before, after))
-      throw new ClusterError(`it held ${before.rows} rows before and ${after.rows} after, or other ones`)
+      throw new ClusterError(`its ${before.rows} rows before and ${after.rows} rows after differ`)
     await client.query('COMMIT')
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {})
     const reason = error instanceof Error ? error.message : String(error)
-    throw new ClusterError(`${table}: ${reason}. The table is as it was, those before it are placed; run this again.`, {
+    throw new ClusterError(`${table}: ${reason}. This table is unchanged and the tables before it are placed. Run the command again.`, {
       cause: error,
     })
   }

@@ -21,7 +21,7 @@ const findOrganization = async (client: pg.ClientBase, named: string): Promise<{
     [named],
   )
   const [organization] = rows
-  if (!organization) throw new ClusterError(`There is no organization ${JSON.stringify(named)}.`)
+  if (!organization) throw new ClusterError(`No organization has the slug or ID ${JSON.stringify(named)}.`)
   return organization
 }
 
@@ -53,7 +53,7 @@ const requireNode = async (client: pg.ClientBase, node: Node): Promise<Node> => 
     [node.host, node.port],
   )
   if (rowCount === 1) return node
-  throw new ClusterError(`${nodeName(node)} is no node of the cluster that holds shards. Nothing was changed.`)
+  throw new ClusterError(`${nodeName(node)} is not a node of the cluster that stores shards. Nothing was changed.`)
 }
 
 export const isolate = (connection: pg.ClientConfig, options: Options): Promise<Isolated> =>
@@ -62,14 +62,14 @@ export const isolate = (connection: pg.ClientConfig, options: Options): Promise<
     await lockPlacement(client)
     const { id, slug } = await findOrganization(client, options.organization)
     const anchor = (await listPlaced(client)).find(({ kind }) => kind === 'distributed')?.name
-    if (!anchor) throw new ClusterError('Nothing is distributed yet: run bin/earshot db distribute first.')
+    if (!anchor) throw new ClusterError('No tables are distributed yet. Run bin/earshot db distribute first.')
     const wanted = options.node && (await requireNode(client, options.node))
     const before = await findHome(client, anchor, id)
     if (!options.blockWrites) await requireLogicalWal(client)
     if (!options.blockWrites && !before.isAlone) await requireOutputPlugin(client)
     const mode = transferMode(options)
     if (!before.isAlone) {
-      options.onStep(`giving ${slug} shards of its own`)
+      options.onStep(`isolating the shards of ${slug}`)
       await client.query(`SELECT isolate_tenant_to_new_shard($1::regclass, $2::uuid, 'CASCADE', $3)`, [
         `public.${anchor}`,
         id,

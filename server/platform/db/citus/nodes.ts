@@ -22,7 +22,7 @@ const nameCoordinator = async (client: pg.Client, nodes: Node[]): Promise<void> 
   if (rowCount !== 0) return
   if (client.host.startsWith('/') || (isLoopback(client.host) && nodes.some(({ host }) => !isLoopback(host))))
     throw new ClusterError(
-      `The nodes cannot reach the coordinator as ${client.host}. Name it in DATABASE_URL as they reach it, or call ` +
+      `The nodes cannot reach the coordinator at ${client.host}. Use an address in DATABASE_URL that they can reach, or call ` +
         'citus_set_coordinator_host. Nothing was changed.',
     )
   await client.query('SELECT citus_set_coordinator_host($1, $2)', [client.host, client.port])
@@ -43,7 +43,7 @@ const prepareNode = async (client: pg.Client, node: Node): Promise<void> => {
     )
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new ClusterError(`${nodeName(node)} could not be made ready: ${reason}.`, { cause: error })
+    throw new ClusterError(`Preparing ${nodeName(node)} failed: ${reason}.`, { cause: error })
   }
 }
 
@@ -57,7 +57,7 @@ export const addNodes = async (client: pg.Client, nodes: Node[]): Promise<Node[]
   for (const node of added) {
     await prepareNode(client, node)
     await client.query('SELECT citus_add_node($1, $2)', [node.host, node.port]).catch((error: Error) => {
-      throw new ClusterError(`${nodeName(node)} could not be added: ${error.message}.`, { cause: error })
+      throw new ClusterError(`Adding ${nodeName(node)} failed: ${error.message}.`, { cause: error })
     })
   }
   return added
@@ -84,8 +84,8 @@ export const requireLogicalWal = async (client: pg.ClientBase): Promise<void> =>
   const without = await listNodesWhere(client, 'SHOW wal_level', (level) => level !== 'logical')
   if (without.length === 0) return
   throw new ClusterError(
-    `${without.join(', ')} ${without.length === 1 ? 'lacks' : 'lack'} wal_level = logical, which moving shards beside ` +
-      'writes needs. Set it and restart PostgreSQL there, or use --block-writes: writes to a shard wait while it moves. ' +
+    `${without.join(', ')} ${without.length === 1 ? 'lacks' : 'lack'} wal_level = logical, which moving shards without blocking ` +
+      'writes requires. Set it and restart PostgreSQL there, or use --block-writes to block writes to a shard while it moves. ' +
       'Nothing was changed.',
   )
 }
@@ -99,8 +99,8 @@ export const requireOutputPlugin = async (client: pg.ClientBase): Promise<void> 
   )
   if (without.length === 0) return
   throw new ClusterError(
-    `${without.join(', ')} ${without.length === 1 ? 'does' : 'do'} not let citus read the log. Add citus to ` +
-      'output_plugin_libraries there and reload PostgreSQL, or use --block-writes: writes to a shard wait while it is ' +
+    `${without.join(', ')} ${without.length === 1 ? 'does' : 'do'} not allow citus to read the write-ahead log. Add citus to ` +
+      'output_plugin_libraries there and reload PostgreSQL, or use --block-writes to block writes to a shard while it is ' +
       'split. Nothing was changed.',
   )
 }

@@ -105,7 +105,7 @@ export const parseCounted = (text: string, counts: Counts, { apart, isForeign = 
   const value = parse(text)
   if (counts.isSuspicious) {
     const issues = unsoundParts(value)
-    if (issues.length > 0) throw new ApiError('invalid', 'Something in the body cannot be stored.', { issues })
+    if (issues.length > 0) throw new ApiError('invalid', 'The body contains something that cannot be stored.', { issues })
   }
   const isRepetitive = countNames(value) !== counts.names
   if (!isRepetitive && (isForeign || !counts.hasLongInteger)) return value
@@ -118,7 +118,7 @@ export const parseCounted = (text: string, counts: Counts, { apart, isForeign = 
 }
 
 const tooMany = (most: number) =>
-  new ApiError('tooLarge', `A body may hold ${most.toLocaleString('en')} names and values; send less at once.`)
+  new ApiError('tooLarge', `A body can contain at most ${most.toLocaleString('en')} names and values. Send less at once.`)
 
 const scan = async (bytes: Buffer, wanted: Wanted): Promise<Found> => {
   const isLong = bytes.length > turnBytes
@@ -132,7 +132,7 @@ const scan = async (bytes: Buffer, wanted: Wanted): Promise<Found> => {
     await setImmediate()
   }
   const found = scanning.found()
-  if (found.deepest > maxDepth) throw refused(`The body nests deeper than ${maxDepth} levels.`)
+  if (found.deepest > maxDepth) throw refused(`The body is nested more than ${maxDepth} levels deep.`)
   if (found.isRepeated) throw refused(`${wanted.apart ?? wanted.list} is repeated.`)
   return found
 }
@@ -186,7 +186,7 @@ export const readJsonList = async (
   // One more than may be is enough to be told so.
   const found = await scan(bytes, { list, mostItems: mostItems + 1 })
   const restBytes = bytes.length - (found.list ? found.list.end - found.list.start : 0)
-  if (restBytes > itemBytes) throw new ApiError('tooLarge', `The body may have ${itemBytes} bytes beside its ${list}.`)
+  if (restBytes > itemBytes) throw new ApiError('tooLarge', `The body without its ${list} can have at most ${itemBytes} bytes.`)
   if (!found.list) return readJson(bytes, reading)
   if (found.parts > maxPartsTogether) throw tooMany(maxPartsTogether)
   const { start, end, items } = found.list
