@@ -210,7 +210,7 @@ describe('a batch', () => {
     const answers = closing.evaluate(batch)
     await expect.poll(() => workers.length).toBe(1)
     await Promise.all([expect(answers).rejects.toThrow(/ended|is closed/), closing.close()])
-    await expect(closing.evaluate(batch)).rejects.toThrow('no more')
+    await expect(closing.evaluate(batch)).rejects.toThrow('is closed')
   })
 
   it('goes on without what takes its threads’ memory, which is tried once more in a fresh one', async () => {

@@ -83,8 +83,8 @@ test('a file that was cut is an error, never half a file', async () => {
   await store.put(key, [Buffer.alloc(1_000, 'x')], text)
   for (const length of [900, 50, 0]) {
     await truncate(join(folder, key), length)
-    await expect(store.get(key)).rejects.toThrow('not whole')
-    await expect(store.head(key)).rejects.toThrow('not whole')
+    await expect(store.get(key)).rejects.toThrow('incomplete')
+    await expect(store.head(key)).rejects.toThrow('incomplete')
   }
 })
 
@@ -103,9 +103,9 @@ test('follows no link out of its folder, neither to read nor to write nor to del
 
     await rm(join(folder, organization), { recursive: true })
     await symlink(join(outside, organization), join(folder, organization))
-    await expect(store.get(key)).rejects.toThrow('is a link')
-    await expect(store.put(key, [Buffer.from('mine')], text)).rejects.toThrow('is a link')
-    await expect(store.delete(key)).rejects.toThrow('is a link')
+    await expect(store.get(key)).rejects.toThrow('is a symbolic link')
+    await expect(store.put(key, [Buffer.from('mine')], text)).rejects.toThrow('is a symbolic link')
+    await expect(store.delete(key)).rejects.toThrow('is a symbolic link')
     const listed: unknown[] = []
     for await (const entry of store.list('')) listed.push(entry)
     expect(listed).toEqual([])

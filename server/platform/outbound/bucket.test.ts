@@ -111,10 +111,10 @@ test.each<[string, string, Answer, { isFinal: boolean; message: string }]>([
     { isFinal: true, message: 'another region' },
   ],
   ['POST uploads', 'is new', coded(307, 'TemporaryRedirect'), { isFinal: false, message: '307 (TemporaryRedirect)' }],
-  ['POST uploads', 'is none', { status: 200, body: '<html></html>' }, { isFinal: true, message: 'began no upload' }],
-  ['PUT partNumber', 'is none', { status: 200, body: '<html></html>' }, { isFinal: true, message: 'no storage' }],
+  ['POST uploads', 'is none', { status: 200, body: '<html></html>' }, { isFinal: true, message: 'did not start the upload' }],
+  ['PUT partNumber', 'is none', { status: 200, body: '<html></html>' }, { isFinal: true, message: 'not an S3-compatible storage' }],
   ['PUT partNumber', 'was too slow', coded(400, 'RequestTimeout'), { isFinal: false, message: 'RequestTimeout' }],
-  ['PUT partNumber', 'sends a bomb', { status: 403, body: bomb }, { isFinal: true, message: 'answered 403 (Error)' }],
+  ['PUT partNumber', 'sends a bomb', { status: 403, body: bomb }, { isFinal: true, message: 'status 403 (Error)' }],
   ['PUT partNumber', 'sends odd names', coded(403, 'constructor'), { isFinal: true, message: '403 (constructor)' }],
   // Its first answer was lost: the upload is over.
   ['POST uploadId', 'was done before', coded(404, 'NoSuchUpload'), { isFinal: false, message: 'NoSuchUpload' }],

@@ -22,8 +22,8 @@ describe('sealing', () => {
 
   test('opens neither in another context nor under another key', () => {
     const sealed = secrets.seal('whsec_1', 'org-1/webhook/1')
-    expect(() => secrets.open(sealed, 'org-2/webhook/1')).toThrow('cannot be opened')
-    expect(() => openSecrets(`${secretKey}!`).open(sealed, 'org-1/webhook/1')).toThrow('cannot be opened')
+    expect(() => secrets.open(sealed, 'org-2/webhook/1')).toThrow('cannot be decrypted')
+    expect(() => openSecrets(`${secretKey}!`).open(sealed, 'org-1/webhook/1')).toThrow('cannot be decrypted')
   })
 
   test('refuses every altered, cut or foreign text', () => {
@@ -32,12 +32,12 @@ describe('sealing', () => {
       fc.property(fc.nat(sealed.length - 1), fc.string({ minLength: 1, maxLength: 1 }), (at, character) => {
         fc.pre(sealed[at] !== character)
         const altered = sealed.slice(0, at) + character + sealed.slice(at + 1)
-        expect(() => secrets.open(altered, 'context')).toThrow('cannot be opened')
+        expect(() => secrets.open(altered, 'context')).toThrow('cannot be decrypted')
       }),
       { numRuns: 2_000 },
     )
     for (const text of ['', 'v1', 'v1.', `v2${sealed.slice(2)}`, sealed.slice(0, -1), `${sealed}A`, `${sealed}=`]) {
-      expect(() => secrets.open(text, 'context')).toThrow('cannot be opened')
+      expect(() => secrets.open(text, 'context')).toThrow('cannot be decrypted')
     }
   })
 })
