@@ -47,7 +47,7 @@ it('says why a company with conversations cannot be deleted, and links to them',
   await page.getByRole('link', { name: 'Acme Dental', exact: true }).click()
   await page.getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete company' }).click()
-  await page.getByText('give them another one first').waitFor()
+  await page.getByText('Assign them to another company first').waitFor()
   expect(await breaches(page)).toEqual([])
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('link', { name: 'View conversations' }).click()

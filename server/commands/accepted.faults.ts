@@ -17,7 +17,10 @@ it('serves with no other secret key than the first, unless told to', async () =>
   const other = { ...first, EARSHOT_SECRET_KEY: 'b'.repeat(40) }
   for (const command of [['serve'], ['doctor'], ['keys', 'service']]) {
     const { code, stdout, stderr } = await runEarshot(command, other)
-    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining('differs from the one used with this database')])
+    expect([code, stdout + stderr]).toEqual([
+      1,
+      expect.stringContaining('differs from the one used with this database'),
+    ])
   }
   await restart(await startEarshot(first))
   await restart(await startEarshot(other, { args: ['serve', '--new-secret-key'] }))

@@ -101,20 +101,20 @@ const importAll = async (called: Called): Promise<number> => {
   else await state.remove()
   printCounts(counts, flag('json'))
   if (counts.rejected > 0 && rejectsPath === undefined) {
-    process.stderr.write('earshot: --rejects FILE writes down what was rejected, and why.\n')
+    process.stderr.write('earshot: use --rejects FILE to save what was rejected, with the reasons.\n')
   }
   if (isInterrupted()) return 130
   return counts.rejected > 0 ? 3 : 0
 }
 
 const sayWhereItStarts = ({ resumes, isAnother }: Awaited<ReturnType<typeof openState>>): void => {
-  if (resumes) process.stderr.write('Going on where the last import ended.\n')
-  if (isAnother) process.stderr.write('What is imported has changed: it begins anew.\n')
+  if (resumes) process.stderr.write('Resuming the last import.\n')
+  if (isAnother) process.stderr.write('The files have changed since the last import. Starting over.\n')
 }
 
 const sayHowToGoOn = (statePath: string | undefined): void => {
   const how =
-    statePath === undefined ? 'Send it again: nothing is stored twice.' : 'The same command goes on from here.'
+    statePath === undefined ? 'Send the input again: nothing is stored twice.' : 'Run the same command again to resume.'
   process.stderr.write(`earshot: interrupted. ${how}\n`)
 }
 

@@ -51,14 +51,18 @@ it('lists sealed texts of every kind, each with the context that it opens in', a
 it('takes the first key only if it opens a secret that is stored already', async () => {
   await sealSomething()
   expect(await readKeyCheck(db)).toBeNull()
-  await expect(claimSecretKey({ db, secrets: lost, listStored })).rejects.toThrow('differs from the one used with this database')
+  await expect(claimSecretKey({ db, secrets: lost, listStored })).rejects.toThrow(
+    'differs from the one used with this database',
+  )
   expect(await readKeyCheck(db)).toBeNull()
   // A few may be left from a key that was lost.
   server.clock.advance(1_000)
   await sealSomething(lost)
   await claimSecretKey({ db, secrets: deps.secrets, listStored })
   expect(await readKeyCheck(db)).not.toBeNull()
-  await expect(claimSecretKey({ db, secrets: lost, listStored })).rejects.toThrow('differs from the one used with this database')
+  await expect(claimSecretKey({ db, secrets: lost, listStored })).rejects.toThrow(
+    'differs from the one used with this database',
+  )
 })
 
 it('keeps an upgraded service from starting with another key', async () => {
@@ -78,7 +82,10 @@ it('keeps an upgraded service from starting with another key', async () => {
   const other = { ...switches, EARSHOT_SECRET_KEY: 'another-secret-key-of-the-operator' }
   for (const refused of [await runInOne(['doctor'], other), await runEarshot(['serve'], other)]) {
     const { code, stdout, stderr } = refused
-    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining('differs from the one used with this database')])
+    expect([code, stdout + stderr]).toEqual([
+      1,
+      expect.stringContaining('differs from the one used with this database'),
+    ])
   }
   expect((await client.query('SELECT key_check FROM instance')).rows).toEqual([{ key_check: null }])
 }, 120_000)

@@ -95,7 +95,12 @@ export const cast: readonly [Cast, ...Cast[]] = [
     share: 0.15,
     prompts: [
       prompt('reminder-1', 'You are Sam, who calls about unpaid invoices. Be polite. Offer installments.', 0.3, 1_200),
-      prompt('reminder-2', 'You are Sam, who calls about unpaid invoices. First say that you are an automated agent.', 0.26, 1_150),
+      prompt(
+        'reminder-2',
+        'You are Sam, who calls about unpaid invoices. First say that you are an automated agent.',
+        0.26,
+        1_150,
+      ),
     ],
     splits: false,
   },

@@ -174,7 +174,7 @@ const drawEndReason = (random: Random, { broke, isVoicemail }: { broke: boolean;
 const drawMetrics = (random: Random, isSour: boolean): Incoming['metrics'] => {
   if (!random.chance(0.25)) return []
   const value = isSour ? random.int(1, 3) : random.int(3, 5)
-  return [{ key: 'csat', value, ...(isSour && { comment: 'Asked by text message' }) }]
+  return [{ key: 'csat', value, ...(isSour && { comment: 'From a text message survey' }) }]
 }
 
 export const makeConversation = (maker: Maker, number: number): Incoming => {

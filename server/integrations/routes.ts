@@ -69,7 +69,7 @@ export const integrations = (app: App, { db, clock, secrets, jobs }: Deps): void
     const issues = [...addressIssues(settings), ...(await agentIssues(trx, org, settings))]
     // Otherwise whoever may change an address could have the stored secret sent there.
     if (settings.apiBaseUrl !== row.settings.apiBaseUrl && !hasSecret) {
-      issues.push({ path: 'settings.apiBaseUrl', message: 'needs the secret beside it when it changes' })
+      issues.push({ path: 'settings.apiBaseUrl', message: 'can only be changed together with the secret' })
     }
     refuseIf(issues)
   }

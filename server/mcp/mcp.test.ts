@@ -69,7 +69,9 @@ describe('tools', () => {
     expect((await client.listTools()).tools).toHaveLength(tools.length)
     const { isError = false, content } = await client.callTool({ name: 'list_agents', arguments: {} })
     expect([isError, JSON.stringify(content)]).toEqual([false, expect.stringContaining('nextCursor')])
-    expect(JSON.stringify(await client.callTool({ name: 'get_agent', arguments: {} }))).toContain('No tool is named get_agent')
+    expect(JSON.stringify(await client.callTool({ name: 'get_agent', arguments: {} }))).toContain(
+      'No tool is named get_agent',
+    )
   })
 
   it('answer each of them', async () => {

@@ -84,14 +84,14 @@ const readSwitch = (name: string, definition: Switch<unknown>, text: string | un
   if (!text) return { value: definition.fallback }
   const value = definition.read(text)
   if (value !== undefined) return { value }
-  const given = definition.secret ? 'its value does not fit' : `${JSON.stringify(text.slice(0, 200))} does not fit`
+  const given = definition.secret ? 'invalid value' : `invalid value ${JSON.stringify(text.slice(0, 200))}`
   return { value, fault: `${name}: ${given}; expected ${definition.expects}` }
 }
 
 const faultsOfNames = (env: NodeJS.ProcessEnv): string[] =>
   Object.keys(env)
     .filter((name) => name.startsWith('EARSHOT_') && !Object.hasOwn(switches, name))
-    .map((name) => `${name}: there is no such switch; docs/configuration.md lists them`)
+    .map((name) => `${name}: unknown variable; docs/configuration.md lists them`)
 
 /** Switches that are required because of others. */
 const faultsOfUnset = (env: NodeJS.ProcessEnv): string[] => {

@@ -31,7 +31,9 @@ type Waiting = { give: () => void; reject: (reason: unknown) => void }
 type Line = { first: Set<Waiting>; last: Set<Waiting> }
 
 const lineIsFull = () =>
-  new ApiError('unavailable', 'Too many requests of this kind are waiting. Try again in a moment.', { retryAfterSeconds: 2 })
+  new ApiError('unavailable', 'Too many requests of this kind are waiting. Try again in a moment.', {
+    retryAfterSeconds: 2,
+  })
 
 const countWaiting = (line: Line | undefined): number => (line ? line.first.size + line.last.size : 0)
 

@@ -235,7 +235,10 @@ describe('a backup', async () => {
 
     const wrong = { EARSHOT_DATA_DIR: target, EARSHOT_SECRET_KEY: 'k'.repeat(32) }
     const mistaken = await runInOne(['restore', keyless], wrong)
-    expect(mistaken).toMatchObject({ code: 1, stderr: expect.stringContaining('differs from the one used with this database') })
+    expect(mistaken).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('differs from the one used with this database'),
+    })
 
     const other = await makeDataDir()
     await cp(join(switches.EARSHOT_DATA_DIR, 'secret.key'), join(other, 'secret.key'))

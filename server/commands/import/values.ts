@@ -133,7 +133,7 @@ async function* valuesOfText(source: AsyncIterable<Buffer>, isArray: boolean): A
     }
   }
   const rest = gather.take()
-  if (!boundaries.isBetweenValues()) yield { fault: 'The file ends within a value.' }
+  if (!boundaries.isBetweenValues()) yield { fault: 'The file ends in the middle of a value.' }
   else if (rest) yield rest
 }
 

@@ -46,15 +46,15 @@ export const recordingUrlIssue = (url: string | null | undefined): Issue[] =>
   url && !URL.canParse(url) ? [{ path: 'recordingUrl', message: 'must be an http or https URL' }] : []
 
 const referenceIssues = (agent: AgentReference | undefined, versions: VersionReference[]): Issue[] => [
-  ...(agent ? [] : [{ path: 'agentId', message: 'or agentExternalId or agent is required, and only one of them' }]),
+  ...(agent ? [] : [{ path: 'agentId', message: 'or agentExternalId or agent is required, but only one of them' }]),
   ...(versions.length > 1
-    ? [{ path: 'agentVersionId', message: 'excludes agentVersionLabel and systemPrompt: send one of the three' }]
+    ? [{ path: 'agentVersionId', message: 'cannot be combined with agentVersionLabel or systemPrompt' }]
     : []),
 ]
 
 const aheadIssues = (startedAt: Date, now: Date): Issue[] =>
   startedAt.getTime() > now.getTime() + aheadMs
-    ? [{ path: 'startedAt', message: 'must not be more than 5 minutes ahead' }]
+    ? [{ path: 'startedAt', message: 'must not be more than 5 minutes in the future' }]
     : []
 
 /** What a request says, beyond its schema: every fault, or a conversation on its way in. */

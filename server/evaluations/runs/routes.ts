@@ -33,7 +33,8 @@ const longestRangeDays = 3_660
 /** The filter of a run, which has its window from `since` and `until` alone. */
 const readFilter = ({ since, until, filter: given = {} }: Static<typeof RunCreate>) => {
   for (const name of ['since', 'until'] as const) {
-    if (given[name] !== undefined) throw invalid(`filter.${name}`, `is said by ${name} beside the filter`)
+    if (given[name] !== undefined)
+      throw invalid(`filter.${name}`, `is not allowed in the filter; use the top-level ${name}`)
   }
   const days = (Date.parse(until) - Date.parse(since)) / 86_400_000
   if (days <= 0) throw invalid('until', 'must be later than since')
@@ -46,7 +47,10 @@ export const evaluationRuns = (app: App, deps: EvaluationDeps): void => {
 
   const requireEvaluated = ({ kind, definition }: StoredMonitor): void => {
     if (kind === 'external') {
-      throw new ApiError('conflict', 'Results of an external monitor come from you: send them to /v1/monitor-results.')
+      throw new ApiError(
+        'conflict',
+        'Earshot does not evaluate external monitors. Send their results to /v1/monitor-results.',
+      )
     }
     const { model } = definition
     if (kind === 'judge') requireJudgeProvider(config.judge, typeof model === 'string' ? model : undefined)

@@ -197,7 +197,12 @@ describe('what cannot be applied', () => {
     ['half a surrogate pair', Buffer.from('{"event":"x","\\ud800":1}'), 'unreadable', /surrogate/],
     ['depth', Buffer.from(`${'['.repeat(5_000)}${']'.repeat(5_000)}`), 'unreadable', /nested more than/],
     ['an id that is too long', retellCall({ call_id: 'x'.repeat(300) }), 'rejected', /ID of the call is longer/],
-    ['too much metadata', retellCall({ metadata: { x: 'x'.repeat(70_000) } }), 'rejected', /metadata must have at most/],
+    [
+      'too much metadata',
+      retellCall({ metadata: { x: 'x'.repeat(70_000) } }),
+      'rejected',
+      /metadata must have at most/,
+    ],
     ['another age', retellCall({ start_timestamp: Date.UTC(2090, 0) }), 'rejected', /in the future/],
   ]
 

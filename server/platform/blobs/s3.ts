@@ -151,7 +151,8 @@ export const openS3Store = async ({ bucket, prefix, endpoint, clock, sweeps }: S
     const found = await ask(sent)
     if (!found) return undefined
     if (found === 'unsatisfiable') return range && refuseRange(key, range)
-    if (!(found.Body instanceof Readable)) throw unavailable(new Error('The storage returned a response without a body.'))
+    if (!(found.Body instanceof Readable))
+      throw unavailable(new Error('The storage returned a response without a body.'))
     const bytes = found.ContentLength ?? 0
     const totalBytes = Number(found.ContentRange?.split('/')[1] ?? bytes)
     return { stream: found.Body, bytes, totalBytes, contentType: found.ContentType ?? unknownType }

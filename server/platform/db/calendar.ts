@@ -10,7 +10,8 @@ export type Window = { since: Date | undefined; until: Date }
 
 /** PostgreSQL has a list of time zones of its own. */
 const explainTimeZone = (error: unknown): never => {
-  if ((error as { code?: unknown }).code === '22023') throw invalid('timezone', 'is not a time zone that the database knows')
+  if ((error as { code?: unknown }).code === '22023')
+    throw invalid('timezone', 'is not a time zone that the database knows')
   throw error
 }
 

@@ -105,7 +105,7 @@ const connectExternal = async (connectionString: string, log: Log, patienceMs: n
       const reason = error instanceof Error ? error.message || String(errorCode(error)) : String(error)
       throw new Error(`The database in DATABASE_URL cannot be reached: ${reason}`, { cause: error })
     }
-    if (!told) log.info('waiting for the database that DATABASE_URL names')
+    if (!told) log.info('waiting for the database in DATABASE_URL')
     await pause(250)
   }
 }

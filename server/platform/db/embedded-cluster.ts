@@ -65,7 +65,9 @@ export const prepareCluster = async (dataDir: string, launcher: Launcher, log: L
   const version = await readVersion(folder)
   if (version !== undefined) {
     if (version === majorVersion) return folder
-    throw new Error(`${folder} was created by PostgreSQL ${version}, but this version includes PostgreSQL ${majorVersion}.`)
+    throw new Error(
+      `${folder} was created by PostgreSQL ${version}, but this version includes PostgreSQL ${majorVersion}.`,
+    )
   }
   if ((await statOrUndefined(folder)) && (await readdir(folder)).length > 0) {
     throw new Error(`${folder} contains something other than a database. Move it away, or set EARSHOT_DATA_DIR.`)

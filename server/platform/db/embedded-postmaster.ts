@@ -195,7 +195,7 @@ export const bringUp = async (cluster: Cluster, stop: AbortSignal): Promise<Runn
     const report = await readReport()
     const passing = killed || isLockConflict(report)
     if (!passing || Date.now() > conflictDeadline) {
-      throw new Error(`PostgreSQL did not start:\n${report || 'it said nothing'}`)
+      throw new Error(`PostgreSQL did not start:\n${report || 'no output'}`)
     }
     await disownPidFiles(cluster)
     await pause(50)
@@ -206,7 +206,7 @@ export const bringUp = async (cluster: Cluster, stop: AbortSignal): Promise<Runn
     const holder = await readPidFile(pidFileOf(folder))
     if (!holder || !(await isPostmasterOf(holder.pid, folder))) return start(cluster)
     if (Date.now() - silentSince > unreachableTimeoutMs) {
-      log.warn({ pid: holder.pid }, 'a database that nobody can reach is stopped')
+      log.warn({ pid: holder.pid }, 'stopping an unreachable database')
       await stopPostmaster(holder.pid)
     }
     return undefined

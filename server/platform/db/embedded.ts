@@ -161,7 +161,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
       }
       failures++
       if (!held || failures === maxFailures) {
-        log.fatal({ err: error }, 'the database cannot be brought back')
+        log.fatal({ err: error }, 'restarting the database failed')
         options.onState?.('failed', error)
         return
       }
@@ -180,14 +180,14 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Embedded> 
     restoredAt = Date.now()
     fault = undefined
     watch()
-    log.info({ pid: running.pid }, 'the database is back')
+    log.info({ pid: running.pid }, 'the database is available again')
     options.onState?.('restored')
     return undefined
   }
 
   const waitForSpace = async (error: Error): Promise<void> => {
     if (!fault) log.error({ err: error }, 'the disk of the database is full; waiting for space')
-    fault = 'The disk of the database is full; the operator has to free some space.'
+    fault = 'The disk of the database is full. The operator has to free some space.'
     await pause(fullPauseMs)
   }
 

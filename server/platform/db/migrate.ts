@@ -87,7 +87,9 @@ const requireVersion = async (client: pg.ClientBase): Promise<void> => {
   )
   const version = rows[0]
   if (version && version.number >= minimumVersion * 10_000) return
-  throw new MigrationError(`The database is PostgreSQL ${version?.text}, but Earshot requires version ${minimumVersion} or newer.`)
+  throw new MigrationError(
+    `The database is PostgreSQL ${version?.text}, but Earshot requires version ${minimumVersion} or newer.`,
+  )
 }
 
 const apply = async (client: pg.ClientBase, { name, text, checksum }: Migration, onCluster: boolean): Promise<void> => {

@@ -84,9 +84,13 @@ export const watchBodies = (
     entry.heldBytes += bytes
     // One sender leaves room for others.
     if (add(heldOf, entry.address, bytes) <= heldBytes / 2 && held <= heldBytes) return
-    throw new ApiError('unavailable', 'The service is receiving too many requests with a body. Try again in a moment.', {
-      retryAfterSeconds: 2,
-    })
+    throw new ApiError(
+      'unavailable',
+      'The service is receiving too many requests with a body. Try again in a moment.',
+      {
+        retryAfterSeconds: 2,
+      },
+    )
   }
 
   /** What the service itself was too slow to read is not the sender's fault. */

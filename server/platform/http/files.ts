@@ -35,8 +35,9 @@ type LinkPayload = Extract<ReturnType<Blobs['readLink']>, { payload: unknown }>[
 
 const readLink = (blobs: Blobs, token: string): LinkPayload => {
   const link = blobs.readLink(token)
-  if (link.state === 'invalid') throw new ApiError('forbidden', 'This link was not made here, or was altered.')
-  if (link.state === 'expired') throw new ApiError('gone', 'This link has expired; ask for a new one.')
+  if (link.state === 'invalid')
+    throw new ApiError('forbidden', 'This link is invalid: it was changed, or another service created it.')
+  if (link.state === 'expired') throw new ApiError('gone', 'This link has expired. Request a new one.')
   return link.payload
 }
 

@@ -94,10 +94,7 @@ export const addGate = (app: FastifyInstance, options: Options): void => {
       return
     }
     if (caller.kind === 'service') {
-      throw new ApiError(
-        'forbidden',
-        'A service key can only call /v1/organizations. Use a key of the organization.',
-      )
+      throw new ApiError('forbidden', 'A service key can only call /v1/organizations. Use a key of the organization.')
     }
     request.actor = { ...caller.actor, ...requestIdsOf(request) }
     checkAccess(request.actor, access)

@@ -178,7 +178,7 @@ export const runAttempt = async <D>(
 
 /** Runs the job; rejects when its time is over or its worker ends it. One that is told to stop has a moment left. */
 const runUntilEnded = async (run: () => Promise<unknown>, end: AbortController, timeoutMs: number): Promise<void> => {
-  const timer = setTimeout(() => end.abort(new AttemptEnded('out of time')), timeoutMs)
+  const timer = setTimeout(() => end.abort(new AttemptEnded('timed out')), timeoutMs)
   const ended = Promise.withResolvers<never>()
   const giveUp = () => ended.reject(end.signal.reason)
   let lastWords: NodeJS.Timeout | undefined

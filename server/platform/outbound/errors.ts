@@ -20,7 +20,6 @@ export const toOutboundError = (error: unknown): OutboundError => {
   if (error instanceof OutboundError) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (timeouts.includes(code)) return new OutboundError('timed_out', 'Connecting to the server timed out.')
-  if (code === 'UND_ERR_HEADERS_OVERFLOW')
-    return new OutboundError('too_large', 'The response headers are too large.')
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return new OutboundError('too_large', 'The response headers are too large.')
   return new OutboundError('failed', `The request failed${/^[A-Z][A-Z0-9_]+$/.test(code) ? ` (${code})` : ''}.`)
 }

@@ -36,7 +36,8 @@ export const openOperatorClient = ({ maxBytes }: { maxBytes: number }): Operator
       return { status: response.statusCode, headers: response.headers, body: await response.body.text() }
     } catch (error) {
       signal.throwIfAborted()
-      if (tooLate.aborted) throw new OutboundError('timed_out', `There was no complete response within ${timeoutMs} ms.`)
+      if (tooLate.aborted)
+        throw new OutboundError('timed_out', `There was no complete response within ${timeoutMs} ms.`)
       throw toOutboundError(error)
     }
   }

@@ -28,8 +28,7 @@ const deadlineMs = 60_000
 /** Of a thread. The limits of requests keep tasks well below it, because the engine may end the process there. */
 const memoryMb = 1_024
 
-const tooMuch = () =>
-  new ApiError('tooLarge', 'Reading this takes too much time or memory. Send less at once.')
+const tooMuch = () => new ApiError('tooLarge', 'Reading this takes too much time or memory. Send less at once.')
 const closed = () => new ApiError('unavailable', 'The process is shutting down.')
 
 export const openThreads = (

@@ -159,9 +159,12 @@ const placeTable = async (client: pg.ClientBase, { table, text }: Statement): Pr
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {})
     const reason = error instanceof Error ? error.message : String(error)
-    throw new ClusterError(`${table}: ${reason}. This table is unchanged and the tables before it are placed. Run the command again.`, {
-      cause: error,
-    })
+    throw new ClusterError(
+      `${table}: ${reason}. This table is unchanged and the tables before it are placed. Run the command again.`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 

@@ -62,7 +62,7 @@ const endedError = ({ state, details }: Job): ClusterError => {
   const reason = details.tasks?.find(({ message }) => message)?.message?.trim()
   return new ClusterError(
     `The rebalance ${state === 'failed' ? 'failed' : 'was stopped'}${reason ? `: ${reason}` : '.'} ` +
-      'What was moved stays where it is; run this again.',
+      'Shards that were already moved stay where they are. Run the command again.',
   )
 }
 

@@ -53,7 +53,8 @@ export const findFaults = (text: string, { most, keepsIntegers }: Options): Issu
   const readNumber = (written: string) => {
     if (!isInexact(written)) return
     const path = pathOf(levels)
-    if (keepsIntegers(path)) issues.push({ path, message: 'has more digits than a number keeps; send it as text' })
+    if (keepsIntegers(path))
+      issues.push({ path, message: 'has more digits than a JSON number can represent; send it as a string' })
   }
   for (const [token] of text.matchAll(tokens)) {
     if (token === '{') enter(new Set())

@@ -59,7 +59,7 @@ const addUnsound = (issues: Issue[], value: unknown, path: string): void => {
     for (const [name, item] of Object.entries(value)) {
       const inside = path === '' ? name : `${path}.${name}`
       if (!isSound(name))
-        issues.push({ path: inside.toWellFormed(), message: 'is a name with NUL or a lone surrogate' })
+        issues.push({ path: inside.toWellFormed(), message: 'is a property name with NUL or a lone surrogate' })
       addUnsound(issues, item, inside)
     }
   } else {
@@ -70,7 +70,7 @@ const addUnsound = (issues: Issue[], value: unknown, path: string): void => {
 
 const faultOfScalar = (value: unknown): string | undefined => {
   if (typeof value === 'number' && !Number.isFinite(value)) return 'must be a number below 1.8e308'
-  if (typeof value === 'string' && !isSound(value)) return 'must not hold NUL or a lone surrogate'
+  if (typeof value === 'string' && !isSound(value)) return 'must not contain NUL or a lone surrogate'
   return undefined
 }
 
@@ -105,7 +105,8 @@ export const parseCounted = (text: string, counts: Counts, { apart, isForeign = 
   const value = parse(text)
   if (counts.isSuspicious) {
     const issues = unsoundParts(value)
-    if (issues.length > 0) throw new ApiError('invalid', 'The body contains something that cannot be stored.', { issues })
+    if (issues.length > 0)
+      throw new ApiError('invalid', 'The body contains something that cannot be stored.', { issues })
   }
   const isRepetitive = countNames(value) !== counts.names
   if (!isRepetitive && (isForeign || !counts.hasLongInteger)) return value
@@ -118,7 +119,10 @@ export const parseCounted = (text: string, counts: Counts, { apart, isForeign = 
 }
 
 const tooMany = (most: number) =>
-  new ApiError('tooLarge', `A body can contain at most ${most.toLocaleString('en')} names and values. Send less at once.`)
+  new ApiError(
+    'tooLarge',
+    `A body can contain at most ${most.toLocaleString('en')} names and values. Send less at once.`,
+  )
 
 const scan = async (bytes: Buffer, wanted: Wanted): Promise<Found> => {
   const isLong = bytes.length > turnBytes
@@ -186,7 +190,8 @@ export const readJsonList = async (
   // One more than may be is enough to be told so.
   const found = await scan(bytes, { list, mostItems: mostItems + 1 })
   const restBytes = bytes.length - (found.list ? found.list.end - found.list.start : 0)
-  if (restBytes > itemBytes) throw new ApiError('tooLarge', `The body without its ${list} can have at most ${itemBytes} bytes.`)
+  if (restBytes > itemBytes)
+    throw new ApiError('tooLarge', `The body without its ${list} can have at most ${itemBytes} bytes.`)
   if (!found.list) return readJson(bytes, reading)
   if (found.parts > maxPartsTogether) throw tooMany(maxPartsTogether)
   const { start, end, items } = found.list
