@@ -56,24 +56,25 @@ const sendAll = async (requests: Iterable<Malformed>) => {
   const statuses: Record<string, number> = {}
   const failures: string[] = []
   const queue = requests[Symbol.iterator]()
+  /** Sends a request, and returns what is wrong with its answers. */
+  const faultsOfExchange = async (connection: RawConnection, { bytes, head, last }: Malformed) => {
+    const answers = await connection.exchange(bytes, { head, last })
+    for (const { status } of answers) statuses[status] = (statuses[status] ?? 0) + 1
+    // Whoever stops in the middle of a request may be hung up on.
+    if (answers.length === 0 && !last) return ['no answer']
+    return answers.flatMap((answer) => faultsOf(answer, head).map((text) => `${answer.status} ${text} ${answer.body}`))
+  }
   const work = async () => {
     let connection: RawConnection | undefined
     for (let next = queue.next(); !next.done; next = queue.next()) {
-      const { bytes, head, last, fault } = next.value
+      const { bytes, fault } = next.value
       if (!connection?.isOpen()) connection = openConnection(port)
-      const fail = (text: string) => failures.push(`${text} (${fault}): ${show(bytes)}`)
-      try {
-        const answers = await connection.exchange(bytes, { head, last })
-        // Whoever stops in the middle of a request may be hung up on.
-        if (answers.length === 0 && !last) fail('no answer')
-        for (const answer of answers) {
-          statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
-          for (const text of faultsOf(answer, head)) fail(`${answer.status} ${text} ${answer.body}`)
-        }
-      } catch (error) {
-        fail(String(error))
-        connection.close()
-      }
+      const { close } = connection
+      const faults = await faultsOfExchange(connection, next.value).catch((error: unknown) => {
+        close()
+        return [String(error)]
+      })
+      failures.push(...faults.map((text) => `${text} (${fault}): ${show(bytes)}`))
     }
     connection?.close()
   }

@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto'
+import { text } from 'node:stream/consumers'
 import { serve } from './outside.ts'
 
 export type Claims = {
@@ -65,36 +66,40 @@ export const openIssuer = async (whenOver?: Parameters<typeof serve>[1]) => {
     if (url.pathname === '/jwks') {
       return send({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }] })
     }
-    if (url.pathname === '/authorize') {
-      const code = randomUUID()
-      const asked = url.searchParams
-      codes.set(code, {
-        nonce: asked.get('nonce'),
-        challenge: asked.get('code_challenge'),
-        client: asked.get('client_id'),
-      })
-      const back = new URL(asked.get('redirect_uri') ?? '')
-      back.searchParams.set('state', asked.get('state') ?? '')
-      if (state.person) back.searchParams.set('code', code)
-      else back.searchParams.set('error', 'access_denied')
-      return response.writeHead(302, { location: back.href }).end()
-    }
-    let text = ''
-    for await (const part of request) text += part
-    const form = new URLSearchParams(text)
-    const begun = codes.get(form.get('code') ?? '')
-    const challenge = createHash('sha256')
-      .update(form.get('code_verifier') ?? '')
-      .digest('base64url')
-    if (!begun || !state.person || begun.challenge !== challenge) return send({ error: 'invalid_grant' }, 400)
-    codes.delete(form.get('code') ?? '')
-    return send({
+    if (url.pathname === '/authorize') return response.writeHead(302, { location: authorize(url.searchParams) }).end()
+    const tokens = exchangeCode(new URLSearchParams(await text(request)))
+    return tokens ? send(tokens) : send({ error: 'invalid_grant' }, 400)
+  }, whenOver)
+
+  /** Remembers who is to sign in, and returns the address that the browser goes back to. */
+  const authorize = (query: URLSearchParams): string => {
+    const code = randomUUID()
+    codes.set(code, {
+      nonce: query.get('nonce'),
+      challenge: query.get('code_challenge'),
+      client: query.get('client_id'),
+    })
+    const back = new URL(query.get('redirect_uri') ?? '')
+    back.searchParams.set('state', query.get('state') ?? '')
+    if (state.person) back.searchParams.set('code', code)
+    else back.searchParams.set('error', 'access_denied')
+    return back.href
+  }
+
+  const exchangeCode = (form: URLSearchParams): object | undefined => {
+    const code = form.get('code') ?? ''
+    const begun = codes.get(code)
+    const verifier = form.get('code_verifier') ?? ''
+    const challenge = createHash('sha256').update(verifier).digest('base64url')
+    if (!begun || !state.person || begun.challenge !== challenge) return undefined
+    codes.delete(code)
+    return {
       access_token: randomUUID(),
       token_type: 'Bearer',
       expires_in: 300,
       id_token: tokenFor(state.person, begun.nonce, begun.client),
-    })
-  }, whenOver)
+    }
+  }
   issuer = origin
   return { issuer, client, state }
 }

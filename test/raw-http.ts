@@ -13,6 +13,21 @@ type Exchange = {
   timeoutMs?: number
 }
 
+/** Undefined while the body is not whole. `length` is that of its chunks with what is around them. */
+const parseChunks = (bytes: Buffer): { body: Buffer; length: number } | undefined => {
+  const chunks: Buffer[] = []
+  for (let at = 0; ; ) {
+    const lineEnd = bytes.indexOf('\r\n', at)
+    if (lineEnd < 0) return undefined
+    const size = Number.parseInt(bytes.toString('latin1', at, lineEnd), 16)
+    const next = lineEnd + 2 + size + 2
+    if (next > bytes.length) return undefined
+    if (size === 0) return { body: Buffer.concat(chunks), length: next }
+    chunks.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size))
+    at = next
+  }
+}
+
 /** Undefined while the answer is not whole. `rest` is what follows it. */
 const parseAnswer = (bytes: Buffer, head: boolean, ended: boolean): { answer: RawAnswer; rest: Buffer } | undefined => {
   const end = bytes.indexOf('\r\n\r\n')
@@ -31,17 +46,8 @@ const parseAnswer = (bytes: Buffer, head: boolean, ended: boolean): { answer: Ra
   const whole = (body: Buffer, length: number) => ({ answer: { status, headers, body }, rest: after.subarray(length) })
   if (head || status === 204 || status === 304) return whole(Buffer.alloc(0), 0)
   if (headers.get('transfer-encoding') === 'chunked') {
-    const chunks: Buffer[] = []
-    for (let at = 0; ; ) {
-      const lineEnd = after.indexOf('\r\n', at)
-      if (lineEnd < 0) return undefined
-      const size = Number.parseInt(after.toString('latin1', at, lineEnd), 16)
-      const next = lineEnd + 2 + size + 2
-      if (next > after.length) return undefined
-      if (size === 0) return whole(Buffer.concat(chunks), next)
-      chunks.push(after.subarray(lineEnd + 2, lineEnd + 2 + size))
-      at = next
-    }
+    const chunked = parseChunks(after)
+    return chunked && whole(chunked.body, chunked.length)
   }
   const length = headers.get('content-length')
   if (length === undefined) return ended ? whole(after, after.length) : undefined
@@ -86,13 +92,16 @@ export const openConnection = (port: number): RawConnection => {
         settled()
       }
       const timer = setTimeout(() => settle(() => reject(new Error(`no answer within ${timeoutMs} ms`))), timeoutMs)
+      const takeAnswers = () => {
+        for (let parsed = parseAnswer(received, head, ended); parsed; parsed = parseAnswer(received, head, ended)) {
+          answers.push(parsed.answer)
+          received = parsed.rest
+          if (!untilEnd) break
+        }
+      }
       advance = () => {
         try {
-          for (let parsed = parseAnswer(received, head, ended); parsed; parsed = parseAnswer(received, head, ended)) {
-            answers.push(parsed.answer)
-            received = parsed.rest
-            if (!untilEnd) break
-          }
+          takeAnswers()
         } catch (error) {
           return settle(() => reject(error))
         }

@@ -132,18 +132,10 @@ export const startS3Server = async ({ bucket = 'earshot-test', pageSize = 3 } = 
   const answer = (request: IncomingMessage, key: string, query: URLSearchParams, body: Buffer): Answer => {
     const { method = '' } = request
     const contentType = request.headers['content-type'] ?? 'binary/octet-stream'
-    if (key === '') {
-      if (method === 'HEAD') return { status: 200 }
-      if (method === 'GET' && query.has('uploads')) return listUploads(query)
-      return method === 'GET' && query.get('list-type') === '2' ? list(query) : failure('NotImplemented')
-    }
+    if (key === '') return answerBucket(method, query)
     const uploadId = query.get('uploadId')
     if (uploadId) return answerUpload(method, uploadId, query, body)
-    if (method === 'POST' && query.has('uploads')) {
-      const id = randomUUID()
-      uploads.set(id, { key, contentType, startedAt: new Date(), parts: new Map() })
-      return xml('InitiateMultipartUploadResult', `<UploadId>${id}</UploadId>`)
-    }
+    if (method === 'POST' && query.has('uploads')) return beginUpload(key, contentType)
     if (method === 'GET' || method === 'HEAD') return read(request, key, query)
     if (method === 'DELETE') {
       objects.delete(key)
@@ -152,6 +144,18 @@ export const startS3Server = async ({ bucket = 'earshot-test', pageSize = 3 } = 
     if (method !== 'PUT') return failure('NotImplemented')
     objects.set(key, { body, contentType, modifiedAt: new Date() })
     return { status: 200, headers: { etag: etag(body) } }
+  }
+
+  const answerBucket = (method: string, query: URLSearchParams): Answer => {
+    if (method === 'HEAD') return { status: 200 }
+    if (method === 'GET' && query.has('uploads')) return listUploads(query)
+    return method === 'GET' && query.get('list-type') === '2' ? list(query) : failure('NotImplemented')
+  }
+
+  const beginUpload = (key: string, contentType: string): Answer => {
+    const id = randomUUID()
+    uploads.set(id, { key, contentType, startedAt: new Date(), parts: new Map() })
+    return xml('InitiateMultipartUploadResult', `<UploadId>${id}</UploadId>`)
   }
 
   const handle = async (request: IncomingMessage, response: ServerResponse) => {

@@ -40,6 +40,13 @@ const readClaim = (request: IncomingMessage, query: URLSearchParams): Claim | un
   return { credential, signedHeaders, signature, date, payloadHash: String(request.headers['x-amz-content-sha256']) }
 }
 
+/** `expires` is that of a presigned request, in seconds. */
+const faultOfTime = (ageSeconds: number, expires: string | null): string | undefined => {
+  if (expires && !(Number(expires) >= 1 && Number(expires) <= 604_800)) return 'AuthorizationQueryParametersError'
+  if (ageSeconds > -900 && ageSeconds < Number(expires ?? 900)) return undefined
+  return expires ? 'AccessDenied' : 'RequestTimeTooSkewed'
+}
+
 /** The S3 error code of what is wrong with the signature of a request, or undefined. */
 export const faultOfSignature = (
   request: IncomingMessage,
@@ -51,11 +58,8 @@ export const faultOfSignature = (
   if (!claim) return 'AccessDenied'
   const { credential, signedHeaders, signature, date, payloadHash } = claim
 
-  const expires = url.searchParams.get('X-Amz-Expires')
-  const ageSeconds = (Date.now() - readInstant(date)) / 1000
-  if (expires && !(Number(expires) >= 1 && Number(expires) <= 604_800)) return 'AuthorizationQueryParametersError'
-  if (!(ageSeconds > -900 && ageSeconds < Number(expires ?? 900)))
-    return expires ? 'AccessDenied' : 'RequestTimeTooSkewed'
+  const faultOfAge = faultOfTime((Date.now() - readInstant(date)) / 1000, url.searchParams.get('X-Amz-Expires'))
+  if (faultOfAge) return faultOfAge
 
   const scope = `${date.slice(0, 8)}/${region}/s3/aws4_request`
   if (credential !== `${accessKeyId}/${scope}`) return 'InvalidAccessKeyId'

@@ -44,9 +44,9 @@ const conjunctsOf = (condition: Tree): Tree[] => {
   return combined.args.filter(isTree).flatMap(conjunctsOf)
 }
 
-type Side = { column: string } | { value: true } | undefined
+type Side = { column: string } | { value: true }
 
-const sideOf = (node: unknown, { tables }: Level): Side => {
+const sideOf = (node: unknown, { tables }: Level): Side | undefined => {
   if (!isTree(node)) return undefined
   if (isTree(node.TypeCast)) return sideOf(node.TypeCast.arg, { tables, conditions: [] })
   if (isTree(node.ParamRef) || isTree(node.A_Const)) return { value: true }
@@ -62,37 +62,45 @@ const sideOf = (node: unknown, { tables }: Level): Side => {
 const valuedColumns = (level: Level): Set<string> => {
   const valued = new Set<string>()
   const pairs: [string, string][] = []
-  for (const condition of level.conditions.flatMap(conjunctsOf)) {
-    const { A_Expr: comparison } = condition
-    if (!isTree(comparison) || comparison.kind !== 'AEXPR_OP' || namesIn(comparison.name)[0] !== '=') continue
-    const [left, right] = [sideOf(comparison.lexpr, level), sideOf(comparison.rexpr, level)]
-    if (!left || !right) continue
+  for (const [left, right] of equationsOf(level)) {
     if ('column' in left && 'column' in right) pairs.push([left.column, right.column])
     else if ('column' in left) valued.add(left.column)
     else if ('column' in right) valued.add(right.column)
   }
   for (let before = -1; before < valued.size; ) {
     before = valued.size
-    for (const pair of pairs)
-      if (pair.some((column) => valued.has(column))) for (const column of pair) valued.add(column)
+    const reached = pairs.filter((pair) => pair.some((column) => valued.has(column)))
+    for (const column of reached.flat()) valued.add(column)
   }
   return valued
 }
 
+/** The comparisons by `=` that each row has to pass. */
+const equationsOf = (level: Level): [Side, Side][] =>
+  level.conditions.flatMap(conjunctsOf).flatMap(({ A_Expr: comparison }): [Side, Side][] => {
+    if (!isTree(comparison) || comparison.kind !== 'AEXPR_OP' || namesIn(comparison.name)[0] !== '=') return []
+    const [left, right] = [sideOf(comparison.lexpr, level), sideOf(comparison.rexpr, level)]
+    return left && right ? [[left, right]] : []
+  })
+
 type Found = { isOfOrganization: boolean; unbound: string[]; locks: string[] }
+
+/** The tables that a lock names; without any it locks the rows of all. */
+const lockedNames = ({ lockedRels }: Tree): string[] =>
+  (Array.isArray(lockedRels) ? lockedRels : []).flatMap((each) =>
+    isTree(each) && isTree(each.RangeVar) ? [String(each.RangeVar.relname)] : [],
+  )
 
 const judgeLevel = (level: Level, locking: Tree[], found: Found): void => {
   const valued = valuedColumns(level)
   const distributed = [...level.tables].filter(([, name]) => placement[name] === 'distributed')
-  const bound = distributed.filter(([alias]) => valued.has(`${alias}.organization_id`))
+  const [bound = [], unbound = []] = [true, false].map((isBound) =>
+    distributed.filter(([alias]) => valued.has(`${alias}.organization_id`) === isBound),
+  )
   if (bound.length > 0) found.isOfOrganization = true
-  for (const [alias, name] of distributed) {
-    if (!valued.has(`${alias}.organization_id`)) found.unbound.push(alias === name ? name : `${name} ${alias}`)
-  }
+  found.unbound.push(...unbound.map(([alias, name]) => (alias === name ? name : `${name} ${alias}`)))
   for (const lock of locking) {
-    const named = (Array.isArray(lock.lockedRels) ? lock.lockedRels : []).flatMap((each) =>
-      isTree(each) && isTree(each.RangeVar) ? [String(each.RangeVar.relname)] : [],
-    )
+    const named = lockedNames(lock)
     const locked = [...level.tables].filter(([alias]) => named.length === 0 || named.includes(alias))
     for (const [, name] of locked) if (placement[name] === 'reference') found.locks.push(`locks rows of ${name}`)
     if (locked.length > 0 && bound.length < distributed.length) found.locks.push('locks rows across shards')
@@ -107,19 +115,20 @@ const visit = (tree: Tree, hidden: Set<string>, found: Found): void => {
   for (const [kind, node] of Object.entries(tree)) {
     if (!isTree(node)) continue
     const isStatement = /^(Select|Update|Delete|Insert)Stmt$/.test(kind) || kind === 'larg' || kind === 'rarg'
-    if (!isStatement || isTree(node.RangeVar) || isTree(node.JoinExpr)) {
-      visit(node, hidden, found)
-      continue
-    }
-    const inner = new Set(hidden)
-    for (const { ctename } of find(node.withClause, 'CommonTableExpr', ['SelectStmt'])) inner.add(String(ctename))
-    const level: Level = { tables: new Map(), conditions: [] }
-    for (const item of lists(node, ['fromClause', 'usingClause'])) addItem(level, item, inner)
-    if (kind !== 'InsertStmt' && isTree(node.relation)) addItem(level, { RangeVar: node.relation }, new Set())
-    if (isTree(node.whereClause)) level.conditions.push(node.whereClause)
-    judgeLevel(level, find(lists(node, ['lockingClause']), 'LockingClause'), found)
-    visit(node, inner, found)
+    if (!isStatement || isTree(node.RangeVar) || isTree(node.JoinExpr)) visit(node, hidden, found)
+    else visitStatement(kind, node, hidden, found)
   }
+}
+
+const visitStatement = (kind: string, node: Tree, hidden: Set<string>, found: Found): void => {
+  const inner = new Set(hidden)
+  for (const { ctename } of find(node.withClause, 'CommonTableExpr', ['SelectStmt'])) inner.add(String(ctename))
+  const level: Level = { tables: new Map(), conditions: [] }
+  for (const item of lists(node, ['fromClause', 'usingClause'])) addItem(level, item, inner)
+  if (kind !== 'InsertStmt' && isTree(node.relation)) addItem(level, { RangeVar: node.relation }, new Set())
+  if (isTree(node.whereClause)) level.conditions.push(node.whereClause)
+  judgeLevel(level, find(lists(node, ['lockingClause']), 'LockingClause'), found)
+  visit(node, inner, found)
 }
 
 const callsIn = (tree: unknown, isImmutable: (name: string) => boolean): string[] => {

@@ -47,6 +47,10 @@ const firstLists: Record<string, string[]> = {
   ],
 }
 
+const linkToModule = (fileName: string) => `<link rel="modulepreload" crossorigin href="/console/${fileName}">`
+const linkToAnswer = (href: string) =>
+  `<link rel="preload" as="fetch" crossorigin href="${href.replaceAll('&', '&amp;')}">`
+
 const shellMarker = '<!-- shell -->'
 
 export const consolePages = (routes: string): Plugin => ({
@@ -62,25 +66,23 @@ export const consolePages = (routes: string): Plugin => ({
       for (const { path, module } of readRoutes(routes)) {
         const page = chunksOf(bundle).find(({ facadeModuleId }) => facadeModuleId === module)
         if (!page) throw new Error(`no file of the console begins with ${module}`)
-        const links = [...withImports(bundle, page.fileName)]
-          .filter((fileName) => !always.has(fileName))
-          .map((fileName) => `<link rel="modulepreload" crossorigin href="/console/${fileName}">`)
+        const files = [...withImports(bundle, page.fileName)].filter((fileName) => !always.has(fileName))
         // Pages before sign-in don't request `/v1/me` and have no frame.
         const isInside = !module.includes('/sign-in/')
-        const answers = isInside ? ['/v1/me', ...(firstLists[path] ?? [])] : []
-        links.push(
-          ...answers.map(
-            (href) => `<link rel="preload" as="fetch" crossorigin href="${href.replaceAll('&', '&amp;')}">`,
-          ),
-        )
         this.emitFile({
           type: 'asset',
           fileName: `pages${path === '/' ? '/index' : path}.html`,
-          source: String(index.source)
-            .replace('</head>', `  ${links.join('\n    ')}\n  </head>`)
-            .replace(shellMarker, isInside ? shellOf(path) : ''),
+          source: documentOf(String(index.source), path, { files, isInside }),
         })
       }
     },
   },
 })
+
+const documentOf = (index: string, path: string, { files, isInside }: { files: string[]; isInside: boolean }) => {
+  const answers = isInside ? ['/v1/me', ...(firstLists[path] ?? [])] : []
+  const links = [...files.map(linkToModule), ...answers.map(linkToAnswer)]
+  return index
+    .replace('</head>', `  ${links.join('\n    ')}\n  </head>`)
+    .replace(shellMarker, isInside ? shellOf(path) : '')
+}

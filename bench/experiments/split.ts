@@ -10,6 +10,12 @@ const units = 10_000
 const firstLook = 20
 const level = 0.01
 
+/** The service has to find what the study found. */
+const requireMismatch = (seen: { a: number; b: number }, expectedA: number, smallestP: number): void => {
+  const { status } = sampleRatio(seen, { expectedA, alpha: 0.05, smallestP })
+  if (status !== 'mismatch') throw new Error(`The service would have said ${status}`)
+}
+
 export const split = defineStudy({
   title: 'Mismatched splits',
   about:
@@ -37,10 +43,9 @@ export const split = defineStudy({
       if (!enough) continue
       if (told === null && smallestP < level) {
         told = count
-        const { status } = sampleRatio(seen, { expectedA: expected, alpha: 0.05, smallestP })
-        if (status !== 'mismatch') throw new Error(`The service would have said ${status}`)
+        requireMismatch(seen, expected, smallestP)
       }
-      if (toldByChiSquare === null && splitChiSquare(seen, expected).p < level) toldByChiSquare = count
+      if (splitChiSquare(seen, expected).p < level) toldByChiSquare ??= count
     }
     return { told, toldByChiSquare }
   },

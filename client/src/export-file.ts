@@ -104,8 +104,11 @@ async function* chunksOf({ body }: Response): AsyncGenerator<Bytes> {
   }
 }
 
-const isFinal = (error: unknown): boolean =>
-  error instanceof EarshotError && error.status >= 400 && error.status < 500 && ![403, 410, 429].includes(error.status)
+const isFinal = (error: unknown): boolean => {
+  if (!(error instanceof EarshotError)) return false
+  const { status, code } = error
+  return code === 'damaged' || (status >= 400 && status < 500 && ![403, 410, 429].includes(status))
+}
 
 const damaged = (what: string): EarshotError =>
   new EarshotError(`The downloaded file is damaged: ${what}. Download it again.`, { code: 'damaged' })
@@ -125,6 +128,19 @@ const openFirst = async (open: OpenPart, signal: AbortSignal | undefined): Promi
   }
 }
 
+/** The bytes of a part from `at` to the end of the file. A server that doesn't know ranges begins anew. */
+async function* freshChunks({ response }: Part, at: number, end: number): AsyncGenerator<Bytes> {
+  let skip = response.status === 200 ? at : 0
+  let left = end - at
+  for await (const chunk of chunksOf(response)) {
+    const fresh = chunk.subarray(Math.min(skip, chunk.length))
+    skip -= chunk.length - fresh.length
+    left -= fresh.length
+    if (left < 0) throw damaged('it is larger than announced')
+    if (fresh.length > 0) yield fresh
+  }
+}
+
 /** The bytes of the file, over as many connections as it takes. */
 async function* download(
   open: OpenPart,
@@ -141,21 +157,15 @@ async function* download(
     try {
       part ??= await open(at)
       digest = part.digest ?? digest
-      // A server that does not know ranges begins anew.
-      let skip = part.response.status === 200 ? at : 0
-      for await (const chunk of chunksOf(part.response)) {
-        const fresh = chunk.subarray(Math.min(skip, chunk.length))
-        skip -= chunk.length - fresh.length
-        if (fresh.length === 0) continue
-        at += fresh.length
-        if (at > bytes) throw damaged('it is larger than announced')
-        hash.add(fresh)
+      for await (const chunk of freshChunks(part, at, bytes)) {
+        at += chunk.length
+        hash.add(chunk)
         failures = 0
-        yield fresh
+        yield chunk
       }
     } catch (error) {
       signal?.throwIfAborted()
-      if (isFinal(error) || (error instanceof EarshotError && error.code === 'damaged')) throw error
+      if (isFinal(error)) throw error
       fault = error
     }
     part = undefined
@@ -164,6 +174,10 @@ async function* download(
     if (failures >= mostFailures) throw fault
     await pause(firstPollMs * 2 ** failures, signal)
   }
+  requireDigest(hash, digest)
+}
+
+const requireDigest = (hash: ReturnType<typeof openSha256>, digest: string | null): void => {
   if (digest !== null && digest !== `sha-256=:${hash.digest()}:`) throw damaged('its digest does not match')
 }
 

@@ -49,6 +49,19 @@ type PlayerProps = {
   onTurn: (turn: number) => void
 }
 
+type Point = { seconds: number; turn: number }
+
+/** Where the marks are in time, each moment once. */
+const pointsOf = (marks: PlayerProps['marks']): Point[] =>
+  marks
+    .flatMap(({ seconds, turn }) => (seconds === null ? [] : [{ seconds, turn }]))
+    .filter(({ seconds }, at, all) => seconds !== all[at - 1]?.seconds)
+
+/** A point just jumped to still counts as the current one a moment later. */
+const nextPoint = (points: Point[], now: number, forward: boolean): Point | undefined =>
+  forward ? points.find(({ seconds }) => seconds > now + 0.05) : points.findLast(({ seconds }) => seconds < now - 1)
+
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of controls, each with its condition
 export const Player = ({ conversation, src, player, bands, marks, length, marked, ...on }: PlayerProps) => {
   const { onSeek, onTurn } = on
   const { clock, sounds, playing, broken } = player
@@ -56,17 +69,11 @@ export const Player = ({ conversation, src, player, bands, marks, length, marked
   const silence = silenceOf(conversation, broken)
   const isTimed = bands.length > 0 && length > 0
   const by = (seconds: number) => () => onSeek(Math.min(length, Math.max(0, clock.now() + seconds)))
-  const jump = (places: { seconds: number; turn: number }[], forward: boolean) => {
-    const now = clock.now()
-    // A mark just jumped to still counts as the current one a moment later.
-    const next = forward
-      ? places.find(({ seconds }) => seconds > now + 0.05)
-      : places.findLast(({ seconds }) => seconds < now - 1)
+  const jump = (points: Point[], forward: boolean) => {
+    const next = nextPoint(points, clock.now(), forward)
     if (next) onSeek(next.seconds, next.turn)
   }
-  const places = marks
-    .flatMap(({ seconds, turn }) => (seconds === null ? [] : [{ seconds, turn }]))
-    .filter(({ seconds }, at, all) => seconds !== all[at - 1]?.seconds)
+  const points = pointsOf(marks)
   /** Falls back to the order of the turns if some have no timestamp. */
   const jumpTurns = (forward: boolean) => {
     const from = marked ?? -1
@@ -74,8 +81,8 @@ export const Player = ({ conversation, src, player, bands, marks, length, marked
     if (next) onTurn(next.turn)
   }
   const hasTimes = isTimed && marks.every(({ seconds }) => seconds !== null)
-  const pointed = hasTimes ? places.length : new Set(marks.map(({ turn }) => turn)).size
-  const toMark = (forward: boolean) => () => (hasTimes ? jump(places, forward) : jumpTurns(forward))
+  const pointed = hasTimes ? points.length : new Set(marks.map(({ turn }) => turn)).size
+  const toMark = (forward: boolean) => () => (hasTimes ? jump(points, forward) : jumpTurns(forward))
   const turns = bands.map(({ from, index }) => ({ seconds: from, turn: index }))
   const hasten = (by: number) => () => player.setSpeed(speeds[speeds.indexOf(player.speed) + by] ?? player.speed)
   useKeys({

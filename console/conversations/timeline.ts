@@ -34,6 +34,16 @@ const resultOf = (turns: Turn[], at: number, taken: Set<number>): Turn | undefin
   )
 }
 
+/** Returns the turns of the line before if this turn starts before the last of them ends. */
+const overlappedBy = (turn: Turn, line: Line | undefined): Turn[] | undefined => {
+  if (line?.kind !== 'message' && line?.kind !== 'overlap') return undefined
+  const turns = turnsOf(line)
+  const last = turns.at(-1)
+  return last && isSaid(last) && startsWithin(turn, last) ? turns : undefined
+}
+
+const isOfTool = ({ kind }: Turn) => kind === 'tool_call' || kind === 'tool_result'
+
 /** Returns the lines of a transcript. Overlapping turns share a line. */
 export const linesOf = (turns: Turn[]): Line[] => {
   const lines: Line[] = []
@@ -41,7 +51,7 @@ export const linesOf = (turns: Turn[]): Line[] => {
   let lastSpeaker: string | undefined
   turns.forEach((turn, at) => {
     if (taken.has(turn.index)) return
-    if (turn.kind === 'tool_call' || turn.kind === 'tool_result') {
+    if (isOfTool(turn)) {
       const result = turn.kind === 'tool_call' ? resultOf(turns, at, taken) : undefined
       if (result) taken.add(result.index)
       lines.push({ kind: 'tool', call: turn, result })
@@ -51,14 +61,9 @@ export const linesOf = (turns: Turn[]): Line[] => {
       lines.push({ kind: 'aside', turn })
       return
     }
-    const last = lines.at(-1)
-    if (last?.kind === 'message' && isSaid(last.turn) && startsWithin(turn, last.turn)) {
-      lines[lines.length - 1] = { kind: 'overlap', turns: [last.turn, turn] }
-    } else if (last?.kind === 'overlap' && startsWithin(turn, last.turns.at(-1) as Turn)) {
-      last.turns.push(turn)
-    } else {
-      lines.push({ kind: 'message', turn, speaker: turn.role !== lastSpeaker })
-    }
+    const before = overlappedBy(turn, lines.at(-1))
+    if (before) lines[lines.length - 1] = { kind: 'overlap', turns: [...before, turn] }
+    else lines.push({ kind: 'message', turn, speaker: turn.role !== lastSpeaker })
     lastSpeaker = turn.role
   })
   return lines

@@ -64,6 +64,10 @@ const Joining = ({
   const [account, setAccount] = useState('new')
   const navigate = useNavigate()
   const choosesPassword = setsPassword || setsEmail || account === 'new'
+  const fieldAtFault = (status: number) => {
+    if (status === 401) return 'password'
+    return status === 409 && setsEmail ? 'email' : undefined
+  }
   const send = async ({ name, email: given, password }: Given) => {
     const short = choosesPassword ? shortPasswordFault(password) : undefined
     if (short !== undefined) {
@@ -75,8 +79,9 @@ const Joining = ({
       await answer<Schemas['Session']>(api.POST('/auth/invitation', { body }))
     } catch (error) {
       const { status, message } = asFault(error)
-      if (status !== 401 && !(status === 409 && setsEmail)) throw error
-      form.setError(status === 401 ? 'password' : 'email', { message }, { shouldFocus: true })
+      const field = fieldAtFault(status)
+      if (!field) throw error
+      form.setError(field, { message }, { shouldFocus: true })
       return
     }
     queryClient.clear()

@@ -73,6 +73,14 @@ const inWords = (name: string) => {
   return `${name.startsWith('mod+') ? '⌘/Ctrl ' : ''}${words[key] ?? key}`
 }
 
+const isForOthers = (event: KeyboardEvent) => event.defaultPrevented || (event.altKey && !isComposed(event))
+
+/** Returns the binding of the part of the page that was added last. */
+const bindingOf = (all: RefObject<Bindings>[], event: KeyboardEvent) =>
+  all
+    .map(({ current }) => current[nameOf(event)])
+    .findLast((binding) => binding !== undefined && applies(binding, event))
+
 export const Keys = ({ children }: { children: ReactNode }) => {
   const all = useRef(new Set<RefObject<Bindings>>())
   const [shown, setShown] = useState<[string, string][]>()
@@ -86,20 +94,17 @@ export const Keys = ({ children }: { children: ReactNode }) => {
     [],
   )
   useEffect(() => {
+    const showAll = () => {
+      const listed = [...all.current].flatMap(({ current }) => Object.entries(current))
+      setShown(listed.map(([name, { does }]) => [inWords(name), does]))
+    }
     const listen = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || (event.altKey && !isComposed(event))) return
-      if (event.key === '?' && !isTyping(event.target)) {
-        const listed = [...all.current].flatMap(({ current }) => Object.entries(current))
-        setShown(listed.map(([name, { does }]) => [inWords(name), does]))
-        return
-      }
-      for (const { current } of [...all.current].reverse()) {
-        const binding = current[nameOf(event)]
-        if (!binding || !applies(binding, event)) continue
-        event.preventDefault()
-        if (event.repeat && !goesOn.test(event.key)) return
-        return binding.run(event)
-      }
+      if (isForOthers(event)) return
+      if (event.key === '?' && !isTyping(event.target)) return showAll()
+      const binding = bindingOf([...all.current], event)
+      if (!binding) return
+      event.preventDefault()
+      if (!event.repeat || goesOn.test(event.key)) binding.run(event)
     }
     window.addEventListener('keydown', listen)
     return () => window.removeEventListener('keydown', listen)

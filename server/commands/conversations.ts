@@ -88,23 +88,25 @@ const importAll = async (called: Called): Promise<number> => {
   try {
     await runImport({ earshot, sources, options, state, rejects, progress, isInterrupted, signal })
   } catch (error) {
-    if (!signal.aborted) {
-      if (statePath !== undefined) process.stderr.write('earshot: run the same command again to resume.\n')
-      throw error
-    }
+    if (!signal.aborted) throw noteFailure(error, statePath)
   } finally {
     progress.end()
     interrupts.close()
   }
   const { counts } = state.state
+  const exitCode = counts.rejected > 0 ? 3 : 0
   if (isInterrupted()) sayHowToGoOn(statePath)
   else await state.remove()
   printCounts(counts, flag('json'))
   if (counts.rejected > 0 && rejectsPath === undefined) {
     process.stderr.write('earshot: use --rejects FILE to save what was rejected, with the reasons.\n')
   }
-  if (isInterrupted()) return 130
-  return counts.rejected > 0 ? 3 : 0
+  return isInterrupted() ? 130 : exitCode
+}
+
+const noteFailure = (error: unknown, statePath: string | undefined): unknown => {
+  if (statePath !== undefined) process.stderr.write('earshot: run the same command again to resume.\n')
+  return error
 }
 
 const sayWhereItStarts = ({ resumes, isAnother }: Awaited<ReturnType<typeof openState>>): void => {

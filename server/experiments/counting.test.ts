@@ -17,7 +17,7 @@ import { holdChanged, missing, nothingHeld, observed } from './observations/unit
 const server = await testServer()
 const { call } = server
 
-type Held = {
+type Stored = {
   id: string
   arm: Arm
   customer: string | undefined
@@ -61,9 +61,9 @@ const design = (kind: Design['kind']): Design => ({ ...standardDesign, kind, ran
 const wishes = { target: null, conversationsPerDay: null }
 
 /** All at once, from what is held at the end: by sums of floats, and by sums without rounding. */
-const expected = (held: Held[], kind: Design['kind']) => {
+const expected = (stored: Stored[], kind: Design['kind']) => {
   const units = new Map<string, { a: Answer[]; b: Answer[] }>()
-  for (const { id, arm: ofArm, customer: name, affected, score } of held) {
+  for (const { id, arm: ofArm, customer: name, affected, score } of stored) {
     const unit = units.get(name ?? id) ?? { a: [], b: [] }
     units.set(name ?? id, unit)
     const value = kind === 'numeric' ? score : affected === undefined ? undefined : Number(affected)
@@ -101,6 +101,48 @@ const expectSame = (found: unknown, wanted: unknown, path: string, tolerance: nu
   } else {
     expect({ [path]: found }).toEqual({ [path]: wanted })
   }
+}
+
+type Step = typeof operations extends fc.Arbitrary<(infer S)[]> ? S : never
+
+type Stage = { own: Awaited<ReturnType<typeof openExperiments>>; told: string; count: () => Promise<void> }
+
+/** Does a step, to one of the stored conversations if it needs one, and notes what the conversation is then. */
+const take = async (step: Step, stored: Stored[], { own, told, count }: Stage): Promise<void> => {
+  if (step.do === 'count') return count()
+  if (step.do === 'converse') {
+    const id = await own.converse(step.arm, { customerId: step.customer })
+    stored.push({ id, arm: step.arm, customer: step.customer, affected: undefined, score: undefined })
+    return
+  }
+  const conversation = stored[step.which % Math.max(1, stored.length)]
+  if (!conversation) return
+  if (step.do === 'erase') {
+    await own.erase(conversation.id)
+    stored.splice(stored.indexOf(conversation), 1)
+  } else Object.assign(conversation, await change(step, conversation, { own, told }))
+}
+
+const change = async (
+  step: Exclude<Step, { do: 'count' | 'converse' | 'erase' }>,
+  { id }: Stored,
+  { own, told }: Pick<Stage, 'own' | 'told'>,
+): Promise<Partial<Stored>> => {
+  if (step.do === 'tell') {
+    await own.tell(told, id, step.affected ? 'affected' : 'not_affected')
+    return { affected: step.affected }
+  }
+  if (step.do === 'measure') {
+    await call('PUT', `/v1/conversations/${id}/metrics/score`, { key: own.key, body: { value: step.score } })
+    return { score: step.score }
+  }
+  if (step.do === 'move') {
+    await own.patch(id, { agentVersionId: own.arms[`arm${step.arm}VersionId`] })
+    return { arm: step.arm }
+  }
+  if (step.customer === undefined) return {}
+  await own.patch(id, { customerId: step.customer })
+  return { customer: step.customer }
 }
 
 describe('counting', () => {
@@ -159,42 +201,19 @@ describe('counting', () => {
         const told = await makeMonitor(server, own.key)
         const outcomeMetricIds = [told.id, rule.id]
         const experiment = await own.launch({ outcomeMetricIds, primaryMetricId: told.id })
-        let held: Held[] = []
-        for (const step of steps) {
-          const one = 'which' in step ? held[step.which % Math.max(1, held.length)] : undefined
-          if (step.do === 'converse') {
-            const id = await own.converse(step.arm, { customerId: step.customer })
-            held.push({ id, arm: step.arm, customer: step.customer, affected: undefined, score: undefined })
-          } else if (step.do === 'count') {
-            await (steps.length % 2 === 0 ? server.drain() : countAll(server.deps))
-          } else if (one && step.do === 'tell') {
-            await own.tell(told.id, one.id, step.affected ? 'affected' : 'not_affected')
-            one.affected = step.affected
-          } else if (one && step.do === 'measure') {
-            const body = { value: step.score }
-            await call('PUT', `/v1/conversations/${one.id}/metrics/score`, { key: own.key, body })
-            one.score = step.score
-          } else if (one && step.do === 'rename' && step.customer !== undefined) {
-            await own.patch(one.id, { customerId: step.customer })
-            one.customer = step.customer
-          } else if (one && step.do === 'move') {
-            await own.patch(one.id, { agentVersionId: own.arms[`arm${step.arm}VersionId`] })
-            one.arm = step.arm
-          } else if (one && step.do === 'erase') {
-            await own.erase(one.id)
-            held = held.filter((other) => other !== one)
-          }
-        }
+        const count = async () => void (await (steps.length % 2 === 0 ? server.drain() : countAll(server.deps)))
+        const stored: Stored[] = []
+        for (const step of steps) await take(step, stored, { own, told: told.id, count })
         const { outcomes, health } = await own.read(experiment)
         for (const [at, kind] of (['boolean', 'numeric'] as const).entries()) {
-          const { byFloats, exactly } = expected(held, kind)
+          const { byFloats, exactly } = expected(stored, kind)
           expectSame(outcomes[at], exactly, kind, 0)
-          const isSimilar = held.every(({ score }) => score === undefined || similar.includes(score))
+          const isSimilar = stored.every(({ score }) => score === undefined || similar.includes(score))
           if (kind === 'boolean' || isSimilar) expectSame(outcomes[at], byFloats, kind, 1e-9)
         }
-        const inArm = (wanted: Arm) => held.filter((one) => one.arm === wanted).length
+        const inArm = (wanted: Arm) => stored.filter(({ arm }) => arm === wanted).length
         expect(health.conversations).toMatchObject({ a: inArm('A'), b: inArm('B') })
-        expect(health.routing.units).toBe(new Set(held.map((one) => one.customer ?? one.id)).size)
+        expect(health.routing.units).toBe(new Set(stored.map(({ id, customer }) => customer ?? id)).size)
       }),
       { numRuns: 20 },
     )

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Static } from 'typebox'
 import { requireSelected } from '../exports/requirements.ts'
 import { recordAudit } from '../platform/audit/record.ts'
 import type { Db } from '../platform/db/database.ts'
@@ -50,6 +51,10 @@ const isSameBucket = (a: Destination, b: Destination): boolean =>
 /** Whether it runs at other times than before. */
 const isMoved = (before: StoredSchedule, changed: Pick<StoredSchedule, 'recurrence' | 'config'>): boolean =>
   !isDeepStrictEqual(changed.recurrence, before.recurrence) || changed.config.timezone !== before.config.timezone
+
+const replanned = ({ recurrence, config }: Pick<StoredSchedule, 'recurrence' | 'config'>, now: Date) => ({
+  nextRunAt: plannedAfter(recurrence, config.timezone, now),
+})
 
 const statusChange = (before: StoredSchedule, status: StoredSchedule['status'] | undefined) => {
   if (status === before.status || status === undefined) return {}
@@ -199,6 +204,31 @@ export const exportSchedules = (app: App, deps: Deps): void => {
     )
   }
 
+  const change = async (trx: Db, actor: Actor, before: StoredSchedule, body: Static<typeof ExportScheduleUpdate>) => {
+    const { org } = actor
+    const { name, settleMinutes, status } = body
+    const parsed = parseSchedule(body, environment)
+    const { destination } = parsed
+    const changed = { ...before, ...parsed }
+    const isResumed = status === 'active' && before.status === 'paused'
+    if (parsed.config || destination || isResumed) {
+      await requireNamed(trx, actor, configOf(changed), changed.destination)
+    }
+    const now = clock.now()
+    if (destination && !isSameBucket(destination, before.destination)) await markMoved(trx, org, before.id)
+    const given = body.destination?.secretAccessKey
+    return updateSchedule(trx, org, before.id, {
+      ...parsed,
+      ...(destination && { secret: sealedFor(org, before, destination, given) }),
+      ...(name !== undefined && { name }),
+      ...(settleMinutes !== undefined && { settleMinutes }),
+      ...((isResumed || isMoved(before, changed)) && replanned(changed, now)),
+      ...statusChange(before, status),
+      ownerUserId: actor.userId,
+      updatedAt: now,
+    })
+  }
+
   app.patch(
     '/v1/export-schedules/:id',
     {
@@ -218,32 +248,14 @@ export const exportSchedules = (app: App, deps: Deps): void => {
     },
     async ({ actor, params, body }) => {
       const { org } = actor
-      const { name, settleMinutes, status } = body
-      const parsed = parseSchedule(body, environment)
+      const { destination } = parseSchedule(body, environment)
       const seen = await getSchedule(db, org, params.id)
-      const { destination } = parsed
       const given = body.destination?.secretAccessKey
       if (destination?.type === 's3') await requireBucket(destination, secretFor(org, seen, destination, given))
       return db.transaction().execute(async (trx) => {
         const before = await lockSchedule(trx, org, seen.id)
         if (!before) throw notFound()
-        const changed = { ...before, ...parsed }
-        const config = configOf(changed)
-        const isResumed = status === 'active' && before.status === 'paused'
-        if (parsed.config || destination || isResumed) await requireNamed(trx, actor, config, changed.destination)
-        const now = clock.now()
-        if (destination && !isSameBucket(destination, before.destination)) await markMoved(trx, org, before.id)
-        const isReplanned = isResumed || isMoved(before, changed)
-        const stored = await updateSchedule(trx, org, before.id, {
-          ...parsed,
-          ...(destination && { secret: sealedFor(org, before, destination, given) }),
-          ...(name !== undefined && { name }),
-          ...(settleMinutes !== undefined && { settleMinutes }),
-          ...(isReplanned && { nextRunAt: plannedAfter(changed.recurrence, config.timezone, now) }),
-          ...statusChange(before, status),
-          ownerUserId: actor.userId,
-          updatedAt: now,
-        })
+        const stored = await change(trx, actor, before, body)
         await recordAudit(trx, actor, 'export-schedule.update', target(before.id))
         return show(trx, org, stored)
       })

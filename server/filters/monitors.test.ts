@@ -58,7 +58,36 @@ const insertAll = async (table: 'conversations' | 'monitor_results', rows: objec
     SELECT ${columns} FROM json_populate_recordset(NULL::${sql.table(table)}, ${JSON.stringify(rows)})`.execute(db)
 }
 
-/** The first monitors find much and the last one little; several calls begin at the same moment. */
+type Drawn = { monitor: string; version: number; verdict: Verdict }
+
+/** The first monitors find much and the last one little. */
+const drawVerdicts = (): Drawn[] =>
+  [...monitors, deleted].flatMap((monitor, index) =>
+    [1, 2, 3]
+      .filter(() => randomBelow(10) >= 4)
+      .map((version) => {
+        const isAffected = randomBelow(index === 3 ? 100 : 2) === 0
+        return { monitor, version, verdict: isAffected ? 'affected' : (verdicts[1 + randomBelow(3)] ?? 'failed') }
+      }),
+  )
+
+const statusNumbers: Record<Verdict, number> = { affected: 0, not_affected: 0, unscored: 1, failed: 2 }
+const resultNumbers: Record<Verdict, number | null> = { affected: 1, not_affected: 0, unscored: null, failed: null }
+
+const resultRow = ({ id, startedAt }: { id: string; startedAt: Date }, { monitor, version, verdict }: Drawn) => ({
+  organization_id: org,
+  monitor_id: monitor,
+  conversation_id: id,
+  call_started_at: startedAt,
+  evaluated_at: startedAt,
+  monitor_version: version,
+  status: statusNumbers[verdict],
+  result: resultNumbers[verdict],
+  evidence: [],
+  evaluator: 'test',
+})
+
+/** Several calls begin at the same moment. */
 const store = async (): Promise<Stored[]> => {
   const stored: Stored[] = []
   const rows: object[] = []
@@ -69,27 +98,10 @@ const store = async (): Promise<Stored[]> => {
       direction: directions[randomBelow(3)] ?? 'inbound',
       isVip: randomBelow(10) === 0,
     }
-    const newest = new Map<string, Verdict>()
-    for (const [index, monitor] of [...monitors, deleted].entries()) {
-      for (let version = 1; version <= 3; version++) {
-        if (randomBelow(10) < 4) continue
-        const verdict =
-          randomBelow(index === 3 ? 100 : 2) === 0 ? 'affected' : (verdicts[1 + randomBelow(3)] ?? 'failed')
-        if (monitor !== deleted) newest.set(monitor, verdict)
-        rows.push({
-          organization_id: org,
-          monitor_id: monitor,
-          conversation_id: conversation.id,
-          call_started_at: conversation.startedAt,
-          evaluated_at: conversation.startedAt,
-          monitor_version: version,
-          status: verdict === 'unscored' ? 1 : verdict === 'failed' ? 2 : 0,
-          result: verdict === 'affected' ? 1 : verdict === 'not_affected' ? 0 : null,
-          evidence: [],
-          evaluator: 'test',
-        })
-      }
-    }
+    const drawn = drawVerdicts()
+    const newest = new Map(drawn.map(({ monitor, verdict }) => [monitor, verdict]))
+    newest.delete(deleted)
+    rows.push(...drawn.map((each) => resultRow(conversation, each)))
     stored.push({ ...conversation, verdicts: newest })
   }
   const conversations = stored.map((conversation) => ({

@@ -35,6 +35,11 @@ const lineIsFull = () =>
     retryAfterSeconds: 2,
   })
 
+const firstOf = ({ first, last }: Line): Waiting | undefined => {
+  const [waiting] = first.size > 0 ? first : last
+  return waiting
+}
+
 const countWaiting = (line: Line | undefined): number => (line ? line.first.size + line.last.size : 0)
 
 /** The next place is for the owner who has the fewest, and among equals for the one who was served longest ago. */
@@ -79,9 +84,9 @@ export const openTurns = (
   const serve = () => {
     while (free > 0) {
       const owner = nextOwner()
-      const line = owner === undefined ? undefined : lines.get(owner)
-      const [waiting] = line?.first.size ? line.first : (line?.last ?? [])
-      if (owner === undefined || !line || !waiting) return
+      const line = lines.get(owner ?? '')
+      const waiting = line && firstOf(line)
+      if (owner === undefined || !waiting) return
       takeOut(owner, waiting)
       if (lines.delete(owner)) lines.set(owner, line)
       change(owner, 1)

@@ -71,23 +71,27 @@ describe('kappa', () => {
     return known
   }
 
+  /** All tables of four cells with so many pairs. */
+  function* tablesOf(pairs: number): Generator<[number, number, number, number]> {
+    for (let a = 0; a <= pairs; a++) {
+      for (let b = 0; a + b <= pairs; b++) {
+        for (let c = 0; a + b + c <= pairs; c++) yield [a, b, c, pairs - a - b - c]
+      }
+    }
+  }
+
   /** How often the interval holds the true kappa, by adding up the chances of all tables of so many pairs. */
   const coverage = (pairs: number, chances: [number, number, number, number]): number => {
     const truth = kappa(matrix(...chances))?.value ?? Number.NaN
     let covered = 0
     let known = 0
-    for (let a = 0; a <= pairs; a++) {
-      for (let b = 0; a + b <= pairs; b++) {
-        for (let c = 0; a + b + c <= pairs; c++) {
-          const counts = [a, b, c, pairs - a - b - c]
-          const interval = kappa(matrix(...counts))
-          if (!interval) continue
-          const logs = counts.map((count, cell) => count * Math.log(chances[cell] ?? 0) - logFactorial(count))
-          const chance = Math.exp(logs.reduce((sum, log) => sum + log, logFactorial(pairs)))
-          known += chance
-          if (interval.low <= truth && truth <= interval.high) covered += chance
-        }
-      }
+    for (const counts of tablesOf(pairs)) {
+      const interval = kappa(matrix(...counts))
+      if (!interval) continue
+      const logs = counts.map((count, cell) => count * Math.log(chances[cell] ?? 0) - logFactorial(count))
+      const chance = Math.exp(logs.reduce((sum, log) => sum + log, logFactorial(pairs)))
+      known += chance
+      if (interval.low <= truth && truth <= interval.high) covered += chance
     }
     return covered / known
   }

@@ -85,6 +85,17 @@ describe('sums', () => {
       missing,
       failed,
     })
+    const drawUnit = (): { unit: OutcomeUnit; values: UnitValues } => {
+      const a = uniform() < 0.5 ? [value(), value()] : []
+      const b = a.length === 0 || uniform() < 0.1 ? [value()] : []
+      const [pending, missing, failed] = [uniform(), uniform(), uniform()].map((each) => (each < 0.1 ? 1 : 0))
+      const unit = {
+        a: a.length > 0 ? held(a, pending, missing, failed) : nothingInOutcome,
+        b: b.length > 0 ? held(b) : nothingInOutcome,
+        inBothArms: a.length > 0 && b.length > 0,
+      }
+      return { unit, values: { a, b } }
+    }
     const kept = new Map<number, { unit: OutcomeUnit; values: UnitValues }>()
     let sums = noOutcomeSums()
     for (let step = 0; step < 5000; step++) {
@@ -95,16 +106,9 @@ describe('sums', () => {
         kept.delete(key)
         continue
       }
-      const a = uniform() < 0.5 ? [value(), value()] : []
-      const b = a.length === 0 || uniform() < 0.1 ? [value()] : []
-      const [pending, missing, failed] = [uniform(), uniform(), uniform()].map((each) => (each < 0.1 ? 1 : 0))
-      const unit = {
-        a: a.length > 0 ? held(a, pending, missing, failed) : nothingInOutcome,
-        b: b.length > 0 ? held(b) : nothingInOutcome,
-        inBothArms: a.length > 0 && b.length > 0,
-      }
-      sums = addOutcomeUnit(sums, unit)
-      kept.set(key, { unit, values: { a, b } })
+      const drawn = drawUnit()
+      sums = addOutcomeUnit(sums, drawn.unit)
+      kept.set(key, drawn)
     }
     const rows = [...kept.values()].map(({ unit, values }) => {
       const answers = answersOf(values)

@@ -65,13 +65,17 @@ export const isDeeperThan = (value: unknown, limit: number): boolean => {
   let level: object[] = isNested(value) ? [value] : []
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > limit) return true
-    const next: object[] = []
-    for (const item of level) {
-      for (const child of Array.isArray(item) ? item : Object.values(item)) if (isNested(child)) next.push(child)
-    }
-    level = next
+    level = nestedIn(level)
   }
   return false
+}
+
+const nestedIn = (level: object[]): object[] => {
+  const nested: object[] = []
+  for (const item of level) {
+    for (const child of Array.isArray(item) ? item : Object.values(item)) if (isNested(child)) nested.push(child)
+  }
+  return nested
 }
 
 const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null

@@ -44,6 +44,19 @@ const harmless = new RegExp(
 const groupForm = new RegExp(`${digit}+`, 'g')
 const numeral = (char: string) => char.charCodeAt(0) & 0xf
 
+/** Tells of groups, in the order of the text, whether they overlap something harmless. */
+const openHarmless = (text: string) => {
+  const spans = [...text.matchAll(harmless)].map(({ index, 0: { length } }) => ({ start: index, end: index + length }))
+  let next = 0
+  return (start: number, end: number): boolean => {
+    while ((spans[next]?.end ?? Number.POSITIVE_INFINITY) <= start) next++
+    return (spans[next]?.start ?? end) < end
+  }
+}
+
+/** What stands between two groups, if they may belong to one number. */
+const gapOf = (text: string, from: number, to: number): string => (to - from <= longestGap ? text.slice(from, to) : '')
+
 const touchesLetter = (text: string, start: number, end: number): boolean => {
   const rest = text.slice(end, end + 6)
   const endsAfterLetter = startsWithLetter.test(rest) && !extension.test(rest)
@@ -52,29 +65,22 @@ const touchesLetter = (text: string, start: number, end: number): boolean => {
 
 /** Stretches of groups that may belong together. Groups that touch a letter, or stand in what is harmless, are left out. */
 const findRuns = (text: string): Group[][] => {
-  const safe = [...text.matchAll(harmless)].map(({ index, 0: { length } }) => ({ start: index, end: index + length }))
+  const isHarmless = openHarmless(text)
   const runs: Group[][] = []
   let previous: { end: number; kept: boolean; run: Group[] } | undefined
-  let nextSafe = 0
   for (const { index: start, 0: found } of text.matchAll(groupForm)) {
     const end = start + found.length
-    while ((safe[nextSafe]?.end ?? Number.POSITIVE_INFINITY) <= start) nextSafe++
-    const isSafe = (safe[nextSafe]?.start ?? Number.POSITIVE_INFINITY) < end
-    const gap = previous && start - previous.end <= longestGap ? text.slice(previous.end, start) : ''
+    const isSafe = isHarmless(start, end)
+    const gap = previous ? gapOf(text, previous.end, start) : ''
     const joins = gap !== '' && gapForm.test(gap)
     if (isSafe || touchesLetter(text, start, end)) {
       previous = { end, kept: isSafe, run: [] }
       continue
     }
     // Ids go on after a letter and a dash: ORD-2024-0012345, 7f3-4512-8891.
-    const afterAttached = previous !== undefined && !previous.kept && gap === '-'
-    const group = {
-      start,
-      end,
-      gap,
-      digits: found,
-      afterId: afterAttached || endsAsId.test(text.slice(Math.max(0, start - 2), start)),
-    }
+    const afterAttached = previous?.kept === false && gap === '-'
+    const afterId = afterAttached || endsAsId.test(text.slice(Math.max(0, start - 2), start))
+    const group = { start, end, gap, digits: found, afterId }
     const run: Group[] = joins && previous?.kept ? previous.run : []
     if (run.length === 0) runs.push(run)
     run.push(group)

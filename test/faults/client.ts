@@ -21,35 +21,39 @@ export type Sent = {
 const answerWithinMs = 4_000
 const acknowledgedWithinMs = 60_000
 
+const contentOf = ({ key, body, raw }: Sent) => ({
+  headers: {
+    ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...raw?.headers,
+  },
+  ...(raw ? { body: new Uint8Array(raw.bytes) } : body !== undefined && { body: JSON.stringify(body) }),
+})
+
+/** What a fault leaves of a connection; anything else is a fault of this client. */
+const isOfConnection = (error: unknown): boolean =>
+  error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError')
+
+const inWords = (answer: Answer | undefined): string =>
+  answer ? `${answer.status} ${JSON.stringify(answer.body)}` : 'nothing'
+
 /** It takes the origins by turns, and another one after each failure. */
 export const openClient = (origins: string[]) => {
   const counts = { acknowledged: 0, unanswered: 0 }
   let turn = 0
 
   /** Undefined where the answer says nothing about whether it was done: none came, or 503. */
-  const attempt = async (method: string, path: string, { key, body, raw }: Sent = {}): Promise<Answer | undefined> => {
+  const attempt = async (method: string, path: string, sent: Sent = {}): Promise<Answer | undefined> => {
     const origin = origins[turn++ % origins.length] ?? ''
+    const signal = AbortSignal.timeout(answerWithinMs)
     try {
-      const response = await fetch(origin + path, {
-        method,
-        redirect: 'manual',
-        signal: AbortSignal.timeout(answerWithinMs),
-        headers: {
-          ...(key !== undefined && { authorization: `Bearer ${key}` }),
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...raw?.headers,
-        },
-        ...(raw ? { body: new Uint8Array(raw.bytes) } : body !== undefined && { body: JSON.stringify(body) }),
-      })
+      const response = await fetch(origin + path, { method, redirect: 'manual', signal, ...contentOf(sent) })
       const text = await response.text()
       if (response.status !== 503) {
         return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
       }
     } catch (error) {
-      // What a fault leaves of a connection; anything else is a fault of this client.
-      const isOfConnection =
-        error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError')
-      if (!isOfConnection) throw error
+      if (!isOfConnection(error)) throw error
     }
     counts.unanswered++
     return undefined
@@ -66,10 +70,7 @@ export const openClient = (origins: string[]) => {
         return answer
       }
       const isFinal = answer !== undefined && !sent.again?.includes(answer.status)
-      if (isFinal || performance.now() > deadline) {
-        const told = answer ? `${answer.status} ${JSON.stringify(answer.body)}` : 'nothing'
-        throw new Error(`${method} ${path} was answered ${told}`)
-      }
+      if (isFinal || performance.now() > deadline) throw new Error(`${method} ${path} was answered ${inWords(answer)}`)
       await pause(100)
     }
   }

@@ -121,9 +121,7 @@ it('kill -9 in the middle of exports: each ends, with the right file or with a c
   const ids = [first]
 
   const killed = { service: 0, generator: 0, database: 0 }
-  for (let kill = 0; kill < kills; kill++) {
-    ids.push(await start())
-    await pause(random.below(longestPauseMs))
+  const killOne = async () => {
     const generator = await findGenerator(earshot.child.pid)
     if (generator !== undefined && random.chance(0.3)) {
       killed.generator++
@@ -138,6 +136,11 @@ it('kill -9 in the middle of exports: each ends, with the right file or with a c
       await earshot.ended
       earshot = await startEarshot(switches)
     }
+  }
+  for (let kill = 0; kill < kills; kill++) {
+    ids.push(await start())
+    await pause(random.below(longestPauseMs))
+    await killOne()
   }
 
   const statuses = new Map<string, string>()

@@ -87,6 +87,18 @@ export const openSplit = () => {
     return code > 0 && code < 128 ? code : invalid
   }
 
+  /** The byte of the audio that is written so; undefined within an escape. */
+  const readByte = (written: number): number | undefined => {
+    if (escaped === '') {
+      if (written !== backslash) return written
+      escaped = '\\'
+      return undefined
+    }
+    const byte = finishEscape(written)
+    if (byte !== undefined) escaped = ''
+    return byte
+  }
+
   const passText = (byte: number): void => {
     if (escaped === '' && byte === quote) {
       place.endText()
@@ -124,20 +136,13 @@ export const openSplit = () => {
     let length = 0
     let at = start
     for (; at < piece.length; at++) {
-      let byte = piece[at] ?? 0
-      if (escaped !== '') {
-        const meant = finishEscape(byte)
-        if (meant === undefined) continue
-        escaped = ''
-        byte = meant
-      } else if (byte === quote) {
+      const written = piece[at] ?? 0
+      if (escaped === '' && written === quote) {
         within = 'structure'
         break
-      } else if (byte === backslash) {
-        escaped = '\\'
-        continue
       }
-      length = base64.add(byte, audio, length)
+      const byte = readByte(written)
+      if (byte !== undefined) length = base64.add(byte, audio, length)
     }
     return { audio: audio.subarray(0, length), end: at }
   }

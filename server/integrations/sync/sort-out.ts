@@ -39,8 +39,16 @@ const isJustOver = ({ endedAt }: Listed, now: Date) => endedAt !== null && ended
 export const mayGoOn = (beganAt: Date | null, now: Date): boolean =>
   beganAt === null || beganAt.getTime() > now.getTime() - longestCallMs
 
+const isNewerThan = (listedUntil: Date, { beganAt }: Listed): boolean => beganAt === null || beganAt >= listedUntil
+
 const mayBeUnfinished = (call: Listed, now: Date): boolean =>
   isJustOver(call, now) || (!call.isOver && mayGoOn(call.beganAt, now))
+
+/** A new call is only stored once it is complete. */
+const fateOf = ({ externalId }: Listed, known: Known, isNew: boolean): 'stored' | 'erased' | undefined => {
+  if ((isNew ? known.complete : known.stored).has(externalId)) return 'stored'
+  return known.erased.has(externalId) ? 'erased' : undefined
+}
 
 /**
  * What is to be done about each call of a page. Those that began before `listedUntil` were listed before, and count
@@ -51,13 +59,11 @@ export const sortOut = (calls: Listed[], known: Known, { listedUntil, now }: { l
   const unfinished: Listed[] = []
   const count = { listed: 0, stored: 0, erased: 0, unfinished: 0 }
   for (const call of calls) {
-    const { externalId, beganAt } = call
-    const isNew = beganAt === null || beganAt >= listedUntil
-    const isStored = (isNew ? known.complete : known.stored).has(externalId)
-    const isKnown = isStored || known.erased.has(externalId)
-    if (known.gaps.has(externalId) || (isKnown && !isNew)) continue
+    const isNew = isNewerThan(listedUntil, call)
+    const fate = fateOf(call, known, isNew)
+    if (known.gaps.has(call.externalId) || (fate && !isNew)) continue
     count.listed += 1
-    if (isKnown) count[isStored ? 'stored' : 'erased'] += 1
+    if (fate) count[fate] += 1
     else if (mayBeUnfinished(call, now)) {
       unfinished.push(call)
       count.unfinished += 1

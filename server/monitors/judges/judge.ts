@@ -140,18 +140,11 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
     const ended = AbortSignal.any([closing.signal, ...(signal ? [signal] : [])])
     const passage = { signal: ended, deadline: clock.now().getTime() + patienceMs, owner, background }
     const ask: Ask = (prompt) => gate.run((signal) => endpoint.ask(model, prompt, signal), passage)
-    for (const [at, text] of windows.entries()) {
-      const open = judged.filter((one) => !isSettled(one))
-      if (open.length === 0) break
-      try {
-        await askAboutWindow(ask, open, { text, number: at + 1, of: windows.length }, turns)
-      } catch (error) {
-        if (!(error instanceof EndpointError)) {
-          onLost?.(judged.map(paidFor))
-          throw error
-        }
-        failWindow(open, at, error)
-      }
+    try {
+      await askAboutWindows(ask, judged, windows, turns)
+    } catch (error) {
+      onLost?.(judged.map(paidFor))
+      throw error
     }
     return conclude()
   }
@@ -171,6 +164,25 @@ export const openJudge = (config: Config['judge'], timing: Partial<Timing> & { c
   }
 
   return { groups, evaluate, estimate, close }
+}
+
+/** Asks about one window after the other, until nothing is open. Where the endpoint fails, so do the verdicts. */
+const askAboutWindows = async (
+  ask: Ask,
+  judged: Judged[],
+  windows: string[],
+  turns: readonly Turn[],
+): Promise<void> => {
+  for (const [at, text] of windows.entries()) {
+    const open = judged.filter((one) => !isSettled(one))
+    if (open.length === 0) return
+    try {
+      await askAboutWindow(ask, open, { text, number: at + 1, of: windows.length }, turns)
+    } catch (error) {
+      if (!(error instanceof EndpointError)) throw error
+      failWindow(open, at, error)
+    }
+  }
 }
 
 /** Those that have no verdict on this window yet fail with the endpoint. */

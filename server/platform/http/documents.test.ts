@@ -94,13 +94,13 @@ describe('/openapi.json', () => {
       Object.keys(
         operations.find(({ operation }) => operation.operationId === id)?.operation.responses[status]?.headers ?? {},
       )
-    for (const { name, operation } of operations) {
-      for (const [status, { headers = {}, content }] of Object.entries(operation.responses)) {
-        if (status === '201' || status === '302') expect(headers, name).toHaveProperty('Location')
-        if (status === '302') expect(content, name).toBeUndefined()
-        if (status === '429' || status === '503' || status === 'default')
-          expect(headers, name).toHaveProperty('Retry-After')
-      }
+    const responses = operations.flatMap(({ name, operation }) =>
+      Object.entries(operation.responses).map(([status, response]) => ({ name, status, ...response })),
+    )
+    for (const { name, status, headers = {}, content } of responses) {
+      if (status === '201' || status === '302') expect(headers, name).toHaveProperty('Location')
+      if (status === '302') expect(content, name).toBeUndefined()
+      if (['429', '503', 'default'].includes(status)) expect(headers, name).toHaveProperty('Retry-After')
     }
     for (const kind of ['Monitor', 'Experiment']) {
       expect(headersOf(`create${kind}Export`, '202')).toEqual(['Location', 'Retry-After', 'Idempotent-Replayed'])

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyReply } from 'fastify'
 import parseRange from 'range-parser'
 import Type from 'typebox'
 import type { Blobs } from '../blobs/blobs.ts'
@@ -61,6 +62,12 @@ type FileOptions = {
 
 /** Stored files behind sealed links. The link is the credential: no key is read here, and none is logged. */
 export const addFiles = (app: App, { blobs, isOpen }: FileOptions): void => {
+  const requireOpen = async (key: string): Promise<void> => {
+    // A key begins with the organization that has the file.
+    const isReadable = await isOpen(key.split('/')[0] as OrgId)
+    if (!isReadable) throw new ApiError('forbidden', 'The organization is suspended.')
+  }
+
   app.route({
     method: ['GET', 'HEAD'],
     url: '/files/:token',
@@ -81,31 +88,40 @@ export const addFiles = (app: App, { blobs, isOpen }: FileOptions): void => {
     handler: async (request, reply) => {
       const payload = readLink(blobs, request.params.token)
       const { key, sha256 } = payload
-      const keeps = payload.expiresAt === null && !payload.erasable
-      // A key begins with the organization that has the file.
-      if (!keeps && !(await isOpen(key.split('/')[0] as OrgId))) {
-        throw new ApiError('forbidden', 'The organization is suspended.')
-      }
+      const isLasting = payload.expiresAt === null && !payload.erasable
+      if (!isLasting) await requireOpen(key)
       const head = await blobs.head(key)
       if (!head) throw notFound()
       const tag = tagOf(key)
       reply
         .headers(headersOf(payload, head.contentType))
-        .header('cache-control', keeps ? 'public, max-age=31536000, immutable' : 'no-store')
+        .header('cache-control', isLasting ? 'public, max-age=31536000, immutable' : 'no-store')
         .header('etag', tag)
       if (request.headers['if-none-match'] === tag) return reply.code(304).send()
-      const span = readSpan(rangeOf(request.headers, tag), head.bytes)
-      if (span === 'unsatisfiable') {
-        reply.header('content-range', `bytes */${head.bytes}`)
-        throw new ApiError('rangeNotSatisfiable', `The file has ${head.bytes} bytes. Request a range within it.`)
-      }
+      const span = getSpan(reply, rangeOf(request.headers, tag), head.bytes)
       if (sha256) reply.header('repr-digest', `sha-256=:${sha256}:`)
-      if (span) reply.code(206).header('content-range', `bytes ${span.start}-${span.end}/${head.bytes}`)
-      reply.header('content-length', span ? span.end - span.start + 1 : head.bytes)
+      addLength(reply, span, head.bytes)
       if (request.method === 'HEAD') return reply.send()
       const content = await blobs.get(key, span)
       if (!content) throw notFound()
       return reply.send(content.stream)
     },
   })
+}
+
+const getSpan = (reply: FastifyReply, range: string | undefined, totalBytes: number): Span | undefined => {
+  const span = readSpan(range, totalBytes)
+  if (span !== 'unsatisfiable') return span
+  reply.header('content-range', `bytes */${totalBytes}`)
+  throw new ApiError('rangeNotSatisfiable', `The file has ${totalBytes} bytes. Request a range within it.`)
+}
+
+const addLength = (reply: FastifyReply, span: Span | undefined, totalBytes: number): void => {
+  if (!span) {
+    reply.header('content-length', totalBytes)
+    return
+  }
+  const { start, end } = span
+  reply.code(206).header('content-range', `bytes ${start}-${end}/${totalBytes}`)
+  reply.header('content-length', end - start + 1)
 }

@@ -197,6 +197,13 @@ export const openBucket = async (outbound: Outbound, options: BucketOptions): Pr
   })
   const sealed = encryption === null ? {} : { ServerSideEncryption: encryption }
 
+  const beginUpload = async (place: { Bucket: string; Key: string }, contentType: string): Promise<string> => {
+    const upload = { ...place, ...sealed, ContentType: contentType }
+    const { UploadId } = await client.send(new s3.CreateMultipartUploadCommand(upload))
+    if (!UploadId) throw new BucketError('The storage did not start the upload.', true)
+    return UploadId
+  }
+
   const putParts = async (
     place: { Bucket: string; Key: string },
     { stream, contentType, sha256 }: BucketFile,
@@ -218,11 +225,7 @@ export const openBucket = async (outbound: Outbound, options: BucketOptions): Pr
           etagOf(await client.send(new s3.PutObjectCommand(whole)))
           return
         }
-        if (uploadId === undefined) {
-          const begun = { ...place, ...sealed, ContentType: contentType }
-          uploadId = (await client.send(new s3.CreateMultipartUploadCommand(begun))).UploadId
-          if (!uploadId) throw new BucketError('The storage did not start the upload.', true)
-        }
+        uploadId ??= await beginUpload(place, contentType)
         const part = { ...place, UploadId: uploadId, PartNumber: etags.length + 1, Body: body }
         etags.push(etagOf(await client.send(new s3.UploadPartCommand({ ...part, ContentMD5: digestOf(body) }))))
       }

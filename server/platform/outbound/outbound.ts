@@ -153,8 +153,8 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
       return { status, headers, body: cap(chunks, maxBytes, signal, finish) }
     }
 
-    try {
-      let hop = firstHop(given, request)
+    const follow = async (first: Hop): Promise<OutboundStream> => {
+      let hop = first
       for (let followed = 0; ; followed++) {
         const response = await send(hop)
         const next = maxRedirects > 0 ? hopAfter(hop, response, plainHttp) : undefined
@@ -165,6 +165,10 @@ export const openOutbound = (options: OutboundOptions): Outbound => {
         await release()
         hop = next
       }
+    }
+
+    try {
+      return await follow(firstHop(given, request))
     } catch (error) {
       await finish()
       throw toOutboundError(signal.aborted ? signal.reason : error)

@@ -105,38 +105,46 @@ export const openConversations = (stage: Stage): Sender => {
        WHERE c.organization_id = $1 AND (c.external_id ~ '^(erased|reviewed|vapi|retell|elevenlabs)-') IS NOT TRUE`,
       [org, [monitors.rule, monitors.judge]],
     )
-    const found = [...faults]
-    const stored = new Map<string, Row>()
-    for (const row of rows) {
-      if (stored.has(row.externalId)) found.push(`${row.externalId} is stored twice`)
-      stored.set(row.externalId, row)
-    }
-    for (const [externalId, id] of acknowledged) {
-      const row = stored.get(externalId)
-      if (row?.id !== id) found.push(`${externalId} was acknowledged as ${id} and is stored as ${row?.id ?? 'nothing'}`)
-    }
-    for (const { externalId, status, versionId, turns, content, results, reasons, evaluations } of rows) {
-      if (evaluations > 1) found.push(`${externalId} was evaluated ${evaluations} times`)
-      const number = tried.get(externalId)
-      if (number === undefined) {
-        found.push(`${externalId} was never sent`)
-        continue
-      }
-      if (turns !== transcriptOf(number).length) found.push(`${externalId} has ${turns} turns`)
-      else if (!content.includes(`Your number is ${number}.`)) found.push(`${externalId} has another's transcript`)
-      if (status !== 'completed') found.push(`${externalId} is ${status}`)
-      if (versionId !== versionOf(number)) found.push(`${externalId} is of the version ${versionId}`)
-      const wanted = [
-        [monitors.rule, isRefund(number) ? 1 : 0],
-        [monitors.judge, isAngry(number) ? 1 : 0],
-      ]
-      const [told, right] = [results ?? [], wanted].map((list) => JSON.stringify(list.toSorted()))
-      if (told !== right)
-        found.push(
-          `${externalId} has the results ${told} in place of ${right}: ${reasons?.join('; ') ?? 'no reason is stored'}`,
-        )
-    }
-    return found
+    return [...faults, ...faultsOfIds(rows), ...rows.flatMap(faultsOfRow)]
+  }
+
+  const faultsOfIds = (rows: Row[]): string[] => {
+    const stored = new Map(rows.map(({ externalId, id }) => [externalId, id]))
+    const twice = rows.filter(({ externalId, id }) => stored.get(externalId) !== id)
+    const wrong = [...acknowledged].filter(([externalId, id]) => stored.get(externalId) !== id)
+    return [
+      ...twice.map(({ externalId }) => `${externalId} is stored twice`),
+      ...wrong.map(
+        ([externalId, id]) =>
+          `${externalId} was acknowledged as ${id} and is stored as ${stored.get(externalId) ?? 'nothing'}`,
+      ),
+    ]
+  }
+
+  const faultsOfRow = (row: Row): string[] => {
+    const { externalId, status, versionId, evaluations } = row
+    const number = tried.get(externalId)
+    if (number === undefined) return [`${externalId} was never sent`]
+    const faults = [...faultsOfTranscript(row, number), ...faultsOfResults(row, number)]
+    if (evaluations > 1) faults.push(`${externalId} was evaluated ${evaluations} times`)
+    if (status !== 'completed') faults.push(`${externalId} is ${status}`)
+    if (versionId !== versionOf(number)) faults.push(`${externalId} is of the version ${versionId}`)
+    return faults
+  }
+
+  const faultsOfTranscript = ({ externalId, turns, content }: Row, number: number): string[] => {
+    if (turns !== transcriptOf(number).length) return [`${externalId} has ${turns} turns`]
+    return content.includes(`Your number is ${number}.`) ? [] : [`${externalId} has another's transcript`]
+  }
+
+  const faultsOfResults = ({ externalId, results, reasons }: Row, number: number): string[] => {
+    const wanted = [
+      [monitors.rule, isRefund(number) ? 1 : 0],
+      [monitors.judge, isAngry(number) ? 1 : 0],
+    ]
+    const [actual, expected] = [results ?? [], wanted].map((list) => JSON.stringify(list.toSorted()))
+    const reason = reasons?.join('; ') ?? 'no reason is stored'
+    return actual === expected ? [] : [`${externalId} has the results ${actual} in place of ${expected}: ${reason}`]
   }
 
   return {

@@ -6,6 +6,8 @@ type Told = { id: string; type: string; data: { id: string } }
 
 const messageIds = (deliveries: { id: string }[]) => new Set(deliveries.map(({ id }) => `msg_${id}`))
 
+type Received = Stage['world']['receiver']['received'][number]
+
 export const compareEvents = async ({ world, query, org, endpointId, endpointSecret }: Stage): Promise<string[]> => {
   const wanted: { what: string }[] = await query(
     `SELECT 'monitor_export.' || status || ' ' || id AS what FROM monitor_exports WHERE organization_id = $1
@@ -24,16 +26,19 @@ export const compareEvents = async ({ world, query, org, endpointId, endpointSec
   const found = deliveries
     .filter(({ status }) => status !== 'succeeded')
     .map((one) => `a delivery is ${JSON.stringify(one)}`)
-  const idsByEvent = new Map<string, Set<string>>()
-  for (const received of world.receiver.received) {
-    const id = String(received.headers['webhook-id'])
-    if (!known.has(id)) found.push(`${id} was told and is stored nowhere`)
-    if (!own.has(id)) continue
+  const checkSignature = (id: string, received: Received) => {
     try {
       verify(endpointSecret, received, new Date(Number(received.headers['webhook-timestamp']) * 1_000))
     } catch (error) {
       found.push(`the signature of ${id} is wrong: ${error}`)
     }
+  }
+  const idsByEvent = new Map<string, Set<string>>()
+  for (const received of world.receiver.received) {
+    const id = String(received.headers['webhook-id'])
+    if (!known.has(id)) found.push(`${id} was told and is stored nowhere`)
+    if (!own.has(id)) continue
+    checkSignature(id, received)
     const { type, data }: Told = JSON.parse(received.body)
     const what = `${type} ${data.id}`
     idsByEvent.set(what, (idsByEvent.get(what) ?? new Set()).add(id))

@@ -6,6 +6,7 @@ import type { Measures } from './measures.ts'
 
 type Asked = { id: string; before: string[]; isLast: boolean }
 type Row = { conversation_id: string; audit_result: string; audit_score: string }
+type Manifest = { id: string; status: string; rows: number; sha256: string }
 
 const atMost = 2
 const hour = 3_600_000
@@ -43,32 +44,34 @@ export const openExports = (stage: Stage, measures: Measures): Traffic => {
        FROM monitor_results WHERE organization_id = $1 AND monitor_id = $2`,
       [org, monitors.external],
     )
-    const exports: { id: string; status: string; rows: number; sha256: string }[] = await query(
+    const exports: Manifest[] = await query(
       'SELECT id, status, row_count AS rows, sha256 FROM monitor_exports WHERE organization_id = $1',
       [org],
     )
     const found: string[] = []
     if (exports.length !== asked.length) found.push(`${exports.length} exports are stored in place of ${asked.length}`)
     const pairs = stored.map(({ pair }) => pair).sort()
-    for (const { id, before, isLast } of asked) {
-      const manifest = exports.find((one) => one.id === id)
-      if (manifest?.status !== 'completed') {
-        found.push(`the export ${id} is ${JSON.stringify(manifest)}`)
-        continue
-      }
-      const { sha256, rows } = await readFile(id)
-      const ids = new Set(rows.map((row) => row.conversation_id))
-      const lost = before.filter((conversation) => !ids.has(conversation))
-      if (sha256 !== manifest.sha256) found.push(`the file of the export ${id} is another one`)
-      if (rows.length !== manifest.rows)
-        found.push(`the export ${id} has ${rows.length} rows in place of ${manifest.rows}`)
-      if (ids.size !== rows.length) found.push(`the export ${id} has rows twice`)
-      if (lost.length > 0) found.push(`the export ${id} lacks ${lost.slice(0, 3)} of what was acknowledged before`)
-      if (!isLast) continue
-      const told = rows.map((row) => `${row.conversation_id} ${row.audit_result} ${row.audit_score}`).sort()
-      if (told.join() !== pairs.join()) found.push(`the export ${id} is not what is stored`)
+    for (const each of asked) {
+      const manifest = exports.find(({ id }) => id === each.id)
+      found.push(...(await faultsOf(each, manifest, pairs)))
     }
     return found
+  }
+
+  const faultsOf = async ({ id, before, isLast }: Asked, manifest: Manifest | undefined, pairs: string[]) => {
+    if (manifest?.status !== 'completed') return [`the export ${id} is ${JSON.stringify(manifest)}`]
+    const { sha256, rows } = await readFile(id)
+    const ids = new Set(rows.map((row) => row.conversation_id))
+    const lost = before.filter((conversation) => !ids.has(conversation))
+    const inFile = rows.map((row) => `${row.conversation_id} ${row.audit_result} ${row.audit_score}`).sort()
+    const faults: string[] = []
+    if (sha256 !== manifest.sha256) faults.push(`the file of the export ${id} is another one`)
+    if (rows.length !== manifest.rows)
+      faults.push(`the export ${id} has ${rows.length} rows in place of ${manifest.rows}`)
+    if (ids.size !== rows.length) faults.push(`the export ${id} has rows twice`)
+    if (lost.length > 0) faults.push(`the export ${id} lacks ${lost.slice(0, 3)} of what was acknowledged before`)
+    if (isLast && inFile.join() !== pairs.join()) faults.push(`the export ${id} is not what is stored`)
+    return faults
   }
 
   return {

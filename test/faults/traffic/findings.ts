@@ -2,6 +2,8 @@
 import type { Stage, Traffic } from '../stage.ts'
 import type { Sender } from './conversations.ts'
 
+type Row = { id: string; title: string; conversations: string[] }
+
 export const openFindings = ({ client, query, org, reviewers, random }: Stage, conversations: Sender): Traffic => {
   const filed = new Map<string, string>()
   const attached = new Map<string, Set<string>>()
@@ -25,24 +27,29 @@ export const openFindings = ({ client, query, org, reviewers, random }: Stage, c
   }
 
   const compare = async () => {
-    const rows: { id: string; title: string; conversations: string[] }[] = await query(
+    const rows: Row[] = await query(
       `SELECT f.id, f.title, ARRAY(SELECT a.conversation_id::text FROM finding_conversations a
          WHERE a.organization_id = $1 AND a.finding_id = f.id) AS conversations
        FROM findings f WHERE f.organization_id = $1 AND f.source_kind = 'manual'`,
       [org],
     )
-    const found: string[] = []
-    for (const [at, { id, title, conversations }] of rows.entries()) {
-      if (rows.findIndex((row) => row.title === title) < at) found.push(`${title} is there twice`)
-      if (!tried.has(title)) found.push(`${title} was never filed`)
-      const [told, right] = [conversations, [...(attached.get(id) ?? [])]].map((list) => list.toSorted().join())
-      if (told !== right) found.push(`${title} has the conversations ${told} in place of ${right}`)
-    }
-    for (const [id, title] of filed) {
-      const row = rows.find((one) => one.id === id)
-      if (row?.title !== title) found.push(`${title} was acknowledged and is not stored`)
-    }
-    return found
+    const titles = rows.map(({ title }) => title)
+    const stored = new Map(rows.map(({ id, title }) => [id, title]))
+    const twice = titles.filter((title, at) => titles.indexOf(title) < at)
+    const unknown = titles.filter((title) => !tried.has(title))
+    const lost = [...filed].filter(([id, title]) => stored.get(id) !== title)
+    return [
+      ...twice.map((title) => `${title} is there twice`),
+      ...unknown.map((title) => `${title} was never filed`),
+      ...rows.flatMap(faultsOfConversations),
+      ...lost.map(([, title]) => `${title} was acknowledged and is not stored`),
+    ]
+  }
+
+  const faultsOfConversations = ({ id, title, conversations }: Row): string[] => {
+    const actual = conversations.toSorted().join()
+    const expected = [...(attached.get(id) ?? [])].sort().join()
+    return actual === expected ? [] : [`${title} has the conversations ${actual} in place of ${expected}`]
   }
 
   return { send, compare }

@@ -8,6 +8,7 @@ import { fetchRecording } from './recordings.ts'
 const providers = ['vapi', 'retell', 'elevenlabs'] as const
 type Provider = (typeof providers)[number]
 type Event = { provider: Provider; bytes: Buffer }
+type Row = { callId: string; id: string; turns: number; metrics: string[]; isRecorded: boolean }
 
 /** Nothing of what the samples say of recordings that are on the internet. */
 const withoutRecordings = (call: Record<string, unknown>) =>
@@ -85,7 +86,7 @@ export const openProviders = (stage: Stage): Traffic => {
   }
 
   const compare = async () => {
-    const rows: { callId: string; id: string; turns: number; metrics: string[]; isRecorded: boolean }[] = await query(
+    const rows: Row[] = await query(
       `SELECT c.external_id AS "callId", c.id, t.turn_count AS turns, r.status IS NOT NULL AS "isRecorded",
          ARRAY(SELECT m.key FROM customer_metrics m WHERE m.organization_id = $1 AND m.conversation_id = c.id) AS metrics
        FROM conversations c
@@ -101,16 +102,19 @@ export const openProviders = (stage: Stage): Traffic => {
       const row = rows.find((one) => one.callId === callId)
       if (!row) found.push(`the call ${callId} was acknowledged and is not stored`)
       else if (!(row.turns > 0)) found.push(`the call ${callId} has no transcript`)
-      else if (provider !== 'vapi') {
-        const analysisIsLost = provider === 'retell' && !row.metrics.includes('retell.summary')
-        if (analysisIsLost) found.push(`what the analysis of ${callId} found is lost`)
-        const right = recordingAt(`/${org}/${callId}`)
-        if (!row.isRecorded) found.push(`the recording of ${callId} is lost`)
-        else if (!(await fetchRecording(stage, row.id)).equals(right))
-          found.push(`the recording of ${callId} is another`)
-      }
+      else found.push(...faultsOfAnalysis(row, provider), ...(await faultsOfRecording(row, provider)))
     }
     return found
+  }
+
+  const faultsOfAnalysis = ({ callId, metrics }: Row, provider: string): string[] =>
+    provider === 'retell' && !metrics.includes('retell.summary') ? [`what the analysis of ${callId} found is lost`] : []
+
+  const faultsOfRecording = async ({ callId, id, isRecorded }: Row, provider: string): Promise<string[]> => {
+    if (provider === 'vapi') return []
+    if (!isRecorded) return [`the recording of ${callId} is lost`]
+    const expected = recordingAt(`/${org}/${callId}`)
+    return (await fetchRecording(stage, id)).equals(expected) ? [] : [`the recording of ${callId} is another`]
   }
 
   return { send, compare }

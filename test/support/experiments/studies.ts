@@ -81,10 +81,7 @@ export const studiesOf = (server: TestServer) => {
     const ids: string[] = []
     for (const [at, result] of ['affected', 'not_affected', 'unscored', undefined, 'affected', 'affected'].entries()) {
       clock.advance(1_000)
-      const chat = at % 3 === 2 ? { channel: 'chat' } : {}
-      const customer = at < 3 ? { customerId: `=customer ${at}` } : {}
-      const metadata = at === 4 ? { effort: 'much' } : { effort: at, plan: 'gold' }
-      const id = await converse(at % 2 === 0 ? 'A' : 'B', { ...chat, ...customer, metadata })
+      const id = await converse(at % 2 === 0 ? 'A' : 'B', conversationAt(at))
       if (result) await tell(id, result, 0, { score: at / 8, reasoning: `=Because of "${at}"` })
       if (at === 2) await tell(id, 'affected', 2)
       ids.push(id)
@@ -100,5 +97,11 @@ export const studiesOf = (server: TestServer) => {
 
   return { makeStudy, fillStudy, ask, read, download, fetchFile, make }
 }
+
+const conversationAt = (at: number) => ({
+  ...(at % 3 === 2 && { channel: 'chat' }),
+  ...(at < 3 && { customerId: `=customer ${at}` }),
+  metadata: at === 4 ? { effort: 'much' } : { effort: at, plan: 'gold' },
+})
 
 export type Study = Awaited<ReturnType<ReturnType<typeof studiesOf>['makeStudy']>>

@@ -67,6 +67,12 @@ export type Row = (string | null)[]
 const time = (value: Date | null): string | null => value?.toISOString() ?? null
 const words = ['not_affected', 'affected']
 
+const wordOf = ({ status, result }: Everything['results'][number]): string => {
+  if (status === 1) return 'unscored'
+  if (status === 2) return 'failed'
+  return words[result ?? -1] ?? '?'
+}
+
 export const expectedRows = (all: Everything, order: Order): Row[] => {
   const { selection, monitors, match, versionScope, reasoning } = order
   const { since = '', until = '', agentIds, companyIds, agentGroupIds, metadata = [] } = selection
@@ -118,9 +124,7 @@ export const expectedRows = (all: Everything, order: Order): Row[] => {
       call.text,
       ...found.flatMap((result) => {
         if (!result) return Array<null>(reasoning ? 5 : 4).fill(null)
-        const word =
-          result.status === 1 ? 'unscored' : result.status === 2 ? 'failed' : (words[result.result ?? -1] ?? '?')
-        const cells = [word, result.score, result.monitor_version, time(result.evaluated_at)]
+        const cells = [wordOf(result), result.score, result.monitor_version, time(result.evaluated_at)]
         return reasoning ? [...cells, result.reasoning] : cells
       }),
     ])

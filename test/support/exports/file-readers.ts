@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance, DuckDBTimestampTZValue } from '@duckdb/node-api'
-import { read, utils, type WorkSheet } from '@e965/xlsx'
+import { type CellObject, read, utils, type WorkSheet } from '@e965/xlsx'
 import { parse } from 'csv-parse/sync'
 import type { Cell } from './slices.ts'
 
@@ -70,15 +70,18 @@ export const cellsOfSheet = (file: Buffer, name: string): Cell[][] => {
   const sheet = sheetOf(file, name)
   const range = utils.decode_range(sheet['!ref'] ?? 'A1')
   return Array.from({ length: range.e.r + 1 }, (_, r) =>
-    Array.from({ length: range.e.c + 1 }, (_, c): Cell => {
-      const cell = sheet[utils.encode_cell({ r, c })]
-      if (!cell) return null
-      if (cell.f !== undefined) throw new Error(`There is a formula: ${cell.f}`)
-      if (cell.t === 'n') return cell.z === dateFormat ? new Date(Math.round((cell.v - 25569) * 86_400_000)) : cell.v
-      if (cell.t === 's') return cell.v
-      throw new Error(`There is a cell of type ${cell.t}.`)
-    }),
+    Array.from({ length: range.e.c + 1 }, (_, c) => readCell(sheet[utils.encode_cell({ r, c })])),
   )
+}
+
+const readCell = (cell: CellObject | undefined): Cell => {
+  if (!cell) return null
+  if (cell.f !== undefined) throw new Error(`There is a formula: ${cell.f}`)
+  const { v: value } = cell
+  if (typeof value === 'number')
+    return cell.z === dateFormat ? new Date(Math.round((value - 25569) * 86_400_000)) : value
+  if (typeof value === 'string') return value
+  throw new Error(`There is a cell of type ${cell.t}.`)
 }
 
 export const readXlsx = (file: Buffer): Table => {

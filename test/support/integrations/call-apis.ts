@@ -127,17 +127,20 @@ export const serveCalls = async (provider: string, calls: Call[]) => {
   const asked: string[] = []
   /** Asked before each answer. */
   const state: { instead?: (path: string) => Instead | undefined } = {}
+  const detailOf = (id: string) => {
+    const call = calls.find((each) => each.id === id)
+    return call && speech.detail(call)
+  }
   const served = await serve(async (request, response) => {
     const body = await text(request)
     const url = new URL(request.url ?? '/', 'http://provider')
     asked.push(url.pathname)
     const id = speech.idIn(url.pathname)
-    const instead = speech.key(request) === syncKey ? state.instead?.(url.pathname) : { status: 401 }
-    const found = calls.find((call) => call.id === id)
-    const answer = id === undefined ? speech.list(calls, url, body && JSON.parse(body)) : found && speech.detail(found)
-    response.statusCode = instead?.status ?? (answer === undefined ? 404 : 200)
-    for (const [name, value] of Object.entries(instead?.headers ?? {})) response.setHeader(name, value)
-    response.end(instead ? (instead.body ?? '{}') : JSON.stringify(answer ?? {}))
+    const instead: Instead | undefined =
+      speech.key(request) === syncKey ? state.instead?.(url.pathname) : { status: 401 }
+    if (instead) return response.writeHead(instead.status, instead.headers).end(instead.body ?? '{}')
+    const answer = id === undefined ? speech.list(calls, url, body && JSON.parse(body)) : detailOf(id)
+    response.writeHead(answer === undefined ? 404 : 200).end(JSON.stringify(answer ?? {}))
   })
   const details = () => asked.filter((path) => speech.idIn(path) !== undefined)
   return { ...served, asked, details, state, calls, webhook: speech.webhook }

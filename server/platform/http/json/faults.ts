@@ -25,6 +25,7 @@ type Options = {
   keepsIntegers: (path: string) => boolean
 }
 
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a list of kinds of tokens, each with what it changes
 export const findFaults = (text: string, { most, keepsIntegers }: Options): Issue[] => {
   const issues: Issue[] = []
   const levels: Level[] = []

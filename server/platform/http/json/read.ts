@@ -56,16 +56,18 @@ const addUnsound = (issues: Issue[], value: unknown, path: string): void => {
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) addUnsound(issues, item, `${path}[${index}]`)
   } else if (typeof value === 'object' && value !== null) {
-    for (const [name, item] of Object.entries(value)) {
-      const inside = path === '' ? name : `${path}.${name}`
-      if (!isSound(name))
-        issues.push({ path: inside.toWellFormed(), message: 'is a property name with NUL or a lone surrogate' })
-      addUnsound(issues, item, inside)
-    }
+    for (const [name, item] of Object.entries(value)) addUnsoundProperty(issues, name, item, path)
   } else {
     const message = faultOfScalar(value)
     if (message !== undefined) issues.push({ path, message })
   }
+}
+
+const addUnsoundProperty = (issues: Issue[], name: string, value: unknown, path: string): void => {
+  const inside = path === '' ? name : `${path}.${name}`
+  if (!isSound(name))
+    issues.push({ path: inside.toWellFormed(), message: 'is a property name with NUL or a lone surrogate' })
+  addUnsound(issues, value, inside)
 }
 
 const faultOfScalar = (value: unknown): string | undefined => {

@@ -113,7 +113,7 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: Wanted =
   }
 
   /** Zero is written without a minus from here on: told again it would pass for a change. */
-  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the cases of one character, in a loop that allocates nothing
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the cases of one character, in a loop over every byte
   const readNumber = (): void => {
     const start = at
     let digits = 0
@@ -189,15 +189,21 @@ export const openScan = (bytes: Buffer, { apart, list, mostItems = 0 }: Wanted =
     depth--
   }
 
+  const passComma = (): void => {
+    if (depth === 1) endValue()
+    else if (inList && depth === 2) endItem()
+  }
+
+  const passColon = (): void => {
+    counts.names++
+    if (depth === 1 && isSplit) begin()
+  }
+
   /** Reads what is neither a string nor a number: brackets, commas, colons, words, and the space between them. */
   const readSign = (code: number): void => {
-    if (code === codes.comma) {
-      if (depth === 1) endValue()
-      else if (inList && depth === 2) endItem()
-    } else if (code === codes.colon) {
-      counts.names++
-      if (depth === 1 && isSplit) begin()
-    } else if (code === codes.openObject || code === codes.openList) open(code)
+    if (code === codes.comma) passComma()
+    else if (code === codes.colon) passColon()
+    else if (code === codes.openObject || code === codes.openList) open(code)
     else if (code === codes.closeObject || code === codes.closeList) close()
     else if (code === codes.t || code === codes.f || code === codes.n) counts.parts++
     at++
