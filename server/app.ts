@@ -154,7 +154,7 @@ const checksOf = (deps: ServiceDeps): ReadinessChecks => ({
   },
   storage: async () => {
     await deps.blobs.check()
-    // A database that does not answer fails its own check, not this one.
+    // A database that does not respond fails its own check, not this one.
     const isOwn = checkOwnStore(deps).catch((error: unknown) => {
       if (!isPassingDatabaseError(error)) throw error
     })
@@ -171,7 +171,7 @@ export const buildApp = (deps: ServiceDeps, { overload }: { overload?: Overload 
     addHealth(app, { ...deps, checks: checksOf(deps) })
   })
 
-/** All that a process answers that only works. Who waits for it waits until it takes jobs. */
+/** All that a process without the role http serves. It is ready when it runs jobs. */
 export const buildHealthApp = (deps: ServiceDeps): Promise<App> => {
   const jobs = async () => {
     if (!deps.jobs.isWorking()) throw new ApiError('unavailable', 'This process is not running jobs.')

@@ -23,7 +23,7 @@ import { openThreads } from './platform/threads/threads.ts'
 import { openReactions, providers } from './reactions.ts'
 import { type Attempts, openAttempts } from './sign-in/attempts/attempts.ts'
 
-/** What resources use, with what belongs to one of them; closed when the process ends. */
+/** Everything that resources use, including what belongs to a single resource. Closed when the process ends. */
 export type ServiceDeps = Deps &
   typeof providers & {
     attempts: Attempts
@@ -38,13 +38,13 @@ export type OpenOptions = {
   /** A migrated database. */
   connection: pg.PoolConfig
   applicationName: string
-  /** Why the database cannot be reached, where that is known. */
+  /** Why the database cannot be reached, if known. */
   databaseFault?: () => string | undefined
-  /** In place of the database's clock, also for what deletes by age. */
+  /** Replaces the database's clock, also for deletion by age. */
   clock?: Clock
 }
 
-/** What was opened is closed in the reverse order, and where something cannot be opened, what was before it. */
+/** Opened dependencies are closed in reverse order, and if opening one fails, those before it are closed. */
 export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
   const { config, log, connection, applicationName } = options
   await using opened = new AsyncDisposableStack()
@@ -90,7 +90,7 @@ export const openDeps = async (options: OpenOptions): Promise<ServiceDeps> => {
   const jobs = closing(openJobs({ database, log }))
   const metrics = openMetrics({ database, countJobs: jobs.counts })
   const attempts = openAttempts({ db, clock, secrets, sessionCookie, identity, metrics })
-  // Its last metrics ask the database.
+  // The last metrics need the database.
   const telemetry = closing(await openTelemetry({ config, registry: metrics.registry, log }))
   const all = opened.move()
   const deps: ServiceDeps = {

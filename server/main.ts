@@ -7,12 +7,12 @@ import { ConfigError } from './platform/config.ts'
 
 const exitCodeOf = (error: unknown): number => {
   const isParsing = (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') ?? false
-  // What a service refuses as not valid was said here.
+  // Invalid requests to the service are usage errors of the command.
   const isInvalid = (error as { status?: number }).status === 400
   return isParsing || isInvalid || error instanceof WronglyCalled || error instanceof ConfigError ? 2 : 1
 }
 
-/** 0 done, 1 failed, 2 called wrongly or wrongly configured; docs/command-line.md tells the others. */
+/** 0 success, 1 failure, 2 invalid usage or configuration; docs/command-line.md lists the others. */
 const main = async ([name = 'help', ...args]: string[]): Promise<number> => {
   const [about] = args
   if (name === 'help' && about !== undefined && about !== '--help') return main([about, '--help'])
@@ -25,7 +25,7 @@ const main = async ([name = 'help', ...args]: string[]): Promise<number> => {
     return 0
   }
   if (name === 'warm' && args.length === 0) {
-    // Run by npm after an install: with all code in the compile cache, the first start is as quick as later ones.
+    // Run by npm after installing: with all code in the compile cache, the first start is as fast as later ones.
     for (const { load } of Object.values(commands)) await load()
     return 0
   }
@@ -44,7 +44,7 @@ const runCommand = async (name: string, command: Spec, args: string[]): Promise<
     process.stdout.write(usageOf(name, command))
     return 0
   } catch (thrown) {
-    // What went wrong, and not what then could not be closed either.
+    // Shows the original error, not a later one from closing.
     let error = thrown
     while (error instanceof SuppressedError) error = error.suppressed
     const code = exitCodeOf(error)
@@ -56,7 +56,7 @@ const runCommand = async (name: string, command: Spec, args: string[]): Promise<
   }
 }
 
-/** Whoever reads may have had enough, as `head` does, or a disk may be full: the work is done all the same. */
+/** The reader may stop early, as `head` does, or a disk may be full. The work is done anyway. */
 const ignoreEnd = (error: NodeJS.ErrnoException): void => {
   if (error.code !== 'EPIPE' && error.code !== 'ENOSPC') throw error
 }

@@ -1,5 +1,5 @@
-// What follows from what. Resources import only the floors below them; what an upper floor does when a lower one
-// stores, ends or deletes something stands here, and so do the questions that a lower floor asks an upper one.
+// The table of events and their consequences. Resources only import lower floors. What an upper floor does when a lower
+// one stores, ends, or deletes something is listed here, as are the questions that a lower floor asks an upper one.
 
 import { admitOwner } from './api-keys/admit-owner.ts'
 import { revokeKeysOfMember } from './api-keys/revoke.ts'
@@ -21,8 +21,8 @@ import { requireOwnAnswer } from './reviews/blind.ts'
 type Reaction<Event extends keyof Events> = (deps: Deps, trx: Db, org: OrgId, event: Events[Event]) => Promise<unknown>
 
 /**
- * Each event with its consequences, in the order in which they run: in the transaction of the event, so that neither is
- * without the others. The order is also that in which they lock. One that throws refuses the event.
+ * Each event with its consequences, in the order in which they run and lock, in the transaction of the event. A
+ * consequence that throws rejects the event.
  */
 const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   conversationsStored: [evaluateStored, evaluateMetricRules, evaluatePinned, noteChanges, offerConversationsToBuckets],
@@ -35,15 +35,15 @@ const consequences: { [Event in keyof Events]: Reaction<Event>[] } = {
   memberRemoved: [revokeKeysOfMember],
 }
 
-/** Answers to what lower floors ask, under the names by which they ask. */
+/** Implementations of the providers that lower floors declare. */
 export const providers = {
-  /** An organization is created: who lets its owner in? */
+  /** An organization is created: who adds its owner? */
   admitOwner,
-  /** Conversations are evaluated: which versions of monitors have experiments pinned for them? */
+  /** Conversations are evaluated: which monitor versions have experiments pinned for them? */
   findPinned,
-  /** Results of a conversation are read: may this person see them before giving their own answer? */
+  /** Results of a conversation are read: can this person see them before submitting their own judgment? */
   requireOwnAnswer,
-  /** An export of an experiment is generated: what goes into its file? */
+  /** An export of an experiment is generated: what does its file contain? */
   makeObservationOrder,
 }
 

@@ -30,7 +30,7 @@ import { sweepSessions } from './sign-in/jobs.ts'
 import { detectSpikes } from './spikes/jobs.ts'
 import { deliver, sweepWebhooks } from './webhooks/deliveries/jobs.ts'
 
-/** Every job of the product. Processes that only answer requests know them too: they enqueue them. */
+/** All jobs of the product. Processes that only serve requests know them too, because they enqueue them. */
 export const jobList: Job<ServiceDeps>[] = [
   deleteLogo,
   sweepLogos,
@@ -75,7 +75,7 @@ export const jobList: Job<ServiceDeps>[] = [
 ]
 
 type WorkerOptions = {
-  /** No other process can be working on this database. */
+  /** No other process can be using this database. */
   alone: boolean
 }
 
@@ -89,7 +89,7 @@ export const startWorker = async (deps: ServiceDeps, { alone }: WorkerOptions): 
     onSettled: ({ name, result, durationSeconds }) => deps.metrics.countJob(name, result, durationSeconds),
   })
   const counting = startCounting(deps)
-  // From its first day on a copy that is started beside it can tell. Where it cannot be now, a sweep does it.
+  // Claims the storage early, so that a copy can detect the claim. If that fails now, a sweep claims it later.
   void claimOwnStore(deps).catch((err: unknown) => deps.log.warn({ err }, 'claiming the storage failed, retrying'))
   return {
     stop: async (options) => {

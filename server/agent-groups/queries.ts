@@ -44,7 +44,7 @@ export const updateAgentGroup = (db: Db, org: OrgId, id: string, { name }: { nam
     .executeTakeFirstOrThrow(notFound)
     .catch(nameTaken)
 
-/** Its agents stay; they are in one group less. */
+/** Keeps its agents. */
 export const deleteAgentGroup = (db: Db, org: OrgId, id: string) =>
   db
     .deleteFrom('agent_groups')

@@ -60,7 +60,7 @@ export const findAgent = (db: Db, org: OrgId, id: string) =>
 export const getAgent = (db: Db, org: OrgId, id: string) =>
   selectAgents(db, org).where('agents.id', '=', id).executeTakeFirstOrThrow(notFound)
 
-/** What a statement says of what it refers to, in the words of the request. */
+/** Error messages for violated constraints, in terms of the request. */
 const explain = (error: unknown): never => {
   switch (violatedConstraint(error)) {
     case 'agents_external_id_key':
@@ -106,7 +106,7 @@ type AgentChange = {
   currentVersionId?: string
 }
 
-/** Archiving an archived agent keeps the first moment. */
+/** Archiving an archived agent keeps the first timestamp. */
 export const updateAgent = (db: Db, org: OrgId, id: string, change: AgentChange) =>
   db
     .updateTable('agents')
@@ -127,7 +127,7 @@ export const updateAgent = (db: Db, org: OrgId, id: string, change: AgentChange)
 
 type AgentNames = { ids: string[]; externalIds: string[] }
 
-/** Archived ones too: their conversations may still arrive. */
+/** Includes archived agents: their conversations can still arrive. */
 export const findAgents = (db: Db, org: OrgId, { ids, externalIds }: AgentNames) =>
   db
     .selectFrom('agents')
@@ -143,7 +143,7 @@ export const findAgents = (db: Db, org: OrgId, { ids, externalIds }: AgentNames)
 
 type NamedAgent = { id: string; externalId: string; name: string; channel: AgentChannel }
 
-/** Those whose external id is taken meanwhile are left out. */
+/** Omits agents with an external ID that was taken in the meantime. */
 export const insertMissingAgents = (db: Db, org: OrgId, agents: NamedAgent[]) =>
   db
     .insertInto('agents')
@@ -151,7 +151,7 @@ export const insertMissingAgents = (db: Db, org: OrgId, agents: NamedAgent[]) =>
     .onConflict((conflict) => conflict.constraint('agents_external_id_key').doNothing())
     .execute()
 
-/** Puts the agent into these groups and no other. */
+/** Replaces the groups of the agent. */
 export const replaceGroupsOfAgent = async (db: Db, org: OrgId, agentId: string, groupIds: string[]): Promise<void> => {
   await db
     .deleteFrom('agent_group_members')
@@ -163,18 +163,18 @@ export const replaceGroupsOfAgent = async (db: Db, org: OrgId, agentId: string, 
   await db.insertInto('agent_group_members').values(rows).execute().catch(explain)
 }
 
-/** Holds the agent, so that its versions are numbered one after the other. */
+/** Locks the agent, so that its versions are numbered one after the other. */
 export const lockAgent = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('agents')
     .select('id')
     .where('organization_id', '=', org)
     .where('id', '=', id)
-    // Not the stronger lock, which conversations that arrive would wait for.
+    // A stronger lock would block incoming conversations.
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow(notFound)
 
-/** Of many agents, in one order, so that two batches never wait for each other in a circle. */
+/** Locks many agents in one order, so that two batches never deadlock. */
 export const lockAgents = async (db: Db, org: OrgId, ids: string[]): Promise<void> => {
   await db
     .selectFrom('agents')
@@ -203,7 +203,7 @@ const selectVersions = (db: Db, org: OrgId, agentId: string) =>
     .where('organization_id', '=', org)
     .where('agent_id', '=', agentId)
 
-/** Newest first, which is by falling number. */
+/** Newest first, which is descending by number. */
 export const listVersions = (db: Db, org: OrgId, agentId: string, { limit, after }: Page) =>
   selectVersions(db, org, agentId)
     .$if(after !== undefined, (query) => query.where('number', '<', Number(after)))
@@ -216,7 +216,7 @@ export const getVersion = (db: Db, org: OrgId, agentId: string, id: string) =>
 
 type VersionNames = { agentIds: string[]; ids: string[]; labels: string[]; hashes: string[] }
 
-/** Those of these agents that have one of these ids, labels or contents. */
+/** Returns the versions of these agents that have one of these IDs, labels, or contents. */
 export const findVersions = (db: Db, org: OrgId, { agentIds, ids, labels, hashes }: VersionNames) =>
   db
     .selectFrom('agent_versions')
@@ -244,7 +244,7 @@ type NewVersion = {
   contentHash: string
 }
 
-/** Numbered in the order given, after those that there are; the caller holds the agents. */
+/** Numbers the versions in the given order, after the existing ones. The caller has locked the agents. */
 export const insertVersions = async (db: Db, org: OrgId, versions: NewVersion[]): Promise<void> => {
   const column = (read: (version: NewVersion) => string | null) => versions.map(read)
   await sql`
@@ -261,13 +261,13 @@ export const insertVersions = async (db: Db, org: OrgId, versions: NewVersion[])
     ) WITH ORDINALITY AS given(id, agent_id, label, system_prompt, config, content_hash, at)`.execute(db)
 }
 
-/** The caller holds the agent. */
+/** The caller has locked the agent. */
 export const insertVersion = async (db: Db, org: OrgId, version: NewVersion) => {
   await insertVersions(db, org, [version]).catch(explain)
   return selectVersions(db, org, version.agentId).where('id', '=', version.id).executeTakeFirstOrThrow()
 }
 
-/** By agent. */
+/** Returns the versions by agent. */
 export const setCurrentVersions = async (db: Db, org: OrgId, versions: Map<string, string>): Promise<void> => {
   await sql`
     UPDATE agents SET current_version_id = given.version_id, updated_at = now()

@@ -14,7 +14,7 @@ beforeEach(async () => {
 const idsOf = (answer: { body: { data: { id: string }[] } }) => answer.body.data.map(({ id }) => id)
 
 describe('an agent', () => {
-  it('is created with company and groups, and answers every field', async () => {
+  it('is created with company and groups, and returns every field', async () => {
     const company = await makeCompany(server, key)
     const group = await makeAgentGroup(server, key)
     const body = { externalId: 'agent-7', name: 'Leo', channel: 'text', companyId: company.id, groupIds: [group.id] }
@@ -32,7 +32,7 @@ describe('an agent', () => {
     expect((await makeAgent(server, key)).externalId).toBeNull()
   })
 
-  it('has an external id of its own in its organization', async () => {
+  it('has an external ID that is unique in its organization', async () => {
     await makeAgent(server, key, { externalId: 'agent-7' })
     const again = await call('POST', '/v1/agents', {
       key,
@@ -43,7 +43,7 @@ describe('an agent', () => {
     expect((await makeAgent(server, elsewhere.key, { externalId: 'agent-7' })).externalId).toBe('agent-7')
   })
 
-  it('refuses a company or group of another organization, and makes nothing', async () => {
+  it('rejects a company or group of another organization and creates nothing', async () => {
     const other = await makeOrganization(server)
     const company = await makeCompany(server, other.key)
     const group = await makeAgentGroup(server, other.key)
@@ -60,7 +60,7 @@ describe('an agent', () => {
     expect((await call('GET', '/v1/agents', { key })).body.data).toEqual([])
   })
 
-  it('changes its groups as a whole', async () => {
+  it('replaces all its groups at once', async () => {
     const [first, second] = [await makeAgentGroup(server, key), await makeAgentGroup(server, key)]
     const agent = await makeAgent(server, key, { groupIds: [first.id] })
     const path = `/v1/agents/${agent.id}`
@@ -72,7 +72,7 @@ describe('an agent', () => {
     expect((await call('GET', path, { key })).body.groupIds).toEqual([])
   })
 
-  it('is archived and brought back, and keeps its versions', async () => {
+  it('can be archived and restored, and keeps its versions', async () => {
     const agent = await makeAgent(server, key)
     const version = await makeAgentVersion(server, key, agent.id)
     const path = `/v1/agents/${agent.id}`
@@ -90,7 +90,7 @@ describe('an agent', () => {
     expect(idsOf(await call('GET', '/v1/agents', { key }))).toEqual([agent.id])
   })
 
-  it('holds its company', async () => {
+  it('keeps its company from being deleted', async () => {
     const company = await makeCompany(server, key)
     const agent = await makeAgent(server, key, { companyId: company.id })
     expect((await call('DELETE', `/v1/companies/${company.id}`, { key })).status).toBe(409)
@@ -98,7 +98,7 @@ describe('an agent', () => {
     expect((await call('DELETE', `/v1/companies/${company.id}`, { key })).status).toBe(204)
   })
 
-  it('is listed by company, channel and external id, with cursors that hold for one filter', async () => {
+  it('is listed by company, channel, and external ID, with cursors for one filter', async () => {
     const company = await makeCompany(server, key)
     const a = await makeAgent(server, key, { companyId: company.id, externalId: 'a' })
     const b = await makeAgent(server, key, { companyId: company.id, channel: 'text' })
@@ -140,7 +140,7 @@ describe('a version', () => {
     expect(rest.body).toEqual({ data: [first.body], nextCursor: null })
   })
 
-  it('is the same for the same prompt and configuration, however it is spelt', async () => {
+  it('is the same for the same prompt and configuration, whatever their spelling', async () => {
     const agent = await makeAgent(server, key)
     const made = await make(agent.id, { systemPrompt: 'One', config: { a: 1, b: { c: [1, 2], d: null } } })
     const again = await make(agent.id, { systemPrompt: 'One', config: { b: { d: null, c: [1, 2] }, a: 1 }, label: 'x' })
@@ -163,7 +163,7 @@ describe('a version', () => {
     }
   })
 
-  it('is made once by many at the same time', async () => {
+  it('is created once by many concurrent requests', async () => {
     const agent = await makeAgent(server, key)
     const prompts = Array.from({ length: 24 }, (_, index) => `Prompt ${index % 3}`)
     const made = await Promise.all(prompts.map((systemPrompt) => make(agent.id, { systemPrompt })))
@@ -171,7 +171,7 @@ describe('a version', () => {
     expect(new Set(made.map(({ body }) => body.number))).toEqual(new Set([1, 2, 3]))
   })
 
-  it('has a label of its own', async () => {
+  it('has a label that is unique for the agent', async () => {
     const agent = await makeAgent(server, key)
     await make(agent.id, { systemPrompt: 'One', label: 'live' })
     expect((await make(agent.id, { systemPrompt: 'Two', label: 'live' })).status).toBe(409)
@@ -187,7 +187,7 @@ describe('a version', () => {
 })
 
 describe('an agent group', () => {
-  it('is made, renamed and deleted, with a name of its own', async () => {
+  it('is created, renamed, and deleted, with a unique name', async () => {
     const group = await makeAgentGroup(server, key, 'Night')
     const again = await call('POST', '/v1/agent-groups', { key, body: { name: 'Night' } })
     expect(again.status).toBe(409)

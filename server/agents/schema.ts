@@ -62,7 +62,7 @@ export const AgentQuery = Closed({
 
 const Label = Type.String({ minLength: 1, maxLength: 255, examples: ['production-12'] })
 
-/** A prompt is text of any length that a request may have. */
+/** A prompt can be as long as a request allows. */
 const SystemPrompt = Type.String({ maxLength: 1_000_000, examples: ['You are Leo. You help with bills.'] })
 
 const Config = Type.Unsafe<Record<string, unknown>>({

@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
 import { findVersionByContent, insertVersion, lockAgent, updateAgent } from './queries.ts'
 
-/** The same object in one spelling: names in order at each level. Configurations are as shallow as a request may be. */
+/** Returns the object with sorted property names at each level. Request limits bound the depth of configurations. */
 const canonical = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(canonical)
   if (typeof value !== 'object' || value === null) return value
@@ -13,11 +13,11 @@ const canonical = (value: unknown): unknown => {
 
 type Content = { systemPrompt: string; config: Record<string, unknown>; label: string | null }
 
-/** Prompt and configuration make a version what it is; its label does not. */
+/** Prompt and configuration identify a version; its label does not. */
 export const hashContent = ({ systemPrompt, config }: Omit<Content, 'label'>): string =>
   hash('sha256', JSON.stringify([systemPrompt, canonical(config)]), 'base64')
 
-/** The agent's version of this content: the one there is, or the next one, which becomes current. */
+/** Returns the agent's version with this content: the existing one or a new one, which becomes current. */
 export const findOrMakeVersion = async (trx: Db, org: OrgId, agentId: string, content: Content) => {
   await lockAgent(trx, org, agentId)
   const contentHash = hashContent(content)

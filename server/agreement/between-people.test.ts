@@ -47,13 +47,13 @@ const units = Array.from({ length: 12 }, (_, unit) => {
 })
 
 describe('Fleiss’ kappa', () => {
-  it('of the psychiatrists of Fleiss 1971 is 0.430', () => {
+  it('is 0.430 for the psychiatrists of Fleiss 1971', () => {
     const totals = [0, 1, 2, 3, 4].map((at) => patients.reduce((sum, { counts }) => sum + (counts[at] ?? 0), 0))
     expect(totals).toEqual([26, 26, 30, 55, 43])
     expect(fleissKappa(patients)).toBeCloseTo(0.43, 3)
   })
 
-  it('is 1 for all agreement, and not known where one answer alone is given, or none', () => {
+  it('is 1 for full agreement, and unknown if there is only one kind of answer, or none', () => {
     expect(fleissKappa([once(3, 0), once(0, 3)])).toBe(1)
     expect(fleissKappa([once(3, 0), once(3, 0)])).toBeNull()
     expect(fleissKappa([])).toBeNull()
@@ -61,7 +61,7 @@ describe('Fleiss’ kappa', () => {
 })
 
 describe('an interval', () => {
-  it('narrows as units come, and is that of units taken together', () => {
+  it('narrows with more units, and matches that of units counted together', () => {
     const few = withInterval(patients, fleissKappa)
     const many = withInterval(
       patients.map((unit) => ({ ...unit, times: 4 })),
@@ -69,7 +69,7 @@ describe('an interval', () => {
     )
     if (few?.low == null || few.high == null || many?.low == null || many.high == null) throw new Error('No interval')
     expect(few.low < few.value && few.value < few.high).toBe(true)
-    // Four times as many units: half as wide, but for what one of them less changes.
+    // With four times as many units, it is half as wide, except for the smaller effect of leaving one out.
     expect((many.high - many.low) / (few.high - few.low)).toBeCloseTo(0.5, 1)
     const apart = withInterval([once(2, 1), once(2, 1), once(0, 2), once(2, 0), once(3, 0)], krippendorffsAlpha)
     const together = withInterval(
@@ -80,24 +80,24 @@ describe('an interval', () => {
     expect(together?.low).toBe(apart?.low)
   })
 
-  it('has no bounds where one unit alone tells anything, and is not there where none does', () => {
+  it('has no bounds if only one unit is informative, and is missing if none is', () => {
     expect(withInterval([once(3, 0), once(0, 3)], fleissKappa)).toEqual({ value: 1, low: null, high: null })
     expect(withInterval([once(3, 0)], fleissKappa)).toBeNull()
   })
 })
 
 describe('Krippendorff’s alpha', () => {
-  it('of the four observers of Krippendorff 2011 is 0.743', () => {
+  it('is 0.743 for the four observers of Krippendorff 2011', () => {
     expect(krippendorffsAlpha(units)).toBeCloseTo(0.743, 3)
   })
 
-  it('is 1 for all agreement, and not known where one answer alone is given, or nobody answered twice', () => {
+  it('is 1 for full agreement, and unknown if there is only one kind of answer, or no unit with two answers', () => {
     expect(krippendorffsAlpha([once(2, 0), once(0, 3)])).toBe(1)
     expect(krippendorffsAlpha([once(2, 0), once(3, 0)])).toBeNull()
     expect(krippendorffsAlpha([once(1, 0), once(0, 1)])).toBeNull()
   })
 
-  it('takes units that are alike together', () => {
+  it('counts equal units together', () => {
     const apart = [once(2, 1), once(2, 1), once(0, 2), once(2, 0)]
     const together = [{ counts: [2, 1], times: 2 }, once(0, 2), once(2, 0)]
     expect(krippendorffsAlpha(together)).toBeCloseTo(krippendorffsAlpha(apart) ?? Number.NaN, 12)

@@ -1,17 +1,21 @@
-// How far people agree with each other: numbers in, numbers out. A unit is what was judged, with how often each answer
-// was given of it, and how many such units there are.
+// Agreement between people: numbers in, numbers out. A unit is a judged conversation with the number of each answer,
+// and
+// the number of such units.
 
 export type Unit = { counts: number[]; times: number }
 
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)
 
-/** How often each answer was given in all. */
+/** Returns the total of each answer. */
 const totals = (units: Unit[]): number[] => {
   const answers = Math.max(0, ...units.map(({ counts }) => counts.length))
   return Array.from({ length: answers }, (_, at) => sum(units.map(({ counts, times }) => (counts[at] ?? 0) * times)))
 }
 
-/** Fleiss' kappa (1971): all units have as many answers, two at least. Null where one answer alone was ever given. */
+/**
+ * Fleiss' kappa (1971). All units have the same number of answers, at least two. Null if there is only one kind of
+ * answer.
+ */
 export const fleissKappa = (units: Unit[]): number | null => {
   const all = sum(units.map(({ times }) => times))
   const each = sum(units[0]?.counts ?? [])
@@ -22,7 +26,10 @@ export const fleissKappa = (units: Unit[]): number | null => {
   return byChance === 1 ? null : (observed - byChance) / (1 - byChance)
 }
 
-/** Krippendorff's alpha of nominal data (2011). Units may have different numbers of answers; those with one say nothing. */
+/**
+ * Krippendorff's alpha for nominal data (2011). Units can have different numbers of answers; those with one are
+ * ignored.
+ */
 export const krippendorffsAlpha = (given: Unit[]): number | null => {
   const units = given.filter(({ counts }) => sum(counts) > 1)
   const all = sum(totals(units))
@@ -36,8 +43,9 @@ export const krippendorffsAlpha = (given: Unit[]): number | null => {
 const z = 1.959963984540054
 
 /**
- * A figure with its 95 % interval by the jackknife: how much it moves when one unit after the other is left out. Without
- * bounds where leaving one out leaves nothing to tell.
+ * Returns an estimate with its 95% jackknife interval: how much it changes when single units are left out. Without
+ * bounds
+ * if leaving one out leaves nothing to estimate.
  */
 export const withInterval = (units: Unit[], figure: (units: Unit[]) => number | null) => {
   const value = figure(units)
@@ -54,7 +62,7 @@ export const withInterval = (units: Unit[], figure: (units: Unit[]) => number | 
   return { value, low: Math.max(-1, value - half), high: Math.min(1, value + half) }
 }
 
-/** Those of the number of answers that most units have; the higher of two that as many have. */
+/** Returns the units with the most common number of answers, or with the higher of two equally common ones. */
 export const commonest = (units: Unit[]): Unit[] => {
   const byAnswers = Map.groupBy(units, ({ counts }) => sum(counts))
   const ranked = [...byAnswers].sort(([a, some], [b, others]) => {

@@ -6,8 +6,8 @@ import type { Page } from '../platform/http/paging.ts'
 export type Judged = { since?: string; until?: string; version?: number }
 
 /**
- * How the results of each version of a monitor meet the judgments of completed reviews, newest version first. Each
- * judgment counts that none has taken the place of. A page is of versions, and reads no judgment of those before.
+ * Compares the results of each monitor version with the judgments of completed reviews, newest version first. Ignores
+ * replaced judgments. A page consists of versions and only reads their judgments.
  */
 export const listAgreements = async (db: Db, org: OrgId, monitorId: string, judged: Judged, page: Page) => {
   const { since = '-infinity', until = 'infinity', version = null } = judged
@@ -50,7 +50,7 @@ export const listAgreements = async (db: Db, org: OrgId, monitorId: string, judg
 
 type Between = Judged & { monitorId: string; versions: number[] }
 
-/** What each person said last of a conversation and a version, where they could tell; not to decide between others. */
+/** The latest judgment of each person for a conversation and a version, without unsure ones and adjudications. */
 const said = (org: OrgId, { monitorId, versions, since = '-infinity', until = 'infinity' }: Between) => sql`
   SELECT * FROM (
     SELECT DISTINCT ON (j.monitor_version, r.conversation_id, r.reviewer_user_id) j.monitor_version AS version,
@@ -63,7 +63,7 @@ const said = (org: OrgId, { monitorId, versions, since = '-infinity', until = 'i
     ORDER BY j.monitor_version, r.conversation_id, r.reviewer_user_id, r.completed_at DESC, r.id DESC) last
   WHERE correct_result <> 'unsure'`
 
-/** In how many conversations so many people said affected and so many said not; where there were two at least. */
+/** Counts conversations by their numbers of affected and not affected judgments, with at least two judgments. */
 export const listPatterns = async (db: Db, org: OrgId, between: Between) => {
   const { rows } = await sql<{ version: number; affected: number; notAffected: number; conversations: number }>`
     WITH patterns AS (
@@ -75,7 +75,7 @@ export const listPatterns = async (db: Db, org: OrgId, between: Between) => {
   return rows
 }
 
-/** How two people meet in the conversations that both judged: of each version the pairs with the most of them. */
+/** Compares two people on the conversations that both judged: for each version, the pairs with the most of them. */
 export const listPairs = async (db: Db, org: OrgId, between: Between, limit: number) => {
   const { rows } = await sql<{
     version: number

@@ -21,7 +21,7 @@ beforeEach(async () => {
 type Found = 'affected' | 'not_affected' | 'unscored' | undefined
 type Said = 'affected' | 'not_affected' | 'unsure'
 
-/** A conversation with what the monitor found, in its current version, and what somebody says of it. */
+/** A conversation with a result of the current version and a person's judgment of it. */
 const judge = async (found: Found, said: Said, { version = 1, startedAt = '2026-11-20T09:00:00Z' } = {}) => {
   const { id: conversationId } = await makeConversation(server, key, { startedAt })
   if (found) {
@@ -44,7 +44,7 @@ const agreement = async (query = '') => {
 }
 
 describe('the agreement of a monitor with people', () => {
-  it('is a matrix with its figures; what nobody could tell is counted apart', async () => {
+  it('is a matrix with its figures, and counts unsure judgments separately', async () => {
     const judged: [Found, Said, number][] = [
       ['affected', 'affected', 4],
       ['affected', 'not_affected', 1],
@@ -85,7 +85,7 @@ describe('the agreement of a monitor with people', () => {
     }
   })
 
-  it('is null where nothing tells, and empty before anybody judged', async () => {
+  it('is null without data, and empty before anyone judged', async () => {
     expect(await agreement()).toEqual([])
     await judge('not_affected', 'not_affected')
     expect(await agreement()).toMatchObject([
@@ -93,7 +93,7 @@ describe('the agreement of a monitor with people', () => {
     ])
   })
 
-  it('is of completed reviews alone, and of the calls of a window', async () => {
+  it('only counts completed reviews and calls in the period', async () => {
     const conversationId = await judge('affected', 'affected', { startedAt: '2026-11-01T09:00:00Z' })
     await judge('affected', 'affected', { startedAt: '2026-11-02T09:00:00Z' })
     for (const status of ['in_progress', 'skipped'] as const) {
@@ -107,7 +107,7 @@ describe('the agreement of a monitor with people', () => {
     expect((await call('GET', `/v1/monitors/${monitorId}/agreement${window}`, { key })).status).toBe(400)
   })
 
-  it('is told of each version, the newest first, by pages', async () => {
+  it('is returned per version, newest first, in pages', async () => {
     await judge('affected', 'affected')
     await makeVersion(2)
     await judge('affected', 'not_affected', { version: 2 })
@@ -118,7 +118,7 @@ describe('the agreement of a monitor with people', () => {
     expect(of(await agreement())).toEqual([
       [3, 0],
       [2, 0],
-      // Judged of the first version, which has no result of it.
+      // A judgment of the first version, which has no result for it.
       [1, 1],
     ])
     expect(of(await agreement('?version=2'))).toEqual([[2, 0]])
@@ -133,7 +133,7 @@ describe('the agreement of a monitor with people', () => {
     expect(second.nextCursor).toBeNull()
   })
 
-  it('loses what is erased', async () => {
+  it('excludes erased conversations', async () => {
     const id = await judge('affected', 'affected')
     await judge('affected', 'affected')
     expect((await call('DELETE', `/v1/conversations/${id}`, { key })).status).toBe(204)

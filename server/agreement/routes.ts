@@ -8,7 +8,7 @@ import { commonest, fleissKappa, krippendorffsAlpha, type Unit, withInterval } f
 import { type Judged, listAgreements, listPairs, listPatterns } from './queries.ts'
 import { AgreementQuery, VersionAgreement } from './schema.ts'
 
-/** In one spelling, which a cursor is bound to. */
+/** A canonical spelling, because cursors are bound to it. */
 const parseWindow = ({ since, until, ...rest }: Judged): Judged => {
   if (since !== undefined && until !== undefined && Date.parse(until) <= Date.parse(since)) {
     throw invalid('until', 'must be later than since')

@@ -5,7 +5,7 @@ import type { Deps } from '../platform/deps.ts'
 import { newId } from '../platform/ids.ts'
 import { createApiKey } from './create.ts'
 
-/** Makes the owner of a new organization its first member, with a first key and the link to join by. */
+/** Adds the owner of a new organization as its first member, with a first key and an invitation link. */
 export const admitOwner = async (
   { clock, baseUrl }: Pick<Deps, 'clock' | 'baseUrl'>,
   trx: Db,

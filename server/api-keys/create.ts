@@ -7,7 +7,7 @@ import { newId } from '../platform/ids.ts'
 import { insertApiKey } from './queries.ts'
 import type { ApiKeyCreate } from './schema.ts'
 
-/** Makes a key that acts for a member and answers it with its secret, which is not kept. */
+/** Creates a key that acts for a member, and returns it with its secret, which is not stored. */
 export const createApiKey = async (trx: Db, clock: Clock, org: OrgId, userId: string, body: ApiKeyCreate) => {
   const expiresAt = body.expiresAt ? new Date(body.expiresAt) : null
   if (expiresAt && expiresAt <= clock.now()) throw invalid('expiresAt', 'must be in the future')

@@ -52,7 +52,7 @@ export const insertApiKey = (db: Db, org: OrgId, { id, key, name, role, createdB
     .returning(columns)
     .executeTakeFirstOrThrow()
 
-/** A key that is to be revoked, with the role that it acts with: the lower of its own and its person's. */
+/** Returns a key to revoke, with its effective role: the lower of its own and its owner's. */
 export const getApiKeyReach = async (db: Db, org: OrgId, id: string): Promise<Role> => {
   const { role, memberRole } = await db
     .selectFrom('api_keys')
@@ -65,11 +65,11 @@ export const getApiKeyReach = async (db: Db, org: OrgId, id: string): Promise<Ro
     .where('api_keys.organization_id', '=', org)
     .where('api_keys.id', '=', id)
     .executeTakeFirstOrThrow(notFound)
-  // Nobody's key any more acts for nobody.
+  // A key of a removed member acts for nobody.
   return memberRole ? lowerRole(role, memberRole) : 'viewer'
 }
 
-/** Revoking a revoked key keeps the first moment. */
+/** Revoking a revoked key keeps the first timestamp. */
 export const revokeApiKey = (db: Db, org: OrgId, id: string, revokedAt: Date) =>
   db
     .updateTable('api_keys')

@@ -2,7 +2,7 @@ import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 import { revokeApiKeysOfUser } from './queries.ts'
 
-/** Revokes every key that acts for a member who is removed. */
+/** Revokes all keys of a removed member. */
 export const revokeKeysOfMember = (
   { clock }: Pick<Deps, 'clock'>,
   trx: Db,

@@ -18,12 +18,12 @@ beforeEach(async () => {
 const statusOf = async (key: string) => (await call('GET', '/v1/me', { key })).status
 const roleOf = async (key: string) => (await call('GET', '/v1/me', { key })).body.role
 
-/** A key that acts for a member other than the owner, who would make it when signed in. */
+/** A key for a member other than the owner, who would otherwise create it in the console. */
 const makeKeyOf = (userId: string, role: Role) =>
   createApiKey(deps.db, clock, org.id as OrgId, userId, { name: 'Own key', role })
 
 describe('a key', () => {
-  it('is shown in the answer that makes it, and never again anywhere', async () => {
+  it('is only shown in the response that creates it', async () => {
     const { body } = await call('POST', '/v1/api-keys', { key: org.key, body: { name: 'Sync', role: 'member' } })
     expect(body).toMatchObject({ name: 'Sync', role: 'member', expiresAt: null, lastUsedAt: null, revokedAt: null })
     expect(body.key).toMatch(/^ear_[0-9A-Za-z]{38}$/)
@@ -39,7 +39,7 @@ describe('a key', () => {
     for (const text of [stored, list.text, server.logged.join('')]) expect(text).not.toContain(key.slice(8))
   })
 
-  it('works until the very instant at which it expires', async () => {
+  it('works until it expires, to the millisecond', async () => {
     const expiresAt = new Date(clock.now().getTime() + 60_000)
     const { key } = await makeKey(server, org.key, 'viewer', expiresAt.toISOString())
     expect(await statusOf(key)).toBe(200)
@@ -50,7 +50,7 @@ describe('a key', () => {
     expect(await statusOf(key)).toBe(401)
   })
 
-  it('takes an instant with any offset, and null for none', async () => {
+  it('accepts an expiry with any offset, and null for none', async () => {
     const body = { name: 'Offset', role: 'viewer', expiresAt: '2999-01-01T00:30:00+01:00' }
     const dated = await call('POST', '/v1/api-keys', { key: org.key, body })
     expect(dated.body.expiresAt).toBe('2998-12-31T23:30:00.000Z')
@@ -58,7 +58,7 @@ describe('a key', () => {
     expect(undated.body.expiresAt).toBeNull()
   })
 
-  it('cannot be made to have expired already', async () => {
+  it('cannot be created with an expiry in the past', async () => {
     for (const expiresAt of [clock.now().toISOString(), '2020-01-01T00:00:00Z', '0001-01-01T00:00:00Z']) {
       const answer = await call('POST', '/v1/api-keys', {
         key: org.key,
@@ -68,7 +68,7 @@ describe('a key', () => {
     }
   })
 
-  it('notes its last use, at most once a minute', async () => {
+  it('records its last use at most once a minute', async () => {
     const { id, key } = await makeKey(server, org.key, 'viewer')
     const lastUse = async () => {
       const { rows } = await sql<{ at: Date }>`
@@ -98,7 +98,7 @@ describe('a key', () => {
     ['another checksum', (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')],
     ['other letter case', (key: string) => key.toUpperCase()],
     ['another beginning', (key: string) => key.replace('ear_', 'eer_')],
-  ])('is refused with %s, without a word to the database', async (_what, alter) => {
+  ])('is rejected with %s, without a database query', async (_what, alter) => {
     const before = deps.database.stats()
     const known = deps.identity.resolve(alter(org.key))
     expect(deps.database.stats()).toEqual(before)
@@ -110,14 +110,17 @@ describe('a key', () => {
 describe('roles', () => {
   const pairs = roles.flatMap((own) => roles.map((given) => [own, given] as const))
 
-  it.each(pairs)('a key that acts as %s gives the role %s only within its own', async (own, given) => {
-    const { key } = await makeKey(server, org.key, own)
-    const answer = await call('POST', '/v1/api-keys', { key, body: { name: 'Given', role: given } })
-    const may = roles.indexOf(own) >= roles.indexOf('admin') && roles.indexOf(own) >= roles.indexOf(given)
-    expect(answer.status).toBe(may ? 201 : 403)
-  })
+  it.each(pairs)(
+    'a key with the role %s can only create a key with the role %s within its own role',
+    async (own, given) => {
+      const { key } = await makeKey(server, org.key, own)
+      const answer = await call('POST', '/v1/api-keys', { key, body: { name: 'Given', role: given } })
+      const may = roles.indexOf(own) >= roles.indexOf('admin') && roles.indexOf(own) >= roles.indexOf(given)
+      expect(answer.status).toBe(may ? 201 : 403)
+    },
+  )
 
-  it('a key follows the present role of the person it acts for, but never above its own', async () => {
+  it('a key follows the current role of its person, but never exceeds its own', async () => {
     const member = await makeMember(server, org.key, 'admin')
     const { key } = await makeKeyOf(member.userId, 'admin')
     expect(await roleOf(key)).toBe('admin')
@@ -135,7 +138,7 @@ describe('roles', () => {
     expect((await call('POST', '/v1/api-keys', { key, body })).status).toBe(403)
   })
 
-  it('a key ends with the membership of the person it acts for, for good', async () => {
+  it('a key stops working for good when its person leaves the organization', async () => {
     const member = await makeMember(server, org.key, 'member')
     const { id, key } = await makeKeyOf(member.userId, 'member')
     expect(await statusOf(key)).toBe(200)
@@ -152,7 +155,7 @@ describe('roles', () => {
 })
 
 describe('revocation', () => {
-  it('holds at once, leaves other keys alone and keeps its first moment', async () => {
+  it('works immediately, keeps other keys, and keeps its first timestamp', async () => {
     const [first, second] = [await makeKey(server, org.key, 'member'), await makeKey(server, org.key, 'member')]
     expect(await statusOf(first.key)).toBe(200)
     const revoke = () => call('DELETE', `/v1/api-keys/${first.id}`, { key: org.key })
@@ -166,7 +169,7 @@ describe('revocation', () => {
     expect(list.body.data.find(({ id }: { id: string }) => id === first.id).revokedAt).toBe(revokedAt)
   })
 
-  it.each(['revoked', 'expired'])('the use of a %s key is written down, once for many', async (how) => {
+  it.each(['revoked', 'expired'])('the use of a %s key is recorded, once for many requests', async (how) => {
     const soon = new Date(clock.now().getTime() + 60_000).toISOString()
     const { id, key } = await makeKey(server, org.key, 'viewer', soon)
     if (how === 'revoked') await call('DELETE', `/v1/api-keys/${id}`, { key: org.key })
@@ -181,7 +184,7 @@ describe('revocation', () => {
       .toMatchObject([{ actor: { kind: 'key', keyId: id }, targets: [{ type: 'apiKey', id }] }])
   })
 
-  it('of a key that acts as owner is for owners, also where an admin acts by a session', async () => {
+  it('of an owner key requires an owner, even if an admin uses a session', async () => {
     const admin = await makeKey(server, org.key, 'admin')
     const person = await makePerson(server, org.key, 'admin')
     const owners = await makeKey(server, org.key, 'owner')
@@ -190,20 +193,20 @@ describe('revocation', () => {
       expect(answer).toMatchObject({ status: 403, body: { error: 'forbidden' } })
     }
     expect(await statusOf(owners.key)).toBe(200)
-    // An owner's key that acts as less is not out of reach.
+    // Admins can revoke an owner's key with a lower role.
     const lesser = await makeKey(server, org.key, 'admin')
     expect((await call('DELETE', `/v1/api-keys/${lesser.id}`, { key: admin.key })).status).toBe(204)
     expect((await call('DELETE', `/v1/api-keys/${owners.id}`, { key: org.key })).status).toBe(204)
   })
 
-  it('a key may revoke itself', async () => {
+  it('a key can revoke itself', async () => {
     const { id, key } = await makeKey(server, org.key, 'admin')
     expect((await call('DELETE', `/v1/api-keys/${id}`, { key })).status).toBe(204)
     expect(await statusOf(key)).toBe(401)
   })
 })
 
-describe('a key made by the operator', () => {
+describe('a key created by the operator', () => {
   const provision = (body: object) => call('POST', `/v1/organizations/${org.id}/api-keys`, { key: serviceKey, body })
 
   it('acts for the owner', async () => {
@@ -217,7 +220,7 @@ describe('a key made by the operator', () => {
     })
   })
 
-  it('is refused for an organization that is not there', async () => {
+  it('is rejected for an unknown organization', async () => {
     org = { ...org, id: '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f' }
     expect((await provision({ name: 'Nowhere', role: 'owner' })).status).toBe(404)
   })

@@ -16,7 +16,7 @@ type Event = {
 const listEvents = async (key: string, query = ''): Promise<Event[]> =>
   (await call('GET', `/v1/audit-events${query}`, { key })).body.data
 
-it('an event says who did what to which things by which request, and never what they hold', async () => {
+it('an event has its actor, targets, and request, and never their content', async () => {
   const org = await makeOrganization(server)
   const { member } = (await call('GET', '/v1/me', { key: org.key })).body
   const headers = { 'x-request-id': 'trace-4711' }
@@ -30,7 +30,7 @@ it('an event says who did what to which things by which request, and never what 
   const actor = { kind: 'key', keyId: org.keyId, userId: member.userId }
   expect(created.headers.get('x-request-id')).toBe('trace-4711')
   expect(made).toMatchObject({ action: 'company.create', actor, targets: [target], callerRequestId: 'trace-4711' })
-  // Another caller may send the same, so the service has an id of its own, which its log knows beside the other.
+  // Callers can send equal request IDs, so the service adds its own, which is also in its log.
   expect(made?.requestId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/)
   expect(server.logged.find((line) => line.includes('trace-4711'))).toContain(made?.requestId)
   expect(changed?.callerRequestId).toBeNull()
@@ -39,7 +39,7 @@ it('an event says who did what to which things by which request, and never what 
   for (const content of ['Sesame', 'secret.png', org.key, member.email]) expect(text).not.toContain(content)
 })
 
-it('what the operator does to an organization is in its events, by no person', async () => {
+it('operations of the operator are events of the organization, without a person', async () => {
   const { id, key } = await makeOrganization(server)
   await call('PATCH', `/v1/organizations/${id}`, { key: serviceKey, body: { name: 'Renamed' } })
   await call('POST', `/v1/organizations/${id}/suspend`, { key: serviceKey })
@@ -57,7 +57,7 @@ it('what the operator does to an organization is in its events, by no person', a
   }
 })
 
-it('a request that is refused or fails leaves none', async () => {
+it('a rejected or failed request leaves no event', async () => {
   const { key } = await makeOrganization(server)
   const viewer = await makeKey(server, key, 'viewer')
   const before = await listEvents(key)
@@ -69,7 +69,7 @@ it('a request that is refused or fails leaves none', async () => {
   expect(await listEvents(key)).toEqual(before)
 })
 
-it('they are for admins, page by page', async () => {
+it('events are listed for admins, in pages', async () => {
   const { key } = await makeOrganization(server)
   for (let i = 0; i < 5; i++) await makeCompany(server, key)
   await makeMember(server, key, 'member')

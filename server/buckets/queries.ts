@@ -37,11 +37,11 @@ export const getBucket = (db: Db, org: OrgId, id: string) =>
 
 export type StoredBucket = Awaited<ReturnType<typeof getBucket>>
 
-/** Against its deletion until the transaction ends. Taken before any lock of what is in it. */
+/** Locks the bucket against deletion until the transaction ends. Taken before any lock on its conversations. */
 export const holdBucket = (trx: Db, org: OrgId, id: string) =>
   selectBuckets(trx, org).where('id', '=', id).forKeyShare().executeTakeFirstOrThrow(notFound)
 
-/** Against changes. */
+/** Locks against changes. */
 export const lockBucket = (trx: Db, org: OrgId, id: string) =>
   selectBuckets(trx, org).where('id', '=', id).forNoKeyUpdate().executeTakeFirstOrThrow(notFound)
 
@@ -54,7 +54,7 @@ export const countBuckets = async (db: Db, org: OrgId): Promise<number> => {
   return count
 }
 
-/** Which of these people may review: those who are members and may write. */
+/** Returns which of these people can review: members with a role that can write. */
 export const findReviewers = async (db: Db, org: OrgId, userIds: string[]): Promise<string[]> => {
   const rows = await db
     .selectFrom('members')
@@ -115,7 +115,7 @@ export const insertBucket = (trx: Db, org: OrgId, { id, type, drawnUntil, ...set
 
 type Restart = { drawnUntil: Date | null }
 
-/** `restart` where what is put in is another from now on. */
+/** `restart` if the bucket adds different conversations from now on. */
 export const updateBucket = (trx: Db, org: OrgId, id: string, settings: BucketSettings, restart?: Restart) =>
   trx
     .updateTable('buckets')
@@ -130,7 +130,7 @@ export const updateBucket = (trx: Db, org: OrgId, id: string, settings: BucketSe
     .executeTakeFirstOrThrow()
     .catch(explain)
 
-/** Against all use. Tells which conversations are in it. */
+/** Locks against all use. Returns its conversations. */
 export const lockWholeBucket = async (trx: Db, org: OrgId, id: string): Promise<string[]> => {
   await trx
     .selectFrom('buckets')
@@ -149,7 +149,7 @@ export const lockWholeBucket = async (trx: Db, org: OrgId, id: string): Promise<
 }
 
 /**
- * With what is in it, which is locked, and the reviews that nobody finished. Finished ones stay, as reviews outside of
+ * Deletes the bucket with its locked conversations and unfinished reviews. Finished reviews stay, as reviews outside of
  * buckets.
  */
 export const deleteBucket = async (trx: Db, org: OrgId, id: string): Promise<void> => {
@@ -170,9 +170,10 @@ export const deleteBucket = async (trx: Db, org: OrgId, id: string): Promise<voi
 }
 
 /**
- * Whether `conversations c` was reviewed in a fair sample of what `monitors o` looks at: in a sampled bucket that asks for
- * nothing but what the scope of the monitor asks for too, and since it does. A sample of anything less, such as of what
- * the monitor found, says nothing of the rest. `x.agent_id` is the agent whose conversations alone are meant, or null.
+ * Whether `conversations c` was reviewed in a fair sample of the scope of `monitors o`: in a sampled bucket with only
+ * filters
+ * that the scope of the monitor has too, and after the bucket got them. A sample of a subset, such as of affected
+ * conversations, does not represent the rest. `x.agent_id` limits it to one agent, or is null.
  */
 export const isFairlySampled = (org: OrgId) => sql<boolean>`EXISTS (
   SELECT 1 FROM bucket_conversations i

@@ -22,7 +22,7 @@ type Answer = { status: number; body: { details?: { issues?: { path: string }[] 
 const pathsOf = ({ status, body }: Answer) => [status, ...(body.details?.issues ?? []).map(({ path }) => path)]
 
 describe('a bucket', () => {
-  it('has the published fields, and ours after them', async () => {
+  it('has the published fields, then ours', async () => {
     const { status, body } = await post({ name: 'By hand', type: 'static' })
     expect(status).toBe(201)
     expect(body).toEqual({
@@ -53,7 +53,7 @@ describe('a bucket', () => {
     expect((await post({ name: 'By hand', type: 'static' })).status).toBe(409)
   })
 
-  it('is refused with all faults of its settings', async () => {
+  it('is rejected with all faults of its settings', async () => {
     const { userId: viewer } = await makeMember(server, key, 'viewer')
     const unknown = crypto.randomUUID()
     const dynamic = { name: 'D', type: 'dynamic' }
@@ -87,7 +87,7 @@ describe('a bucket', () => {
     expect((await call('GET', '/v1/buckets', { key })).body.data).toHaveLength(1)
   })
 
-  it('holds what is put in by hand, which a filter finds', async () => {
+  it('contains conversations added by hand, and filters find them', async () => {
     const { id, conversationId } = await makeBucket(server, key, { reviewsPerConversation: 2 })
     const other = await makeConversation(server, key)
     const put = (conversationIds: string[]) =>
@@ -117,7 +117,7 @@ describe('a bucket', () => {
     expect(await found('/v1/conversations/search', { filter: { bucketId: crypto.randomUUID() } })).toEqual([])
   })
 
-  it('counts all reviews, also of more people than it names', async () => {
+  it('counts all reviews, even of more people than it lists', async () => {
     const { db } = server.deps
     const { id, conversationId } = await makeBucket(server, key)
     expect((await call('GET', `/v1/buckets/${id}/progress`, { key })).body).toMatchObject({
@@ -136,7 +136,7 @@ describe('a bucket', () => {
     expect([reviews.skipped, reviewers.length]).toEqual([510, 500])
   })
 
-  it('goes, and leaves finished reviews', async () => {
+  it('is deleted but keeps finished reviews', async () => {
     const { id, conversationId } = await makeBucket(server, key, { reviewsPerConversation: 2 })
     const { id: unfinished } = await makeConversation(server, key)
     await call('POST', `/v1/buckets/${id}/conversations`, { key, body: { conversationIds: [unfinished] } })
@@ -153,7 +153,7 @@ describe('a bucket', () => {
     expect([await statusOf(conversationId), await statusOf(unfinished)]).toEqual(['completed', 'none'])
   })
 
-  it('goes while a conversation in it is erased', async () => {
+  it('is deleted while one of its conversations is erased', async () => {
     const { db } = server.deps
     const { id, conversationId } = await makeBucket(server, key)
     await call('POST', `/v1/buckets/${id}/claim`, { key })

@@ -19,12 +19,12 @@ import { lockConversations, settleConversations } from './review-status/queries.
 import { Bucket, BucketCreate, BucketUpdate } from './schema.ts'
 import { defaults, drawnUntil, requireSound, selectsOtherwise, withGiven } from './settings.ts'
 
-/** What arrives is held against the filters of each. Requests at once may go a little beyond. */
+/** Each arriving conversation is checked against all buckets. Concurrent requests can exceed the limit slightly. */
 const mostBuckets = 100
 
 const tags = ['Buckets']
 
-/** The published field is left out when it is not set. */
+/** The published field is omitted if it is not set. */
 const shown = ({ agentId, ...bucket }: StoredBucket) => ({ ...bucket, ...(agentId !== null && { agentId }) })
 
 export const buckets = (app: App, { db, clock }: Deps): void => {

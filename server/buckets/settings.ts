@@ -23,7 +23,7 @@ type Given = Partial<Omit<BucketCreate, 'type'>>
 
 const lower = (ids: string[]) => [...new Set(ids.map((id) => id.toLowerCase()))]
 
-/** The settings with what is given in place of what was there. */
+/** Returns the current settings merged with the given ones. */
 export const withGiven = (present: BucketSettings, given: Given): BucketSettings => ({
   ...present,
   ...given,
@@ -57,7 +57,7 @@ const faultsOf = (type: BucketType, { filters, agentId, share, perWeek }: Bucket
 const naming = (path: string, given: string[], known: string[], what: string): Issue[] =>
   given.flatMap((id, index) => (known.includes(id) ? [] : [{ path: `${path}[${index}]`, message: `must be ${what}` }]))
 
-/** All faults at once. People and monitors are looked at where they are `given`: some may have gone since. */
+/** Reports all faults at once. Only checks people and monitors in `given`: stored ones may have been deleted since. */
 export const requireSound = async (db: Db, org: OrgId, type: BucketType, settings: BucketSettings, given: Given) => {
   const issues = faultsOf(type, settings)
   if (given.reviewerUserIds) {
@@ -71,12 +71,12 @@ export const requireSound = async (db: Db, org: OrgId, type: BucketType, setting
   if (issues.length > 0) throw invalidAll(issues)
 }
 
-/** Of a weekly quota that begins now: the week that goes on is the first to be drawn from. */
+/** The first week to sample for a new weekly quota: the current one. */
 export const drawnUntil = ({ perWeek }: BucketSettings, now: Date): Date | null =>
   perWeek === null ? null : weekOf(now).start
 
 const selecting = ['agentId', 'filters', 'share', 'perWeek'] as const
 
-/** Whether what is put in is another than before. */
+/** Whether the bucket now adds different conversations. */
 export const selectsOtherwise = (before: BucketSettings, after: BucketSettings): boolean =>
   selecting.some((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))

@@ -2,7 +2,7 @@ import { weekMs } from '../platform/durations.ts'
 
 const someMonday = Date.UTC(1970, 0, 5)
 
-/** The ISO week in UTC that an instant is in. */
+/** Returns the ISO week in UTC of a time. */
 export const weekOf = (instant: Date): { start: Date; end: Date } => {
   const start = someMonday + Math.floor((instant.getTime() - someMonday) / weekMs) * weekMs
   return { start: new Date(start), end: new Date(start + weekMs) }

@@ -3,14 +3,17 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ask, makeDataDir, provision, runEarshot, startEarshot } from '../../test/earshot.ts'
 
-/** What a database was used with before and is missing or another one now is refused until the operator accepts it. */
+/**
+ * Starting with a different secret key or storage than the database was used with is refused until the operator accepts
+ * it.
+ */
 
 const restart = async ({ child, ended }: Awaited<ReturnType<typeof startEarshot>>) => {
   child.kill('SIGTERM')
   await ended
 }
 
-it('serves with no other secret key than the first, unless told to', async () => {
+it('refuses to serve with another secret key than the first, unless told to', async () => {
   const dataDir = await makeDataDir()
   const first = { EARSHOT_DATA_DIR: dataDir, EARSHOT_SECRET_KEY: 'a'.repeat(40) }
   await restart(await startEarshot(first))
@@ -29,7 +32,7 @@ it('serves with no other secret key than the first, unless told to', async () =>
   expect([code, stderr]).toEqual([1, expect.stringContaining('differs from the one used with this database')])
 })
 
-it('is not ready without its files, whether they vanish while it serves or before, unless told that they are lost', async () => {
+it('is not ready without its files, whether they disappear before or after the start, unless told that they are lost', async () => {
   const dataDir = await makeDataDir()
   const switches = { EARSHOT_DATA_DIR: dataDir }
   const status = async (origin: string) => (await fetch(`${origin}/readyz`)).status

@@ -11,7 +11,7 @@ import { serve } from '../../test/outside.ts'
 import { testServer } from '../../test/server.ts'
 import { jobList } from '../worker.ts'
 
-/** The commands that ask a service, as people call them. */
+/** The commands that call a service, as people use them. */
 
 const server = await testServer()
 await server.deps.jobs.start(jobList, server.deps, { workerId: 'test', assumeSoleWorker: true })
@@ -36,7 +36,7 @@ describe('monitors', () => {
   const rule = { kind: 'rule', definition: { expression: "turns.mentions('refund')" } }
   const transcript = [{ role: 'customer', text: 'I want a refund.' }]
 
-  it('are listed, and tried by their name without storing anything', async () => {
+  it('are listed, and tested by name without storing anything', async () => {
     const monitor = await makeMonitor(server, key, { name: 'Wants a refund', ...rule })
     const { id } = await makeConversation(server, key, { transcript })
     await makeConversation(server, key)
@@ -49,7 +49,7 @@ describe('monitors', () => {
     expect((await run('monitors', 'test', monitor.id, '--limit', 'many')).code).toBe(2)
   })
 
-  it('evaluate what is stored, followed to the end', async () => {
+  it('backfill stored conversations, followed until the end', async () => {
     const { id } = await makeConversation(server, key, { transcript })
     const monitor = await makeMonitor(server, key, { name: 'Late', ...rule })
     const window = ['--since', '2026-11-01', '--until', '2026-12-01', '--timezone', 'UTC']
@@ -62,7 +62,7 @@ describe('monitors', () => {
   })
 })
 
-it('findings are listed, shown and triaged, and steer no terminal', async () => {
+it('findings are listed, shown, and triaged, and cannot control the terminal', async () => {
   const title = 'Waits \u001b[31mtoo\nlong'
   const { body } = await server.call('POST', '/v1/findings', { key, body: { title } })
   const listed = await runAlone('findings', 'list')
@@ -79,7 +79,7 @@ it('findings are listed, shown and triaged, and steer no terminal', async () => 
   expect((await run('findings', 'show', 'no-id')).code).toBe(2)
 })
 
-it('no name and no answer steers a terminal', async () => {
+it('no name and no response can control the terminal', async () => {
   const name = 'Red \u001b[31m\u202e'
   await makeMonitor(server, key, { name, kind: 'external', definition: {} })
   for (const args of [
@@ -101,7 +101,7 @@ it('no name and no answer steers a terminal', async () => {
   expect(stdout + stderr).not.toContain('\u001b')
 })
 
-it('whoever reads may have had enough', async () => {
+it('the reader of the output can stop early', async () => {
   for (const args of ['completion bash', 'monitors list', 'help', 'keys --help']) {
     const asked = `set -o pipefail; "$0" ${args} | true`
     const env = { ...inheritedEnvironment(), ...switches() }
@@ -110,7 +110,7 @@ it('whoever reads may have had enough', async () => {
   }
 })
 
-it('what it is called with wrongly is said without the key', async () => {
+it('invalid usage is reported without the key', async () => {
   const wrong = [
     ['--key', `${key}\n`],
     ['--url', 'http://me:hidden@127.0.0.1'],
@@ -123,7 +123,7 @@ it('what it is called with wrongly is said without the key', async () => {
   }
 })
 
-it('help is where one looks for it', async () => {
+it('help is available where people look for it', async () => {
   const { stdout } = await run('monitors', '--help')
   for (const args of [
     ['help', 'monitors'],
@@ -136,14 +136,14 @@ it('help is where one looks for it', async () => {
   expect((await run('help', 'nothing')).code).toBe(2)
 })
 
-it('keys of an organization are made and listed', async () => {
+it('keys of an organization are created and listed', async () => {
   const made = await runAlone('keys', 'create', 'Nightly import', '--role', 'member')
   const me = await server.call('GET', '/v1/me', { key: made.stdout.trim() })
   expect(me.body.role).toBe('member')
   expect((await ask('keys', 'list')).map(({ name }: { name: string }) => name)).toContain('Nightly import')
 })
 
-it('the doctor looks at a service elsewhere, and at the key', async () => {
+it('the doctor checks a remote service and the key', async () => {
   const healthy = await runAlone('doctor', '--url', server.origin)
   expect(healthy).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok {4}key +owner of Organization/m) })
   const unknown = await run('doctor', '--url', server.origin, '--key', 'ear_nobody', '--json')
@@ -153,7 +153,7 @@ it('the doctor looks at a service elsewhere, and at the key', async () => {
   expect(away).toMatchObject({ code: 1, stdout: expect.stringMatching(/^FAIL {2}answer +.*cannot be reached/m) })
 })
 
-it('who may not is told so, with 1', async () => {
+it('a rejected request exits with 1', async () => {
   const viewer = await makeKey(server, key, 'viewer')
   const { code, stderr } = await runEarshot(['keys', 'list', '--url', server.origin, '--key', viewer.key], {})
   expect([code, stderr]).toEqual([1, expect.stringMatching(/^earshot: .+\n$/)])
@@ -161,7 +161,7 @@ it('who may not is told so, with 1', async () => {
   expect((await runInOne(['monitors', 'list', '--url', 'nonsense', '--key', 'x'], {})).code).toBe(2)
 })
 
-/** What the shell would offer after these words. */
+/** Returns what the shell would suggest after these words. */
 const offered = async (script: string, ...words: string[]): Promise<string[]> => {
   const line = words.map((word) => `'${word}'`).join(' ')
   const asking = `COMP_WORDS=(earshot ${line}); COMP_CWORD=${words.length}; _earshot 2>/dev/null; echo "\${COMPREPLY[@]}"`
@@ -169,7 +169,7 @@ const offered = async (script: string, ...words: string[]): Promise<string[]> =>
   return stdout.trim().split(' ')
 }
 
-it('a shell completes commands, actions, options and choices', async () => {
+it('a shell completes commands, subcommands, options, and choices', async () => {
   const { stdout: script } = await run('completion', 'bash')
   expect(await offered(script, 'ex')).toEqual(['export', 'experiments'])
   expect(await offered(script, 'monitors', '')).toEqual(['list', 'test', 'backfill'])

@@ -1,28 +1,28 @@
-// How a command is described, and what was asked of it.
+// How commands are described and parsed.
 
 import { parseArgs } from 'node:util'
 
-/** With `value` it takes one, named so in the help; without it stands for itself. */
+/** An option with `value` has a value with this name in the help. Without it, the option is a flag. */
 export type Option = { about: string; value?: string; many?: true; choices?: readonly string[] }
 
 export type Arguments = { name: string; count: 'one' | 'some' | 'any' }
 
 export type Shape = { about: string; takes?: Arguments; options?: Record<string, Option> }
 
-/** A command takes what was asked and answers the exit code. Each is loaded only when it is called. */
+/** Runs a command and returns the exit code. Each command is loaded only when it is called. */
 export type Run = (called: Called) => Promise<number>
 
 export type Spec = Shape & {
   load: () => Promise<{ run: Run }>
-  /** What the help tells at its end. */
+  /** Shown at the end of the help. */
   notes?: string
-  /** The first argument says which; each adds options of its own. */
+  /** Subcommands, each with its own options. */
   actions?: Record<string, Shape>
 }
 
-/** A fault in how the command was called. */
+/** Invalid usage of a command. */
 export class WronglyCalled extends Error {
-  /** Whether the usage helps. */
+  /** Whether to show the usage. */
   readonly tellsUsage: boolean
 
   constructor(message: string, tellsUsage = false) {
@@ -32,7 +32,7 @@ export class WronglyCalled extends Error {
 }
 
 export type Called = {
-  /** Of those that the command has; empty where it has none. */
+  /** The subcommand, or an empty string if the command has none. */
   action: string
   args: string[]
   text: (name: string) => string | undefined
@@ -66,7 +66,7 @@ export const optionsOf = (spec: Spec, action: string): Record<string, Option> =>
   ...spec.actions?.[action]?.options,
 })
 
-/** Undefined when only help was asked for. */
+/** Undefined if the call only asks for help. */
 export const readCall = (spec: Spec, given: string[]): Called | undefined => {
   const asksHelp = (arg: string, at: number) => (arg === '--help' || arg === '-h') && !given.slice(0, at).includes('--')
   if (given.some(asksHelp)) return undefined
@@ -104,7 +104,7 @@ export const readCall = (spec: Spec, given: string[]): Called | undefined => {
   return {
     action,
     args,
-    // The options were read by their kinds.
+    // The options were parsed with their types.
     text: (name) => read(name) as string | undefined,
     flag: (name) => read(name) === true,
     list: (name) => (read(name) ?? []) as string[],

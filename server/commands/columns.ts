@@ -1,4 +1,7 @@
-/** What commands print: columns for people, JSON for programs. Each answers the exit code of a command that is done. */
+/**
+ * The output of commands: columns for people, JSON for programs. Each function returns the exit code of a finished
+ * command.
+ */
 
 export const print = (text: string): number => {
   process.stdout.write(text)
@@ -8,16 +11,16 @@ export const print = (text: string): number => {
 export const printJson = (value: unknown): number => print(`${JSON.stringify(value, null, 2)}\n`)
 
 const segmenter = new Intl.Segmenter()
-/** On a terminal, near enough: without the colours, and a sign each. */
+/** The approximate width on a terminal: without colors, one column per character. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one.
 const widthOf = (cell: string): number => [...segmenter.segment(cell.replaceAll(/\x1b\[\d*m/g, ''))].length
 
-/** Names and texts come from others: no sign of them may steer the terminal. */
+/** Names and texts come from others, and none of their characters may control the terminal. */
 export const plain = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
 
 export const plainLines = (text: string): string => text.split('\n').map(plain).join('\n')
 
-/** Lines with cells one below the other; those of numbers (`right`) end there. */
+/** Aligns cells in columns; those with numbers (`right`) are right-aligned. */
 export const columns = (rows: string[][], right: number[] = []): string => {
   const widths = rows.reduce<number[]>((all, row) => row.map((cell, at) => Math.max(all[at] ?? 0, widthOf(cell))), [])
   return rows

@@ -7,15 +7,15 @@ import { ask, makeDataDir, openQueue, provision, runEarshot, runInOne, startEars
 import { serviceKey } from '../../test/server.ts'
 import { deleteLogo } from '../companies/jobs.ts'
 
-/** The commands as people run them, beside a serving process and without one. */
+/** The commands as people run them, with and without a running service. */
 
 const statusOf = async (origin: string, path: string, key: string) => (await ask(origin, 'GET', path, key)).status
 
-describe('beside a serving process', async () => {
+describe('with a running service', async () => {
   const switches = { EARSHOT_DATA_DIR: await makeDataDir() }
   const { origin, child } = await startEarshot(switches)
 
-  it('a second start says who has the data directory and leaves it alone', async () => {
+  it('a second start names the process that uses the data directory and does not touch it', async () => {
     const second = await runEarshot(['serve'], switches)
     expect(second).toMatchObject({ code: 1, stdout: '' })
     expect(second.stderr).toContain(switches.EARSHOT_DATA_DIR)
@@ -23,7 +23,7 @@ describe('beside a serving process', async () => {
     expect(await statusOf(origin, '/v1/organizations', serviceKey)).toBe(200)
   })
 
-  it('keys are made, work at once, and are revoked within a second', async () => {
+  it('keys are created, work immediately, and are revoked within a second', async () => {
     const made = await runEarshot(['keys', 'service', '--name', 'Provisioning'], switches)
     expect(made).toMatchObject({ code: 0, stderr: '' })
     const [, key = '', id = ''] = /^(ear_\w{38})\n.* ID: ([0-9a-f-]{36})\n$/.exec(made.stdout) ?? []
@@ -53,11 +53,11 @@ describe('beside a serving process', async () => {
     expect(await runInOne(['keys', 'owner', 'nobody'], switches)).toMatchObject({ code: 1, stdout: '' })
   })
 
-  it('dead jobs are listed and given back', async () => {
+  it('dead jobs are listed and retried', async () => {
     const list = async () => (await runInOne(['jobs', 'list'], switches)).stdout
     expect(await list()).toBe('No dead jobs.\n')
 
-    // A payload that no code of this version has written: it can never be run.
+    // A payload that no code of this version writes, so it can never run.
     const { jobs, db } = await openQueue(switches.EARSHOT_DATA_DIR)
     const payload = { nothing: true } as unknown as { key: string }
     const id = await jobs.enqueue(db, deleteLogo, payload)
@@ -80,12 +80,12 @@ describe('beside a serving process', async () => {
     }
   })
 
-  it('a schema of this version is left as it is', async () => {
+  it('a current schema stays unchanged', async () => {
     const migrated = await runEarshot(['migrate'], switches)
     expect(migrated).toEqual({ code: 0, stdout: 'The database schema is up to date.\n', stderr: '' })
   })
 
-  it('the doctor finds a healthy service healthy, wherever others are asked', async () => {
+  it('the doctor reports a healthy service, even if EARSHOT_URL points elsewhere', async () => {
     const elsewhere = { EARSHOT_URL: 'http://127.0.0.1:1' }
     const { code, stdout, stderr } = await runInOne(['doctor'], { ...switches, ...elsewhere })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -94,7 +94,7 @@ describe('beside a serving process', async () => {
     expect(stdout).not.toContain('FAIL')
   })
 
-  it('the doctor finds a storage that another database has claimed', async () => {
+  it('the doctor detects a storage claimed by another database', async () => {
     const owners = join(switches.EARSHOT_DATA_DIR, 'blobs/00000000-0000-0000-0000-000000000000/owner')
     await mkdir(owners, { recursive: true })
     const other = crypto.randomUUID()
@@ -106,8 +106,8 @@ describe('beside a serving process', async () => {
 })
 
 describe('the doctor', () => {
-  it('names a database that is away, and a fault of the configuration', async () => {
-    // Takes connections and says nothing that PostgreSQL would.
+  it('reports an unreachable database and a configuration error', async () => {
+    // Accepts connections but does not respond like PostgreSQL.
     const stranger = createServer((socket) => socket.destroy())
     await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void stranger.close())
@@ -127,8 +127,8 @@ describe('the doctor', () => {
   })
 })
 
-describe('called wrongly', () => {
-  it('all faults of the configuration are told at once', async () => {
+describe('invalid usage', () => {
+  it('all configuration errors are reported at once', async () => {
     const wrong = {
       PORT: '99999',
       EARSHOT_ROLES: 'chef',
@@ -159,7 +159,7 @@ describe('called wrongly', () => {
     [['jobs', 'retry'], 'Usage:'],
     [['jobs', 'retry', '--all', 'one'], 'Usage:'],
     [['demo', '--calls', 'many'], '--calls NUMBER'],
-  ])('%j ends with 2 and the usage, and touches nothing', async (args, usage) => {
+  ])('%j exits with 2 and the usage, and changes nothing', async (args, usage) => {
     const nowhere = join(tmpdir(), `earshot-nowhere-${crypto.randomUUID()}`)
     const { code, stdout, stderr } = await runInOne(args, { EARSHOT_DATA_DIR: nowhere })
     expect(code).toBe(2)
@@ -167,11 +167,11 @@ describe('called wrongly', () => {
     await expect(access(nowhere)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
-  it('called with nothing it tells its commands', async () => {
+  it('without arguments, the commands are listed', async () => {
     expect(await runEarshot([], {})).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: earshot') })
   })
 
-  it.each(['serve', 'migrate', 'keys', 'link', 'jobs', 'doctor'])('%s tells its usage', async (name) => {
+  it.each(['serve', 'migrate', 'keys', 'link', 'jobs', 'doctor'])('%s shows its usage', async (name) => {
     const answer = await runInOne([name, '--help'], {})
     expect(answer).toMatchObject({ code: 0, stdout: expect.stringContaining(`earshot ${name}`), stderr: '' })
   })

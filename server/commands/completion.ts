@@ -1,7 +1,9 @@
 import { type Option, optionsOf, type Run, type Spec } from './call.ts'
 import { print } from './columns.ts'
 
-/** What completes a word, by the words before it: each line is a place (`monitors test`) and what may stand there. */
+/**
+ * Shell completion from the words before the cursor: each line is a position (`monitors test`) with its possible words.
+ */
 
 type Commands = Record<string, Spec>
 
@@ -37,7 +39,7 @@ const places = (commands: Commands): Place[] => [
   ...Object.entries(commands).flatMap(placesOf),
 ]
 
-/** After these another word says what is asked. */
+/** After these commands, another word selects the subcommand. */
 const placesWithActions = (commands: Commands) =>
   Object.entries(commands)
     .filter(([, { actions }]) => actions)
@@ -91,8 +93,8 @@ const fish = (commands: Commands): string => {
   return `${lines.join('\n')}\n`
 }
 
-/** The command, of the table that it completes. */
+/** The command, from the table that it completes. */
 export const completionOf = (commands: Commands): { run: Run } => ({
-  // One of its actions.
+  // One of its subcommands.
   run: async ({ action }) => print({ bash, zsh, fish }[action as 'bash' | 'zsh' | 'fish'](commands)),
 })

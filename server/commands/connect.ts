@@ -3,7 +3,7 @@ import { baseUrlOf, loadConfig, requestPortOf } from '../platform/config.ts'
 import { type Called, WronglyCalled } from './call.ts'
 import { plain } from './columns.ts'
 
-/** The service that a command asks: of its options, the environment, or this machine. */
+/** Finds the service of a command: from its options, the environment, or this machine. */
 export const serviceOf = ({ text }: Called): { url: string; key: string } => {
   const config = loadConfig()
   const key = text('key') ?? config.client.key
@@ -24,7 +24,7 @@ export const connect = (called: Called) => {
 
 type Named = { id: string; name: string }
 
-/** The one of this name or id. */
+/** Returns the item with this name or ID. */
 export const findAmong = <T extends Named>(known: T[], given: string, kind: string): T => {
   const wanted = given.toLowerCase()
   const found = known.filter(({ id, name }) => id === wanted || name.toLowerCase() === wanted)

@@ -55,7 +55,7 @@ const exists = (path: string) =>
     () => false,
   )
 
-it('takes files of lines, packed ones, arrays, folders and standard input, each conversation once', async () => {
+it('imports lines, compressed files, arrays, folders, and standard input, each conversation once', async () => {
   const calls = [callOf(1), callOf(2, { externalId: null }), callOf(3)]
   const lines = await write('calls.ndjson', linesOf(calls))
   const first = await run(lines)
@@ -73,7 +73,7 @@ it('takes files of lines, packed ones, arrays, folders and standard input, each 
   expect(await countAll()).toBe(4)
 })
 
-it('writes down what is rejected, with the place and the reason', async () => {
+it('writes rejected conversations with their position and reason', async () => {
   const text = `${linesOf([callOf(1), callOf(2, { channel: 'pigeon' })])}{"broken":\n[1]\n${linesOf([callOf(5)])}`
   const path = await write('faulty.ndjson', text)
   const rejects = join(folder, 'rejects.ndjson')
@@ -95,7 +95,7 @@ it('writes down what is rejected, with the place and the reason', async () => {
   ])
 })
 
-it('reads what providers write as their webhooks are read', async () => {
+it("reads calls in the format of providers' webhooks", async () => {
   const files: Record<(typeof providers)[number], string> = {
     vapi: 'vapi_end_of_call_report',
     retell: 'retell_call_ended',
@@ -121,7 +121,7 @@ it('reads what providers write as their webhooks are read', async () => {
   const version = await server.call('GET', `/v1/agents/${retell.agentId}/versions/${retell.agentVersionId}`, { key })
   expect(version.body).toMatchObject({ label: '12', systemPrompt: '' })
 
-  // The same call by the provider's own webhook is the same conversation, of the same version.
+  // The same call from the provider's webhook is the same conversation with the same version.
   const integration = { provider: 'vapi', name: 'Vapi', secret: 'a-vapi-secret' }
   const { webhookPath } = (await server.call('POST', '/v1/integrations', { key, body: integration })).body
   const headers = { 'x-vapi-secret': 'a-vapi-secret' }
@@ -135,7 +135,7 @@ it('reads what providers write as their webhooks are read', async () => {
   })
 })
 
-it('tells of a file that holds nothing of the kind, value by value, and of places that cannot be written to', async () => {
+it('reports an unsuitable file value by value, and paths that cannot be written', async () => {
   const file = await write('other.ndjson', linesOf(Array.from({ length: 600 }, (_each, at) => callOf(at))))
   const rejects = join(folder, 'other.rejects')
   const { code, stdout } = await run(file, '--from', 'vapi', '--rejects', rejects)
@@ -146,7 +146,7 @@ it('tells of a file that holds nothing of the kind, value by value, and of place
   expect(await countAll()).toBe(0)
 })
 
-/** Sends that contain a conversation which is stored already wait, until it is let go. */
+/** Requests with an already stored conversation wait until they are released. */
 const hold = async (externalId: string) => {
   const trx = await server.deps.db.startTransaction().execute()
   await sql`SELECT id FROM conversations WHERE organization_id = ${org} AND external_id = ${externalId} FOR UPDATE`.execute(
@@ -155,7 +155,7 @@ const hold = async (externalId: string) => {
   return { release: () => trx.rollback().execute() }
 }
 
-it('goes on after kill -9 and Ctrl-C, and ends with each conversation and each reject once', async () => {
+it('resumes after kill -9 and Ctrl-C, and ends with each conversation and each reject once', async () => {
   const count = 4_000
   const calls = Array.from({ length: count }, (_each, at) => callOf(at, at % 500 === 7 ? { channel: 'pigeon' } : {}))
   const file = await write('many.ndjson', linesOf(calls))
@@ -180,7 +180,7 @@ it('goes on after kill -9 and Ctrl-C, and ends with each conversation and each r
 
   const killed = start()
   await held(1)
-  // How far it is is written down twice a second at most; by the next answer, then.
+  // Progress is written at most twice a second, so with the next response.
   const age = async () => Date.now() - (await stat(statePath)).mtimeMs
   await expect.poll(age).toBeGreaterThan(500)
   await early?.release()
@@ -191,7 +191,7 @@ it('goes on after kill -9 and Ctrl-C, and ends with each conversation and each r
   const before = await acknowledged()
   expect(before).toBeLessThanOrEqual(2_000)
   await middle?.release()
-  // What the killed one had sent waited there until now.
+  // The requests of the killed process waited until now.
   await held(0)
 
   const stopped = start()
@@ -214,14 +214,14 @@ it('goes on after kill -9 and Ctrl-C, and ends with each conversation and each r
   expect(await exists(statePath)).toBe(false)
 })
 
-it('begins anew for another organization, and another file of the name', async () => {
+it('starts over for another organization, and for another file with the same name', async () => {
   const file = await write('shared.ndjson', linesOf([callOf(1), callOf(2)]))
   const state = { of: 'another organization', files: {}, counts: {}, rejectsBytes: 0 }
   await writeFile(`${file}.import-state`, JSON.stringify(state))
   expect(JSON.parse((await run(file, '--json')).stdout)).toMatchObject({ created: 2 })
 })
 
-it('tells by its exit code what went wrong', async () => {
+it('reports failures by exit code', async () => {
   const file = await write('one.ndjson', linesOf([callOf(1)]))
   expect((await run()).code).toBe(2)
   expect((await run(join(folder, 'missing'))).code).toBe(2)

@@ -11,7 +11,7 @@ import { openSources, type Source } from './import/sources.ts'
 import { type Counts, openState } from './import/state.ts'
 import { openProgress } from './progress.ts'
 
-/** Beside the first file, unless said; what comes from standard input cannot be gone back to. */
+/** Next to the first file by default. Standard input cannot be read again. */
 const statePathOf = ({ args, text }: Called): string | undefined => {
   const given = text('resume')
   if (given !== undefined) return resolve(given)
@@ -19,11 +19,11 @@ const statePathOf = ({ args, text }: Called): string | undefined => {
   return first === '-' ? undefined : `${resolve(first)}.import-state`
 }
 
-/** The same file by another name is the same file. */
+/** A file with two paths is the same file. */
 const realPathOf = async (path: string): Promise<string> =>
   realpath(path).catch(async () => join(await realpath(dirname(path)).catch(() => dirname(path)), basename(path)))
 
-/** What is written must not be what is read. */
+/** Output files must differ from input files. */
 const requireApart = async (sources: Source[], written: Record<string, string | undefined>): Promise<void> => {
   const taken = new Set(await Promise.all(sources.map(({ name }) => realPathOf(name))))
   for (const [option, path] of Object.entries(written)) {
@@ -36,7 +36,7 @@ const requireApart = async (sources: Source[], written: Record<string, string | 
   }
 }
 
-/** The first Ctrl-C ends the reading, and what is under way is waited for; the second ends that too. */
+/** The first Ctrl-C stops reading and waits for pending requests; the second cancels them too. */
 const watchInterrupts = (waitsForInput: boolean) => {
   const ending = new AbortController()
   let isInterrupted = false
@@ -53,7 +53,7 @@ const watchInterrupts = (waitsForInput: boolean) => {
   }
 }
 
-/** The files that are read, and those that are written beside them. */
+/** The files that are read, and those written next to them. */
 const openFiles = async (called: Called) => {
   const { args, text } = called
   const sources = await openSources(args)
@@ -70,7 +70,7 @@ const importAll = async (called: Called): Promise<number> => {
   const { earshot } = connect(called)
   const { sources, statePath, rejectsPath } = await openFiles(called)
   const { organization, entitlements } = await earshot.me.get()
-  // A choice of the option.
+  // One of the option's choices.
   const from = text('from') as CallSource | undefined
   const agent = text('agent')
   const of = [organization.id, from ?? '', agent ?? ''].join(' ')

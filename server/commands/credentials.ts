@@ -4,13 +4,13 @@ import { join } from 'node:path'
 type HandOver = { dataDir: string; printCredentials: boolean }
 
 /**
- * Returns a text with credentials, to be printed on a terminal or if asked for. Elsewhere output is kept by whatever
- * collects logs, so they are written to a file for the user of the service only, and the text says where it is.
+ * Returns a text with credentials to print on a terminal or on request. Otherwise logs might store the output, so the
+ * credentials are written to a file that only the service's user can read, and the text shows its path.
  */
 export const handOver = async ({ dataDir, printCredentials }: HandOver, text: string): Promise<string> => {
   if (process.stdout.isTTY || printCredentials) return text
   const path = join(dataDir, 'credentials.txt')
-  // A new file each time: one that is there already keeps its mode when it is written to.
+  // A new file each time, because writing to an existing file keeps its mode.
   await rm(`${path}.new`, { force: true })
   await writeFile(`${path}.new`, text.trimStart(), { mode: 0o600, flag: 'wx' })
   await rename(`${path}.new`, path)

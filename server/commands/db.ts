@@ -25,7 +25,7 @@ export const run: Run = async (called) => {
   })
   try {
     const isCheck = called.action === 'distribute' && called.flag('check')
-    // Also tells what lies where while a new release waits to be migrated.
+    // Also shows where tables are while a new release has migrations to apply.
     if (isCheck) return await showCheck(called, connection)
     await requireMigrated(connection)
     return (await actions[called.action]?.(called, connection)) ?? 1

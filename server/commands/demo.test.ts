@@ -27,7 +27,7 @@ const demo = async (switches: Record<string, string>, calls: number) => {
   }
 }
 
-it('fills an organization of its own, and run again adds what is missing alone', async () => {
+it('fills its own organization, and only adds what is missing when it runs again', async () => {
   const switches = await switchesOnTestDatabase()
   const first = await demo(switches, 510)
   expect(first).toMatchObject({ count: 510, agents: 4, monitors: 6, buckets: 2 })
@@ -36,7 +36,7 @@ it('fills an organization of its own, and run again adds what is missing alone',
   expect(first.stdout).toMatch(/^Demo$[\s\S]*?Sign in +http:\S+\/welcome#/m)
   const second = await demo(switches, 620)
   expect(second).toMatchObject({ count: 620, agents: 4, monitors: 6, buckets: 2 })
-  // How many of those that sounded before are among the newest still follows the time of day.
+  // How many of the previous recordings are among the newest depends on the time of day.
   expect(second.sounding.length).toBeGreaterThanOrEqual(12)
   expect(second.sounding).toEqual(expect.arrayContaining(first.sounding.filter((id) => second.newest.includes(id))))
   await expect.poll(() => listProcesses(switches.EARSHOT_DATA_DIR)).toEqual([])

@@ -29,7 +29,7 @@ const readAmount = ({ calls, seed }: { calls: string; seed: string }): Amount =>
 
 const print = (text: string) => process.stdout.write(text)
 
-/** The organization of the demo with a key that works; one that is made now comes with a link to sign in by. */
+/** Returns the demo organization with a working key. A new one comes with a sign-in link. */
 const prepare = async (deps: ServiceDeps) => {
   const { db } = deps
   const present = await findOrganizationBySlug(db, slug)
@@ -42,7 +42,7 @@ const prepare = async (deps: ServiceDeps) => {
   return { org: made.org, key: made.apiKey.key, signIn: made.invitationUrl }
 }
 
-/** One line that renews itself on a terminal; elsewhere a line for every tenth. */
+/** On a terminal, a line that updates itself; otherwise a line for every tenth. */
 const progressOf = (calls: number) => {
   let told = 0
   return (stored: number): void => {

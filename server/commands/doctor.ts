@@ -2,7 +2,7 @@ import type { Called, Run } from './call.ts'
 import { connect } from './connect.ts'
 import { type Check, openReport } from './doctor/report.ts'
 
-/** Of a service elsewhere, what a key of an organization can see. */
+/** Checks what a key of an organization can see of a remote service. */
 const checksFrom = (called: Called): Check[] => {
   const { earshot } = connect(called)
   const once = { retries: 0, timeoutMs: 10_000 }
@@ -36,7 +36,7 @@ const checksFrom = (called: Called): Check[] => {
 export const run: Run = async (called) => {
   const report = openReport(called.flag('json'))
   if (called.text('url') === undefined) {
-    // The whole service is behind it, which who asks another one need not wait for.
+    // Importing it loads the whole service, which a remote check does not need.
     const { checkHere } = await import('./doctor/here.ts')
     await checkHere(report)
   } else await report.check(checksFrom(called))

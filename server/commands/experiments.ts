@@ -13,7 +13,7 @@ const list = async (called: Called): Promise<number> => {
 
 const show = async (called: Called): Promise<number> => {
   const { earshot } = connect(called)
-  // One is asked for.
+  // The argument is required.
   const { id } = await findNamed(earshot.experiments.list(), called.args[0] as string, 'experiment')
   const experiment = await earshot.experiments.get(id)
   return called.flag('json') ? printJson(experiment) : print(tellExperiment(experiment, colour(process.stdout)))

@@ -13,7 +13,7 @@ import { exportsOf } from '../../test/support/exports/exports.ts'
 import { jobList } from '../worker.ts'
 import { readWhen } from './when.ts'
 
-/** Between the command and the service, where connections break. */
+/** A proxy between the command and the service that breaks connections. */
 let target = ''
 let cuts = 0
 const seen: { url: string; range: string | undefined; authorization: string | undefined }[] = []
@@ -47,7 +47,7 @@ const runBeside = runBy(runInOne)
 
 const rowsOf = (text: string) => text.split('\r\n').length - 2
 
-it('asks, waits and downloads, with nothing but a key', async () => {
+it('creates, waits, and downloads, with only a key', async () => {
   const { key } = await makeCalls(4)
   const output = join(folder, 'all.csv')
   const { code, stdout, stderr } = await run(key, '--output', output)
@@ -56,7 +56,7 @@ it('asks, waits and downloads, with nothing but a key', async () => {
   expect(seen.filter(({ url: path }) => path.startsWith('/files/')).every((each) => !each.authorization)).toBe(true)
 })
 
-it('finds monitors by their names, and says which there are', async () => {
+it('finds monitors by name, and lists the available ones', async () => {
   const { key } = await makeCalls(4)
   const { code, stdout } = await run(key, '--affected', 'refund ASKED', '--output', '-', '--format', 'csv')
   expect([code, rowsOf(stdout)]).toEqual([0, 2])
@@ -65,7 +65,7 @@ it('finds monitors by their names, and says which there are', async () => {
   expect(wrong.stderr).toContain('No monitor is named "Anger". Available:\n  Refund asked')
 })
 
-it('goes on where a connection broke', async () => {
+it('resumes after a broken connection', async () => {
   const { key } = await makeCalls(60)
   const output = join(folder, 'broken.csv')
   seen.length = 0
@@ -78,7 +78,7 @@ it('goes on where a connection broke', async () => {
   expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([])
 })
 
-it('is content when whoever reads its output has had enough', async () => {
+it('succeeds if the reader of its output stops early', async () => {
   const { key } = await makeCalls(2)
   const command = join(import.meta.dirname, '../../bin/earshot')
   const env = { ...inheritedEnvironment(), EARSHOT_URL: url, EARSHOT_KEY: key }
@@ -92,7 +92,7 @@ it('is content when whoever reads its output has had enough', async () => {
   expect([code, stderr]).toEqual([0, ''])
 })
 
-it('takes up an export that was asked for before, as JSON for scripts', async () => {
+it('resumes an existing export, as JSON for scripts', async () => {
   const { key, config } = await makeCalls(2)
   const { body } = await exportsOf(server).ask(key, { ...config, format: 'parquet' })
   const output = join(folder, 'again.parquet')
@@ -102,7 +102,7 @@ it('takes up an export that was asked for before, as JSON for scripts', async ()
   expect((await readFile(output)).subarray(0, 4).toString()).toBe('PAR1')
 })
 
-it('tells by its exit code what went wrong', async () => {
+it('reports failures by exit code', async () => {
   const { key, config } = await makeCalls(1)
   expect((await runInOne(['export', '--help'], {})).stdout).toContain('--not-affected')
   expect((await runInOne(['export'], {})).code).toBe(2)

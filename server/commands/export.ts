@@ -16,7 +16,7 @@ import { openRemote, type Remote, strangeAnswer } from './export/remote.ts'
 import { openProgress, type Progress } from './progress.ts'
 
 const pollMs = 1_000
-/** After a while, as the interface advises. */
+/** Polls after a while, as the API recommends. */
 const slowPollMs = 5_000
 const quickPolls = 20
 
@@ -31,7 +31,7 @@ const reasons: Record<string, string> = {
   storage_unavailable: 'the file storage of the service was unavailable',
 }
 
-/** Before anything is asked for: that the file can be put where it is wanted. */
+/** Checks first that the file can be written to its path. */
 const requirePlace = async (output: string | undefined): Promise<void> => {
   const folder = output === undefined ? '.' : dirname(output)
   const isThere = await access(folder, constants.W_OK | constants.X_OK).then(
@@ -44,7 +44,7 @@ const requirePlace = async (output: string | undefined): Promise<void> => {
 }
 
 const readManifest = (remote: Remote, manifest: Manifest): Manifest => {
-  // Whoever answers may be another service.
+  // The response can come from another service.
   if (typeof manifest?.status !== 'string' || typeof manifest.config?.since !== 'string')
     throw strangeAnswer(remote.url)
   return manifest
@@ -99,7 +99,7 @@ const fetchTo = async (remote: Remote, manifest: Manifest, output: string, progr
     const file = join(folder, 'file')
     await downloadFile(remote, join(folder, 'part'), { ...wanted, file })
     await pipeline(createReadStream(file), process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
-      // Whoever reads has had enough, as `head` does.
+      // The reader stopped early, as `head` does.
       if (error.code !== 'EPIPE') throw error
     })
   } finally {
@@ -117,7 +117,7 @@ const toGoOn = ({ id }: Manifest, { url, isUrlGiven, output }: Options): string 
     ...(output ? ['--output', quote(output)] : []),
   ].join(' ')
 
-/** A name in this folder: another service must not lead elsewhere. */
+/** A name in this folder, because a malicious service must not choose another path. */
 const nameOf = ({ url }: Remote, { id, config }: Manifest): string => {
   const name = fileNameOf(id, { format: 'csv', ...config })
   if (!/^[\w-]+\.\w+$/.test(name)) throw strangeAnswer(url)

@@ -4,10 +4,10 @@ import { ask, makeDataDir, provision, runInOne, startEarshot } from '../../test/
 import { listen } from '../../test/outside.ts'
 import { letIn, runOn, startDatabase } from '../../test/own-database.ts'
 
-/** PgBouncer refuses connections that start with most others. */
+/** PgBouncer rejects connections with most other startup parameters. */
 const accepted = new Set(['user', 'database', 'application_name', 'client_encoding'])
 
-/** The names and values in the packet that starts a connection, after its length and the version of the protocol. */
+/** The parameters in the startup packet of a connection, after its length and protocol version. */
 const readParameters = (packet: Buffer): Record<string, string> => {
   const parts = packet.toString('utf8', 8, packet.readInt32BE(0)).split('\0')
   const parameters: Record<string, string> = {}
@@ -15,7 +15,7 @@ const readParameters = (packet: Buffer): Record<string, string> => {
   return parameters
 }
 
-/** A database owned by a role that may do nothing but sign in, and an address that reads how connections start. */
+/** A database of a role that can only sign in, and a proxy that reads startup packets. */
 const makeDatabase = async () => {
   const server = await startDatabase()
   await letIn(server, 'local plain plain trust')
@@ -51,7 +51,7 @@ const switches = {
 }
 const { origin, child, ended, stderr } = await startEarshot(switches)
 
-it('works for a role that owns its database and nothing else, through a pooler of sessions', async () => {
+it('works for a role that only owns its database, through a session pooler', async () => {
   const { key } = await provision(origin)
   const call = (method: string, path: string, body?: unknown) => ask(origin, method, path, key, body)
   const rule = {

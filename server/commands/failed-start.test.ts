@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { listProcesses, makeDataDir, runEarshot, switchesOnTestDatabase } from '../../test/earshot.ts'
 
-it('a start that fails ends by itself and leaves no process behind', async () => {
+it('a start that fails exits and leaves no process behind', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => {
     taken.close()
@@ -19,7 +19,7 @@ it('a start that fails ends by itself and leaves no process behind', async () =>
   expect(await listProcesses(dataDir)).toEqual([])
 })
 
-it('a start that cannot open its storage ends, too, with a database that goes on', async () => {
+it('a start that cannot open its storage exits too, and the database stops', async () => {
   const switches = await switchesOnTestDatabase()
   const file = join(switches.EARSHOT_DATA_DIR, 'file')
   await writeFile(file, '')

@@ -6,7 +6,7 @@ import { handOver } from './credentials.ts'
 
 const slug = 'my-organization'
 
-/** Creates the first organization of a fresh embedded instance. Returns what to print about it. */
+/** Creates the first organization of a new embedded instance. Returns the text to print. */
 export const firstStart = async (deps: ServiceDeps, printCredentials: boolean): Promise<string> => {
   const { db, config, baseUrl } = deps
   if (await organizationExists(db)) return ''
@@ -24,7 +24,7 @@ First start: an organization was created for you.
 The link works once and expires in seven days. To create another, run bin/earshot link ${slug}.
 The key is only shown once. To create another, run bin/earshot keys owner ${slug}.
 `
-    // Before the organization is stored, so that no end of the process leaves one without a way in.
+    // Written before the organization is stored, so that it always has a way to sign in.
     return handOver({ dataDir: config.dataDir, printCredentials }, text)
   })
 }

@@ -17,7 +17,7 @@ const childrenOf = async (parent: number): Promise<number[]> => {
 const company = (name: string) => ({ name: name.padEnd(100, '.') })
 
 it.runIf(process.getuid?.() === 0)(
-  'answers 503 while the disk of its database and its log is full, and goes on when there is room',
+  'responds with 503 while the disk of its database and its log is full, and continues once there is space',
   async () => {
     const parent = await makeDataDir()
     const dataDir = join(parent, 'disk')
@@ -39,10 +39,10 @@ it.runIf(process.getuid?.() === 0)(
       return `${status} ${body.message ?? ''}`
     }
     await expect.poll(full, { timeout: 30_000, interval: 10 }).toMatch(/^503 /)
-    // The server dies with the disk full, and does not come back before there is room.
+    // PostgreSQL dies when the disk is full, and does not restart before there is space.
     process.kill(await findPostmaster(join(dataDir, 'data')), 'SIGKILL')
     await expect.poll(full, { timeout: 30_000, interval: 100 }).toMatch(/^503 The disk of the database is full/)
-    // Longer than it takes to give up a database that does not start for another reason.
+    // Longer than the timeout for a database that does not start for another reason.
     await pause(8_000)
     expect(await full()).toMatch(/^503 The disk of the database is full/)
     expect((await fetch(`${served.origin}/healthz`)).status).toBe(200)
@@ -55,7 +55,7 @@ it.runIf(process.getuid?.() === 0)(
   },
 )
 
-it('is not ready within ten seconds after its database froze, and ready again when it goes on', async () => {
+it('is not ready within ten seconds after its database froze, and ready again when it continues', async () => {
   const dataDir = await makeDataDir()
   const { origin } = await startEarshot({ EARSHOT_DATA_DIR: dataDir })
   const ready = async () => (await fetch(`${origin}/readyz`)).status
@@ -67,7 +67,7 @@ it('is not ready within ten seconds after its database froze, and ready again wh
     const beganAt = performance.now()
     await expect.poll(ready, { timeout: 10_000 }).toBe(503)
     expect(performance.now() - beganAt).toBeLessThan(10_000)
-    // Those who ask meanwhile do not use up its connections.
+    // Requests in the meantime do not use up its connections.
     for (let asked = 0; asked < 3; asked++) expect(await ready()).toBe(503)
   } finally {
     for (const pid of frozen) process.kill(pid, 'SIGCONT')

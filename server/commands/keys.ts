@@ -18,7 +18,7 @@ const list = async (called: Called): Promise<number> => {
 
 const create = async (called: Called): Promise<number> => {
   const { text, args, flag } = called
-  // The choices of --role are the roles; one argument is asked for.
+  // The choices of --role are the roles; the argument is required.
   const role = (text('role') ?? 'viewer') as 'viewer' | 'member' | 'admin' | 'owner'
   const made = await connect(called).earshot.apiKeys.create({ name: args[0] as string, role })
   return flag('json') ? printJson(made) : print(`${made.key}\n`)
@@ -27,7 +27,7 @@ const create = async (called: Called): Promise<number> => {
 export const run: Run = async (called) => {
   if (called.action === 'list') return list(called)
   if (called.action === 'create') return create(called)
-  // The whole service is behind it, which who asks one need not wait for.
+  // Importing it loads the whole service, which a remote command does not need.
   const { manage } = await import('./keys/operator.ts')
   return manage(called)
 }

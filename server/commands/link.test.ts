@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { makeDataDir, runEarshot, runInOne, startEarshot, takeFreePort } from '../../test/earshot.ts'
 import { acceptance, cookieOf, password } from '../../test/make.ts'
 
-it('the first start’s link lets the owner in once; one of the operator takes its place, or that of a password', async () => {
+it('the link of the first start admits the owner once; a link of the operator replaces it, or a password', async () => {
   const port = String(await takeFreePort())
   const switches = { PORT: port, EARSHOT_DATA_DIR: await makeDataDir() }
   const { origin, stdout } = await startEarshot(switches, { args: ['serve', '--print-credentials'] })
@@ -52,7 +52,7 @@ it('the first start’s link lets the owner in once; one of the operator takes i
     expect(await runInOne(args, switches)).toMatchObject({ code: 1, stdout: '' })
   }
 
-  // An invited person may have an account elsewhere, which must not change because of an invitation here.
+  // An invited person may have an account elsewhere, which an invitation here must not change.
   const invited = { email: 'eve@example.com', name: 'Eve', role: 'viewer' }
   const [, key = ''] = /Owner key +(\S+)/.exec(stdout()) ?? []
   expect((await post('/v1/members', invited, { authorization: `Bearer ${key}` })).status).toBe(201)
@@ -70,7 +70,7 @@ it('the first start’s link lets the owner in once; one of the operator takes i
   }
 }, 60_000)
 
-it('a first start without a terminal keeps its link and key out of the output, in a file for its user only', async () => {
+it('a first start without a terminal stores its link and key in a file that only its user can read', async () => {
   const dataDir = await makeDataDir()
   const { origin, stdout, stderr } = await startEarshot({ EARSHOT_DATA_DIR: dataDir })
   const path = join(dataDir, 'credentials.txt')

@@ -18,7 +18,7 @@ export const run: Run = async ({ args, text, flag }) => {
   const [email, newEmail] = [text('email'), text('new-email')?.toLowerCase()]
   if (newEmail !== undefined && !strict.validate(Email, newEmail))
     throw new Error(`${newEmail} is not an email address.`)
-  // One is asked for.
+  // The argument is required.
   const slug = args[0] as string
   const { deps, close } = await openAsItIs({ command: 'link' })
   const { db, clock, baseUrl } = deps
@@ -32,7 +32,7 @@ export const run: Run = async ({ args, text, flag }) => {
       await lockMember(trx, org, member.id)
       const operator = { kind: 'service', keyId: null, requestId: `command line ${newId()}` } as const
       if (newEmail !== undefined) {
-        // An invitation alone does not make somebody's account this organization's to change.
+        // An invitation does not make an account this organization's to change.
         if (member.status !== 'active')
           throw new Error(`${member.email} has not joined ${slug} yet. Invite ${newEmail} instead.`)
         if ((await findUserIdByEmail(trx, newEmail)) !== undefined)

@@ -9,7 +9,7 @@ import {
 } from '../../test/earshot.ts'
 import { openMailServer } from '../../test/support/mail-server.ts'
 
-it('a link of the operator is mailed as well as printed, and the doctor tells of the mail server', async () => {
+it('a link of the operator is printed and emailed, and the doctor checks the mail server', async () => {
   const { port, received } = await openMailServer({ disabledCommands: ['STARTTLS'] })
   const own = String(await takeFreePort())
   const switches = { ...(await switchesOnTestDatabase()), PORT: own, EARSHOT_BASE_URL: 'https://ears.example.com' }

@@ -9,7 +9,7 @@ import { openDatabase } from '../platform/db/database.ts'
 import { migrate, pendingMigrations } from '../platform/db/migrate.ts'
 import { openLog } from '../platform/log.ts'
 
-/** What works on a database that is there makes none, and leaves it at its version. */
+/** Commands for an existing database neither create nor migrate one. */
 
 const commands = [
   ['doctor'],
@@ -26,8 +26,8 @@ const files = (await readdir(root)).filter((name) => name.endsWith('.sql')).sort
 const last = files.at(-1) ?? ''
 const log = openLog({ write: () => {} })
 
-describe('in a data directory without a database', () => {
-  it.each(commands.map((args) => ({ args })))('$args says so and makes nothing', async ({ args }) => {
+describe('without a database in the data directory', () => {
+  it.each(commands.map((args) => ({ args })))('$args says so and creates nothing', async ({ args }) => {
     const empty = await makeDataDir()
     const absent = join(empty, 'absent')
     for (const dataDir of [absent, empty]) {
@@ -40,7 +40,7 @@ describe('in a data directory without a database', () => {
   })
 })
 
-/** A database of one's own with the switches that name it; what they would make is made in `dataDir`. */
+/** A separate database with the variables that select it. Files of the command are in `dataDir`. */
 const prepare = async (options: { empty?: boolean }) => {
   const { connection, drop } = await testDatabase(options)
   onTestFinished(drop)
@@ -58,8 +58,8 @@ const prepare = async (options: { empty?: boolean }) => {
 
 const first = 'Start the service or run bin/earshot migrate first.'
 
-describe('on a database of another version', () => {
-  it('a file that is missing is named, by each command, and not applied but by migrate', async () => {
+describe('with a database of another version', () => {
+  it('every command names a missing migration, and only migrate applies it', async () => {
     const { connection, switches } = await prepare({ empty: true })
     const older = await mkdtemp(join(tmpdir(), 'earshot-older-'))
     onTestFinished(() => rm(older, { recursive: true, force: true }))
@@ -83,7 +83,7 @@ describe('on a database of another version', () => {
     expect(await runInOne(['jobs', 'list'], switches)).toMatchObject({ code: 0 })
   })
 
-  it('one that nothing was migrated in is told so, and stays empty', async () => {
+  it('an empty database is reported and stays empty', async () => {
     const { switches, client } = await prepare({ empty: true })
     const told = `The database contains no Earshot schema yet. ${first}`
     const doctor = await runInOne(['doctor'], switches)
@@ -94,7 +94,7 @@ describe('on a database of another version', () => {
     expect(rows).toEqual([])
   })
 
-  it('one of a newer version is told by its newest file', async () => {
+  it('a newer database is reported with its newest migration', async () => {
     const { switches, client } = await prepare({})
     await client.query(`INSERT INTO migrations (name, checksum) VALUES ('9999_of_the_next_version.sql', 'x')`)
     const { code, stdout } = await runInOne(['doctor'], switches)

@@ -17,12 +17,15 @@ type Options = Pick<ConnectOptions, 'exclusive' | 'onState' | 'patienceMs'> & { 
 
 export type Opened = {
   deps: ServiceDeps
-  /** Whether this process alone has the data directory; never so with an external database. */
+  /** Whether only this process uses the data directory. Never true for an external database. */
   alone: boolean
   close: () => Promise<void>
 }
 
-/** Before the database, so that one without its key is one that has lost it. An external one comes with a switch for it. */
+/**
+ * Runs before the database starts, so that a missing key is always a lost one. An external database has a variable for
+ * it.
+ */
 const prepareKey = async (config: Config): Promise<void> => {
   if (config.databaseUrl !== undefined) return
   await refuseRestoring(config.dataDir)
@@ -50,13 +53,13 @@ const connect = async (config: Config, options: Options, prepare: Prepare): Prom
   return database
 }
 
-/** Makes the database where there is none, and brings it to the schema of this version. */
+/** Creates the database if there is none, and migrates it to this version. */
 export const connectAndMigrate = async (config: Config, options: Options): Promise<Embedded> => {
   await prepareKey(config)
   return connect(config, options, (connection, log) => migrate(connection, { log }))
 }
 
-/** Who looks with a newer version must not thereby upgrade what an older one serves. */
+/** A newer version that only reads must not upgrade what an older one serves. */
 const connectAsItIs = async (config: Config, options: Options): Promise<Embedded> => {
   if (config.databaseUrl === undefined) {
     await refuseRestoring(config.dataDir)
@@ -66,7 +69,7 @@ const connectAsItIs = async (config: Config, options: Options): Promise<Embedded
   return connect(config, options, (connection) => requireMigrated(connection))
 }
 
-/** All that stands on the database, which is closed with it. */
+/** Everything that needs the database, and is closed with it. */
 const openOver = async (database: Embedded, config: Config, { command, log = openLog() }: Options): Promise<Opened> => {
   await using opened = new AsyncDisposableStack()
   opened.defer(database.close)
@@ -83,10 +86,10 @@ const openOver = async (database: Embedded, config: Config, { command, log = ope
   return { deps, alone: config.databaseUrl === undefined && exclusive, close: () => all.disposeAsync() }
 }
 
-/** What an operator accepts although it is not what the database was used with before. */
+/** Differences from the database's former key and storage that an operator accepts. */
 export type Accepted = { newSecretKey?: boolean; newStorage?: boolean }
 
-/** For serve and restore alone. */
+/** Only for serve and restore. */
 export const openAndMigrate = async (options: Options, accepted: Accepted = {}): Promise<Opened> => {
   const config = loadConfig()
   const opened = await openOver(await connectAndMigrate(config, options), config, options)
@@ -102,14 +105,14 @@ export const openAndMigrate = async (options: Options, accepted: Accepted = {}):
   }
 }
 
-/** For the doctor, who says what is wrong rather than stop at it. */
+/** For the doctor, which reports a fault instead of stopping. */
 export const openUnchecked = async (options: Omit<Options, 'exclusive'>): Promise<Opened> => {
   const config = loadConfig()
   const beside: Options = { ...options, exclusive: 'preferred' }
   return openOver(await connectAsItIs(config, beside), config, beside)
 }
 
-/** For commands beside a service. */
+/** For commands next to a running service. */
 export const openAsItIs = async (options: Omit<Options, 'exclusive'>): Promise<Opened> => {
   const opened = await openUnchecked(options)
   try {

@@ -8,18 +8,18 @@ const bar = (share: number): string => {
 }
 
 export type Progress = {
-  /** Without a total it counts alone. `told` stands in place of the count. */
+  /** Without a total, it only counts. `told` replaces the count. */
   show: (label: string, done: number, total: number | undefined, told?: string) => void
-  /** Leaves the line for what comes after. */
+  /** Ends the line for further output. */
   end: () => void
 }
 
 type Options = {
-  /** Where there is no terminal, a line every few seconds. */
+  /** Without a terminal, a line every few seconds. */
   lines?: boolean
 }
 
-/** One line that renews itself on a terminal. */
+/** On a terminal, a line that updates itself. */
 export const openProgress = (quiet: boolean, { lines = false }: Options = {}): Progress => {
   const { stderr } = process
   const isTerminal = stderr.isTTY
@@ -28,7 +28,7 @@ export const openProgress = (quiet: boolean, { lines = false }: Options = {}): P
   let isShown = false
   const renewLine = (label: string, share: number | undefined, text: string): void => {
     const line = `${label.padEnd(12)}${share === undefined ? '' : `${bar(share)}  `}${text}`
-    // What is wider than the terminal would go on to the next line, and stay.
+    // Text wider than the terminal would wrap and stay.
     stderr.write(`\r\x1b[K${line.slice(0, (stderr.columns || 80) - 1)}`)
   }
   const addLine = (label: string, share: number | undefined, text: string): void => {

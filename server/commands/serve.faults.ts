@@ -23,13 +23,13 @@ import { openEmbedded } from '../platform/db/embedded.ts'
 import { openJobs } from '../platform/jobs/queue.ts'
 import { openLog } from '../platform/log.ts'
 
-/** How serving begins and ends, in real processes. */
+/** Starting and stopping the service, with real processes. */
 
 const root = join(import.meta.dirname, '../..')
 const silent = openLog({ write: () => {} })
 const png = Buffer.from('89504e470d0a1a0a0000', 'hex')
 
-// The second test goes on with what the first has left, and begins anew where it runs alone.
+// The second test continues with the data of the first, or starts empty if it runs alone.
 const dataDir = await makeDataDir()
 
 const isDraining = ({ stderr }: Running) => stderr().includes('"draining"')
@@ -41,13 +41,13 @@ const uploadLogo = async (origin: string, key: string, id: string): Promise<stri
   return ((await response.json()) as { logoUrl: string }).logoUrl
 }
 
-it('SIGTERM turns callers away, lets a request and a job in flight end, stops the database, and the next start finds its data', async () => {
+it('SIGTERM rejects new callers, finishes a request and a job, stops the database, and the next start finds its data', async () => {
   const switches = { EARSHOT_DATA_DIR: dataDir, EARSHOT_DRAIN_SECONDS: '300' }
   const earshot = await startEarshot(switches)
   const { key } = await provision(earshot.origin)
   const { id } = (await ask(earshot.origin, 'POST', '/v1/companies', key, { name: 'Acme' })).body
 
-  // A job that waits for a lock of ours: the sweep asks which companies show an old logo.
+  // A job that waits for a lock of the test: the sweep checks which companies use an old logo.
   const embedded = await openEmbedded({ dataDir, log: silent, applicationName: 'test' })
   const database = openDatabase({ connection: embedded.connection, applicationName: 'test' })
   const jobs = openJobs({ database, log: silent })
@@ -61,14 +61,14 @@ it('SIGTERM turns callers away, lets a request and a job in flight end, stops th
   await lock.query('BEGIN; LOCK TABLE companies IN ACCESS EXCLUSIVE MODE')
   const jobId = await jobs.enqueue(database.db, sweepLogos, {})
   const blocked = async () => {
-    // A transaction otherwise keeps the first picture of activity that it took.
+    // Otherwise the transaction keeps its first snapshot of activity.
     await lock.query('SELECT pg_stat_clear_snapshot()')
     const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     return (await lock.query(waiting)).rowCount
   }
   await expect.poll(blocked, { timeout: 10_000 }).toBe(1)
 
-  // A request of which half has arrived. It touches no company, so the lock does not hold it up.
+  // Half of a request. It does not touch companies, so the lock does not block it.
   const body = JSON.stringify({ name: 'Late', role: 'viewer' })
   const socket = connect(Number(new URL(earshot.origin).port), '127.0.0.1')
   let answer = ''
@@ -79,20 +79,20 @@ it('SIGTERM turns callers away, lets a request and a job in flight end, stops th
   const head = ['POST /v1/api-keys HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${key}`]
   head.push('Content-Type: application/json', `Content-Length: ${body.length}`, 'Expect: 100-continue', '', '')
   socket.write(head.join('\r\n'))
-  // The server has read the head when it asks for the rest.
+  // The server asks for the rest once it has read the head.
   await expect.poll(() => answer).toContain('100 Continue')
   socket.write(body.slice(0, 10))
 
   earshot.child.kill('SIGTERM')
   await expect.poll(() => isDraining(earshot)).toBe(true)
-  // It goes on answering, but for good on no connection.
+  // It continues to respond, but closes each connection.
   const answers = async (path: string) => {
     const { status, headers } = await fetch(earshot.origin + path)
     return [status, headers.get('connection')]
   }
   await expect.poll(() => answers('/readyz')).toEqual([503, 'close'])
   expect(await answers('/healthz')).toEqual([200, 'close'])
-  // Asked again after more than the second in which it would be the same request, it waits no longer for a balancer.
+  // A second signal, after the second in which it counts as the same, stops the wait for a load balancer.
   await pause(1_100)
   earshot.child.kill('SIGTERM')
   await expect
@@ -136,7 +136,7 @@ const askDatabase = async (connection: pg.ClientConfig, statement: string, id: s
   return String(rows[0]?.value)
 }
 
-it('Ctrl-C on npm start reaches all of it at once, and everything ends in order', async () => {
+it('Ctrl-C on npm start reaches all processes at once, and everything stops in order', async () => {
   const quiet = { npm_config_update_notifier: 'false', npm_config_logs_max: '0' }
   const switches = { EARSHOT_DATA_DIR: dataDir, ...quiet }
   const npm = await startEarshot(switches, { file: 'npm', args: ['start'], cwd: root, detached: true })
@@ -153,7 +153,7 @@ it('Ctrl-C on npm start reaches all of it at once, and everything ends in order'
   expect(await db.selectFrom('api_keys').select('role').where('id', '=', keyId).execute()).toHaveLength(1)
 }, 40_000)
 
-it('many processes of either role start at once on one database and work as one', async () => {
+it('many processes of either role start at once with one database and work together', async () => {
   const switches = { ...(await switchesOnTestDatabase()), EARSHOT_STORAGE_SHARED: 'true' }
   const roles = ['http', 'worker', 'http', 'worker']
   const started = await Promise.all(roles.map((role) => startEarshot({ ...switches, EARSHOT_ROLES: role })))
@@ -165,7 +165,7 @@ it('many processes of either role start at once on one database and work as one'
 
   const { key, id: org } = await provision(first)
   const statusThere = async (path: string, with_: string) => (await ask(second, 'GET', path, with_)).status
-  // By a notice: without one it would take the five seconds after which everything is looked up anew.
+  // By notification. Without it, it would take the five seconds after which everything is read again.
   const within = { timeout: 4_000, interval: 20 }
   const made = (await ask(first, 'POST', '/v1/api-keys', key, { name: 'Other', role: 'admin' })).body
   expect(await statusThere('/v1/audit-events', made.key)).toBe(200)
@@ -180,14 +180,14 @@ it('many processes of either role start at once on one database and work as one'
   await ask(first, 'PATCH', `/v1/members/${member.id}`, key, { role: 'member' })
   await expect.poll(async () => (await me()).role, within).toBe('member')
 
-  // What one process stores, another serves, and a third deletes when it is replaced.
+  // One process stores it, another serves it, and a third deletes it when it is replaced.
   const company = (await ask(second, 'POST', '/v1/companies', key, { name: 'Acme' })).body
   const { pathname } = new URL(await uploadLogo(second, key, company.id))
   expect((await fetch(first + pathname)).status).toBe(200)
   await uploadLogo(first, key, company.id)
   await expect.poll(async () => (await fetch(first + pathname)).status).toBe(404)
 
-  // A process that only works tells of itself, and answers nothing else.
+  // A process that only runs jobs serves its health and nothing else.
   const statusOf = async (url: string) => (await fetch(url)).status
   const deletions = async () => {
     const metrics = await Promise.all(workers.map(async (worker) => (await fetch(`${worker}/metrics`)).text()))

@@ -10,19 +10,21 @@ import type { Run } from './call.ts'
 import { firstStart } from './first-start.ts'
 import { type Accepted, openAndMigrate } from './open.ts'
 
-/** How long running requests and jobs may take to end after a signal; what is left goes back to the queue. */
+/** How long requests and jobs have to finish after a signal. Unfinished jobs return to the queue. */
 const drainTimeoutMs = 25_000
 
 const repeatMs = 1_000
 
-/** Resolves with what ends the process: a signal, or a fault that it cannot go on with. */
+/** Resolves with what ends the process: a signal or a fatal error. */
 const untilEnd = () => {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals | Error>()
   let askedAt: number | undefined
   const exit = () => process.exit(1)
   let whenAskedAgain: () => void = exit
   const onSignal = (signal: NodeJS.Signals) => {
-    // One Ctrl-C can arrive twice: from the terminal, and handed on by npm. Whoever asks again does not want to wait.
+    // One Ctrl-C can arrive twice: from the terminal, and through npm. A later signal means that the operator does not
+    // want to
+    // wait.
     if (askedAt !== undefined && performance.now() - askedAt < repeatMs) return
     if (askedAt !== undefined) whenAskedAgain()
     askedAt = performance.now()
@@ -30,7 +32,7 @@ const untilEnd = () => {
   }
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
-  /** A pause that is over when somebody asks again, who thereby does not yet end the process at once. */
+  /** A pause that ends with the next signal, which then does not end the process immediately. */
   const pauseUntilAskedAgain = async (ms: number): Promise<void> => {
     const asked = new AbortController()
     whenAskedAgain = () => asked.abort()
@@ -65,14 +67,15 @@ const begin = async (running: Running, alone: boolean, printCredentials: boolean
     if (answersRequests) listening.port = port
   }
   if (config.roles.includes('worker')) running.worker = await startWorker(deps, { alone })
-  // Whoever only works does not show the way in.
+  // A process that only runs jobs does not show how to sign in.
   const welcome = alone && answersRequests ? await firstStart(deps, printCredentials) : ''
   process.stdout.write(answersRequests ? `Earshot is ready at ${baseUrl()}\n${welcome}` : worksText(config, port))
 }
 
 /**
- * Goes on answering while a balancer sees on /readyz that it should turn away. Kept connections end with their next
- * answer, so that none is closed just as a request arrives on it.
+ * Continues to serve while a load balancer sees on /readyz that it should stop. Keep-alive connections end with their
+ * next
+ * response, so that none is closed just as a request arrives.
  */
 const turnAway = async ({ deps, app }: Running, pauseMs: (ms: number) => Promise<void>): Promise<void> => {
   const { drainSeconds } = deps.config
@@ -85,7 +88,7 @@ const turnAway = async ({ deps, app }: Running, pauseMs: (ms: number) => Promise
 const end = async ({ app, worker, close }: Running): Promise<void> => {
   const cut = setTimeout(() => app?.server.closeAllConnections(), drainTimeoutMs)
   const forced = setTimeout(() => process.exit(1), drainTimeoutMs + 10_000)
-  // Whose answer is out by then is not waited for, though the caller would keep the connection.
+  // Does not wait for connections without a pending response, even if the caller would keep them.
   if (app) app.server.keepAliveTimeout = 1
   await Promise.all([app?.close(), worker?.stop({ timeoutMs: drainTimeoutMs })])
   await close()
@@ -95,10 +98,10 @@ const end = async ({ app, worker, close }: Running): Promise<void> => {
 
 type ServeOptions = {
   command: string
-  /** Prints the link and the key of a first start even where no terminal is. */
+  /** Prints the link and the key of a first start even without a terminal. */
   printCredentials: boolean
   accepted?: Accepted
-  /** Done once the service is ready, until it ends. */
+  /** Runs from when the service is ready until it ends. */
   meanwhile?: (deps: ServiceDeps, signal: AbortSignal) => Promise<void>
 }
 
@@ -113,11 +116,11 @@ export const serve = async ({ command, printCredentials, accepted, meanwhile }: 
   try {
     await begin(running, alone, printCredentials)
   } catch (error) {
-    // Nothing is left behind by a start that failed: no database, no job, no open port.
+    // A failed start leaves nothing behind: no database, no job, no open port.
     await end(running)
     throw error
   }
-  // What starting left behind would otherwise stay until requests come. Typed less fully than Node has it.
+  // Frees the memory of the start, which would otherwise stay until requests arrive. Node's types lack this.
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' } as NodeJS.GCOptions)
   const ending = new AbortController()
   const work = meanwhile?.(deps, ending.signal).catch((error: unknown) => {

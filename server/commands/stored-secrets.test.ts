@@ -25,7 +25,7 @@ const sealSomething = async (secrets = deps.secrets) => {
   return org
 }
 
-it('lists sealed texts of every kind, each with the context that it opens in', async () => {
+it('lists sealed texts of every kind, each with the context that decrypts it', async () => {
   const { id, key } = await sealSomething()
   await makeSyncedIntegration(server, key)
   await makeDelivery(server, key)
@@ -48,14 +48,14 @@ it('lists sealed texts of every kind, each with the context that it opens in', a
   )
 })
 
-it('takes the first key only if it opens a secret that is stored already', async () => {
+it('only accepts the first key if it decrypts a stored secret', async () => {
   await sealSomething()
   expect(await readKeyCheck(db)).toBeNull()
   await expect(claimSecretKey({ db, secrets: lost, listStored })).rejects.toThrow(
     'differs from the one used with this database',
   )
   expect(await readKeyCheck(db)).toBeNull()
-  // A few may be left from a key that was lost.
+  // A few may remain from a lost key.
   server.clock.advance(1_000)
   await sealSomething(lost)
   await claimSecretKey({ db, secrets: deps.secrets, listStored })
@@ -65,7 +65,7 @@ it('takes the first key only if it opens a secret that is stored already', async
   )
 })
 
-it('keeps an upgraded service from starting with another key', async () => {
+it('prevents an upgraded service from starting with another key', async () => {
   const switches = await switchesOnTestDatabase()
   const { origin, child } = await startEarshot(switches)
   const { key } = await provision(origin)
@@ -77,7 +77,7 @@ it('keeps an upgraded service from starting with another key', async () => {
   const client = new pg.Client(switches.DATABASE_URL)
   await client.connect()
   onTestFinished(() => client.end())
-  // As versions before left it.
+  // As earlier versions left it.
   await client.query('UPDATE instance SET key_check = NULL')
   const other = { ...switches, EARSHOT_SECRET_KEY: 'another-secret-key-of-the-operator' }
   for (const refused of [await runInOne(['doctor'], other), await runEarshot(['serve'], other)]) {

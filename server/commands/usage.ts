@@ -1,6 +1,6 @@
 import type { Arguments, Option, Shape, Spec } from './call.ts'
 
-/** The help of all commands and of each, from their table. */
+/** The help of all commands, generated from their table. */
 
 const column = 30
 

@@ -3,7 +3,7 @@ import { type Called, WronglyCalled } from './call.ts'
 
 const unitMs = { h: 3_600_000, d: 86_400_000 }
 
-/** An instant, a date (its first moment in the zone), or a span of time before now. */
+/** Reads a time, a date (its start in the time zone), or a period before now. */
 export const readWhen = (name: string, given: string, timeZone: string, now: Date): string => {
   const [, count, unit] = /^(\d{1,5})([hd])$/.exec(given) ?? []
   if (count) return new Date(now.getTime() - Number(count) * unitMs[unit as 'h' | 'd']).toISOString()
@@ -17,7 +17,7 @@ export const readWhen = (name: string, given: string, timeZone: string, now: Dat
   )
 }
 
-/** The window of time that was asked for. */
+/** Returns the requested period. */
 export const periodOf = ({ text }: Called, now: Date) => {
   const timezone = text('timezone') ?? new Intl.DateTimeFormat().resolvedOptions().timeZone
   if (findTimeZone(timezone) === undefined)

@@ -3,8 +3,9 @@ import { type ApiError, invalid } from '../platform/errors.ts'
 import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
 
 /**
- * Programs read an address differently that is not written plainly: a browser takes `https:host`, and a backslash for a
- * slash, where another one sees no host or a user.
+ * Programs parse unusual URLs differently: a browser accepts `https:host`, and a backslash as a slash, but other
+ * programs
+ * see no host or a user.
  */
 const isPlain = (address: string, { hostname, port }: URL): boolean => {
   const written = /^https:\/\/([^/\\@?#\s]+)(?:[/?#][^\\\s]*)?$/i.exec(address)?.[1]?.toLowerCase().replace(/:443$/, '')
@@ -12,7 +13,7 @@ const isPlain = (address: string, { hostname, port }: URL): boolean => {
   return written === hostname + read || written === domainToUnicode(hostname) + read
 }
 
-/** Returns why a viewer's browser should not be sent to an address. By its form alone: nothing is looked up. */
+/** Returns why a viewer's browser must not load a URL. Only checks its form, without DNS. */
 export const logoUrlFault = (logoUrl: string | null | undefined): ApiError | undefined => {
   if (logoUrl === null || logoUrl === undefined) return undefined
   const url = URL.parse(logoUrl)
@@ -30,7 +31,7 @@ const kinds = [
   { extension: 'webp', contentType: 'image/webp', begins: /^52494646.{8}57454250/ },
 ] as const
 
-/** What an image is, decided by its first bytes: names and headers can claim anything. */
+/** Detects the type of an image from its first bytes, because names and headers can claim anything. */
 export const imageKind = (image: Buffer) => {
   const start = image.subarray(0, 12).toString('hex')
   return kinds.find(({ begins }) => begins.test(start))

@@ -21,7 +21,7 @@ export const getCompany = async (db: Db, org: OrgId, id: string) => {
   return company
 }
 
-/** Which of these ids name companies. */
+/** Returns which of these IDs are companies. */
 export const findCompanyIds = async (db: Db, org: OrgId, ids: string[]): Promise<string[]> => {
   const rows = await db
     .selectFrom('companies')
@@ -40,7 +40,7 @@ export const findCompaniesByName = (db: Db, org: OrgId, names: string[]) =>
     .where('name', 'in', names)
     .execute()
 
-/** The row before a change, locked until the change is done: it tells which uploaded logo the change leaves behind. */
+/** Locks the row and returns it as it was before the change, to find the uploaded logo that the change replaces. */
 export const lockCompany = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('companies')
@@ -89,7 +89,7 @@ export const deleteCompany = (db: Db, org: OrgId, id: string) =>
       )
     })
 
-/** Which of these uploaded logos a company shows. */
+/** Returns which of these uploaded logos companies use. */
 export const listNamedLogos = async (db: Db, org: OrgId, keys: string[]): Promise<string[]> => {
   const rows = await db
     .selectFrom('companies')

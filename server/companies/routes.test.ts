@@ -41,7 +41,7 @@ describe('a company', () => {
     expect((await call('DELETE', path, { key })).status).toBe(404)
   })
 
-  it('loses its logo by null and keeps an address as given', async () => {
+  it('removes its logo with null and stores a URL as given', async () => {
     const { id } = await makeCompany(server, key)
     const asGiven = 'https://CDN.Example.com:443/a%20b/../logo.PNG?x=1#top'
     const set = await call('PATCH', `/v1/companies/${id}`, { key, body: { logoUrl: asGiven } })
@@ -67,7 +67,7 @@ describe('a company', () => {
     ' https://cdn.example.com/a.png',
     `https://cdn.example.com/${'a'.repeat(2_048)}`,
     '',
-  ])('refuses the logo address %s and changes nothing', async (logoUrl) => {
+  ])('rejects the logo URL %s and changes nothing', async (logoUrl) => {
     const company = await makeCompany(server, key)
     const answer = await call('PATCH', `/v1/companies/${company.id}`, { key, body: { name: 'Changed', logoUrl } })
     expect(answer.status).toBe(400)
@@ -85,14 +85,14 @@ describe('a company', () => {
     'https://ex\u00adample.com/a',
     'https://ｅxample.com/a',
     'https://0x08080808/a',
-  ])('refuses the logo address %j, which programs read differently', async (logoUrl) => {
+  ])('rejects the logo URL %j, which programs parse differently', async (logoUrl) => {
     const company = await makeCompany(server, key)
     const answer = await call('PATCH', `/v1/companies/${company.id}`, { key, body: { logoUrl } })
     expect([answer.status, answer.body.details?.issues?.[0]?.path]).toEqual([400, 'logoUrl'])
   })
 
   it.each(['https://bücher.example.com/a.png', 'https://xn--bcher-kva.example.com', 'HTTPS://example.com:8443?logo'])(
-    'takes the logo address %s as given',
+    'accepts the logo URL %s as given',
     async (logoUrl) => {
       const company = await makeCompany(server, key)
       const answer = await call('PATCH', `/v1/companies/${company.id}`, { key, body: { logoUrl } })
@@ -100,7 +100,7 @@ describe('a company', () => {
     },
   )
 
-  it('takes a logo address of 2,048 characters', async () => {
+  it('accepts a logo URL of 2,048 characters', async () => {
     const { id } = await makeCompany(server, key)
     const start = 'https://cdn.example.com/'
     const logoUrl = start + 'a'.repeat(2_048 - start.length)
@@ -108,7 +108,7 @@ describe('a company', () => {
   })
 
   it.each([{}, { title: 'Acme' }, { name: '' }, { name: '   ' }, { name: 5 }, { name: null }, []])(
-    'refuses the change %j',
+    'rejects the change %j',
     async (body) => {
       const { id } = await makeCompany(server, key)
       expect((await call('PATCH', `/v1/companies/${id}`, { key, body })).status).toBe(400)
@@ -145,13 +145,13 @@ describe('the list', () => {
     'cursor=bm9uc2Vuc2U',
     'page=2',
     'limit=2&limit=3',
-  ])('refuses ?%s', async (query) => {
+  ])('rejects ?%s', async (query) => {
     const answer = await call('GET', `/v1/companies?${query}`, { key })
     expect(answer.status).toBe(400)
     expect(answer.body.details.issues[0].path).toBe(query.split('=')[0])
   })
 
-  it('refuses a cursor of another list or organization, and an altered one', async () => {
+  it('rejects a cursor of another list or organization, and a modified one', async () => {
     for (let i = 0; i < 2; i++) await makeCompany(server, key)
     const { nextCursor } = (await call('GET', '/v1/companies?limit=1', { key })).body
     const other = await makeOrganization(server)
@@ -170,7 +170,7 @@ describe('a logo', () => {
   const upload = (id: string, raw: Uint8Array<ArrayBuffer>, type = 'image/png') =>
     call('PUT', `/v1/companies/${id}/logo`, { key, raw, headers: { 'content-type': type } })
 
-  it('is stored and served from here for good, as what it is by content', async () => {
+  it('is stored and served permanently, with the type of its content', async () => {
     const { id } = await makeCompany(server, key)
     const answer = await upload(id, png, 'image/gif')
     expect(answer.status).toBe(200)
@@ -205,7 +205,7 @@ describe('a logo', () => {
     expect(head.headers.get('content-length')).toBe(String(png.length))
   })
 
-  it('stays when its address is sent back as it was answered', async () => {
+  it('stays if a client sends back its URL', async () => {
     const { id } = await makeCompany(server, key)
     const { logoUrl } = (await upload(id, png)).body
     const answer = await call('PATCH', `/v1/companies/${id}`, { key, body: { name: 'Renamed', logoUrl } })
@@ -224,7 +224,7 @@ describe('a logo', () => {
     expect((await fetch(logoUrl)).status).toBe(404)
   })
 
-  it('is swept a day later when a crash left it without a company', async () => {
+  it('is deleted a day later if a crash left it without a company', async () => {
     const { id } = await makeCompany(server, key)
     const { logoUrl } = (await upload(id, png)).body
     const orphan = `${(await call('GET', '/v1/organization', { key })).body.id}/logos/orphan.png`
@@ -241,7 +241,7 @@ describe('a logo', () => {
     expect((await fetch(logoUrl)).status).toBe(200)
   })
 
-  it('is refused when it is no raster image, whatever it claims', async () => {
+  it('is rejected unless it is a raster image, whatever it claims', async () => {
     const { id } = await makeCompany(server, key)
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')
     expect((await upload(id, svg, 'image/svg+xml')).status).toBe(415)
@@ -253,7 +253,7 @@ describe('a logo', () => {
     expect((await call('GET', `/v1/companies/${id}`, { key })).body.logoUrl).toBeNull()
   })
 
-  it('has a link that cannot be altered', async () => {
+  it('has a link that cannot be modified', async () => {
     const { id } = await makeCompany(server, key)
     const { logoUrl } = (await upload(id, png)).body
     const answer = await fetch(logoUrl.replace(/.$/, (last: string) => (last === 'A' ? 'B' : 'A')))

@@ -1,17 +1,17 @@
-// Items of a batch that name their conversation by its id here or by that of its sender.
+// Items of a batch that identify their conversation by its ID or its external ID.
 import { type ApiError, invalid } from '../platform/errors.ts'
 import type { ConversationNames } from './queries.ts'
 
 type Item = { conversationId?: string; conversationExternalId?: string }
 type Conversation = { id: string; externalId: string | null }
 
-/** What is wrong with the names of an item, if anything. */
+/** Returns what is wrong with the IDs of an item. */
 export const faultOfNames = ({ conversationId, conversationExternalId }: Item): ApiError | undefined =>
   (conversationId === undefined) === (conversationExternalId === undefined)
     ? invalid('conversationId', 'or conversationExternalId is required, but not both')
     : undefined
 
-/** Tells of an item the id of the conversation that it means, of those that are found. */
+/** Maps an item to the ID of its conversation, among those found. */
 export const idsOfNamed = async (
   items: Item[],
   find: (names: ConversationNames) => Promise<Conversation[]>,

@@ -6,8 +6,9 @@ import { notFound } from '../platform/errors.ts'
 import type { Signals } from '../transcripts/signals/signals.ts'
 
 /**
- * Columns of one table, so that a cluster needs no planner for joins. JSON as text, because the coordinator would parse
- * JSON of its nodes and write it again.
+ * Columns of one table, so that a cluster needs no join planner. JSON as text, because the coordinator would parse JSON
+ * from
+ * its nodes and write it again.
  */
 export const columns = [
   'conversations.id',
@@ -54,7 +55,7 @@ export const getConversation = async (db: Db, org: OrgId, id: string) => {
   return readRow(row)
 }
 
-/** All that the published transcript is made of, whether or not there is one. */
+/** Everything that the published transcript needs, whether or not there is one. */
 export const getTranscript = (db: Db, org: OrgId, id: string) =>
   db
     .selectFrom('conversations as c')
@@ -80,7 +81,7 @@ export const getTranscript = (db: Db, org: OrgId, id: string) =>
     .where('c.id', '=', id)
     .executeTakeFirstOrThrow(notFound)
 
-/** What a batch names, by id or by external id. */
+/** Finds the conversations of a batch, by ID or external ID. */
 export type ConversationNames = { ids: string[]; externalIds: string[] }
 
 const selectNamed = (db: Db, org: OrgId, { ids, externalIds }: ConversationNames) =>
@@ -98,6 +99,6 @@ const selectNamed = (db: Db, org: OrgId, { ids, externalIds }: ConversationNames
 export const findNamedConversations = (db: Db, org: OrgId, names: ConversationNames) =>
   selectNamed(db, org, names).execute()
 
-/** Locked in the order in which the ingest locks them, so that what is counted of them next stays as it is. */
+/** Locked in the order in which ingest locks them, so that their counts stay correct. */
 export const lockNamedConversations = (db: Db, org: OrgId, names: ConversationNames) =>
   selectNamed(db, org, names).orderBy('external_id').orderBy('id').forNoKeyUpdate().execute()

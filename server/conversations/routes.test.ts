@@ -18,8 +18,8 @@ const transcript = [
   { role: 'agent', text: 'Of course.', startMs: 5_300, endMs: 6_000 },
 ]
 
-describe('taking in a conversation', () => {
-  it('stores all that it says, and shows it', async () => {
+describe('creating a conversation', () => {
+  it('stores and returns all of its properties', async () => {
     const { key } = await makeOrganization(server)
     const company = await makeCompany(server, key)
     const body = {
@@ -84,7 +84,7 @@ describe('taking in a conversation', () => {
     expect(metrics.body.data).toMatchObject([{ key: 'csat', value: 4 }])
   })
 
-  it('leaves out of the transcript what there is not, and knows no signals', async () => {
+  it('omits missing values from the transcript, and has no signals', async () => {
     const { key } = await makeOrganization(server)
     const { body } = await server.call('POST', '/v1/conversations', { key, body: minimal })
     expect(body.signals.turns).toEqual({ agent: null, customer: null })
@@ -98,7 +98,7 @@ describe('taking in a conversation', () => {
     })
   })
 
-  it('keeps a transcript that cannot be read, and says why', async () => {
+  it('stores an unreadable transcript, and says why', async () => {
     const { key } = await makeOrganization(server)
     const odd = { shape: ['of', { nothing: 'known' }] }
     const { body } = await server.call('POST', '/v1/conversations', { key, body: { ...minimal, transcript: odd } })
@@ -106,7 +106,7 @@ describe('taking in a conversation', () => {
     expect(shown.body).toMatchObject({ content: odd, turns: [], unreadable: expect.stringContaining('format') })
   })
 
-  it('finds agents and versions by each of their names', async () => {
+  it('finds agents and versions by each of their identifiers', async () => {
     const { key } = await makeOrganization(server)
     const company = await makeCompany(server, key)
     const agent = await makeAgent(server, key, { externalId: 'leo', companyId: company.id })
@@ -132,7 +132,7 @@ describe('taking in a conversation', () => {
     expect(versions.body.data.map(({ number }: { number: number }) => number)).toEqual([3, 2, 1])
   })
 
-  it('refuses what does not fit, names every fault, and makes nothing', async () => {
+  it('rejects an invalid request with every fault, and creates nothing', async () => {
     const { key } = await makeOrganization(server)
     const faults = async (fields: object) => {
       const { status, body } = await server.call('POST', '/v1/conversations', { key, body: { ...minimal, ...fields } })
@@ -162,14 +162,14 @@ describe('taking in a conversation', () => {
     expect((await server.call('GET', '/v1/conversations', { key })).body.data).toEqual([])
   })
 
-  it('lets the clock of a sender go five minutes ahead', async () => {
+  it("accepts a sender's clock that is five minutes ahead", async () => {
     const { key } = await makeOrganization(server)
     const ahead = new Date(server.clock.now().getTime() + 299_000).toISOString()
     const { status } = await server.call('POST', '/v1/conversations', { key, body: { ...minimal, startedAt: ahead } })
     expect(status).toBe(201)
   })
 
-  it('takes metrics from those alone who have them', async () => {
+  it('only accepts metrics from organizations with the entitlement', async () => {
     const { key } = await makeOrganization(server, { entitlements: { metrics: false } })
     const body = { ...minimal, metrics: [{ key: 'csat', value: 1 }] }
     expect((await server.call('POST', '/v1/conversations', { key, body })).status).toBe(403)
@@ -178,7 +178,7 @@ describe('taking in a conversation', () => {
 })
 
 describe('a second part', () => {
-  it('completes the first, and the same again changes nothing', async () => {
+  it('completes the first, and an equal part changes nothing', async () => {
     const { key } = await makeOrganization(server)
     const post = (fields: object) =>
       server.call('POST', '/v1/conversations', { key, body: { ...minimal, externalId: 'call-1', ...fields } })
@@ -198,7 +198,7 @@ describe('a second part', () => {
     expect(fewer.body).toEqual(second.body)
   })
 
-  it('measures anew when only the duration is news', async () => {
+  it('computes signals again when only the duration is new', async () => {
     const { key } = await makeOrganization(server)
     const post = (fields: object) =>
       server.call('POST', '/v1/conversations', { key, body: { ...minimal, externalId: 'call-1', ...fields } })
@@ -208,7 +208,7 @@ describe('a second part', () => {
     expect(second.body.signals.longestSilenceMs).not.toBe(first.body.signals.longestSilenceMs)
   })
 
-  it('knows agents by their ids and by their external ids, whatever these look like', async () => {
+  it('finds agents by ID and external ID, whatever these look like', async () => {
     const { key } = await makeOrganization(server)
     const first = await makeAgent(server, key)
     const second = await makeAgent(server, key, { externalId: `id ${first.id}` })
@@ -220,7 +220,7 @@ describe('a second part', () => {
     expect(agentOf).toEqual({ 'call-0': first.id, 'call-1': second.id })
   })
 
-  it('with another agent or another start is a conflict, which makes nothing', async () => {
+  it('with another agent or start is a conflict, and creates nothing', async () => {
     const { key } = await makeOrganization(server)
     const { body } = await server.call('POST', '/v1/conversations', { key, body: { ...minimal, externalId: 'call-1' } })
     for (const fields of [{ startedAt: '2026-11-20T09:00:01Z' }, { agent: { ...leo, externalId: 'mia' } }]) {
@@ -235,7 +235,7 @@ describe('a second part', () => {
 })
 
 describe('changing a conversation', () => {
-  it('replaces what is given, clears what is null, and measures anew', async () => {
+  it('replaces given values, clears nulls, and computes signals again', async () => {
     const { key } = await makeOrganization(server)
     const company = await makeCompany(server, key)
     const made = await makeConversation(server, key, {
@@ -273,7 +273,7 @@ describe('changing a conversation', () => {
     expect(shown.body.content).toEqual(transcript.slice(0, 1))
   })
 
-  it('refuses what belongs to nobody or does not fit, and changes nothing', async () => {
+  it('rejects unknown references and invalid values, and changes nothing', async () => {
     const { key } = await makeOrganization(server)
     const other = await makeOrganization(server)
     const made = await makeConversation(server, key)
@@ -294,8 +294,8 @@ describe('changing a conversation', () => {
   })
 })
 
-describe('what is at the edge of what can be stored', () => {
-  it('an end beyond all durations leaves the duration unknown', async () => {
+describe('limits of storage', () => {
+  it('an end beyond the maximum duration leaves the duration unknown', async () => {
     const { key } = await makeOrganization(server)
     const endless = { ...minimal, endedAt: '9999-12-31T23:59:59Z' }
     const made = await server.call('POST', '/v1/conversations', { key, body: endless })
@@ -308,7 +308,7 @@ describe('what is at the edge of what can be stored', () => {
     expect(again.body.durationSeconds).toBeNull()
   })
 
-  it('zero is zero, and a number beyond all numbers is refused by its name', async () => {
+  it('zero is zero, and a number out of range is rejected with its path', async () => {
     const { key } = await makeOrganization(server)
     const post = (more: string) => {
       const raw = JSON.stringify({ ...minimal, externalId: 'zero' }).replace(/}$/, `,${more}}`)
@@ -326,7 +326,7 @@ describe('what is at the edge of what can be stored', () => {
     expect((await post('"metadata":{"text":"1e400","small":1e-400,"large":1e300}')).status).toBe(200)
   })
 
-  it('a whole number comes back with its digits, or is refused by its name', async () => {
+  it('a large integer keeps its digits or is rejected with its path', async () => {
     const { key } = await makeOrganization(server)
     const post = (metadata: string) => {
       const raw = JSON.stringify({ ...minimal, externalId: 'digits' }).replace(/}$/, `,"metadata":${metadata}}`)
@@ -357,7 +357,7 @@ describe('what is at the edge of what can be stored', () => {
     expect((await metric('{"value":300000000000000000000}')).body.value).toBe(3e20)
   })
 
-  it('an object that repeats a name is refused by it', async () => {
+  it('an object with a duplicate name is rejected with it', async () => {
     const { key } = await makeOrganization(server)
     const headers = { 'content-type': 'application/json' }
     const post = (raw: string) => server.call('POST', '/v1/conversations', { key, raw, headers })
@@ -374,7 +374,7 @@ describe('what is at the edge of what can be stored', () => {
     expect((await post(`${start},"metadata":{"a":{"a":1},"b":{"a":1}}}`)).status).toBe(201)
   })
 
-  it('parts together bring no more metadata than one may', async () => {
+  it('parts in total have no more metadata than a single one', async () => {
     const { key } = await makeOrganization(server)
     const post = (from: number) =>
       server.call('POST', '/v1/conversations', {
@@ -392,7 +392,7 @@ describe('what is at the edge of what can be stored', () => {
     expect(refused.body.details.issues[0].path).toBe('metadata')
   })
 
-  it('metadata that redaction makes longer may be told again, and keeps nothing from being changed', async () => {
+  it('metadata that redaction made longer can be sent again, and does not block changes', async () => {
     const { key } = await makeOrganization(server, { features: { phiMode: true } })
     await server.call('PATCH', '/v1/organization', { key, body: { redaction: true } })
     const body = { ...minimal, externalId: 'grows', metadata: { contacts: Array(7_000).fill('a@b.co') } }
@@ -405,7 +405,7 @@ describe('what is at the edge of what can be stored', () => {
   })
 })
 
-it('a company that is deleted just before a change is committed is named, not a failure', async () => {
+it('a company that is deleted just before a commit is a fault with its path, not an internal error', async () => {
   const { key, id: org } = await makeOrganization(server)
   const company = await makeCompany(server, key)
   const made = await makeConversation(server, key)
@@ -422,7 +422,7 @@ it('a company that is deleted just before a change is committed is named, not a 
   expect(body.details.issues[0].path).toBe('companyId')
 })
 
-it('a company that conversations belong to is not deleted', async () => {
+it('a company with conversations cannot be deleted', async () => {
   const { key } = await makeOrganization(server)
   const company = await makeCompany(server, key)
   await makeConversation(server, key, { companyId: company.id })

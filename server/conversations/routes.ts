@@ -19,7 +19,7 @@ const tags = ['Conversations']
 
 type StoredTranscript = Awaited<ReturnType<typeof getTranscript>>
 
-/** Everything of a transcript but its content and turns. */
+/** The transcript without its content and turns. */
 const aboutTranscript = (transcript: StoredTranscript, recordingUrl: string | undefined) => {
   const { conversationId, createdAt, conversationCreatedAt, durationSeconds, systemPrompt, unreadable } = transcript
   return {
@@ -61,14 +61,14 @@ export const conversations = (app: App, deps: Deps): void => {
       if (incoming instanceof Error) throw incoming
       const refusal = metricsRefusal(actor, incoming)
       if (refusal) throw refusal
-      // Thrown inside, so that what was made for it is undone.
+      // Thrown inside the transaction, so that what was created for it is rolled back.
       let conversation: Awaited<ReturnType<typeof getConversation>> | undefined
       const [outcome] = await ingestConversations(deps, actor.org, [incoming], async (trx, [told]) => {
         if (told?.status === 'rejected') throw told.error
         if (told === undefined || told.status === 'erased') throw erasedError()
         const verb = told.status === 'created' ? 'create' : 'complete'
         await recordAudit(trx, actor, `conversation.${verb}`, { type: 'conversation', id: told.id })
-        // While it is held: a moment later it may be erased.
+        // While it is locked: a moment later it may be erased.
         conversation = await getConversation(trx, actor.org, told.id)
       })
       if (!outcome || !('id' in outcome) || !conversation) throw erasedError()
@@ -99,11 +99,11 @@ export const conversations = (app: App, deps: Deps): void => {
       },
     },
     async (request, reply) => {
-      // What arrives is the stream or what the schema of the JSON form passed: Fastify chose by the content type.
+      // The body is the stream or the validated JSON form: Fastify chose by the content type.
       const body = request.body as Readable | Static<typeof BatchCreate>
       if (!('conversations' in body)) {
         const answer = await ingestStream(deps, request.actor, body)
-        // The text of such an answer: a stream is sent as it is.
+        // The text of such a response: a stream is sent as it is.
         return reply.type('application/json; charset=utf-8').send(answer as unknown as Static<typeof BatchAnswer>)
       }
       return reply.send(await ingestList(deps, request.actor, body.conversations))
@@ -178,7 +178,7 @@ export const conversations = (app: App, deps: Deps): void => {
       }
       const turns = format === null ? '[]' : long
       const text = `${JSON.stringify(about).slice(0, -1)},"content":${content},"turns":${turns}}`
-      // Text is sent as it is, so this is the response already; its type is that of the schema.
+      // Text is sent as it is, so this is already the serialized response with the type of the schema.
       return reply.type('application/json; charset=utf-8').send(text as unknown as Static<typeof Transcript>)
     },
   )

@@ -21,7 +21,7 @@ const CustomerId = { ...ShortText, examples: ['customer-4711'] }
 const EndReason = { ...ShortText, examples: ['customer-ended-call'] }
 const DurationSeconds = Type.Integer({ minimum: 0, maximum: 2_147_483_647, examples: [184] })
 
-/** Also of what several parts bring together. */
+/** Also for the total of several parts. */
 export const maxMetadataKeys = 1_000
 
 const Metadata = Type.Unsafe<Record<string, unknown>>({
@@ -185,7 +185,7 @@ export const BatchAnswer = Closed({
   ),
 })
 
-/** The published resource, with the turns that were read from it. */
+/** The published resource, with its parsed turns. */
 export const Transcript = Closed(
   {
     conversationId: Id,

@@ -1,11 +1,11 @@
 import { booking, collections, type Script, support } from './scripts.ts'
 
-/** Who appears in the demo: agents with the versions of their prompts, and the companies that they work for. */
+/** The cast of the demo: agents with their prompt versions, and the companies that they work for. */
 
 export type Prompt = {
   label: string
   systemPrompt: string
-  /** How it does: the share of conversations that go sour, and how long the agent takes to answer. */
+  /** Its performance: the share of conversations that go badly, and the response latency. */
   sourShare: number
   latencyMs: number
 }
@@ -16,10 +16,10 @@ export type Cast = {
   channel: 'voice' | 'text'
   scripts: readonly Script[]
   outbound: boolean
-  /** Of all conversations. */
+  /** The share of all conversations. */
   share: number
   prompts: readonly [Prompt, ...Prompt[]]
-  /** The last two prompts run side by side at the end, as in an experiment. */
+  /** The last two prompts run in parallel at the end, as in an experiment. */
   splits: boolean
 }
 

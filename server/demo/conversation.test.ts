@@ -10,13 +10,13 @@ const some = Array.from({ length: 3_000 }, (_, number) => makeConversation(maker
 
 const share = (is: (item: (typeof some)[number]) => boolean) => some.filter(is).length / some.length
 
-it('is the same for the same seed, and another for another', () => {
+it('is the same for the same seed, and differs for another seed', () => {
   expect(makeConversation(maker, 17)).toEqual(some[17])
   expect(makeConversation({ ...maker, seed: 2 }, 17)).not.toEqual(some[17])
   expect(new Set(some.map(({ externalId }) => externalId)).size).toBe(some.length)
 })
 
-it('is spread over agents, prompts, channels and the days before the anchor', () => {
+it('is distributed over agents, prompts, channels, and the days before the anchor', () => {
   for (const { externalId, share: expected, prompts } of cast) {
     const isTheirs = ({ agent }: (typeof some)[number]) => 'externalId' in agent && agent.externalId === externalId
     expect(share(isTheirs)).toBeCloseTo(expected, 1)
@@ -31,7 +31,7 @@ it('is spread over agents, prompts, channels and the days before the anchor', ()
   expect(daysFor(1_000_000)).toBe(300)
 })
 
-it('can be read, and measured where it has times', () => {
+it('can be read, and measured if it has times', () => {
   let timed = 0
   let tools = 0
   for (const { transcript, startedAt } of some) {
@@ -41,12 +41,12 @@ it('can be read, and measured where it has times', () => {
     if (signals.talkRatio !== null) timed++
     tools += signals.toolCalls ?? 0
   }
-  // Chats say when a message came, not how long it took.
+  // Chats have times of messages, but no durations.
   expect(timed / some.length).toBeGreaterThan(0.7)
   expect(tools).toBeGreaterThan(some.length)
 })
 
-it('a customer meets one of two compared prompts, always the same', () => {
+it('a customer always gets the same one of two compared prompts', () => {
   const seen = new Map<string, Set<string>>()
   const many = Array.from({ length: 40_000 }, (_, number) => makeConversation(maker, number))
   const late = splitSince(anchor, 1_000).getTime()

@@ -4,28 +4,28 @@ import { type Cast, cast, type Prompt } from './cast.ts'
 import { openRandom, type Random } from './random.ts'
 import { type Line, type Script, slots, voicemail } from './scripts.ts'
 
-/** Believable conversations, the same for the same seed, number and anchor. The demo, tests and measurements use them. */
+/** Realistic conversations, the same for the same seed, number, and anchor. Used by the demo, tests, and benchmarks. */
 
 export type Maker = {
   seed: number
-  /** The instant that the conversations lead up to. */
+  /** The time just after the last conversation. */
   anchor: Date
-  /** Over how many days before it they are spread. */
+  /** Number of days before the anchor with conversations. */
   days: number
   companies: readonly { id: string; name: string }[]
 }
 
-/** Thirty days, or as many as keep a day at some thousands. */
+/** Thirty days, or as many as keep a day at a few thousand. */
 export const daysFor = (calls: number): number => Math.min(300, Math.max(30, Math.ceil(calls / 3_000)))
 
-/** Characters that a voice says in a second. */
+/** Characters that a voice speaks per second. */
 const pace = 15
-/** From this part of the days on, prompts that are compared run side by side. */
+/** Compared prompts run in parallel after this share of the days. */
 const splitFrom = 0.65
 
 const midnightBefore = (anchor: Date, days: number): number => (Math.floor(anchor.getTime() / dayMs) - days) * dayMs
 
-/** When that part begins: with the first whole day of it. */
+/** The start of that period, on a whole day. */
 export const splitSince = (anchor: Date, calls: number): Date =>
   new Date(midnightBefore(anchor, Math.floor((1 - splitFrom) * daysFor(calls)) - 1))
 
@@ -49,7 +49,7 @@ const choose = (random: Random): Cast => {
   return cast[0]
 }
 
-/** Prompts follow each other; of two that are compared, a customer always meets the same. */
+/** Prompts replace each other. Of two compared prompts, a customer always gets the same one. */
 const promptAt = ({ prompts, splits }: Cast, when: number, customer: number): Prompt => {
   const split = splits && when > splitFrom
   const current = prompts.length - (splits ? 1 : 0)
@@ -57,12 +57,12 @@ const promptAt = ({ prompts, splits }: Cast, when: number, customer: number): Pr
   return prompts[at] ?? prompts[0]
 }
 
-/** Longer than a conversation is. */
+/** Longer than any conversation. */
 const longestMs = 3_600_000
 
 /**
- * Which part of the days has gone by then, and the instant. Most people call by day; the hours in between come up by
- * trying again. What would not be over by now goes in front of the first day, so that the last one goes as far as now.
+ * Returns the share of the days that has passed, and the time. Most people call during the day; other hours are drawn
+ * again. Conversations that would not be over yet move before the first day, so that the last day ends now.
  */
 const drawTime = (random: Random, { anchor, days }: Maker): { when: number; startedAt: Date } => {
   const when = random.next()
@@ -93,7 +93,7 @@ type Scene = { random: Random; fill: (text: string) => string; latencyMs: number
 type ToolLine = Extract<Line, { by: 't' }>
 type SpokenLine = Exclude<Line, { by: 't' }>
 
-/** Speaks the lines one after the other, with pauses, interruptions and the time that tools take. */
+/** Speaks the lines one after the other, with pauses, interruptions, and the durations of tools. */
 const perform = (lines: readonly Line[], scene: Scene): Turn[] => {
   const { random, fill, timed } = scene
   const turns: Turn[] = []
@@ -129,7 +129,7 @@ const perform = (lines: readonly Line[], scene: Scene): Turn[] => {
     now = scene.chat ? startMs : endMs
   }
 
-  /** Now and then the customer starts before the agent ends. Returns when. */
+  /** Sometimes the customer starts before the agent has finished. Returns the start. */
   const interrupts = ({ by }: SpokenLine): number | undefined => {
     const talksOver = !scene.chat && by === 'c' && before === 'a' && random.chance(0.07)
     const last = turns.at(-1)
@@ -156,7 +156,7 @@ const voicemailTurns = (random: Random, fill: (text: string) => string): Turn[] 
   return [{ role: 'agent', kind: 'message', text, startMs: 1_200, endMs: 1_200 + text.length * 65 }]
 }
 
-/** One that goes sour leaves its script somewhere in the second half. */
+/** A conversation that goes badly leaves its script somewhere in the second half. */
 const linesOf = (random: Random, { lines, sour }: Script, isSour: boolean): readonly Line[] =>
   isSour ? [...lines.slice(0, random.int(Math.ceil(lines.length / 3), lines.length - 3)), ...sour] : lines
 

@@ -15,7 +15,7 @@ const ofActor = {
   features: { monitorExports: true, exportWebhooks: true, experimentsV2: true, phiMode: false },
 }
 
-/** Measures the two prompts that run side by side at the end, where nothing is measured yet. */
+/** Launches an experiment with the two parallel prompts, if there is none yet. */
 export const makeExperiment = async (
   deps: ServiceDeps,
   org: OrgId,
@@ -33,7 +33,7 @@ export const makeExperiment = async (
     const primary = monitors.find(({ name }) => name === 'Asks for a person')
     if (!a || !b || !primary) return
     const { userId } = await getFirstOwner(trx, org)
-    // As if it had been launched when the second prompt came in.
+    // As if it was launched together with the second prompt.
     const clock = { now: () => splitSince(anchor, calls) }
     const actor = { ...ofActor, org, userId, requestId: `demo ${newId()}` }
     await launch({ ...deps, clock }, trx, actor, {

@@ -13,7 +13,7 @@ type Told = Parameters<typeof moveFinding>[2]['to'] & {
   says: string
   tags: string[]
   daysAgo: number
-  /** Words of the conversations that show it, and of how many of them. */
+  /** Words that find matching conversations, and how many of them to attach. */
   text: string
   shown: number
   comments?: string[]
@@ -83,7 +83,7 @@ const documentOf = (text: string) => ({
   content: [{ type: 'paragraph', content: [{ type: 'text', text }] }],
 })
 
-/** What somebody noticed in the demo, where nobody has noticed anything yet. */
+/** Creates the findings of the demo, if there are none yet. */
 export const makeFindings = (db: Db, org: OrgId, anchor: Date): Promise<void> =>
   db.transaction().execute(async (trx) => {
     const present = await listFindings(trx, org, parseFindingFilter({ limit: 1 }), { limit: 1, after: undefined })

@@ -9,9 +9,9 @@ import { daysFor, type Maker, makeConversation, type Turn } from './conversation
 import { type Sounding, storeSound } from './recording.ts'
 
 const batchSize = 500
-/** More than one, so that the database works while the next batch is made. */
+/** More than one, so that the database works while the next batch is created. */
 const lanes = 2
-/** So many calls have sound: the newest, which are seen first. */
+/** Number of calls with a recording: the newest, which people see first. */
 const soundingCalls = 12
 
 export type DemoOptions = {
@@ -31,11 +31,11 @@ const findOrMakeCompanies = async (db: Db, org: OrgId) => {
 
 type Call = Sounding & { startedAt: Date }
 
-/** What of a batch could sound: calls whose turns have times. */
+/** Conversations of a batch that could have a recording: calls with times. */
 const callsOf = (items: Incoming[], outcomes: Outcome[]): Call[] =>
   items.flatMap(({ channel, transcript, startedAt, endedAt }, at) => {
     const outcome = outcomes[at]
-    // Made here, in our own form.
+    // Created here in our own format.
     const turns = transcript as Turn[]
     if (channel !== 'call' || !outcome || !('id' in outcome) || turns[0]?.startMs === undefined || !endedAt) return []
     const durationMs = endedAt.getTime() - startedAt.getTime()
@@ -45,7 +45,7 @@ const callsOf = (items: Incoming[], outcomes: Outcome[]): Call[] =>
 const newest = (calls: Call[]): Call[] =>
   calls.sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime()).slice(0, soundingCalls)
 
-/** Fills an organization. What is there already stays as it is, so a load that was cut off can be run again. */
+/** Fills an organization. Existing data stays unchanged, so an interrupted load can run again. */
 export const loadDemo = async (deps: ServiceDeps, org: OrgId, options: DemoOptions): Promise<void> => {
   const { calls, seed, anchor, signal, onProgress } = options
   const companies = await findOrMakeCompanies(deps.db, org)

@@ -10,7 +10,7 @@ const say = (role: 'agent' | 'customer', startMs: number, endMs: number) => ({
   endMs,
 })
 
-it('is a WAV as long as the call, the agent at the left, the customer at the right, the same each time', () => {
+it('is a WAV as long as the call, with the agent on the left and the customer on the right, the same every time', () => {
   const turns = [say('agent', 0, 1_000), say('customer', 1_000, 2_000)]
   const sound = soundOf(turns, 2_500)
   expect(audioType(sound)?.contentType).toBe('audio/wav')

@@ -5,12 +5,15 @@ import type { OrgId } from '../platform/db/database.ts'
 import { newId } from '../platform/ids.ts'
 import type { Turn } from './conversation.ts'
 
-/** Sound for some of the demo's calls: a soft tone for each syllable, the agent at the left and the customer at the right. */
+/**
+ * Recordings for some of the demo's calls: a soft tone per syllable, the agent on the left and the customer on the
+ * right.
+ */
 
 const rate = 8_000
 const bytesPerFrame = 4
 const headerBytes = 44
-/** How many syllables a voice says in a second, and how high it is. */
+/** Syllables per second and pitch of a voice. */
 const pace = 4.5
 const pitches = { agent: 196, customer: 131 }
 
@@ -31,13 +34,13 @@ const header = (dataBytes: number): Buffer => {
   return head
 }
 
-/** How loud each syllable is: told by the letters of what is said, so that no two turns look alike. */
+/** The volume of each syllable depends on the letters of the text, so that turns look different. */
 const loudnessOf = (text: string, syllable: number): number => {
   const code = text.charCodeAt((syllable * 3) % text.length) || 32
   return code === 32 ? 0.05 : 0.1 + ((code * 31 + syllable * 17) % 23) / 110
 }
 
-/** A WAV of 16 bits in two channels. */
+/** Returns a 16-bit WAV with two channels. */
 export const soundOf = (turns: readonly Turn[], durationMs: number): Buffer => {
   const frames = Math.ceil((durationMs / 1_000) * rate)
   const samples = new Int16Array(frames * 2)
@@ -58,7 +61,7 @@ export const soundOf = (turns: readonly Turn[], durationMs: number): Buffer => {
 
 export type Sounding = { conversationId: string; turns: readonly Turn[]; durationMs: number }
 
-/** Stores it as an upload would. One that has a recording keeps it. */
+/** Stores the recording like an upload. An existing recording stays. */
 export const storeSound = async (
   deps: Pick<ServiceDeps, 'db' | 'blobs'>,
   org: OrgId,

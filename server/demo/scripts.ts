@@ -1,6 +1,7 @@
 /**
- * What people and agents of the demo say. A line is said by the agent (`a`), the customer (`c`), or is a tool call
- * (`t`) with its result. Words in braces are filled in; of alternatives, one is chosen.
+ * The lines of people and agents in the demo. A line belongs to the agent (`a`) or the customer (`c`), or is a tool
+ * call
+ * (`t`) with its result. Words in braces are replaced; one of the alternatives is chosen.
  */
 
 export type Line =
@@ -9,7 +10,7 @@ export type Line =
 
 export type Script = {
   topic: string
-  lines: readonly Line[] /** How it ends when things go wrong. */
+  lines: readonly Line[] /** The ending if things go wrong. */
   sour: readonly Line[]
 }
 

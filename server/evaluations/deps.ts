@@ -4,7 +4,7 @@ import type { Rules } from '../monitors/rules/rules.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 
-/** The versions of monitors that running experiments have conversations asked, whatever became of the monitors. */
+/** The monitor versions that running experiments require for conversations, even if the monitor was deleted. */
 export type Pinned = {
   monitors: StoredMonitor[]
   asks: (conversationId: string, monitor: Pick<StoredMonitor, 'id' | 'number'>) => boolean
@@ -12,5 +12,5 @@ export type Pinned = {
 
 type FindPinned = (db: Db, org: OrgId, conversationIds: string[]) => Promise<Pinned>
 
-/** What evaluates conversations has judges and rules at hand, and asks experiments what they pinned. */
+/** What evaluation needs: judges, rules, and the versions that experiments pinned. */
 export type EvaluationDeps = Deps & { judge: Judge; rules: Rules; findPinned: FindPinned }

@@ -8,10 +8,10 @@ const { server, answerBy, makeJudge, asked } = await serverWithModel({
   EARSHOT_JUDGE_LIMITS: 'attempts=1,concurrency=1,contextTokens=10000',
 })
 
-it('a service that stops in the middle of a judging counts what was answered', async () => {
+it('a service that stops during a judgment stores the cost of the responses it got', async () => {
   const { key } = await makeOrganization(server)
   const judge = await makeJudge(key)
-  // Of several windows.
+  // With several windows.
   const transcript = Array.from({ length: 400 }, () => turns).flat()
   const { id } = await makeConversation(server, key, { transcript })
   const pending = Promise.withResolvers<void>()

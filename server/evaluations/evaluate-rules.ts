@@ -1,4 +1,4 @@
-// Rules: all of a batch together, in a thread of their own.
+// Rules: all of a batch together, in their own thread.
 
 import type { Evaluation } from '../monitor-results/queries.ts'
 import type { StoredMonitor } from '../monitors/queries.ts'
@@ -21,11 +21,11 @@ export type RuleTask = {
 
 const ruleEvaluator = 'rule'
 
-/** As much text is held at once: few long transcripts or many short ones. */
+/** The text per part: few long transcripts or many short ones. */
 const mostCharacters = 16_000_000
 const mostSubjects = 500
 
-/** Cuts a list where the transcripts of a part together become too long. One alone may be. */
+/** Splits a list if the transcripts of a part are too long in total. A single one can be longer. */
 const partsOf = (subjects: Subject[]): Subject[][] => {
   const parts: Subject[][] = []
   let characters = 0
@@ -41,7 +41,7 @@ const partsOf = (subjects: Subject[]): Subject[][] => {
   return parts
 }
 
-// What was stored had passed the check of its kind.
+// Stored definitions were validated for their kind.
 const definitionOf = ({ definition }: StoredMonitor) => definition as { expression: string; score?: string }
 
 const readsTurns = (monitor: StoredMonitor): boolean => {
@@ -60,7 +60,7 @@ const nothing = { result: null, score: null, reasoning: null, evidence: [], toke
 
 type Outcome = Omit<Row, 'conversationId' | 'monitorId' | 'monitorVersion'>
 
-/** Reads one answer of the thread; undefined if the rule was not evaluated on the conversation. */
+/** Reads a result from the thread; undefined if the rule was not evaluated on the conversation. */
 const outcomeAt = ({ results, scores, notes }: RuleAnswers, at: number): Outcome | undefined => {
   const result = results[at] ?? -1
   if (result < 0) return undefined
@@ -91,7 +91,7 @@ const rowsOf = (answers: RuleAnswers, subjects: Subject[], monitors: StoredMonit
   return rows
 }
 
-/** Asks rules of conversations: nothing is stored yet. */
+/** Evaluates rules without storing anything. */
 export const evaluateRules = async ({ db, rules }: RuleDeps, org: OrgId, task: RuleTask): Promise<Evaluation> => {
   const { monitors, readAt: evaluatedAt, asked, signal } = task
   const rows: Row[] = []

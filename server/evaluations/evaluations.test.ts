@@ -7,7 +7,7 @@ import { jobList } from '../worker.ts'
 
 const { server, resultsOf, asked, answerBy, makeRule, makeJudge } = await serverWithModel()
 
-/** A later part of a conversation that is there. */
+/** A later part of an existing conversation. */
 const makeMore = (key: string, externalId: string, fields: object) =>
   server.call('POST', '/v1/conversations', {
     key,
@@ -21,7 +21,7 @@ const makeMore = (key: string, externalId: string, fields: object) =>
   })
 
 describe('a completed conversation', () => {
-  it('is judged by every monitor that applies, each result attributed and explained', async () => {
+  it('is evaluated by every monitor that applies, with attributed and explained results', async () => {
     answerBy(() => impolite())
     const { key } = await makeOrganization(server)
     const refund = await makeRule(key, "turns.exists(t, t.text.contains('money back'))")
@@ -57,7 +57,7 @@ describe('a completed conversation', () => {
     })
   })
 
-  it('without a transcript that can be read is unscored, and nobody is paid', async () => {
+  it('without a readable transcript is unscored and costs nothing', async () => {
     answerBy(() => impolite())
     const { key } = await makeOrganization(server)
     await makeRule(key, "turns.exists(t, t.text.contains('x'))")
@@ -73,7 +73,7 @@ describe('a completed conversation', () => {
     expect(asked).toHaveLength(0)
   })
 
-  it('is judged when it completes, and again when its transcript changes', async () => {
+  it('is evaluated when it completes, and again when its transcript changes', async () => {
     const { key } = await makeOrganization(server)
     const monitor = await makeRule(key, 'turns.size() > 2')
     const externalId = randomUUID()
@@ -92,7 +92,7 @@ describe('a completed conversation', () => {
     expect(await resultsOf(key, id)).toMatchObject([{ monitorId: monitor.id, result: 'affected' }])
   })
 
-  it('is judged by the version that is current then; what an older one found stays', async () => {
+  it('is evaluated by the current version, and results of older ones stay', async () => {
     const { key } = await makeOrganization(server)
     const { id: monitorId } = await makeRule(key, 'turns.size() > 2')
     const first = await makeConversation(server, key, { transcript: turns })
@@ -107,7 +107,7 @@ describe('a completed conversation', () => {
     expect(await resultsOf(key, second.id)).toMatchObject([{ monitorVersion: 2, result: 'not_affected' }])
   })
 
-  it('is paid for once, however many wait to have it judged when the endpoint comes back', async () => {
+  it('is paid for once, however many jobs wait for the endpoint to recover', async () => {
     answerBy(() => new Refusal(503))
     const { key } = await makeOrganization(server)
     const judge = await makeJudge(key)
@@ -124,14 +124,14 @@ describe('a completed conversation', () => {
     await server.deps.jobs.drain(jobList, server.deps, { delayed: true })
     expect(asked).toHaveLength(1)
     expect(await resultsOf(key, id)).toMatchObject([{ status: 'scored', result: 'affected' }])
-    // What changes afterwards is judged anew.
+    // A later change is judged again.
     server.clock.advance(1_000)
     await makeMore(key, externalId, { transcript: [...turns, { role: 'customer', text: 'Goodbye.' }] })
     await server.drain()
     expect(asked).toHaveLength(2)
   })
 
-  it('is taken by a share that is part of every higher one', async () => {
+  it('is sampled by a rate and by every higher one', async () => {
     const { key } = await makeOrganization(server)
     const shares = [10, 40, 100]
     const monitors: { id: string }[] = []
@@ -147,12 +147,12 @@ describe('a completed conversation', () => {
     const [tenth = [], more = [], all = []] = taken
     expect(all).toHaveLength(200)
     expect(more).toEqual(expect.arrayContaining(tenth))
-    // Beyond six standard deviations of a fair share.
+    // Beyond six standard deviations of the expected share.
     expect(Math.abs(more.length - 80)).toBeLessThan(42)
     expect(Math.abs(tenth.length - 20)).toBeLessThan(26)
   })
 
-  it('of an organization without monitors, or a suspended one, is left alone', async () => {
+  it('of an organization without monitors, or a suspended one, is skipped', async () => {
     const without = await makeOrganization(server)
     await makeRule(without.key, 'true')
     const { id } = await makeConversation(server, without.key)
@@ -169,7 +169,7 @@ describe('a completed conversation', () => {
 })
 
 describe('a monitor that fails', () => {
-  it('does not hold up the others', async () => {
+  it('does not block the others', async () => {
     answerBy(() => new Refusal(400))
     const { key } = await makeOrganization(server)
     const sound = await makeRule(key, 'turns.size() == 3')
@@ -188,8 +188,8 @@ describe('a monitor that fails', () => {
   })
 })
 
-describe('judges of one model', () => {
-  it('share a request where the operator lets them, and each has its result and its part of the cost', async () => {
+describe('judges with the same model', () => {
+  it('share a request if the operator enables it, each with its result and share of the cost', async () => {
     const sharing = await serverWithModel({ EARSHOT_JUDGE_LIMITS: 'attempts=1,concurrency=4,monitorsPerRequest=5' })
     const answers = { monitor_1: impolite(), monitor_2: answer() }
     sharing.answerBy(() => answers)

@@ -5,7 +5,7 @@ import { impolite, serverWithModel, turns } from '../../test/support/evaluations
 import { answer, Cut, Raw, Refusal } from '../../test/support/monitors/model-server.ts'
 import { jobList } from '../worker.ts'
 
-/** Whatever a model endpoint does, what is stored says so, and nothing is made up. */
+/** Whatever a model endpoint does, the stored result says so, and nothing is made up. */
 
 const { server, resultsOf, asked, answerBy, makeJudge } = await serverWithModel({
   EARSHOT_JUDGE_LIMITS: 'attempts=1,concurrency=4,timeoutMs=1000',
@@ -13,7 +13,7 @@ const { server, resultsOf, asked, answerBy, makeJudge } = await serverWithModel(
 
 type Answering = Parameters<typeof answerBy>[0]
 
-/** A conversation judged to its end, with all the pauses in between over. */
+/** Evaluates a conversation completely, including all pauses between retries. */
 const judged = async (answering: Answering, transcript: object[] = turns) => {
   answerBy(answering)
   const { key } = await makeOrganization(server)
@@ -71,7 +71,7 @@ it.each(hostile)('%s', async (_, answering, expected) => {
   expect(await judged(answering)).toMatchObject(expected)
 })
 
-it('a model that obeys the transcript makes up no result', async () => {
+it('a model that obeys the transcript creates no result', async () => {
   const transcript = [...turns, { role: 'customer', text: obeyed }]
   const result = await judged(
     ({ transcript: seen }) =>
@@ -86,7 +86,7 @@ it('a model that obeys the transcript makes up no result', async () => {
 it.each([
   ['ahead', 2],
   ['behind', -2],
-])('an endpoint that asks for patience is asked no sooner, by a clock that is hours %s either', async (_, hours) => {
+])('an endpoint that asks to wait gets no earlier request, with a clock that is hours %s either', async (_, hours) => {
   server.clock.advance(Date.now() + hours * 3_600_000 - server.clock.now().getTime())
   answerBy((_, number) => (number === 1 ? new Refusal(429, { 'retry-after': '1800' }) : impolite()))
   const { key } = await makeOrganization(server)

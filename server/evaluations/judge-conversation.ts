@@ -1,4 +1,4 @@
-// Judges: one conversation by some of them, and what it cost.
+// Judges: evaluates one conversation with some of them, and returns the cost.
 
 import type { Evaluation } from '../monitor-results/queries.ts'
 import type { JudgeDefinition, JudgeResult } from '../monitors/judges/definition.ts'
@@ -27,15 +27,15 @@ export type JudgeTask = {
   subject: JudgeSubject
   /** When the subject was read. */
   readAt: Date
-  /** Lets live work of the organization go first. */
+  /** Gives live work of the organization priority. */
   background?: boolean
   signal?: AbortSignal
 }
 
 export type Judgement = {
-  /** Those that may be stored, one for each model that was asked. */
+  /** Results to store, one for each model request. */
   evaluations: Evaluation[]
-  /** What an endpoint did not answer now and may answer later. */
+  /** Monitors without a response now, which may get one later. */
   postponed: { monitors: StoredMonitor[]; afterSeconds: number; evaluations: Evaluation[] }
   spent: Spent
   isOutOfBudget: boolean
@@ -43,16 +43,16 @@ export type Judgement = {
 
 export const outOfBudget = 'the monthly judge budget is used up'
 
-/** The monitors that share a request to a model. */
+/** The monitors that share a model request. */
 export const groupsOf = ({ judge }: Pick<EvaluationDeps, 'judge'>, monitors: StoredMonitor[]): StoredMonitor[][] =>
   judge
-    // What was stored had passed the check of its kind.
+    // Stored definitions were validated for their kind.
     .groups(monitors.map((monitor) => ({ monitor, definition: monitor.definition as JudgeDefinition })))
     .map((group) => group.map(({ monitor }) => monitor))
 
 type Row = Evaluation['rows'][number]
 
-/** What stands for the model's words where it was not asked, and before them where they do not say it. */
+/** The reasoning if the model was not called, or does not explain itself. */
 const reasoningOf = ({ reason, reasoning }: JudgeResult): string | null =>
   reason === undefined ? reasoning : reasoning === null ? reason : `${reason}\n${reasoning}`
 
@@ -68,10 +68,7 @@ const readTurns = async ({ db }: JudgeDeps, org: OrgId, subject: JudgeSubject): 
   return 'turns' in reading ? reading.turns : { why: `the transcript cannot be read: ${reading.unreadable}` }
 }
 
-/**
- * Asks judges of a conversation: nothing is stored yet, and what was paid is told. Where it is ended before that, what
- * was paid is stored at once.
- */
+/** Evaluates judges without storing results, and returns the cost. If it is aborted, the cost is stored immediately. */
 export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: JudgeTask): Promise<Judgement> => {
   const { monitors, subject, readAt: evaluatedAt, background = false, signal } = task
   const judgement: Judgement = {
@@ -143,7 +140,7 @@ export const judgeConversation = async (deps: JudgeDeps, org: OrgId, task: Judge
   try {
     for (const group of groupsOf(deps, monitors)) await askGroup(group)
   } catch (error) {
-    // The answers are lost, and the provider bills for them all the same.
+    // The responses are lost, but the provider bills for them.
     await addSpending(deps.db, org, monthOf(deps.clock.now()), judgement.spent)
     throw error
   }

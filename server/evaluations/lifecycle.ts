@@ -1,5 +1,6 @@
-// The life of an evaluation: asked for when conversations are stored, rules of a batch at once, each request to a judge
-// as a job of its own, what fails again and again stored as failed.
+// The lifecycle of an evaluation: queued when conversations are stored; rules run on a batch, each judge request is its
+// own
+// job, and repeated failures are stored as failed.
 
 import Type from 'typebox'
 import type { Evaluation } from '../monitor-results/queries.ts'
@@ -16,12 +17,12 @@ import { type EvaluationBatch, findQuestions } from './monitors-in-scope.ts'
 import { listAnswered, listSubjects } from './queries.ts'
 import { storeFailures, storeResults } from './store.ts'
 
-/** How many conversations one job holds. */
+/** Conversations per job. */
 export const evaluationBatch = 250
 
 type EnqueueDeps = Pick<EvaluationDeps, 'jobs'>
 
-/** `only` limits the evaluation to the rules that read metrics, or to what experiments pinned and has no answer. */
+/** `only` limits the evaluation to rules that read metrics, or to pinned versions without a result. */
 export const enqueueEvaluation = async (
   { jobs }: EnqueueDeps,
   trx: Db,
@@ -35,7 +36,7 @@ export const enqueueEvaluation = async (
   await jobs.enqueueMany(trx, evaluateConversations, payloads)
 }
 
-/** In the transaction that completes conversations or changes their transcript. */
+/** Runs in the transaction that completes conversations or changes their transcripts. */
 export const evaluateStored = (
   deps: EnqueueDeps,
   trx: Db,
@@ -54,13 +55,13 @@ export const evaluateMetricRules = async (
   await enqueueEvaluation(deps, trx, org, measured, { reads: 'metrics' })
 }
 
-/** How often an endpoint that does not answer is asked, with pauses between that come to two hours. */
+/** How often an unresponsive endpoint is retried, with pauses that add up to two hours. */
 const mostRounds = 8
 const longestPauseSeconds = 3_600
 
 type Waiting = { conversationId: string; monitorIds: string[]; versions?: number[]; since: string }
 
-/** Of the judges that are active still, or pinned, those that nobody else had answer in the meantime. */
+/** Returns the judges that are still active or pinned, and that no other job ran in the meantime. */
 const listUnanswered = async (db: Db, org: OrgId, { conversationId, monitorIds, versions, since }: Waiting) => {
   const monitors = versions
     ? await findMonitorsAtVersions(
@@ -75,8 +76,9 @@ const listUnanswered = async (db: Db, org: OrgId, { conversationId, monitorIds, 
 }
 
 /**
- * Asks judges of one conversation. The answer that was paid for is stored, and the job is done, in one transaction. What
- * an endpoint does not answer now is asked again later.
+ * Runs judges on one conversation. Paid responses are stored and the job completes in one transaction. Monitors without
+ * a
+ * response are retried later.
  */
 export const judge = defineJob({
   name: 'conversation.judge',
@@ -84,20 +86,21 @@ export const judge = defineJob({
     organizationId: Type.String(),
     conversationId: Type.String(),
     monitorIds: Type.Array(Type.String()),
-    /** Of each, where an experiment has pinned it; otherwise the version that is current by then. */
+    /** The pinned version if an experiment pinned one, otherwise the version that is current when it runs. */
     versions: Type.Optional(Type.Array(Type.Integer())),
-    /** When the conversation was read that is to be judged: an answer of later need not be paid for again. */
+    /** When the conversation was read: a result that was read later is not paid for again. */
     since: Type.String(),
     /** Counted from 1. */
     round: Type.Integer(),
   }),
-  // They stand in line at the endpoint, which takes as many at once as the operator says.
+  // Jobs wait for the endpoint, which limits concurrency as the operator configured.
   concurrency: 128,
-  // Longer than a judging takes at worst: twenty windows, each asked about twice, two minutes a request, and its waits.
-  // The answers of one that runs out of time are lost, and paid for.
+  // Longer than the worst case: twenty windows, each requested about twice, two minutes per request, and waits. After a
+  // timeout,
+  // the responses are lost but paid for.
   timeoutSeconds: 2 * 60 * 60,
   run: async (deps: EvaluationDeps, { organizationId, round, ...waiting }, attempt) => {
-    // The one who enqueued it wrote the id of an organization.
+    // The payload contains a validated organization ID.
     const org = organizationId as OrgId
     const { db, jobs, clock } = deps
     const { conversationId, versions } = waiting
@@ -131,9 +134,9 @@ export const judge = defineJob({
 })
 
 /**
- * Where conversations that are completed, or whose transcript or metrics changed, come to be judged. It is enqueued in
- * the transaction that stores them. The results of all rules are one statement; judges take their time, so each
- * conversation and request to a model is a job of its own.
+ * Evaluates conversations that completed, or with a changed transcript or changed metrics. Enqueued in the transaction
+ * that
+ * stores them. The results of all rules are one statement. Judges take time, so each request to a model is its own job.
  */
 export const evaluateConversations = defineJob({
   name: 'conversation.evaluate',
@@ -142,7 +145,7 @@ export const evaluateConversations = defineJob({
     conversationIds: Type.Array(Type.String(), { maxItems: evaluationBatch }),
     /** Only the rules that read this. */
     reads: Type.Optional(Type.Literal('metrics')),
-    /** Only what experiments pinned and has no answer. */
+    /** Only pinned versions without a result. */
     lacks: Type.Optional(Type.Literal('pinned')),
   }),
   concurrency: 4,
@@ -171,7 +174,7 @@ export const evaluateConversations = defineJob({
             conversationId: subject.id,
             monitorIds: group.map(({ id }) => id),
             ...(isPinned && { versions: group.map(({ number }) => number) }),
-            // Where an answer is lacking, any that is there by then will do.
+            // If a result is missing, any later one is sufficient.
             since: (batch.lacks === 'pinned' ? new Date(0) : readAt).toISOString(),
             round: 1,
           })),
@@ -192,7 +195,7 @@ export const evaluateConversations = defineJob({
       }
       return
     }
-    // One of them may be the cause: the others need not suffer from it.
+    // One of them may be the cause, so the others are evaluated separately.
     await deps.jobs.enqueueMany(
       trx,
       evaluateConversations,

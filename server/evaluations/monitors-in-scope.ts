@@ -11,8 +11,9 @@ export type Subject = Awaited<ReturnType<typeof listSubjects>>[number]
 type Asked = (subject: Subject, monitor: StoredMonitor) => boolean
 
 /**
- * Finds the monitors that evaluate each conversation: those with the conversation in their scope and their sample. Others
- * make no result. Equal scopes are looked up once, and an empty one never.
+ * Finds the monitors that evaluate each conversation: those with the conversation in their scope and sample. Others
+ * create
+ * no result. Equal scopes are checked once, and empty ones never.
  */
 export const findAsked = async (db: Db, org: OrgId, subjects: Subject[], monitors: StoredMonitor[]): Promise<Asked> => {
   const scopes: Selection[] = []
@@ -33,7 +34,7 @@ export const findAsked = async (db: Db, org: OrgId, subjects: Subject[], monitor
 
 export type EvaluationBatch = { organizationId: string; conversationIds: string[]; reads?: 'metrics'; lacks?: 'pinned' }
 
-/** Which subjects have an answer, if only that it failed. */
+/** Returns which subjects have a result, including failures. */
 const findAnswered = async (db: Db, org: OrgId, subjects: Subject[], monitors: StoredMonitor[]) => {
   const pairs = subjects.flatMap((subject) =>
     monitors.map(({ id, number }) => ({ conversationId: subject.id, monitorId: id, monitorVersion: number })),
@@ -43,7 +44,7 @@ const findAnswered = async (db: Db, org: OrgId, subjects: Subject[], monitors: S
   return (subject: Subject, { id, number }: StoredMonitor) => keys.has(`${subject.id} ${id} ${number}`)
 }
 
-/** Lists in which each monitor is once: what one evaluation finds is of one version each. */
+/** Splits a list so that each monitor is only once in each part, because one evaluation has one version of each. */
 const oneVersionEach = (monitors: StoredMonitor[]): StoredMonitor[][] => {
   const lists: StoredMonitor[][] = []
   for (const monitor of monitors) {

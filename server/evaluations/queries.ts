@@ -6,13 +6,13 @@ import { plannedEachTime } from '../platform/db/naming-client.ts'
 /** Conversations as they are evaluated. Only completed ones are. */
 
 /**
- * Where a conversation stands among all, from 0 to 100 and for ever: a share takes those below it, so that a lower one
- * takes a part of what a higher one takes.
+ * The fixed position of a conversation in samples, from 0 to 100: a rate includes the conversations below it, so that a
+ * lower rate is a subset of a higher one.
  */
 export const samplePosition = sql<number>`(
   ('x' || left(md5(conversations.id::text), 8))::bit(32)::bigint * (100.0::float8 / 4294967296))`
 
-/** What a rule may look at beside the turns, as one text of JSON, which nobody reads on the way. */
+/** The input of rules other than turns, as JSON text that is passed on unparsed. */
 const factsOf = (org: OrgId) => sql<string>`json_build_object(
   'conversation', json_build_object(
     'id', conversations.id, 'externalId', conversations.external_id, 'agentId', conversations.agent_id,
@@ -27,7 +27,7 @@ const factsOf = (org: OrgId) => sql<string>`json_build_object(
     SELECT jsonb_object_agg(m.key, m.value) FROM customer_metrics m
     WHERE m.organization_id = ${org} AND m.conversation_id = conversations.id), '{}'))::text`
 
-/** Without their transcripts, of which they tell the length. In the order of time. */
+/** Returns conversations with the length of their transcripts, in time order. */
 export const listSubjects = (db: Db, org: OrgId, ids: string[]) =>
   db
     .selectFrom('conversations')
@@ -60,7 +60,7 @@ export const listContents = (db: Db, org: OrgId, ids: string[]) =>
     .where('conversation_id', '=', sql<string>`ANY(${ids}::uuid[])`)
     .execute()
 
-/** For each of the selections, which of the conversations it takes. */
+/** Returns which of the conversations match each of the selections. */
 export const listSelectedAmong = async (db: Db, org: OrgId, ids: string[], selections: Selection[]) => {
   const taken = selections.map(() => new Set<string>())
   if (selections.length === 0) return taken
@@ -78,10 +78,10 @@ export const listSelectedAmong = async (db: Db, org: OrgId, ids: string[], selec
 
 type Pair = { conversationId: string; monitorId: string; monitorVersion: number }
 
-/** A failure is an answer only where it says from when on. */
+/** Failures only count as results after a given time. */
 type Since = { answeredAfter: Date } | { failedSince: Date }
 
-/** Which of the pairs have an answer: one that was read after an instant, or any, and a failure since an instant. */
+/** Returns which of the pairs have a result: one that was read after a time, or any, and a failure since a time. */
 export const listAnswered = async (db: Db, org: OrgId, pairs: Pair[], since: Since): Promise<Pair[]> => {
   const isAnswer =
     'answeredAfter' in since

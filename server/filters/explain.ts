@@ -1,8 +1,8 @@
 import type { Selection } from './queries.ts'
 
-/** Says what a filter selects, in words for whoever reads it. */
+/** Describes in words what a filter selects. */
 
-/** More names than this are told by their number. */
+/** If there are more names, the rest are counted. */
 const maxNamed = 5
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
@@ -80,7 +80,7 @@ const reviews: Record<NonNullable<Selection['reviewStatus']>, string> = {
   completed: 'with a completed review',
 }
 
-/** `names` says what the ids are called; one without a name stands for itself. */
+/** `names` maps IDs to names. IDs without a name are shown as they are. */
 export const explainFilter = (selection: Selection, names: ReadonlyMap<string, string>): string => {
   const { channels, directions, statuses, agentIds, agentVersionIds, agentGroupIds, companyIds } = selection
   const { customerId, text, reviewStatus, bucketId } = selection

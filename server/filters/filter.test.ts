@@ -21,7 +21,7 @@ const mia = '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e60'
 describe('the schema', () => {
   const read = itemReader(Filter)
 
-  it('takes nothing but what it lists', () => {
+  it('only accepts listed properties', () => {
     expect(read({})).toEqual({})
     for (const filter of [
       { monitors: [] },
@@ -56,13 +56,13 @@ describe('the schema', () => {
     }
   })
 
-  it('has an example that is one', () => {
+  it('has a valid example', () => {
     for (const example of (Filter as { examples?: unknown[] }).examples ?? []) expect(read(example)).toEqual(example)
   })
 })
 
 describe('a filter', () => {
-  it('is told all its faults at once, and where they stand', () => {
+  it('returns all its faults with their paths', () => {
     const filter: Filter = {
       since: '2026-11-02T00:00:00Z',
       until: '2026-11-02T01:00:00+01:00',
@@ -88,7 +88,7 @@ describe('a filter', () => {
     )
   })
 
-  it('has no more dashes before a word than the database counts', () => {
+  it('has at most as many dashes before a word as the database supports', () => {
     const issues = [{ path: 'text', message: 'contains too many - in a row' }]
     for (const text of [`${'-'.repeat(20)}fee`, `${'- '.repeat(200)}fee`, `late ${'-"'.repeat(20)}fee`]) {
       expect(issuesOf(() => parseFilter({ text }))).toEqual(issues)
@@ -97,7 +97,7 @@ describe('a filter', () => {
       expect(parseFilter({ text })).toEqual({ text })
   })
 
-  it('needs a value for what compares, and forgets it for what does not', () => {
+  it('requires a value for comparisons and drops it for other operators', () => {
     for (const op of ['eq', 'neq', 'contains', 'not_contains', 'gt', 'gte', 'lt', 'lte'] as const) {
       expect(issuesOf(() => parseFilter({ metadata: [{ key: 'a', op }] }))).toHaveLength(1)
       expect(parseFilter({ metadata: [{ key: 'a', op, value: '' }] })).toEqual({
@@ -109,7 +109,7 @@ describe('a filter', () => {
     }
   })
 
-  it('that says the same is the same', () => {
+  it('with the same meaning has the same spelling', () => {
     const one: Filter = {
       agentIds: [mia, leo.toUpperCase(), leo],
       channels: ['voicemail', 'call'],
@@ -132,7 +132,7 @@ describe('a filter', () => {
 })
 
 describe('conditions on monitors', () => {
-  it('that say the same are the same', () => {
+  it('with the same meaning have the same spelling', () => {
     const affected = { id: leo, result: 'affected' } as const
     const unscored = { id: mia, result: 'unscored' } as const
     expect(parseFilter({ monitors: [unscored, { ...affected, id: leo.toUpperCase() }], match: 'all' })).toEqual({
@@ -153,7 +153,7 @@ describe('conditions on monitors', () => {
     expect(parseFilter({ match: 'any' })).toEqual({})
   })
 
-  it('name a monitor once', () => {
+  it('list a monitor only once', () => {
     expect(issuesOf(() => parseFilter({ monitors: [{ id: leo }, { id: mia }, { id: leo.toUpperCase() }] }))).toEqual([
       { path: 'monitors[2].id', message: 'is listed twice' },
     ])
@@ -167,7 +167,7 @@ describe('the explanation', () => {
   ])
   const said = (selection: Selection) => explainFilter(selection, names)
 
-  it('says everything that a filter asks for', () => {
+  it('describes everything in a filter', () => {
     expect(
       said({
         channels: ['call', 'chat'],

@@ -3,7 +3,7 @@ import { type Issue, invalidAll } from '../platform/errors.ts'
 import { Choice, Closed, Id, TimestampInput } from '../platform/http/schemas.ts'
 import type { Selection } from './queries.ts'
 
-/** The one grammar of everything that selects conversations. */
+/** The one filter grammar for selecting conversations. */
 
 const comparing = ['eq', 'neq', 'contains', 'not_contains', 'gt', 'gte', 'lt', 'lte'] as const
 const asking = ['is_set', 'is_not_set', 'is_true', 'is_false'] as const
@@ -113,13 +113,13 @@ export type Filter = Static<typeof Filter>
 
 const comparisons = new Set<string>(comparing)
 
-/** A search for punctuation alone would find nothing, whatever was said. */
+/** A search for only punctuation would never match. */
 const hasWord = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
 
-/** PostgreSQL counts each `-` before a word, and gives up beyond 32 of them. */
+/** PostgreSQL counts each `-` before a word and fails above 32 of them. */
 const hasDashes = (text: string): boolean => /(-[^\p{L}\p{N}-]*){20}/u.test(text)
 
-/** What a schema cannot check. Paths are within the filter. */
+/** Checks what a schema cannot. Paths are relative to the filter. */
 export const faultsOf = (filter: Filter): Issue[] => {
   const { since, until, minDurationSeconds: min, maxDurationSeconds: max, text, metadata = [], monitors = [] } = filter
   const faults: Issue[] = []
@@ -151,7 +151,7 @@ const conditions = (list: Condition[] | undefined) =>
     ? list.map(({ key, op, value }) => (comparisons.has(op) ? { key, op, value: value ?? '' } : { key, op }))
     : undefined
 
-/** Beside conditions that ask something, those that ask nothing say nothing. How a single one is joined neither. */
+/** Next to conditions with a result, `all` conditions add nothing. Nor does `match` with a single condition. */
 const monitorConditions = ({ monitors = [], match }: Filter): Pick<Selection, 'monitors' | 'match'> => {
   if (monitors.length === 0) return {}
   const all = monitors
@@ -165,8 +165,9 @@ const monitorConditions = ({ monitors = [], match }: Filter): Pick<Selection, 'm
 }
 
 /**
- * Checks what a schema cannot, all faults at once, and writes the filter in one spelling: filters that say the same
- * are equal as JSON. `path` is where the filter stands in the request.
+ * Checks what a schema cannot, reports all faults at once, and returns the filter in canonical spelling: filters with
+ * the
+ * same meaning are equal as JSON. `path` is the path of the filter in the request.
  */
 export const parseFilter = (filter: Filter, path = ''): Selection => {
   const issues = faultsOf(filter).map((fault) => ({ ...fault, path: path ? `${path}.${fault.path}` : fault.path }))

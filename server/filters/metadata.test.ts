@@ -9,9 +9,9 @@ import type { Condition } from './filter.ts'
 import { parseFilter } from './filter.ts'
 import { whereSelected } from './queries.ts'
 
-/** Metadata conditions as the interface describes them, compared with what PostgreSQL makes of them. */
+/** Compares metadata conditions as the API documents them with what PostgreSQL returns. */
 
-/** `FILTER_SEED=… vitest run server/filters` draws the very same documents and conditions again. */
+/** `FILTER_SEED=… vitest run server/filters` repeats a run with the same documents and conditions. */
 const seed = Number(process.env.FILTER_SEED ?? randomInt(2 ** 31))
 
 const server = await testServer()
@@ -19,7 +19,7 @@ const { db } = server.deps
 
 type Document = Record<string, unknown>
 
-/** JSON text of a scalar, numbers without an exponent; undefined for everything else. */
+/** JSON text of a scalar, with numbers without an exponent. Undefined for everything else. */
 const textOf = (value: unknown): string | undefined => {
   if (typeof value === 'string') return value
   if (typeof value === 'boolean') return value ? 'true' : 'false'
@@ -33,7 +33,7 @@ const textOf = (value: unknown): string | undefined => {
   return `${sign}${padded.slice(0, at)}${padded.length > at ? `.${padded.slice(at)}` : ''}`
 }
 
-/** A decimal number as a whole number of units that suit both sides. */
+/** A decimal number as a whole number of units that both sides share. */
 const asNumbers = (a: string, b: string): [bigint, bigint] | undefined => {
   const parts = [a, b].map((text) => (text.length <= 500 ? /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) : null))
   if (parts.some((part) => part === null)) return undefined
@@ -76,7 +76,7 @@ const asInstant = (text: string): bigint | undefined => {
   return BigInt(date.getTime() - offset * 60_000) * 1_000n + micros
 }
 
-/** Whether the document satisfies the condition, word by word as the interface says it. */
+/** Whether the document satisfies the condition, exactly as the API documents it. */
 const satisfies = (document: Document, { key, op, value = '' }: Condition): boolean => {
   const held = Object.hasOwn(document, key) ? (document[key] ?? null) : null
   if (op === 'is_not_set') return held === null
@@ -98,7 +98,7 @@ const satisfies = (document: Document, { key, op, value = '' }: Condition): bool
 const storeAll = async (documents: Document[]): Promise<OrgId> => {
   const { id, key } = await makeOrganization(server)
   const agent = await makeAgent(server, key)
-  // The interface answers with ids of this very organization.
+  // The API returns IDs of this organization.
   const org = id as OrgId
   const startedAt = new Date()
   const rows = documents.map((metadata) => ({
@@ -121,7 +121,7 @@ const storeAll = async (documents: Document[]): Promise<OrgId> => {
   return org
 }
 
-/** The documents that PostgreSQL finds, in one order. */
+/** Returns the documents that PostgreSQL finds, sorted. */
 const find = async (org: OrgId, metadata: Condition[]): Promise<string[]> => {
   const rows = await whereSelected(db.selectFrom('conversations'), org, parseFilter({ metadata }))
     .select('conversations.metadata')
@@ -278,10 +278,10 @@ const conditions: fc.Arbitrary<Condition> = fc.record({
 })
 
 describe('metadata conditions', () => {
-  it('agree with the interface on thousands of documents', { timeout: 120_000 }, async () => {
+  it('match the documentation on thousands of documents', { timeout: 120_000 }, async () => {
     process.stdout.write(`metadata conditions: FILTER_SEED=${seed}\n`)
     const drawn = fc.sample(documents, { numRuns: 2_000, seed })
-    // Every word under the same key, so that each condition meets each kind of value.
+    // All words have the same key, so that each condition meets each kind of value.
     const planned = [
       ...words,
       ...booleanWords,
@@ -314,7 +314,7 @@ describe('metadata conditions', () => {
     expect(found).toBeGreaterThan(10_000)
   })
 
-  it('hold all together', async () => {
+  it('are combined with AND', async () => {
     const all = [
       { plan: 'gold', seats: 12 },
       { plan: 'gold', seats: 3 },
@@ -333,7 +333,7 @@ describe('metadata conditions', () => {
   })
 })
 
-/** PostgreSQL keeps keys in an order of its own. */
+/** PostgreSQL orders keys in its own way. */
 const sorted = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.entries(value)

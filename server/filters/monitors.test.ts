@@ -9,19 +9,19 @@ import { newId } from '../platform/ids.ts'
 import { type Filter, parseFilter } from './filter.ts'
 import { countSelected, listSelected } from './queries.ts'
 
-/** Conditions on monitors as the interface describes them, compared with what PostgreSQL makes of them. */
+/** Compares monitor conditions as the API documents them with what PostgreSQL returns. */
 
-/** `FILTER_SEED=… vitest run server/filters` draws the very same results and conditions again. */
+/** `FILTER_SEED=… vitest run server/filters` repeats a run with the same results and conditions. */
 const seed = Number(process.env.FILTER_SEED ?? randomInt(2 ** 31))
 
 const server = await testServer()
 const { db } = server.deps
 const { id, key } = await makeOrganization(server)
-// The interface answers with ids of this very organization.
+// The API returns IDs of this organization.
 const org = id as OrgId
 const agent = await makeAgent(server, key)
 
-/** More than are looked at one by one, so that both ways of looking are taken. */
+/** Above the number that is checked individually, so that both query plans are used. */
 const conversationCount = 3_000
 const verdicts = ['affected', 'not_affected', 'unscored', 'failed'] as const
 type Verdict = (typeof verdicts)[number]
@@ -41,7 +41,7 @@ for (let n = 0; n < 4; n++) monitors.push((await makeMonitor(server, key)).id)
 const deleted = (await makeMonitor(server, key)).id as string
 const unknown = newId()
 
-/** A generator of whole numbers below a limit, the same for the same seed. */
+/** Generates whole numbers below a limit, the same for the same seed. */
 const randomBelow = (() => {
   let state = seed >>> 0
   return (limit: number) => {
@@ -50,7 +50,7 @@ const randomBelow = (() => {
   }
 })()
 
-/** Rows that are alike, with their columns by name: as one value, which the database takes apart. */
+/** Returns rows with equal columns as a single value, which the database expands. */
 const insertAll = async (table: 'conversations' | 'monitor_results', rows: object[]) => {
   const columns = sql.join(Object.keys(rows[0] ?? {}).map((name) => sql.id(name)))
   await sql`
@@ -124,7 +124,7 @@ const store = async (): Promise<Stored[]> => {
 const stored = await store()
 await server.call('DELETE', `/v1/monitors/${deleted}`, { key })
 
-/** Whether the conversation satisfies the conditions, word by word as the interface says it. */
+/** Whether the conversation satisfies the conditions, exactly as the API documents it. */
 const satisfies = (conversation: Stored, filter: Filter): boolean => {
   const { monitors: given = [], match = 'all' } = filter
   if (filter.metadata && !conversation.isVip) return false
@@ -152,7 +152,7 @@ const at = (index: number) => stored[index]?.startedAt.toISOString() ?? ''
 const cases = fc.record({
   filter: fc.record(
     {
-      // What one monitor found is come by in a way of its own.
+      // Affected results of a single monitor have their own query plan.
       monitors: fc.oneof(
         conditions,
         fc.constantFrom(...monitors, deleted).map((one) => [{ id: one, result: 'affected' }]),
@@ -171,7 +171,7 @@ const cases = fc.record({
 })
 
 describe('conditions on monitors', () => {
-  it(`select what the interface says (seed ${seed})`, async () => {
+  it(`match the documentation (seed ${seed})`, async () => {
     await fc.assert(
       fc.asyncProperty(cases, async ({ filter, window, limit, after }) => {
         const bounds = window && {
@@ -195,7 +195,7 @@ describe('conditions on monitors', () => {
     )
   })
 
-  it('are of this organization alone', async () => {
+  it('only match results of this organization', async () => {
     const stranger = await makeOrganization(server)
     const selection = parseFilter({ monitors: [{ id: monitors[0] ?? '' }] })
     // As above.

@@ -7,7 +7,7 @@ import { countSelected, isFoundInOrder, listSelected, type Selection } from './q
 
 const { describe } = onPlainPostgres('reads plans of one node')
 
-/** How PostgreSQL answers the statements of lists, searches and counts among 250,000 conversations. */
+/** How PostgreSQL runs the statements of lists, searches, and counts with 250,000 conversations. */
 
 const conversationCount = 250_000
 const transcriptCount = 50_000
@@ -15,7 +15,7 @@ const transcriptCount = 50_000
 const { pool, db, explain } = await openPlans({ maintenance_work_mem: '256MB' })
 
 const id = (kind: number, number: number) => `0197a3b0-000${kind}-7000-8000-${String(number).padStart(12, '0')}`
-/** The same in SQL, of an expression. */
+/** The same in SQL, for an expression. */
 const idOf = (kind: number, number: string) =>
   `('0197a3b0-000${kind}-7000-8000-' || lpad((${number})::text, 12, '0'))::uuid`
 
@@ -27,7 +27,7 @@ const group = (number: number) => id(4, number)
 const monitor = (number: number) => id(6, number)
 const bucket = (number: number) => id(7, number)
 
-/** One each two minutes, for the better part of a year. */
+/** One conversation every two minutes, for most of a year. */
 const startedAt = (number: number) => new Date(Date.UTC(2026, 0, 1) + number * 120_000).toISOString()
 
 const names = [
@@ -42,7 +42,7 @@ const names = [
     SELECT '${org}', ${idOf(3, 'n')}, 'Company ' || n FROM generate_series(0, 199) n`,
   `INSERT INTO agent_groups (organization_id, id, name)
     SELECT '${org}', ${idOf(4, 'n')}, 'Group ' || n FROM generate_series(0, 2) n`,
-  // Group 0: every second agent. Group 1: an agent of few calls. Group 2: agents that never had one.
+  // Group 0: every second agent. Group 1: an agent with few calls. Group 2: agents without calls.
   `INSERT INTO agent_group_members (organization_id, group_id, agent_id)
     SELECT '${org}', ${idOf(4, 'CASE WHEN n < 49 THEN 0 WHEN n = 49 THEN 1 ELSE 2 END')}, ${idOf(1, 'n')}
     FROM generate_series(0, 59) n WHERE n % 2 = 0 OR n > 48`,
@@ -62,7 +62,7 @@ const conversations = `
     SELECT n, CASE WHEN n % 20000 = 1 THEN 49 ELSE n % 49 END AS agent
     FROM generate_series(0, ${conversationCount - 1}) n) numbers`
 
-// Everybody says hello, a few say refund, and only the first ones speak of the fax, which then went out of use.
+// Everyone says hello, a few say refund, and only the first ones mention the fax.
 const transcripts = `
   INSERT INTO transcripts (organization_id, conversation_id, content, content_hash, content_length, turn_count, words)
   SELECT '${org}', ${idOf(5, `n * ${conversationCount / transcriptCount}`)}, '[]', '', 2, 2, to_tsvector('simple',
@@ -74,7 +74,7 @@ const monitors = `
   INSERT INTO monitors (organization_id, id, name, kind, enabled, scope, sample_percent, current_version)
   SELECT '${org}', ${idOf(6, 'n')}, 'Monitor ' || n, 'external', true, '{}', 100, 1 FROM generate_series(0, 2) n`
 
-// The first finds a quarter of all, and its second version takes that back in a few. The last takes back nearly all.
+// The first monitor affects a quarter, and its second version reverts a few. The last one reverts nearly all.
 const results = `
   INSERT INTO monitor_results (organization_id, monitor_id, conversation_id, call_started_at, evaluated_at,
     monitor_version, status, result, evidence, evaluator)
@@ -84,7 +84,7 @@ const results = `
   WHERE n % CASE WHEN m = 2 THEN 10 WHEN m = 1 THEN 5 WHEN v = 2 THEN 1000 ELSE 1 END = CASE WHEN v = 2 AND m = 0 THEN 1 ELSE 0 END
   ORDER BY m, n, v`
 
-// Bucket 0: a quarter of all. Bucket 1: a few of all times. Bucket 2: the oldest. Bucket 3: nothing.
+// Bucket 0: a quarter of all. Bucket 1: a few of any age. Bucket 2: the oldest. Bucket 3: empty.
 const buckets = [
   `INSERT INTO buckets (organization_id, id, name, type, filters, reviewer_user_ids, reviews_per_conversation,
     monitor_ids, blind, note_on_disagreement)
@@ -96,7 +96,7 @@ const buckets = [
     WHERE CASE b WHEN 0 THEN n % 4 = 2 WHEN 1 THEN n % 20000 = 11 ELSE n < 1000 END`,
 ]
 
-/** As a dump is restored: indexes are built once at the end, and what the rows refer to is not looked up for each. */
+/** Like restoring a dump: indexes are built once at the end, and foreign keys are not checked for each row. */
 const load = async () => {
   const tables = `('conversations'::regclass, 'transcripts'::regclass, 'bucket_conversations'::regclass)`
   const { rows: indexes } = await pool.query<{ name: string; definition: string }>(`
@@ -118,7 +118,7 @@ const load = async () => {
 
 beforeAll(load, 180_000)
 
-/** How the statements that `run` sends were carried out. */
+/** Returns the plans of the statements that `run` sends. */
 const watch = async <T>(run: () => Promise<T>) => {
   const { nodes, ...read } = await explain(run)
   return {
@@ -129,12 +129,12 @@ const watch = async <T>(run: () => Promise<T>) => {
   }
 }
 
-/** Within the window, as the cursor of a page of it. */
+/** Within the period, like the cursor of one of its pages. */
 const middle = `${startedAt(90_000)} ${id(5, 90_000)}`
 const window = { since: startedAt(75_000), until: startedAt(100_000) }
 const eq = (key: string, value: string): Selection => ({ metadata: [{ key, op: 'eq', value }] })
 
-/** The conversations with these numbers, newest first. */
+/** Returns the conversations with these numbers, newest first. */
 const numbered = (count: number, includes: (number: number) => boolean, from = conversationCount - 1) => {
   const ids: string[] = []
   for (let number = from; number >= 0 && ids.length < count; number--) if (includes(number)) ids.push(id(5, number))
@@ -143,12 +143,12 @@ const numbered = (count: number, includes: (number: number) => boolean, from = c
 
 const pageSize = 50
 const agentOf = (number: number) => (number % 20_000 === 1 ? 49 : number % 49)
-/** The number of a transcript; only one of five conversations has one. */
+/** The number of a transcript. Only one of five conversations has one. */
 const spoken = (number: number) => (number % 5 === 0 ? number / 5 : undefined)
 
 type Case = [name: string, Selection, includes: (number: number) => boolean, index: string, maxPages: number]
 
-/** Answered in the order of an index, which is left as soon as the page is full. */
+/** Read in the order of an index, stopping as soon as the page is full. */
 const ordered: Case[] = [
   ['all', {}, () => true, 'conversations_time_idx', 20],
   ['of an agent', { agentIds: [agent(7)] }, (n) => agentOf(n) === 7, 'conversations_agent_idx', 20],
@@ -164,8 +164,7 @@ const ordered: Case[] = [
   ['of a company', { companyIds: [company(100)] }, (n) => n % 199 === 100, 'conversations_company_idx', 20],
   ['of a customer', { customerId: 'customer-4711' }, (n) => n % 25_000 === 4_711, 'conversations_customer_idx', 20],
   ['in a window', window, (n) => n >= 75_000 && n < 100_000, 'conversations_time_idx', 20],
-  // Passed over in the index, without a look at the rows. Up to PostgreSQL 17, workers that read it backward read each page
-  // twice.
+  // Skipped in the index without reading rows. Up to PostgreSQL 17, workers that scan it backward read each page twice.
   [
     'that nobody made',
     { directions: ['outbound'], minDurationSeconds: 60 },
@@ -177,7 +176,7 @@ const ordered: Case[] = [
   ['to be reviewed', { reviewStatus: 'pending' }, (n) => n % 30_000 === 4, 'conversations_review_idx', 20],
 ]
 
-/** Found among the newest, or else by an index that knows no order. */
+/** Found among the newest, or with an unordered index. */
 const sought: Case[] = [
   [
     'of two agents',
@@ -305,12 +304,12 @@ describe.each([
     },
   )
 
-  it('what no index finds is read in two steps', () => {
+  it('conversations without a suitable index are read in two steps', () => {
     const passedOver: Selection[] = [{ directions: ['outbound'] }, { text: 'hello' }, { minDurationSeconds: 60 }]
     expect(passedOver.filter((selection) => isFoundInOrder(org, selection))).toEqual([])
   })
 
-  it.each(sought)('%s reads no whole table', async (_name, selection, includes, index, maxPages) => {
+  it.each(sought)('%s scans no whole table', async (_name, selection, includes, index, maxPages) => {
     const { ids, pages, indexes, wholeTables } = await list(selection)
     expect(ids).toEqual(numbered(pageSize + 1, includes, from))
     expect(indexes).toContain(index)
@@ -319,11 +318,11 @@ describe.each([
   })
 })
 
-// What everybody says is counted by reading all that was said, and a bucket that nearly everything lies in by reading
-// what lies in buckets, which no index would spare.
+// Common words are counted by reading all texts, and a bucket with nearly all conversations by reading all entries. No
+// index would avoid that.
 describe('a count in a window', () => {
   it.each([...ordered, ...sought].filter(([, { text, bucketId }]) => text !== 'hello' && bucketId !== bucket(0)))(
-    '%s reads no whole table',
+    '%s scans no whole table',
     async (_name, selection, includes) => {
       const { answer, wholeTables } = await watch(() => countSelected(db, org, { ...selection, ...window }))
       expect(answer).toBe(numbered(Number.POSITIVE_INFINITY, (n) => n >= 75_000 && includes(n), 99_999).length)

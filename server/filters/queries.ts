@@ -11,7 +11,7 @@ type Ordering = 'gt' | 'gte' | 'lt' | 'lte'
 type Operator = 'eq' | 'neq' | 'contains' | 'not_contains' | 'is_set' | 'is_not_set' | 'is_true' | 'is_false' | Ordering
 type MetadataCondition = { key: string; op: Operator; value?: string }
 
-/** A filter made ready by `parseFilter`: checked, and in one spelling. Instants are ISO 8601 in UTC. */
+/** A filter prepared by `parseFilter`: checked and in canonical spelling. Times are ISO 8601 in UTC. */
 export type Selection = {
   agentIds?: string[]
   agentVersionIds?: string[]
@@ -27,19 +27,19 @@ export type Selection = {
   customerId?: string
   text?: string
   metadata?: MetadataCondition[]
-  /** Either all of them ask for `all`, or none does. */
+  /** Either all results are `all`, or none is. */
   monitors?: MonitorCondition[]
   match?: 'all' | 'any'
   reviewStatus?: 'none' | 'pending' | 'in_progress' | 'completed'
   bucketId?: string
 }
 
-/** The list also finds one by its external id. */
+/** The list also filters by external ID. */
 type Listed = Selection & { externalId?: string }
 
 type Clause = RawBuilder<boolean>
 
-/** The columns that clauses speak of. */
+/** The columns that clauses use. */
 const filtered = [
   'organization_id',
   'id',
@@ -55,11 +55,11 @@ const filtered = [
   'review_status',
 ] as const
 
-/** What compares as a number, and what as an instant: the same on both sides. PostgreSQL knows offsets below 16 hours. */
+/** The form of numbers and times, the same for both sides. PostgreSQL supports offsets below 16 hours. */
 const decimal = '^-?[0-9]+(\\.[0-9]+)?$'
 const timestamp =
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?([Zz]|[+-](0[0-9]|1[0-5]):[0-5][0-9]))?$'
-/** Longer texts are neither. It also keeps numbers within what PostgreSQL can hold. */
+/** Longer texts are neither. This also keeps numbers within PostgreSQL's range. */
 const maxComparedLength = 500
 
 const isDecimal = (value: string): boolean => new RegExp(decimal).test(value)
@@ -75,7 +75,7 @@ const operators: Record<Ordering, Clause> = { gt: sql`>`, gte: sql`>=`, lt: sql`
 
 const ordering = (text: RawBuilder<string>, op: Ordering, value: string): Clause => {
   const operator = operators[op]
-  // CASE decides the order: no text is cast that is not known to fit.
+  // CASE guarantees the order: only texts with a valid form are cast.
   if (isDecimal(value)) {
     return sql`CASE WHEN length(${text}) <= ${maxComparedLength} AND ${text} ~ ${decimal}
       THEN (${text})::numeric ${operator} ${value}::numeric ELSE false END`
@@ -88,7 +88,7 @@ const ordering = (text: RawBuilder<string>, op: Ordering, value: string): Clause
   return sql`false`
 }
 
-/** A word in every mixture of upper and lower case, the plain one first: the index knows no other way to ask. */
+/** A word in every combination of upper and lower case, the original first, because the index needs exact values. */
 const spellingsOf = (word: string): [string, ...string[]] => {
   const spellings = [...word].reduce(
     (begun, letter) => begun.flatMap((start) => [start + letter, start + letter.toUpperCase()]),
@@ -97,18 +97,18 @@ const spellingsOf = (word: string): [string, ...string[]] => {
   return [word, ...spellings.slice(1)]
 }
 
-/** What the metadata holds where the key has this text, as the index can look it up. */
+/** Metadata with this text under the key, in a form that the index supports. */
 const holding = (key: string, text: string, ...others: string[]): Clause => {
   const typed: unknown[] = [text, ...others]
   if (text === 'true' || text === 'false') typed.push(text === 'true')
   const documents = typed.map((value) => JSON.stringify({ [key]: value }))
-  // Written by hand, because JavaScript would round a number of many digits.
+  // Built as a string, because JavaScript would round a number with many digits.
   if (/^-?(0|[1-9]\d*)(\.\d+)?$/.test(text)) documents.push(`{${JSON.stringify(key)}:${text}}`)
   const contains = documents.map((document) => sql`conversations.metadata @> ${document}::jsonb`)
   return sql`(${sql.join(contains, sql` OR `)})`
 }
 
-/** An absent key and null satisfy `is_not_set` alone; objects and arrays are set and satisfy nothing else. */
+/** An absent key and null only satisfy `is_not_set`. Objects and arrays are set and satisfy no other operator. */
 const metadataClause = ({ key, op, value = '' }: MetadataCondition): Clause => {
   const held = sql`jsonb_typeof(conversations.metadata -> ${key}::text)`
   const text = sql<string>`(CASE WHEN ${held} IN ('string', 'number', 'boolean')
@@ -138,7 +138,7 @@ const metadataClause = ({ key, op, value = '' }: MetadataCondition): Clause => {
 
 const isSought = ({ op }: MetadataCondition): boolean => ['eq', 'is_true', 'is_false'].includes(op)
 
-/** What an index in the order of the list finds: pages of these alone never read more than they show. */
+/** Conditions on an index in list order: pages with only these never read more rows than they show. */
 const orderedClauses = (selection: Listed): Clause[] => {
   const { agentIds, agentVersionIds, companyIds, since, until, customerId, externalId } = selection
   const { statuses, reviewStatus } = selection
@@ -155,7 +155,7 @@ const orderedClauses = (selection: Listed): Clause[] => {
   return clauses
 }
 
-/** Whose results count: those of all versions of a monitor, or of the current one alone. */
+/** Which results count: those of all monitor versions, or only of the current one. */
 export type VersionScope = 'historical' | 'current'
 
 const inScope = (org: OrgId, ids: string[], scope: VersionScope): Clause =>
@@ -164,7 +164,9 @@ const inScope = (org: OrgId, ids: string[], scope: VersionScope): Clause =>
     : sql`(r.monitor_id, r.monitor_version) IN (
       SELECT m.id, m.current_version FROM monitors m WHERE m.organization_id = ${org} AND m.id = ANY(${ids}::uuid[]))`
 
-/** The rows of monitors, of each conversation that of the newest version. Their index read backwards is in this order. */
+/**
+ * The results of the monitors, for each conversation that of the newest version. A backward index scan has this order.
+ */
 const newestResults = (org: OrgId, ids: string[], within: Clause[]) => sql`
   SELECT DISTINCT ON (r.monitor_id, r.call_started_at, r.conversation_id)
     r.monitor_id, r.call_started_at, r.conversation_id, r.result, r.status
@@ -182,14 +184,17 @@ const found: Record<MonitorCondition['result'], Clause> = {
   unscored: sql`n.status = ${codes.unscored}`,
 }
 
-/** How the results of a conversation are come by. */
+/** How the results of a conversation are read. */
 type ResultLookup =
-  /** One by one, for a few conversations. */
+  /** Individually, for a few conversations. */
   | 'each'
-  /** In one pass over all results of the monitors, for many. `before` bounds it beside the selection's own window. */
+  /**
+   * In one pass over all results of the monitors, for many. `before` limits it in addition to the selection's own
+   * period.
+   */
   | { before: string | undefined }
 
-/** Of the rows of results, those of the window in which conversations are selected. */
+/** Limits the results to the period of the selection. */
 const resultsWithin = ({ since, until }: Selection): Clause[] => {
   const clauses: Clause[] = []
   if (since !== undefined) clauses.push(sql`call_started_at >= ${since}::timestamptz`)
@@ -197,7 +202,7 @@ const resultsWithin = ({ since, until }: Selection): Clause[] => {
   return clauses
 }
 
-/** Conversations have one row of each monitor, so to count them is to count the conditions that hold. */
+/** Each conversation has one row per monitor, so counting rows counts the satisfied conditions. */
 const monitorClause = (org: OrgId, selection: Selection, lookup: ResultLookup, scope: VersionScope): Clause => {
   const { monitors = [], match = 'all' } = selection
   const ids = monitors.map(({ id }) => id)
@@ -221,7 +226,7 @@ const monitorClause = (org: OrgId, selection: Selection, lookup: ResultLookup, s
     GROUP BY n.call_started_at, n.conversation_id HAVING count(*) >= ${needed})`
 }
 
-/** What an index finds, but in no order. */
+/** Conditions on an unordered index. */
 const soughtClauses = (
   org: OrgId,
   selection: Selection,
@@ -255,7 +260,7 @@ const soughtClauses = (
   return clauses
 }
 
-/** What no index helps with. */
+/** Conditions without an index. */
 const otherClauses = (selection: Selection): Clause[] => {
   const { channels, directions, statuses = [], metadata = [] } = selection
   const { minDurationSeconds: min, maxDurationSeconds: max } = selection
@@ -276,7 +281,7 @@ const ofTenant = (org: OrgId): Clause => sql`conversations.organization_id = ${o
 
 const eachTime = sql.raw(plannedEachTime)
 
-/** Narrows a query on `conversations`, under this name, to those of the organization that the filter selects. */
+/** Restricts a query on `conversations`, under this name, to those of the organization that match the filter. */
 export const whereSelected = <T extends keyof DB, O>(
   query: SelectQueryBuilder<DB, T, O>,
   org: OrgId,
@@ -290,7 +295,7 @@ export const whereSelected = <T extends keyof DB, O>(
     ...otherClauses(selection),
   ]).modifyEnd(eachTime)
 
-/** The same among a few conversations, whose results are come by one by one. */
+/** The same for a few conversations, with results read individually. */
 export const whereAmong = <T extends keyof DB, O>(
   query: SelectQueryBuilder<DB, T, O>,
   org: OrgId,
@@ -305,14 +310,15 @@ export const whereAmong = <T extends keyof DB, O>(
     ...otherClauses(selection),
   ]).modifyEnd(eachTime)
 
-/** Whether an index in the order of the list finds exactly what is selected, so that no row is read for nothing. */
+/** Whether an index in list order finds exactly the selection, so that no row is read for nothing. */
 export const isFoundInOrder = (org: OrgId, selection: Listed): boolean =>
   soughtClauses(org, selection, 'each').length + otherClauses(selection).length === 0
 
 /**
- * What an index in the order of the list narrows, and where the page begins. The end of the window says nothing more about
- * a page after a position in it, and would cost much: of two bounds, PostgreSQL 18 begins at the end of the window and reads
- * all pages down to the position.
+ * Restricts an index in list order, and positions the page. After a position in the period, the end of the period adds
+ * nothing and would be expensive: with two bounds, PostgreSQL 18 starts at the end of the period and reads all pages
+ * down
+ * to the position.
  */
 const orderedFrom = (org: OrgId, selection: Listed, after: string | undefined): Clause[] => {
   if (after === undefined) return [ofTenant(org), ...orderedClauses(selection)]
@@ -326,34 +332,36 @@ const orderedFrom = (org: OrgId, selection: Listed, after: string | undefined): 
 const newest = <T extends 'conversations', O>(query: SelectQueryBuilder<DB, T, O>, count: number) =>
   query.orderBy(sql`conversations.started_at`, 'desc').orderBy(sql`conversations.id`, 'desc').limit(sql.lit(count))
 
-/** The page of a selection that `isFoundInOrder`, whatever is selected of it, and one more where there is a further page. */
+/** Returns a page of a selection that `isFoundInOrder`, with any columns, plus one row if there is a next page. */
 export const selectInOrder = (db: Db, org: OrgId, selection: Listed, { limit, after }: Page) =>
   newest(narrow(db.selectFrom('conversations'), orderedFrom(org, selection, after)), limit + 1).modifyEnd(eachTime)
 
-/** How many of the newest are looked at one by one before an index without an order is asked. */
+/** How many of the newest are checked individually before an unordered index is used. */
 const newestCount = 2_000
 
-/** What one monitor found, in any of its versions: an index of its own has it in the order of the list. */
+/** Affected results of one monitor, in any version, which have their own index in list order. */
 const affectedBy = (db: Db, org: OrgId, monitorId: string, selection: Selection) => {
   const affected = db
     .selectFrom('monitor_results')
     .where('organization_id', '=', org)
     .where('monitor_id', '=', monitorId)
-    // A literal, as the condition of the index is one.
+    // A literal, like the condition of the index.
     .where('result', '=', codes.affected)
     .select(['call_started_at as startedAt', 'conversation_id as id'])
   return resultsWithin(selection).reduce((narrowed, bound) => narrowed.where(bound), affected)
 }
 
 /**
- * Which conversations a page of the list holds, newest first, and one more where there is a further page. `after` is
- * a position, `<startedAt> <id>`.
- *
- * What an unordered index finds can be frequent or rare, and a planner's guess is not enough to stand on: to walk
- * through a million conversations for a word that nobody said takes as long as to fetch them all for a word that
- * everybody said. So the newest few are looked at first; only where they do not fill the page, the index tells all
- * there are. A subquery with LIMIT or OFFSET is planned for itself, which keeps the two apart. Where what one monitor
- * found is asked for, the newest few of that come in between, and if there are no more of them, nothing comes after.
+ * Returns the conversations on a page of the list, newest first, plus one if there is a next page. `after` is a
+ * position,
+ * `<startedAt> <id>`.
+ * Matches of an unordered index can be frequent or rare, and the planner's estimate is not reliable enough: walking
+ * through a million conversations for a word that nobody said takes as long as fetching all of them for a word that
+ * everyone said. So the newest few are checked first. Only if they do not fill the page, the index returns all matches.
+ * A
+ * subquery with LIMIT or OFFSET is planned separately, which keeps the two apart. For affected results of one monitor,
+ * the
+ * newest few of those are checked in between, and if there are no more of them, nothing else runs.
  */
 export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limit, after }: Page) => {
   const [startedAt, id] = after?.split(' ') ?? []
@@ -366,7 +374,7 @@ export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limi
       .select(['conversations.id', 'conversations.started_at as startedAt'])
       .modifyEnd(eachTime)
       .execute()
-  /** The rest of the statement speaks of a subquery as of the table. */
+  /** The rest of the statement uses the subquery like the table. */
   const from = <O>(rows: SelectQueryBuilder<DB, 'conversations', O>) =>
     db.selectFrom(rows.as('conversations')) as unknown as SelectQueryBuilder<DB, 'conversations', object>
 
@@ -380,7 +388,7 @@ export const listSelected = async (db: Db, org: OrgId, selection: Listed, { limi
     const affected = affectedBy(db, org, monitor.id, selection).$if(after !== undefined, (query) =>
       query.where(sql<boolean>`(call_started_at, conversation_id) < (${startedAt}::timestamptz, ${id}::uuid)`),
     )
-    // Asked first: what a result is may change in between, and then no conversation is missed.
+    // Runs first: a result can change in between, and then no conversation is missed.
     const [beyond] = await affected
       .orderBy('call_started_at', 'desc')
       .orderBy('conversation_id', 'desc')
@@ -412,7 +420,7 @@ export const countSelected = async (db: Db, org: OrgId, selection: Selection, sc
 
 type Periods = Calendar & Window & { mostPeriods: number }
 
-/** Counts the selected conversations by the period in which they started, oldest first, including periods without any. */
+/** Counts the selected conversations by the interval in which they started, oldest first, including empty intervals. */
 export const countSelectedByPeriod = async (db: Db, org: OrgId, selection: Selection, periods: Periods) => {
   const bounds = await listPeriodBounds(db, periods, periods, periods.mostPeriods)
   const period = sql<number>`width_bucket(conversations.started_at, ${bounds}::timestamptz[]) - 1`
@@ -428,7 +436,7 @@ export const countSelectedByPeriod = async (db: Db, org: OrgId, selection: Selec
   }))
 }
 
-/** The statement that finds all that are selected, oldest first, for whoever reads them through a cursor. */
+/** Returns the statement that selects all matching conversations, oldest first, for reading through a cursor. */
 export const selectedStatement = (db: Db, org: OrgId, selection: Selection, scope: VersionScope) => {
   const { sql: text, parameters } = whereSelected(db.selectFrom('conversations'), org, selection, scope)
     .select(['conversations.id', 'conversations.started_at as startedAt'])

@@ -1,4 +1,4 @@
-// The operations behind the tools, read from the interface's own document.
+// The operations of the tools, read from the OpenAPI document.
 import type { Access } from '../platform/http/access.ts'
 import type { JsonSchema } from '../platform/http/examples.ts'
 import type { App } from '../platform/http/http.ts'
@@ -14,7 +14,7 @@ export type Callable = {
   method: string
   path: string
   access: Exclude<Access, string>
-  /** In one object, whatever part of the request each argument belongs to. */
+  /** All arguments in one object, whatever part of the request they belong to. */
   inputSchema: {
     type: 'object'
     properties: Record<string, JsonSchema>
@@ -24,18 +24,18 @@ export type Callable = {
   outputSchema: JsonSchema
   placeOf: Map<string, Place>
   /**
-   * In what the operation does not check itself: arguments that only shape the reading, and those of the path, which
-   * would name another operation if they held dots.
+   * Checks what the operation does not: arguments that only shape the response, and path arguments, which could address
+   * another operation if they contained dots.
    */
   faultOf: (args: Record<string, unknown>) => string | undefined
-  /** Of the operation that answers with a link. */
+  /** For the operation that returns a link. */
   linkPath: string | undefined
 }
 
-/** A page of a size that a model reads with profit. */
+/** A page size that suits a model. */
 const pageItems = 20
 
-/** Components told in place: not every client follows references. */
+/** Inlines components, because not every client follows references. */
 const withoutReferences = (node: unknown, schemas: Record<string, JsonSchema>): unknown => {
   if (Array.isArray(node)) return node.map((part) => withoutReferences(part, schemas))
   if (typeof node !== 'object' || node === null) return node
@@ -54,7 +54,7 @@ const listed = ({ paths }: OpenApiDocument) =>
 
 const argumentsOf = ({ parameters = [], requestBody }: Operation, { components }: OpenApiDocument) => {
   const body = requestBody?.content['application/json']?.schema
-  // Ours are objects, or references to one.
+  // Our schemas are objects, or references to one.
   const plain = withoutReferences(body ?? {}, components.schemas) as JsonSchema
   const given = parameters.map(({ name, in: place, required = false, schema, description }) => ({
     name,
@@ -73,13 +73,10 @@ const argumentsOf = ({ parameters = [], requestBody }: Operation, { components }
   )
 }
 
-/** So deep models are told what is in an answer. */
+/** Limits the depth of output schemas. */
 const outputDepth = 4
 
-/**
- * What an answer holds, without its bounds: texts are cut, parts that are too large become text, and names and links
- * come in addition.
- */
+/** The output schema without limits: texts are shortened, large parts become text, and names and links are added. */
 const loosened = (schema: JsonSchema, depth = outputDepth): JsonSchema => {
   const { description, type, properties, items } = schema
   const told = description === undefined ? {} : { description }
@@ -144,7 +141,7 @@ const callableOf = (document: OpenApiDocument, tool: Tool): Callable => {
   }
 }
 
-/** Once all routes are there. */
+/** Runs once all routes are registered. */
 export const readCallables = (app: App): Map<string, Callable> => {
   const document = openApiDocument(app)
   return new Map(tools.map((tool) => [tool.name, callableOf(document, tool)]))

@@ -1,4 +1,4 @@
-// What stands beside ids in answers: the name of what they name, and where the console shows it.
+// Adds to IDs in responses the name and the console link of their resource.
 
 import type { ServiceDeps } from '../deps.ts'
 import type { OrgId } from '../platform/db/database.ts'
@@ -18,13 +18,13 @@ const references: Record<string, Reference> = {
   conversationId: { page: '/conversations/' },
 }
 
-/** What others wrote holds ids of their own, and turns have none. */
+/** Text from others contains its own IDs, and turns have none. */
 const foreign = new Set(['metadata', 'content', 'turns', 'description', 'evidence', 'filter', 'filters', 'scope'])
 
 const mostIds = 1_000
 const deepest = 6
 
-/** Visits each object of an answer. */
+/** Visits each object of a response. */
 const visit = (value: unknown, see: (object: Json) => void, depth = 0): void => {
   if (depth > deepest) return
   if (Array.isArray(value)) for (const item of value) visit(item, see, depth + 1)
@@ -37,7 +37,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 type Surroundings = Pick<ServiceDeps, 'db' | 'baseUrl'>
 
-/** The answer itself, in which `agentName` and `agentUrl` stand beside `agentId`, and so on. */
+/** Returns the response with `agentName` and `agentUrl` next to `agentId`, and so on. */
 export const withNamesAndLinks = async (
   { db, baseUrl }: Surroundings,
   org: OrgId,

@@ -1,4 +1,4 @@
-// Answers as a model reads them: what is long is cut where it can be asked for again, and says how much is left.
+// Responses for models: long values are shortened if they can be requested separately, with the size of the rest.
 
 import type { JsonSchema } from '../platform/http/examples.ts'
 import { isObject } from '../platform/is-object.ts'
@@ -6,11 +6,11 @@ import { isObject } from '../platform/is-object.ts'
 type Json = Record<string, unknown>
 export type Shorten = (answer: Json, args: Json) => Json
 
-/** Of one text within an answer. */
+/** For one text in a response. */
 const mostCharacters = 2_000
-/** Of a whole answer: some 15,000 tokens. */
+/** For a whole response: about 15,000 tokens. */
 const mostInAll = 60_000
-/** Of them for what says how to go on. */
+/** The part of it for the note on how to continue. */
 const noteCharacters = 400
 const defaultTurns = 50
 const mostTurns = 200
@@ -22,15 +22,15 @@ export const transcriptArguments: Record<string, JsonSchema> = {
 
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** JSON in which no text can end a fence around it. */
+/** Returns JSON in which no text can close the fence around it. */
 export const encode = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')
 
 const sizeOf = (value: unknown): number => encode(value).length
 
-/** A part of it leads nowhere. Signed ones are longer than other texts may be. */
+/** A partial link does not work. Signed links can be longer than other texts. */
 const isLink = (text: string): boolean => text.length <= 8_000 && /^https?:\/\/\S+$/.test(text)
 
-/** Every text within its bound. One that is cut says so, and never in the middle of a character. */
+/** Limits every text. A shortened text says so, and never ends within a character. */
 const cutTexts = (value: unknown): unknown => {
   if (typeof value === 'string') {
     if (value.length <= mostCharacters || isLink(value)) return value
@@ -42,7 +42,7 @@ const cutTexts = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, cutTexts(part)]))
 }
 
-/** Its largest parts as the beginning of their JSON, until it fits. */
+/** Converts the largest parts to the beginning of their JSON, until the response fits. */
 const shrink = (object: Json, room: number): Json => {
   const parts = Object.entries(object).filter(([, part]) => typeof part === 'object' && part !== null)
   let shrunk = object
@@ -53,7 +53,7 @@ const shrink = (object: Json, room: number): Json => {
   return shrunk
 }
 
-/** As many of the items as fit; at least one, which is made to. */
+/** Keeps as many items as fit, and at least one, which is shortened. */
 const fitting = ([first, ...others]: Json[], room: number): Json[] => {
   if (!first) return []
   const shown = [shrink(first, room)]
@@ -66,13 +66,13 @@ const fitting = ([first, ...others]: Json[], room: number): Json[] => {
   return shown
 }
 
-/** Nulls tell a model nothing that leaving out does not. */
+/** Omitting nulls loses no information for a model. */
 const withoutNulls = (object: Json): Json =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null))
 
 const shortTurn = ({ words: _words, latency: _latency, ...turn }: Json): Json => withoutNulls(turn)
 
-/** Turns from the one that is asked for: without the times of single words, and the text as it came. */
+/** Returns turns from the requested one on, without word times, and the text as given. */
 export const shortTranscript: Shorten = ({ content: _content, recordingUrl: _link, turns, ...transcript }, args) => {
   const all = listOf(turns)
   const from = Number(args.fromTurn ?? 0)
@@ -82,7 +82,7 @@ export const shortTranscript: Shorten = ({ content: _content, recordingUrl: _lin
   const left = Math.max(0, all.length - next)
   return {
     ...transcript,
-    // Told once, with the first turns.
+    // Only with the first turns.
     ...(from > 0 && { systemPrompt: undefined }),
     totalTurns: all.length,
     turns: shown,
@@ -95,7 +95,7 @@ const outcomeFields = ['metricId', 'name', 'primary', 'kind', 'verdict', 'arms',
 const pick = (object: Json, names: string[]): Json =>
   Object.fromEntries(names.filter((name) => name in object).map((name) => [name, object[name]]))
 
-/** Verdicts first; the course over time and the distributions stay in the console. */
+/** Verdicts first. The timeline and the distributions are only in the console. */
 export const shortExperiment: Shorten = ({ outcomes, health, notifications: _people, ...experiment }) => ({
   ...experiment,
   outcomes: listOf(outcomes).map((outcome) => pick(outcome, outcomeFields)),
@@ -104,12 +104,9 @@ export const shortExperiment: Shorten = ({ outcomes, health, notifications: _peo
     : health,
 })
 
-/**
- * Any answer, within the bound of a whole one. A list that does not fit loses its end together with its cursor, which
- * would skip what was left out.
- */
+/** Limits a whole response. A list that does not fit loses its last items and its cursor, which would skip them. */
 export const fitAnswer = (answer: Json, { hasPages }: { hasPages: boolean }): Json => {
-  // An object stays one.
+  // An object stays an object.
   const cut = cutTexts(answer) as Json
   if (!Array.isArray(cut.data)) return shrink(cut, mostInAll)
   const { data, nextCursor, ...others } = cut

@@ -1,4 +1,4 @@
-// What models may do here: each tool is an operation of the interface, by its operationId, and nothing more.
+// The tools of models: each is one API operation, by its operationId, and nothing more.
 
 import { richTextOf } from '../findings/rich-text/markdown.ts'
 import type { JsonSchema } from '../platform/http/examples.ts'
@@ -6,20 +6,20 @@ import { type Shorten, shortExperiment, shortTranscript, transcriptArguments } f
 
 export type Tool = {
   name: string
-  /** For people, who see it in their client. */
+  /** Shown to people in their client. */
   title: string
   operationId: string
-  /** When to use it, for the model; what the arguments mean is in the operation's own schema. */
+  /** Tells the model when to use the tool. The operation's schema describes the arguments. */
   about: string
-  /** How the answer is made to fit a model's reading. */
+  /** How the response is shortened for a model. */
   shorten?: Shorten
-  /** Arguments for that alone, which the operation does not know. */
+  /** Arguments for that, which the operation does not know. */
   reading?: Record<string, JsonSchema>
-  /** Arguments that models write in another form than the operation reads. */
+  /** Arguments that models write in another format than the operation's. */
   written?: Record<string, { schema: JsonSchema; read: (value: string) => unknown }>
-  /** Where the console shows what it returns, by its id. */
+  /** The console path of the returned resource, by its ID. */
   page?: string
-  /** An operation with the same id that answers with a link, once the answer has a `downloadPath`. */
+  /** An operation with the same ID that returns a link, once the response has a `downloadPath`. */
   link?: string
 }
 

@@ -10,7 +10,7 @@ import type { Role } from '../platform/identity/actor.ts'
 const columns = [
   'members.id',
   'members.user_id as userId',
-  // A person who has not joined shows the address that they were invited by, whatever theirs is now.
+  // A person who has not joined is shown with the address of the invitation, whatever their address is now.
   sql<string>`coalesce(case when members.joined_at is null then members.invited_email end, users.email)`.as('email'),
   'members.name',
   'members.role',
@@ -39,8 +39,9 @@ export const findMemberByEmail = (db: Db, org: OrgId, email: string) =>
   selectMembers(db, org).where('users.email', '=', email.toLowerCase()).executeTakeFirst()
 
 /**
- * The person of this address, who may be known from another organization. Answers their id, which unlike others does not
- * begin with the time: it would tell whoever invites them whether they were known before.
+ * Finds or creates the person with this address, who can be known from another organization. Returns their ID, which
+ * unlike
+ * others does not start with the time: it would reveal to the inviter whether the person was known before.
  */
 export const insertUserIfNew = async (db: Db, user: { email: string; name: string }): Promise<string> => {
   const email = user.email.toLowerCase()
@@ -69,9 +70,11 @@ export const insertMember = (db: Db, org: OrgId, { id, userId, email, name, role
     })
 
 /**
- * The member to change, and how many owners there are to choose from: beside one who has joined, only those who have
- * too, since an invited owner may never come. All owners' rows are locked in one order, so that two changes cannot
- * each leave the other as the last owner.
+ * Locks the member to change, and counts the other owners. If the member has joined, only owners who joined count,
+ * since an
+ * invited owner may never join. All owners' rows are locked in one order, so that two concurrent changes cannot remove
+ * the
+ * last owner.
  */
 export const lockMember = async (db: Db, org: OrgId, id: string) => {
   const locked = await db
@@ -88,7 +91,7 @@ export const lockMember = async (db: Db, org: OrgId, id: string) => {
   return { ...member, owners: owners.length }
 }
 
-/** Whether the person is a member, and stays one until the transaction ends. */
+/** Whether the person is a member, and locks the membership until the transaction ends. */
 export const isMember = async (trx: Db, org: OrgId, userId: string): Promise<boolean> => {
   const member = await trx
     .selectFrom('members')
@@ -100,7 +103,7 @@ export const isMember = async (trx: Db, org: OrgId, userId: string): Promise<boo
   return member !== undefined
 }
 
-/** Keeps the member until the transaction ends, so that what is made for them is there when they are removed. */
+/** Locks the member until the transaction ends, so that what is created for them is found when they are removed. */
 export const holdMembership = (db: Db, org: OrgId, userId: string) =>
   db
     .selectFrom('members')
@@ -110,7 +113,7 @@ export const holdMembership = (db: Db, org: OrgId, userId: string) =>
     .forShare()
     .executeTakeFirstOrThrow(() => new ApiError('forbidden', 'You are no longer a member of this organization.'))
 
-/** The longest-standing owner, for whom provisioned keys act. */
+/** Returns the earliest owner, for whom provisioned keys act. */
 export const getFirstOwner = (db: Db, org: OrgId) =>
   selectMembers(db, org)
     .where('members.role', '=', 'owner')

@@ -21,7 +21,7 @@ const patch = (key: string, id: string, body: object) => call('PATCH', `/v1/memb
 const listMembers = async (): Promise<Member[]> => (await call('GET', '/v1/members', { key: org.key })).body.data
 
 describe('an invitation', () => {
-  it('makes a member who has yet to join', async () => {
+  it('creates a member who has not joined yet', async () => {
     const answer = await invite(org.key, 'member', 'Ivy@Example.COM')
     expect(answer.status).toBe(201)
     expect(answer.headers.get('location')).toBe(`/v1/members/${answer.body.id}`)
@@ -34,13 +34,13 @@ describe('an invitation', () => {
     expect((await listMembers()).map(({ id }) => id)).toEqual([answer.body.id, owner.id])
   })
 
-  it('is refused for who is a member already, however the address is written', async () => {
+  it('is rejected for an existing member, however the address is spelled', async () => {
     await invite(org.key, 'member', 'ivy@elsewhere.example')
     expect((await invite(org.key, 'viewer', 'IVY@elsewhere.example')).status).toBe(409)
     expect(await listMembers()).toHaveLength(2)
   })
 
-  it('of one person into two organizations keeps the names and roles apart', async () => {
+  it('of one person to two organizations keeps the names and roles separate', async () => {
     const other = await makeOrganization(server)
     const email = `${crypto.randomUUID()}@example.com`
     const here = await invite(org.key, 'admin', email)
@@ -56,7 +56,7 @@ describe('an invitation', () => {
 
 describe('roles', () => {
   it.each(roles.flatMap((own) => roles.map((given) => [own, given] as const)))(
-    'a key that acts as %s invites a %s only within its own role',
+    'a key with the role %s can only invite a %s within its own role',
     async (own, given) => {
       const { key } = await makeKey(server, org.key, own)
       const may = roles.indexOf(own) >= roles.indexOf('admin') && roles.indexOf(own) >= roles.indexOf(given)
@@ -64,7 +64,7 @@ describe('roles', () => {
     },
   )
 
-  it('an admin neither changes, makes nor removes an owner', async () => {
+  it('an admin cannot change, create, or remove an owner', async () => {
     const { key } = await makeKey(server, org.key, 'admin')
     const second = await makeMember(server, org.key, 'owner')
     const member = await makeMember(server, org.key, 'member')
@@ -85,7 +85,7 @@ describe('roles', () => {
 })
 
 describe('the last owner', () => {
-  it('is neither demoted nor removed', async () => {
+  it('cannot be demoted or removed', async () => {
     await makeMember(server, org.key, 'admin')
     for (const refused of [
       await patch(org.key, owner.id, { role: 'admin' }),
@@ -98,17 +98,17 @@ describe('the last owner', () => {
     expect((await call('GET', '/v1/me', { key: org.key })).body.role).toBe('owner')
   })
 
-  it('may leave when there is another', async () => {
+  it('can leave if there is another one', async () => {
     await makeMember(server, org.key, 'owner')
     expect((await call('DELETE', `/v1/members/${owner.id}`, { key: org.key })).status).toBe(204)
     expect((await call('GET', '/v1/me', { key: org.key })).status).toBe(401)
   })
 
-  it('who has joined is kept, whoever else is invited', async () => {
+  it('who has joined is protected, even if another owner is invited', async () => {
     const joined = await makePerson(server, org.key, 'owner')
     const leave = () => call('DELETE', `/v1/members/${joined.id}`, { key: org.key })
     const demote = () => patch(org.key, joined.id, { role: 'admin' })
-    // The first owner is invited only, as is this one.
+    // The first owner is only invited, and so is this one.
     await makeMember(server, org.key, 'owner')
     for (const refused of [await leave(), await demote()]) expect(refused.status).toBe(409)
 
@@ -118,7 +118,7 @@ describe('the last owner', () => {
     expect((await call('DELETE', `/v1/members/${owner.id}`, { key: org.key })).status).toBe(204)
   })
 
-  it.each(['demoted', 'removed'])('stays when two owners are %s at the same moment', async (how) => {
+  it.each(['demoted', 'removed'])('stays when two owners are %s at the same time', async (how) => {
     for (let round = 0; round < 10; round++) {
       const second = await makeMember(server, org.key, 'owner')
       const before = (await listMembers()).filter(({ role }) => role === 'owner')
@@ -130,7 +130,7 @@ describe('the last owner', () => {
         ),
       )
       const statuses = answers.map(({ status }) => status)
-      // The caller may have lost its own role to the first of the two by then.
+      // The caller may already have lost its role to the first change.
       expect(statuses.filter((status) => status < 300)).toHaveLength(1)
       expect(statuses.filter((status) => status >= 400).every((status) => [401, 403, 409].includes(status))).toBe(true)
       const owners = await ownersInDatabase()
@@ -151,7 +151,7 @@ describe('the last owner', () => {
   }
 })
 
-it('a change of nothing, or to nothing, is refused', async () => {
+it('an empty change is rejected', async () => {
   const member = await makeMember(server, org.key, 'member')
   for (const body of [{}, { name: '' }, { name: null }, { role: 'boss' }, { email: 'new@example.com' }]) {
     expect((await patch(org.key, member.id, body)).status).toBe(400)

@@ -1,7 +1,7 @@
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 
-/** Tells those who follow results which conversations have new ones, in the transaction that stores them. */
+/** Notifies the followers of results of conversations with new ones, in the transaction that stores them. */
 export const announceResults = (
   { reactions }: Pick<Deps, 'reactions'>,
   trx: Db,

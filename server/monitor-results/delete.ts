@@ -3,7 +3,7 @@ import type { Deps } from '../platform/deps.ts'
 import { deleteMonitorResults } from './jobs.ts'
 import { deleteResultsOf } from './queries.ts'
 
-/** Deletes the results of a deleted monitor, which may be many, in a job. */
+/** Deletes the results of a deleted monitor in a job, because there can be many. */
 export const deleteResultsLater = (
   { jobs }: Pick<Deps, 'jobs'>,
   trx: Db,
@@ -11,7 +11,7 @@ export const deleteResultsLater = (
   { monitorId }: { monitorId: string },
 ) => jobs.enqueue(trx, deleteMonitorResults, { organizationId: org, monitorId })
 
-/** Deletes what was found in conversations that are being erased. */
+/** Deletes the results of conversations that are being erased. */
 export const eraseResults = (
   _deps: Deps,
   trx: Db,

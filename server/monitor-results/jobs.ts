@@ -7,8 +7,9 @@ import { deleteMonitor, deleteResultsOfMonitor } from './queries.ts'
 const batchSize = 5_000
 
 /**
- * Deletes what a deleted monitor had found, and the monitor at last. A batch is a transaction of its own: what is
- * interrupted goes on with the next run.
+ * Deletes the results of a deleted monitor, and finally the monitor. Each batch is its own transaction. An interrupted
+ * job
+ * continues with the next run.
  */
 export const deleteMonitorResults = defineJob({
   name: 'monitor.delete-results',
@@ -16,7 +17,7 @@ export const deleteMonitorResults = defineJob({
   timeoutSeconds: 60 * 60,
   concurrency: 2,
   run: async (_deps: Deps, { organizationId, monitorId }, attempt) => {
-    // The one who enqueued it wrote the id of an organization.
+    // The payload contains a validated organization ID.
     const org = organizationId as OrgId
     let last: Awaited<ReturnType<typeof deleteResultsOfMonitor>>
     do {

@@ -20,7 +20,7 @@ export type ResultRow = {
   score: number | null
   reasoning: string | null
   evidence: Evidence[]
-  /** Null is now, or when the very same was stored. */
+  /** Null means now, or the time when an equal result was stored. */
   evaluatedAt: Date | null
   evaluator: string
   tokens: { input: number; output: number } | null
@@ -35,7 +35,7 @@ const columnOf = (
   read: (row: ResultRow) => string | number | Date | null,
 ): RawBuilder<unknown> => sql`${rows.map(read)}::${sql.raw(type)}[]`
 
-/** The columns of what was found, but for the moment: the same again is not written. */
+/** The columns of a result except its time: an equal result is not written again. */
 const found = [
   'status',
   'result',
@@ -49,7 +49,7 @@ const found = [
 ]
 const columnsOf = (table: string) => sql.join(found.map((name) => sql.ref(`${table}.${name}`)))
 
-/** The last of each place, in one order, so that two batches never wait for each other in a circle. */
+/** The last result of each key, in one order, so that two batches never deadlock. */
 const lastOfEach = (rows: ResultRow[]): ResultRow[] => {
   const last = new Map(rows.map((row) => [placeOf(row), row]))
   return [...last].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
@@ -59,10 +59,10 @@ const placeOf = ({ monitorId, conversationId, monitorVersion }: ResultRow) =>
   `${monitorId} ${conversationId} ${monitorVersion}`
 
 /**
- * Writes one row for each conversation and version of a monitor in place of what stood there, and tells of each given
- * row what became of its place; the last for a place wins. Ids are in lower case. The conversations and monitors are
- * held against their deletion until the transaction ends; `absent` is what there is no more, or never was. One that
- * says what is stored already is left alone.
+ * Upserts one row for each conversation and monitor version, and returns the outcome of each given row; the last row of
+ * a
+ * key wins. IDs are lower case. The conversations and monitors are locked against deletion until the transaction ends;
+ * `absent` lists those that do not exist. A row equal to the stored one is not written.
  */
 export const upsertResults = async (trx: Db, org: OrgId, given: ResultRow[], now: Date): Promise<Outcome[]> => {
   if (given.length === 0) return []
@@ -127,33 +127,33 @@ export const upsertResults = async (trx: Db, org: OrgId, given: ResultRow[], now
   return given.map((row) => outcomes.get(placeOf(row)) ?? 'absent')
 }
 
-/** What one evaluation found: of many conversations, or of one. */
+/** The results of one evaluation, for many conversations or one. */
 export type Evaluation = {
   evaluator: string
   /** When the conversations were read. */
   evaluatedAt: Date
-  /** One for each conversation and monitor, whose version is the same in all. */
+  /** One row for each conversation and monitor. All rows of a monitor have the same version. */
   rows: Omit<ResultRow, 'evaluator' | 'evaluatedAt'>[]
 }
 
-/** What few results have, together, and null where there is nothing of it. */
+/** Values that few results have, combined, and null if a result has none. */
 const saidOf = ({ reasoning, evidence, tokens, cost }: Evaluation['rows'][number]): string | null =>
   reasoning === null && evidence.length === 0 && tokens === null && cost === null
     ? null
     : JSON.stringify({ reasoning, evidence, input: tokens?.input, output: tokens?.output, cost })
 
-/** Written by hand, because there are many: numbers and ids stand for themselves, texts are quoted. */
+/** Built as a string because there are many: numbers and IDs are inserted as they are, texts are quoted. */
 const arrayOf = (values: (string | number | null)[]): string => `{${values.map((value) => value ?? 'NULL').join(',')}}`
 const quoted = (text: string | null): string | null => text && `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 
-/** What was read later stays: an evaluation that was overtaken changes nothing. */
+/** The later reading wins: an evaluation that was overtaken changes nothing. */
 const inPlaceOfEarlier = sql`
   ON CONFLICT ON CONSTRAINT monitor_results_pkey DO UPDATE SET
     (${sql.join([...found, 'evaluated_at'].map((name) => sql.ref(name)))}) =
     (${columnsOf('excluded')}, excluded.evaluated_at)
   WHERE r.evaluated_at <= excluded.evaluated_at`
 
-/** In the order of the primary key, whose pages are then touched once. What is deleted by now is left out. */
+/** In primary key order, so that each index page is touched once. Omits what was deleted in the meantime. */
 const insertEvaluation = (
   trx: Db,
   org: OrgId,
@@ -202,8 +202,9 @@ const insertEvaluation = (
 }
 
 /**
- * Stores what this service found itself, by thousands in one statement. Most conversations are evaluated once, and to
- * look for a conflict in each row takes a quarter of the time: so it is tried first without.
+ * Stores the service's own results, thousands in one statement. Most conversations are evaluated once, and checking
+ * each
+ * row for a conflict takes a quarter of the time, so the first attempt does not.
  */
 export const storeEvaluation = async (trx: Db, org: OrgId, evaluation: Evaluation): Promise<void> => {
   if (evaluation.rows.length === 0) return
@@ -244,8 +245,9 @@ export type ResultFilter = {
 }
 
 /**
- * The last calls first. `after` is a position, `<callStartedAt> <conversationId> <version>`. The index alone tells
- * which rows a page holds; only those are then read whole.
+ * Latest calls first. `after` is a position, `<callStartedAt> <conversationId> <version>`. An index-only scan finds the
+ * rows
+ * of the page, and only those are read.
  */
 export const listMonitorResults = (db: Db, org: OrgId, monitorId: string, filter: ResultFilter, page: Page) => {
   const { result, since, until, version } = filter
@@ -256,7 +258,7 @@ export const listMonitorResults = (db: Db, org: OrgId, monitorId: string, filter
     .select(['call_started_at', 'conversation_id', 'monitor_version'])
     .where('organization_id', '=', org)
     .where('monitor_id', '=', monitorId)
-    // A literal, as the condition of the index of what is affected is one.
+    // A literal, like the condition of the index on affected results.
     .$if(isScored, (query) => query.where('result', '=', sql.lit(results.indexOf(result as Verdict))))
     .$if(result !== undefined && !isScored, (query) =>
       query.where('status', '=', resultStatuses.indexOf(result as Status)),
@@ -302,8 +304,8 @@ export const getCallStart = async (db: Db, org: OrgId, conversationId: string): 
 type OfConversation = { id: string; startedAt: Date; history: boolean }
 
 /**
- * Of one conversation: by monitor, the newest first, then by falling version; without the history the newest version
- * of each. To name the monitors makes it a look-up of one row each.
+ * Returns the results of one conversation: by monitor, newest first, then by descending version; without history, the
+ * newest version of each. Listing the monitors makes it a lookup of one row each.
  */
 export const listConversationResults = (db: Db, org: OrgId, of: OfConversation, { limit, after }: Page) => {
   const { id, startedAt, history } = of
@@ -327,14 +329,14 @@ export const listConversationResults = (db: Db, org: OrgId, of: OfConversation, 
     .execute()
 }
 
-/** The place of a row among those of its monitor. */
+/** The position of a row among those of its monitor. */
 type Place = { callStartedAt: Date; conversationId: string; version: number }
 
 type Batch = { monitorId: string; limit: number; after: Place | undefined }
 
 /**
- * Deletes the next rows of a monitor and tells the place of the last. `after` leaves behind what was deleted just
- * before: its index entries are still there.
+ * Deletes the next rows of a monitor and returns the position of the last. `after` skips rows that were just deleted,
+ * because their index entries still exist.
  */
 export const deleteResultsOfMonitor = async (trx: Db, org: OrgId, { monitorId, limit, after }: Batch) => {
   const { rows } = await sql<Place>`
@@ -359,7 +361,7 @@ export const deleteResultsOfMonitor = async (trx: Db, org: OrgId, { monitorId, l
   return inOrder.at(-1)
 }
 
-/** With its versions, by their foreign key. */
+/** Its versions are deleted by their foreign key. */
 export const deleteMonitor = async (trx: Db, org: OrgId, id: string): Promise<void> => {
   await trx
     .deleteFrom('monitors')
@@ -372,8 +374,8 @@ export const deleteMonitor = async (trx: Db, org: OrgId, id: string): Promise<vo
 type ErasedCall = { id: string; startedAt: Date }
 
 /**
- * Results are found by their monitors and the start of the call, which is how their primary key begins; also those
- * of deleted monitors, which a job has yet to come to.
+ * Results are found by monitor and start of the call, which is how their primary key starts, including those of deleted
+ * monitors, which a job has not deleted yet.
  */
 export const deleteResultsOf = async (trx: Db, org: OrgId, erased: ErasedCall[]): Promise<void> => {
   await sql`

@@ -15,7 +15,7 @@ let monitor: { id: string }
 let conversation: { id: string; externalId: string }
 beforeEach(async () => {
   const made = await makeOrganization(server)
-  // The interface answers with ids of this very organization.
+  // The API returns IDs of this organization.
   org = made.id as OrgId
   key = made.key
   monitor = await makeMonitor(server, key)
@@ -52,14 +52,14 @@ const row = (fields: Partial<ResultRow> = {}): ResultRow => ({
 const upsert = (...rows: ResultRow[]) =>
   db.transaction().execute((trx) => upsertResults(trx, org, rows, server.clock.now()))
 
-/** A version without a definition of its own: what matters here is its number. */
+/** A version without its own definition, because only its number matters here. */
 const addVersion = (number: number) =>
   sql`
   INSERT INTO monitor_versions (organization_id, monitor_id, number, definition)
   VALUES (${org}, ${monitor.id}, ${number}, '{}')`.execute(db)
 
 describe('a batch of results', () => {
-  it('is stored, and shown with the conversation and with the monitor', async () => {
+  it('is stored, and returned with the conversation and with the monitor', async () => {
     const answer = await post([
       item({
         score: 0.8,
@@ -87,7 +87,7 @@ describe('a batch of results', () => {
     expect(await list(`/v1/monitors/${monitor.id}/results`)).toEqual([stored])
   })
 
-  it('says of each item what became of it, and stores the good ones', async () => {
+  it('reports the outcome of each item, and stores the valid ones', async () => {
     const stranger = await makeOrganization(server)
     const foreignMonitor = await makeMonitor(server, stranger.key)
     const foreignConversation = await makeConversation(server, stranger.key)
@@ -119,7 +119,7 @@ describe('a batch of results', () => {
       ...Array(13).fill('rejected'),
     ])
     const errors = data.slice(2).map(({ error }: { error: object }) => error)
-    // Foreign ids and random ones read the same.
+    // IDs of another organization and random ones get the same error.
     expect(new Set(errors.slice(0, 5).map((error: object) => JSON.stringify(error))).size).toBe(1)
     expect(errors[0].error).toBe('not found')
     expect(errors[5]).toMatchObject({ error: 'conflict', message: expect.stringContaining('external monitors') })
@@ -134,7 +134,7 @@ describe('a batch of results', () => {
     })
   })
 
-  it('changes nothing when it comes again, and keeps the time of what it said first', async () => {
+  it('changes nothing when it is repeated, and keeps its first time', async () => {
     expect(await told([item({ score: 1 })])).toEqual(['created'])
     const before = await results()
     server.clock.advance(60_000)
@@ -147,7 +147,7 @@ describe('a batch of results', () => {
     expect(await told([item({ score: 2, evaluatedAt: '2026-11-20T11:00:00Z' })])).toEqual(['unchanged'])
   })
 
-  it('holds the last of several for one conversation', async () => {
+  it('stores the last of several results for a conversation', async () => {
     expect(await told([item({ score: 3 }), item({ score: 1 }), item({ result: 'not_affected', score: 2 })])).toEqual([
       'created',
       'created',
@@ -156,13 +156,13 @@ describe('a batch of results', () => {
     expect(await results()).toMatchObject([{ result: 'not_affected', score: 2 }])
   })
 
-  it('takes reasoning as long as is promised, by characters', async () => {
+  it('accepts reasoning up to the documented length, in characters', async () => {
     const reasoning = '😀'.repeat(65_536)
     expect(await told([item({ reasoning })])).toEqual(['created'])
     expect((await results())[0].reasoning).toBe(reasoning)
   })
 
-  it('is stored once when it comes many times at the same moment', async () => {
+  it('is stored once when it is sent many times concurrently', async () => {
     const others = await Promise.all(Array.from({ length: 5 }, () => makeConversation(server, key)))
     const batch = others.map(({ id }) => item({ conversationId: id, evaluatedAt: '2026-11-20T11:00:00Z' }))
     const answers = await Promise.all([batch, batch.toReversed(), batch, batch.toReversed()].map(told))
@@ -171,7 +171,7 @@ describe('a batch of results', () => {
     expect(await list(`/v1/monitors/${monitor.id}/results`)).toHaveLength(5)
   })
 
-  it('keeps no address where the organization redacts', async () => {
+  it('stores no email address if the organization redacts', async () => {
     const phi = await makeOrganization(server, { features: { phiMode: true } })
     await call('PATCH', '/v1/organization', { key: phi.key, body: { redaction: true } })
     const { id } = await makeConversation(server, phi.key)
@@ -197,7 +197,7 @@ describe('a batch of results', () => {
 })
 
 describe('writing results', () => {
-  it('keeps one row for each version, and tells what there is no more', async () => {
+  it('keeps one row per version, and reports what no longer exists', async () => {
     await addVersion(2)
     const absent = '0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'
     expect(
@@ -216,7 +216,7 @@ describe('writing results', () => {
     ])
   })
 
-  it('does not touch a row that says the same', async () => {
+  it('does not write an equal row', async () => {
     await upsert(row())
     const place = async () =>
       (await sql`SELECT ctid, xmin FROM monitor_results WHERE organization_id = ${org}`.execute(db)).rows
@@ -225,7 +225,7 @@ describe('writing results', () => {
     expect(await place()).toEqual(before)
   })
 
-  it('waits for an erasure or deletion that has begun, and then finds nothing', async () => {
+  it('waits for a pending erasure or deletion, and then finds nothing', async () => {
     const rival = await makeConversation(server, key)
     const [erased, ...answers] = await Promise.all([
       call('DELETE', `/v1/conversations/${rival.id}`, { key }),
@@ -256,7 +256,7 @@ describe('the lists', () => {
     return found
   }
 
-  it('of a monitor have the last call first, and are filtered', async () => {
+  it('of a monitor start with the latest call, and can be filtered', async () => {
     const calls: { id: string }[] = []
     for (const day of [11, 13, 12, 15, 14]) {
       calls.push(await makeConversation(server, key, { startedAt: `2026-11-${day}T09:00:00Z` }))
@@ -287,7 +287,7 @@ describe('the lists', () => {
     )
   })
 
-  it('of a conversation have the newest version of each monitor, and the others when asked', async () => {
+  it('of a conversation have the newest version of each monitor, and the others on request', async () => {
     const second = await makeMonitor(server, key)
     const third = await makeMonitor(server, key)
     await addVersion(2)
@@ -308,7 +308,7 @@ describe('the lists', () => {
     ])
   })
 
-  it('need the entitlement', async () => {
+  it('require the entitlement', async () => {
     await call('PATCH', `/v1/organizations/${org}`, { key: serviceKey, body: { entitlements: { monitors: false } } })
     expect((await call('GET', `/v1/conversations/${conversation.id}/results`, { key })).status).toBe(403)
     expect((await post([item()])).status).toBe(403)

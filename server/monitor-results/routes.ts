@@ -11,7 +11,7 @@ import { writeBatch } from './write.ts'
 const tags = ['Monitors']
 const entitlement = 'monitors'
 
-/** In one spelling, which a cursor is bound to. */
+/** A canonical spelling, because cursors are bound to it. */
 const parseWindow = ({ since, until, ...filter }: ResultFilter): ResultFilter => {
   if (since !== undefined && until !== undefined && Date.parse(until) <= Date.parse(since)) {
     throw invalid('until', 'must be later than since')

@@ -48,7 +48,7 @@ export const Result = Closed(
   { title: 'MonitorResult' },
 )
 
-/** Either of the two names the conversation. */
+/** One of the two properties identifies the conversation. */
 export const ResultItem = Closed({
   monitorId: Id,
   conversationId: Type.Optional(Id),

@@ -31,7 +31,7 @@ type Told = Pick<ResultRow, 'reasoning' | 'evidence'>
 
 const toldOf = ({ reasoning = null, evidence = [] }: Item): Told => ({ reasoning, evidence })
 
-/** What stands for an address may be longer than it. */
+/** The replacement of an address can be longer than the address. */
 const cut = ({ reasoning, evidence }: Told): Told => {
   const isLong = reasoning !== null && reasoning.length > longestReasoning
   return { reasoning: isLong ? [...reasoning].slice(0, longestReasoning).join('') : reasoning, evidence }
@@ -39,12 +39,13 @@ const cut = ({ reasoning, evidence }: Told): Told => {
 
 const redactAll = async ({ threads }: Pick<Deps, 'threads'>, org: OrgId, items: Item[]): Promise<Map<Item, Told>> => {
   const told = await redactValue(threads, org, items.map(toldOf))
-  return new Map(told.map((each, at) => [items[at] as Item, cut(each)])) // redaction keeps the length of a list
+  return new Map(told.map((each, at) => [items[at] as Item, cut(each)])) // redaction keeps the length of an array
 }
 
 /**
- * Writes what fits of a batch and tells what became of each item. Of several for one monitor and conversation the last
- * wins, and all of them tell what became of it.
+ * Writes the valid items of a batch and returns the outcome of each. Of several for one monitor and conversation, the
+ * last
+ * wins, and all of them return the outcome.
  */
 export const writeBatch = async (
   deps: Pick<Deps, 'clock' | 'threads' | 'reactions'>,
@@ -95,7 +96,7 @@ export const writeBatch = async (
   return rows.map((row, index): ResultOutcome => {
     if (row instanceof ApiError) return { index, status: 'rejected', error: row.body }
     const outcome = outcomes.get(row) ?? 'absent'
-    // Deleted since it was found.
+    // Deleted since the evaluation.
     return outcome === 'absent' ? { index, status: 'rejected', error: notFound().body } : { index, status: outcome }
   })
 }

@@ -31,7 +31,7 @@ const inBucket = async (id: string): Promise<string[]> => {
   return data.map(({ conversationId }: { conversationId: string }) => conversationId).sort()
 }
 
-/** So many conversations, and where each stands by its hash: 0 to 100. */
+/** Creates conversations and returns each with its hash, from 0 to 100. */
 const makeMany = async (count: number, startedAt: string) => {
   const each = Array.from({ length: count }, () => ({ startedAt }))
   const ids = await makeConversations(server, key, each)
@@ -43,7 +43,7 @@ const makeMany = async (count: number, startedAt: string) => {
 const idsOf = (some: { id: string }[]) => some.map(({ id }) => id).sort()
 
 describe('a dynamic bucket', () => {
-  it('takes what its filters select as it arrives, once, and nothing from before', async () => {
+  it('adds matching conversations once as they arrive, and no earlier ones', async () => {
     const { id: agentId } = await makeAgent(server, key)
     const chat = (metadata: object) => makeConversation(server, key, { channel: 'chat', metadata })
     await chat({ plan: 'gold' })
@@ -77,7 +77,7 @@ describe('a dynamic bucket', () => {
     expect(await inBucket(id)).toEqual([...three, any.id].sort())
   })
 
-  it('by results of monitors takes a conversation when the result comes', async () => {
+  it('with monitor conditions adds a conversation when the result arrives', async () => {
     const { id: monitorId } = await makeMonitor(server, key)
     const rule = await makeMonitor(server, key, { kind: 'rule', definition: { expression: 'true' } })
     const found = (id: string) => ({ filters: { monitors: [{ id, result: 'affected' }] } })
@@ -95,7 +95,7 @@ describe('a dynamic bucket', () => {
 })
 
 describe('a sampled bucket', () => {
-  it('by share takes those that stand below it, and nothing by hand', async () => {
+  it('with a share adds conversations below the threshold, and none by hand', async () => {
     const id = await makeBucket({ type: 'sampled', share: 20 })
     const many = await makeMany(300, clock.now().toISOString())
     await server.drain()
@@ -109,7 +109,7 @@ describe('a sampled bucket', () => {
     expect((await call('DELETE', `${path}/${below[0]?.id}`, { key })).status).toBe(409)
   })
 
-  it('by quota takes the first by their hash of each week, six hours after it ended', async () => {
+  it('with a quota adds the first by hash of each week, six hours after it ended', async () => {
     const id = await makeBucket({ type: 'sampled', perWeek: 5, filters: { channels: ['call'] } })
     const { start, end } = weekOf(clock.now())
     const at = (instant: Date, ms: number) => new Date(instant.getTime() + ms)
@@ -125,7 +125,7 @@ describe('a sampled bucket', () => {
     const second = await makeMany(40, end.toISOString())
     moveTo(at(end, 6 * hourMs))
     expect(await draw()).toEqual(idsOf(first.slice(0, 5)))
-    // The week is drawn from once.
+    // Each week is sampled once.
     await makeMany(40, start.toISOString())
     expect(await draw()).toHaveLength(5)
     moveTo(at(end, 21 * dayMs))
@@ -133,7 +133,7 @@ describe('a sampled bucket', () => {
   })
 })
 
-it('a week is one of ISO, in UTC', () => {
+it('a week is an ISO week in UTC', () => {
   const week = { start: new Date('2026-11-16T00:00:00Z'), end: new Date('2026-11-23T00:00:00Z') }
   for (const instant of ['2026-11-16T00:00:00.000Z', '2026-11-21T12:00:00Z', '2026-11-22T23:59:59.999Z']) {
     expect(weekOf(new Date(instant))).toEqual(week)

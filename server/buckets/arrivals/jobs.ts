@@ -20,15 +20,15 @@ import {
   markDrawn,
 } from './queries.ts'
 
-/** How many conversations one job holds. */
+/** Conversations per job. */
 const batchSize = 500
 
-/** Puts conversations into the buckets whose filters select them. Told of one again, it changes nothing. */
+/** Adds conversations to the buckets with matching filters. Repeating it changes nothing. */
 export const offerConversations = defineJob({
   name: 'bucket.offer',
   payload: Type.Object({ organizationId: Type.String(), conversationIds: Type.Array(Type.String()) }),
   run: async ({ db, clock }: Deps, { organizationId, conversationIds }, attempt) => {
-    // The one who enqueued it wrote the id of an organization.
+    // The payload contains a validated organization ID.
     const org = organizationId as OrgId
     await attemptEach(attempt, await listFollowing(db, org), async (bucket) => {
       const taken = await listTaken(db, org, bucket, conversationIds)
@@ -38,7 +38,7 @@ export const offerConversations = defineJob({
         await putIn(trx, org, bucket, taken, clock.now())
       })
       await put.catch((fault: unknown) => {
-        // One that is gone needs nothing.
+        // A deleted bucket needs nothing.
         if (!(fault instanceof ApiError && fault.kind === 'notFound')) throw fault
       })
     })
@@ -56,7 +56,7 @@ const offer = async ({ jobs }: OfferDeps, trx: Db, org: OrgId, ids: string[], ne
 
 type Offered = { conversationIds: string[] }
 
-/** In the transaction in which conversations are stored: buckets are to look at them. */
+/** Queues the check of stored conversations, in the transaction that stores them. */
 export const offerConversationsToBuckets = (
   deps: OfferDeps,
   trx: Db,
@@ -64,7 +64,7 @@ export const offerConversationsToBuckets = (
   { conversationIds }: Offered,
 ): Promise<void> => offer(deps, trx, org, conversationIds, 'conversations')
 
-/** In the transaction in which results are stored: buckets that ask for results are to look at their conversations. */
+/** Queues the check of conversations with new results, in the transaction that stores the results. */
 export const offerResultsToBuckets = (
   deps: OfferDeps,
   trx: Db,
@@ -72,12 +72,12 @@ export const offerResultsToBuckets = (
   { conversationIds }: Offered,
 ): Promise<void> => offer(deps, trx, org, conversationIds, 'results')
 
-/** What arrives so long after the end of its week is not drawn from. */
+/** Conversations that arrive later than this after the end of their week are not sampled. */
 const graceMs = 6 * 60 * 60 * 1_000
 
 const closedBy = (now: Date): Date => new Date(now.getTime() - graceMs)
 
-/** Draws the quota of each week that has ended, all of whose calls were as likely to be drawn. */
+/** Samples each week that has ended, with equal probability for all its calls. */
 export const drawQuotas = defineSweep({
   name: 'bucket.draw',
   timeoutSeconds: 50 * 60,

@@ -5,7 +5,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import { nextRows } from '../../platform/db/pages.ts'
 import type { Page } from '../../platform/http/paging.ts'
 
-/** Whether conversations are to be held against the filters of a bucket as they arrive, or as results of theirs do. */
+/** Whether buckets check conversations when they arrive, when their results arrive, or both. */
 export const hasFollowing = async (db: Db, org: OrgId, news: 'conversations' | 'results'): Promise<boolean> => {
   const bucket = await db
     .selectFrom('buckets')
@@ -28,7 +28,7 @@ const columns = [
   'follows_since as followsSince',
 ] as const
 
-/** Those that take what they select as it arrives. */
+/** Returns the buckets that add matching conversations as they arrive. */
 export const listFollowing = (db: Db, org: OrgId) =>
   db
     .selectFrom('buckets')
@@ -44,7 +44,10 @@ type Following = { agentId: string | null; filters: Selection; share: number | n
 const selectionOf = ({ agentId, filters }: Following): Selection =>
   agentId === null ? filters : { ...filters, agentIds: [agentId] }
 
-/** Which of these conversations a bucket takes: those that are over, arrived since, and are in its share. */
+/**
+ * Returns which of these conversations a bucket adds: those that ended, arrived since it was created, and are in its
+ * share.
+ */
 export const listTaken = async (db: Db, org: OrgId, bucket: Following, ids: string[]): Promise<string[]> => {
   const rows = await whereAmong(db.selectFrom('conversations'), org, selectionOf(bucket), ids)
     .select('conversations.id')
@@ -57,7 +60,7 @@ export const listTaken = async (db: Db, org: OrgId, bucket: Following, ids: stri
 
 type Week = { start: Date; end: Date }
 
-/** So many of a week, those that stand first by their hash. */
+/** Returns the first conversations of a week by hash. */
 export const listDrawn = async (db: Db, org: OrgId, quota: Following & { perWeek: number }, { start, end }: Week) => {
   const rows = await whereSelected(db.selectFrom('conversations'), org, selectionOf(quota))
     .select('conversations.id')
@@ -72,7 +75,7 @@ export const listDrawn = async (db: Db, org: OrgId, quota: Following & { perWeek
   return rows.map(({ id }) => id)
 }
 
-/** Buckets with a quota of which a week that ended by then is not drawn from. */
+/** Returns the buckets with a quota and a week that ended by then but is not sampled yet. */
 const selectUndrawnAllOrgs = (db: Db, endedBy: Date) =>
   db
     .selectFrom('buckets')
@@ -89,14 +92,14 @@ export const listUndrawn = (db: Db, org: OrgId, endedBy: Date, page: Page) =>
     .$call(nextRows('id', page))
     .execute()
 
-/** Against changes; undefined when it is gone, or is no quota any more. */
+/** Locks against changes. Undefined if the bucket was deleted or no longer has a quota. */
 export const lockQuota = (trx: Db, org: OrgId, id: string) =>
   trx
     .selectFrom('buckets')
     .select([
       ...columns,
       sql<number>`per_week`.as('perWeek'),
-      // Set wherever there is a quota.
+      // Always set for buckets with a quota.
       sql<Date>`drawn_until`.as('drawnUntil'),
     ])
     .where('organization_id', '=', org)

@@ -4,7 +4,7 @@ import { insertItems } from './queries.ts'
 
 type Target = { id: string; reviewsPerConversation: number }
 
-/** Puts conversations into a bucket that is held. Tells which there are, and which of them were not in before. */
+/** Adds conversations to a locked bucket. Returns which conversations exist and which are new in the bucket. */
 export const putIn = async (trx: Db, org: OrgId, bucket: Target, ids: string[], now: Date) => {
   const present = await lockConversations(trx, org, ids)
   const added = await insertItems(trx, org, {

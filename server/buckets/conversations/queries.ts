@@ -7,7 +7,7 @@ type Status = 'waiting' | 'adjudication' | 'completed'
 
 type Listed = { bucketId: string; status: Status | undefined }
 
-/** Those that were put in last first. `after` is a position, `<addedAt> <conversationId>`. */
+/** Latest added first. `after` is a position, `<addedAt> <conversationId>`. */
 export const listItems = (db: Db, org: OrgId, { bucketId, status }: Listed, { limit, after }: Page) => {
   const [addedAt, conversationId] = after?.split(' ') ?? []
   return db
@@ -33,7 +33,7 @@ export const listItems = (db: Db, org: OrgId, { bucketId, status }: Listed, { li
 
 type NewItems = { bucketId: string; conversationIds: string[]; reviewsWanted: number; now: Date }
 
-/** Of conversations that are locked. Tells which were not in before. */
+/** The conversations are locked. Returns those that are new in the bucket. */
 export const insertItems = async (trx: Db, org: OrgId, items: NewItems): Promise<string[]> => {
   const { rows } = await sql<{ id: string }>`
     INSERT INTO bucket_conversations (organization_id, bucket_id, conversation_id, reviews_wanted, added_at)
@@ -44,7 +44,7 @@ export const insertItems = async (trx: Db, org: OrgId, items: NewItems): Promise
   return rows.map(({ id }) => id)
 }
 
-/** With the reviews of it that nobody finished. Finished ones stay, as reviews outside of buckets. */
+/** Also deletes its unfinished reviews. Finished ones stay, as reviews outside of buckets. */
 export const deleteItem = async (trx: Db, org: OrgId, bucketId: string, conversationId: string): Promise<void> => {
   await trx
     .deleteFrom('bucket_conversations')

@@ -22,7 +22,7 @@ export const countItems = async (db: Db, org: OrgId, { bucketId }: Asked): Promi
 type Counted = 'claimed' | 'completed' | 'skipped' | 'adjudicated' | 'completedToday' | 'skippedToday'
 type Reviews = { reviewerUserId: string } & Record<Counted, number>
 
-/** Of all together, and of as many reviewers as the limit says, who has completed most first. */
+/** Returns the totals and at most `limit` reviewers, those with the most completed reviews first. */
 export const countReviews = async (db: Db, org: OrgId, asked: Asked, limit: number) => {
   const { rows } = await sql<Reviews>`
     SELECT reviewer_user_id AS "reviewerUserId",
@@ -38,6 +38,6 @@ export const countReviews = async (db: Db, org: OrgId, asked: Asked, limit: numb
     GROUP BY GROUPING SETS ((), (reviewer_user_id))
     ORDER BY grouping(reviewer_user_id) DESC, completed DESC, reviewer_user_id LIMIT ${limit + 1}`.execute(db)
   const [all, ...reviewers] = rows
-  // The set of nobody has a row of all.
+  // The grouping set without columns is the total.
   return { all: all as Reviews, reviewers }
 }

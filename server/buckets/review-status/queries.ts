@@ -1,18 +1,18 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
-// How far conversations are reviewed: their places in buckets, and the review status that filters ask for.
+// The progress of reviews of conversations: their entries in buckets, and the review status for filters.
 
 export type ReviewStatus = 'pending' | 'in_progress' | 'completed' | 'skipped'
 
-/** Whether the lease of `reviews r` has ended. */
+/** Whether the lease of `reviews r` has expired. */
 export const isLapsed = (now: Date) => sql<boolean>`coalesce(r.lease_expires_at <= ${now}::timestamptz, false)`
-/** A review whose lease has ended is pending again, also where that is not written down yet. */
+/** A review with an expired lease is pending again, even if that is not stored yet. */
 export const statusAt = (now: Date) => sql<ReviewStatus>`CASE WHEN ${isLapsed(now)} THEN 'pending' ELSE r.status END`
 
 /**
- * Against every change of its reviews and its places in buckets, until the transaction ends. In the order in which all
- * lock conversations; a bucket is held before. What was read of them before must be read again.
+ * Locks conversations against changes of their reviews and bucket entries until the transaction ends, in the order in
+ * which all code locks conversations. Buckets are locked first. Anything read about them before must be read again.
  */
 export const lockConversations = async (trx: Db, org: OrgId, ids: string[]): Promise<string[]> => {
   const rows = await trx
@@ -27,7 +27,7 @@ export const lockConversations = async (trx: Db, org: OrgId, ids: string[]): Pro
   return rows.map(({ id }) => id)
 }
 
-/** Whether another review of the conversation may be begun there. */
+/** Whether another review of the conversation can start in this bucket. */
 export const isFree = async (trx: Db, org: OrgId, bucketId: string, conversationId: string, now: Date) => {
   const item = await trx
     .selectFrom('bucket_conversations')
@@ -42,9 +42,10 @@ export const isFree = async (trx: Db, org: OrgId, bucketId: string, conversation
 }
 
 /**
- * Brings the place of a conversation in a bucket up to its reviews. Completed stays completed; the last review that was
- * wanted completes it, or sends it to adjudication where two people judged a version of a monitor differently. Leases
- * that have ended are written down, so that nobody whose clock is behind holds what somebody else was given.
+ * Updates the entry of a conversation in a bucket from its reviews. Completed entries stay completed. The last required
+ * review completes it, or sends it to adjudication if two people judged a monitor version differently. Expired leases
+ * are
+ * stored, so that a process with a slow clock does not assign a review twice.
  */
 export const settleItem = async (trx: Db, org: OrgId, bucketId: string, conversationId: string, now: Date) => {
   await sql`
@@ -81,7 +82,7 @@ export const settleItem = async (trx: Db, org: OrgId, bucketId: string, conversa
       AND i.conversation_id = ${conversationId}::uuid`.execute(trx)
 }
 
-/** Brings the review status of conversations up to their reviews and their places in buckets. */
+/** Updates the review status of conversations from their reviews and bucket entries. */
 export const settleConversations = async (trx: Db, org: OrgId, ids: string[], now: Date): Promise<void> => {
   if (ids.length > 1) await lockConversations(trx, org, ids)
   await sql`

@@ -31,7 +31,7 @@ const sound = Buffer.concat([
   Buffer.from('524946462400000057415645666d7420100000000100010040' + '1f0000803e0000020010006461746100000000', 'hex'),
 ])
 
-/** Every row of every table, as text, but for what a running service writes by itself. */
+/** Returns every row of every table as text, except those that a running service writes on its own. */
 const rowsOf = async (dataDir: string): Promise<Map<string, string>> => {
   const embedded = await openEmbedded({ dataDir, log: openLog({ write: () => {} }), applicationName: 'test' })
   const client = new pg.Client(embedded.connection)
@@ -54,7 +54,7 @@ const rowsOf = async (dataDir: string): Promise<Map<string, string>> => {
   }
 }
 
-/** A service that is backed up while it works, and again after it was killed. */
+/** A service that is backed up while it runs, and again after it was killed. */
 const makeServed = async () => {
   const switches = { EARSHOT_DATA_DIR: await makeDataDir() }
   const { origin, child, ended } = await startEarshot(switches)
@@ -97,7 +97,7 @@ const makeServed = async () => {
 describe('a backup', async () => {
   const { switches, folder, key, first, before, nightly, rested, count } = await makeServed()
 
-  it('of a service at work holds all that was acknowledged before it, and is whole', async () => {
+  it('of a running service contains everything acknowledged before it, and is complete', async () => {
     const elsewhere = { EARSHOT_DATA_DIR: join(await makeDataDir(), 'data') }
     const restored = await runEarshot(['restore', nightly], elsewhere)
     expect(restored).toMatchObject({ code: 0, stderr: '' })
@@ -114,7 +114,7 @@ describe('a backup', async () => {
     expect(doctor.stdout).not.toContain('FAIL')
   })
 
-  it('of a service at rest is the same in every row, also when that was killed', async () => {
+  it('of a stopped service has the same rows, even after it was killed', async () => {
     const elsewhere = { EARSHOT_DATA_DIR: join(folder, 'restored') }
     const restored = await runInOne(['restore', rested, '--json'], elsewhere)
     expect(JSON.parse(restored.stdout)).toMatchObject({ organizations: 2, conversations: count })
@@ -122,7 +122,7 @@ describe('a backup', async () => {
     expect(rows.get('conversations')?.split('\n')).toHaveLength(count)
     expect(await rowsOf(elsewhere.EARSHOT_DATA_DIR)).toEqual(rows)
 
-    // Without its key it is not gone on with, and no other one is made.
+    // Without its key, the restore fails and creates no other key.
     const key = join(elsewhere.EARSHOT_DATA_DIR, 'secret.key')
     await rename(key, join(folder, 'secret.key'))
     for (const command of ['migrate', 'doctor', 'serve']) {
@@ -133,7 +133,7 @@ describe('a backup', async () => {
   })
 
   it.each(['cannot reach', 'is not told of'])(
-    'of files on S3 becomes another database, which leaves the bucket alone, also when its restore %s that',
+    'with files on S3 becomes another database that does not touch the bucket, even if its restore %s the bucket',
     async (how) => {
       const s3 = await startS3Server()
       try {
@@ -172,7 +172,7 @@ describe('a backup', async () => {
     },
   )
 
-  it('is made into a folder that is not there, and restored into one that is empty, or nothing happens', async () => {
+  it('is created in a new folder and restored to an empty one, or nothing happens', async () => {
     const empty = await makeDataDir()
     const nothing = await runInOne(['backup', join(empty, 'backup')], { EARSHOT_DATA_DIR: empty })
     expect(nothing).toMatchObject({ code: 1, stderr: `earshot: There is no database in ${empty}.\n` })
@@ -207,7 +207,7 @@ describe('a backup', async () => {
     )
   })
 
-  it('that is killed leaves a half of one only until the next is made beside it', async () => {
+  it('leaves a partial copy if it is killed, until the next backup', async () => {
     const place = await makeDataDir()
     const killing = runEarshot(['backup', join(place, 'monday')], switches)
     const isBegun = async () => (await readdir(place)).find((name) => name.startsWith('.monday.partial-'))
@@ -216,14 +216,14 @@ describe('a backup', async () => {
     process.kill(pid, 'SIGKILL')
     expect((await killing).code).toBe(null)
     expect(await readdir(place)).toEqual([half])
-    // One at work, and one of which nobody here can tell.
+    // One in progress, and one that cannot be checked from here.
     const others = [`.sunday.partial-${process.pid}-${hostname()}`, `.sunday.partial-${pid}-elsewhere`]
     for (const other of others) await mkdir(join(place, other))
     expect(await runInOne(['backup', join(place, 'tuesday')], switches)).toMatchObject({ code: 0, stderr: '' })
     expect((await readdir(place)).sort()).toEqual([...others, 'tuesday'].sort())
   })
 
-  it('leaves the secret key out, which a restore then asks for and compares', async () => {
+  it('omits the secret key, which a restore then requires and compares', async () => {
     const keyless = join(folder, 'without-key')
     const made = await runInOne(['backup', keyless], switches)
     expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('secret.key is not part of the backup') })
@@ -246,7 +246,7 @@ describe('a backup', async () => {
     expect((await runInOne(['doctor'], { EARSHOT_DATA_DIR: other })).stdout).not.toContain('FAIL')
   })
 
-  it('is encrypted with a passphrase or for a recipient, and opens with the key alone', async () => {
+  it('is encrypted with a passphrase or for a recipient, and is only decrypted with the key', async () => {
     const secrets = await makeDataDir()
     const identity = await generateX25519Identity()
     const files = { passphrase: 'correct horse battery staple\n', wrong: 'another', identity: `# mine\n${identity}\n` }
@@ -286,7 +286,7 @@ describe('a backup', async () => {
     }
   })
 
-  it('whose restore was killed opens as nothing, until a second restore is through', async () => {
+  it('cannot be opened after its restore was killed, until a second restore completes', async () => {
     const target = { EARSHOT_DATA_DIR: join(await makeDataDir(), 'data') }
     const killing = runEarshot(['restore', rested], target)
     const isBegun = async () =>

@@ -1,4 +1,4 @@
-// What a backup holds: its files as a data directory has them, and beside them what they are, so that a restore can tell.
+// The contents of a backup: its files as in a data directory, and a description that a restore reads.
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -8,10 +8,10 @@ import { pipeline } from 'node:stream/promises'
 import { type Cipher, encryptedEnding } from './encryption.ts'
 
 const summaryName = 'backup.json'
-/** In the form of sha256sum, which checks it too. */
+/** In the format of sha256sum, which can check it too. */
 const sumsName = 'SHA256SUMS'
 
-/** `format`: 1, or 2 for an encrypted one, which versions that cannot decrypt refuse. */
+/** `format`: 1, or 2 for an encrypted backup, which versions without decryption reject. */
 export type Summary = {
   format: 1 | 2
   version: string
@@ -23,7 +23,7 @@ export type Summary = {
 
 type Digest = { sha256: string; bytes: number }
 
-/** Hashes and counts what passes through. */
+/** Hashes and counts a stream. */
 const openMeter = () => {
   const hash = createHash('sha256')
   let bytes = 0
@@ -39,7 +39,7 @@ const openMeter = () => {
 
 type Ciphers = { encrypt?: Cipher | undefined; decrypt?: Cipher | undefined }
 
-/** Copies a file with its mode and makes it durable. Returns the digest of the side that a backup holds. */
+/** Copies a file with its mode and syncs it to disk. Returns the digest of the copy in the backup. */
 export const copyFile = async (from: string, to: string, { encrypt, decrypt }: Ciphers = {}): Promise<Digest> => {
   const { mode } = await stat(from)
   await mkdir(dirname(to), { recursive: true, mode: 0o700 })
@@ -60,7 +60,7 @@ const digestOf = async (path: string): Promise<string> => {
   return hash.digest('hex')
 }
 
-/** Collects what is copied into a backup. */
+/** Collects the files that are copied into a backup. */
 export const openContents = (folder: string, encrypt?: Cipher) => {
   const sums = new Map<string, string>()
   let bytes = 0
@@ -72,7 +72,7 @@ export const openContents = (folder: string, encrypt?: Cipher) => {
   }
   return {
     copy,
-    /** Takes in what was written into the backup rather than copied. */
+    /** Adds a file that was written into the backup rather than copied. */
     add: async (path: string): Promise<void> => {
       const written = join(folder, path)
       if (!encrypt) return void sums.set(path, await digestOf(written))
@@ -92,7 +92,7 @@ export const openContents = (folder: string, encrypt?: Cipher) => {
   }
 }
 
-/** Undefined where there is no backup. */
+/** Undefined if there is no backup. */
 export const readSummary = async (folder: string): Promise<Summary | undefined> => {
   const text = await readFile(join(folder, summaryName), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
@@ -104,7 +104,7 @@ export const readSummary = async (folder: string): Promise<Summary | undefined> 
   return summary
 }
 
-/** Each file with the digest that it had. */
+/** Returns each file with its expected digest. */
 export const readSums = async (folder: string): Promise<Map<string, string>> => {
   const lines = (await readFile(join(folder, sumsName), 'utf8')).split('\n').filter((line) => line !== '')
   const pairs = lines.map((line): [string, string] => {

@@ -1,4 +1,4 @@
-// Backups encrypted with age, so that the age program opens each of their files too.
+// Backups encrypted with age, so that the age program can decrypt each of their files too.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Duplex } from 'node:stream'
@@ -6,15 +6,15 @@ import type { ReadableStream } from 'node:stream/web'
 import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption'
 
 export const encryptedEnding = '.age'
-/** Holds the key of a backup that a passphrase opens; the slow derivation is then done once and not for each file. */
+/** Contains the key of a passphrase backup, so that the slow derivation runs once and not for each file. */
 const identityName = `identity${encryptedEnding}`
 
-/** Made anew for each file. */
+/** Created again for each file. */
 export type Cipher = () => Duplex
 
 type Stream = ReadableStream<Uint8Array>
 
-/** Turns a function from one web stream to another into a Duplex for a pipeline. */
+/** Wraps a function from one web stream to another as a Duplex for a pipeline. */
 const duplexOf = (transform: (source: Stream) => Promise<Stream>): Duplex => {
   const input = new TransformStream<Uint8Array, Uint8Array>()
   const output = new TransformStream<Uint8Array, Uint8Array>()
@@ -32,7 +32,7 @@ const readSecretFile = async (path: string): Promise<string> => {
 
 type Recipients = { encryptTo: readonly string[]; passphraseFile: string | undefined }
 
-/** Undefined when nothing asks for encryption. With a passphrase, the key that it opens is written into the folder. */
+/** Undefined without encryption. With a passphrase, the key that it decrypts is written to the folder. */
 export const openEncryption = async (
   folder: string,
   { encryptTo, passphraseFile }: Recipients,

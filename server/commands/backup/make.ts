@@ -23,15 +23,16 @@ const exists = (path: string) =>
   )
 
 /**
- * After the database: what came in between is a file too many, where the other way round the database would name files
- * that the backup has not. One that went in between was erased.
+ * Files are copied after the database: files created in between are extra, whereas the other order would miss files
+ * that
+ * the database refers to. A file that disappeared in between was erased.
  */
 const copyFiles = async (folder: string, contents: Contents): Promise<void> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
   for (const entry of entries) {
     const from = join(entry.parentPath, entry.name)
     const path = from.slice(folder.length + 1)
-    // What begins with a dot is being written.
+    // Names with a leading dot are files that are still being written.
     if (!entry.isFile() || path.startsWith('.')) continue
     try {
       await contents.copy(from, `blobs/${path}`)
@@ -65,7 +66,7 @@ const fill = async (folder: string, config: Config, { withSecretKey, ...recipien
   } finally {
     await database.close()
   }
-  // What was stored by now is in it.
+  // Contains everything stored before this point.
   const madeAt = new Date()
   if (storage.kind === 'file') await copyFiles(storage.folder ?? join(dataDir, 'blobs'), contents)
   const key = join(dataDir, 'secret.key')
@@ -74,14 +75,15 @@ const fill = async (folder: string, config: Config, { withSecretKey, ...recipien
 }
 
 /**
- * Removes what killed backups left half-made in this folder, of whatever name: most are named by their day. Those of
- * other machines and containers, whose processes cannot be seen from here, may be at work.
+ * Removes partial backups that were killed in this folder, with any name, since most are named by date. Backups of
+ * other
+ * machines and containers may still be running, because their processes are not visible from here.
  */
 const sweepKilled = async (folder: string): Promise<void> => {
   for (const name of await readdir(folder)) {
     const [, pid, host] = /^\..+\.partial-(\d+)-(.+)$/.exec(name) ?? []
     if (!pid || host !== hostname() || (Number(pid) !== process.pid && (await isAlive(Number(pid))))) continue
-    // One that another user left is no reason to make no backup.
+    // Another user's partial backup must not prevent a backup.
     await rm(join(folder, name), { recursive: true, force: true }).catch(() => undefined)
   }
 }
@@ -91,7 +93,7 @@ export const run: Run = async ({ args, flag, text, list }) => {
   if (config.databaseUrl) {
     throw new Error('earshot backup only copies the embedded database. Use pg_dump for the database in DATABASE_URL.')
   }
-  // One is asked for.
+  // The argument is required.
   const target = resolve(args[0] as string)
   if (await exists(target)) throw new Error(`${target} already exists. Choose a new folder.`)
   await refuseRestoring(config.dataDir)
@@ -104,7 +106,7 @@ export const run: Run = async ({ args, flag, text, list }) => {
     )
   }
   const options = { withSecretKey, encryptTo: list('encrypt-to'), passphraseFile: text('passphrase-file') }
-  // Under another name until it is whole, so that what has the name can be restored.
+  // Uses a temporary name until it is complete, so that every backup with its final name can be restored.
   const partial = join(dirname(target), `.${basename(target)}.partial-${process.pid}-${hostname()}`)
   await sweepKilled(dirname(target))
   await mkdir(partial, { mode: 0o700 })

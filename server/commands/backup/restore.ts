@@ -11,11 +11,11 @@ import { type Cipher, encryptedEnding, openDecryption } from './encryption.ts'
 import { markRestored } from './restored.ts'
 import { markRestoring, readRestoring, startOver, unmarkRestoring } from './restoring.ts'
 
-/** Whether there is nothing in a folder but the secret key, which is to be put there beforehand. */
+/** Whether a folder is empty except for the secret key, which operators copy there first. */
 const isEmpty = async (folder: string): Promise<boolean> =>
   (await readdir(folder).catch(() => [])).every((name) => name.startsWith('.') || name === 'secret.key')
 
-/** Where each part of a backup goes, in this order: with the database there, all else is too. */
+/** Where each part of a backup goes, in this order: once the database is there, everything else is too. */
 const placesOf = ({ dataDir, storage }: Config) => [
   { part: 'secret.key', place: join(dataDir, 'secret.key') },
   ...(storage.kind === 'file' ? [{ part: 'blobs', place: storage.folder ?? join(dataDir, 'blobs') }] : []),
@@ -24,7 +24,7 @@ const placesOf = ({ dataDir, storage }: Config) => [
 
 type Part = { backup: string; part: string; place: string; sums: Map<string, string>; decrypt: Cipher | undefined }
 
-/** Copies a part under another name, and gives it its own when all of it fits what the backup says. */
+/** Copies a part to a temporary name, and renames it once all of it matches the backup's digests. */
 const restorePart = async ({ backup, part, place, sums, decrypt }: Part, isBesideBucket: boolean): Promise<void> => {
   const partial = `${place}.partial-${process.pid}-00000000`
   const ending = decrypt ? encryptedEnding : ''
@@ -47,7 +47,7 @@ const restorePart = async ({ backup, part, place, sums, decrypt }: Part, isBesid
   }
 }
 
-/** PostgreSQL asks for folders that hold nothing; sums name files alone. */
+/** PostgreSQL requires some empty folders, but digests only list files. */
 const copyEmptyFolders = async (from: string, to: string): Promise<void> => {
   for (const entry of await readdir(from, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name).slice(from.length + 1)
@@ -56,7 +56,7 @@ const copyEmptyFolders = async (from: string, to: string): Promise<void> => {
   await chmod(to, 0o700)
 }
 
-/** The key that the sealed secrets need: in the backup, in the switch, or in the directory already. */
+/** Returns the key for the sealed secrets: from the backup, the variable, or the directory. */
 const requireKey = async (config: Config, sums: Map<string, string>): Promise<void> => {
   if (config.secretKey || sums.has('secret.key') || sums.has(`secret.key${encryptedEnding}`)) return
   if (await statOrUndefined(join(config.dataDir, 'secret.key'))) return
@@ -68,7 +68,7 @@ const requireKey = async (config: Config, sums: Map<string, string>): Promise<vo
 export const run: Run = async ({ args, flag, text }) => {
   const config = loadConfig()
   if (config.databaseUrl) throw new Error('A backup can only be restored to the embedded database. Unset DATABASE_URL.')
-  // One is asked for.
+  // The argument is required.
   const backup = resolve(args[0] as string)
   const summary = await readSummary(backup)
   if (!summary) throw new Error(`${backup} is not a backup: it has no backup.json.`)
@@ -78,7 +78,7 @@ export const run: Run = async ({ args, flag, text }) => {
   const decrypt = summary.format === 2 ? await openDecryption(backup, keys) : undefined
   await requireKey(config, sums)
   await startOver(config.dataDir)
-  // A key that lies there already is the operator's.
+  // An existing key belongs to the operator.
   const hasKey = (await statOrUndefined(join(config.dataDir, 'secret.key'))) !== undefined
   const holdsKey = sums.has('secret.key') || sums.has(`secret.key${encryptedEnding}`)
   const places = placesOf(config).filter(({ part }) => part !== 'secret.key' || (holdsKey && !hasKey))
@@ -100,7 +100,7 @@ export const run: Run = async ({ args, flag, text }) => {
     throw error
   }
   await unmarkRestoring(dataDir)
-  // Recovers, and brings the database to the schema of this version.
+  // Recovers the database and migrates it to this version.
   const { deps, close } = await openAndMigrate({ command: 'restore', exclusive: 'required' })
   const stored = await countStoredAllOrgs(deps.db).finally(close)
   if (flag('json')) printJson({ dataDir, madeAt: summary.madeAt, ...stored })

@@ -1,4 +1,4 @@
-// A database that was restored beside a bucket is not yet another one than that which it is a copy of.
+// A restored database next to a bucket has the same identity as the original until its files are separated.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ServiceDeps } from '../../deps.ts'
@@ -6,14 +6,15 @@ import { claimStore } from '../../platform/blobs/owner.ts'
 import { statOrUndefined } from '../../platform/db/embedded-folders.ts'
 import { readInstanceId, renewInstanceId } from '../../platform/db/instance.ts'
 
-/** In the folder of the database: both come into place at one stroke, and a backup of it holds both. */
+/** In the folder of the database: both are moved into place at once, and a backup contains both. */
 const markName = 'earshot.restored'
 
 export const markRestored = (folder: string): Promise<void> => writeFile(join(folder, markName), '', { mode: 0o600 })
 
 /**
- * A bucket is not in the backup. It stays with the database that this one is a copy of, which may be at work. Done by
- * whoever could first clear something away there: a restore may have been killed, or not known of the bucket.
+ * A bucket is not part of the backup. It stays with the original database, which may be running. The first start that
+ * can
+ * delete files there does this, because a restore may have been killed, or may not have known the bucket.
  */
 export const becomeAnother = async ({ db, blobs, config }: ServiceDeps): Promise<void> => {
   const mark = join(config.dataDir, 'postgres', markName)

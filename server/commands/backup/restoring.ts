@@ -1,4 +1,4 @@
-// A restore that was interrupted must not pass for a database: a mark stands in the data directory until all is there.
+// An interrupted restore must not look like a database: a marker file stays in the data directory until it is complete.
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -9,13 +9,13 @@ const markOf = (dataDir: string) => join(dataDir, 'restoring.json')
 
 type Mark = { backup: string; places: string[]; host: string; pid: number }
 
-/** Returns what an interrupted restore was filling. */
+/** Returns the folders that an interrupted restore was filling. */
 export const readRestoring = async (dataDir: string): Promise<Mark | undefined> => {
   const text = await readFile(markOf(dataDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
     throw error
   })
-  // An empty one was cut off while it was written, before anything else was.
+  // An empty marker was interrupted while it was written, before anything else was.
   return text === undefined
     ? undefined
     : text === ''
@@ -34,7 +34,7 @@ export const unmarkRestoring = async (dataDir: string): Promise<void> => {
   await syncFolder(dataDir)
 }
 
-/** Removes what an interrupted restore had filled, and nothing else. */
+/** Removes only what an interrupted restore had filled. */
 export const startOver = async (dataDir: string): Promise<void> => {
   const mark = await readRestoring(dataDir)
   if (!mark) return

@@ -6,7 +6,7 @@ export const bytes = (count: number): string => {
   return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power]}`
 }
 
-/** Of work that goes on as it went so far; empty while that is not known. */
+/** Assumes that work continues at the same speed. Empty while the speed is unknown. */
 export const timeLeft = (elapsedMs: number, done: number, total: number): string => {
   if (elapsedMs < 2_000 || done === 0 || done >= total) return ''
   const seconds = Math.ceil(((elapsedMs / done) * (total - done)) / 1_000)

@@ -73,7 +73,7 @@ const checksOf = ({ deps, alone }: Opened): Check[] => [
   },
 ]
 
-/** Of this machine and what its switches name. */
+/** Checks this machine and its configuration. */
 export const checkHere = async ({ check }: Report): Promise<void> => {
   const opened: Opened[] = []
   await check([

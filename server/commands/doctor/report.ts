@@ -4,7 +4,7 @@ export type Check = { name: string; run: () => Promise<string> }
 
 type Finding = { name: string; ok: boolean; told: string }
 
-/** Tells what works and what does not, each on a line of its own, and goes on after a fault. */
+/** Prints each check on a line, and continues after a failure. */
 export const openReport = (json: boolean) => {
   const findings: Finding[] = []
   const tell = (finding: Finding) => {

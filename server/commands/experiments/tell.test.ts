@@ -5,7 +5,7 @@ import { tellExperiment } from './tell.ts'
 type Outcome = Schemas['OutcomeResult']
 type Interval = { low: number; high: number } | null
 
-/** What is told of an outcome; the rest of it is not looked at. */
+/** The properties of an outcome that the output uses. */
 const outcome = (name: string, kind: Outcome['kind'], estimate: number | null, interval: Interval, verdict: string) =>
   ({
     name,
@@ -30,7 +30,7 @@ const experiment = (outcomes: Outcome[], concerns: string[] = []) =>
 
 const plainPaint = (text: string) => text
 
-it('shows arms, outcomes, verdicts and a plot in which zero is the middle', () => {
+it('shows arms, outcomes, verdicts, and a plot with zero in the middle', () => {
   const told = tellExperiment(
     experiment(
       [

@@ -2,7 +2,7 @@ import type { Schemas } from '../../../client/src/earshot.ts'
 import type { Paint } from '../colour.ts'
 import { columns, day, plain } from '../columns.ts'
 
-/** An experiment for a terminal: its arms, its outcomes, and a plot of their differences. */
+/** Renders an experiment for a terminal: its arms, its outcomes, and a plot of their differences. */
 
 type Experiment = Schemas['Experiment']
 type Outcome = Schemas['OutcomeResult']
@@ -45,7 +45,7 @@ const placeOf = (value: number, reach: number): number => {
   return Math.round(share * (plotWidth - 1))
 }
 
-/** `├──●──┤` on a line whose middle is zero. */
+/** Draws `├──●──┤` on a line with zero in the middle. */
 const lineOf = (estimate: number, interval: Interval | null, reach: number): string => {
   const line = Array.from({ length: plotWidth }, () => ' ')
   line[(plotWidth - 1) / 2] = '│'
@@ -64,7 +64,7 @@ const lineOf = (estimate: number, interval: Interval | null, reach: number): str
 const reachOf = ({ difference: { estimate, anytime } }: Outcome): number =>
   Math.max(Math.abs(estimate ?? 0), Math.abs(anytime.interval?.low ?? 0), Math.abs(anytime.interval?.high ?? 0))
 
-/** Shares have one scale; every other outcome has its own. */
+/** Rates share one scale; every other outcome has its own. */
 const plot = (outcomes: Outcome[], paint: Paint): string => {
   const drawn = outcomes.filter(({ difference }) => difference.estimate !== null)
   if (drawn.length === 0) return ''

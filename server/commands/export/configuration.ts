@@ -29,7 +29,7 @@ const chooseMonitors = async ({ earshot, signal }: Asking, { monitors, affected,
   return ids.map((id) => ({ id, result: conditions.get(id) ?? ('all' as const) }))
 }
 
-/** The configuration of the export, with the ids of all that was named. */
+/** Returns the configuration of the export, with the IDs of all names. */
 export const makeConfiguration = async (earshot: Earshot, { named, places, asked }: Options, signal: AbortSignal) => {
   const { company, agent, group } = places
   const { companies, agents, agentGroups } = earshot
@@ -41,6 +41,6 @@ export const makeConfiguration = async (earshot: Earshot, { named, places, asked
     ...(agent !== undefined && { agentId: (await findNamed(agents.list({}, given), agent, 'agent')).id }),
     ...(group !== undefined && { groupId: (await findNamed(agentGroups.list({}, given), group, 'agent group')).id }),
   }
-  // Its choices were checked by the table of commands; the service checks the rest.
+  // The table of commands checked its choices; the service checks the rest.
   return config as Parameters<Earshot['exports']['preview']>[0]['config']
 }

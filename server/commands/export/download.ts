@@ -7,19 +7,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { EarshotError } from '../../../client/src/errors.ts'
 import type { Remote } from './remote.ts'
 
-/** In a row, without a byte more. */
+/** Failures in a row without a new byte. */
 const mostFailures = 6
 
 export class Damaged extends Error {}
 
 type Wanted = {
-  /** The path of the download at the remote. */
+  /** The download path of the service. */
   path: string
   bytes: number
   file: string
   signal: AbortSignal
   onProgress: (bytes: number) => void
-  /** The pause after the first failure; it doubles with each further one. */
+  /** The pause after the first failure, which doubles with each further one. */
   pauseMs?: number
 }
 
@@ -31,7 +31,7 @@ const digestOf = async (file: string): Promise<string> => {
   return `sha-256=:${hash.digest('base64')}:`
 }
 
-/** As it arrives, so that all that came before a connection broke is kept. */
+/** Writes data as it arrives, so that it survives a broken connection. */
 const writeAll = (body: Readable, file: number, onWritten: (bytes: number) => void): Promise<void> =>
   new Promise((resolve, reject) => {
     body.on('data', (chunk: Buffer) => {
@@ -46,7 +46,7 @@ const writeAll = (body: Readable, file: number, onWritten: (bytes: number) => vo
     body.once('end', resolve).once('error', reject)
   })
 
-/** One connection's worth, after what is there already. */
+/** Downloads over one connection, after the existing bytes. */
 const fetchMore = async (remote: Remote, location: URL, part: string, onProgress: Wanted['onProgress']) => {
   const file = openSync(part, 'a')
   try {
@@ -67,7 +67,7 @@ const fetchMore = async (remote: Remote, location: URL, part: string, onProgress
   }
 }
 
-/** A link that has just expired or a storage that is busy is no reason to give up; a full disk is. */
+/** An expired link or a busy storage is retried; a full disk is not. */
 const isFinal = (error: unknown): boolean => {
   if (error instanceof EarshotError) {
     return error.status >= 400 && error.status < 500 && ![403, 410, 429].includes(error.status)
@@ -76,8 +76,9 @@ const isFinal = (error: unknown): boolean => {
 }
 
 /**
- * Downloads beside the file, goes on where a connection broke, and puts it in its place when its digest is right. What
- * is left of an interrupted download is used the next time.
+ * Downloads to a temporary file, resumes after a broken connection, and renames it once its digest matches. The rest of
+ * an
+ * interrupted download is used the next time.
  */
 export const downloadFile = async (remote: Remote, part: string, wanted: Wanted): Promise<void> => {
   const { path, bytes, file, signal, onProgress, pauseMs = 500 } = wanted
@@ -85,7 +86,8 @@ export const downloadFile = async (remote: Remote, part: string, wanted: Wanted)
   let digest = ''
   let furthest = await sizeOf(part)
   for (let failures = 0; ; ) {
-    // Asked for each time: links live for minutes. A whole file from the last time lacks nothing but its digest.
+    // Requested each time, because links expire within minutes. A complete file from the last time only needs its
+    // digest check.
     const link = await remote.link(path)
     digest = link.digest
     if ((await sizeOf(part)) >= bytes) break

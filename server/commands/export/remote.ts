@@ -5,7 +5,7 @@ import { Earshot } from '../../../client/src/earshot.ts'
 import { EarshotError } from '../../../client/src/errors.ts'
 import { openSend } from '../../../client/src/send.ts'
 
-/** Of a request that got no answer, or one that asks to come again. */
+/** A request without a response, or with a response that asks to retry. */
 const retries = 5
 
 export const strangeAnswer = (url: string) =>
@@ -21,7 +21,7 @@ export const openRemote = ({ url, key, signal }: { url: string; key: string; sig
   return {
     url,
     earshot: new Earshot(service),
-    /** Where the file lies, and its digest; the key goes no further than this. */
+    /** The URL of the file and its digest. The key is not sent there. */
     link: async (path: string) => {
       const answer = await send.raw('GET', path, {}, { signal })
       const location = answer.headers.get('location')
@@ -33,7 +33,7 @@ export const openRemote = ({ url, key, signal }: { url: string; key: string; sig
       const headers: Record<string, string> = from > 0 ? { range: `bytes=${from}-` } : {}
       const asked = { withoutKey: true, headers }
       const { status, body } = await send.raw('GET', location.href, asked, { signal, retries: 0 })
-      // Node has two types of one thing: the platform's stream, and its own of the same name.
+      // Node has two types for this: the web stream, and its own with the same name.
       const stream = body as Parameters<typeof Readable.fromWeb>[0] | null
       return { status, body: stream === null ? Readable.from([]) : Readable.fromWeb(stream) }
     },

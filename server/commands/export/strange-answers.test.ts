@@ -9,7 +9,7 @@ import { listen } from '../../../test/outside.ts'
 import { Damaged, downloadFile } from './download.ts'
 import { openRemote } from './remote.ts'
 
-/** What a proxy, a sign-in page or a storage that is out of order answers in place of the service. */
+/** Unexpected responses of a proxy, a sign-in page, or a broken storage instead of the service. */
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => unknown
 
@@ -30,7 +30,10 @@ const makeFolder = async () => {
 const link: Answer = (_request, response) =>
   response.writeHead(302, { location: '/files/it', 'x-file-digest': digest }).end()
 
-/** Downloads from a service of which the nth answer for the file is the nth one given, and the last of them ever after. */
+/**
+ * Downloads from a service that returns the nth given response for the nth request of the file, and then repeats the
+ * last.
+ */
 const download = async (files: Answer[], answerLink = link) => {
   const folder = await makeFolder()
   const [file, part] = [join(folder, 'file'), join(folder, 'part')]
@@ -52,7 +55,7 @@ const first: Answer = (_request, response) => response.writeHead(200).end(conten
 const nothing: Answer = (_request, response) => response.writeHead(206).end()
 const expired: Answer = (_request, response) => response.writeHead(410).end('{"error":"gone"}')
 
-it('takes another link when one has expired', async () => {
+it('requests another link when one has expired', async () => {
   const { file, outcome } = await download([expired, whole])
   await outcome
   expect(await readFile(file)).toEqual(content)
@@ -62,14 +65,14 @@ it.each<[string, Answer[]]>([
   ['nothing more', [first, nothing]],
   ['a page, with 200', [(_request, response) => response.end('a page')]],
   ['a busy storage', [(_request, response) => response.writeHead(503).end(page)]],
-])('gives up when %s is all that comes', async (_name, files) => {
+])('gives up if it only gets %s', async (_name, files) => {
   const { folder, asked, outcome } = await download(files)
   await expect(outcome).rejects.toThrow(/interrupted repeatedly|status 503/)
   expect(asked()).toBeLessThan(10)
   expect(await readdir(folder)).not.toContain('file')
 })
 
-it('throws away what is no such file, and puts nothing in its place', async () => {
+it('discards a wrong file and writes nothing', async () => {
   const { folder, outcome } = await download([(_request, response) => response.end(page)])
   await expect(outcome).rejects.toThrow(Damaged)
   expect(await readdir(folder)).toEqual([])
@@ -83,7 +86,7 @@ it.each<[string, Answer, RegExp]>([
   ],
   ['that is a page', (_request, response) => response.end(page), /did not respond/],
   ['that is over', (_request, response) => response.writeHead(410).end('{"message":"It has expired."}'), /has expired/],
-])('asks once for a link %s', async (_name, answerLink, told) => {
+])('does not retry a link with %s', async (_name, answerLink, told) => {
   const { asked, outcome } = await download([whole], answerLink)
   await expect(outcome).rejects.toThrow(told)
   expect(asked()).toBe(0)
@@ -97,7 +100,7 @@ it.each<[string, Answer, RegExp]>([
     (_request, response) => response.writeHead(301, { location: 'https://x.example/' }).end(),
     /redirects to "https:\/\/x\.example\/"/,
   ],
-])('says what is wrong with an address that answers with %s', async (_name, answer, told) => {
+])('explains a URL that responds with %s', async (_name, answer, told) => {
   const { url } = await listen(createServer(answer))
   for (const args of [[], ['--id', id]]) {
     const { code, stderr } = await run(url, ...args)
@@ -106,7 +109,7 @@ it.each<[string, Answer, RegExp]>([
   }
 })
 
-it('asks again while a proxy has no service behind it, and not when the service is switched off', async () => {
+it('retries while a proxy has no backend, but not if the service is disabled', async () => {
   const answers: Answer[] = [
     (_request, response) => response.writeHead(503).end(page),
     (_request, response) => response.writeHead(502, { 'retry-after': new Date().toUTCString() }).end(page),
@@ -120,7 +123,7 @@ it('asks again while a proxy has no service behind it, and not when the service 
   expect(answers).toEqual([])
 })
 
-it('asks for nothing when there is no place for the file, or no such id', async () => {
+it('requests nothing if the file cannot be written, or the ID is invalid', async () => {
   const folder = await makeFolder()
   await writeFile(join(folder, 'file'), '')
   const { url, connections } = await listen(createServer((_request, response) => response.end(page)))

@@ -7,11 +7,11 @@ import { type Provider, readCall } from '../../transcripts/provider-calls/read-c
 import type { callSources } from '../table.ts'
 import { migrationReaders } from './migration-calls.ts'
 
-/** What a value of a file is as the service takes it; the same reading as of a provider's webhook. */
+/** Reads a value of a file like a provider's webhook. */
 
 export type CallSource = (typeof callSources)[number]
 
-/** A version that must be there before a conversation can name it: the service makes none of a label alone. */
+/** A version that must exist before a conversation can refer to it, because a label does not create one. */
 export type WantedVersion = {
   agent: { externalId: string; name: string; channel: 'voice' | 'text' }
   version: { label: string } | { systemPrompt: string; label: string }
@@ -29,7 +29,7 @@ const own = (value: unknown): Body => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { fault: 'Not a JSON object.' }
   const { externalId } = value as { externalId?: unknown }
   const given = externalId === undefined || externalId === null ? { ...value, externalId: idOfContent(value) } : value
-  // What it is, the service checks.
+  // The service checks it.
   return { body: given as NewConversation }
 }
 
@@ -48,7 +48,7 @@ const filled = (fields: object): object =>
 
 const bodyOf = (incoming: Incoming, takesMetrics: boolean): Body => {
   const { agent, version, metrics, startedAt, endedAt, provider: _, ...rest } = incoming
-  // Calls that name no agent were given one.
+  // Calls without an agent were assigned one.
   const { externalId, make } = agent as { externalId: string; make: { name: string; channel: 'voice' | 'text' } }
   const named = { externalId, ...make }
   const told = { ...(version as { systemPrompt?: string; label?: string | null } | null) }
@@ -74,7 +74,7 @@ export const readBody = (value: unknown, { from, agent, metadataBytes, takesMetr
     ...reading,
     agentExternalId: reading.agentExternalId ?? agent ?? from,
   }
-  // Providers alone are told apart where an agent is lacking, which none is here.
+  // Only providers are distinguished if there is no agent, and here there always is.
   const integration = { id: 'import', provider: from as Provider, name: from, settings: {} }
   const incoming = toIncoming(call, integration, { now: new Date(), metadataBytes })
   return 'rejected' in incoming ? { fault: `${incoming.rejected}.` } : bodyOf(incoming, takesMetrics)

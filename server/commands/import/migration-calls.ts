@@ -8,7 +8,7 @@ import { ApiError } from '../../platform/errors.ts'
 import { at, idOf, type JsonObject, objectOf, textOf } from '../../transcripts/json.ts'
 import { bounded, type CallReading } from '../../transcripts/provider-calls/call.ts'
 
-/** Calls as other platforms take them, and sessions that Pipecat has no webhook for. */
+/** Calls in the format of other platforms, and Pipecat sessions, which have no webhook. */
 
 const readPipecat = (session: JsonObject): SentCall => ({
   ...nothingTold,
@@ -22,7 +22,7 @@ const readPipecat = (session: JsonObject): SentCall => ({
   transcript: filledList(session.transcript),
 })
 
-/** What is sent to `/v1` in that form has the same id where it tells none, and is the same call. */
+/** Without an ID of its own, a call sent to `/v1` in this format gets the same ID and is the same call. */
 const idOfContent = (platform: string, body: JsonObject): string =>
   `${platform}:${createHash('sha256').update(JSON.stringify(body)).digest('hex')}`
 

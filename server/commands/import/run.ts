@@ -7,22 +7,26 @@ import type { openState } from './state.ts'
 import { type Read as Value, valuesOf } from './values.ts'
 import { openVersions } from './versions.ts'
 
-/** Reads, maps, sends and notes, each value in its order, with several requests under way. */
+/** Reads, converts, sends, and records values in order, with several requests in flight. */
 
 const concurrency = 3
-/** Of a request. What is sent twice after an end without warning is at most what was under way. */
+/** Per request. After an abrupt end, at most the requests in flight are sent twice. */
 const chunkSize = 100
 /**
- * After so many answers what they left is collected. By itself the heap grows to what a machine of many GiB affords: a
- * hundred calls are a megabyte or more, several times over.
+ * Collects garbage after this many responses. Otherwise, the heap grows to what a machine with many GiB allows: a
+ * hundred
+ * calls are a megabyte or more, several times.
  */
 const collectEvery = 2_000
-/** Two minutes or so: as long as a service may take to be started anew. */
+/** About two minutes, as long as a restart of the service can take. */
 const retries = 10
 
 type Place = { file: string; number: number }
 
-/** What became of a value before it was sent, or that it was sent. Those ignored in a row are one, of the last's place. */
+/**
+ * The outcome of a value before it was sent, or that it was sent. Ignored values in a row are one, with the last
+ * position.
+ */
 type Read = Place & ({ sent: true } | { ignored: number } | { fault: string })
 
 type Import = {
@@ -32,7 +36,7 @@ type Import = {
   state: Awaited<ReturnType<typeof openState>>
   rejects: Rejects
   progress: Progress
-  /** Reading ends; what is under way is waited for. */
+  /** Stops reading and waits for pending requests. */
   isInterrupted: () => boolean
   signal: AbortSignal
 }
@@ -51,11 +55,11 @@ export const runImport = async ({
   const getVersion = openVersions(earshot, { signal, retries })
   const totalBytes = sources.reduce((sum, { bytes }) => sum + bytes, 0)
   let readBytes = 0
-  /** In the order of reading; answers come in the same one. */
+  /** In the order of reading, which is also the order of responses. */
   const under: Read[] = []
   let unanswered = 0
   let answered = 0
-  /** Of the reading. What was read before it is sent, and noted, first. */
+  /** A reading error. Values before it are sent and recorded first. */
   let fault: unknown
 
   async function* conversations(): AsyncGenerator<NewConversation> {
@@ -83,12 +87,12 @@ export const runImport = async ({
     readBytes += bytes
   }
 
-  /** Returns the conversation to send; if the value is none, notes that instead. */
+  /** Returns the conversation to send. If the value is not one, records that instead. */
   const prepare = async (place: Place, read: Value): Promise<NewConversation | undefined> => {
     const body: Body = 'fault' in read ? read : readBody(read.value, options)
     if (!('body' in body)) {
       noteUnsent(place, body)
-      // Otherwise an answer does it; of a file that holds no conversation there is none.
+      // Otherwise a response stores the progress, but a file without conversations gets none.
       if (unanswered === 0) await settleUnsent()
       return undefined
     }
@@ -115,7 +119,7 @@ export const runImport = async ({
     await state.note(file, number)
   }
 
-  /** What was not sent, up to what was. */
+  /** Returns the values before the first one that was sent. */
   const settleUnsent = async (): Promise<void> => {
     for (let first = under[0]; first && !('sent' in first); first = under[0]) {
       under.shift()
@@ -156,7 +160,7 @@ export const runImport = async ({
   try {
     for await (const result of sent) await settle(result)
     await settleUnsent()
-    // An input that ended because of Ctrl-C has no fault.
+    // An input that ended because of Ctrl-C is not an error.
     if (fault !== undefined && !isInterrupted()) throw fault
   } finally {
     await rejects.close()

@@ -10,7 +10,7 @@ import { inheritedEnvironment } from '../../../test/inherited.ts'
 import { makeOrganization } from '../../../test/make.ts'
 import { testServer } from '../../../test/server.ts'
 
-/** What people do by mistake: no file of theirs may suffer, and no conversation be left out. */
+/** User mistakes: no file is damaged, and no conversation is left out. */
 
 const server = await testServer()
 const command = join(import.meta.dirname, '../../../bin/earshot')
@@ -47,7 +47,7 @@ const externalIds = async () =>
     .map(({ externalId }: { externalId: string }) => externalId)
     .sort()
 
-it('writes over nothing that it has not written itself', async () => {
+it('overwrites nothing that it has not written itself', async () => {
   const file = await write('calls.ndjson', lineOf(1))
   const notes = await write('notes.txt', 'mine')
   for (const args of [
@@ -67,7 +67,7 @@ it('writes over nothing that it has not written itself', async () => {
   expect(await externalIds()).toEqual([])
 })
 
-it('takes a file that was changed in between from its beginning, and counts it once', async () => {
+it('imports a file that was changed in between from the beginning, and counts it once', async () => {
   const head = Array.from({ length: 100 }, (_each, at) => lineOf(at % 40, at === 3 ? { channel: 'pigeon' } : {})).join(
     '',
   )
@@ -77,7 +77,7 @@ it('takes a file that was changed in between from its beginning, and counts it o
   expect((await run(...args)).code).toBe(1)
   const state = `${file}.import-state`
   expect(JSON.parse(await readFile(state, 'utf8')).counts).toMatchObject({ rejected: 1 })
-  // Far behind what a look at the beginning shows, and before where the import was.
+  // After the part that identifies the file, and before the position of the import.
   await writeFile(
     file,
     head.replace(/(?:.*\n){60}/, (lines) => lines + lineOf(41)),
@@ -91,7 +91,7 @@ it('takes a file that was changed in between from its beginning, and counts it o
   expect(await externalIds()).toEqual(expect.arrayContaining(['call-41', 'call-50']))
 })
 
-it('names the file that cannot be read further', async () => {
+it('names a file that it cannot read to the end', async () => {
   const file = await write('cut.ndjson.gz', gzipSync(lineOf(1)).subarray(0, 40))
   expect(await run(file)).toMatchObject({ code: 1, stderr: expect.stringContaining('cut.ndjson.gz') })
   const pipe = spawn('bash', ['-c', '"$0" conversations import <(echo "{}")', command], {
@@ -101,7 +101,7 @@ it('names the file that cannot be read further', async () => {
   expect([pipe.exitCode, told.join('')]).toEqual([2, expect.stringContaining('standard input')])
 })
 
-it('begins with whatever sign an editor puts before the text, and takes lines of any kind', async () => {
+it('accepts a byte order mark at the start, and any line endings', async () => {
   const lines = (lineOf(1) + lineOf(2)).replaceAll('\n', '\r\n')
   const file = await write('bom.ndjson', `\uFEFF${lines}`)
   expect((await run(file)).stdout).toContain('2 created')
@@ -109,7 +109,7 @@ it('begins with whatever sign an editor puts before the text, and takes lines of
   expect((await run(array)).stdout).toContain('1 created, 0 updated, 1 unchanged')
 })
 
-it('ends by Ctrl-C, too, while it waits for its standard input, with what came in', async () => {
+it('stops with Ctrl-C while it waits for standard input, and keeps what arrived', async () => {
   const child = spawn(command, ['conversations', 'import', '-'], { env: { ...inheritedEnvironment(), ...switches() } })
   onTestFinished(() => void child.kill('SIGKILL'))
   const ended = once(child, 'close')

@@ -6,13 +6,13 @@ import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { WronglyCalled } from '../call.ts'
 
-/** What is imported from: files, the files of folders, standard input. */
+/** The inputs of an import: files, the files of folders, standard input. */
 
 export type Source = {
   /** The path, or `-`. */
   name: string
   bytes: number
-  /** Of its beginning, size and time: a file of the same name with another one is another file. */
+  /** A hash of its beginning, size, and time: a changed file with the same name is another file. */
   fingerprint: string
   open: (onBytes: (bytes: number) => void) => AsyncIterable<Buffer>
 }
@@ -20,7 +20,7 @@ export type Source = {
 const readable = /\.(json|jsonl|ndjson)(\.gz)?$/i
 const headBytes = 4_096
 
-/** Of several files, which. */
+/** Which one of several files. */
 async function* naming(path: string, blocks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield* blocks

@@ -2,18 +2,18 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { WronglyCalled } from '../call.ts'
 import type { Source } from './sources.ts'
 
-/** How far an import is, kept in a file, so that one that was interrupted goes on. */
+/** The progress of an import, stored in a file, so that an interrupted import can resume. */
 
 export type Counts = { created: number; updated: number; unchanged: number; ignored: number; rejected: number }
 
 type Done = { fingerprint: string; values: number }
 
 export type State = {
-  /** Whatever makes it another import: the organization, and who wrote the files. */
+  /** What identifies the import: the organization, and the format of the files. */
   of: string
   files: Record<string, Done>
   counts: Counts
-  /** The file of rejects, and its length: what stands behind it was written by an attempt that went no further. */
+  /** The file of rejects and its length: the rest was written by an attempt that did not continue. */
   rejects: string | null
   rejectsBytes: number
 }
@@ -30,7 +30,7 @@ const parse = (text: string): Partial<State> | null => {
   }
 }
 
-/** What is there and was not written by an import may be someone's data. */
+/** An existing file that no import wrote may be someone's data. */
 const read = async (path: string): Promise<State | undefined> => {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return ''
@@ -42,14 +42,14 @@ const read = async (path: string): Promise<State | undefined> => {
   throw new WronglyCalled(`${JSON.stringify(path)} is not a progress file. Choose another file for --resume.`)
 }
 
-/** Another kind of import, and one of files that were changed, begins anew: nothing is stored twice. */
+/** A different import, or one of changed files, starts over: nothing is stored twice. */
 const fits = (state: State, of: string, sources: Source[]): boolean =>
   state.of === of &&
   sources.every(({ name, fingerprint }) => (state.files[name]?.fingerprint ?? fingerprint) === fingerprint)
 
 type Opening = { path: string | undefined; of: string; sources: Source[]; rejects: string | undefined }
 
-/** Without a path it is kept in memory alone. */
+/** Without a path, it is only kept in memory. */
 export const openState = async ({ path, of, sources, rejects }: Opening) => {
   const present = path === undefined ? undefined : await read(path)
   const resumes = present !== undefined && fits(present, of, sources)
@@ -65,9 +65,9 @@ export const openState = async ({ path, of, sources, rejects }: Opening) => {
   return {
     state,
     resumes,
-    /** There was one, of other files or of other content. */
+    /** There was progress, for other files or other content. */
     isAnother: present !== undefined && !resumes,
-    /** How many values of a file are dealt with. */
+    /** The number of processed values of a file. */
     doneOf: (name: string, fingerprint: string): number => {
       state.files[name] ??= { fingerprint, values: 0 }
       return state.files[name].values

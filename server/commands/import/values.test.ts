@@ -14,17 +14,17 @@ const read = async (text: string | Buffer, size = 64 * 1024) => {
 
 const records = fc.array(fc.dictionary(fc.string(), fc.jsonValue()), { minLength: 1, maxLength: 6 })
 
-it('reads lines, arrays and values over several lines, wherever the blocks end', async () => {
+it('reads lines, arrays, and values that span lines, wherever chunks end', async () => {
   await fc.assert(
     fc.asyncProperty(records, fc.integer({ min: 1, max: 40 }), async (values, size) => {
-      // As JSON has them: no -0.
+      // As in JSON, which has no -0.
       const wanted = JSON.parse(JSON.stringify(values))
       const lines = values.map((value) => JSON.stringify(value))
       expect(await read(lines.join('\n'), size)).toEqual(wanted)
       expect(await read(`\n  ${lines.join('\r\n\n')}\n\n`, size)).toEqual(wanted)
       expect(await read(JSON.stringify(values), size)).toEqual(wanted)
       expect(await read(`\n${JSON.stringify(values, null, 2)}\n`, size)).toEqual(wanted)
-      // The first of them says how they are written; an empty one says nothing.
+      // The first line shows the format; an empty one does not.
       const pretty = values
         .filter((value) => Object.keys(value).length > 0)
         .map((value) => JSON.stringify(value, null, 2))
@@ -35,7 +35,7 @@ it('reads lines, arrays and values over several lines, wherever the blocks end',
   )
 })
 
-it('tells what is no value, and goes on behind it where there are lines', async () => {
+it('reports an invalid value, and continues after it if there are lines', async () => {
   expect(await read('{"a":1}\n{"b":\n{"c":3}\n')).toEqual([{ a: 1 }, 'Not valid JSON.', { c: 3 }])
   expect(await read('[{"a":1},nonsense,{"c":3}]')).toEqual([{ a: 1 }, 'Not valid JSON.', { c: 3 }])
   expect(await read('[{"a":1},{"b":')).toEqual([{ a: 1 }, 'The file ends in the middle of a value.'])

@@ -1,11 +1,12 @@
-// The JSON values of a file, one after the other, with memory for one of them: of lines, or of one array or of values
-// that stand over several lines.
+// The JSON values of a file, one after the other, with memory for one of them: lines, a single array, or values that
+// span
+// several lines.
 
 import { isUtf8 } from 'node:buffer'
 
 export type Read = { value: unknown } | { fault: string }
 
-/** What a line of the service may have. */
+/** The maximum length of a line in the service. */
 const longestBytes = 32 * 1024 * 1024
 
 const [quote, backslash, comma, newline] = [0x22, 0x5c, 0x2c, 0x0a]
@@ -22,7 +23,7 @@ const parse = (bytes: Buffer): Read => {
   }
 }
 
-/** Parts of one value until it is whole. */
+/** Collects the parts of a value. */
 const openGather = () => {
   let parts: Buffer[] = []
   let bytes = 0
@@ -86,7 +87,7 @@ const openBoundaries = (isArray: boolean) => {
   let depth = 0
   return {
     isBetweenValues: () => depth === 0 && !strings.isWithin(),
-    /** Whether what comes next may belong to a value. */
+    /** Whether the next bytes can belong to a value. */
     areOpen: () => !isArray || depth >= 1,
     take: (byte: number): Boundary => {
       if (strings.take(byte)) return undefined
@@ -98,7 +99,7 @@ const openBoundaries = (isArray: boolean) => {
   }
 }
 
-/** `depth` is how many brackets are open before the byte. */
+/** `depth` is the number of open brackets before the byte. */
 const boundaryInArray = (byte: number, depth: number): Boundary => {
   if (depth === 0 && isOpening(byte)) return 'starts'
   return depth === 1 && (byte === comma || isClosing(byte)) ? 'endsBefore' : undefined
@@ -137,12 +138,12 @@ async function* valuesOfText(source: AsyncIterable<Buffer>, isArray: boolean): A
   else if (rest) yield rest
 }
 
-/** What came first, and all of it again. */
+/** Returns the first chunk, then all chunks including it. */
 const peek = async (source: AsyncIterable<Buffer>): Promise<{ head: Buffer; all: AsyncIterable<Buffer> }> => {
   const iterator = source[Symbol.asyncIterator]()
   const kept: Buffer[] = []
   let head = Buffer.alloc(0)
-  // As far as the first line goes, which of an array may be all of it.
+  // Up to the end of the first line, which can be the whole array.
   const isTold = () => {
     const start = head.findIndex((byte) => !isSpace(byte))
     return start >= 0 && (head[start] === 0x5b || head.includes(newline, start))
@@ -166,7 +167,7 @@ const peek = async (source: AsyncIterable<Buffer>): Promise<{ head: Buffer; all:
 
 const mark = Buffer.from('\uFEFF')
 
-/** Some editors begin a text with a sign that says how it is written. */
+/** Some editors add a byte order mark. */
 async function* withoutMark(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let head: Buffer | undefined = Buffer.alloc(0)
   for await (const block of source) {
@@ -188,7 +189,7 @@ export async function* valuesOf(source: AsyncIterable<Buffer>): AsyncGenerator<R
   if (start < 0) return
   const end = head.indexOf(newline, start)
   const line = end < 0 ? head.subarray(start) : head.subarray(start, end)
-  // `[` alone begins an array; `{` alone a value over several lines.
+  // A line with only `[` starts an array, and one with only `{` a value that spans lines.
   if (head[start] === 0x5b) yield* valuesOfText(all, true)
   else if (head[start] === 0x7b && line.subarray(1).every((byte) => isSpace(byte))) yield* valuesOfText(all, false)
   else yield* valuesOfLines(all)

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { type Earshot, EarshotError, type RequestOptions } from '../../../client/src/earshot.ts'
 import type { WantedVersion } from './bodies.ts'
 
-/** More are looked up again. */
+/** Others are looked up again. */
 const mostKept = 10_000
 
-/** Finds or makes the versions that calls name by their labels, once for each. */
+/** Finds or creates the versions of labels, once each. */
 export const openVersions = (earshot: Earshot, asked: RequestOptions) => {
   const agents = new Map<string, Promise<string>>()
   const versions = new Map<string, Promise<string>>()
@@ -19,7 +19,7 @@ export const openVersions = (earshot: Earshot, asked: RequestOptions) => {
     try {
       return (await earshot.agents.create({ externalId, name, channel }, asked)).id
     } catch (error) {
-      // Someone else was faster.
+      // Another process was faster.
       const made = error instanceof EarshotError && error.status === 409 ? await findAgent(externalId) : undefined
       if (made === undefined) throw error
       return made
@@ -37,7 +37,7 @@ export const openVersions = (earshot: Earshot, asked: RequestOptions) => {
     try {
       return (await earshot.agents.createVersion(agentId, { systemPrompt, label }, asked)).id
     } catch (error) {
-      // Another prompt has the label.
+      // The label belongs to another prompt.
       if (label === null || !(error instanceof EarshotError && error.status === 409)) throw error
       return makeVersion(agentId, systemPrompt, null)
     }
@@ -48,7 +48,7 @@ export const openVersions = (earshot: Earshot, asked: RequestOptions) => {
     const { label } = version
     const present = await findVersion(agentId, label)
     if (present !== undefined) return present
-    // As the service itself makes one of a label alone, so that both are the same version.
+    // As the service creates a version from only a label, so that both are the same version.
     const made = { systemPrompt: '', config: { version: label }, label }
     return (await earshot.agents.createVersion(agentId, made, asked)).id
   }

@@ -6,9 +6,11 @@ import { deleteConversations, insertTombstones, listErasedFiles, lockErased } fr
 import { tombstoneHash } from './tombstone.ts'
 
 /**
- * Erases conversations with all that was told of them, in the caller's transaction, and leaves hashes of their external
- * ids so that a late part does not bring them back. Tells which there were. What other resources hold of a conversation,
- * and no foreign key takes along, they delete themselves: `server/reactions.ts` lists them.
+ * Erases conversations and everything about them in the caller's transaction, and stores hashes of their external IDs
+ * so
+ * that a late part does not bring them back. Returns the erased ones. Other resources delete what no foreign key
+ * deletes:
+ * `server/reactions.ts` lists them.
  */
 export const eraseConversations = async (deps: Deps, trx: Db, org: OrgId, ids: string[]): Promise<string[]> => {
   const erased = await lockErased(trx, org, ids)
@@ -26,7 +28,7 @@ export const eraseConversations = async (deps: Deps, trx: Db, org: OrgId, ids: s
   )
   await deps.reactions.conversationsErasing(trx, org, { conversationIds: erasedIds, conversations: erased })
   await deleteConversations(trx, org, erasedIds)
-  // Now that no review of them can be completed any more.
+  // Runs once no review of them can be completed anymore.
   await deleteDeliveriesOfReviews(trx, org, erasedIds)
   if (externalIds.length > 0) await insertTombstones(trx, org, hashes)
   await deps.reactions.conversationsErased(trx, org, { externalIds })

@@ -45,7 +45,7 @@ const run = async () => {
 }
 
 describe('retention', () => {
-  it('erases what began before its days, by batches, and keeps the rest', async () => {
+  it('erases conversations older than its days, in batches, and keeps the rest', async () => {
     await retain(30)
     await makeMany(1_201, 31)
     await makeMany(3, 29)
@@ -69,7 +69,7 @@ describe('retention', () => {
     expect(late.status).toBe(409)
   })
 
-  it('takes recordings with it', async () => {
+  it('deletes recordings too', async () => {
     await retain(30)
     const { id } = await makeRecording(server, key)
     const url = (await call('GET', `/v1/conversations/${id}/recording`, { key })).headers.get('location') ?? ''
@@ -87,7 +87,7 @@ describe('retention', () => {
     expect((await fetch(url)).status).toBe(410)
   })
 
-  it('makes up for a batch that failed', async () => {
+  it('retries a failed batch', async () => {
     await retain(30)
     await makeMany(1_001, 31)
     let batches = 0
@@ -105,7 +105,7 @@ describe('retention', () => {
     expect(await count('conversations')).toBe(0)
   })
 
-  it('of an organization that fails holds up no other', async () => {
+  it('of a failing organization does not block others', async () => {
     const orgs = [org, await makeOrganization(server)].sort((a, b) => (a.id < b.id ? -1 : 1))
     for (const each of orgs) {
       key = each.key
@@ -130,7 +130,7 @@ describe('retention', () => {
     expect(await counts()).toEqual([0, 0])
   })
 
-  it('keeps everything where no days are set', async () => {
+  it('keeps everything if no days are set', async () => {
     await makeConversation(server, key, { startedAt: ago(2_000) })
     await retain(30)
     await retain(null)

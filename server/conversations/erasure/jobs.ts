@@ -8,7 +8,7 @@ import { findRetentionDays, listOutdatedConversations, listRetainingOrganization
 
 const batchSize = 500
 
-/** The oldest first, so that a batch is named by where it ends. */
+/** Oldest first, so that a batch is identified by its end. */
 async function* listBatches({ db }: Deps, org: OrgId, now: Date, first: string | undefined) {
   const days = await findRetentionDays(db, org)
   if (days === null) return
@@ -22,7 +22,7 @@ async function* listBatches({ db }: Deps, org: OrgId, now: Date, first: string |
   }
 }
 
-/** Erases the conversations that began longer ago than their organization keeps them. */
+/** Erases the conversations that are older than their organization's retention period. */
 export const eraseByRetention = defineSweep({
   name: 'conversation.retention',
   schedule: '20 * * * *',

@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 
 type Erased = { id: string; externalId: string | null; startedAt: Date; agentId: string }
 
-/** In the order of the ingest, which then finds the tombstones where it found the conversations. */
+/** In the order of ingest, which then finds the tombstones instead of the conversations. */
 export const lockErased = (trx: Db, org: OrgId, ids: string[]): Promise<Erased[]> =>
   trx
     .selectFrom('conversations')
@@ -32,7 +32,7 @@ export const listErasedFiles = async (trx: Db, org: OrgId, ids: string[]): Promi
   return rows.flatMap(({ key }) => key ?? [])
 }
 
-/** Transcript, recording, metrics, reviews and places in findings go with it, by their foreign keys. */
+/** Foreign keys delete its transcript, recording, metrics, reviews, and entries in findings. */
 export const deleteConversations = async (trx: Db, org: OrgId, ids: string[]): Promise<void> => {
   await trx
     .deleteFrom('conversations')
@@ -44,7 +44,7 @@ export const deleteConversations = async (trx: Db, org: OrgId, ids: string[]): P
 export const listRetainingOrganizationsAllOrgs = (db: Db) =>
   db.selectFrom('organizations').select(sql<OrgId>`id`.as('id')).where('retention_days', 'is not', null).execute()
 
-/** Null where everything is kept. */
+/** Null if everything is kept. */
 export const findRetentionDays = async (db: Db, org: OrgId): Promise<number | null> => {
   const found = await db
     .selectFrom('organizations')
@@ -56,7 +56,7 @@ export const findRetentionDays = async (db: Db, org: OrgId): Promise<number | nu
 
 type Place = { startedAt: Date; id: string }
 
-/** The oldest first. `after` leaves behind what was erased just before: its index entries are still there. */
+/** Oldest first. `after` skips what was just erased, because its index entries still exist. */
 export const listOutdatedConversations = (db: Db, org: OrgId, before: Date, limit: number, after: Place | undefined) =>
   db
     .selectFrom('conversations')

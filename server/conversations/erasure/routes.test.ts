@@ -77,8 +77,8 @@ const plant = async () => {
 const erase = (id: string) => call('DELETE', `/v1/conversations/${id}`, { key })
 
 describe('erasing a conversation', () => {
-  it('leaves no trace of what it held in any table, file or line of the log', async () => {
-    // It answers with what it was sent, and is to be asked again.
+  it('leaves none of its content in any table, file, or log line', async () => {
+    // Its response has the content of the request, so it is sent again later.
     const receiver = await openReceiver((_request, response) => response.writeHead(500).end(planted))
     const events = ['review.completed']
     const endpoint = await makeActiveWebhookEndpoint(server, key, { url: receiver.url, events })
@@ -121,14 +121,14 @@ describe('erasing a conversation', () => {
     }
     expect((await erase(id)).status).toBe(404)
 
-    // A late part of it is dropped, whoever tells it.
+    // A late part of it is dropped, whatever its source.
     expect(await call('POST', '/v1/conversations', { key, body: bodyOf(externalId) })).toMatchObject({ status: 409 })
     expect(await post(server, called, report)).toMatchObject({ status: 200, body: { status: 'erased' } })
     await server.drain()
     expect(await findTraces(server, planted)).toEqual([])
   })
 
-  it('takes a delivery of its review with it that is under way', async () => {
+  it('deletes a pending delivery of its review', async () => {
     let id = ''
     const receiver = await openReceiver(async (_request, response) => {
       expect((await erase(id)).status).toBe(204)
@@ -142,14 +142,14 @@ describe('erasing a conversation', () => {
     expect(server.logged.filter((line) => line.includes('webhook.deliver'))).toEqual([])
   })
 
-  it('leaves an audit event with its id alone', async () => {
+  it('leaves an audit event with only its ID', async () => {
     const { id } = await plant()
     await erase(id)
     const { data } = (await call('GET', '/v1/audit-events', { key })).body
     expect(data[0]).toMatchObject({ action: 'conversation.erase', targets: [{ type: 'conversation', id }] })
   })
 
-  it('takes the deliveries with it that were never applied and yet tell of it, and no others', async () => {
+  it('deletes the webhooks that were never applied but contain it, and no others', async () => {
     const { id, externalId } = await plant()
     const called = await makeProvider(server, key, 'retell')
     const unreadable = { event: 'call_ended', call: { call_id: externalId, transcript: planted } }
@@ -163,14 +163,14 @@ describe('erasing a conversation', () => {
     await erase(id)
     await server.drain()
     const left = await listed()
-    // Of the ignored one nothing was kept but that it came.
+    // Of the ignored webhook, only its arrival was stored.
     expect(left.map(({ status }: { status: string }) => status)).toEqual(['unreadable', 'ignored'])
     const kept = await call('GET', `/v1/integrations/${called.id}/deliveries/${left[0].id}`, { key })
     expect(kept.body.payload).toContain('of another call')
     expect(await findTraces(server, planted)).toEqual([])
   })
 
-  it('touches nothing else', async () => {
+  it('changes nothing else', async () => {
     const { url } = await openReceiver(204)
     const endpoint = await makeActiveWebhookEndpoint(server, key, { url, events: ['review.completed'] })
     const { id } = await plant()
@@ -189,7 +189,7 @@ describe('erasing a conversation', () => {
     expect((await call('GET', '/v1/agents', { key })).body.data).toHaveLength(1)
   })
 
-  it('stays so when parts of it come in at the same moment', async () => {
+  it('is permanent even if parts of it arrive at the same time', async () => {
     const { id, externalId } = await plant()
     const tell = () => call('POST', '/v1/conversations', { key, body: bodyOf(externalId) })
     const [erased, ...told] = await Promise.all([erase(id), ...Array.from({ length: 12 }, tell)])
@@ -200,7 +200,7 @@ describe('erasing a conversation', () => {
     expect(await findTraces(server, planted)).toEqual([])
   })
 
-  it('by many at once succeeds once', async () => {
+  it('by many requests at once succeeds once', async () => {
     const { id } = await plant()
     const answers = await Promise.all(Array.from({ length: 8 }, () => erase(id)))
     expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(7).fill(404)])

@@ -3,18 +3,18 @@ import { violatedConstraint } from '../../platform/db/errors.ts'
 
 const maxAttempts = 8
 
-/** Another transaction was faster; begun anew, this one sees what that one did. */
+/** Another transaction was faster. A retry sees its changes. */
 export class Overtaken extends Error {
-  /** As PostgreSQL tells that the same may well succeed in a moment. */
+  /** As PostgreSQL reports temporary failures. */
   readonly code = '40001'
 }
 
-/** What a conversation refers to, as its company, may be deleted between the look and the write. */
+/** A referenced row, such as the company, can be deleted between the check and the write. */
 const isOvertaken = (error: unknown): boolean =>
   (error instanceof Error && 'code' in error && /^(40001|40P01)$/.test(String(error.code))) ||
   /^conversations_\w+_fkey$/.test(violatedConstraint(error) ?? '')
 
-/** A transaction that is begun anew when others were faster. */
+/** A transaction that is retried if others were faster. */
 export const tryTransaction = async <T>(db: Db, work: (trx: Db) => Promise<T>): Promise<T> => {
   for (let attempt = 1; ; attempt++) {
     try {

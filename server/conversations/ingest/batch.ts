@@ -13,9 +13,9 @@ import { chunksOfLines } from './lines.ts'
 import { openSpool } from './spool.ts'
 import type { IngestDeps } from './store.ts'
 
-/** Conversations of one transaction. More gain nothing, and hold their locks longer. */
+/** Conversations per transaction. More are not faster and hold locks longer. */
 const chunkItems = 500
-/** Of a stream, in bytes: what one transaction may hold of it in memory. */
+/** Bytes of a stream that one transaction can keep in memory. */
 const chunkBytes = 4 * 1024 * 1024
 
 type Answer = Static<typeof BatchAnswer>['data'][number]
@@ -31,13 +31,13 @@ const answerTo = (outcome: Outcome): Omit<Answer, 'index'> => {
 export const erasedError = () =>
   new ApiError('conflict', 'The conversation with this externalId was erased and cannot be created again.')
 
-/** Why the metrics of an item cannot be stored, when the organization does not have them. */
+/** Returns why the metrics of an item cannot be stored, if the organization lacks the entitlement. */
 export const metricsRefusal = ({ entitlements }: Actor, { metrics }: Incoming): ApiError | undefined =>
   metrics.length > 0 && !entitlements.metrics
     ? new ApiError('forbidden', 'Your organization needs the Metrics entitlement.')
     : undefined
 
-/** Stores the items that fit, and answers for each. The first chunk of a request writes its audit event. */
+/** Stores the valid items and returns the outcome of each. The first chunk of a request writes its audit event. */
 const openBatch = (deps: IngestDeps, actor: Actor) => {
   let next = 0
   const bounds = { now: deps.clock.now(), metadataBytes: deps.config.limits.metadataBytes }
@@ -76,7 +76,7 @@ export const ingestList = async (deps: IngestDeps, actor: Actor, items: unknown[
   return { data }
 }
 
-/** Answers once all of the stream is stored. If that fails on the way, what was stored stays, and may be sent again. */
+/** Responds once the whole stream is stored. After a failure in between, stored items stay, and can be sent again. */
 export const ingestStream = async (deps: IngestDeps, actor: Actor, lines: Readable): Promise<Readable> => {
   const store = openBatch(deps, actor)
   const spool = openSpool()
@@ -88,7 +88,7 @@ export const ingestStream = async (deps: IngestDeps, actor: Actor, lines: Readab
       await spool.add(separator + answers.map((answer) => JSON.stringify(answer)).join(','))
       separator = ','
     }
-    // An empty stream leaves its audit event too.
+    // An empty stream also writes its audit event.
     if (separator === '') await store([])
     return spool.read('{"data":[', ']}')
   } catch (error) {

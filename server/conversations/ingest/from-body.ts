@@ -7,7 +7,7 @@ type Body = Static<typeof ConversationCreate>
 
 type Bounds = { now: Date; metadataBytes: number }
 
-/** The clocks of senders go ahead. */
+/** Clocks of senders can be ahead. */
 const aheadMs = 5 * 60_000
 
 const agentOf = ({ agentId, agentExternalId, agent }: Body): AgentReference | undefined => {
@@ -26,10 +26,10 @@ const versionsOf = ({ agentVersionId, agentVersionLabel, systemPrompt }: Body): 
   return references
 }
 
-/** Of a request, or of what is stored together with it. */
+/** For a request, or for what is stored together with it. */
 export const metadataIssues = (metadata: object, bytes: number): Issue[] => {
   const text = JSON.stringify(metadata)
-  // A character takes three bytes at most.
+  // A character has at most three bytes.
   const isTooLong = text.length * 3 > bytes && Buffer.byteLength(text) > bytes
   return [
     ...(isTooLong ? [{ path: 'metadata', message: `must have at most ${bytes} bytes` }] : []),
@@ -57,7 +57,7 @@ const aheadIssues = (startedAt: Date, now: Date): Issue[] =>
     ? [{ path: 'startedAt', message: 'must not be more than 5 minutes in the future' }]
     : []
 
-/** What a request says, beyond its schema: every fault, or a conversation on its way in. */
+/** Reads a request beyond its schema: returns all faults, or an incoming conversation. */
 export const readBody = (body: Body, { now, metadataBytes }: Bounds): Incoming | ApiError => {
   const startedAt = new Date(body.startedAt)
   const endedAt = body.endedAt ? new Date(body.endedAt) : null

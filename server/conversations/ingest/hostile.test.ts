@@ -32,7 +32,7 @@ describe('a hostile transcript', () => {
     ],
   ]
 
-  it.each(contents)('%s is stored and comes back unchanged', async (_name, transcript, turns) => {
+  it.each(contents)('%s is stored and returned unchanged', async (_name, transcript, turns) => {
     const { key } = await makeOrganization(server)
     const answer = await json(key, [call('h', { transcript })])
     expect(statuses(answer)).toEqual(['created'])
@@ -45,7 +45,7 @@ describe('a hostile transcript', () => {
     ['with NUL', '{"role":"agent","text":"a\\u0000b"}'],
     ['with half a pair', '{"role":"agent","text":"a\\ud800b"}'],
     ['that is too deep', `${'['.repeat(200)}${']'.repeat(200)}`],
-  ])('%s is refused by name, alone or in a batch', async (_name, turn) => {
+  ])('%s is rejected with its path, in a single request and in a batch', async (_name, turn) => {
     const { key, id } = await makeOrganization(server)
     const text = JSON.stringify(call('h', { transcript: ['PLACE'] })).replace('"PLACE"', turn)
     const headers = { 'content-type': 'application/json' }
@@ -58,7 +58,7 @@ describe('a hostile transcript', () => {
   })
 })
 
-it('with more faults than anyone reads is answered soon and shortly', async () => {
+it('with too many faults gets a short response quickly', async () => {
   const { key } = await makeOrganization(server)
   const faulty = [
     `{"metrics":[${'1,'.repeat(2_000_000)}1]}`,

@@ -1,17 +1,17 @@
 import type { ApiError } from '../../platform/errors.ts'
 
-/** What anyone tells of a conversation: a request, a provider's webhook, traces, the demo. Null is what nobody said. */
+/** A conversation from any source: a request, a provider's webhook, traces, the demo. Null is unknown. */
 
 export type AgentReference =
   | { id: string }
-  /** With `make`, an agent that does not exist yet is made. */
+  /** With `make`, a missing agent is created. */
   | { externalId: string; make?: { name: string; channel: 'voice' | 'text' } }
 
 export type VersionReference =
   | { id: string }
-  /** With `make`, a version of this label that does not exist yet is made, though nobody told its prompt. */
+  /** With `make`, a missing version with this label is created, even without a prompt. */
   | { label: string; make?: true }
-  /** Found by its content, or made. The label is given to one that is made. */
+  /** Found by its content, or created. A created one gets the label. */
   | { systemPrompt: string; label?: string | null }
 
 export type MetricValue = number | boolean | string
@@ -30,9 +30,9 @@ export type Incoming = {
   endReason: string | null
   customerId: string | null
   metadata: Record<string, unknown>
-  /** Any JSON, kept as it is; a long one as a `JsonText`. */
+  /** Any JSON, stored as it is; long JSON as a `JsonText`. */
   transcript: unknown
-  /** The format to try first when the transcript is read. */
+  /** The format to try first when reading the transcript. */
   provider?: string
   recordingUrl: string | null
   metrics: { key: string; value: MetricValue; comment?: string | null }[]
@@ -41,5 +41,5 @@ export type Incoming = {
 export type Outcome =
   | { status: 'created' | 'updated' | 'unchanged'; id: string }
   | { status: 'rejected'; error: ApiError }
-  /** It was erased before, and stays so. */
+  /** It was erased before and stays erased. */
   | { status: 'erased' }

@@ -12,7 +12,7 @@ const server = await testServer({ EARSHOT_LIMITS: 'batchBytes=12000000' })
 
 const { json, stream, countIn } = batchesOf(() => server)
 
-/** The conversations that were handed to evaluation, in the order of their jobs. */
+/** The conversations that were queued for evaluation, in the order of their jobs. */
 const handedOver = async (org: string) => {
   const { rows } = await sql<{ id: string }>`
     SELECT jsonb_array_elements_text(payload->'conversationIds') AS id FROM jobs
@@ -33,27 +33,30 @@ describe('a batch', () => {
   ]
   const expected = ['created', 'rejected', 'updated', 'unchanged', 'rejected', 'rejected', 'created', 'created']
 
-  it.each(['json', 'ndjson'])('as %s answers for each item, and a bad one costs the others nothing', async (form) => {
-    const { key, id } = await makeOrganization(server)
-    const answer = form === 'json' ? await json(key, mixed) : await stream(key, lines(mixed))
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
-    expect(statuses(answer)).toEqual(expected)
-    expect(answer.body.data.map(({ index }: { index: number }) => index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
-    expect(answer.body.data[1].error).toMatchObject({
-      error: 'validation failed',
-      details: { issues: [{ path: 'agentId' }] },
-    })
-    expect(answer.body.data[4].error.error).toBe('conflict')
-    expect(answer.body.data[0].id).toBe(answer.body.data[3].id)
-    expect(await countIn('conversations', id)).toBe(3)
-    const stored = await server.call('GET', `/v1/conversations/${answer.body.data[0].id}`, { key })
-    expect(stored.body.customerId).toBe('x')
-    const again = await json(key, mixed.slice(0, 3))
-    expect(statuses(again)).toEqual(['unchanged', 'rejected', 'unchanged'])
-  })
+  it.each(['json', 'ndjson'])(
+    'as %s returns the outcome of each item, and an invalid one does not affect the others',
+    async (form) => {
+      const { key, id } = await makeOrganization(server)
+      const answer = form === 'json' ? await json(key, mixed) : await stream(key, lines(mixed))
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
+      expect(statuses(answer)).toEqual(expected)
+      expect(answer.body.data.map(({ index }: { index: number }) => index)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+      expect(answer.body.data[1].error).toMatchObject({
+        error: 'validation failed',
+        details: { issues: [{ path: 'agentId' }] },
+      })
+      expect(answer.body.data[4].error.error).toBe('conflict')
+      expect(answer.body.data[0].id).toBe(answer.body.data[3].id)
+      expect(await countIn('conversations', id)).toBe(3)
+      const stored = await server.call('GET', `/v1/conversations/${answer.body.data[0].id}`, { key })
+      expect(stored.body.customerId).toBe('x')
+      const again = await json(key, mixed.slice(0, 3))
+      expect(statuses(again)).toEqual(['unchanged', 'rejected', 'unchanged'])
+    },
+  )
 
-  it('as a stream knows lines by their end alone, and tells what is wrong with each', async () => {
+  it('as a stream only separates lines by their end, and reports what is wrong with each', async () => {
     const { key } = await makeOrganization(server)
     const good = JSON.stringify(call('a'))
     const tooLong = JSON.stringify(call('b', { metadata: { x: 'x'.repeat(12_000_000) } }))
@@ -71,7 +74,7 @@ describe('a batch', () => {
     expect(statuses(bytes)).toEqual(['rejected'])
   })
 
-  it('tells of each item whether it was news, not of the conversation', async () => {
+  it('reports for each item whether the item changed anything', async () => {
     const { key } = await makeOrganization(server)
     const csat = { metrics: [{ key: 'csat', value: 1 }] }
     const recorded = { recordingUrl: 'https://recordings.example.com/a.wav' }
@@ -82,7 +85,7 @@ describe('a batch', () => {
     expect(statuses(await json(key, [call('a'), better, better]))).toEqual(['unchanged', 'updated', 'unchanged'])
   })
 
-  it('with more text than one statement indexes is stored whole', async () => {
+  it('with more text than one statement indexes is stored completely', async () => {
     const { key, id } = await makeOrganization(server)
     const items = Array.from({ length: 11 }, (_, at) =>
       call(`t-${at}`, { transcript: say(`word${at} ${'x'.repeat(1_000_000)}`) }),
@@ -97,7 +100,7 @@ describe('a batch', () => {
     expect((await count('word7')).body.count).toBe(0)
   })
 
-  it('of nothing is an answer for nothing', async () => {
+  it('without items gets a response without items', async () => {
     const { key } = await makeOrganization(server)
     expect((await stream(key, '')).body).toEqual({ data: [] })
     expect((await json(key, [])).status).toBe(400)
@@ -112,7 +115,7 @@ describe('a batch', () => {
     ).toBe(400)
   })
 
-  it('longer than a transaction is stored whole, in order', async () => {
+  it('larger than a transaction is stored completely, in order', async () => {
     const { key, id } = await makeOrganization(server)
     const items = Array.from({ length: 1_203 }, (_, index) => call(`n-${index}`, { transcript: say(`word${index}`) }))
     const answer = await stream(key, lines(items))
@@ -127,7 +130,7 @@ describe('a batch', () => {
     expect(await handedOver(id)).toHaveLength(1_203)
   })
 
-  it('makes agents and versions once, whichever item brings them', async () => {
+  it('creates agents and versions once, whichever item has them', async () => {
     const { key } = await makeOrganization(server)
     const prompts = ['one', 'two', 'one', 'three', 'two']
     const answer = await json(
@@ -141,7 +144,7 @@ describe('a batch', () => {
     expect(versions.body.data).toHaveLength(3)
   })
 
-  it('numbers the versions of each agent in the order in which they come, and the last is current', async () => {
+  it('numbers the versions of each agent in the order of items, and the last is current', async () => {
     const { key } = await makeOrganization(server)
     await json(key, [call('first', { systemPrompt: 'leo 0' })])
     const names = ['leo', 'mia']
@@ -165,7 +168,7 @@ describe('a batch', () => {
     }
   })
 
-  it('is refused as a whole when its envelope does not fit', async () => {
+  it('is rejected as a whole if its envelope is invalid', async () => {
     const { key } = await makeOrganization(server)
     const body = { conversations: [call('a')], extra: 1 }
     expect((await server.call('POST', '/v1/conversations/batch', { key, body })).status).toBe(400)
@@ -176,8 +179,8 @@ describe('a batch', () => {
   })
 })
 
-describe('at the same moment', () => {
-  it('fifty equal ones make one conversation and set off one evaluation', async () => {
+describe('concurrency', () => {
+  it('fifty equal requests create one conversation and one evaluation', async () => {
     const { key, id } = await makeOrganization(server)
     const body = call('once', { systemPrompt: 'You are Leo.', transcript: say('hello') })
     const answers = await Promise.all(
@@ -191,7 +194,7 @@ describe('at the same moment', () => {
     expect(await handedOver(id)).toHaveLength(1)
   })
 
-  it('one that is stored and erased while a batch that holds it is under way does not come back', async () => {
+  it('a conversation that is stored and erased during a batch with it does not return', async () => {
     const { key, id: org } = await makeOrganization(server)
     const seen = await json(key, [call('before', { systemPrompt: 'one' })])
     expect(statuses(seen)).toEqual(['created'])
@@ -210,7 +213,7 @@ describe('at the same moment', () => {
     expect(await countIn('conversations', org)).toBe(2)
   })
 
-  it('prompts that come with the same label make two versions, of which one has it', async () => {
+  it('two prompts with the same label create two versions, and one has the label', async () => {
     const { key, id } = await makeOrganization(server)
     const org = id as OrgId
     await json(key, [call('before')])
@@ -248,7 +251,7 @@ describe('at the same moment', () => {
       SELECT label FROM agent_versions WHERE organization_id = ${org} ORDER BY label`.execute(db)
     expect(rows.map(({ label }) => label)).toEqual(['v2', null])
 
-    // A label that comes alone finds the version that has it, or one that is made of nothing else.
+    // A label without a prompt finds the version with that label, or one created from only the label.
     const { body } = await server.call('GET', '/v1/agents', { key })
     const bare = { systemPrompt: '', config: { version: 'v3' } }
     const made = await server.call('POST', `/v1/agents/${body.data[0].id}/versions`, { key, body: bare })
@@ -263,7 +266,7 @@ describe('at the same moment', () => {
     expect(found.rows[1]?.id).toBe(made.body.id)
   })
 
-  it('batches that overlap in any order end with each conversation once', async () => {
+  it('batches that overlap in any order store each conversation once', async () => {
     const { key, id } = await makeOrganization(server)
     const names = Array.from({ length: 60 }, (_, index) => `o-${index}`)
     const orders = Array.from({ length: 8 }, (_, turn) =>
@@ -288,7 +291,7 @@ describe('at the same moment', () => {
   })
 })
 
-it('evaluation is set off by completion and by a new transcript, and by nothing else', async () => {
+it('evaluation is queued by completion and by a new transcript, and by nothing else', async () => {
   const { key, id } = await makeOrganization(server)
   const take = async (fields: object) => {
     await server.call('POST', '/v1/conversations', { key, body: call('e', fields) })
@@ -303,7 +306,7 @@ it('evaluation is set off by completion and by a new transcript, and by nothing 
   expect(await take({ transcript: say('c') })).toBe(2)
 })
 
-it('metrics of several parts are as many as of one at most', async () => {
+it('metrics from several parts have the same limit as from one', async () => {
   const { key, id } = await makeOrganization(server)
   const metrics = (from: number, count: number) =>
     Array.from({ length: count }, (_, at) => ({ key: `k${from + at}`, value: at }))
@@ -318,7 +321,7 @@ it('metrics of several parts are as many as of one at most', async () => {
   expect(await countIn('customer_metrics', id)).toBe(200)
 })
 
-it('an organization that redacts stores no address, number or card', async () => {
+it('an organization that redacts stores no address, phone number, or card', async () => {
   const { key, id } = await makeOrganization(server, { features: { phiMode: true } })
   await server.call('PATCH', '/v1/organization', { key, body: { redaction: true } })
   const planted = ['ada@example.com', '+1 415 555 0132', '4111 1111 1111 1111']

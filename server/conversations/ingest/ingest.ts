@@ -16,10 +16,10 @@ import { type References, resolveReferences } from './references.ts'
 import { type IngestDeps, type Slot, storeSlots } from './store.ts'
 import { type Prepared, prepare } from './tasks.ts'
 
-/** A conversation whose transcript is read, or why it cannot be stored. */
+/** A conversation with its transcript read, or why it cannot be stored. */
 type PreparedItem = Omit<Incoming, 'transcript'> & Pick<Prepared, 'transcript'> & { fault?: ApiError }
 
-/** How many are read at once: each is in memory several times. */
+/** How many are read at once, because each is in memory several times. */
 const lanes = 8
 
 type PreparedBatch = { items: PreparedItem[]; redacts: boolean }
@@ -54,7 +54,7 @@ const prepareAll = async (
   return { items, redacts }
 }
 
-/** What the batch meets: conversations that are stored already, locked, and external ids that were erased. */
+/** The state that the batch finds: locked conversations that are stored already, and erased external IDs. */
 const findPresent = async (trx: Db, org: OrgId, externalIds: string[]) => {
   if (externalIds.length === 0) return { slots: new Map<string, Slot>(), erased: new Set<string>() }
   const rows = await lockConversationsByExternalId(trx, org, externalIds)
@@ -92,20 +92,20 @@ const partOf = (item: PreparedItem, references: References): Part => {
   }
 }
 
-/** Makes the slot what this part makes of it; an error when the part does not fit. */
+/** Merges a part into its slot. Returns an error if the part is invalid. */
 const applyPart = (slot: Slot | undefined, part: Part, metadataBytes: number): Slot | ApiError => {
   const contradicted = slot && contradiction(slot.state, part)
   if (contradicted) return contradicted
   const state = slot ? merge(slot.state, part) : begin(newId(), part)
   const [issue] = slot ? metadataIssues(state.metadata, metadataBytes) : []
-  // What is stored may be more than anyone may bring: redaction makes it longer.
+  // Stored values can exceed the limits of requests, because redaction makes them longer.
   if (issue && !isDeepStrictEqual(state.metadata, slot?.state.metadata)) {
     return invalid('metadata', `${issue.message} after merging with the stored conversation`)
   }
   return slot ? { ...slot, state } : { before: null, state, metrics: [], recordingUrl: null }
 }
 
-/** A conversation has so many metrics at most, whatever parts they come in. */
+/** A conversation has this many metrics at most, from all its parts. */
 const tooManyMetrics = (
   slot: Slot | undefined,
   { metrics }: Pick<Incoming, 'metrics'>,
@@ -121,7 +121,7 @@ const tooManyMetrics = (
 
 type MetricKeys = Map<string, string[]>
 
-/** Of the conversations that are stored and that more metrics come for. */
+/** For stored conversations that get more metrics. */
 const findMetricKeys = async (
   trx: Db,
   org: OrgId,
@@ -135,7 +135,7 @@ const findMetricKeys = async (
   return new Map((await listMetricKeys(trx, org, ids)).map(({ conversationId, keys }) => [conversationId, keys]))
 }
 
-/** The agent that is not there would have been made, had the conversation not been stored with another one. */
+/** The missing agent would have been created if the conversation had not been stored with another one. */
 const anotherAgent = ({ state }: Slot, { agent }: PreparedItem, error: ApiError): ApiError | undefined =>
   'make' in agent && error.details?.issues?.[0]?.path === 'agentExternalId'
     ? contradictionOf(state, ['agent'])
@@ -146,7 +146,7 @@ const statusOf = (slot: Slot | undefined, next: Slot) => {
   return isSame(slot.state, next.state) ? 'unchanged' : 'updated'
 }
 
-/** Whether it brings metrics or a recording that no item before it did. What of it was stored is known only later. */
+/** Whether the item has metrics or a recording that no item before it had. What of it was new is only known later. */
 const bringsMore = (slot: Slot, { metrics, recordingUrl }: PreparedItem): boolean =>
   (recordingUrl !== null && recordingUrl !== slot.recordingUrl) ||
   metrics.some((metric) => !slot.metrics.some((known) => isDeepStrictEqual(known, metric)))
@@ -169,7 +169,7 @@ const ingestOnce = async (
 
   const isErased = ({ externalId }: PreparedItem) => externalId !== null && erased.has(externalId)
   const kept = items.filter((item) => !item.fault && !isErased(item))
-  // For a conversation that is stored, an agent that would have to be made is another one: none is made.
+  // For a stored conversation, an agent that does not exist is a different one, so none is created.
   const asked = kept.map((item) => {
     if ('id' in item.agent || item.externalId === null || !slots.has(item.externalId)) return item
     return { ...item, agent: { externalId: item.agent.externalId } }
@@ -216,8 +216,9 @@ const ingestOnce = async (
 }
 
 /**
- * The one way into the tables of conversations. All of the batch is one transaction, with what it sets off: evaluation,
- * the fetch of recordings, and whatever else the caller writes.
+ * The only way into the tables of conversations. The whole batch is one transaction with its consequences: evaluation,
+ * the
+ * download of recordings, and whatever else the caller writes.
  */
 export const ingestConversations = async (
   deps: IngestDeps,
@@ -225,7 +226,7 @@ export const ingestConversations = async (
   given: Incoming[],
   also?: Also,
 ): Promise<Outcome[]> => {
-  // Before the transaction, so that what waits for a thread holds no connection that others need.
+  // Before the transaction, so that waiting for a thread does not occupy a connection.
   const { redacts } = await getIngestSettings(deps.db, org)
   const prepared = await prepareAll(deps, org, given, redacts)
   return tryTransaction(deps.db, (trx) => ingestOnce(deps, trx, org, given, prepared, also))

@@ -3,15 +3,15 @@ import { ApiError } from '../../platform/errors.ts'
 import { openGather } from '../../platform/http/gather.ts'
 import { readJson } from '../../platform/http/json/read.ts'
 
-/** Newline-delimited JSON as it arrives, read with memory for one chunk. */
+/** Reads newline-delimited JSON as it arrives, with memory for one chunk. */
 
 const newline = 0x0a
-/** Many lines arrive at once: so long is spent on them until others have their turn. */
+/** Many lines can arrive at once. After this time, others get their turn. */
 const turnMs = 15
 
 const tooLong = (maxBytes: number) => new ApiError('tooLarge', `A line can have at most ${maxBytes} bytes.`)
 
-/** The lines of a stream. One that is too long is told as such and skipped. */
+/** The lines of a stream. A line that is too long is reported and skipped. */
 async function* linesOf(source: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer | ApiError> {
   const kept = openGather()
   let bytes = 0

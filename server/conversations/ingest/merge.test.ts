@@ -41,7 +41,7 @@ const permutations = <T>(list: T[]): T[][] =>
     ? [list]
     : list.flatMap((one, at) => permutations(list.toSpliced(at, 1)).map((rest) => [one, ...rest]))
 
-/** Without what was read on the way, which says how a state came about, not what it is. */
+/** Without intermediate values, which are not part of the state. */
 const settled = ({ transcript, ...state }: State) => ({
   ...state,
   hash: transcript?.hash,
@@ -49,7 +49,7 @@ const settled = ({ transcript, ...state }: State) => ({
 })
 
 describe('a first part', () => {
-  it('is completed unless it says otherwise, with the company of its agent and a duration from its times', () => {
+  it('is completed by default, with the company of its agent and a duration from its times', () => {
     expect(begin('id', part({ agentCompanyId: 'c', endedAt }))).toMatchObject({
       status: 'completed',
       companyId: 'c',
@@ -70,7 +70,7 @@ describe('a later part', () => {
     endedAt,
   })
 
-  it('completes, and erases nothing by what it does not say', () => {
+  it('completes, and erases nothing that it does not contain', () => {
     const joined = join(first, part({ agentVersionId: 'v', metadata: { plan: null, attempt: 2 } }))
     expect(joined).toMatchObject({
       agentVersionId: 'v',
@@ -82,26 +82,26 @@ describe('a later part', () => {
     })
   })
 
-  it('changes nothing when it says the same', () => {
+  it('changes nothing if it is equal', () => {
     const state = join(first)
     expect(isSame(state, merge(state, first))).toBe(true)
     expect(isSame(state, merge(state, part({ endReason: 'error' })))).toBe(false)
     expect(isSame(join(part({ metadata: { a: 1, b: 2 } })), join(part({ metadata: { b: 2, a: 1 } })))).toBe(true)
   })
 
-  it('ends what was in progress, and begins nothing anew', () => {
+  it('ends a conversation in progress, and never restarts one', () => {
     expect(join(part({ status: 'in_progress' }), part()).status).toBe('completed')
     expect(join(part({ status: 'in_progress' }), part({ status: 'failed' })).status).toBe('failed')
     expect(join(part({ status: 'failed' }), part()).status).toBe('failed')
     expect(join(part({ status: 'completed' }), part({ status: 'in_progress' })).status).toBe('completed')
   })
 
-  it('makes a call a voicemail, and not the other way round', () => {
+  it('turns a call into a voicemail, but not the other way round', () => {
     expect(join(part(), part({ channel: 'voicemail' })).channel).toBe('voicemail')
     expect(join(part({ channel: 'voicemail' }), part()).channel).toBe('voicemail')
   })
 
-  it('brings a transcript that counts when it has more turns', () => {
+  it('replaces the transcript if it has more turns', () => {
     expect(join(part({ transcript: say('a', 'b') }), part({ transcript: say('c') })).transcript?.turnCount).toBe(2)
     expect(join(part({ transcript: say('c') }), part({ transcript: say('a', 'b') })).transcript?.turnCount).toBe(2)
     const unreadable = giveTranscript({ shape: 'unknown' }, { startedAt })
@@ -109,14 +109,14 @@ describe('a later part', () => {
     expect(join(part({ transcript: unreadable }), part({ transcript: say('c') })).transcript?.turnCount).toBe(1)
   })
 
-  it('keeps a duration that was told', () => {
+  it('keeps an explicit duration', () => {
     expect(join(part({ durationSeconds: 10 }), part({ endedAt })).durationSeconds).toBe(10)
     expect(join(part({ endedAt }), part({ durationSeconds: 10 })).durationSeconds).toBe(10)
     const later = new Date(endedAt.getTime() + 60_000)
     expect(join(part({ endedAt }), part({ endedAt: later })).durationSeconds).toBe(244)
   })
 
-  it('may not change the agent or the start', () => {
+  it('cannot change the agent or the start', () => {
     const state = join(first)
     expect(contradiction(state, first)).toBeUndefined()
     const other = part({ agentId: 'b', startedAt: new Date(0) })
@@ -127,7 +127,7 @@ describe('a later part', () => {
   })
 })
 
-it('parts that do not contradict each other make the same row in any order', () => {
+it('parts that do not contradict each other result in the same row in any order', () => {
   const told = {
     agentVersionId: 'v',
     companyId: 'c',

@@ -5,13 +5,14 @@ import type { Incoming } from './incoming.ts'
 import type { GivenTranscript, ReadTranscript } from './transcript.ts'
 
 /**
- * How parts of one conversation become one row. Parts come twice, late and in any order; whatever their order, the row
- * is the same as long as they do not contradict each other.
+ * How parts of a conversation become one row. Parts arrive twice, late, and in any order. The row is the same as long
+ * as
+ * they do not contradict each other.
  */
 
-/** A transcript as it is stored, or as it was just read and will be. */
+/** A transcript as it is stored, or as it was just read and will be stored. */
 export type TranscriptState = Omit<ReadTranscript, 'content' | 'text' | 'measured'> & {
-  /** Of one that is not stored yet. */
+  /** Only of one that is not stored yet. */
   fresh?: ReadTranscript
 }
 
@@ -29,15 +30,15 @@ export type State = Told & {
   signals: Signals | null
 }
 
-/** An incoming conversation whose references are resolved. */
+/** An incoming conversation with resolved references. */
 export type Part = Told & {
   status: Incoming['status']
-  /** That of the agent, for a conversation that names none. */
+  /** That of the agent, for a conversation without one. */
   agentCompanyId: string | null
   transcript: GivenTranscript | null
 }
 
-/** Unknown where it is longer than what is stored of durations: such an end says that there is none. */
+/** Unknown above the maximum duration: such an end means that there is none. */
 export const secondsBetween = (startedAt: Date, endedAt: Date | null): number | null => {
   if (endedAt === null) return null
   const seconds = Math.max(0, Math.round((endedAt.getTime() - startedAt.getTime()) / 1_000))
@@ -50,7 +51,7 @@ export const readState = (given: GivenTranscript): TranscriptState => {
   return { hash, length, format, unreadable, turnCount, fresh }
 }
 
-/** The row that the first part makes. */
+/** Returns the row of a first part. */
 export const begin = (id: string, { agentCompanyId, transcript, status, ...told }: Part): State => ({
   ...told,
   id,
@@ -61,17 +62,17 @@ export const begin = (id: string, { agentCompanyId, transcript, status, ...told 
   signals: null,
 })
 
-/** What is over does not begin again. */
+/** A finished conversation does not restart. */
 const statusAfter = (present: State['status'], told: Part['status']): State['status'] => {
   if (told === null) return present === 'in_progress' ? 'completed' : present
   return told === 'in_progress' ? present : told
 }
 
-/** A call that turned out to be answered by a machine was one from its start. */
+/** A call answered by a machine was a voicemail from its start. */
 const channelAfter = (present: State['channel'], told: State['channel']): State['channel'] =>
   present === 'voicemail' && told === 'call' ? present : told
 
-/** A duration that somebody told outlasts one that follows from the times. */
+/** An explicit duration has priority over a computed one. */
 const durationAfter = (present: State, part: Part, endedAt: Date | null): number | null => {
   if (part.durationSeconds !== null) return part.durationSeconds
   const moved = part.endedAt !== null && present.endedAt !== null && !isDeepStrictEqual(part.endedAt, present.endedAt)
@@ -85,7 +86,10 @@ const metadataAfter = (present: State['metadata'], told: State['metadata']): Sta
   return Object.fromEntries([...Object.entries(present), ...news])
 }
 
-/** More turns win; of as many, the longer text; of texts as long, whichever has the higher hash, so that order says nothing. */
+/**
+ * More turns win; with equally many, the longer text; with equal lengths, the higher hash, so that the order does not
+ * matter.
+ */
 const isFuller = (a: TranscriptState, b: TranscriptState): boolean => {
   if (a.turnCount !== b.turnCount) return a.turnCount > b.turnCount
   return a.length === b.length ? a.hash > b.hash : a.length > b.length
@@ -102,7 +106,7 @@ export const contradictionOf = ({ id }: State, facts: string[]): ApiError =>
     conversationId: id,
   })
 
-/** Facts that a later part may not change. */
+/** Facts that a later part cannot change. */
 export const contradiction = (present: State, part: Part): ApiError | undefined => {
   const facts = [
     ...(part.agentId === present.agentId ? [] : ['agent']),

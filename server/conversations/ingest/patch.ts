@@ -47,7 +47,7 @@ const changed = (state: State, change: Change, transcript: GivenTranscript | nul
     endedAt,
     durationSeconds: durationOf(state, change, endedAt),
     metadata: metadataOf(state.metadata, change.metadata),
-    // What is given takes the place of what is stored, whichever is fuller.
+    // The given transcript replaces the stored one, even if it has fewer turns.
     ...(transcript && transcript.hash !== state.transcript?.hash && { transcript: readState(transcript) }),
   }
 }
@@ -97,7 +97,7 @@ const changeOnce = async (
   await storeSlots(deps, trx, org, [slot])
 }
 
-/** Changes one conversation, and sets off what the change sets off, in one transaction with what the caller writes. */
+/** Changes one conversation with all consequences, in one transaction with what the caller writes. */
 export const changeConversation = async <T>(
   deps: IngestDeps,
   org: OrgId,
@@ -105,7 +105,7 @@ export const changeConversation = async <T>(
   given: Change,
   also: (trx: Db) => Promise<T>,
 ): Promise<T> => {
-  // Before the transaction, so that what waits for a thread holds neither a connection nor the conversation.
+  // Before the transaction, so that waiting for a thread occupies neither a connection nor a lock.
   const { redacts } = await getIngestSettings(deps.db, org)
   const { startedAt } = await getConversation(deps.db, org, id)
   const prepared = await prepareChange(deps, org, given, { startedAt, redacts })

@@ -3,7 +3,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import { prepared } from '../../platform/db/prepared.ts'
 import type { Signals } from '../../transcripts/signals/signals.ts'
 
-/** One statement per table, however many conversations a batch has: each column travels as one array. */
+/** One statement per table for any number of conversations: each column is one array. */
 
 const findSettings = prepared((db, org: OrgId) =>
   db
@@ -35,7 +35,7 @@ const stateColumns = [
   sql<Signals>`signals`.as('signals'),
 ] as const
 
-/** In one order, so that two batches never wait for each other in a circle. References to the rows do not wait. */
+/** In one order, so that two batches never deadlock. References to the rows do not wait. */
 export const lockConversationsByExternalId = prepared((db, org: OrgId, externalIds: string[]) =>
   db
     .selectFrom('conversations')
@@ -55,7 +55,9 @@ export const lockConversation = (db: Db, org: OrgId, id: string) =>
     .forNoKeyUpdate()
     .executeTakeFirst()
 
-/** Asked once the conversations are locked: a statement that waits for a lock sees the other tables as they were before. */
+/**
+ * Runs after the conversations are locked: a statement that waits for a lock sees the other tables as they were before.
+ */
 export const listTranscriptStates = (db: Db, org: OrgId, conversationIds: string[]) =>
   db
     .selectFrom('transcripts')
@@ -103,7 +105,7 @@ export type ConversationRow = {
   customerId: string | null
   metadata: Record<string, unknown>
   signals: Signals
-  /** Of a new conversation. That of others changes with its recording. */
+  /** For a new conversation. Others get it when their recording changes. */
   recordingStatus: 'pending' | null
 }
 
@@ -138,7 +140,7 @@ export type TranscriptRow = {
   format: string | null
   unreadable: string | null
   turnCount: number
-  /** What can be searched. */
+  /** The searchable text. */
   text: string
 }
 
@@ -154,7 +156,7 @@ const transcriptColumns: Column<TranscriptRow>[] = [
 
 const namesOf = (columns: Column<never>[], prefix = '') => sql.raw(columns.map(([name]) => prefix + name).join(', '))
 
-/** In characters. As one array they would have to be escaped, which takes several times as long as sending them. */
+/** In characters. In one array, they would have to be escaped, which takes several times as long as sending them. */
 const longArray = 256 * 1024
 
 const arrayOf = (values: (string | number | null)[], type: string): RawBuilder<unknown> => {
@@ -164,8 +166,9 @@ const arrayOf = (values: (string | number | null)[], type: string): RawBuilder<u
 }
 
 /**
- * The rows of an INSERT. A single one is VALUES, which a cluster passes on to the shard as it is; rows of a SELECT are
- * copied to the node first.
+ * The rows of an INSERT. A single row is VALUES, which a cluster forwards to the shard; rows of a SELECT are first
+ * copied to
+ * the node.
  */
 const insertedRows = <Row>(org: OrgId, columns: Column<Row>[], rows: Row[], words?: (row: Row) => string) => {
   const [row, ...others] = rows
@@ -187,8 +190,8 @@ const givenRows = <Row>(columns: Column<Row>[], rows: Row[], more: Column<Row>[]
 }
 
 /**
- * How many were new; another transaction was faster with the rest. Counted from the rows that come back, because the
- * command tag of a distributed INSERT … SELECT counts what was given instead of what was stored.
+ * Returns the number of new rows; another transaction was faster with the rest. Counts the returned rows, because the
+ * command tag of a distributed INSERT … SELECT has the number of given rows.
  */
 export const insertConversations = async (db: Db, org: OrgId, rows: ConversationRow[]): Promise<number> => {
   const names = namesOf(conversationColumns)

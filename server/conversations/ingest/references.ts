@@ -6,7 +6,7 @@ import { newId } from '../../platform/ids.ts'
 import type { AgentReference, Incoming } from './incoming.ts'
 import { resolveVersions, unknownVersion, type VersionQuestion, versionKey } from './versions.ts'
 
-/** Finds, for a whole batch at once, the agents, versions and companies that its conversations name. */
+/** Finds the agents, versions, and companies of the conversations of a whole batch. */
 
 type Agent = { id: string; externalId: string | null; companyId: string | null }
 
@@ -35,7 +35,7 @@ const resolveAgents = async (trx: Db, org: OrgId, wanted: AgentReference[]): Pro
     }
   }
   take(await findAgents(trx, org, { ids: [...ids], externalIds: [...externalIds.keys()] }))
-  // Those that are missing are made in one order, so that two batches never wait for each other in a circle.
+  // Missing ones are created in one order, so that two batches never deadlock.
   const missing = [...externalIds.values()].flatMap((agent) =>
     'externalId' in agent && agent.make && !found.has(agentKey(agent))
       ? [{ id: newId(), externalId: agent.externalId, ...agent.make }]
@@ -54,7 +54,7 @@ const resolveAgents = async (trx: Db, org: OrgId, wanted: AgentReference[]): Pro
 
 type Named = Pick<Incoming, 'agent' | 'version' | 'companyId'>
 
-/** What each conversation refers to, in the order given, or what is wrong with it. */
+/** Returns the references of each conversation in the given order, or what is wrong with them. */
 export const resolveReferences = async (trx: Db, org: OrgId, items: Named[]): Promise<(References | ApiError)[]> => {
   if (items.length === 0) return []
   const companyIds = [...new Set(items.flatMap(({ companyId }) => companyId?.toLowerCase() ?? []))]

@@ -18,7 +18,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** Files of the spool that this process still holds open. */
+/** Files of the spool that this process has open. */
 const openFiles = async (): Promise<string[]> => {
   const links = await Promise.all(
     (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
@@ -45,7 +45,7 @@ it.each([0, 3, 35])('reads %i pieces between two texts', async (pieces) => {
 it.each([
   ['nobody begins to read', false],
   ['nobody reads to the end', true],
-])('leaves nothing when %s', async (_name, begin) => {
+])('leaves nothing behind if %s', async (_name, begin) => {
   const answer = (await spoolOf(35)).read('[', ']')
   expect(await openFiles()).toHaveLength(1)
   if (begin) await once(answer, 'readable')

@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 
 /**
- * Text that grows without bound and is read once it is whole. It waits in a file, not in memory: a sender that reads the
- * answer only after its last line would otherwise make either side wait for the other.
+ * Text that grows without limit and is read once it is complete. It is in a file, not in memory: with a sender that
+ * only
+ * reads the response after its last line, both sides would otherwise wait for each other.
  */
 
 const inMemory = 1024 * 1024
 
-/** A file without a name, so that it is gone when it is closed, even by the death of the process. */
+/** An unlinked file, which disappears when it is closed or the process dies. */
 const openNameless = async (): Promise<FileHandle> => {
   const folder = await mkdtemp(join(tmpdir(), 'earshot-spool-'))
   try {
@@ -45,7 +46,7 @@ export const openSpool = () => {
       length += text.length
       if (length > inMemory) await spill()
     },
-    /** All of it between two texts, once; then nothing of it is left. */
+    /** Reads everything once, between two texts, and deletes it. */
     read: (before: string, after: string): Readable => {
       const whole = async function* () {
         yield before
@@ -53,7 +54,7 @@ export const openSpool = () => {
           yield* file.createReadStream({ start: 0, encoding: 'utf8', autoClose: false }) as AsyncIterable<string>
         yield waiting.join('') + after
       }
-      // Not at the end of the generator, which never begins when nobody reads any more.
+      // Not at the end of the generator, which never starts if nobody reads.
       return Readable.from(whole(), { objectMode: false }).once('close', close)
     },
     close,

@@ -22,7 +22,7 @@ import { measureContent } from './tasks.ts'
 
 export type IngestDeps = Pick<Deps, 'db' | 'jobs' | 'clock' | 'config' | 'threads' | 'reactions'>
 
-/** A conversation as it stood before, locked, and as it is to be. */
+/** A locked conversation before and after the change. */
 export type Slot = {
   before: State | null
   state: State
@@ -36,7 +36,7 @@ const isTranscriptNew = ({ before, state }: Slot): boolean =>
 const needsSignals = (slot: Slot): boolean =>
   slot.before === null || isTranscriptNew(slot) || slot.before.durationSeconds !== slot.state.durationSeconds
 
-/** What is measured of the transcripts that are stored already, which are read again. */
+/** The measurements of stored transcripts, which are read again. */
 const measureStored = async ({ threads }: IngestDeps, trx: Db, org: OrgId, slots: Slot[]) => {
   const measured = new Map<string, Measured | null>()
   const stored = slots.filter(({ state }) => state.transcript?.format && !state.transcript.fresh)
@@ -51,7 +51,7 @@ const measureStored = async ({ threads }: IngestDeps, trx: Db, org: OrgId, slots
   return measured
 }
 
-/** Signals stand on the turns and on the duration: when either changes, they are computed anew. */
+/** Signals depend on the turns and the duration. If either changes, they are computed again. */
 const rowsOf = async (deps: IngestDeps, trx: Db, org: OrgId, slots: Slot[]): Promise<ConversationRow[]> => {
   const stored = await measureStored(deps, trx, org, slots.filter(needsSignals))
   return slots.map((slot): ConversationRow => {
@@ -73,7 +73,7 @@ const transcriptRow = ({ state }: Slot): TranscriptRow[] => {
   return [{ conversationId: state.id, ...transcript }]
 }
 
-/** Of transcripts, in characters: the words of more than this much take a statement seconds to index. */
+/** Transcripts per statement, in characters: indexing the words of more takes seconds. */
 const statementLength = 2 * 1024 * 1024
 
 const statementsOf = (rows: TranscriptRow[]): TranscriptRow[][] => {
@@ -102,7 +102,7 @@ const storeConversations = async (deps: IngestDeps, trx: Db, org: OrgId, slots: 
     const inserted = await insertConversations(trx, org, inserts)
     if (inserted < inserts.length) throw new Overtaken('Another request stored one of these conversations first')
     const hashes = inserts.flatMap(({ externalId }) => (externalId === null ? [] : tombstoneHash(org, externalId)))
-    // One that was stored and erased since it was looked for would come back.
+    // A conversation that was stored and erased since the lookup would return.
     if ((await findTombstones(trx, org, hashes)).length > 0)
       throw new Overtaken('One of these conversations was erased in the meantime')
   }
@@ -139,7 +139,7 @@ const storeRecordings = async ({ jobs }: IngestDeps, trx: Db, org: OrgId, slots:
 const isToEvaluate = (slot: Slot): boolean =>
   slot.state.status === 'completed' && (slot.before?.status !== 'completed' || isTranscriptNew(slot))
 
-/** Writes what changed, and what the change sets off. Tells the conversations with news in metrics or recording. */
+/** Writes the changes and their consequences. Returns the conversations with changed metrics or recordings. */
 export const storeSlots = async (deps: IngestDeps, trx: Db, org: OrgId, slots: Slot[]): Promise<Set<string>> => {
   const changed = slots.filter(({ before, state }) => before === null || !isSame(before, state))
   if (changed.length > 0) await storeConversations(deps, trx, org, changed)

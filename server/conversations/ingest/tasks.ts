@@ -9,11 +9,11 @@ import { type Measured, measure } from '../../transcripts/signals/compute.ts'
 import type { Incoming } from './incoming.ts'
 import { type GivenTranscript, giveTranscript, type Hints, type ReadTranscript } from './transcript.ts'
 
-/** The reading of what conversations bring: at once where it is short, and in a thread where it is long. */
+/** Reads incoming content: short content directly, long content in a thread. */
 
 /** In characters. Reading the worst text of this length takes a few milliseconds. */
 const shortLength = 16 * 1024
-/** Of what is redacted, which takes longer. */
+/** For redacted content, which takes longer. */
 const shortRedacted = 2 * 1024
 
 type Given = Pick<Incoming, 'transcript' | 'metadata' | 'metrics' | 'startedAt' | 'provider'>
@@ -69,11 +69,11 @@ const measureNow = (content: string, hints: Partial<Hints>): Measured | null => 
   return 'turns' in reading ? measure(reading.turns) : null
 }
 
-/** What is measured of a stored transcript; null where it has no turns. */
+/** Measures a stored transcript; null without turns. */
 export const measureContent = (threads: Threads, org: OrgId, content: string, hints: Partial<Hints>) =>
   content.length <= shortLength ? measureNow(content, hints) : threads.run(org, measureLong, { content, hints })
 
-/** The turns of a long stored transcript as JSON; undefined where it is short enough to be read at once. */
+/** Returns the turns of a long stored transcript as JSON; undefined if it is short enough to be read directly. */
 export const turnsOfLongContent = (threads: Threads, org: OrgId, content: string, hints: Partial<Hints>) =>
   content.length <= shortLength ? undefined : threads.run(org, turnsOfLong, { content, hints })
 
@@ -95,7 +95,7 @@ const readGiven = (threads: Threads, org: OrgId, value: unknown, hints: Hints, r
   return redacts ? giveTranscript(redact(value), hints) : given
 }
 
-/** Redacts what an organization has redacted, and reads the transcript. Throws on a transcript that cannot be stored. */
+/** Redacts what the organization redacts, and reads the transcript. Throws on a transcript that cannot be stored. */
 export const prepare = async (threads: Threads, org: OrgId, given: Given, redacts: boolean): Promise<Prepared> => {
   const { transcript, startedAt, provider, metadata, metrics } = given
   const hints = { startedAt, ...(provider !== undefined && { provider }) }

@@ -3,22 +3,22 @@ import { readTranscript } from '../../transcripts/read.ts'
 import { type Measured, measure } from '../../transcripts/signals/compute.ts'
 import type { Turn } from '../../transcripts/turn.ts'
 
-/** A transcript on its way in: as it was given, and what is read from it. */
+/** An incoming transcript: as it was given, and its parsed form. */
 export type ReadTranscript = {
   content: string
   hash: string
-  /** Of the content, in characters. */
+  /** Length of the content, in characters. */
   length: number
   format: string | null
   unreadable: string | null
   turnCount: number
-  /** What can be searched. */
+  /** The searchable text. */
   text: string
   /** Null without turns. */
   measured: Measured | null
 }
 
-/** Read only when it turns out to be news: repeating what is stored costs no reading. */
+/** Only read if it is new: repeating stored content costs no reading. */
 export type GivenTranscript = Pick<ReadTranscript, 'content' | 'hash' | 'length'> & { read: () => ReadTranscript }
 
 export type Hints = { provider?: string; startedAt: Date }
@@ -41,18 +41,19 @@ export const giveTranscript = (value: unknown, hints: Hints): GivenTranscript =>
 }
 
 /**
- * PostgreSQL keeps at most 1 MiB of words for a text. This much text stays below it however it is made: the worst
- * found, nothing but short addresses, takes four times its size.
+ * PostgreSQL stores at most 1 MiB of words per text. This much text stays below that in any case: the worst one we
+ * found,
+ * only short addresses, takes four times its size.
  */
 const searchableBytes = 200_000
 
-/** What was said, as far as it can be searched. */
+/** The searchable part of the spoken text. */
 const searchableText = (turns: Turn[]): string => {
   const said: string[] = []
   let room = searchableBytes
   for (const { text } of turns) {
     if (text === null) continue
-    // Characters are never more than their bytes, so only a text near the limit is measured.
+    // A text never has more characters than bytes, so only a text near the limit is measured.
     if (text.length * 3 > room) {
       said.push(Buffer.from(text.slice(0, room), 'utf8').subarray(0, room).toString('utf8'))
       room -= Math.min(room, Buffer.byteLength(text, 'utf8'))

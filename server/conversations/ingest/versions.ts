@@ -5,11 +5,11 @@ import { type ApiError, invalid } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { VersionReference } from './incoming.ts'
 
-/** Finds or makes, for a whole batch at once, the versions of agents that its conversations name. */
+/** Finds or creates the agent versions of the conversations of a whole batch. */
 
 export type VersionQuestion = { agentId: string; version: VersionReference }
 
-/** Of a label without a prompt, the label itself is all that makes the version what it is. */
+/** For a label without a prompt, the label identifies the version. */
 const contentToMake = (version: VersionReference) => {
   if ('systemPrompt' in version) {
     return { systemPrompt: version.systemPrompt, config: {}, label: version.label ?? null }
@@ -34,7 +34,7 @@ export const unknownVersion = (version: VersionReference): ApiError =>
     ? invalid('agentVersionId', 'must be a version of this agent')
     : invalid('agentVersionLabel', 'must be a version of this agent')
 
-/** Adds the versions that there are, by each of their names. */
+/** Adds existing versions, by each of their keys. */
 const addPresent = async (db: Db, org: OrgId, questions: VersionQuestion[], found: Map<string, string>) => {
   const versions = questions.map(({ version }) => version)
   const rows = await findVersions(db, org, {
@@ -53,7 +53,7 @@ const addPresent = async (db: Db, org: OrgId, questions: VersionQuestion[], foun
   }
 }
 
-/** The version of each key; one that there is not, and that nobody asked to be made, is missing. */
+/** The version of each key; missing if it does not exist and no item creates it. */
 export const resolveVersions = async (trx: Db, org: OrgId, wanted: Map<string, VersionQuestion>) => {
   const found = new Map<string, string>()
   if (wanted.size === 0) return found
@@ -63,7 +63,7 @@ export const resolveVersions = async (trx: Db, org: OrgId, wanted: Map<string, V
   const questions = missing.map(([, question]) => question)
   const agentIds = [...new Set(questions.map(({ agentId }) => agentId))]
   await lockAgents(trx, org, agentIds)
-  // Held now, the agents get no versions but these.
+  // The agents are locked, so no other versions are added.
   await addPresent(trx, org, questions, found)
 
   const made = missing.flatMap(([key, { agentId, version }]) => {

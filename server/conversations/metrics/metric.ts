@@ -1,9 +1,9 @@
 import Type from 'typebox'
 import { Closed, Nullable } from '../../platform/http/schemas.ts'
 
-/** What a metric may be, wherever it comes from: alone, in a batch, or with its conversation. */
+/** The schema of a metric from any source: a single request, a batch, or its conversation. */
 
-/** How many keys a conversation may have. */
+/** Maximum number of keys per conversation. */
 export const maxKeys = 200
 
 /** In characters. */

@@ -42,7 +42,7 @@ export const conversationExists = async (db: Db, org: OrgId, id: string): Promis
   return found !== undefined
 }
 
-/** Whether an organization stores nothing before it is redacted. */
+/** Whether an organization redacts everything before storing it. */
 export const redactsMetrics = async (db: Db, org: OrgId): Promise<boolean> => {
   const settings = await db
     .selectFrom('organizations')
@@ -52,7 +52,7 @@ export const redactsMetrics = async (db: Db, org: OrgId): Promise<boolean> => {
   return settings?.redacts ?? true
 }
 
-/** The values and comments may be long and are not needed to tell which keys there are. */
+/** The values and comments can be long and are not needed to check keys. */
 export const listMetricKeys = (db: Db, org: OrgId, conversationIds: string[]) =>
   db
     .selectFrom('customer_metrics')
@@ -62,7 +62,7 @@ export const listMetricKeys = (db: Db, org: OrgId, conversationIds: string[]) =>
     .groupBy('conversation_id')
     .execute()
 
-/** In one order, so that two batches never wait for each other in a circle. The last of a key wins. */
+/** In one order, so that two batches never deadlock. The last value of a key wins. */
 const lastOfEach = (rows: MetricRow[]): MetricRow[] => {
   const last = new Map(rows.map((row) => [`${row.conversationId} ${row.key}`, row]))
   return [...last].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
@@ -72,8 +72,9 @@ const columnOf = (rows: MetricRow[], type: string, read: (row: MetricRow) => str
   sql`${rows.map(read)}::${sql.raw(type)}[]`
 
 /**
- * Writes what is new or different; tells what it was to each row that it wrote. A row that says what is stored already
- * is left alone. The conversations exist, which their locks or their insert make sure of.
+ * Writes new or different values, and returns the outcome of each written row. Equal rows are not written. Locks or the
+ * insert
+ * of the conversations ensure that they exist.
  */
 export const writeMetrics = async (trx: Db, org: OrgId, given: MetricRow[]) => {
   if (given.length === 0) return []
@@ -92,7 +93,7 @@ export const writeMetrics = async (trx: Db, org: OrgId, given: MetricRow[]) => {
   return written
 }
 
-/** The conversations of which any metric changed. */
+/** Returns the conversations with a changed metric. */
 export const upsertMetrics = async (trx: Db, org: OrgId, rows: MetricRow[]): Promise<string[]> => [
   ...new Set((await writeMetrics(trx, org, rows)).map(({ conversationId }) => conversationId)),
 ]

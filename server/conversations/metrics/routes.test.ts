@@ -23,7 +23,7 @@ const told = async (metrics: unknown[]) =>
   (await batch(metrics)).body.data.map(({ status }: { status: string }) => status)
 
 describe('a metric', () => {
-  it('is made, read, replaced and deleted', async () => {
+  it('is created, read, replaced, and deleted', async () => {
     const made = await put('csat', { value: 4.5, comment: 'By SMS' })
     expect(made.status).toBe(201)
     expect(made.headers.get('location')).toBe(path('csat'))
@@ -39,12 +39,12 @@ describe('a metric', () => {
     expect(await list()).toEqual([])
   })
 
-  it('that is told again as it is does not change', async () => {
+  it('does not change if it is sent again unchanged', async () => {
     const { body } = await put('csat', { value: 1 })
     expect((await put('csat', { value: 1 })).body).toEqual(body)
   })
 
-  it.each([0, -0.1, 1e300, true, false, '', 'x'.repeat(10_000), '[1]', 'null'])('may be %j', async (value) => {
+  it.each([0, -0.1, 1e300, true, false, '', 'x'.repeat(10_000), '[1]', 'null'])('can be %j', async (value) => {
     expect((await put('any', { value })).body.value).toBe(value)
     expect(await list()).toMatchObject([{ key: 'any', value }])
   })
@@ -58,18 +58,18 @@ describe('a metric', () => {
     { value: 1, comment: 'x'.repeat(2_001) },
     { value: 1, key: 'csat' },
     { value: 'a\0b' },
-  ])('is not %j', async (body) => {
+  ])('cannot be %j', async (body) => {
     expect((await put('csat', body)).status).toBe(400)
     expect(await list()).toEqual([])
   })
 
-  it.each(['ü/ö ?#%', '…', 'x'.repeat(120), 'a b'])('may have the key %j', async (name) => {
+  it.each(['ü/ö ?#%', '…', 'x'.repeat(120), 'a b'])('can have the key %j', async (name) => {
     const made = await put(name, { value: 1 })
     expect(made.status).toBe(201)
     expect(made.body.key).toBe(name)
   })
 
-  it.each(['x'.repeat(121), 'a\nb', 'a\u007fb'])('may not have the key %j', async (name) => {
+  it.each(['x'.repeat(121), 'a\nb', 'a\u007fb'])('cannot have the key %j', async (name) => {
     expect((await put(name, { value: 1 })).status).toBe(400)
   })
 
@@ -101,7 +101,7 @@ describe('the list', () => {
 })
 
 describe('a batch', () => {
-  it('says of each item what became of it, and writes the good ones', async () => {
+  it('reports the outcome of each item, and writes the valid ones', async () => {
     const other = await makeConversation(server, key, { externalId: 'call-of-another' })
     await put('kept', { value: 1 })
     await put('changed', { value: 1 })
@@ -139,7 +139,7 @@ describe('a batch', () => {
     expect((await call('GET', `/v1/conversations/${other.id}/metrics`, { key })).body.data).toHaveLength(1)
   })
 
-  it('takes the last of several for one key, by whichever name', async () => {
+  it('uses the last of several values for a key, by either ID', async () => {
     const { externalId } = (await call('GET', `/v1/conversations/${id}`, { key })).body
     const items = [
       { conversationId: id, key: 'score', value: 1, comment: 'first' },
@@ -151,7 +151,7 @@ describe('a batch', () => {
     expect(await told(items)).toEqual(['unchanged', 'unchanged', 'unchanged'])
   })
 
-  it('is one of at most 1,000, which is written at once', async () => {
+  it('has at most 1,000 items, written at once', async () => {
     const many = Array.from({ length: 5 }, () => makeConversation(server, key))
     const ids = (await Promise.all(many)).map((conversation) => conversation.id)
     const items = Array.from({ length: 1_000 }, (_, index) => ({
@@ -164,7 +164,7 @@ describe('a batch', () => {
     expect((await batch([])).status).toBe(400)
   })
 
-  it('gives a conversation at most 200 keys', async () => {
+  it('limits a conversation to 200 keys', async () => {
     const items = Array.from({ length: 201 }, (_, index) => ({ conversationId: id, key: `k${index}`, value: 1 }))
     const statuses = await told(items)
     expect(statuses.slice(0, 200)).toEqual(Array(200).fill('created'))
@@ -173,7 +173,7 @@ describe('a batch', () => {
     expect((await put('k0', { value: 2 })).status).toBe(200)
   })
 
-  it('loses nothing and makes no circle when many write the same at once', async () => {
+  it('loses nothing and does not deadlock with many concurrent writers', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `m${index}`)
     const other = await makeConversation(server, key)
     const items = names.flatMap((name) =>
@@ -199,14 +199,14 @@ describe('a batch', () => {
 })
 
 describe('an organization', () => {
-  it('without the entitlement is refused', async () => {
+  it('without the entitlement is rejected', async () => {
     await call('PATCH', `/v1/organizations/${org.id}`, { key: serviceKey, body: { entitlements: { metrics: false } } })
     expect((await put('a', { value: 1 })).status).toBe(403)
     expect((await batch([{ conversationId: id, key: 'a', value: 1 }])).status).toBe(403)
     expect((await call('GET', path(), { key })).status).toBe(403)
   })
 
-  it('that has all redacted stores no number of a person', async () => {
+  it('that redacts everything stores no phone number', async () => {
     await call('PATCH', `/v1/organizations/${org.id}`, { key: serviceKey, body: { features: { phiMode: true } } })
     await call('PATCH', '/v1/organization', { key, body: { redaction: true } })
     await put('one', { value: 'ada@example.com', comment: 'call 555-010-0199' })

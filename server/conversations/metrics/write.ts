@@ -18,7 +18,7 @@ export type MetricOutcome =
   | { index: number; status: 'created' | 'updated' | 'unchanged' }
   | { index: number; status: 'rejected'; error: ApiError['body'] }
 
-/** What became of each item, and the conversations whose metrics changed. */
+/** The outcome of each item, and the conversations with changed metrics. */
 type Written = { data: MetricOutcome[]; changed: string[] }
 
 const readShape = itemReader(MetricItem)
@@ -29,7 +29,7 @@ const readItem = (given: unknown): Item | ApiError => {
   return faultOfNames(item) ?? item
 }
 
-/** How a row is known within a batch. */
+/** The key of a row within a batch. */
 const placeOf = ({ conversationId, key }: Pick<MetricRow, 'conversationId' | 'key'>) => `${conversationId} ${key}`
 
 const countKeys = async (trx: Db, org: OrgId, ids: string[]): Promise<Map<string, Set<string>>> => {
@@ -38,8 +38,9 @@ const countKeys = async (trx: Db, org: OrgId, ids: string[]): Promise<Map<string
 }
 
 /**
- * Writes what fits of a batch and tells what became of each item. Of several for one key the last wins, and all of them
- * tell what became of the key.
+ * Writes the valid items of a batch and returns the outcome of each. Of several for one key, the last wins, and all of
+ * them
+ * return the outcome of the key.
  */
 export const writeBatch = async (
   { threads }: Pick<Deps, 'threads'>,
@@ -85,13 +86,13 @@ export const writeBatch = async (
 const tooManyKeys = () =>
   new ApiError('conflict', `A conversation can have at most ${maxKeys} metrics. Delete one first.`)
 
-/** Redaction keeps a text a text, and may make a text of a number that is a card. */
+/** Redaction keeps strings as strings, and can turn a number that is a card into a string. */
 const storable = (
   redacts: boolean,
   metric: Pick<MetricRow, 'value' | 'comment'>,
 ): Pick<MetricRow, 'value' | 'comment'> => (redacts ? (redact(metric) as Pick<MetricRow, 'value' | 'comment'>) : metric)
 
-/** Writes one metric; tells whether its key is new. */
+/** Writes one metric; returns whether its key is new. */
 export const writeMetric = async (trx: Db, org: OrgId, row: MetricRow): Promise<boolean> => {
   const [conversation] = await lockNamedConversations(trx, org, { ids: [row.conversationId], externalIds: [] })
   if (!conversation) throw notFound()

@@ -4,14 +4,15 @@ import { hourMs } from '../../platform/durations.ts'
 type Recording = { status: string; blobKey: string | null }
 
 /**
- * When a link that is given out now expires: within 24 hours. Links given out in the same hour are the same, so that a
- * player that is told one anew plays on.
+ * The expiry of a new link: within 24 hours. Links from the same hour are equal, so that a player that gets a new one
+ * continues.
  */
 export const linkExpiry = (now: Date): Date => new Date((Math.floor(now.getTime() / hourMs) + 24) * hourMs)
 
 /**
- * Returns where a player finds the recording; undefined while there is none. Outside PHI mode it is a signed link, in
- * PHI mode an address that needs a key.
+ * Returns the URL of the recording, or undefined if there is none. Outside PHI mode, it is a signed link; in PHI mode,
+ * a URL
+ * that requires a key.
  */
 export const recordingUrlOf = (
   { blobs, baseUrl, clock }: Pick<Deps, 'blobs' | 'baseUrl' | 'clock'>,

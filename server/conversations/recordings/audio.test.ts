@@ -19,7 +19,7 @@ describe('the type of a recording', () => {
     ['WebM', Buffer.concat([hex('1a45dfa3').subarray(0, 24), text('webm')]), 'audio/webm'],
     ['AAC', hex('fff15080'), 'audio/aac'],
     ['AAC of MPEG-2', hex('fff94c80'), 'audio/aac'],
-  ])('%s is known by its first bytes', (_name, head, contentType) => {
+  ])('%s is detected by its first bytes', (_name, head, contentType) => {
     expect(audioType(head)?.contentType).toBe(contentType)
   })
 
@@ -33,11 +33,11 @@ describe('the type of a recording', () => {
     ['Matroska', Buffer.concat([hex('1a45dfa3').subarray(0, 24), text('matroska')])],
     ['too little', Buffer.from(wav()).subarray(0, 11)],
     ['nothing', Buffer.alloc(0)],
-  ])('%s is none', (_name, head) => {
+  ])('%s is not audio', (_name, head) => {
     expect(audioType(head)).toBeUndefined()
   })
 
-  it('is found however the bytes are cut, and all of them follow', async () => {
+  it('is detected however the bytes are chunked, and all of them are returned', async () => {
     const file = Buffer.from(wav(500))
     for (const size of [1, 7, 63, 64, 65, 500]) {
       const pieces = async function* () {

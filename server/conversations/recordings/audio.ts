@@ -1,13 +1,13 @@
 import type { BlobSource } from '../../platform/blobs/store.ts'
 
-/** How much of a file tells what it is; of WebM the name stands some bytes after the start. */
+/** The part of a file that identifies its type; in WebM, the name is some bytes after the start. */
 const headBytes = 64
 
 type AudioType = { contentType: string; extension: string }
 
 const latin1 = (head: Buffer, start: number, end: number) => head.toString('latin1', start, end)
 
-/** The sync word, and what is no frame of layer II or III although it begins like one. */
+/** Matches the sync word, and excludes bytes that only look like a frame of layer II or III. */
 const isMp3Frame = (head: Buffer): boolean => {
   const [first = 0, second = 0, third = 0] = head
   const [version, layer, bitrate, rate] = [(second >> 3) & 3, (second >> 1) & 3, third >> 4, (third >> 2) & 3]
@@ -33,11 +33,11 @@ const audioTypes: [is: (head: Buffer) => boolean, type: AudioType][] = [
   [isAdtsFrame, { contentType: 'audio/aac', extension: 'aac' }],
 ]
 
-/** What a recording is, decided by its first bytes: names and headers can claim anything. */
+/** Detects the type of a recording from its first bytes, because names and headers can claim anything. */
 export const audioType = (head: Buffer): AudioType | undefined =>
   head.length < 12 ? undefined : audioTypes.find(([is]) => is(head))?.[1]
 
-/** The type by content and, when it is audio, the content to be read: all of it, the first bytes included. */
+/** Returns the type and, for audio, all of the content including the first bytes. */
 export const recognize = async (source: AsyncIterable<Uint8Array>) => {
   const chunks = source[Symbol.asyncIterator]()
   const read: Uint8Array[] = []

@@ -17,7 +17,7 @@ const server = await testServer({
 const { call } = server
 const { db, jobs, blobs } = server.deps
 
-/** Where recordings lie; each test says what it answers. */
+/** A server for recordings; each test defines its responses. */
 let answer: (request: IncomingMessage, response: ServerResponse) => void
 let asked: string[] = []
 const outside = createServer((request, response) => {
@@ -61,8 +61,8 @@ const tell = (path: string, fields: object) =>
     },
   })
 
-describe('a recording that an ingest names', () => {
-  it('is fetched, kept as what it is by content, and served', async () => {
+describe('the recording of a new conversation', () => {
+  it('is downloaded, stored with the type of its content, and served', async () => {
     const { id, recording } = await withRecording('/call.wav?signature=1')
     expect(recording).toEqual({ status: 'pending', failure: null })
     const early = await call('GET', `/v1/conversations/${id}/recording`, { key })
@@ -76,7 +76,7 @@ describe('a recording that an ingest names', () => {
     expect((await file.arrayBuffer()).byteLength).toBe(50_044)
   })
 
-  it('is found through redirects', async () => {
+  it('is downloaded through redirects', async () => {
     answer = (request, response) => {
       const step = Number(request.url?.slice(1))
       if (step === 5) return sendWav(request, response)
@@ -88,7 +88,7 @@ describe('a recording that an ingest names', () => {
     expect(await recordingOf(id)).toEqual({ status: 'stored', failure: null })
   })
 
-  it('is tried again until it is there', async () => {
+  it('is retried until it exists', async () => {
     const { id } = await withRecording('/call.wav')
     answer = (_request, response) => response.writeHead(404).end('not yet')
     await jobs.drain([fetchRecording], server.deps, { allowFailures: true })
@@ -127,7 +127,7 @@ describe('a recording that an ingest names', () => {
       },
     ],
   ])(
-    'of which comes %s fails with words, keeps nothing, and its conversation stays',
+    'with a response of %s fails with a reason, stores nothing, and keeps its conversation',
     async (_what, words, answering) => {
       answer = answering
       const { id } = await withRecording('/secret-of-the-address')
@@ -143,7 +143,7 @@ describe('a recording that an ingest names', () => {
     },
   )
 
-  it('is fetched anew after a failure when it is told again, or when the operator retries', async () => {
+  it('is downloaded again after a failure when it is sent again, or when the operator retries', async () => {
     answer = (_request, response) => response.writeHead(500).end()
     const { id } = await withRecording('/call.wav')
     await runAll()
@@ -169,13 +169,13 @@ describe('a recording that an ingest names', () => {
     expect((await recordingOf(failing.body.id)).status).toBe('stored')
   })
 
-  it('is fetched once, however often its address is told', async () => {
+  it('is downloaded once, however often its URL is sent', async () => {
     const told = { externalId: 'repeated' }
     const { id } = (await tell('/a.wav?token=1', told)).body
     await tell('/a.wav?token=2', told)
     await server.drain()
     expect(asked).toEqual(['/a.wav?token=1'])
-    // What is stored stays.
+    // A stored recording stays.
     await tell('/b.wav', told)
     await server.drain()
     expect(asked).toHaveLength(1)
@@ -183,7 +183,7 @@ describe('a recording that an ingest names', () => {
     expect((await recordingOf(id)).status).toBe('stored')
   })
 
-  it('follows a new address that is told before the old one was fetched', async () => {
+  it('uses a new URL that is sent before the old one was downloaded', async () => {
     const { id } = await withRecording('/old.wav')
     const body = { recordingUrl: `${origin}/new.wav` }
     expect((await call('PATCH', `/v1/conversations/${id}`, { key, body })).status).toBe(200)
@@ -192,33 +192,30 @@ describe('a recording that an ingest names', () => {
     expect(await filesOf(org.id)).toHaveLength(1)
   })
 
-  it.each(['replaced by an upload', 'erased'])(
-    'that is %s while it is fetched leaves no file of its own',
-    async (how) => {
-      const { id } = await withRecording('/slow.wav')
-      const arrived = Promise.withResolvers<ServerResponse>()
-      answer = (_request, response) => arrived.resolve(response)
-      const draining = runAll()
-      const response = await arrived.promise
-      if (how === 'erased') expect((await call('DELETE', `/v1/conversations/${id}`, { key })).status).toBe(204)
-      else {
-        const headers = { 'content-type': 'audio/wav' }
-        const uploaded = await call('PUT', `/v1/conversations/${id}/recording`, { key, raw: wav(2_044), headers })
-        expect(uploaded.status).toBe(200)
-      }
-      response.writeHead(200).end(wav(50_044))
-      await draining
-      await runAll()
-      const files = await filesOf(org.id)
-      if (how === 'erased') expect(files).toEqual([])
-      else {
-        expect(files).toHaveLength(1)
-        expect(await blobs.head(files[0] ?? '')).toMatchObject({ bytes: 2_044 })
-      }
-    },
-  )
+  it.each(['replaced by an upload', 'erased'])('that is %s during the download leaves no file', async (how) => {
+    const { id } = await withRecording('/slow.wav')
+    const arrived = Promise.withResolvers<ServerResponse>()
+    answer = (_request, response) => arrived.resolve(response)
+    const draining = runAll()
+    const response = await arrived.promise
+    if (how === 'erased') expect((await call('DELETE', `/v1/conversations/${id}`, { key })).status).toBe(204)
+    else {
+      const headers = { 'content-type': 'audio/wav' }
+      const uploaded = await call('PUT', `/v1/conversations/${id}/recording`, { key, raw: wav(2_044), headers })
+      expect(uploaded.status).toBe(200)
+    }
+    response.writeHead(200).end(wav(50_044))
+    await draining
+    await runAll()
+    const files = await filesOf(org.id)
+    if (how === 'erased') expect(files).toEqual([])
+    else {
+      expect(files).toHaveLength(1)
+      expect(await blobs.head(files[0] ?? '')).toMatchObject({ bytes: 2_044 })
+    }
+  })
 
-  it('that arrives when its erasure has listed the files leaves none', async () => {
+  it('that arrives after its erasure listed the files leaves none', async () => {
     const { id } = await withRecording('/slow.wav')
     const arrived = Promise.withResolvers<ServerResponse>()
     answer = (_request, response) => arrived.resolve(response)
@@ -255,7 +252,7 @@ describe('a recording that an ingest names', () => {
     await jobs.drain(jobList, { ...server.deps, blobs: { ...blobs, put } }, { delayed: true, allowFailures: true })
     expect(asked).toHaveLength(2)
     expect(await recordingOf(id)).toEqual({ status: 'stored', failure: null })
-    // The file of the first waits for the sweep.
+    // A sweep deletes the file of the first.
     expect(await filesOf(org.id)).toHaveLength(2)
     server.clock.advance(25 * 60 * 60 * 1_000)
     await jobs.enqueue(db, sweepRecordings, {})

@@ -18,7 +18,7 @@ import {
 
 export const recordingKind = 'recordings'
 
-/** Deletes a file that no recording names any more. */
+/** Deletes a file that no recording uses anymore. */
 export const deleteRecording = defineJob({
   name: 'recording.delete',
   payload: Type.Object({ key: Type.String() }),
@@ -26,7 +26,7 @@ export const deleteRecording = defineJob({
   run: ({ blobs }: Deps, { key }) => blobs.delete(key),
 })
 
-/** Told to whoever gave the address. Never with the address, which may open the recording for anyone. */
+/** Shown to the sender of the URL, but never with the URL, which may open the recording for anyone. */
 class FetchFailure extends Error {}
 
 const reasons: Record<OutboundError['reason'], string> = {
@@ -37,7 +37,7 @@ const reasons: Record<OutboundError['reason'], string> = {
   failed: 'The server could not be reached, or the connection was lost.',
 }
 
-/** Asking again would end the same way. */
+/** A retry would fail the same way. */
 const final = new Set<OutboundError['reason']>(['forbidden_address', 'too_large', 'too_many_redirects'])
 
 const told = (error: unknown): unknown => {
@@ -46,14 +46,14 @@ const told = (error: unknown): unknown => {
   return final.has(error.reason) ? new ApiError('invalid', message) : new FetchFailure(message)
 }
 
-/** ApiErrors of the file storage say that it does not work, which is nothing that the address is to blame for. */
+/** ApiErrors of the file storage mean that it is unavailable, so the URL is not at fault. */
 export const failureOf = (error: unknown): string =>
   error instanceof FetchFailure || (error instanceof ApiError && error.kind === 'invalid')
     ? error.message
     : 'The recording could not be downloaded and stored.'
 
 const fetchTimeoutMs = 10 * 60_000
-/** What is slower would hold a place for minutes, which others of the organization wait for. */
+/** A slower download would occupy a slot for minutes, which others of the organization wait for. */
 const minimumRate = { bytesPerSecond: 8 * 1024, longestWaitMs: 30_000 }
 const maxRedirects = 5
 
@@ -66,7 +66,7 @@ const fetchFile = async ({ outbound, blobs, config }: FetchDeps, org: OrgId, sou
   const { status, body } = await outbound.stream(url, {
     method: 'GET',
     headers: headers ?? {},
-    // Credentials do not travel in the clear, except to a machine nearby that the operator lets us reach.
+    // Credentials are not sent unencrypted, except to an allowed private network.
     plainHttp: headers ? 'allowed networks' : 'anywhere',
     maxBytes: config.limits.recordingBytes,
     timeoutMs: fetchTimeoutMs,
@@ -89,15 +89,16 @@ const fetchFile = async ({ outbound, blobs, config }: FetchDeps, org: OrgId, sou
   }
 }
 
-/** Stores the audio at an address. Errors are those that whoever gave the address may read. */
+/** Stores the audio from a URL. The sender of the URL can read the errors. */
 export const storeFetchedFile = (deps: FetchDeps, org: OrgId, source: Source, signal: AbortSignal) =>
   fetchFile(deps, org, source, signal).catch((error: unknown) => {
     throw told(error)
   })
 
 /**
- * Fetches the recording that an ingest told the address of. It may run twice at once, when the address changed
- * meanwhile: the first to finish is kept.
+ * Downloads the recording of a new conversation. It may run twice at once if the URL changed in the meantime: the first
+ * to
+ * finish wins.
  */
 export const fetchRecording = defineJob({
   name: 'recording.fetch',
@@ -111,7 +112,7 @@ export const fetchRecording = defineJob({
     if (!url || recording.status === 'stored') return
     const file = await storeFetchedFile(deps, organizationId, { url }, attempt.signal)
     await attempt.finish(async (trx) => {
-      // An erasure that has listed the files already would not see this one.
+      // An erasure that already listed the files would miss this one.
       const isThere = await lockRecordedConversation(trx, organizationId, conversationId)
       const stored = isThere && (await storeFetched(trx, organizationId, conversationId, url, file))
       if (!stored) await deps.jobs.enqueue(trx, deleteRecording, { key: file.blobKey }, { org: organizationId })
@@ -123,7 +124,7 @@ export const fetchRecording = defineJob({
   },
 })
 
-/** A process that dies between storing a file and committing its recording leaves a file that nothing names. */
+/** A process that dies between storing a file and committing its recording leaves an unreferenced file. */
 export const sweepRecordings = defineFileSweep({
   name: 'recording.sweep',
   schedule: '50 3 * * *',

@@ -35,8 +35,9 @@ export const conversationExists = async (db: Db, org: OrgId, conversationId: str
 }
 
 /**
- * Locks the conversation against its erasure, or waits for that and then finds nothing. Before its recording, as
- * erasure and ingest do.
+ * Locks the conversation against its erasure, or waits for it and then finds nothing. Locked before its recording, as
+ * in
+ * erasure and ingest.
  */
 export const lockRecordedConversation = async (trx: Db, org: OrgId, conversationId: string): Promise<boolean> => {
   const held = await trx
@@ -53,7 +54,7 @@ export const lockRecording = (trx: Db, org: OrgId, conversationId: string) =>
   selectRecordings(trx, org).where('conversation_id', '=', conversationId).forUpdate().executeTakeFirst()
 
 /**
- * Copies to conversations what is shown of their recordings. The caller has written the recordings, and holds the
+ * Copies the status of recordings to their conversations. The caller has written the recordings and locked the
  * conversations.
  */
 export const updateRecordingStates = async (
@@ -74,11 +75,11 @@ export const updateRecordingStates = async (
 type SourceRow = { conversationId: string; sourceUrl: string }
 
 /**
- * Notes where recordings are to be fetched from, and tells which of them need it. What is stored stays. So does what is
- * to be fetched from the same address already: signed addresses differ in their query each time that they are told.
+ * Stores the URLs of recordings to download, and returns those that need it. Stored recordings stay, and so do pending
+ * downloads from the same URL: signed URLs only differ in their query.
  */
 export const insertPendingRecordings = async (trx: Db, org: OrgId, given: SourceRow[]): Promise<string[]> => {
-  // Of several for one conversation the last counts. In one order, so that two batches never wait in a circle.
+  // Of several for one conversation, the last counts. In one order, so that two batches never deadlock.
   const last = new Map(given.map(({ conversationId, sourceUrl }) => [conversationId, sourceUrl]))
   const rows = [...last].sort(([a], [b]) => (a < b ? -1 : 1))
   if (rows.length === 0) return []
@@ -99,8 +100,9 @@ export const insertPendingRecordings = async (trx: Db, org: OrgId, given: Source
 export type StoredFile = { blobKey: string; contentType: string; bytes: number }
 
 /**
- * Stores the fetched file, and returns false if the row changed or went meanwhile. One that
- * failed counts as waiting: another attempt of the same fetch may have given up before.
+ * Stores the downloaded file, and returns false if the row was changed or deleted in the meantime. A failed one counts
+ * as
+ * pending: another attempt of the same download may have given up before.
  */
 export const storeFetched = async (
   trx: Db,
@@ -167,7 +169,7 @@ export const failRecording = async (trx: Db, org: OrgId, conversationId: string,
   await updateRecordingStates(trx, org, ids, { status: 'failed', failure })
 }
 
-/** Which of these files a recording names, or one that waits for its conversation. */
+/** Returns which of these files a recording uses, or one that waits for its conversation. */
 export const listNamedFiles = async (db: Db, org: OrgId, keys: string[]): Promise<string[]> => {
   const { rows } = await sql<{ key: string }>`
     SELECT blob_key AS key FROM recordings WHERE organization_id = ${org} AND blob_key = ANY(${keys}::text[])

@@ -25,7 +25,7 @@ const pathOf = (id: string) => `/v1/conversations/${id}/recording`
 const upload = (id: string, raw: string | Uint8Array<ArrayBuffer>, type = 'audio/wav') =>
   call('PUT', pathOf(id), { key, raw, headers: { 'content-type': type } })
 
-/** All files of recordings of the organization. */
+/** All recording files of the organization. */
 const filesOf = async (id: string): Promise<string[]> => {
   const keys: string[] = []
   for await (const { key: file } of blobs.list(`${id}/recordings/`)) keys.push(file)
@@ -33,7 +33,7 @@ const filesOf = async (id: string): Promise<string[]> => {
 }
 
 describe('an upload', () => {
-  it('is stored as what it is by content, and served to players in ranges', async () => {
+  it('is stored with the type of its content, and served to players in ranges', async () => {
     const { id } = await makeConversation(server, key)
     const file = wav(200_044)
     const answer = await upload(id, file, 'audio/mpeg; rate=8000')
@@ -56,7 +56,7 @@ describe('an upload', () => {
       'content-disposition': 'inline',
       'content-security-policy': 'sandbox',
       'x-content-type-options': 'nosniff',
-      // It may be erased, so no cache keeps a copy.
+      // It can be erased, so no cache may store a copy.
       'cache-control': 'no-store',
     })
     expect(Buffer.from(await whole.arrayBuffer())).toEqual(Buffer.from(file))
@@ -72,7 +72,7 @@ describe('an upload', () => {
     })
   })
 
-  it('replaces the one before, whose address and file go', async () => {
+  it('replaces the former one, with its URL and file', async () => {
     const { id } = await makeRecording(server, key)
     const before = (await call('GET', pathOf(id), { key })).headers.get('location') ?? ''
     const [file] = await filesOf(org.id)
@@ -84,7 +84,7 @@ describe('an upload', () => {
     expect(after).not.toContain(file)
   })
 
-  it('of 3 MiB is taken, and one byte more is not, with or without its length told', async () => {
+  it('of 3 MiB is accepted, and one more byte is not, with or without Content-Length', async () => {
     const { id } = await makeConversation(server, key)
     expect((await upload(id, wav(limit))).status).toBe(200)
     const tooMuch = await upload(id, wav(limit + 1))
@@ -95,7 +95,7 @@ describe('an upload', () => {
         resolve(answer.statusCode)
         answer.resume()
       })
-      // The answer comes while there is more to send, and the connection ends with it.
+      // The response arrives before the whole request is sent, and closes the connection.
       sent.on('error', (error: NodeJS.ErrnoException) => {
         if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') reject(error)
       })
@@ -110,14 +110,14 @@ describe('an upload', () => {
     ['of another type', wav(), 'application/octet-stream', 415],
     ['JSON', '{"a":1}', 'application/json', 415],
     ['empty', '', 'audio/wav', 400],
-  ])('that is %s is refused and leaves nothing', async (_what, raw, type, status) => {
+  ])('that is %s is rejected and leaves nothing', async (_what, raw, type, status) => {
     const { id } = await makeConversation(server, key)
     expect((await upload(id, raw, type)).status).toBe(status)
     expect((await call('GET', pathOf(id), { key })).status).toBe(404)
     expect(await filesOf(org.id)).toEqual([])
   })
 
-  it('that breaks off leaves nothing, and is no fault of the service', async () => {
+  it('that is interrupted leaves nothing, and is not an error of the service', async () => {
     const { id } = await makeConversation(server, key)
     const logged = server.logged.length
     const incoming = () => readdir(join(config.dataDir, 'blobs', '.incoming'))
@@ -133,7 +133,7 @@ describe('an upload', () => {
     expect(server.logged.slice(logged).join('')).not.toContain('a request failed')
   })
 
-  it('to no conversation, and to that of another organization, stores nothing', async () => {
+  it('to an unknown conversation or one of another organization stores nothing', async () => {
     const stranger = await makeOrganization(server)
     const { id } = await makeConversation(server, stranger.key)
     expect((await upload(id, wav())).status).toBe(404)
@@ -143,7 +143,7 @@ describe('an upload', () => {
 })
 
 describe('in PHI mode', () => {
-  it('the address is signed for five minutes, and needs a key to be had', async () => {
+  it('the URL is signed for five minutes, and getting one requires a key', async () => {
     const { id } = await makeRecording(server, key)
     const body = { features: { phiMode: true } }
     expect((await call('PATCH', `/v1/organizations/${org.id}`, { key: serviceKey, body })).status).toBe(200)
@@ -160,8 +160,8 @@ describe('in PHI mode', () => {
   })
 })
 
-describe('the address for players', () => {
-  it('lives for a day at most outside PHI mode, asks for a key in it, and is none before the recording is stored', async () => {
+describe('the URL for players', () => {
+  it('lives for at most a day outside PHI mode, requires a key in PHI mode, and is missing before the recording is stored', async () => {
     const { id } = await makeRecording(server, key)
     const recording = await findRecording(db, org.organization.id, id)
     const open = recordingUrlOf(server.deps, { phiMode: false }, id, recording)
@@ -180,7 +180,7 @@ describe('the address for players', () => {
     expect(recordingUrlOf(server.deps, { phiMode: true }, id, pending)).toBeUndefined()
   })
 
-  it('is dead at once while the organization is suspended, and when the conversation is erased', async () => {
+  it('stops working while the organization is suspended, and when the conversation is erased', async () => {
     const { id } = await makeRecording(server, key)
     const { recordingUrl } = (await call('GET', `/v1/conversations/${id}/transcript`, { key })).body
     const status = async () => (await fetch(recordingUrl)).status
@@ -194,7 +194,7 @@ describe('the address for players', () => {
     expect(await status()).toBe(404)
   })
 
-  it('that an earlier version gave out for good is over', async () => {
+  it('from an earlier version without an expiry no longer works', async () => {
     const { id } = await makeRecording(server, key)
     const recording = await findRecording(db, org.organization.id, id)
     const link = { key: recording?.blobKey, expiresAt: null, disposition: 'inline', erasable: true }
@@ -204,7 +204,7 @@ describe('the address for players', () => {
     expect((await fetch(`${server.origin}/files/${token}`)).status).toBe(410)
   })
 
-  it('tells its file by a tag, so that a player goes on only in the same one', async () => {
+  it('identifies its file with an ETag, so that a player only continues in the same one', async () => {
     const { id } = await makeRecording(server, key)
     const { recordingUrl } = (await call('GET', `/v1/conversations/${id}/transcript`, { key })).body
     const whole = await fetch(recordingUrl)
@@ -219,8 +219,8 @@ describe('the address for players', () => {
   })
 })
 
-describe('a file that a crash left without a recording', () => {
-  it('is swept a day later, and the others stay', async () => {
+describe('a file without a recording, left by a crash', () => {
+  it('is deleted a day later, and other files stay', async () => {
     const { id } = await makeRecording(server, key)
     const orphan = `${org.id}/recordings/orphan`
     await blobs.put(orphan, [wav()], { contentType: 'audio/wav' })

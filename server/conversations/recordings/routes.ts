@@ -23,13 +23,13 @@ const tags = ['Conversations']
 
 const linkMs = 5 * 60_000
 
-/** Reads the body as it arrives; a refusal leaves the connection able to carry the answer. */
+/** Reads the body as it arrives. After a rejection, the connection can still carry the response. */
 const readingOf = (body: Readable) => body.iterator({ destroyOnReturn: false })
 
 export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): void => {
   const { recordingBytes } = config.limits
 
-  /** The conversation is looked up between the first bytes, which tell a fault of the request, and the rest. */
+  /** The conversation is looked up between the first bytes, which show a fault of the request, and the rest. */
   const storeBody = async (org: OrgId, conversationId: string, body: Readable): Promise<StoredFile> => {
     const { type, isEmpty, content } = await recognize(readingOf(body))
     if (isEmpty) throw invalid('', 'The body is empty. Send the bytes of the recording.')
@@ -61,14 +61,14 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): 
     },
     async (request, reply) => {
       const { actor, params, raw } = request
-      // The body of a route that takes audio is handed on as it arrives.
+      // Routes that accept audio pass on the body as it arrives.
       const body = request.body as unknown as Readable
       if (Number(request.headers['content-length'] ?? 0) > recordingBytes) {
         reply.header('connection', 'close')
         throw new ApiError('tooLarge', `Send at most ${recordingBytes} bytes.`)
       }
       const file = await storeBody(actor.org, params.id, body).catch((error: unknown) => {
-        // What is left of the body would have to be read before the next request on this connection.
+        // The rest of the body would have to be read before the next request on this connection.
         reply.header('connection', 'close')
         if (raw.aborted) throw invalid('', 'The body is incomplete. Send it again.')
         throw error
@@ -84,7 +84,7 @@ export const recordings = (app: App, { db, jobs, blobs, clock, config }: Deps): 
           return recording
         })
         .catch(async (error: unknown) => {
-          // Erased meanwhile. After any other failure it is not known whether the recording was committed.
+          // Erased in the meantime. After any other failure, it is unknown whether the recording was committed.
           if (error instanceof ApiError)
             await jobs.enqueue(db, deleteRecording, { key: file.blobKey }, { org: actor.org })
           throw error

@@ -6,7 +6,7 @@ import type { ConversationQuery } from './schema.ts'
 
 const readFilter = itemReader(Filter)
 
-/** The lists of a filter, and the parameters that hold them. */
+/** The lists of a filter, and their query parameters. */
 const parameters = {
   agentIds: 'agentId',
   agentVersionIds: 'agentVersionId',
@@ -17,7 +17,7 @@ const parameters = {
   statuses: 'status',
 } as const
 
-/** The filter that the parameters of the list stand for; faults name the parameter. */
+/** Returns the filter of the list's query parameters. Faults have the path of the parameter. */
 export const filterFromQuery = (query: Static<typeof ConversationQuery>) => {
   const { since, until, customerId, text, reviewStatus, bucketId } = query
   const lists = Object.entries(parameters).map(([field, name]) => [field, query[name]?.split(',')])

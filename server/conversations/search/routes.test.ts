@@ -124,7 +124,7 @@ describe('conversations are selected', () => {
     expect(body).toEqual({ count: names.length, explanation: expect.any(String) })
   })
 
-  it('by parameters of the list', async () => {
+  it('by query parameters of the list', async () => {
     const byName = (...names: string[]) => names.map((name) => ids[name])
     for (const [query, names] of [
       [{}, ['third', 'second', 'first']],
@@ -146,12 +146,12 @@ describe('conversations are selected', () => {
     }
   })
 
-  it('and are answered whole', async () => {
+  it('and returned completely', async () => {
     const { body } = await get(key, { externalId: 'first' })
     expect(body.data).toEqual([(await call('GET', `/v1/conversations/${ids.first}`, { key })).body])
   })
 
-  it('and counted in words', async () => {
+  it('and described in words', async () => {
     const filter = { agentIds: [refs.leo], agentVersionIds: [refs.version], text: 'refund' }
     const { body } = await call('POST', '/v1/conversations/count', { key, body: { filter } })
     expect(body).toEqual({
@@ -160,7 +160,7 @@ describe('conversations are selected', () => {
     })
   })
 
-  it('and counted by day in a time zone, with the days that have none', async () => {
+  it('and counted by day in a time zone, including empty days', async () => {
     const count = async (body: object) => (await call('POST', '/v1/conversations/count', { key, body })).body
     const window = { since: '2026-11-01T00:00:00Z', until: '2026-11-05T00:00:00Z' }
     const { count: all, series } = await count({ filter: window, interval: 'day' })
@@ -191,7 +191,7 @@ describe('conversations are selected', () => {
     expect(body.series.at(-1).end).toBe(server.clock.now().toISOString())
   })
 
-  it('for their organization alone', async () => {
+  it('only for their organization', async () => {
     const stranger = await makeOrganization(server)
     for (const filter of [{}, { agentIds: [refs.leo] }, { agentGroupIds: [refs.group] }, { text: 'refund' }]) {
       expect(idsOf(await search(stranger.key, filter))).toEqual([])
@@ -204,7 +204,7 @@ describe('conversations are selected', () => {
 })
 
 describe('faults', () => {
-  it('of the list name their parameters, all at once', async () => {
+  it('in the list are reported with all parameters', async () => {
     const { key } = await makeOrganization(server)
     const { status, body } = await call(
       'GET',
@@ -228,7 +228,7 @@ describe('faults', () => {
     }
   })
 
-  it('of a filter name their place', async () => {
+  it('in a filter are reported with their path', async () => {
     const { key } = await makeOrganization(server)
     const { status, body } = await search(key, { metadata: [{ key: 'a', op: 'gt' }], bucket: '' })
     expect(status).toBe(400)
@@ -239,7 +239,7 @@ describe('faults', () => {
     expect(refused.body).toMatchObject({ message: 'filter.text must contain a word to search for' })
   })
 
-  it('of a count by period name what is missing or too much', async () => {
+  it('in a count by interval are reported if something is missing or not allowed', async () => {
     const { key } = await makeOrganization(server)
     const since = '2026-11-01T00:00:00Z'
     for (const [body, path] of [
@@ -268,7 +268,7 @@ describe('pages', () => {
     }
   }
 
-  it('go on where they stopped, though conversations start at one instant and others are added', async () => {
+  it('continue where they stopped, even if conversations start at the same time and others are added', async () => {
     const { key } = await makeOrganization(server)
     const made: { id: string; startedAt: string }[] = []
     for (let i = 0; i < 11; i++) {
@@ -294,7 +294,7 @@ describe('pages', () => {
     expect(rest.flat()).toHaveLength(11 + 9 - 2)
   })
 
-  it('of one list, filter or organization are of no other', async () => {
+  it('cannot be used with another list, filter, or organization', async () => {
     const { key } = await makeOrganization(server)
     await makeConversation(server, key)
     await makeConversation(server, key)
@@ -312,7 +312,7 @@ describe('pages', () => {
   })
 })
 
-it('what callers ask for takes no names from the statements that are prepared', async () => {
+it('dynamic statements use up no prepared statement names', async () => {
   const { id } = await makeOrganization(server)
   const { db } = server.deps
   await db.transaction().execute(async (trx) => {

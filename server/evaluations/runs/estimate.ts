@@ -6,10 +6,10 @@ import type { OrgId } from '../../platform/db/database.ts'
 import type { EvaluationDeps } from '../deps.ts'
 import { findMeanTokens, measurePopulation, type Population } from './queries.ts'
 
-/** Fewer earlier results than this tell less than the lengths of the transcripts. */
+/** With fewer earlier results than this, the lengths of the transcripts are a better estimate. */
 const enoughResults = 20
 
-/** How much a run would have to do, and what a judge would take for it. */
+/** Estimates the size of a run and the cost of a judge. */
 export const estimateRun = async (deps: EvaluationDeps, org: OrgId, monitor: StoredMonitor, population: Population) => {
   const { db, judge, clock } = deps
   const version = { id: monitor.id, version: monitor.number, isPaidByLength: monitor.kind === 'judge' }
@@ -23,7 +23,7 @@ export const estimateRun = async (deps: EvaluationDeps, org: OrgId, monitor: Sto
     const tokens = { input: Math.ceil(left * (mean.input ?? 0)), output: Math.ceil(left * (mean.output ?? 0)) }
     return { ...extent, tokens, cost: mean.cost === null ? null : left * mean.cost, basis: 'results' as const }
   }
-  // What was stored had passed the check of its kind.
+  // Stored definitions were validated for their kind.
   const definition = monitor.definition as JudgeDefinition
   return { ...extent, ...judge.estimate(definition, { conversations: left, characters }), basis: 'lengths' as const }
 }

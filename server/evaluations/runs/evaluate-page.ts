@@ -1,4 +1,4 @@
-// One page of conversations of a run, by a rule or a judge.
+// Evaluates one page of conversations of a run with a rule or a judge.
 
 import type { Evaluation } from '../../monitor-results/queries.ts'
 import type { StoredMonitor } from '../../monitors/queries.ts'
@@ -15,30 +15,34 @@ import { storeFailures, storeResults } from '../store.ts'
 
 type PageTask = {
   monitor: StoredMonitor
-  /** What failed before is asked again. */
+  /** Failures are evaluated again. */
   since: Date
-  /** Whether somebody ended the run meanwhile. */
+  /** Whether the run was ended in the meantime. */
   isEnded: () => Promise<boolean>
-  /** Of conversations, in order. */
+  /** Conversations in order. */
   ids: string[]
   attempt: Attempt
 }
 
-/** Why a page was left before its end. */
+/** Why a page was not completed. */
 export type Stop =
   | { kind: 'over'; failure: string }
-  /** The endpoint does not answer now. */
+  /** The endpoint is not responding now. */
   | { kind: 'wait'; afterSeconds: number; failure: string }
 
-/** When the endpoint refuses so many and answers none, it refuses them all: its key or the model is wrong. */
+/** If the endpoint rejects this many and answers none, it rejects all: its key or the model is wrong. */
 const enoughRefusals = 4
 
-/** Who breaks a page this often may do so for ever: from then on a conversation that does is failed, and left behind. */
+/**
+ * After this many failures of a page, its conversations are evaluated one by one, and those that fail are skipped as
+ * failed.
+ */
 const patientAttempts = 3
 
 /**
- * Asks a judge about what has no answer yet, as many at once as the endpoint takes. Each answer is stored, with what it
- * cost, before anything else happens.
+ * Runs a judge on conversations without a result, as many at once as the endpoint allows. Each result is stored with
+ * its
+ * cost immediately.
  */
 const judgePage = async (
   deps: EvaluationDeps,
@@ -129,7 +133,7 @@ const rulePage = async (deps: EvaluationDeps, org: OrgId, { monitor, ids, attemp
   }
 }
 
-/** Evaluates a page and stores the results; says why it was left before its end. */
+/** Evaluates a page and stores the results. Returns why it was not completed. */
 export const evaluatePage = (deps: EvaluationDeps, org: OrgId, task: PageTask): Promise<Stop | undefined> =>
   task.monitor.kind === 'rule' ? rulePage(deps, org, task) : judgePage(deps, org, task)
 
@@ -137,7 +141,7 @@ const mostWaits = 8
 const shortestWaitSeconds = 15
 const longestWaitSeconds = 15 * 60
 
-/** Until a run that stopped goes on, by how often in a row it has waited; undefined when it is over. */
+/** The pause before a paused run continues, by the number of pauses in a row; undefined after the last. */
 export const secondsToWait = (stop: Stop, waits: number): number | undefined => {
   if (stop.kind === 'over' || waits >= mostWaits) return undefined
   return Math.min(longestWaitSeconds, Math.max(stop.afterSeconds, shortestWaitSeconds * 2 ** waits))

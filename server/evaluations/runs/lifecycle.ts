@@ -1,4 +1,4 @@
-// The life of a run: created, taken up by its job, ended, cancelled, taken up again where it stopped.
+// The lifecycle of a run: created, run by its job, finished, cancelled, or resumed.
 
 import Type from 'typebox'
 import { findMonitorsAtVersions, type StoredMonitor } from '../../monitors/queries.ts'
@@ -24,11 +24,11 @@ import {
   updateRun,
 } from './queries.ts'
 
-/** After so long the job gives its place to other runs and stands in line again. */
+/** After this time, the job yields to other runs and is queued again. */
 const turnMs = 10_000
-/** Conversations whose rules are evaluated together, and after which a run keeps its place. */
+/** Conversations that rules evaluate together, after which a run stores its position. */
 const rulePageSize = 500
-/** Of judges for each that may be asked at once. */
+/** Judged conversations per concurrent request. */
 const pagesOfJudges = 4
 
 const notThere =
@@ -60,7 +60,7 @@ export const createRun = (
 
 type RunKey = { monitorId: string; runId: string }
 
-/** What it found stays. */
+/** Its results stay. */
 export const cancelRun = async (
   { clock }: EvaluationDeps,
   trx: Db,
@@ -76,7 +76,7 @@ export const cancelRun = async (
   return updateRun(trx, actor.org, id, { status: 'cancelled', finishedAt: clock.now() })
 }
 
-/** Takes up a run that was cancelled or failed, where it stopped. */
+/** Resumes a run that was cancelled or failed, where it stopped. */
 export const resumeRun = async (
   { jobs }: EvaluationDeps,
   trx: Db,
@@ -99,10 +99,10 @@ export const resumeRun = async (
   return queued
 }
 
-/** A run as a job knows it: once it is taken up again it is the work of another job. */
+/** A run as a job knows it: once it is resumed, another job owns it. */
 type OwnRun = { id: string; resumes: number }
 
-/** Holds the run; nothing when it is gone, or another job's by now. */
+/** Locks the run; undefined if it was deleted or another job owns it. */
 const lockOwnRun = async (trx: Db, org: OrgId, { id, resumes }: OwnRun): Promise<Run | undefined> => {
   const run = await lockRun(trx, org, id)
   return run?.resumes === resumes ? run : undefined
@@ -110,7 +110,7 @@ const lockOwnRun = async (trx: Db, org: OrgId, { id, resumes }: OwnRun): Promise
 
 type RunChange = Parameters<typeof updateRun>[3]
 
-/** Moves a run where that is a move; nothing when somebody else ended it meanwhile. */
+/** Changes the status of a run if allowed; undefined if it was ended in the meantime. */
 const moveRun = async (trx: Db, org: OrgId, own: OwnRun, to: RunStatus, change: RunChange): Promise<void> => {
   const run = await lockOwnRun(trx, org, own)
   if (run && canMove(run.status, to)) await updateRun(trx, org, run.id, { ...change, status: to })
@@ -123,7 +123,7 @@ const begin = async ({ clock }: EvaluationDeps, trx: Db, org: OrgId, own: OwnRun
   return updateRun(trx, org, run.id, { status: 'running', startedAt: run.startedAt ?? clock.now() })
 }
 
-/** Without a failure it is complete: what was gone before its page came is in none of the counts. */
+/** Without a failure it is complete: conversations erased before their page are in none of the counts. */
 const end = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run, failure?: string) =>
   attempt.finish((trx) => {
     const finishedAt = deps.clock.now()
@@ -131,7 +131,7 @@ const end = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run, failu
     return moveRun(trx, org, run, 'completed', { total: run.scored + run.unscored + run.failed, finishedAt })
   })
 
-/** Enqueues what comes next and completes this job in one commit. */
+/** Enqueues the next job and completes this one in one commit. */
 const goOn = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run, afterSeconds = 0) =>
   attempt.finish(async (trx) => {
     if ((await lockOwnRun(trx, org, run))?.status !== 'running') return
@@ -149,7 +149,7 @@ const whenStopped = (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Ru
   return seconds === undefined ? end(deps, attempt, org, run, stop.failure) : goOn(deps, attempt, org, run, seconds)
 }
 
-/** The conversations that come next, as many as are evaluated together. */
+/** Returns the next conversations, as many as are evaluated together. */
 const readPage = ({ db, config }: EvaluationDeps, org: OrgId, run: Run, { kind }: StoredMonitor) => {
   const size = kind === 'rule' ? rulePageSize : pagesOfJudges * config.judge.limits.concurrency
   const { afterStartedAt: startedAt, afterId: id } = run
@@ -157,7 +157,7 @@ const readPage = ({ db, config }: EvaluationDeps, org: OrgId, run: Run, { kind }
   return findNextPage(db, org, run.population, { size, after })
 }
 
-/** Evaluates the next page and counts it. Returns whether more may follow; if not, it has ended the job. */
+/** Evaluates and counts the next page. Returns whether there may be more; if not, it has ended the job. */
 const advance = async (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: Run): Promise<boolean> => {
   const finished = async (ending: Promise<unknown>) => {
     await ending
@@ -187,20 +187,20 @@ const advance = async (deps: EvaluationDeps, attempt: Attempt, org: OrgId, run: 
 }
 
 /**
- * Goes through a run page by page: a page is evaluated, then counted and left behind in one transaction. What dies in
- * between begins with the same page again, and judges of it only what has no answer.
+ * Processes a run page by page: a page is evaluated, then counted and completed in one transaction. After a failure in
+ * between, it starts with the same page, and only calls judges without a result.
  */
 export const evaluateRun = defineJob({
   name: 'evaluation.run',
   payload: Type.Object({ organizationId: Type.String(), runId: Type.String(), resumes: Type.Integer() }),
-  // Most of the time they wait: those of judges for their endpoint, those of rules for a thread.
+  // Jobs mostly wait: judges for their endpoint, rules for a thread.
   concurrency: 8,
   retryLimit: 20,
   retryDelaySeconds: 2,
-  // A page of judges may wait for its endpoint.
+  // A page of judges can wait for its endpoint.
   timeoutSeconds: 60 * 60,
   run: async (deps: EvaluationDeps, { organizationId, runId, resumes }, attempt) => {
-    // The one who enqueued it wrote the id of an organization.
+    // The payload contains a validated organization ID.
     const org = organizationId as OrgId
     const endsAt = performance.now() + turnMs
     for (;;) {

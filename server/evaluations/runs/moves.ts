@@ -1,4 +1,4 @@
-/** The life of a run. One that ended before its end can be taken up where it stopped. */
+/** The lifecycle of a run. One that was stopped early can be resumed. */
 
 export const runStatuses = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const
 export type RunStatus = (typeof runStatuses)[number]

@@ -4,7 +4,10 @@ import { listStretch, type Place, type Population } from './queries.ts'
 
 const longestStretch = 4_000
 
-/** Those of a stretch that the filter and the scope of a run take. Results are looked for in its time alone. */
+/**
+ * Returns the conversations of an interval that match the filter and the scope of a run. Only checks results in that
+ * interval.
+ */
 const listTaken = async (db: Db, org: OrgId, { filter, scope }: Population, stretch: Place[]): Promise<Place[]> => {
   const [first, last] = [stretch[0], stretch.at(-1)]
   if (!first || !last) return []
@@ -18,8 +21,9 @@ const listTaken = async (db: Db, org: OrgId, { filter, scope }: Population, stre
 type PageAfter = { size: number; after: Place | undefined }
 
 /**
- * The next conversations of a run, in the order of time. An index of words, metadata or results would find all of a
- * run's for each page; so stretches of time are looked at instead, longer ones where they hold little.
+ * Returns the next conversations of a run in time order. An index on words, metadata, or results would find all of a
+ * run's
+ * conversations for each page, so intervals of time are checked instead, longer ones if they contain little.
  */
 export const findNextPage = async (db: Db, org: OrgId, of: Population, { size, after }: PageAfter) => {
   const found: Place[] = []

@@ -11,17 +11,17 @@ import { samplePosition } from '../queries.ts'
 
 type Status = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled'
 
-/** Which conversations a run goes through. */
+/** The conversations of a run. */
 export type Population = {
   filter: Selection
-  /** Of the monitor, as they were when the run was asked for. */
+  /** The monitor's values when the run was requested. */
   scope: Selection
   samplePercent: number
-  /** An instant of the database's clock. What is stored later is evaluated as it comes. */
+  /** A time of the database's clock. Conversations stored later are evaluated as they arrive. */
   storedBefore: string
 }
 
-/** By the clock that says when conversations were stored. */
+/** Uses the clock that dates stored conversations. */
 export const getDatabaseTime = async (db: Db, org: OrgId): Promise<string> => {
   const { now } = await db
     .selectFrom('organizations')
@@ -67,7 +67,7 @@ export const findRun = (db: Db, org: OrgId, id: string) => selectRuns(db, org).w
 export const listRuns = (db: Db, org: OrgId, monitorId: string, page: Page) =>
   selectRuns(db, org).where('monitor_id', '=', monitorId).$call(newestFirst('id', page)).execute()
 
-/** Held until the transaction ends, so that nobody else moves it. */
+/** Locked until the transaction ends, so that nothing else changes it. */
 export const lockRun = (trx: Db, org: OrgId, id: string) =>
   selectRuns(trx, org).where('id', '=', id).forUpdate().executeTakeFirst()
 
@@ -116,7 +116,7 @@ type RunChange = {
   finishedAt?: Date | null
 }
 
-/** Its caller holds the run. */
+/** The caller has locked the run. */
 export const updateRun = (trx: Db, org: OrgId, id: string, change: RunChange) =>
   trx
     .updateTable('evaluation_runs')
@@ -135,7 +135,7 @@ export const updateRun = (trx: Db, org: OrgId, id: string, change: RunChange) =>
     .executeTakeFirstOrThrow()
     .catch(explain)
 
-/** Completed conversations that a filter selects, of the share and of the time of a run. */
+/** Completed conversations that match the filter, the sample, and the period of a run. */
 const selectStored = (db: Db, org: OrgId, filter: Selection, { samplePercent, storedBefore }: Population) => {
   const selected = whereSelected(db.selectFrom('conversations'), org, filter)
     .where('conversations.status', '=', 'completed')
@@ -145,7 +145,7 @@ const selectStored = (db: Db, org: OrgId, filter: Selection, { samplePercent, st
 
 export type Place = { startedAt: Date; id: string }
 
-/** The next in the order of time of those that may belong to a run, by what an index in this order finds. */
+/** The next candidates in time order, from an index in this order. */
 export const listStretch = (db: Db, org: OrgId, of: Population, length: number, after: Place | undefined) => {
   const { agentGroupIds: _, text: __, metadata: ___, monitors: ____, match: _____, ...inOrder } = of.filter
   return selectStored(db, org, inOrder, of)
@@ -165,8 +165,9 @@ type Asked = { id: string; version: number; isPaidByLength: boolean }
 export type Extent = { conversations: number; characters: number; answered: number }
 
 /**
- * How much there is to do. What is paid by length is told the characters of what has no answer yet; for others
- * PostgreSQL leaves the transcripts out.
+ * Counts the work. For judges, which are paid by length, sums the characters of conversations without a result;
+ * otherwise
+ * PostgreSQL skips the transcripts.
  */
 export const measurePopulation = async (db: Db, org: OrgId, of: Population, monitor: Asked): Promise<Extent> => {
   const population = whereSelected(selectStored(db, org, of.filter, of), org, of.scope)
@@ -195,7 +196,7 @@ export const measurePopulation = async (db: Db, org: OrgId, of: Population, moni
   return population.executeTakeFirstOrThrow()
 }
 
-/** How much the judgements of a version took so far, on average. */
+/** Returns the average cost and duration of a version's results so far. */
 export const findMeanTokens = async (db: Db, org: OrgId, monitorId: string, version: number) => {
   const { rows } = await sql<{ judgements: number; input: number | null; output: number | null; cost: number | null }>`
     SELECT count(*) AS judgements, avg(input_tokens)::float8 AS input, avg(output_tokens)::float8 AS output,
@@ -208,7 +209,7 @@ export const findMeanTokens = async (db: Db, org: OrgId, monitorId: string, vers
   return rows[0] ?? { judgements: 0, input: null, output: null, cost: null }
 }
 
-/** What became of conversations, by one version of a monitor. */
+/** Counts conversations by their result from one monitor version. */
 export const countOutcomes = async (trx: Db, org: OrgId, run: Run, ids: string[]) => {
   const { rows } = await sql<{ scored: number; unscored: number; failed: number }>`
     SELECT count(*) FILTER (WHERE r.status = ${codes.scored}) AS scored, count(*) FILTER (WHERE r.status = ${codes.unscored}) AS unscored,
@@ -222,7 +223,7 @@ export const countOutcomes = async (trx: Db, org: OrgId, run: Run, ids: string[]
 
 type Progress = { scored: number; unscored: number; failed: number; after: Place }
 
-/** Its caller holds the run. Whoever got on has waited long enough. */
+/** The caller has locked the run. Progress resets its pauses. */
 export const advanceRun = (trx: Db, org: OrgId, id: string, { scored, unscored, failed, after }: Progress) =>
   trx
     .updateTable('evaluation_runs')

@@ -25,11 +25,11 @@ const read = async (key: string, run: { monitorId: string; id: string }) =>
 const move = (key: string, run: { monitorId: string; id: string }, verb: 'cancel' | 'resume') =>
   server.call('POST', `/v1/monitors/${run.monitorId}/evaluations/${run.id}/${verb}`, { key })
 
-/** Runs also what is due later, as if the time had come. */
+/** Also runs what is due later, as if the time had come. */
 const drainAll = () => server.deps.jobs.drain(jobList, server.deps, { delayed: true })
 
 describe('a run', () => {
-  it('evaluates what is stored already, and tells how far it is', async () => {
+  it('evaluates stored conversations, and reports its progress', async () => {
     const { key } = await makeOrganization(server)
     const [first] = await makeCalls(key, 3)
     await makeCalls(key, 1, { channel: 'chat' })
@@ -54,7 +54,7 @@ describe('a run', () => {
     expect(headers.get('location')).toBe(`/v1/monitors/${monitor.id}/evaluations/${body.id}`)
   })
 
-  it('asks a judge only about what has no answer, and about what failed', async () => {
+  it('only runs a judge on conversations without a result, and on failures', async () => {
     const { key } = await makeOrganization(server)
     const ids = await makeCalls(key, 5)
     const judge = await makeJudge(key)
@@ -72,7 +72,7 @@ describe('a run', () => {
     for (const id of ids) expect(await resultsOf(key, id)).toMatchObject([{ status: 'scored', result: 'affected' }])
   })
 
-  it('takes what its filter selects, page by page', async () => {
+  it('includes what its filter selects, page by page', async () => {
     const { key } = await makeOrganization(server)
     const short = [{ role: 'customer', text: 'Where is my money?' }]
     await makeCalls(key, 20, { metadata: { plan: 'gold' } })
@@ -91,7 +91,7 @@ describe('a run', () => {
     expect(asked).toHaveLength(20)
   })
 
-  it('tells first what it would take', async () => {
+  it('can be estimated first', async () => {
     const { key } = await makeOrganization(server)
     await server.call('PATCH', '/v1/organization', { key, body: { monthlyJudgeBudget: 50 } })
     await makeCalls(key, 30)
@@ -100,14 +100,14 @@ describe('a run', () => {
     const { status, body } = await dry()
     expect(status).toBe(200)
     expect(body).toMatchObject({ conversations: 30, answered: 0, basis: 'lengths', budgetLeft: 50 })
-    // A third of the characters, and the instructions with each.
+    // A third of the characters, plus the instructions for each.
     expect(body.tokens.input).toBeGreaterThan(30 * 400)
     expect(body.cost).toBeCloseTo((body.tokens.input * 1_000 + body.tokens.output * 10_000) / 1_000_000)
     expect((await server.call('GET', `/v1/monitors/${judge.id}/evaluations`, { key })).body.data).toEqual([])
     answerBy(() => impolite())
     await start(key, judge.id, { filter: { metadata: [] } })
     await server.drain()
-    // Two dollars each: after 25 the budget is used up.
+    // Two dollars each: the budget is used up after 25.
     const stopped = (await server.call('GET', `/v1/monitors/${judge.id}/evaluations`, { key })).body.data[0]
     expect(stopped).toMatchObject({ status: 'failed', failure: 'The monthly judge budget is used up.' })
     expect(asked.length).toBeGreaterThanOrEqual(25)
@@ -128,7 +128,7 @@ describe('a run', () => {
     expect(asked).toHaveLength(30)
   })
 
-  it('is cancelled at once and taken up where it stopped', async () => {
+  it('is cancelled immediately and resumed where it stopped', async () => {
     const { key } = await makeOrganization(server)
     await makeCalls(key, 40)
     const judge = await makeJudge(key)
@@ -136,7 +136,7 @@ describe('a run', () => {
     let cancelling: ReturnType<typeof move> | undefined
     answerBy(async (_, number) => {
       if (number === 20 && run) cancelling = move(key, run, 'cancel')
-      // From then on whoever asks gets no answer before the run is cancelled.
+      // From now on, requests get no response until the run is cancelled.
       await cancelling
       return impolite()
     })
@@ -146,7 +146,7 @@ describe('a run', () => {
     expect((await cancelling)?.status).toBe(200)
     const cancelled = await read(key, run)
     expect(cancelled).toMatchObject({ status: 'cancelled', total: 40, scored: 16 })
-    // What was on its way was stored.
+    // Responses in flight were stored.
     expect(asked.length).toBeLessThan(24)
     const before = asked.length
     expect((await move(key, run, 'cancel')).status).toBe(409)
@@ -158,7 +158,7 @@ describe('a run', () => {
     expect((await move(key, run, 'resume')).status).toBe(409)
   })
 
-  it('taken up while its old job is still at work counts each conversation once', async () => {
+  it('resumed while its old job is still working counts each conversation once', async () => {
     const { key } = await makeOrganization(server)
     await makeCalls(key, 40)
     const judge = await makeJudge(key)
@@ -173,7 +173,7 @@ describe('a run', () => {
         meanwhile = server.drain()
         await isAhead.promise
       }
-      // A page is 16: the new job has left the first one behind, and is at work when the old one comes to its end.
+      // A page is 16: the new job has completed the first one and is working when the old job finishes.
       if (number === 28) {
         isAhead.resolve()
         await oldIsOver.promise
@@ -184,11 +184,11 @@ describe('a run', () => {
     oldIsOver.resolve()
     await meanwhile
     expect(await read(key, run)).toMatchObject({ status: 'completed', total: 40, scored: 40 })
-    // What is on its way of the old job is not known to the new one.
+    // The new job does not know the requests in flight of the old one.
     expect(asked.length).toBeLessThanOrEqual(40 + 4)
   })
 
-  it('waits for an endpoint that does not answer, then fails, and goes on later', async () => {
+  it('waits for an unresponsive endpoint, then fails, and can be resumed', async () => {
     const { key } = await makeOrganization(server)
     await makeCalls(key, 3)
     const judge = await makeJudge(key)
@@ -203,12 +203,12 @@ describe('a run', () => {
     answerBy(() => impolite())
     server.clock.advance(3_600_000)
     await move(key, run, 'resume')
-    // One request finds out that the endpoint is back; the others are sent later.
+    // One request detects that the endpoint is back; the others are sent later.
     await drainAll()
     expect(await read(key, run)).toMatchObject({ status: 'completed', scored: 3 })
   })
 
-  it('goes on after its worker died in the middle of a page', async () => {
+  it('continues after its worker died in the middle of a page', async () => {
     const { key } = await makeOrganization(server)
     await makeCalls(key, 6)
     const judge = await makeJudge(key)
@@ -225,46 +225,43 @@ describe('a run', () => {
     await server.deps.jobs.drain(jobList, server.deps, { delayed: true, allowFailures: true })
     server.deps.judge.evaluate = evaluate
     expect(await read(key, run)).toMatchObject({ status: 'completed', total: 6, scored: 6 })
-    // The one that was on its way was paid again, and no other.
+    // Only the request in flight was paid for again.
     expect(asked).toHaveLength(7)
   })
 
-  it.each(['judge', 'rule'] as const)(
-    'of a %s leaves a conversation behind that breaks it every time',
-    async (kind) => {
-      const { key } = await makeOrganization(server)
-      await makeCalls(key, 5)
-      const transcript = [{ role: 'agent', text: 'poison' }]
-      const { id } = await makeConversation(server, key, { transcript })
-      const monitor =
-        kind === 'judge' ? await makeJudge(key, { enabled: false }) : await makeRule(key, 'turns.size() == 3')
-      answerBy(() => impolite())
-      const { judge, rules } = server.deps
-      server.deps.judge = {
-        ...judge,
-        evaluate: async (request) => {
-          if (request.turns.some(({ text }) => text === 'poison')) throw new Error('poison')
-          return judge.evaluate(request)
-        },
-      }
-      server.deps.rules = {
-        ...rules,
-        evaluate: async (batch, signal) => {
-          if (batch.subjects.some((one) => one.transcript?.content.includes('poison'))) throw new Error('poison')
-          return rules.evaluate(batch, signal)
-        },
-      }
-      const { body: run } = await start(key, monitor.id)
-      await server.deps.jobs.drain(jobList, server.deps, { delayed: true, allowFailures: true })
-      Object.assign(server.deps, { judge, rules })
-      expect(await read(key, run)).toMatchObject({ status: 'completed', total: 6, scored: 5, failed: 1 })
-      const results = await resultsOf(key, id)
-      expect(results).toMatchObject([{ status: 'failed', reasoning: 'the evaluation failed repeatedly' }])
-      if (kind === 'judge') expect(asked).toHaveLength(5)
-    },
-  )
+  it.each(['judge', 'rule'] as const)('of a %s skips a conversation that breaks it every time', async (kind) => {
+    const { key } = await makeOrganization(server)
+    await makeCalls(key, 5)
+    const transcript = [{ role: 'agent', text: 'poison' }]
+    const { id } = await makeConversation(server, key, { transcript })
+    const monitor =
+      kind === 'judge' ? await makeJudge(key, { enabled: false }) : await makeRule(key, 'turns.size() == 3')
+    answerBy(() => impolite())
+    const { judge, rules } = server.deps
+    server.deps.judge = {
+      ...judge,
+      evaluate: async (request) => {
+        if (request.turns.some(({ text }) => text === 'poison')) throw new Error('poison')
+        return judge.evaluate(request)
+      },
+    }
+    server.deps.rules = {
+      ...rules,
+      evaluate: async (batch, signal) => {
+        if (batch.subjects.some((one) => one.transcript?.content.includes('poison'))) throw new Error('poison')
+        return rules.evaluate(batch, signal)
+      },
+    }
+    const { body: run } = await start(key, monitor.id)
+    await server.deps.jobs.drain(jobList, server.deps, { delayed: true, allowFailures: true })
+    Object.assign(server.deps, { judge, rules })
+    expect(await read(key, run)).toMatchObject({ status: 'completed', total: 6, scored: 5, failed: 1 })
+    const results = await resultsOf(key, id)
+    expect(results).toMatchObject([{ status: 'failed', reasoning: 'the evaluation failed repeatedly' }])
+    if (kind === 'judge') expect(asked).toHaveLength(5)
+  })
 
-  it('that is refused by its endpoint every time stops, and leaves no heap of failures', async () => {
+  it('rejected by its endpoint every time stops, and does not store failures by the thousand', async () => {
     const { key } = await makeOrganization(server)
     const [first] = await makeCalls(key, 6)
     const judge = await makeJudge(key)
@@ -281,7 +278,7 @@ describe('a run', () => {
     expect(await read(key, run)).toMatchObject({ status: 'completed', scored: 6, failed: 0, failure: null })
   })
 
-  it('of a monitor that is deleted ends', async () => {
+  it('of a deleted monitor ends', async () => {
     const { key } = await makeOrganization(server)
     await makeCalls(key, 2)
     const monitor = await makeRule(key, 'true')

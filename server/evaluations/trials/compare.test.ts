@@ -62,7 +62,7 @@ describe('a monitor', () => {
     ])
   })
 
-  it('is tried as it is when nothing else is said, switched off and whatever its share', async () => {
+  it('is tested as it is by default, even if it is disabled, and whatever its sampling rate', async () => {
     const { key } = await makeOrganization(server)
     const { id } = await makeJudge(key, { enabled: false, samplePercent: 0, scope: { channels: ['call'] } })
     const phone = await makeCall(key, 'Hello.')
@@ -77,7 +77,7 @@ describe('a monitor', () => {
     expect((await testSaved(key, id, { scope: {} })).body.summary).toMatchObject({ affected: 2, notAsked: 0 })
   })
 
-  it('is held against what people say, last and for sure', async () => {
+  it("is compared with people's latest sure judgments", async () => {
     const { id: org, key } = await makeOrganization(server)
     const { id } = await makeJudge(key)
     const { id: another } = await makeJudge(key)
@@ -112,13 +112,13 @@ describe('a monitor', () => {
     expect(body.summary.people).toEqual({ judged: 2, agreeBefore: 1, agreeNow: 2 })
   })
 
-  it('that fails says why, and flips nothing', async () => {
+  it('that fails says why, and changes no result', async () => {
     const { key } = await makeOrganization(server)
     const { id } = await makeJudge(key)
     answerBy(affectedBy('Hello'))
     await makeCall(key, 'Hello.')
     await server.drain()
-    // Of these two the second may pass, and nobody comes back for it.
+    // The second of these may succeed, and nobody retries it.
     for (const status of [400, 429]) {
       answerBy(() => new Refusal(status))
       const { body } = await testSaved(key, id, {})

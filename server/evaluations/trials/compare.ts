@@ -1,4 +1,4 @@
-// What a trial found beside what is stored, each conversation and all of them.
+// Compares the results of a test with the stored ones, per conversation and in total.
 import type { Answer } from './ask.ts'
 import type { listLastJudgments, listNewestResults } from './queries.ts'
 import type { TrialAnswer } from './schema.ts'
@@ -9,7 +9,7 @@ type Tried = TrialAnswer['data'][number]
 
 type Found = Pick<Answer, 'status' | 'result'>
 
-/** Undefined for a failure: it says nothing of the conversation. */
+/** Undefined for a failure, which says nothing about the conversation. */
 const sayingOf = ({ status, result }: Found) => (status === 'failed' ? undefined : (result ?? 'unscored'))
 
 const hasFlipped = (now: Found, before: Found): boolean => {
@@ -56,7 +56,7 @@ type Known = { answers: Answer[]; stored: Stored[]; judgments: Judgment[] }
 const byConversation = <T extends { conversationId: string }>(list: T[]) =>
   new Map(list.map((one) => [one.conversationId, one]))
 
-/** In the order of the ids. One without an answer was not asked. */
+/** In the order of the IDs. Conversations without an answer were skipped. */
 export const compare = (conversationIds: string[], known: Known): TrialAnswer => {
   const answers = byConversation(known.answers)
   const results = byConversation(known.stored)

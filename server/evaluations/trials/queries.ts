@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, OrgId } from '../../platform/db/database.ts'
 
-/** Of each conversation what the newest version of a monitor that has a result found. */
+/** Returns the result of the newest monitor version that has one, for each conversation. */
 export const listNewestResults = (db: Db, org: OrgId, monitorId: string, conversationIds: string[]) =>
   db
     .selectFrom('conversations as c')
@@ -28,7 +28,7 @@ export const listNewestResults = (db: Db, org: OrgId, monitorId: string, convers
 
 type Judgment = { conversationId: string; correctResult: 'affected' | 'not_affected' }
 
-/** Of each conversation what the last person who was sure says that a monitor, in whatever version, should find. */
+/** Returns the latest sure judgment of a monitor, in any version, for each conversation. */
 export const listLastJudgments = async (db: Db, org: OrgId, monitorId: string, conversationIds: string[]) => {
   const { rows } = await sql<Judgment>`
     SELECT DISTINCT ON (r.conversation_id) r.conversation_id AS "conversationId", j.correct_result AS "correctResult"

@@ -10,7 +10,7 @@ const { server, call, testDraft, testSaved, makeCall, makeMute, makeRule, makeJu
 const { asked, answerBy, resultsOf, spendingOf } = trials
 
 describe('a draft', () => {
-  it('of a judge is asked of the newest completed conversations; only what was paid is kept', async () => {
+  it('of a judge runs on the newest completed conversations and only stores its cost', async () => {
     const { key } = await makeOrganization(server)
     const polite = await makeCall(key, 'Gladly.')
     const rude = await makeCall(key, 'That is none of my business.')
@@ -56,7 +56,7 @@ describe('a draft', () => {
     expect((await call('GET', '/v1/monitors', { key })).body.data).toEqual([])
   })
 
-  it('is asked of what is named, in that order, or of the newest that a filter takes', async () => {
+  it('runs on the listed conversations in their order, or on the newest ones that match the filter', async () => {
     const { key } = await makeOrganization(server)
     const [first, second, third] = [
       await makeCall(key, 'One.'),
@@ -79,7 +79,7 @@ describe('a draft', () => {
     expect(await triedBy({ filter: { statuses: ['failed'] } })).toEqual([])
   })
 
-  it('is not asked, and nothing is paid, outside of its scope', async () => {
+  it('does not run, and costs nothing, outside of its scope', async () => {
     const { key } = await makeOrganization(server)
     const chat = await makeCall(key, 'Hello.', { channel: 'chat' })
     const phone = await makeCall(key, 'Hello.')
@@ -94,10 +94,10 @@ describe('a draft', () => {
   })
 })
 
-describe('a trial of a rule', () => {
+describe('a test of a rule', () => {
   const ofRule = (expression: string, score?: string) => ({ kind: 'rule', definition: { expression, score } })
 
-  it('tells evidence, score and what is not known, costs nothing and stores nothing', async () => {
+  it('returns evidence, score, and unknown values, costs nothing, and stores nothing', async () => {
     const { key } = await makeOrganization(server)
     const rude = await makeCall(key, 'That is none of my business.', { metadata: { plan: 'gold' } })
     const polite = await makeCall(key, 'Gladly.', { metadata: { plan: 'gold' } })
@@ -115,7 +115,7 @@ describe('a trial of a rule', () => {
     expect(await spendingOf(key)).toMatchObject({ judgements: 0 })
   })
 
-  it('goes through up to 200 conversations, and tells what would change', async () => {
+  it('runs on up to 200 conversations and shows what would change', async () => {
     const { key } = await makeOrganization(server)
     const { id } = await makeRule(key, 'metadata.number > 150')
     const each = Array.from({ length: 201 }, (_, number) => ({
@@ -140,7 +140,7 @@ describe('a trial of a rule', () => {
     expect(stored.body.data).toHaveLength(50)
   })
 
-  it('is refused as creating it would be, with the place of the fault', async () => {
+  it('is rejected like creating the monitor, with the position of the fault', async () => {
     const { key } = await makeOrganization(server)
     const { id } = await makeRule(key, 'true')
     for (const expression of ['signals.tolFailures > 0', '1 +', 'turns.size()']) {
@@ -153,8 +153,8 @@ describe('a trial of a rule', () => {
   })
 })
 
-describe('a trial', () => {
-  it('is refused with every fault named, and asks nobody', async () => {
+describe('a test', () => {
+  it('is rejected with all faults, and calls no model', async () => {
     const { key } = await makeOrganization(server)
     const stranger = await makeOrganization(server)
     const mine = await makeCall(key, 'Hello.')
@@ -213,7 +213,7 @@ describe('a trial', () => {
     expect((await testSaved(stranger.key, id, {})).status).toBe(404)
   })
 
-  it('of an external monitor, or of a judge without a model, is refused with what to do', async () => {
+  it('of an external monitor, or of a judge without a model, is rejected with what to do', async () => {
     const { key } = await makeOrganization(server)
     const { id } = await makeMonitor(server, key)
     const external = await testSaved(key, id, {})
@@ -228,7 +228,7 @@ describe('a trial', () => {
     expect(answered).toMatchObject({ status: 409, body: created.body })
   })
 
-  it('leaves its trace in the audit log', async () => {
+  it('is in the audit log', async () => {
     const { key } = await makeOrganization(server)
     const { id } = await makeJudge(key)
     await testDraft(key, draft)

@@ -5,12 +5,12 @@ import { Choice, Closed, Id, Nullable } from '../../platform/http/schemas.ts'
 
 export type TriedKind = 'rule' | 'judge'
 
-/** How many conversations one trial takes: a judge is paid for each. */
+/** The number of conversations per test, because each judge request costs money. */
 export const mostConversations: Record<TriedKind, number> = { rule: 200, judge: 20 }
 
 const limits = `At most ${mostConversations.rule} for a rule and ${mostConversations.judge} for a judge`
 
-/** Which conversations a monitor is tried on. */
+/** The conversations that a test runs on. */
 const chosen = {
   conversationIds: Type.Optional(
     Type.Array(Id, {

@@ -6,11 +6,11 @@ import { hashKey } from '../../platform/identity/keys.ts'
 import { newId } from '../../platform/ids.ts'
 import { replaceInvitation } from './queries.ts'
 
-/** 16 bytes that name the organization, then 24 random ones, in base64url. */
+/** 16 bytes for the organization and 24 random ones, in base64url. */
 const organizationBytes = 16
 const form = /^[\w-]{54}$/
 
-/** The organization that a token names, by itself no proof of anything. */
+/** Returns the organization in a token, which alone proves nothing. */
 export const organizationOfToken = (token: string): OrgId | undefined => {
   if (!form.test(token)) return undefined
   const hex = Buffer.from(token, 'base64url').subarray(0, organizationBytes).toString('hex')
@@ -20,8 +20,9 @@ export const organizationOfToken = (token: string): OrgId | undefined => {
 export type Invitation = { token: string; expiresAt: Date }
 
 /**
- * A one-time link for a member to join by. Its token is answered once, and only its hash is kept. `byOperator` makes it
- * set a new password too, wherever the person belongs, so nobody else in an organization may ask for that.
+ * Creates a one-time link for a member to join. Its token is returned once, and only its hash is stored. `byOperator`
+ * makes it
+ * set a new password too, for all of the person's organizations, so no one else in an organization can request that.
  */
 export const inviteMember = async (
   trx: Db,
@@ -39,5 +40,5 @@ export const inviteMember = async (
   return { token, expiresAt }
 }
 
-/** The token stands behind the #, which browsers keep to themselves: no server and no proxy logs it. */
+/** The token is in the URL fragment, which browsers do not send: no server and no proxy logs it. */
 export const invitationUrl = (baseUrl: string, { token }: Invitation): string => `${baseUrl}/welcome#${token}`

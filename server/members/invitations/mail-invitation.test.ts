@@ -20,7 +20,7 @@ const withMail = async () => {
 }
 const countMails = async () => (await sql`SELECT 1 FROM mails`.execute(deps.db)).rows.length
 
-it('an invitation and a fresh one are mailed: the links that the answers show', async () => {
+it('an invitation and a renewed one are sent by email, with the same links as in the responses', async () => {
   const { received } = await withMail()
   const { key, organization } = await makeOrganization(server)
   const member = await makeMember(server, key, 'member')
@@ -42,7 +42,7 @@ it('an invitation and a fresh one are mailed: the links that the answers show', 
   expect(joined.status).toBe(200)
 })
 
-it('an invitation that is refused is not mailed', async () => {
+it('a rejected invitation is not sent', async () => {
   const { received } = await withMail()
   const { key } = await makeOrganization(server)
   const { email } = await makeMember(server, key, 'member')
@@ -52,21 +52,21 @@ it('an invitation that is refused is not mailed', async () => {
   expect(received).toHaveLength(1)
 })
 
-it('without a mail server nothing is written', async () => {
+it('nothing is written without a mail server', async () => {
   const before = await countMails()
   const { key } = await makeOrganization(server)
   expect((await makeMember(server, key, 'member')).invitationUrl).toContain('/welcome#')
   expect(await countMails()).toBe(before)
 })
 
-it('an organization mails no more than a hundred invitations in an hour in the operator’s name', async () => {
+it('an organization sends at most a hundred invitations per hour in the operator’s name', async () => {
   await withMail()
   const [org, other] = [await makeOrganization(server), await makeOrganization(server)]
   const invite = (key: string, number: number) => {
     const body = { email: `invited-${number}@example.com`, name: 'Ivy Invited', role: 'viewer' }
     return call('POST', '/v1/members', { key, body })
   }
-  // Other mails take nobody's invitation away.
+  // Other emails do not count.
   const to = Array.from({ length: 100 }, (_, number) => `told-${number}@example.com`)
   await sendMail(deps, deps.db, org.id as OrgId, { to, subject: 'It moved', text: 'Up.' })
   for (let number = 0; number < 95; number++) expect((await invite(org.key, number)).status).toBe(201)

@@ -6,7 +6,7 @@ import { sendMail } from '../../platform/mail/mail.ts'
 import { countMailsSince } from '../../platform/mail/queries.ts'
 import { type Invitation, invitationUrl } from './invite.ts'
 
-/** Why a link is sent: to join, or to set a new password, which the operator made or the person asked for. */
+/** Why a link is sent: to join, or to set a new password, created by the operator or requested by the person. */
 export type LinkPurpose = 'invitation' | 'operator' | 'forgotten'
 
 const whatFor: Record<LinkPurpose, (organization: string) => string> = {
@@ -23,7 +23,7 @@ const subjectOf: Record<LinkPurpose, string> = {
   forgotten: 'Reset your Earshot password',
 }
 
-/** Whoever may invite chooses the address and words of a mail that goes out in the operator's name. */
+/** Anyone who can invite chooses the address and words of an email in the operator's name. */
 const mostInvitationsAnHour = 100
 
 const assertNotTooMany = async (trx: Db, org: OrgId, now: Date): Promise<void> => {
@@ -33,7 +33,10 @@ const assertNotTooMany = async (trx: Db, org: OrgId, now: Date): Promise<void> =
   throw new ApiError('rateLimited', message, { retryAfterSeconds: 600 })
 }
 
-/** Mails the link of an invitation. Without a mail server nothing is written: whoever made the link hands it over. */
+/**
+ * Sends the link of an invitation by email. Without a mail server, nothing is written, and whoever created the link
+ * passes it on.
+ */
 export const mailInvitation = async (
   deps: Pick<Deps, 'jobs' | 'config' | 'clock' | 'secrets' | 'baseUrl'>,
   trx: Db,

@@ -9,7 +9,7 @@ type NewInvitation = {
   byOperator: boolean
 }
 
-/** The member's only invitation: a former one ends with it. */
+/** Replaces the member's former invitation. */
 export const replaceInvitation = (db: Db, org: OrgId, invitation: NewInvitation) => {
   const { id, memberId, tokenHash, expiresAt, createdAt, byOperator } = invitation
   const link = { id, token_hash: tokenHash, expires_at: expiresAt, created_at: createdAt, by_operator: byOperator }
