@@ -73,7 +73,7 @@ describe('a destination', () => {
     ['pagerduty', { routingKey: 'with spaces' }, 'settings.routingKey', 'form'],
     ['opsgenie', { apiKey: routingKey, region: 'mars' }, 'settings.region', 'us, eu'],
     ['email', {}, 'settings', 'at least one address or member'],
-    ['email', { addresses: ['nobody'] }, 'settings.addresses[0]', 'e-mail address'],
+    ['email', { addresses: ['nobody'] }, 'settings.addresses[0]', 'email address'],
     ['email', { memberIds: ['0197a3b0-5e1c-7c3a-9a59-3f1f0c2d4e5f'] }, 'settings.memberIds[0]', 'not a member'],
     [
       'webhook',

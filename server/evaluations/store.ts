@@ -4,7 +4,7 @@ import type { StoredMonitor } from '../monitors/queries.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
 
-/** Stores what was found, and tells those who wait for it. */
+/** Stores results and notifies their followers. */
 export const storeResults = async (
   deps: Pick<Deps, 'reactions'>,
   trx: Db,
@@ -19,7 +19,7 @@ const failure = 'the evaluation failed repeatedly'
 
 type Failed = { monitors: StoredMonitor[]; conversationId: string }
 
-/** So that nobody waits for a result for ever, and one conversation holds up no other. */
+/** So that nobody waits forever for a result, and one conversation does not block others. */
 export const storeFailures = (
   deps: Pick<Deps, 'clock' | 'reactions'>,
   trx: Db,

@@ -1,4 +1,4 @@
-// Which conversations an experiment looks at, of those by its versions.
+// The conversations of an experiment, among those of its versions.
 
 import Type, { type Static } from 'typebox'
 import { Condition, faultsOf, parseFilter } from '../filters/filter.ts'
@@ -32,11 +32,11 @@ export const CohortFilter = Closed(
 export type CohortFilter = Static<typeof CohortFilter>
 
 export type Cohort = {
-  /** A conversation is in each of these, */
+  /** A conversation matches each of these, */
   takes: Selection[]
-  /** in none of these, */
+  /** none of these, */
   leaves: Selection[]
-  /** and has a company, where one is excluded. */
+  /** and has a company, if one is excluded. */
   needsCompany: boolean
 }
 
@@ -64,14 +64,14 @@ const selectionOf = ({ field, op, value = '' }: CohortFilter): Selection => {
   return { companyIds: [value.toLowerCase()] }
 }
 
-/** What a schema cannot check. */
+/** Checks what a schema cannot. */
 export const cohortFaults = (filters: CohortFilter[]): Issue[] =>
   filters.flatMap((filter, at) => {
     const fault = faultOf(filter)
     return fault ? [{ ...fault, path: `cohortFilters[${at}].${fault.path}` }] : []
   })
 
-/** Of filters without a fault. */
+/** Expects filters without faults. */
 export const parseCohort = (filters: CohortFilter[]): Cohort => {
   const metadata = filters.flatMap(({ field, key, op, value }) =>
     field === 'metadata' && key !== undefined ? [{ key, op, ...(value !== undefined && { value }) }] : [],

@@ -1,4 +1,4 @@
-// What is kept up to date change by change is compared with what comes out of everything at once.
+// Compares incremental updates with computing everything at once.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -26,7 +26,7 @@ type Stored = {
 }
 
 const customers = ['ada', 'bea', 'cleo', 'dora', undefined]
-/** Of which sums of floats have nine digits. */
+/** Sums of floats have nine correct digits of this. */
 const similar = [0, 1, 2.5, 3.25, 0.1, 0.2]
 const scores = [...similar, -3.25, 1e-7, 1_000_000_000.1, 1_000_000_000.2, 1e15, 3e20]
 
@@ -89,7 +89,7 @@ const expected = (stored: Stored[], kind: Design['kind']) => {
   }
 }
 
-/** Every number of the one is that of the other, but for what days say, up to a share of it, or of 1. */
+/** Compares all numbers except those that depend on dates, up to a share of them, or of 1. */
 const expectSame = (found: unknown, wanted: unknown, path: string, tolerance: number): void => {
   if (typeof wanted === 'number' && typeof found === 'number') {
     const near = Math.abs(found - wanted) <= tolerance * Math.max(1, Math.abs(wanted))
@@ -146,7 +146,7 @@ const change = async (
 }
 
 describe('counting', () => {
-  it('is done once, however many do it at the same time, and whoever of them dies', async () => {
+  it('happens once, however many processes do it at once, and whichever dies', async () => {
     const own = await openExperiments(server)
     const experiment = await own.launch()
     const { deps } = server
@@ -176,7 +176,7 @@ describe('counting', () => {
     expect(shown.health.conversations).toMatchObject({ a: 10, b: 5 })
   })
 
-  it('goes on by itself in a service that works', async () => {
+  it('runs automatically in a running service', async () => {
     const own = await openExperiments(server)
     const experiment = await own.launch()
     const counting = startCounting(server.deps)
@@ -192,7 +192,7 @@ describe('counting', () => {
     }
   })
 
-  it('comes to the same as everything at once, in any order of arrivals, late results and erasures', async () => {
+  it('equals computing everything at once, with any order of arrivals, late results, and erasures', async () => {
     await fc.assert(
       fc.asyncProperty(operations, async (steps) => {
         const own = await openExperiments(server)

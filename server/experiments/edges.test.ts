@@ -16,7 +16,7 @@ beforeEach(async () => {
 const only = (monitorId: string) => ({ outcomeMetricIds: [monitorId], primaryMetricId: monitorId })
 
 describe('people', () => {
-  it('are told of experiments whose names are long in bytes', async () => {
+  it('are notified of experiments with names that are long in bytes', async () => {
     const experiment = await own.launch({
       name: '😀'.repeat(111),
       expectedArmAPercent: 50,
@@ -34,7 +34,7 @@ describe('people', () => {
     expect(health.concerns).toEqual(['mismatch'])
   })
 
-  it('have addresses that mail can be sent to, or the launch says which has not', async () => {
+  it('need valid addresses, or the launch lists the invalid ones', async () => {
     for (const email of [
       '"a b"@example.com',
       'a,b@example.com',
@@ -57,7 +57,7 @@ describe('a launch', () => {
     expect((await own.read(experiment)).outcomes[0].arms).toMatchObject({ a: { conversations: 1 } })
   })
 
-  it('names an agent that is not there, and all other faults with it', async () => {
+  it('reports an unknown agent together with all other faults', async () => {
     const [disabled] = [await makeMonitor(server, key, { enabled: false })]
     const answer = await own.tryLaunch({
       agentId: '0190a0a0-0000-7000-8000-000000000000',
@@ -78,7 +78,7 @@ describe('a launch', () => {
 })
 
 describe('ids', () => {
-  it('are the same in upper case', async () => {
+  it('can be in upper case', async () => {
     const monitor = await makeMonitor(server, key)
     const upper = (id: string) => id.toUpperCase()
     const { agentId, armAVersionId, armBVersionId } = own.arms
@@ -109,7 +109,7 @@ describe('ids', () => {
 })
 
 describe('numbers', () => {
-  it('are such that JSON can hold them, and the largest score stops nothing', async () => {
+  it('fit into JSON, and the largest score stops nothing', async () => {
     const rule = await makeMonitor(server, key, {
       kind: 'rule',
       definition: { expression: 'metrics.score > 1.0', score: 'metrics.score' },
@@ -125,8 +125,8 @@ describe('numbers', () => {
   })
 })
 
-describe('a process whose clock is behind', () => {
-  it('has what it stores counted like any other', async () => {
+describe('a process with a slow clock', () => {
+  it('stores conversations that are counted like any other', async () => {
     const monitor = await makeMonitor(server, key)
     const experiment = await own.launch(only(monitor.id))
     const startedAt = clock.now().toISOString()
@@ -141,8 +141,8 @@ describe('a process whose clock is behind', () => {
   })
 })
 
-describe('an experiment that is over', () => {
-  it('is not told of what comes later to its agent', async () => {
+describe('a finished experiment', () => {
+  it('is not notified of later conversations of its agent', async () => {
     const experiment = await own.launch()
     await own.read(experiment)
     clock.advance(1_000)
@@ -158,7 +158,7 @@ describe('an experiment that is over', () => {
     expect(noted).toEqual([])
   })
 
-  it('does not list versions of the agent that came later', async () => {
+  it('does not list later versions of the agent', async () => {
     const experiment = await own.launch()
     clock.advance(1_000)
     await own.finish(experiment)

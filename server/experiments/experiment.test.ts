@@ -10,7 +10,7 @@ beforeEach(async () => {
 })
 
 describe('an experiment', () => {
-  it('counts what each arm shows', async () => {
+  it('counts results in each arm', async () => {
     const experiment = await own.launch({ expectedArmAPercent: 50 })
     const [monitorId] = experiment.outcomeMetricIds
     for (const [arm, results] of Object.entries({

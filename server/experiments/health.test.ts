@@ -12,7 +12,7 @@ beforeEach(async () => {
   own = await openExperiments(server)
 })
 
-/** So many calls, by the arm and the fields of each number. */
+/** Creates calls, with the arm and properties for each number. */
 const converse = async (count: number, of: (number: number) => { arm: Arm } & Record<string, unknown>) => {
   const { key, arms } = own
   const startedAt = server.clock.now().toISOString()
@@ -28,7 +28,7 @@ const alternating = (number: number): Arm => (number % 2 === 0 ? 'A' : 'B')
 const healthOf = async (experiment: { id: string }) => (await own.read(experiment)).health
 
 describe('health', () => {
-  it('is sound where each caller keeps an arm, and both get their share', async () => {
+  it('is sound if each caller stays in an arm, and both get their share', async () => {
     const experiment = await own.launch({ expectedArmAPercent: 50 })
     for (let day = 0; day < 3; day++) {
       await converse(60, (number) => ({ arm: alternating(number), customerId: `caller ${number}` }))
@@ -48,7 +48,7 @@ describe('health', () => {
     expect(outcome.verdict.verdict).toBe('too_early')
   })
 
-  it('tells of a split that is not the expected one', async () => {
+  it('reports a split that differs from the expected one', async () => {
     const experiment = await own.launch({ expectedArmAPercent: 50 })
     await converse(200, (number) => ({ arm: number % 5 === 0 ? 'B' : 'A' }))
     const { health, outcomes } = await own.read(experiment)
@@ -61,7 +61,7 @@ describe('health', () => {
     expect(data).toMatchObject([
       { findingType: 2, priority: 'high', source: { kind: 'experiment', id: experiment.id } },
     ])
-    // It is not taken back, however the split goes on.
+    // The alarm stays, however the split continues.
     await converse(500, (number) => ({ arm: number % 2 === 0 && number > 370 ? 'A' : 'B' }))
     const later = await healthOf(experiment)
     expect(later.sampleRatio.units.b).toBeGreaterThan(400)
@@ -69,7 +69,7 @@ describe('health', () => {
     expect(later.concerns).toContain('mismatch')
   })
 
-  it('tells of callers who change between the arms', async () => {
+  it('reports callers who switch arms', async () => {
     const experiment = await own.launch()
     await converse(60, (number) => ({
       arm: alternating(Math.floor(number / 3) + number),
@@ -81,7 +81,7 @@ describe('health', () => {
     })
   })
 
-  it('tells of arms that took turns, and of what came unevenly', async () => {
+  it('reports arms that took turns, and conversations that arrived unevenly', async () => {
     const experiment = await own.launch()
     for (const arm of ['A', 'B'] as const) {
       const direction = arm === 'A' ? 'inbound' : 'outbound'
@@ -99,11 +99,11 @@ describe('health', () => {
 })
 
 describe('what should not differ between the arms', () => {
-  it('is compared by hour and by company, the largest first', async () => {
+  it('is compared by hour and by company, largest first', async () => {
     const experiment = await own.launch()
     const acme = await makeCompany(server, own.key)
     const other = await makeCompany(server, own.key, 'Other')
-    // Acme's calls come to A alone, two hours later than the others.
+    // Acme's calls only go to A, two hours later than the others.
     await converse(120, (number) => ({ arm: alternating(number), companyId: other.id }))
     server.clock.advance(2 * 60 * 60 * 1_000)
     await converse(80, () => ({ arm: 'A', companyId: acme.id }))
@@ -123,7 +123,7 @@ describe('what should not differ between the arms', () => {
 })
 
 describe('people', () => {
-  it('are told of the launch, of wrong routing once, and of the end', async () => {
+  it('are notified of the launch, of wrong routing once, and of the end', async () => {
     const mail = await openMailServer()
     const mailing = await testServer({ EARSHOT_SMTP_URL: `smtp://127.0.0.1:${mail.port}` })
     own = await openExperiments(mailing)

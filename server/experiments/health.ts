@@ -1,4 +1,4 @@
-// Whether the arms may be compared: how the traffic that somebody else routes came to them.
+// Whether the arms can be compared: how traffic was routed to them.
 
 import { dayMs } from '../platform/durations.ts'
 import { concurrency, sameSplit } from '../statistics/concurrency.ts'
@@ -9,15 +9,15 @@ import type { Split } from './observations/queries.ts'
 import type { StoredExperiment } from './queries.ts'
 
 const rateDays = 7
-/** Of companies, those with the most conversations. */
+/** For companies, those with the most conversations. */
 const mostShown = 50
-/** Small, since it is looked at again and again. */
+/** Small, because it is computed repeatedly. */
 const differsBelow = 0.0001
 
 const totalOf = (splits: ArmSplit[]): ArmSplit =>
   splits.reduce((sum, { a, b }) => ({ a: sum.a + a, b: sum.b + b }), { a: 0, b: 0 })
 
-/** How the arms share what they should share alike. Where values are many, the rare ones are taken together. */
+/** How equally the arms share a property. Rare values are combined. */
 const evenness = (splits: Split[], all: ArmSplit) => {
   const large = splits.filter(({ a, b }) => a + b >= 20)
   const ofLarge = totalOf(large)
@@ -53,7 +53,7 @@ export const healthOf = (experiment: StoredExperiment, splits: Split[], now: Dat
     }),
   }
   const end = finishedAt ?? now
-  // Of whole days, but for the first and the last.
+  // For whole days, except the first and the last.
   const firstDay = Math.floor((end.getTime() - (rateDays - 1) * dayMs) / dayMs) * dayMs
   const since = new Date(Math.max(startedAt.getTime(), firstDay))
   const recent = totalOf(of('day').filter(({ value }) => value >= since.toISOString().slice(0, 10)))
@@ -62,7 +62,7 @@ export const healthOf = (experiment: StoredExperiment, splits: Split[], now: Dat
     ...health,
     concerns: concernsOf(health),
     conversations: { ...conversations, perDay: (recent.a + recent.b) / days },
-    /** Conversations that name no unit, and stand for themselves. */
+    /** Conversations without a unit, which count as their own unit. */
     withoutUnit: totalOf(of('alone')),
     byDay: of('day').map(({ value, a, b }) => ({ day: value, a, b })),
     byHour: evenness(of('hour'), conversations),

@@ -33,7 +33,7 @@ const monitorsOf = async (count: number, fields: object = {}) => {
 const outcomes = ([first, ...others]: string[]) => ({ outcomeMetricIds: [first, ...others], primaryMetricId: first })
 
 describe('a launch', () => {
-  it('answers with all that was said, and starts at the time of the server', async () => {
+  it("returns everything that was sent, and starts at the server's time", async () => {
     const [a, b] = await monitorsOf(2)
     const given = {
       name: 'Brevity',
@@ -72,7 +72,7 @@ describe('a launch', () => {
     expect((await call('GET', '/v1/experiments', { key })).body).toEqual({ data: [summary], nextCursor: null })
   })
 
-  it('takes little more than the arms and an outcome', async () => {
+  it('needs little more than the arms and an outcome', async () => {
     const { id } = await own.launch()
     expect(await own.read({ id })).toMatchObject({
       description: null,
@@ -88,7 +88,7 @@ describe('a launch', () => {
     })
   })
 
-  it('needs confirmed routing, two versions of the agent, and sound outcomes', async () => {
+  it('requires confirmed routing, two versions of the agent, and valid outcomes', async () => {
     const { agentId, armAVersionId } = own.arms
     const other = await makeArms(server, key)
     const [monitorId] = await monitorsOf(1)
@@ -108,7 +108,7 @@ describe('a launch', () => {
     await refused(strange, 'agentId')
   })
 
-  it('keeps to its limits', async () => {
+  it('enforces its limits', async () => {
     const most = await monitorsOf(20)
     const fits = {
       name: 'n'.repeat(255),
@@ -143,7 +143,7 @@ describe('a launch', () => {
     await refused({ stoppingRule: 'soon' }, 'stoppingRule')
   })
 
-  it('tells all faults of cohort and unit', async () => {
+  it('reports all faults of cohort and unit', async () => {
     const company = randomUUID()
     await refused(
       {
@@ -170,7 +170,7 @@ describe('a launch', () => {
     await refused({ assignmentUnit: { kind: 'caller' } }, 'assignmentUnit.kind')
   })
 
-  it('needs the entitlement, the feature and an admin', async () => {
+  it('requires the entitlement, the feature, and an admin', async () => {
     const body = await makeLaunch(server, key, own.arms)
     const post = (as: string) => call('POST', '/v1/experiments', { key: as, body })
     for (const role of ['viewer', 'member'] as const) {
@@ -187,7 +187,7 @@ describe('a launch', () => {
     expect((await post((await makeKey(server, key, 'admin')).key)).status).toBe(201)
   })
 
-  it('is one of at most twenty that run at a time for an agent', async () => {
+  it('is limited to twenty running ones per agent', async () => {
     const first = await own.launch()
     for (let count = 1; count < 20; count++) await own.launch()
     const more = await own.tryLaunch()
@@ -208,7 +208,7 @@ describe('a launch', () => {
 describe('monitor groups', () => {
   const list = async () => (await call('GET', '/v1/experiments/monitor-groups', { key })).body.data
 
-  it('are made with a launch and used by another', async () => {
+  it('are created with a launch and used by another', async () => {
     const ids = await monitorsOf(2)
     const { monitorGroupId } = (await own.tryLaunch({ ...outcomes(ids), newMonitorGroupName: 'Refunds' })).body
     expect(await list()).toMatchObject([{ id: monitorGroupId, name: 'Refunds', metricIds: ids }])
@@ -228,7 +228,7 @@ describe('monitor groups', () => {
     expect(await list()).toHaveLength(1)
   })
 
-  it('change for experiments to come alone', async () => {
+  it('only affect future experiments when they change', async () => {
     const ids = await monitorsOf(2)
     const launched = (await own.tryLaunch({ ...outcomes(ids), newMonitorGroupName: 'Refunds' })).body
     const path = `/v1/experiments/monitor-groups/${launched.monitorGroupId}`

@@ -29,20 +29,20 @@ import type { ExperimentLaunch } from './schema.ts'
 
 type Monitor = Awaited<ReturnType<typeof requireSound>>[number]
 
-/** A monitor that gives scores is measured by them, any other by how often it finds something. */
+/** A monitor with scores is measured by its score, any other by its affected rate. */
 const measureOf = ({ kind, definition }: Monitor): Pick<NewOutcome, 'kind' | 'range'> => {
   if (kind === 'rule') return { kind: typeof definition.score === 'string' ? 'numeric' : 'boolean', range: null }
   if (kind === 'external') return { kind: 'boolean', range: null }
-  // What was stored had passed the check of its kind.
+  // Stored definitions were validated for their kind.
   const { output } = definition as JudgeDefinition
   if (output.type === 'boolean') return { kind: 'boolean', range: null }
   return { kind: 'numeric', range: { low: output.min, high: output.max } }
 }
 
-/** Groups have other agents tomorrow: what they say of this agent now is what holds. */
+/** Groups can have different agents tomorrow, so the current membership is stored. */
 const scopeFor = (groupIds: string[], { agentGroupIds, ...scope }: Selection): Selection => {
   const isTaken = agentGroupIds === undefined || agentGroupIds.some((id) => groupIds.includes(id))
-  // Of no channel is nothing.
+  // An empty list of channels matches nothing.
   return isTaken ? scope : { ...scope, channels: [] }
 }
 
@@ -57,12 +57,15 @@ const outcomesOf = (monitors: Monitor[], primaryId: string, groupIds: string[]):
     ...measureOf(monitor),
   }))
 
-/** Every conversation of the agent pays for each. */
+/** Every conversation of the agent costs something for each. */
 const mostRunning = 20
 
 type LaunchDeps = Pick<Deps, 'clock' | 'jobs' | 'config' | 'baseUrl'>
 
-/** Everything at once: the experiment with its monitors as they are, their group, the run for what arrives, the word of it. */
+/**
+ * Everything in one transaction: the experiment with its current monitors, their group, the run for arrivals, the
+ * email.
+ */
 export const launch = async (
   deps: LaunchDeps,
   trx: Db,

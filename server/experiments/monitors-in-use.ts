@@ -3,7 +3,7 @@ import type { Deps } from '../platform/deps.ts'
 import { ApiError } from '../platform/errors.ts'
 import { listExperimentsOfMonitor } from './queries.ts'
 
-/** Refuses the deletion of a monitor that an experiment measures, or still takes late results of. */
+/** Rejects the deletion of a monitor that an experiment measures or still accepts late results of. */
 export const refuseWhileMeasured = async (
   _deps: Deps,
   trx: Db,

@@ -1,4 +1,4 @@
-// What people are told by e-mail: in the transaction of what it tells.
+// Emails to people, queued in the transaction of their event.
 
 import { fileConcern } from '../findings/file.ts'
 import type { Db, OrgId } from '../platform/db/database.ts'
@@ -9,14 +9,14 @@ import type { StoredExperiment } from './queries.ts'
 
 type NoticeDeps = Pick<Deps, 'jobs' | 'config' | 'clock' | 'baseUrl'>
 
-/** Counted as `length` counts, by which a mail limits its subject. */
+/** In UTF-16 units, like the limit of subjects. */
 const longestInSubject = 150
 
-/** On one line, and not too long for a subject. */
+/** Returns the name on one line, short enough for a subject. */
 const titleOf = (name: string): string => {
   const line = name.replace(/[\s\p{Cc}]+/gu, ' ').trim()
   if (line.length <= longestInSubject) return line
-  // Not through the middle of a character.
+  // Not within a character.
   return `${line.slice(0, longestInSubject).replace(/[\ud800-\udbff]$/, '')}…`
 }
 
@@ -53,7 +53,7 @@ const concerns: Record<Health['concerns'][number], string> = {
   routed_per_conversation: 'Returning callers get a random variant each time.',
 }
 
-/** By e-mail, and as a finding. */
+/** Sends an email and creates a finding. */
 export const alarmRouting = async (
   deps: NoticeDeps,
   trx: Db,

@@ -23,8 +23,8 @@ const change = async (monitorId: string, body: object) => {
 const armsOf = async (experiment: { id: string }, at = 0) => (await own.read(experiment)).outcomes[at].arms
 const long = 'turns.size() == 3'
 
-describe('what is pinned', () => {
-  it('is measured whatever becomes of the monitor', async () => {
+describe('a pinned version', () => {
+  it('is measured even if the monitor changes', async () => {
     const rule = await makeRule(key, long)
     const experiment = await own.launch(only(rule.id))
     await own.converse('A', { transcript: turns })
@@ -41,7 +41,7 @@ describe('what is pinned', () => {
       name: rule.name,
       arms: { a: { observed: 2, sum: 2 }, b: { observed: 2, sum: 1 } },
     })
-    // The monitor itself has its present version asked.
+    // The monitor itself uses its current version.
     expect(await resultsOf(key, id)).toMatchObject([{ monitorVersion: 2, result: 'not_affected' }])
     expect((await server.call('DELETE', `/v1/monitors/${rule.id}`, { key })).status).toBe(409)
     await own.finish(experiment)
@@ -50,7 +50,7 @@ describe('what is pinned', () => {
     expect((await own.read(experiment)).outcomes[0].arms).toEqual(shown.outcomes[0].arms)
   })
 
-  it('is paid for once, by whomever it is asked', async () => {
+  it('is paid for once, whoever requests it', async () => {
     const judge = await makeJudge(key)
     const first = await own.launch(only(judge.id))
     const second = await own.launch(only(judge.id))
@@ -68,7 +68,7 @@ describe('what is pinned', () => {
     expect(asked).toHaveLength(4)
   })
 
-  it('stays pending until a judge has answered, and is never twice', async () => {
+  it('stays pending until a judge has responded, and never runs twice', async () => {
     const judge = await makeJudge(key)
     const experiment = await own.launch(only(judge.id))
     answerBy((_, number) => (number === 1 ? new Refusal(503) : impolite()))
@@ -78,7 +78,7 @@ describe('what is pinned', () => {
     expect(await armsOf(experiment)).toMatchObject({ a: { conversations: 1, pending: 0, observed: 1 } })
   })
 
-  it('has scores where the monitor gives scores', async () => {
+  it('has scores if the monitor has scores', async () => {
     const output = { type: 'score', min: 1, max: 5, affectedWhen: { op: 'lte', value: 2 } }
     const judge = await makeJudge(key, { definition: { criteria: 'How polite was the agent?', output } })
     const experiment = await own.launch(only(judge.id))
@@ -90,7 +90,7 @@ describe('what is pinned', () => {
     expect(shown.arms.a.mean).toBeGreaterThanOrEqual(2)
   })
 
-  it('takes metrics that arrive days later', async () => {
+  it('includes metrics that arrive days later', async () => {
     const rule = await makeRule(key, 'metrics.refunded == true')
     const experiment = await own.launch(only(rule.id))
     await change(rule.id, { enabled: false })
@@ -109,7 +109,7 @@ describe('what is pinned', () => {
     expect(await armsOf(experiment)).toMatchObject({ a: { observed: 1, sum: 1 }, b: { observed: 2, sum: 1 } })
   })
 
-  it('is asked of what was counted, also after the end', async () => {
+  it('runs on counted conversations, even after the end', async () => {
     const rule = await makeRule(key, 'metrics.refunded == true')
     const experiment = await own.launch(only(rule.id))
     await change(rule.id, { enabled: false })
@@ -122,7 +122,7 @@ describe('what is pinned', () => {
     expect(await armsOf(experiment)).toMatchObject({ a: { observed: 1, sum: 1 } })
   })
 
-  it('is asked of a conversation that comes into an arm after it was completed, and paid for once', async () => {
+  it('runs once on a conversation that joins an arm after it completed', async () => {
     const [rule, judge] = [await makeRule(key, 'turns.size() == 3'), await makeJudge(key)]
     const experiment = await own.launch({ outcomeMetricIds: [rule.id, judge.id], primaryMetricId: rule.id })
     for (const { id } of [rule, judge]) await change(id, { enabled: false })
@@ -138,7 +138,7 @@ describe('what is pinned', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('is the scope also where it names groups of agents', async () => {
+  it('keeps its scope, including agent groups', async () => {
     const group = (await server.call('POST', '/v1/agent-groups', { key, body: { name: 'Sales' } })).body
     await server.call('PATCH', `/v1/agents/${own.arms.agentId}`, { key, body: { groupIds: [group.id] } })
     const monitor = await makeMonitor(server, key, { scope: { agentGroupIds: [group.id] } })
@@ -151,7 +151,7 @@ describe('what is pinned', () => {
     expect(await armsOf(experiment)).toMatchObject({ a: { conversations: 2, observed: 1 } })
   })
 
-  it('keeps the monitor while late results may come, and says until when', async () => {
+  it('protects the monitor while late results can arrive, and says until when', async () => {
     const monitor = await makeMonitor(server, key)
     const experiment = await own.launch(only(monitor.id))
     const remove = () => server.call('DELETE', `/v1/monitors/${monitor.id}`, { key })
@@ -172,7 +172,7 @@ describe('evaluation runs', () => {
   const list = async (experiment: { id: string }) => (await server.call('GET', path(experiment), { key })).body.data
   const retry = (experiment: { id: string }) => server.call('POST', path(experiment), { key })
 
-  it('ask again for what failed, once at a time', async () => {
+  it('retry failures, one run at a time', async () => {
     const judge = await makeJudge(key)
     const experiment = await own.launch(only(judge.id))
     answerBy((_, number) => (number <= 2 ? new Refusal(400) : impolite()))
@@ -194,7 +194,7 @@ describe('evaluation runs', () => {
     expect(await list(experiment)).toHaveLength(3)
   })
 
-  it('leave as failed what fails again, also after the end', async () => {
+  it('store repeated failures, even after the end', async () => {
     const judge = await makeJudge(key)
     const experiment = await own.launch(only(judge.id))
     answerBy(() => new Refusal(400))
@@ -216,11 +216,11 @@ describe('evaluation runs', () => {
     ])
   })
 
-  it('take up what nobody asked for a day', async () => {
+  it('evaluate conversations that nothing evaluated for a day', async () => {
     const judge = await makeJudge(key)
     const experiment = await own.launch(only(judge.id))
     await own.converse('A', { transcript: turns })
-    // As if whoever should have asked had lost it.
+    // As if the original evaluation was lost.
     await server.deps.jobs.drain(
       jobList.filter(({ name }) => name === 'conversation.evaluate'),
       { ...server.deps, jobs: { ...server.deps.jobs, enqueueMany: async () => [] } },
@@ -235,7 +235,7 @@ describe('evaluation runs', () => {
     expect(await armsOf(experiment)).toMatchObject({ a: { observed: 1 } })
   })
 
-  it('keeps what a monitor had found that was deleted since', async () => {
+  it('keep results of a monitor that was deleted since', async () => {
     const gone = await makeRule(key, 'turns.size() == 3')
     const judge = await makeJudge(key)
     const experiment = await own.launch({ outcomeMetricIds: [gone.id, judge.id], primaryMetricId: judge.id })

@@ -17,7 +17,7 @@ const countsOf = async (experiment: { id: string }) => {
 }
 
 describe('the population', () => {
-  it('is what starts after the launch, by either version', async () => {
+  it('contains conversations of either version that start after the launch', async () => {
     const before = await own.converse('A')
     server.clock.advance(1_000)
     const experiment = await own.launch()
@@ -37,7 +37,7 @@ describe('the population', () => {
     expect(shown.outcomes[0].arms).toMatchObject({ a: { conversations: 1, missing: 1 }, b: { conversations: 0 } })
   })
 
-  it('waits for a conversation to be completed', async () => {
+  it('excludes a conversation until it completes', async () => {
     const experiment = await own.launch()
     const id = await own.converse('A', { status: 'in_progress' })
     expect(await countsOf(experiment)).toEqual([0, 0])
@@ -45,7 +45,7 @@ describe('the population', () => {
     expect(await countsOf(experiment)).toEqual([1, 0])
   })
 
-  it('is within the cohort, by what a conversation is now', async () => {
+  it("is within the cohort, by the conversation's current data", async () => {
     const { id: companyId } = await makeCompany(server, own.key)
     const experiment = await own.launch({
       cohortFilters: [
@@ -77,7 +77,7 @@ describe('the population', () => {
     expect(await countsOf(experiment)).toEqual([1, 1])
   })
 
-  it('leaves out where an outcome does not apply, by the scope of the launch', async () => {
+  it("excludes conversations outside an outcome's scope at launch", async () => {
     const monitor = await makeMonitor(server, own.key, { scope: { channels: ['chat'] } })
     const experiment = await own.launch({ outcomeMetricIds: [monitor.id], primaryMetricId: monitor.id })
     await server.call('PATCH', `/v1/monitors/${monitor.id}`, { key: own.key, body: { scope: {} } })
@@ -87,7 +87,7 @@ describe('the population', () => {
     expect((await own.read(experiment)).health.conversations).toMatchObject({ a: 1, b: 1 })
   })
 
-  it('has callers as units, or what the metadata name', async () => {
+  it('has callers as units, or values of the metadata', async () => {
     const byCaller = await own.launch()
     const byHousehold = await own.launch({ assignmentUnit: { kind: 'metadata', key: 'household' } })
     await own.converse('A', { customerId: 'ada', metadata: { household: 7 } })
@@ -107,7 +107,7 @@ describe('the population', () => {
     })
   })
 
-  it('counts a unit in the arm of its first conversation, whatever comes first', async () => {
+  it('counts a unit in the arm of its first conversation, whatever arrives first', async () => {
     const experiment = await own.launch()
     const at = (seconds: number) => new Date(server.clock.now().getTime() + seconds * 1_000).toISOString()
     const later = await own.converse('B', { customerId: 'ada', startedAt: at(20) })
@@ -127,7 +127,7 @@ describe('the population', () => {
 })
 
 describe('finishing', () => {
-  it('is once, by an admin, and frozen is what was counted', async () => {
+  it('happens once, by an admin, and freezes the counts', async () => {
     const experiment = await own.launch()
     const [monitorId] = experiment.outcomeMetricIds
     const counted = await own.converse('A', { customerId: 'ada' })
@@ -142,12 +142,12 @@ describe('finishing', () => {
     await own.converse('A')
     await own.patch(counted, { customerId: 'bea', agentVersionId: own.arms.armBVersionId })
     expect(await countsOf(experiment)).toEqual([1, 0])
-    // A late result of what is counted still lands.
+    // A late result of a counted conversation still counts.
     await own.tell(monitorId, counted, 'affected')
     const shown = await own.read(experiment)
     expect(shown.outcomes[0].arms.a).toMatchObject({ observed: 1, sum: 1 })
     expect(shown.outcomes[0].verdict.text).toContain('The experiment is finished.')
-    // Then its run has ended, and nothing changes any more but by erasure.
+    // Then its run has ended, and only erasure changes anything.
     server.clock.advance(1_000)
     await own.tell(monitorId, counted, 'not_affected')
     expect((await own.read(experiment)).outcomes[0].arms.a).toMatchObject({ observed: 1, sum: 1 })
@@ -155,7 +155,7 @@ describe('finishing', () => {
     expect(await countsOf(experiment)).toEqual([0, 0])
   })
 
-  it('ends a week later what never arrived', async () => {
+  it('ends a week later without results that never arrived', async () => {
     const experiment = await own.launch()
     const id = await own.converse('A')
     await own.read(experiment)

@@ -74,7 +74,7 @@ export const countRunning = async (db: Db, org: OrgId, agentId: string): Promise
   return count
 }
 
-/** Waits for whoever counts, and lets nobody begin. */
+/** Waits for counting, and blocks new counting. */
 export const lockExperiment = async (trx: Db, org: OrgId, id: string) => {
   await trx
     .selectFrom('experiments')
@@ -86,7 +86,7 @@ export const lockExperiment = async (trx: Db, org: OrgId, id: string) => {
   return getExperiment(trx, org, id)
 }
 
-/** Other running experiments that share a version with this one. */
+/** Returns other running experiments that share a version with this one. */
 export const listOverlapping = (db: Db, org: OrgId, { id, armAVersionId, armBVersionId }: StoredExperiment) => {
   const versions = [armAVersionId, armBVersionId]
   return db
@@ -102,8 +102,9 @@ export const listOverlapping = (db: Db, org: OrgId, { id, armAVersionId, armBVer
 }
 
 /**
- * Waits for conversations of the agent that are being stored, and lets no other be stored until the transaction ends:
- * each is either here by now or finds the experiment. Storing one holds its agent, by its foreign key.
+ * Waits for conversations of the agent that are being stored, and blocks others until the transaction ends: each either
+ * is
+ * already stored or finds the experiment. Storing one locks its agent, by its foreign key.
  */
 export const holdArrivals = (trx: Db, org: OrgId, agentId: string) =>
   trx
@@ -114,7 +115,7 @@ export const holdArrivals = (trx: Db, org: OrgId, agentId: string) =>
     .forUpdate()
     .execute()
 
-/** Conversations may be stored a little before they begin. */
+/** Conversations can be stored shortly before they start. */
 export const listBegunSince = async (trx: Db, org: OrgId, agentId: string, since: Date): Promise<string[]> => {
   const rows = await trx
     .selectFrom('conversations')
@@ -186,7 +187,7 @@ export type NewOutcome = {
 
 type NewOutcomes = { experimentId: string; outcomes: NewOutcome[]; sums: string }
 
-/** Its sums are those of nothing. */
+/** Its sums start empty. */
 export const insertOutcomes = (trx: Db, org: OrgId, { experimentId, outcomes, sums }: NewOutcomes) =>
   trx
     .insertInto('experiment_outcomes')
@@ -217,7 +218,7 @@ const pinnedColumns = [
   sql<Selection>`scope`.as('scope'),
 ] as const
 
-/** What is asked of conversations, without what came of it so far, which is long. */
+/** The properties of conversations without the long results. */
 export const listPinned = (db: Db, org: OrgId, experimentId: string) =>
   db
     .selectFrom('experiment_outcomes')
@@ -252,7 +253,7 @@ export const listOutcomes = (db: Db, org: OrgId, experimentId: string) =>
 
 export type StoredOutcome = Awaited<ReturnType<typeof listOutcomes>>[number]
 
-/** A moment of the time line, in order: when, how many in each arm, means, difference, interval, p, and of the split. */
+/** A point of the timeline, in order: time, counts per arm, means, difference, interval, p, and p of the split. */
 export type StoredPoint = [
   at: number,
   observedA: number,
@@ -268,7 +269,7 @@ export type StoredPoint = [
 
 type End = { finishedAt: Date; finishedByUserId: string }
 
-/** Its caller holds the experiment. */
+/** The caller has locked the experiment. */
 export const finishExperiment = (trx: Db, org: OrgId, id: string, { finishedAt, finishedByUserId }: End) =>
   trx
     .updateTable('experiments')
@@ -277,7 +278,7 @@ export const finishExperiment = (trx: Db, org: OrgId, id: string, { finishedAt, 
     .where('id', '=', id)
     .execute()
 
-/** Experiments that a monitor is measured for, or whose late results still land. */
+/** Returns experiments that measure a monitor, or still accept its late results. */
 export const listExperimentsOfMonitor = (db: Db, org: OrgId, monitorId: string) =>
   db
     .selectFrom('experiments as e')

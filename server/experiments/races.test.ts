@@ -1,4 +1,4 @@
-// What happens when two things happen at once: one of them is held by a lock until the other waits.
+// Concurrency: a lock blocks one operation until the other one waits.
 
 import pg from 'pg'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 const only = (monitorId: string) => ({ outcomeMetricIds: [monitorId], primaryMetricId: monitorId })
 
-/** Another client of the database, in a transaction, that tells how many wait for a lock. */
+/** Another client of the database, in a transaction, that counts how many wait for a lock. */
 const openBlocker = async () => {
   const blocker = new pg.Client(server.deps.database.connection)
   await blocker.connect()
@@ -30,7 +30,7 @@ const openBlocker = async () => {
 }
 
 describe('a monitor group', () => {
-  it('is deleted while an experiment is launched with it', async () => {
+  it('can be deleted during a launch with it', async () => {
     const monitor = await makeMonitor(server, key)
     const { monitorGroupId } = (await own.tryLaunch({ ...only(monitor.id), newMonitorGroupName: 'Refunds' })).body
     const { blocker, countWaiting } = await openBlocker()
@@ -72,7 +72,7 @@ describe('a launch', () => {
 })
 
 describe('finishing', () => {
-  it('counts first what came before, also when somebody else is counting', async () => {
+  it('first counts earlier changes, even if another process is counting', async () => {
     const experiment = await own.launch()
     await own.converse('A', { customerId: 'ada' })
     const id = await own.converse('A', { customerId: 'bea' })
@@ -95,7 +95,7 @@ describe('finishing', () => {
 })
 
 describe('counting', () => {
-  it('goes by turns, so that the many changes of one experiment hold up no other', async () => {
+  it('takes turns, so that many changes of one experiment do not block others', async () => {
     const [first, second] = [await own.launch(), await own.launch()]
     const { blocker } = await openBlocker()
     await blocker.query(

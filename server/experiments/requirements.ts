@@ -1,4 +1,4 @@
-// What a launch names must be there, and be of this organization.
+// References of a launch must exist in this organization.
 
 import { findAgents, findVersions } from '../agents/queries.ts'
 import { findCompanyIds } from '../companies/queries.ts'
@@ -17,7 +17,7 @@ const isUnknown = 'must exist in this organization'
 
 type Monitors = { monitors: Monitor[]; issues: Issue[] }
 
-/** Those that are distinct and enabled, in the order asked, and as they are until the transaction ends. */
+/** Locks distinct, enabled monitors in the given order until the transaction ends. */
 const holdSoundMonitors = async (trx: Db, org: OrgId, ids: string[], path: string): Promise<Monitors> => {
   const wanted = ids.map((id) => id.toLowerCase())
   await holdMonitors(trx, org, wanted)
@@ -95,7 +95,7 @@ const ownFaults = (launch: ExperimentLaunch): Issue[] => {
   return [...issues, ...cohortFaults(cohortFilters), ...(assignmentUnit ? unitFaults(assignmentUnit) : [])]
 }
 
-/** The monitors to be measured, once all that the launch says is found sound; all faults are told at once. */
+/** Returns the monitors to measure once everything in the launch is valid. Reports all faults at once. */
 export const requireSound = async (trx: Db, org: OrgId, launch: ExperimentLaunch): Promise<Monitor[]> => {
   const issues = [
     ...ownFaults(launch),

@@ -1,4 +1,4 @@
-// The shape of what an experiment shows. Numbers are not rounded.
+// The results of an experiment. Numbers are not rounded.
 
 import Type, { type TSchema } from 'typebox'
 import { Choice, Closed, Id, Nullable, Timestamp } from '../platform/http/schemas.ts'

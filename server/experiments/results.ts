@@ -1,4 +1,4 @@
-// The answer of an experiment: what was launched, what each outcome shows by now, and whether it may be believed.
+// Returns an experiment: its launch, the current results of each outcome, and its health.
 
 import { estimateArms } from '../statistics/arm.ts'
 import { correctSecondaries } from '../statistics/families.ts'
@@ -34,7 +34,7 @@ type Reading = {
   experiment: StoredExperiment
   outcomes: StoredOutcome[]
   health: Health
-  /** What people have judged of fair samples, with the units that it is of. */
+  /** People's judgments of fair samples, with the units that they belong to. */
   reviews: Reviewed[]
   units: ReadonlyMap<string, StoredUnit>
 }

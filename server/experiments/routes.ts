@@ -27,7 +27,7 @@ import { ExperimentLaunch, ExperimentQuery, ExperimentSummary } from './schema.t
 
 const tags = ['Experiments']
 
-/** In which the end of an experiment has counted what arrived before it. */
+/** Finishing an experiment counts what arrived before, within this time. */
 const mostRounds = 10
 
 const undefinedIfNotFound = (error: unknown): undefined => {
@@ -37,7 +37,7 @@ const undefinedIfNotFound = (error: unknown): undefined => {
 export const experiments = (app: App, deps: Deps): void => {
   const { db, replica, clock } = deps
 
-  /** All of it as of one moment. */
+  /** Reads everything at the same point in time. */
   const shown = (on: Db, org: OrgId, id: string) =>
     on
       .transaction()
@@ -64,7 +64,7 @@ export const experiments = (app: App, deps: Deps): void => {
     }
   }
 
-  /** Nothing while there is something to be counted first, and its caller has the time. */
+  /** Nothing while changes have to be counted first, and the caller has time. */
   const finish = async (trx: Db, actor: Actor, id: string, mayWait: boolean) => {
     const { status } = await lockExperiment(trx, actor.org, id)
     if (!canMove(status, 'finished')) throw new ApiError('conflict', 'The experiment is already finished.')
@@ -144,7 +144,7 @@ export const experiments = (app: App, deps: Deps): void => {
     async ({ actor, params: { id } }) => {
       const experiment = await replica.read(
         (on) => shown(on, actor.org, id).catch(undefinedIfNotFound),
-        // Callers who have just launched or finished it see that they did.
+        // Callers who just launched or finished it see that.
         async (answer) => answer?.status === (await getExperiment(db, actor.org, id)).status,
       )
       if (experiment === undefined) throw notFound()
@@ -170,7 +170,7 @@ export const experiments = (app: App, deps: Deps): void => {
     async ({ actor, params }) => {
       const { id } = await getExperiment(db, actor.org, params.id)
       for (let round = 1; ; round++) {
-        // What has arrived by now is counted as it is now, unless it is very much. Somebody else may be counting.
+        // Counts what has arrived by now, unless it is very much. Another process may be counting.
         await countChanges(deps, actor.org, id)
         const answer = await db.transaction().execute((trx) => finish(trx, actor, id, round < mostRounds))
         if (answer) return answer

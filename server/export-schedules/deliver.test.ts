@@ -15,7 +15,7 @@ const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/
 const { call, clock, deps } = server
 const { work, makeSchedule, makeCall, runsOf, runNow } = schedulesOf(server)
 
-/** Something happens once the store has answered, before that is known. */
+/** Runs something after the store has responded, before the client knows. */
 const sendingThen = (happen: () => Promise<unknown>) => ({
   ...deps.outbound,
   request: async (...sent: Parameters<typeof deps.outbound.request>) => {
@@ -27,7 +27,7 @@ const sendingThen = (happen: () => Promise<unknown>) => ({
 
 const erase = (key: string, exportId: string) => call('DELETE', `/v1/monitor-exports/${exportId}`, { key })
 
-/** The file of a run that is to be delivered into a bucket. */
+/** Creates a run's file for delivery to a bucket. */
 const generateFile = async (fields: object = {}) => {
   const { destination, store } = await openTestBucket()
   const { key } = await makeOrganization(server)
@@ -40,7 +40,7 @@ const generateFile = async (fields: object = {}) => {
   return { destination, store, key, id, exportId, objectKey }
 }
 
-it('delivery is tried again when the store or the worker dies, and writes one object', async () => {
+it('delivery is retried when the store or the worker dies, and writes one object', async () => {
   const { destination, store } = await openTestBucket()
   const { key } = await makeOrganization(server)
   const { id, monitorId } = await makeSchedule(key, {
@@ -62,7 +62,7 @@ it('delivery is tried again when the store or the worker dies, and writes one ob
     error: 'The storage returned status 503 (SlowDown).',
   })
   store.state.fault = () => undefined
-  // The first attempt dies once the object is written, before that is known.
+  // The first attempt dies after the object was written, before the worker knows.
   let kills = 1
   const outbound = sendingThen(async () => {
     if (kills-- > 0) throw new Error('killed')
@@ -75,7 +75,7 @@ it('delivery is tried again when the store or the worker dies, and writes one ob
   expect(callsIn(store)).toEqual(['call-1'])
 })
 
-it('sends large files in parts, and nothing when the file is not what was written', async () => {
+it('large files are sent in parts, and nothing if the file differs from what was written', async () => {
   const { destination, store } = await openTestBucket()
   const bytes = randomBytes(20 * 1024 * 1024 + 5)
   const sha256 = createHash('sha256').update(bytes).digest('base64')
@@ -93,7 +93,7 @@ it('sends large files in parts, and nothing when the file is not what was writte
   expect(store.requests.filter((line) => /^PUT .*partNumber/.test(line))).toHaveLength(6)
 })
 
-it('delivery of what was erased meanwhile does not happen', async () => {
+it('an export that was erased in the meantime is not delivered', async () => {
   const { store, key, id, exportId } = await generateFile()
   await erase(key, exportId)
   await work()
@@ -103,7 +103,7 @@ it('delivery of what was erased meanwhile does not happen', async () => {
   expect(store.objects.size).toBe(0)
 })
 
-it('delivery of what is erased on its way is taken back, or says that it cannot be', async () => {
+it('an export erased during delivery is deleted from the bucket, or the run says that it cannot be', async () => {
   for (const mayDelete of [true, false]) {
     const { store, key, id, exportId, objectKey } = await generateFile()
     store.state.fault = (line) => (line.startsWith('DELETE') && !mayDelete ? 'AccessDenied' : undefined)
@@ -119,7 +119,7 @@ it('delivery of what is erased on its way is taken back, or says that it cannot 
   }
 })
 
-it('delivery that did not come about takes back no file that an earlier run left under the same name', async () => {
+it('a delivery that never started does not delete an earlier file with the same name', async () => {
   const { store, key, id } = await generateFile({ fileName: 'latest.{format}' })
   await work()
   expect(await runsOf(key, id)).toMatchObject([{ status: 'succeeded' }])
@@ -146,7 +146,7 @@ it.each([
   ['is killed', false],
   ['cannot delete it yet', true],
 ])(
-  'delivery of what is erased is taken back by the next attempt when one %s (may delete: %s)',
+  'an export erased during delivery is deleted by the next attempt when one %s (can delete: %s)',
   async (how, mayDelete) => {
     const { destination, store, key, id, exportId, objectKey } = await generateFile()
     const outbound = sendingThen(async () => {
@@ -158,7 +158,7 @@ it.each([
     expect(await runsOf(key, id)).toMatchObject([{ status: 'delivering', attempts: 1 }])
     expect([...store.objects.keys()]).toEqual([objectKey])
     store.state.fault = () => undefined
-    // Other files go elsewhere by now; the bucket is the same.
+    // New files have another prefix; the bucket is the same.
     const body = { name: 'Refunds by the hour', status: 'paused', destination: { ...destination, prefix: 'later' } }
     expect((await call('PATCH', `/v1/export-schedules/${id}`, { key, body })).status).toBe(200)
     store.state.fault = (line) => (line.startsWith('DELETE') && !mayDelete ? 'AccessDenied' : undefined)
@@ -175,7 +175,7 @@ it.each([
 )
 
 it.each(['another bucket', 'another account', 'another region', 'a webhook'])(
-  'delivery that goes to %s by now leaves what lies there, and tells what may lie where it went before',
+  'a delivery that now goes to %s leaves existing files, and says where its file may be',
   async (to) => {
     const {
       store,
@@ -216,7 +216,7 @@ it.each(['another bucket', 'another account', 'another region', 'a webhook'])(
   },
 )
 
-it('delivery that began while the schedule was given another bucket leaves what lies there', async () => {
+it('a delivery that started while the schedule got another bucket leaves existing files', async () => {
   const { store, key, id, exportId, objectKey } = await generateFile({ fileName: 'latest.{format}' })
   const other = await openTestBucket()
   const theirs = { body: Buffer.from('theirs'), contentType: 'text/csv', modifiedAt: new Date() }
@@ -226,7 +226,7 @@ it('delivery that began while the schedule was given another bucket leaves what 
     if (!slow.isCommitted) await slow.rollback().execute()
   })
   const expectWaiting = (count: number) => expect.poll(() => countWaiting(deps.db)).toBe(count)
-  // The change is made, and ends only when this lock is gone; the attempt reads the bucket of before.
+  // The change is made, but only commits without this lock; the attempt reads the former bucket.
   await sql`LOCK TABLE audit_events IN SHARE MODE`.execute(slow)
   const body = { destination: { ...other.destination, fileName: 'latest.{format}' } }
   const change = call('PATCH', `/v1/export-schedules/${id}`, { key, body })
@@ -246,7 +246,7 @@ it('delivery that began while the schedule was given another bucket leaves what 
   expect([...other.store.objects]).toEqual([[objectKey, theirs]])
 })
 
-it('delivery is of the export as it was asked for, whatever the schedule says by then', async () => {
+it('a delivery contains the export as it was requested, whatever the schedule has now', async () => {
   const { destination, store } = await openTestBucket()
   const { key } = await makeOrganization(server)
   const { id, monitorId } = await makeSchedule(key, { destination })
@@ -259,11 +259,11 @@ it('delivery is of the export as it was asked for, whatever the schedule says by
   expect((await call('PATCH', `/v1/export-schedules/${id}`, { key, body })).status).toBe(200)
   await work()
   expect([...store.objects.keys()]).toEqual([expect.stringMatching(/\.csv$/)])
-  // What was said of the next window holds.
+  // A new start for the next period stays valid.
   expect((await call('GET', `/v1/export-schedules/${id}`, { key })).body.coveredUntil).toBe(earlier)
 })
 
-it('delivery to a webhook is the notice of the export', async () => {
+it('delivery to a webhook is the notification of the export', async () => {
   const receiver = await openReceiver(200)
   const { key } = await makeOrganization(server)
   const { id: webhookEndpointId } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })

@@ -1,4 +1,4 @@
-// The file of a run on its way into a tenant's bucket.
+// Delivers the file of a run to a tenant's bucket.
 import Type from 'typebox'
 import { findExport } from '../exports/queries.ts'
 import { refusalOf } from '../exports/requirements.ts'
@@ -13,7 +13,7 @@ import { openSecret } from './secret.ts'
 
 type Task = { org: OrgId; run: StoredRun; attempt: Attempt }
 
-/** Where an attempt may have written it, and ended before it knew or before it could take it back. */
+/** Where an attempt may have written the file before it ended without knowing or deleting it. */
 const mayLie = ({ attempts, objectKey }: StoredRun): string =>
   attempts > 0 && objectKey ? ` A previous attempt may have left ${objectKey} in the bucket.` : ''
 
@@ -27,7 +27,7 @@ const end = async (deps: Deps, trx: Db, { org, run }: Pick<Task, 'org' | 'run'>,
   await endRun(deps, trx, org, { schedule, run: held, end: ending })
 }
 
-/** Deletes what may lie in the bucket; how the run ends then. Where another try may help, it throws. */
+/** Deletes what may be in the bucket, and returns how the run ends. Throws if a retry may help. */
 const takeBack = async (bucket: TenantBucket, objectKey: string): Promise<string> => {
   try {
     await bucket.delete(objectKey)
@@ -45,7 +45,7 @@ const upload = async (deps: Deps, bucket: TenantBucket, task: Task): Promise<str
   if (!run.objectKey) return expired
   if (stored?.status !== 'completed' || !stored.blobKey || !stored.sha256) {
     if (run.attempts === 0) return expired
-    // What has the name may be another's.
+    // Another file may have this name.
     const mayBeOther = run.isMoved || (await hasDelivered(db, org, run.scheduleId, run.objectKey))
     return mayBeOther ? expired + mayLie(run) : takeBack(bucket, run.objectKey)
   }
@@ -57,17 +57,17 @@ const upload = async (deps: Deps, bucket: TenantBucket, task: Task): Promise<str
   } finally {
     stream.destroy()
   }
-  // A conversation of it may have been erased while it was on its way.
+  // One of its conversations may have been erased during delivery.
   if ((await findExport(db, org, stored.id))?.status === 'completed') return undefined
   const taken = await takeBack(bucket, run.objectKey)
   return run.isMoved ? taken + mayLie(run) : taken
 }
 
-/** Safe to run again: the same object is written with the same bytes, or taken back. */
+/** Safe to run again: the same object is written with the same bytes, or deleted. */
 export const deliverRun = defineJob({
   name: 'export-schedule.deliver',
   payload: Type.Object({ organizationId: Type.Unsafe<OrgId>({ type: 'string' }), runId: Type.String() }),
-  // About an hour in all, for a storage that is away.
+  // About an hour in all, for an unavailable storage.
   retryLimit: 7,
   retryDelaySeconds: 30,
   timeoutSeconds: 30 * 60,
@@ -83,7 +83,7 @@ export const deliverRun = defineJob({
     if (refusal !== undefined || destination.type !== 's3' || secret === null) {
       return attempt.finish((trx) => end(deps, trx, { org, run }, `${refusal}${mayLie(run)}`))
     }
-    // Told after the destination was read: what changes that from here on marks the run for the next attempt.
+    // Marked after the destination was read: later changes of it mark the run for the next attempt.
     const { isMoved } = await attempt.transaction((trx) => updateRun(trx, org, runId, { attempts: run.attempts + 1 }))
     const task = { org, run: { ...run, isMoved }, attempt }
     const bucket = await openBucket(deps.outbound, {

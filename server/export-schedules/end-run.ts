@@ -5,21 +5,22 @@ import { type PauseReason, type StoredSchedule, updateSchedule } from './queries
 import { type StoredRun, updateRun } from './runs/queries.ts'
 import { show } from './shown.ts'
 
-/** So many failed runs in a row pause a schedule. */
+/** This many failed runs in a row pause a schedule. */
 const mostFailures = 5
 
 type Window = Pick<StoredRun, 'since' | 'until'>
 type RunEnd = { status: 'succeeded' } | { status: 'failed'; error: string; pause?: PauseReason }
 
-/** Where the next window since the last run begins; where somebody wants it, if that was said while the run went on. */
+/** Where the next period since the last run starts, including a new start that was set during the run. */
 const coveredAfter = ({ windowRule, coveredUntil }: StoredSchedule, { since, until }: Window): Date => {
   const isMovedBack = windowRule.kind === 'since_last_run' && coveredUntil < since
   return isMovedBack || coveredUntil > until ? coveredUntil : until
 }
 
 /**
- * Ends a run with all that follows from it for its schedule, in the caller's transaction, which holds the schedule. A
- * failed window is not covered: the next run since the last one takes it along.
+ * Ends a run with all consequences for its schedule, in the caller's transaction, which has locked the schedule. A
+ * failed
+ * period is not covered: the next run since the last one includes it.
  */
 export const endRun = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,

@@ -1,11 +1,11 @@
-// What a file is called in a bucket: a template of the schedule, filled in by the run.
+// The file name in a bucket: a template of the schedule with values of the run.
 import { openZone } from '../platform/time-zone.ts'
 
 export const defaultFileName = '{schedule}-{since}-{until}.{format}'
 
 type Named = {
   schedule: { id: string; name: string }
-  /** Of the export, which was asked for as the schedule was then. */
+  /** From the export, which was requested with the schedule's settings then. */
   config: { timezone: string; format: string }
   run: { id: string; since: Date; until: Date; plannedFor: Date }
 }
@@ -13,7 +13,7 @@ type Named = {
 /** 20261101T010000Z */
 const compact = (instant: Date) => `${instant.toISOString().replace(/[-:]/g, '').slice(0, 15)}Z`
 
-/** Letters, digits and hyphens alone; the id where a name has none of them. */
+/** Only letters, digits, and hyphens; the ID if a name has none of them. */
 const slugOf = ({ name, id }: { name: string; id: string }) =>
   name
     .normalize('NFKD')
@@ -31,13 +31,13 @@ const values: Record<string, (named: Named) => string> = {
   format: ({ config }) => config.format,
 }
 
-/** Dots between slashes would lead elsewhere. */
+/** Dots between slashes would change the path. */
 export const faultOfSegments = (path: string): string | undefined =>
   path.split('/').some((each) => each === '' || each === '.' || each === '..')
     ? 'must not contain empty path segments'
     : undefined
 
-/** Undefined when it is sound. Its schema has seen to the characters. */
+/** Undefined if it is valid. Its schema has checked the characters. */
 export const faultOfTemplate = (template: string): string | undefined => {
   const named = [...template.matchAll(/\{(.*?)\}/g)].map(([, name = '']) => name)
   const unknown = named.find((name) => !Object.hasOwn(values, name))

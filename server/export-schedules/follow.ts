@@ -1,4 +1,4 @@
-// What the end of an export means for the run that asked for it.
+// Applies the end of an export to the run that requested it.
 
 import type { Db, OrgId } from '../platform/db/database.ts'
 import type { Deps } from '../platform/deps.ts'
@@ -18,7 +18,9 @@ const words: Record<string, string> = {
   cancelled: 'The export was cancelled.',
 }
 
-/** In the transaction that ends the export. Its notice to a webhook is sent with it, and has a life of its own. */
+/**
+ * Runs in the transaction that ends the export. Its webhook notification is queued with it and delivered separately.
+ */
 export const followExport = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,
   trx: Db,

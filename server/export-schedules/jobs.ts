@@ -10,7 +10,7 @@ import { latestPlanned, plannedAfter } from './recurrence.ts'
 
 const batch = 100
 
-/** What stays due is made up for later, by one run: while exports are switched off, or a run is unfinished. */
+/** Overdue runs are made up for later by one run: after exports were disabled, or while a run was unfinished. */
 const plan = async (deps: Deps, trx: Db, org: OrgId, id: string): Promise<void> => {
   await lockLine(trx, org)
   const schedule = await lockSchedule(trx, org, id)
@@ -20,7 +20,7 @@ const plan = async (deps: Deps, trx: Db, org: OrgId, id: string): Promise<void> 
   if (status === 'suspended' || !entitlements.monitors || !features.monitorExports) return
   const { recurrence, config } = schedule
   const latest = latestPlanned(recurrence, config.timezone, now)
-  // Never an earlier one, though the rules of a time zone may change under a schedule.
+  // Never an earlier one, even if the rules of a time zone change.
   const plannedFor = latest > schedule.nextRunAt ? latest : schedule.nextRunAt
   const obstacle = await obstacleOf(trx, org, schedule, plannedFor)
   if (obstacle === 'unfinished' || obstacle === 'line_full') return
@@ -28,7 +28,7 @@ const plan = async (deps: Deps, trx: Db, org: OrgId, id: string): Promise<void> 
   if (obstacle === undefined) await makeRun(deps, trx, org, { schedule, plannedFor, isManual: false })
 }
 
-/** Makes the runs that are due, each in a transaction of its own. */
+/** Creates the runs that are due, each in its own transaction. */
 export const planRuns = defineSweep({
   name: 'export-schedule.plan',
   schedule: '* * * * *',

@@ -1,4 +1,4 @@
-// A schedule as it was asked for, checked beyond what a schema can say and in one spelling.
+// A requested schedule, checked beyond its schema and in canonical spelling.
 import { type Configuration, parseConfiguration } from '../exports/configuration.ts'
 import { type Issue, invalidAll } from '../platform/errors.ts'
 import { isPublicHostByForm } from '../platform/outbound/public-host.ts'
@@ -8,13 +8,13 @@ import type { ExportScheduleCreate, ExportScheduleUpdate } from './schema.ts'
 
 export type ScheduledConfig = Omit<Configuration, 'since' | 'until' | 'notificationEndpointId'>
 
-/** Only `parseSchedule` writes what is stored. */
+/** Only `parseSchedule` writes stored schedules. */
 export const configOf = ({ config }: { config: object }): ScheduledConfig => config as ScheduledConfig
 
 type Given = Pick<ExportScheduleUpdate, 'config' | 'recurrence' | 'window' | 'destination'>
 type Environment = { allowedPrivateAddresses: string[] }
 
-/** What belongs to one kind alone: `needed` must be there, and of `all` nothing else. */
+/** Checks the properties of one kind: `needed` are required, and of `all` no others are allowed. */
 const faultsOfKind = (path: string, given: object, needed: string[], optional: string[], all: string[]): Issue[] => {
   const present = all.filter((name) => name in given)
   const lacking = needed.filter((name) => !present.includes(name))
@@ -44,7 +44,7 @@ const faultOfEndpoint = (text: string, { allowedPrivateAddresses }: Environment)
   if (!url || !['https:', 'http:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
     return 'must be an https URL without credentials'
   }
-  // Which networks these are is checked as the store is connected to.
+  // Which networks these are is checked when connecting to the store.
   if (url.protocol === 'http:' && allowedPrivateAddresses.length === 0) {
     return 'must be an https URL: http is only allowed for private networks in EARSHOT_ALLOWED_PRIVATE_ADDRESSES'
   }
@@ -62,7 +62,7 @@ const faultsOfDestination = (given: ExportScheduleCreate['destination'], environ
   const add = (name: string, message: string | undefined) => {
     if (message !== undefined) faults.push({ path: `destination.${name}`, message })
   }
-  // Directory buckets and those of Outposts are spoken to in another way.
+  // Directory buckets and S3 on Outposts need other protocols.
   if (/--(x|op)-s3$/.test(given.bucket ?? '')) add('bucket', 'must be a general purpose bucket')
   if (given.prefix !== undefined) add('prefix', faultOfSegments(given.prefix))
   if (given.endpoint !== undefined) add('endpoint', faultOfEndpoint(given.endpoint, environment))
@@ -72,7 +72,7 @@ const faultsOfDestination = (given: ExportScheduleCreate['destination'], environ
 
 const parseRecurrence = ({ every, minute, at, weekday, day }: ExportScheduleCreate['recurrence']): Recurrence => {
   if (every === 'hour') return { every, minute: minute ?? 0 }
-  // The faults above leave none of these out; the defaults are for the compiler alone.
+  // The faults above exclude missing values; the defaults are only for the compiler.
   if (every === 'day') return { every, at: at ?? '00:00' }
   if (every === 'week') return { every, weekday: weekday ?? 'monday', at: at ?? '00:00' }
   return { every, day: day ?? 1, at: at ?? '00:00' }
@@ -98,7 +98,7 @@ const parseDestination = (given: ExportScheduleCreate['destination']): Destinati
   }
 }
 
-/** Any window passes: each run has one of its own. */
+/** Any period passes: each run has its own. */
 const anyWindow = { since: '2000-01-01T00:00:00Z', until: '2000-01-02T00:00:00Z' }
 
 const parseConfig = (given: ExportScheduleCreate['config']): ScheduledConfig => {
@@ -106,7 +106,7 @@ const parseConfig = (given: ExportScheduleCreate['config']): ScheduledConfig => 
   return config
 }
 
-/** Of what was given, all faults at once. */
+/** Checks the given properties and reports all faults at once. */
 export const parseSchedule = ({ config, recurrence, window, destination }: Given, environment: Environment) => {
   const faults = [
     ...(recurrence ? faultsOfRecurrence(recurrence) : []),

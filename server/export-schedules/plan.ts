@@ -1,4 +1,4 @@
-// A run and its export, made together.
+// Creates a run together with its export.
 import { createHash } from 'node:crypto'
 import { isLineFull, placeInLine } from '../exports/lifecycle.ts'
 import { requireSelected } from '../exports/requirements.ts'
@@ -14,14 +14,14 @@ import type { PauseReason, StoredSchedule } from './queries.ts'
 import { findRun, hasRunAt, hasUnfinishedRun, insertRun, type StoredRun } from './runs/queries.ts'
 import { windowOf } from './window.ts'
 
-/** The same for the same instant of a schedule, so that a run has one export however often it is made. */
+/** The same for the same time of a schedule, so that a run has one export however often it is created. */
 const operationIdOf = (scheduleId: string, plannedFor: Date): string => {
   const hex = createHash('sha256').update(`${scheduleId} ${plannedFor.toISOString()}`).digest('hex')
-  // UUIDv8, whose content is one's own.
+  // UUIDv8, which allows custom content.
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** Why a run cannot begin now. */
+/** Why a run cannot start now. */
 export type Obstacle = 'unfinished' | 'made' | 'nothing_settled' | 'line_full'
 
 export const obstacleOf = async (
@@ -60,8 +60,9 @@ const faultOf = async (
 }
 
 /**
- * The run of that instant; one that fails at once when its export cannot be made. The caller holds the line and the
- * schedule, and has looked for obstacles.
+ * Creates the run for a time; it fails immediately if its export cannot be created. The caller has locked the queue and
+ * the
+ * schedule, and checked for obstacles.
  */
 export const makeRun = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,

@@ -4,7 +4,7 @@ import { newestFirst, nextRows } from '../platform/db/pages.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../platform/http/paging.ts'
 
-/** `at` is a time on the wall such as 02:30; a day of the month that a month lacks is its last. */
+/** `at` is a local time such as 02:30. In a month without the day of the month, it is the last day. */
 export type Recurrence =
   | { every: 'hour'; minute: number }
   | { every: 'day'; at: string }
@@ -12,7 +12,7 @@ export type Recurrence =
   | { every: 'month'; day: number; at: string }
 export type Weekday = 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday'
 
-/** Days are those of the calendar, of 23 to 25 hours; hours are hours. */
+/** Days are calendar days of 23 to 25 hours; hours are hours. */
 export type WindowRule = { kind: 'last'; hours: number } | { kind: 'last'; days: number } | { kind: 'since_last_run' }
 
 export type Bucket = {
@@ -29,7 +29,7 @@ export type Destination = Bucket | { type: 'webhook'; webhookEndpointId: string 
 
 type Status = 'active' | 'paused'
 export type PauseReason = 'by_hand' | 'failing' | 'owner_left'
-/** That of an export without its window and endpoint. */
+/** The configuration of the export without its period and endpoint. */
 type Config = Record<string, unknown> & { timezone: string; format: 'csv' | 'xlsx' | 'parquet' }
 
 const columns = [
@@ -64,11 +64,11 @@ export const listSchedules = (db: Db, org: OrgId, page: Page) =>
 export const getSchedule = (db: Db, org: OrgId, id: string) =>
   selectSchedules(db, org).where('id', '=', id).executeTakeFirstOrThrow(notFound)
 
-/** Held until the transaction ends; always before a run of it is. */
+/** Locked until the transaction ends, always before its runs. */
 export const lockSchedule = (trx: Db, org: OrgId, id: string) =>
   selectSchedules(trx, org).where('id', '=', id).forUpdate().executeTakeFirst()
 
-/** Counts, and keeps others of the organization from adding one until the transaction ends. */
+/** Counts, and blocks other additions in the organization until the transaction ends. */
 export const lockScheduleCount = async (trx: Db, org: OrgId): Promise<number> => {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('export schedules of ' || ${org}::text, 0))`.execute(trx)
   const { count } = await trx
@@ -86,7 +86,7 @@ export type ScheduleContent = {
   windowRule: WindowRule
   settleMinutes: number
   destination: Destination
-  /** Sealed; null with a webhook. */
+  /** Sealed; null for webhooks. */
   secret: string | null
 }
 

@@ -22,7 +22,7 @@ const instants = fc.date({ min: new Date('2024-01-01'), max: new Date('2028-01-0
 const next = (recurrence: Recurrence, zone: string, after: string) =>
   plannedAfter(recurrence, zone, new Date(after)).toISOString()
 
-describe('the instants of a schedule', () => {
+describe('the run times of a schedule', () => {
   it.each([
     // Berlin puts its clocks forward at 02:00 on 29 March 2026, and back at 03:00 on 25 October.
     ['a skipped time is put off', 'Europe/Berlin', '2026-03-28T12:00:00Z', '2026-03-29T01:30:00.000Z'],
@@ -44,19 +44,19 @@ describe('the instants of a schedule', () => {
     expect(next({ every: 'day', at: '02:30' }, zone, after)).toBe(expected)
   })
 
-  it('of a month that lacks the day are on its last', () => {
+  it('in a month without the day are on its last day', () => {
     const monthly = { every: 'month', day: 31, at: '00:00' } as const
     expect(next(monthly, 'UTC', '2027-02-01T00:00:00Z')).toBe('2027-02-28T00:00:00.000Z')
     expect(next(monthly, 'UTC', '2028-02-01T00:00:00Z')).toBe('2028-02-29T00:00:00.000Z')
     expect(next(monthly, 'UTC', '2027-02-28T00:00:00Z')).toBe('2027-03-31T00:00:00.000Z')
   })
 
-  it('rise, show the time asked for, and are found from either side', () => {
+  it('increase, have the requested local time, and are found in both directions', () => {
     fc.assert(
       fc.property(recurrences, fc.constantFrom(...zones), instants, (recurrence, zone, after) => {
         const planned = plannedAfter(recurrence, zone, after)
         expect(planned > after).toBe(true)
-        // Nothing lies between: whoever looks back from just before sees the one before.
+        // Nothing is in between: looking back from just before finds the previous one.
         expect(latestPlanned(recurrence, zone, planned)).toEqual(planned)
         const before = latestPlanned(recurrence, zone, new Date(planned.getTime() - 1))
         expect(before <= after).toBe(true)
@@ -68,7 +68,7 @@ describe('the instants of a schedule', () => {
     )
   })
 
-  it('are one for each day of the year in a zone that changes its clocks', () => {
+  it('are one per day of the year in a zone with clock changes', () => {
     const zone = openZone('Europe/Berlin')
     const dates = new Set<string>()
     let planned = new Date('2026-01-01T00:00:00Z')
@@ -80,7 +80,7 @@ describe('the instants of a schedule', () => {
   })
 })
 
-describe('windows', () => {
+describe('periods', () => {
   const schedule = (windowRule: WindowRule, coveredUntil: Date, settleMinutes: number) => ({
     windowRule,
     coveredUntil,
@@ -88,7 +88,7 @@ describe('windows', () => {
     config: { timezone: 'Europe/Berlin' },
   })
 
-  it('since the last run join at their edges, whatever was missed or failed', () => {
+  it('since the last run are contiguous, whatever was missed or failed', () => {
     const runs = fc.array(fc.record({ missed: fc.integer({ min: 0, max: 4 }), fails: fc.boolean() }), { maxLength: 20 })
     fc.assert(
       fc.property(
@@ -115,7 +115,7 @@ describe('windows', () => {
     )
   })
 
-  it('of days are those of the calendar, and join over a change of the clocks', () => {
+  it('of days are calendar days, and are contiguous across clock changes', () => {
     const daily = { every: 'day', at: '00:00' } as const
     const lengths: number[] = []
     let planned = new Date('2026-03-27T12:00:00Z')

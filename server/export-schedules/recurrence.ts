@@ -1,12 +1,12 @@
-// When a schedule runs: instants that its time zone's clock on the wall names.
+// When a schedule runs: at local times in its time zone.
 import { hourMs } from '../platform/durations.ts'
 import { minuteAfter, openZone, type Zone } from '../platform/time-zone.ts'
 import type { Recurrence } from './queries.ts'
 
-/** Sunday first, as dates count them. */
+/** Sunday first, as in Date. */
 export const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const
 
-/** Longer than lies between two instants, whatever the clocks do. */
+/** Longer than between two run times, even across clock changes. */
 const reachHours = { hour: 3, day: 3 * 24, week: 9 * 24, month: 34 * 24 }
 
 const isItsDay = (recurrence: Exclude<Recurrence, { every: 'hour' }>, date: Date): boolean => {
@@ -17,7 +17,7 @@ const isItsDay = (recurrence: Exclude<Recurrence, { every: 'hour' }>, date: Date
 }
 
 const minuteOfHourAfter = (minute: number, after: Date, { wallTime }: Zone): Date => {
-  // Minute by minute, since some zones change by half an hour.
+  // By minutes, because some zones change by half an hour.
   let next = minuteAfter(after)
   while (wallTime(next).getUTCMinutes() !== minute) next = minuteAfter(next)
   return next
@@ -27,7 +27,7 @@ const plannedInZone = (recurrence: Recurrence, zone: Zone, after: Date): Date =>
   if (recurrence.every === 'hour') return minuteOfHourAfter(recurrence.minute, after, zone)
   const [hour = 0, minute = 0] = recurrence.at.split(':').map(Number)
   const wall = zone.wallTime(after)
-  // From the day before, whose time may have been put off beyond midnight.
+  // Starts with the day before, because a clock change can move its run past midnight.
   for (let days = -1; ; days++) {
     const date = new Date(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth(), wall.getUTCDate() + days))
     if (!isItsDay(recurrence, date)) continue
@@ -36,11 +36,11 @@ const plannedInZone = (recurrence: Recurrence, zone: Zone, after: Date): Date =>
   }
 }
 
-/** The first of its instants after that one. */
+/** Returns the next run time. */
 export const plannedAfter = (recurrence: Recurrence, timezone: string, after: Date): Date =>
   plannedInZone(recurrence, openZone(timezone), after)
 
-/** The last of its instants that has come by then. */
+/** Returns the latest run time that has passed. */
 export const latestPlanned = (recurrence: Recurrence, timezone: string, now: Date): Date => {
   const zone = openZone(timezone)
   let latest = new Date(now.getTime() - reachHours[recurrence.every] * hourMs)

@@ -10,7 +10,7 @@ const { call, clock, deps } = server
 const create = (key: string, body: object) => call('POST', '/v1/export-schedules', { key, body })
 const change = (key: string, id: string, body: object) => call('PATCH', `/v1/export-schedules/${id}`, { key, body })
 
-it('names every fault at once, and stores nothing', async () => {
+it('reports every fault at once, and stores nothing', async () => {
   const { key } = await makeOrganization(server)
   const sound = await makeScheduleBody(server, key)
   const pathsOf = async (fields: object) => {
@@ -35,7 +35,7 @@ it('names every fault at once, and stores nothing', async () => {
   for (const [name, value] of [
     ['region', '-'],
     ['prefix', 'earshot/../calls'],
-    // Directory buckets, and those of Outposts, are spoken to in another way.
+    // Directory buckets and S3 on Outposts need other protocols.
     ['bucket', 'acme--use1-az1--x-s3'],
     ['bucket', 'acme--op-s3'],
   ] as const) {
@@ -51,7 +51,7 @@ it('names every fault at once, and stores nothing', async () => {
   expect((await call('GET', '/v1/export-schedules', { key })).body.data).toEqual([])
 })
 
-it('takes a bucket by http where the operator allows its network, and nowhere else', async () => {
+it('accepts a bucket over http only in networks that the operator allows', async () => {
   const { store, destination } = await openTestBucket()
   const { key } = await makeOrganization(server)
   const body = { ...(await makeScheduleBody(server, key)), destination: { ...destination, endpoint: store.endpoint } }
@@ -62,7 +62,7 @@ it('takes a bucket by http where the operator allows its network, and nowhere el
   )
 })
 
-it('tests a bucket where it is named, and says in words what is wrong', async () => {
+it('tests the given bucket, and explains what is wrong', async () => {
   const { store, destination, connections } = await openTestBucket()
   const { key } = await makeOrganization(server)
   const body = { ...(await makeScheduleBody(server, key)), destination }
@@ -90,7 +90,7 @@ it('tests a bucket where it is named, and says in words what is wrong', async ()
   expect((await test()).body).toEqual({ ok: true, message: expect.stringContaining('no permission to delete') })
 })
 
-it('keeps the secret to itself, and asks for it anew with another bucket', async () => {
+it('never returns the secret, and requires it again for another bucket', async () => {
   const { destination } = await openTestBucket()
   const { key } = await makeOrganization(server)
   const made = await create(key, { ...(await makeScheduleBody(server, key)), destination })
@@ -122,7 +122,7 @@ it.each([
   const { request } = deps.outbound
   const spy = vi.spyOn(deps.outbound, 'request')
   onTestFinished(() => spy.mockRestore())
-  // The first request is that of the change without a secret; its answer comes when the other change is through.
+  // The first request is from the change without a secret; its response arrives when the other change is done.
   spy.mockImplementationOnce(async (...sent) => {
     const answer = await request(...sent)
     Object.assign(store.credentials, { accessKeyId, secretAccessKey: 'rotated' })
@@ -139,7 +139,7 @@ it.each([
   expect((await call('POST', `/v1/export-schedules/${id}/test`, { key })).body).toMatchObject({ ok: true })
 })
 
-it('changes part by part, and begins its windows where it is told', async () => {
+it('can be changed property by property, and starts its periods where requested', async () => {
   const { key } = await makeOrganization(server)
   const { id, coveredUntil, nextRunAt } = await makeExportSchedule(server, key)
   expect(coveredUntil).toBe(clock.now().toISOString())
@@ -158,7 +158,7 @@ it('changes part by part, and begins its windows where it is told', async () => 
     window: { kind: 'since_last_run', hours: null, days: null },
   })
   expect(body.nextRunAt).toMatch(/:15:00.000Z$/)
-  // The same again, when a run is due, puts nothing off.
+  // Repeating it when a run is due delays nothing.
   clock.advance(3_600_000)
   const same = await change(key, id, { recurrence: { every: 'hour', minute: 15 } })
   expect(same.body.nextRunAt).toBe(body.nextRunAt)

@@ -44,7 +44,7 @@ const hasSameKey = (a: Destination, b: Destination): b is Bucket =>
   a.endpoint === b.endpoint &&
   a.accessKeyId === b.accessKeyId
 
-/** There are stores where a name means another bucket to another account, and in another part of the world. */
+/** Some stores have equal bucket names for different accounts and regions. */
 const isSameBucket = (a: Destination, b: Destination): boolean =>
   a.type === 's3' && hasSameKey(a, b) && a.region === b.region
 
@@ -70,7 +70,7 @@ export const exportSchedules = (app: App, deps: Deps): void => {
     return requireSelected(trx, actor, { ...config, ...endpoint }, 'destination.webhookEndpointId')
   }
 
-  /** A bucket that cannot be written to is refused where it is named. */
+  /** A bucket without write access is rejected. */
   const requireBucket = async (destination: Bucket, secret: string): Promise<void> => {
     const { ok, message } = await testBucket(deps, destination, secret)
     if (!ok) throw invalid('destination', `is not reachable: ${message}`)
@@ -119,7 +119,7 @@ export const exportSchedules = (app: App, deps: Deps): void => {
     async ({ actor, body }, reply) => {
       const parsed = parseSchedule(body, environment)
       const { config, recurrence, windowRule, destination } = parsed
-      // The body has them all; the types of a change do not say so.
+      // The body has them all, but the types of a change do not say so.
       if (!config || !recurrence || !windowRule || !destination) throw invalid('body', 'is incomplete')
       const { secretAccessKey } = body.destination
       if (destination.type === 's3' && secretAccessKey === undefined) {
@@ -176,7 +176,7 @@ export const exportSchedules = (app: App, deps: Deps): void => {
     async ({ actor, params }) => show(db, actor.org, await getSchedule(db, actor.org, params.id)),
   )
 
-  /** The present secret, when a change of the destination may go on with it. */
+  /** The current secret, if a change of the destination can keep it. */
   const secretFor = (org: Actor['org'], before: StoredSchedule, destination: Bucket, given: string | undefined) => {
     if (given !== undefined) return given
     if (before.secret === null || !hasSameKey(destination, before.destination)) {
@@ -186,8 +186,9 @@ export const exportSchedules = (app: App, deps: Deps): void => {
   }
 
   /**
-   * What is stored beside a changed destination. Without a secret of its own that is the one of now: another change may
-   * have brought it while the bucket was tested.
+   * Returns what to store with a changed destination. Without its own secret, that is the current one: another change
+   * may have
+   * set it while the bucket was tested.
    */
   const sealedFor = (
     org: Actor['org'],

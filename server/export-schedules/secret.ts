@@ -1,6 +1,6 @@
 import type { Secrets } from '../platform/secrets/secrets.ts'
 
-/** Where a sealed secret stands: it opens at no other place. */
+/** The context of a sealed secret, which cannot be decrypted elsewhere. */
 export const secretPlace = (org: string, id: string) => `${org}/export-schedule/${id}/secret`
 
 export const sealSecret = (secrets: Secrets, org: string, id: string, secret: string): string =>

@@ -1,4 +1,4 @@
-// Schedules and runs as the interface and its events show them.
+// Schedules and runs as in the API and its events.
 import type { Db, OrgId } from '../platform/db/database.ts'
 import { configOf } from './parse.ts'
 import type { StoredSchedule } from './queries.ts'

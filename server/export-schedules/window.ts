@@ -9,8 +9,9 @@ type Windowed = {
 }
 
 /**
- * The calls that a run of that instant is of, by when they started. It ends before the instant, by the time that calls
- * need to end, arrive and be evaluated. Undefined when there is nothing between its ends.
+ * Returns the period of a run by the start of calls. It ends before the run, by the time that calls need to end,
+ * arrive, and
+ * be evaluated. Undefined if the period is empty.
  */
 export const windowOf = (schedule: Windowed, plannedFor: Date): { since: Date; until: Date } | undefined => {
   const { windowRule, settleMinutes, coveredUntil, config } = schedule

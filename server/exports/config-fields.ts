@@ -1,4 +1,4 @@
-// What an export may ask for, but for its window: exports and their schedules are told the same.
+// The configuration of an export without its period, shared by exports and schedules.
 import Type from 'typebox'
 import { Condition } from '../filters/filter.ts'
 import { Choice, Closed, Id } from '../platform/http/schemas.ts'

@@ -8,11 +8,11 @@ import type { MonitorExportConfig } from './schema.ts'
 type Given = 'versionScope' | 'format' | 'reasoning' | 'match' | 'metadata'
 type Monitor = Required<MonitorExportConfig['monitors'][number]>
 
-/** A configuration that was checked, in one spelling and with its defaults. */
+/** A checked configuration in canonical spelling with its defaults. */
 export type Configuration = Omit<MonitorExportConfig, Given | 'monitors'> &
   Required<Pick<MonitorExportConfig, Given>> & { monitors: Monitor[] }
 
-/** What the one grammar says of the calls: all but the conditions on monitors, which count results in scope alone. */
+/** The filter of the calls, without the monitor conditions, which count results in scope. */
 export const callsOf = (config: Configuration): Selection =>
   parseFilter({
     since: config.since,
@@ -29,7 +29,9 @@ const faultsOf = ({ monitors, since, until, timezone, metadata = [] }: MonitorEx
   return faults
 }
 
-/** Checks what a schema cannot, all faults at once. `path` is where the configuration stands in the request. */
+/**
+ * Checks what a schema cannot, and reports all faults at once. `path` is the path of the configuration in the request.
+ */
 export const parseConfiguration = (given: MonitorExportConfig, path: string): Configuration => {
   const faults = faultsOf(given)
   if (faults.length > 0) throw invalidAll(faults.map((fault) => ({ ...fault, path: `${path}.${fault.path}` })))
@@ -60,7 +62,7 @@ const scopes = {
   current: 'Only versions that were current when the export was created',
 }
 
-/** The configuration in words, for whoever opens the file later. `names` says what the ids are called. */
+/** Describes the configuration in words, for readers of the file. `names` maps IDs to names. */
 export const describeConfiguration = (
   config: Configuration,
   { id, createdAt, names }: { id: string; createdAt: Date; names: ReadonlyMap<string, string> },

@@ -1,4 +1,4 @@
-/** What the file of an export is called where it is downloaded. */
+/** The download name of an export's file. */
 export const fileNameOf = (
   id: string,
   { since, format }: { since: string; format: string },

@@ -50,7 +50,7 @@ describe('the slugs of monitors', () => {
     expect(slugsOf(names)).toEqual(slugs)
   })
 
-  it('name every column once, in letters, digits and 60 characters at most', () => {
+  it('name every column once, in letters and digits, with at most 60 characters', () => {
     const name = fc.oneof(
       fc.constantFrom(
         'a',
@@ -83,14 +83,14 @@ describe('the slugs of monitors', () => {
   })
 })
 
-it('the columns come in the order of the monitors, reasons when they are asked for', () => {
+it('columns are in the order of the monitors, with reasoning on request', () => {
   const layout = layoutOf(['B', 'A'])
   const of = (slug: string) => ['result', 'score', 'version', 'evaluated_at'].map((column) => `${slug}_${column}`)
   expect(columnNames({ ...layout, reasoning: false }).slice(14)).toEqual([...of('b'), ...of('a')])
   expect(columnNames(layout).slice(14)).toEqual([...of('b'), 'b_reasoning', ...of('a'), 'a_reasoning'])
 })
 
-it('of an experiment stand what is counted of each outcome before its result, and the arm before all', () => {
+it('columns of an experiment start with the arm, and each outcome with its observed value', () => {
   const columns = columnNames(layoutOf(['B', 'A'], cellsOfObservations)).slice(14)
   const of = (slug: string) =>
     ['observation', 'value', 'result', 'score', 'version', 'evaluated_at', 'reasoning'].map((name) => `${slug}_${name}`)

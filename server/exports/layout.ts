@@ -1,26 +1,26 @@
 import { type CallType, type Column, callColumns } from './slice.ts'
 
-/** What an export shows, and in which columns. */
+/** The columns of an export. */
 
 export type ExportedMonitor = {
   id: string
   name: string
-  /** Of the columns' names; unique within the export. */
+  /** For column names; unique within the export. */
   slug: string
   version: number
 }
 
-/** What is told of a call, in the order in which its cells lie in a slice: the shared ones, then those of each monitor. */
+/** The cells of a call in the order of a slice: the shared ones, then those of each monitor. */
 type CallCells = {
-  /** Ahead of all monitors. */
+  /** Before all monitors. */
   columns: readonly Column[]
-  /** Ahead of each monitor's result, behind its slug. */
+  /** Before each monitor's result, after its slug. */
   monitorColumns: readonly Column[]
 }
 
 export const cellsOfCalls: CallCells = { columns: callColumns, monitorColumns: [] }
 
-/** What an experiment says of a conversation that it counts: where it belongs, and what each outcome came to. */
+/** An experiment's values for a conversation: its arm, and the observation of each outcome. */
 export const cellsOfObservations: CallCells = {
   columns: [
     ...callColumns,
@@ -36,14 +36,14 @@ export const cellsOfObservations: CallCells = {
 
 export type Layout = CallCells & {
   monitors: ExportedMonitor[]
-  /** Which version of a monitor is told: the current one when generation started, or the one that counts. */
+  /** Which version of a monitor is shown: the current one when generation started, or the one with the result. */
   versions: 'current' | 'pinned'
   reasoning: boolean
-  /** The configuration in words: the lines of the About sheet. */
+  /** The configuration in words: the lines of the sheet About. */
   about: { label: string; value: string }[]
 }
 
-/** What of a result follows the slug, in this order; `reasoning` only when asked for. */
+/** The result columns after the slug, in this order; `reasoning` only on request. */
 export const resultColumns = ['result', 'score', 'version', 'evaluated_at', 'reasoning'] as const
 
 const maxSlugLength = 60
@@ -60,11 +60,11 @@ export const columnNames = ({ columns, monitorColumns, monitors, reasoning }: La
   ]),
 ]
 
-/** The types of a call's cells, as they lie in a slice. */
+/** The types of a call's cells, in the order of a slice. */
 export const tupleTypes = ({ columns, monitorColumns, monitors }: Layout): CallType[] =>
   [...columns, ...monitors.flatMap(() => monitorColumns)].map(({ type }) => type)
 
-/** Letters of every script stay; accents go where a letter reads without them, which is in Latin alone. */
+/** Letters of every script stay; accents are removed from Latin letters. */
 const slugOf = (name: string): string => {
   const plain = name.normalize('NFKD').replace(/(?<=\p{Script=Latin}\p{M}*)\p{M}/gu, '')
   const letters = plain.normalize('NFKC').toLowerCase()
@@ -77,12 +77,13 @@ const cut = (text: string, length: number): string => [...text].slice(0, length)
 
 const columnsOfCalls = new Set<string>(callColumns.map(({ name }) => name))
 
-/** An `agent` would have an `agent_version`, which the call has. */
+/** A monitor `agent` would have an `agent_version`, which the call already has. */
 const isFree = (slug: string): boolean => !columnsOf(slug).some((column) => columnsOfCalls.has(column))
 
 /**
- * Letters and digits of each name in lower case, so that no two are alike. The first of a name keeps it; others are numbered past the
- * names that exist by themselves.
+ * Slugs of letters and digits in lower case, all different. The first one of a name keeps it; others are numbered,
+ * avoiding names
+ * that already exist.
  */
 export const slugsOf = (names: string[]): string[] => {
   const plain = names.map(slugOf)

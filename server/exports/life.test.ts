@@ -25,7 +25,7 @@ const files = async (org: string): Promise<string[]> => {
 
 const linesOf = (text: string) => text.split('\r\n').filter((line) => line !== '')
 
-/** An export that is completed. */
+/** A completed export. */
 const complete = async (calls = 3) => {
   const made = await makeCalls(calls)
   const { body } = await ask(made.key, made.config)
@@ -33,7 +33,7 @@ const complete = async (calls = 3) => {
   return { ...made, id: body.id as string, manifest: await read(made.key, body.id) }
 }
 
-it('an export moves as its table says, and no other way', () => {
+it('an export only moves between states as its table allows', () => {
   const moves = exportStatuses.flatMap((from) =>
     exportStatuses.filter((to) => canMove(from, to)).map((to) => `${from} ${to}`),
   )
@@ -53,7 +53,7 @@ describe('a completed export', () => {
     whole = await complete(3)
   })
 
-  it('has a file of which the manifest tells the truth', async () => {
+  it('has a file that matches its manifest', async () => {
     const { key, id, manifest } = whole
     expect(manifest).toMatchObject({
       status: 'completed',
@@ -85,7 +85,7 @@ describe('a completed export', () => {
     expect(rows.map((row) => row.split(',')[1])).toEqual(['call 0', 'call 1', 'call 2'])
   })
 
-  it('is served in ranges, and its head alone', async () => {
+  it('is served in ranges, and with HEAD', async () => {
     const { key, id, manifest } = whole
     const location = (await download(key, id)).headers.get('location') ?? ''
     const all = Buffer.from(await (await fetch(location)).arrayBuffer())
@@ -99,7 +99,7 @@ describe('a completed export', () => {
     expect([beyond.status, beyond.headers.get('repr-digest')]).toEqual([416, null])
   })
 
-  it('leaves an event in the audit log for each download', async () => {
+  it('has an audit event for each download', async () => {
     const { key, id } = whole
     const downloads = async () => {
       const { data } = (await call('GET', '/v1/audit-events', { key })).body
@@ -111,7 +111,7 @@ describe('a completed export', () => {
     expect(await downloads()).toBe(before + 2)
   })
 
-  it('is behind a link that nobody can alter, that says nothing of a key, and that ends', async () => {
+  it('has a link that nobody can modify, that contains no key, and that expires', async () => {
     const { key, id } = whole
     const other = await complete(1)
     const location = (await download(key, id)).headers.get('location') ?? ''
@@ -129,7 +129,7 @@ describe('a completed export', () => {
     expect((await download(key, id)).status).toBe(302)
   })
 
-  it('gives no link beyond its own expiry, and is expired then at once', async () => {
+  it('gets no link beyond its expiry, and is then expired', async () => {
     const { org, key, id, manifest } = whole
     clock.advance(Date.parse(manifest.expiresAt) - clock.now().getTime() - 60_000)
     const location = (await download(key, id)).headers.get('location') ?? ''
@@ -148,7 +148,7 @@ describe('a completed export', () => {
     expect(await read(key, id)).toMatchObject({ status: 'expired', errorCode: null, expiresAt: manifest.expiresAt })
   })
 
-  it('is expired by whoever deletes it, and then there is nothing to delete', async () => {
+  it('is expired by deleting it, and then cannot be deleted again', async () => {
     const { org, key, id } = await complete(1)
     expect((await call('DELETE', `/v1/monitor-exports/${id}`, { key })).status).toBe(204)
     expect(await read(key, id)).toMatchObject({ status: 'expired', expiresAt: clock.now().toISOString() })
@@ -157,7 +157,7 @@ describe('a completed export', () => {
     expect((await call('DELETE', `/v1/monitor-exports/${id}`, { key })).status).toBe(409)
   })
 
-  it('expires with the conversation that it holds, and with no other', async () => {
+  it('expires with a conversation that it contains, and only then', async () => {
     const { key, id, ids, config } = await complete(2)
     const { body: later } = await ask(key, { ...config, since: '2026-11-10T00:00:00Z' })
     const { body: one } = await call('GET', `/v1/conversations/${ids[0]}`, { key })
@@ -177,7 +177,7 @@ const jobNamed = (name: string) => {
   return job as (typeof jobList)[number] & { name: string }
 }
 
-/** A file system of one page in place of a folder. Who may not mount one takes away the right to write there. */
+/** A file system of one page as the folder. Without permission to mount one, write permission is removed instead. */
 const mountFull = async (folder: string) => {
   const isRoot = process.getuid?.() === 0
   const run = promisify(execFile)
@@ -202,7 +202,7 @@ describe('an unfinished export', () => {
     expect(await download(key, body.id)).toMatchObject({ status: 409, body: { error: 'conflict' } })
   })
 
-  it('is cancelled by whoever deletes it, before it began', async () => {
+  it('is cancelled by deleting it before it starts', async () => {
     const { org, key, config } = await makeCalls(1)
     const { body } = await ask(key, config)
     await call('DELETE', `/v1/monitor-exports/${body.id}`, { key })
@@ -225,7 +225,7 @@ describe('an unfinished export', () => {
       log: deps.log,
       config: { ...deps.config },
     }
-    // The moment when it begins is the one at which its order is made.
+    // It starts when its order is created.
     Object.defineProperty(cancelling, 'config', {
       get: () => {
         cancelled ??= call('DELETE', `/v1/monitor-exports/${body.id}`, { key })
@@ -240,7 +240,7 @@ describe('an unfinished export', () => {
     expect(await files(org)).toEqual([])
   })
 
-  it('begins anew when a conversation that it may hold is erased meanwhile', async () => {
+  it('restarts when a conversation that it may contain is erased in the meantime', async () => {
     const { org, key, config, ids } = await makeCalls(3)
     const { body } = await ask(key, config)
     let erased: Promise<unknown> | undefined
@@ -260,8 +260,8 @@ describe('an unfinished export', () => {
     expect(await files(org)).toHaveLength(1)
   })
 
-  it('ends well however often that happens', async () => {
-    // More often than a failure is tried again.
+  it('completes however often that happens', async () => {
+    // More often than failures are retried.
     const times = generateExport.retryLimit + 2
     const { key, config, ids } = await makeCalls(times + 4)
     const { body } = await ask(key, config)
@@ -278,7 +278,7 @@ describe('an unfinished export', () => {
     expect(await read(key, body.id)).toMatchObject({ status: 'completed', rowCount: 4 })
   })
 
-  it('is tried again where the storage refuses, and fails with its code where it goes on refusing', async () => {
+  it('is retried if the storage rejects it, and fails with a code if that continues', async () => {
     const { org, key, config } = await makeCalls(2)
     const folder = join(deps.config.dataDir, 'blobs', org)
     const { body: lost } = await ask(key, config)
@@ -296,7 +296,7 @@ describe('an unfinished export', () => {
     expect(await files(org)).toHaveLength(1)
   })
 
-  it('that finds the disk full leaves no half of a file', async () => {
+  it('leaves no partial file if the disk is full', async () => {
     const { org, key, config } = await makeCalls(40)
     const disk = join(deps.config.dataDir, 'blobs')
     const reasoning = { ...config, reasoning: true }
@@ -312,7 +312,7 @@ describe('an unfinished export', () => {
     expect(await read(key, again.id)).toMatchObject({ status: 'completed', rowCount: 40 })
   })
 
-  it('fails when a monitor of it is deleted meanwhile', async () => {
+  it('fails if one of its monitors is deleted in the meantime', async () => {
     const { key, config, monitor } = await makeCalls(1)
     const { body } = await ask(key, config)
     await call('DELETE', `/v1/monitors/${monitor.id}`, { key })
@@ -320,7 +320,7 @@ describe('an unfinished export', () => {
     expect(await read(key, body.id)).toMatchObject({ status: 'failed', errorCode: 'generation_failed' })
   })
 
-  it('has a limit of time', async () => {
+  it('has a time limit', async () => {
     const { org, key, config } = await makeCalls(1)
     const { body } = await ask(key, config)
     const drainWithin = (exportSeconds: number) =>
@@ -336,11 +336,11 @@ describe('an unfinished export', () => {
     expect(await read(key, longest.id)).toMatchObject({ status: 'completed' })
   })
 
-  it('has at most 100,000 calls, of which the last is counted too', async () => {
+  it('has at most 100,000 calls, including the last one', async () => {
     const { org, key, config, monitor } = await makeCalls(0)
     const { id: agent } = await makeAgent(server, key)
     await deps.db.transaction().execute(async (trx) => {
-      // To look up each one's agent and organization takes as long as the rest.
+      // Looking up each one's agent and organization takes as long as the rest.
       await sql`SET LOCAL session_replication_role = replica`.execute(trx)
       await sql`
         WITH calls AS (
@@ -366,13 +366,13 @@ describe('an unfinished export', () => {
     expect(preview.body.rows).toHaveLength(20)
   }, 60_000)
 
-  it('is two of its organization at a time, and each that ends makes way for the next', async () => {
+  it('runs with at most one other of its organization, and the next one starts when one ends', async () => {
     const { key, config } = await makeCalls(1)
     const other = await makeCalls(1)
     const ids: string[] = []
     for (let at = 0; at < 5; at++) ids.push((await ask(key, config)).body.id)
     const { body: theirs } = await ask(other.key, other.config)
-    // The order in which one worker, with one pair of hands, would end them.
+    // The order in which a worker with a single slot ends them.
     const ended: string[] = []
     const generate = jobNamed('monitor-export.generate')
     const watched = {

@@ -1,6 +1,6 @@
-// The life of an export, whatever it is of: created, started by its turn in line, written, ended, expired. Requests,
-// schedules and jobs move exports through these functions alone. Whoever moves one holds the line of its organization
-// first, and then the export.
+// The lifecycle of every export: created, started from the queue, written, ended, expired. Requests, schedules, and
+// jobs
+// only change exports with these functions. The queue of the organization is locked first, and then the export.
 
 import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
@@ -40,10 +40,10 @@ import { refusalOf } from './requirements.ts'
 import { deleteFile } from './stored-files.ts'
 import { errorCodeOf, refused, writeFile } from './write-file.ts'
 
-/** Where an export may go from where it is. */
+/** The allowed next states. */
 const moves: Record<ExportStatus, ExportStatus[]> = {
   pending: ['processing', 'failed'],
-  // Taken up again by another attempt, it begins anew.
+  // Another attempt starts over.
   processing: ['processing', 'completed', 'failed'],
   completed: ['expired'],
   failed: [],
@@ -56,20 +56,20 @@ export const canMove = (from: ExportStatus, to: ExportStatus): boolean => moves[
 
 const mostUnfinished = 20
 
-/** `config` in one spelling and with its defaults: that of a replay is the very same. */
+/** `config` in canonical spelling with defaults: a replay has the same. */
 type Request = Pick<NewExport, 'experimentId' | 'operationId' | 'config' | 'since' | 'until' | 'notificationEndpointId'>
 
 type Zoned = { timezone?: unknown }
 
-/** Two names of one time zone ask for the same. */
+/** Two names of one time zone are equal. */
 const asSame = (config: Request['config'], stored: StoredExport['config']): unknown => {
-  // Both are configurations that were checked: objects.
+  // Both are checked configurations: objects.
   const [{ timezone: given }, { timezone: former }] = [config, stored] as [Zoned, Zoned]
   const isSame = typeof given === 'string' && typeof former === 'string' && isSameTimeZone(given, former)
   return isSame ? { ...config, timezone: former } : config
 }
 
-/** The same request again, whatever its spelling was. The order of monitors is that of columns, so it counts. */
+/** Whether it is the same request, whatever its spelling. The order of monitors is that of columns, so it counts. */
 const replayOf = (stored: StoredExport, { experimentId, config }: Request) => {
   if (stored.experimentId !== experimentId || !isDeepStrictEqual(stored.config, asSame(config, stored.config))) {
     throw new ApiError(
@@ -80,11 +80,11 @@ const replayOf = (stored: StoredExport, { experimentId, config }: Request) => {
   return { stored, isReplay: true }
 }
 
-/** Whether as many exports are unfinished as an organization may have. The caller holds the line. */
+/** Whether the organization has as many unfinished exports as allowed. The caller has locked the queue. */
 export const isLineFull = async (trx: Db, org: OrgId): Promise<boolean> =>
   (await countUnfinished(trx, org)).all >= mostUnfinished
 
-/** The caller holds the line, and has looked how long it is. */
+/** The caller has locked the queue and checked its length. */
 export const placeInLine = async (
   deps: Pick<Deps, 'jobs' | 'clock'>,
   trx: Db,
@@ -96,7 +96,7 @@ export const placeInLine = async (
   return stored
 }
 
-/** `require` looks whether all that the configuration names is there; a replay is answered before. */
+/** `require` checks that everything in the configuration exists; a replay is answered before. */
 export const createExport = async (
   deps: Deps,
   actor: Actor,
@@ -126,10 +126,10 @@ export const createExport = async (
 
 // Starting
 
-/** An organization has so many under way; its further ones wait, and hold up nobody else's. */
+/** Exports of an organization that run at once; others wait and block no other organization. */
 const atOnce = 2
 
-/** Gives jobs to the first in line. The caller holds the line. */
+/** Enqueues jobs for the first in the queue. The caller has locked the queue. */
 const startNext = async ({ jobs, clock }: Pick<Deps, 'jobs' | 'clock'>, trx: Db, org: OrgId): Promise<void> => {
   for (let { enqueued } = await countUnfinished(trx, org); enqueued < atOnce; enqueued++) {
     const id = await enqueueFirst(trx, org, clock.now())
@@ -142,7 +142,7 @@ const startNext = async ({ jobs, clock }: Pick<Deps, 'jobs' | 'clock'>, trx: Db,
 
 const keptDays = 30
 
-/** How an export ends, or what becomes of a completed one. */
+/** How an export ends, or how a completed one changes. */
 type End =
   | { status: 'completed'; rowCount: number; bytes: number; sha256: string }
   | { status: 'failed'; errorCode: ErrorCode }
@@ -152,7 +152,7 @@ const changeOf = (end: End, { expiresAt }: StoredExport, now: Date) => {
   if (end.status === 'completed') {
     return { ...end, completedAt: now, expiresAt: new Date(now.getTime() + keptDays * dayMs) }
   }
-  // Before its time, by somebody's wish; after it the file was no longer offered anyway.
+  // On request before its expiry; later, the file is unavailable anyway.
   const isEarly = end.status === 'expired' && expiresAt !== null && expiresAt > now
   return { ...end, blobKey: null, ...(isEarly && { expiresAt: now }) }
 }
@@ -161,7 +161,7 @@ const deleteLater = async ({ jobs }: Pick<Deps, 'jobs'>, trx: Db, org: OrgId, ke
   if (key) await jobs.enqueue(trx, deleteFile, { key }, { org })
 }
 
-/** Sends the end to the endpoint that the export names, and to all that asked for every export of monitors. */
+/** Notifies the endpoint of the export and all subscribers of monitor exports. */
 const notify = async (deps: Deps, trx: Db, org: OrgId, ended: StoredExport): Promise<void> => {
   const { experimentId, config, notificationEndpointId: named, createdByUserId } = ended
   if (experimentId !== null) return
@@ -173,9 +173,10 @@ const notify = async (deps: Deps, trx: Db, org: OrgId, ended: StoredExport): Pro
 }
 
 /**
- * Ends an export in the caller's transaction, with all that follows: its file goes unless it was completed, the
- * endpoint that it names is told, and the next one in line begins. False when that is no move. The caller holds the
- * line, and then the export.
+ * Ends an export in the caller's transaction with all consequences: deletes its file unless completed, notifies its
+ * endpoint,
+ * and starts the next one in the queue. False if the change is not allowed. The caller has locked the queue and the
+ * export.
  */
 const endExport = async (deps: Deps, trx: Db, org: OrgId, held: StoredExport, end: End): Promise<boolean> => {
   if (!canMove(held.status, end.status)) return false
@@ -207,23 +208,25 @@ export const endByHand = (deps: Deps, actor: Actor, { id, experimentId }: Export
 
 // Writing
 
-/** However long the operator allows. Timers count to 24 days, and the job's own clock must never be the first. */
+/**
+ * However long the operator allows. Timers are limited to 24 days, and the job's own timeout must never be the first.
+ */
 const longestSeconds = 23 * 60 * 60
 
 type Task = { org: OrgId; id: string; attempt: Attempt }
 
-/** The export under this attempt's own key; nothing when it ended meanwhile. */
+/** Returns the export with this attempt's own key, or undefined if it ended in the meantime. */
 const begin = async (deps: Deps, trx: Db, { org, id }: Task): Promise<StoredExport | undefined> => {
   const held = await lockExport(trx, org, id)
   if (!held || !canMove(held.status, 'processing')) return undefined
-  // What an attempt that died left behind.
+  // The file of an attempt that died.
   await deleteLater(deps, trx, org, held.blobKey)
   const blobKey = `${org}/exports/${newId()}.${held.config.format}`
   const begun = { status: 'processing', startedAt: deps.clock.now(), isOutdated: false, rowCount: 0, blobKey } as const
   return updateExport(trx, org, id, begun)
 }
 
-/** A conversation was erased while it may have been written: the file must not hold it. */
+/** A conversation was erased while it may have been written: the file must not contain it. */
 class Outdated extends Error {}
 
 const finish = (deps: Deps, { org, id, attempt }: Task, blobKey: string, end: End) =>
@@ -232,12 +235,12 @@ const finish = (deps: Deps, { org, id, attempt }: Task, blobKey: string, end: En
     const held = await lockExport(trx, org, id)
     if (held?.status !== 'processing' || held.blobKey !== blobKey) return deleteLater(deps, trx, org, blobKey)
     if (end.status === 'completed' && held.isOutdated) throw new Outdated()
-    // It may have changed since the export began.
+    // It may have changed since the export started.
     const refusal = end.status === 'completed' ? await refusalOf(trx, org, held) : undefined
     await endExport(deps, trx, org, held, refusal === undefined ? end : refused(deps, id, refusal))
   })
 
-/** One go at it; false when it has to begin anew. Each go has a key of its own. */
+/** One attempt; false if it has to restart. Each attempt has its own key. */
 const generateOnce = async (deps: ExportDeps, task: Task, late: AbortSignal): Promise<boolean> => {
   const { attempt, org } = task
   const stored = await attempt.transaction((trx) => begin(deps, trx, task))
@@ -245,7 +248,7 @@ const generateOnce = async (deps: ExportDeps, task: Task, late: AbortSignal): Pr
   if (!stored || !blobKey) return true
   const written = await writeFile(deps, org, { stored, blobKey }, { signal: attempt.signal, late })
   if (written === 'ended') {
-    // Once more, now that nothing writes it any longer.
+    // Deletes it again, now that nothing writes it.
     await attempt.finish((trx) => deleteLater(deps, trx, org, blobKey))
     return true
   }
@@ -253,28 +256,29 @@ const generateOnce = async (deps: ExportDeps, task: Task, late: AbortSignal): Pr
     await finish(deps, task, blobKey, written)
     return true
   } catch (error) {
-    // It is no fault, and may happen often where conversations are erased all the time.
+    // It is not an error, and can happen often if conversations are erased all the time.
     if (error instanceof Outdated && !attempt.signal.aborted) return false
     throw error
   }
 }
 
 /**
- * Generates one export, in a process of its own. Whatever dies on the way, the job is taken up again, under another
- * key, so that a late ghost of the attempt before touches nothing.
+ * Generates one export in a separate process. If anything dies, the job restarts with another key, so that a delayed
+ * earlier
+ * attempt changes nothing.
  */
 export const generateExport = defineJob({
   name: 'monitor-export.generate',
   payload: Type.Object({ organizationId: Type.String(), exportId: Type.String() }),
-  // One more than an organization has at once, so that another's never waits for both of them.
+  // One more than an organization can run at once, so that another's never waits for both of them.
   concurrency: atOnce + 1,
-  // Two minutes in all, for a database or a storage that is away.
+  // Two minutes in all, for an unavailable database or storage.
   retryLimit: 6,
   retryDelaySeconds: 2,
-  // Never reached: the export has a limit of its own.
+  // Never reached: the export has its own limit.
   timeoutSeconds: 24 * 60 * 60,
   run: async (deps: ExportDeps, { organizationId, exportId }, attempt) => {
-    // The one who enqueued it wrote the id of an organization.
+    // The payload contains a validated organization ID.
     const task: Task = { org: organizationId as OrgId, id: exportId, attempt }
     const late = AbortSignal.timeout(Math.min(deps.config.limits.exportSeconds, longestSeconds) * 1_000)
     while (!(await generateOnce(deps, task, late)));
@@ -297,7 +301,7 @@ const expire = async (deps: Deps, trx: Db, org: OrgId, id: string): Promise<void
   if (held) await endExport(deps, trx, org, held, { status: 'expired' })
 }
 
-/** Ends what was offered for its 30 days. Links that were given out ended with them. */
+/** Expires exports after 30 days. Their links expired with them. */
 export const expireExports = defineSweep({
   name: 'monitor-export.expire',
   schedule: '* * * * *',
@@ -308,8 +312,9 @@ export const expireExports = defineSweep({
 })
 
 /**
- * No file holds what was erased: exports of calls of that time and that agent are expired, and those that are being
- * written begin anew. In the transaction of the erasure, which nothing can begin beside: it holds the line.
+ * Removes erased conversations from files: exports with calls of that time and agent expire, and those being written
+ * restart.
+ * In the transaction of the erasure, which has locked the queue.
  */
 export const expireExportsOfCalls = async (
   deps: Deps,

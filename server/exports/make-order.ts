@@ -13,7 +13,7 @@ export const makeCallOrder = async (
   stored: Ordered,
   key: string,
 ): Promise<Order> => {
-  // Written by the endpoint that makes exports, in this very form.
+  // Written by the endpoint that creates exports, in this format.
   const config = stored.config as Configuration
   const selection = callsOf(config)
   const names = await findNames(db, org, [selection, { monitors: config.monitors }])
@@ -22,7 +22,7 @@ export const makeCallOrder = async (
   return { org, key, format, monitors, match, versionScope, reasoning, selection, about }
 }
 
-/** What the generation of an export needs to know of it. */
+/** Returns what generating an export needs. */
 export const makeOrder = (
   deps: OrderDeps,
   org: OrgId,

@@ -1,4 +1,4 @@
-// What every export says of itself, whatever it is of.
+// The properties of every export, whatever its kind.
 
 import Type from 'typebox'
 import { Choice, Id, Name, Nullable, Timestamp } from '../platform/http/schemas.ts'
@@ -9,7 +9,7 @@ export type ExportStatus = (typeof exportStatuses)[number]
 
 const Whole = Type.Integer({ minimum: 0 })
 
-/** To be checked with each of its kind's own configuration. */
+/** Combined with each kind's own configuration schema. */
 export const OperationId = {
   ...Id,
   description: 'A UUID you generate. Sending it again with the same configuration returns the same export.',
@@ -31,7 +31,7 @@ export const manifestFields = {
   ),
 }
 
-/** Of exports that a schedule asked for, and left out of all others: theirs is the published manifest. */
+/** For exports of a schedule, and omitted otherwise: other exports have the published manifest. */
 export const scheduleFields = {
   scheduleId: Type.Optional({ ...Id, description: 'The schedule that created it, which may have been deleted.' }),
   scheduleName: Type.Optional({ ...Name, description: 'The schedule’s name at that time.' }),
@@ -47,7 +47,7 @@ export const ExportFilter = {
 const pathOf = ({ id, experimentId }: Pick<StoredExport, 'id' | 'experimentId'>): string =>
   experimentId === null ? `/v1/monitor-exports/${id}` : `/v1/experiments/${experimentId}/exports/${id}`
 
-/** An export as the interface shows it. It is over when its time is, whenever the job that says so comes to it. */
+/** An export in the API. It is expired after its expiry, even before the job that stores that. */
 export const manifestOf = (stored: StoredExport, now: Date) => {
   const { id, operationId, createdAt, completedAt, expiresAt, rowCount, bytes, errorCode } = stored
   const isOver = stored.status === 'completed' && expiresAt !== null && expiresAt <= now
@@ -69,14 +69,14 @@ export const manifestOf = (stored: StoredExport, now: Date) => {
 export const auditedKind = ({ experimentId }: Pick<ExportKey, 'experimentId'>) =>
   experimentId === null ? 'monitor-export' : 'experiment-export'
 
-/** How often to ask how far an unfinished export is. */
+/** The polling interval for an unfinished export. */
 export const pollSeconds = 5
 
-/** When to ask again, while it is not final. */
+/** When to poll again while the status is not final. */
 export const waitingHeaders = ({ status }: StoredExport): Record<string, string> =>
   status === 'pending' || status === 'processing' ? { 'retry-after': String(pollSeconds) } : {}
 
-/** Of the answer to the request that created it. */
+/** For the response to the request that created it. */
 export const createdHeaders = ({ stored, isReplay }: { stored: StoredExport; isReplay: boolean }) => ({
   location: pathOf(stored),
   ...(isReplay && { 'idempotent-replayed': 'true' }),

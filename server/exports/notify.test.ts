@@ -8,7 +8,7 @@ import { deliver } from '../webhooks/deliveries/jobs.ts'
 import { jobList } from '../worker.ts'
 import { expireExports } from './lifecycle.ts'
 
-/** Whoever an export names is told how it ended, and after 30 days that its file is gone. */
+/** Notifications of an export's end, and after 30 days of its expiry. */
 
 const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/8' })
 const { call, clock, deps } = server
@@ -16,7 +16,7 @@ const { makeCalls, ask, read } = exportsOf(server)
 
 const typesOf = (received: { body: string }[]) => received.map(({ body }) => JSON.parse(body).type)
 
-it('the end of an export is told with its manifest, signed', async () => {
+it('the end of an export is sent with its manifest, signed', async () => {
   const receiver = await openReceiver(200)
   const { key, config } = await makeCalls(2)
   const { id, secret } = await makeActiveWebhookEndpoint(server, key, { url: receiver.url })
@@ -38,7 +38,7 @@ it('the end of an export is told with its manifest, signed', async () => {
   expect(JSON.parse(receiver.received[1]?.body ?? '').data).toEqual(await read(key, body.id))
 })
 
-it('a failure is told too, and to subscribers once', async () => {
+it('a failure is sent too, once to subscribers', async () => {
   const [named, subscribed] = [await openReceiver(200), await openReceiver(200)]
   const { key, config } = await makeCalls(1)
   const events = ['monitor_export.failed']
@@ -54,7 +54,7 @@ it('a failure is told too, and to subscribers once', async () => {
   }
 })
 
-it('an endpoint that may not be told is refused when the export is asked for', async () => {
+it('an endpoint that cannot be notified is rejected when the export is created', async () => {
   const { key, config } = await makeCalls(0)
   const { id } = await makeWebhookEndpoint(server, key)
   const named = { ...config, notificationEndpointId: id }
@@ -63,7 +63,7 @@ it('an endpoint that may not be told is refused when the export is asked for', a
     status: 400,
     body: { details: { issues: [{ path: 'config.notificationEndpointId' }] } },
   })
-  // A fault comes before what is not there.
+  // A fault has priority over a missing resource.
   expect((await ask(key, { ...named, monitors: [{ id: randomUUID() }] })).status).toBe(400)
   await call('POST', `/v1/webhook-endpoints/${id}/approve`, { key })
   expect((await ask(key, named)).status).toBe(202)
@@ -74,7 +74,7 @@ it('an endpoint that may not be told is refused when the export is asked for', a
   expect((await ask(key, named)).status).toBe(400)
 })
 
-it('without the feature an export that names an endpoint is refused, unless it is a replay', async () => {
+it('without the feature, an export with an endpoint is rejected, unless it is a replay', async () => {
   const { org, key, config } = await makeCalls(0)
   const { id } = await makeActiveWebhookEndpoint(server, key)
   const named = { ...config, notificationEndpointId: id }
@@ -88,7 +88,7 @@ it('without the feature an export that names an endpoint is refused, unless it i
   expect((await ask(key, config)).status).toBe(202)
 })
 
-it('an event that cannot be stored keeps the export from ending without it', async () => {
+it('an export does not end if its event cannot be stored', async () => {
   const receiver = await openReceiver(200)
   await server.drain()
   const { key, config } = await makeCalls(1)

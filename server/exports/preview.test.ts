@@ -9,7 +9,7 @@ const { makeCalls, ask, fetchFile } = exportsOf(server)
 
 const preview = (key: string, config: object) => call('POST', '/v1/monitor-exports/preview', { key, body: { config } })
 
-it('shows the first rows that the export will have, and counts all', async () => {
+it('returns the first rows of the future export, and counts all', async () => {
   const { key, config } = await makeCalls(45)
   const affected = { ...config, reasoning: true, monitors: [{ ...config.monitors[0], result: 'affected' }] }
   const { status, body } = await preview(key, affected)
@@ -22,13 +22,13 @@ it('shows the first rows that the export will have, and counts all', async () =>
   expect(shown).toEqual(lines.slice(0, 21))
 })
 
-it('leaves the database to others, however many ask and however long it takes', async () => {
+it('leaves capacity of the database to others, however many requests there are and however long they take', async () => {
   const { key, config } = await makeCalls(1)
   const asked: ReturnType<typeof preview>[] = []
   await deps.db.transaction().execute(async (trx) => {
-    // Nothing but the previews reads it here.
+    // Only previews read it here.
     await sql`LOCK TABLE conversations IN ACCESS EXCLUSIVE MODE`.execute(trx)
-    // Four are under way, a hundred wait.
+    // Four run, a hundred wait.
     for (let at = 0; at < 105; at++) asked.push(preview(key, config))
     const refused = await Promise.race(asked)
     expect(refused).toMatchObject({ status: 503, body: { error: 'temporarily unavailable' } })

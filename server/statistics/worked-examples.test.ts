@@ -23,7 +23,7 @@ const sectionOf = (number: number): string => {
 const numbersIn = (section: string): string[] =>
   section
     .replace(/[Ee]xample \d/g, '')
-    .replace(/\b95% level/g, '')
+    .replace(/\b95% interval/g, '')
     .match(/\d+(?:,\d{3})*(?:\.\d+)?/g) ?? []
 
 const resultOf = (units: readonly UnitAnswers[], target: number | null = null) => {
@@ -63,7 +63,7 @@ describe('the worked examples', () => {
     const fixed = known(difference.fixed.interval)
     const section = sectionOf(1)
     expect(section).toContain(verdict)
-    expect(section).toContain(`between −${points(anytime.low, 0)} and +${points(anytime.high, 0)} points`)
+    expect(section).toContain(`${points(anytime.low, 0)} points lower to ${points(anytime.high, 0)} points higher`)
     expect(section).toContain(`from ${points(fixed.low)} to ${points(fixed.high)} points`)
     expect(section).toContain(`p of ${difference.fixed.p.toFixed(3)}`)
     expect(section).toContain(`${points(width(anytime) / width(fixed) - 1, 0)}%`)
@@ -131,7 +131,7 @@ describe('the worked examples', () => {
     expect(flags).toEqual(['differential_missingness'])
     expect(worstCase?.signSurvives).toBe(true)
     const section = sectionOf(4)
-    const quoted = 'B is measured higher even if all unobserved were against it'
+    const quoted = 'B would still be higher if all missing results went against it'
     expect(verdict).toContain(quoted)
     expect(section).toContain(quoted)
     const atAnyLook = known(worstCase?.differenceAtAnyLook)

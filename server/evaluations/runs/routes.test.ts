@@ -297,7 +297,7 @@ describe('a run', () => {
     expect((await server.call('GET', path, { key })).status).toBe(404)
   })
 
-  it('of a monitor that is deleted in the middle of a page ends too, and asks no more', async () => {
+  it('of a monitor that is deleted in the middle of a page ends too, and sends no more requests', async () => {
     const { key } = await makeOrganization(server)
     await makeCalls(key, 16)
     const judge = await makeJudge(key)
@@ -313,7 +313,7 @@ describe('a run', () => {
     expect(asked.length).toBeLessThan(16)
   })
 
-  it('is refused where it makes no sense', async () => {
+  it('is rejected for unsuitable monitors and periods', async () => {
     const { key } = await makeOrganization(server)
     const rule = await makeRule(key, 'true')
     const external = await makeMonitor(server, key)
@@ -335,7 +335,7 @@ describe('a run', () => {
   })
 })
 
-it('a run makes these moves and no others', () => {
+it('a run only changes between these states', () => {
   const moves = runStatuses.flatMap((from) =>
     runStatuses.filter((to) => canMove(from, to)).map((to) => `${from} ${to}`),
   )

@@ -24,13 +24,13 @@ const shown = ({
   ...run
 }: StoredRun) => {
   const { since, until, ...filter } = population.filter
-  // A run is never without its window.
+  // A run always has its period.
   return { ...run, since: new Date(since as string), until: new Date(until as string), filter }
 }
 
 const longestRangeDays = 3_660
 
-/** The filter of a run, which has its window from `since` and `until` alone. */
+/** The filter of a run, which only has its period from `since` and `until`. */
 const readFilter = ({ since, until, filter: given = {} }: Static<typeof RunCreate>) => {
   for (const name of ['since', 'until'] as const) {
     if (given[name] !== undefined)

@@ -10,9 +10,9 @@ import { askMonitor } from './ask.ts'
 
 const { server, call, testDraft, makeCall, makeJudge, asked, answerBy, spendingOf } = await serverOfTrials()
 
-/** Of conversations of an organization, until the signal. */
+/** For conversations of an organization, until the signal. */
 const askUntil = async (signal: AbortSignal, organization: string, monitorId: string, ids: string[]) => {
-  // The id came from the service.
+  // The ID came from the service.
   const org = organization as OrgId
   const { db, clock } = server.deps
   return askMonitor(server.deps, org, {
@@ -23,15 +23,15 @@ const askUntil = async (signal: AbortSignal, organization: string, monitorId: st
   })
 }
 
-describe('a trial of a judge', () => {
-  it('is held by the budget of the month, which it uses up', async () => {
+describe('a test of a judge', () => {
+  it('is limited by the monthly budget, which it uses up', async () => {
     const { key } = await makeOrganization(server)
     await call('PATCH', '/v1/organization', { key, body: { monthlyJudgeBudget: 3 } })
     for (const word of ['One.', 'Two.', 'Three.']) await makeCall(key, word)
     answerBy(() => answer())
     const { status, body } = await testDraft(key, draft)
     expect(status).toBe(200)
-    // Each costs 2: the second begins while there is some left.
+    // Each costs 2: the second starts while there is budget left.
     expect(body.data).toMatchObject([
       { status: 'scored' },
       { status: 'scored' },
@@ -44,7 +44,7 @@ describe('a trial of a judge', () => {
     expect(asked).toHaveLength(2)
   })
 
-  it('ends when its caller hangs up', async () => {
+  it('ends when its caller disconnects', async () => {
     const { key } = await makeOrganization(server)
     for (const word of ['One.', 'Two.', 'Three.']) await makeCall(key, word)
     const caller = new AbortController()
@@ -59,7 +59,7 @@ describe('a trial of a judge', () => {
     const body = JSON.stringify(draft)
     const url = `${server.origin}/v1/monitors/test`
     await expect(fetch(url, { method: 'POST', headers, body, signal: caller.signal })).rejects.toThrow('aborted')
-    // The endpoint is asked one thing at a time, so the trial has let go of it by the time this one is answered.
+    // The endpoint handles one request at a time, so the test has released it by the time this one gets a response.
     const { key: other } = await makeOrganization(server)
     await makeCall(other, 'Four.')
     expect((await testDraft(other, draft)).body.summary).toMatchObject({ notAffected: 1 })
@@ -71,7 +71,7 @@ describe('a trial of a judge', () => {
     expect(await spendingOf(key)).toMatchObject({ judgements: 1, cost: 2 })
   })
 
-  it('keeps what was answered in time, and says so of the rest', async () => {
+  it('keeps results that arrived in time, and says so about the others', async () => {
     const { id: org, key } = await makeOrganization(server)
     const ids = [await makeCall(key, 'One.'), await makeCall(key, 'Two.'), await makeCall(key, 'Three.')]
     const { id } = await makeJudge(key, { enabled: false })
@@ -91,13 +91,13 @@ describe('a trial of a judge', () => {
     expect(await spendingOf(key)).toMatchObject({ judgements: 1 })
   })
 
-  it('counts what was answered before the end, though not all was', async () => {
+  it('counts the cost of responses before the end, even if some are missing', async () => {
     const { id: org, key } = await makeOrganization(server)
     const ids = [await makeCall(key, 'One.')]
     const { id } = await makeJudge(key, { enabled: false })
     const time = new AbortController()
     answerBy((_asked, number) => {
-      // It cannot be read, so it is asked for once more.
+      // It is invalid, so it is requested again.
       if (number === 1) return 'Hm.'
       time.abort()
       return new Promise(() => {})
@@ -107,7 +107,7 @@ describe('a trial of a judge', () => {
     expect(await spendingOf(key)).toMatchObject({ judgements: 1, inputTokens: 1_000, outputTokens: 100, cost: 2 })
   })
 
-  it('asks as many at once as the endpoint takes', async () => {
+  it('sends as many requests at once as the endpoint allows', async () => {
     const three = await serverWithModel({ EARSHOT_JUDGE_LIMITS: 'attempts=1,concurrency=3' })
     const { key } = await makeOrganization(three.server)
     const transcript = [{ role: 'agent', text: 'Hello.' }]

@@ -1,4 +1,4 @@
-// Asks a monitor that may be a draft, while its caller waits: nothing is stored but what was paid.
+// Tests a monitor, which can be a draft, while its caller waits. Only costs are stored.
 
 import type { Evaluation } from '../../monitor-results/queries.ts'
 import type { StoredMonitor } from '../../monitors/queries.ts'
@@ -17,11 +17,11 @@ type AskDeps = Pick<EvaluationDeps, 'db' | 'judge' | 'rules' | 'clock' | 'config
 
 type Task = {
   monitor: StoredMonitor
-  /** Those that it is asked of. */
+  /** The conversations to test on. */
   subjects: Subject[]
   /** When they were read. */
   readAt: Date
-  /** Ends the asking. */
+  /** Aborts the test. */
   signal: AbortSignal
 }
 
@@ -46,14 +46,14 @@ const askRule: Ask = async (deps, org, { monitor, readAt, signal }, subjects) =>
 }
 
 /**
- * A part is lost when the time is over, so it is small; but each part finds out for itself that a rule never ends, which
- * takes seconds.
+ * A part is lost on timeout, so it is small, but each part has to detect again that a rule never ends, which takes
+ * seconds.
  */
 const ruleBatch = 50
 
 /**
- * One answer for each of the conversations, in their order. They are asked in parts, so that the answers that came
- * before the end count; what has none by then is failed.
+ * Returns one result for each conversation in order. They are evaluated in parts, so that results before the end count;
+ * those without one by then are failed.
  */
 export const askMonitor = async (deps: AskDeps, org: OrgId, task: Task): Promise<Answer[]> => {
   const { monitor, subjects, signal } = task

@@ -1,4 +1,4 @@
-// Which conversations a monitor is tried on.
+// Chooses the conversations for a test.
 import { parseFilter } from '../../filters/filter.ts'
 import { listSelected } from '../../filters/queries.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
@@ -9,7 +9,7 @@ import { type Chosen, mostConversations, type TriedKind } from './schema.ts'
 
 const usualLimit = 20
 
-/** What is wrong with a choice, before any conversation is looked for. */
+/** Returns the faults of a choice, before conversations are read. */
 export const faultsOf = (kind: TriedKind, { conversationIds, filter, limit }: Chosen): Issue[] => {
   const issues: Issue[] = []
   const most = mostConversations[kind]
@@ -35,7 +35,7 @@ const listNewest = async (db: Db, org: OrgId, { filter = {}, limit = usualLimit 
   return rows.slice(0, limit).map(({ id }) => id)
 }
 
-/** In the order in which they were named, or the last to start first. */
+/** In the listed order, or the latest first. */
 export const listChosen = async (db: Db, org: OrgId, chosen: Chosen): Promise<Subject[]> => {
   const named = chosen.conversationIds?.map((id) => id.toLowerCase())
   const ids = named ?? (await listNewest(db, org, chosen))

@@ -7,7 +7,7 @@ const trials = await serverOfTrials()
 const { server, call, testSaved, makeCall, makeReview, makeJudge, asked, answerBy } = trials
 
 describe('a monitor', () => {
-  it('with another definition tells what would change of what is stored, and changes nothing', async () => {
+  it('with another definition shows which stored results would change, and changes nothing', async () => {
     const { key } = await makeOrganization(server)
     const unjudged = await makeCall(key, 'gamma')
     await server.drain()
@@ -18,7 +18,7 @@ describe('a monitor', () => {
     const gamma = await makeCall(key, 'gamma')
     const delta = await makeCall(key, 'delta')
     await server.drain()
-    // A version without results: what the one before found still stands.
+    // A version without results, so the results of the one before count.
     await call('PATCH', `/v1/monitors/${id}`, { key, body: { definition } })
     const before = (await call('GET', `/v1/monitors/${id}/results`, { key })).body
     expect(before.data).toHaveLength(4)

@@ -6,14 +6,15 @@ import { openExperiments } from '../../../test/support/experiments/experiments.t
 const server = await testServer()
 
 /**
- * Of so many conversations in each arm, the monitor finds every second one; people agree in A, and in B with none. Of
- * fewer nothing is corrected.
+ * With this many conversations per arm, the monitor affects every second one. People agree with it in A, and never in
+ * B.
+ * Smaller samples are not corrected.
  */
 const perArm = 30
 
 type Own = Awaited<ReturnType<typeof openExperiments>>
 
-/** What is found in each of the conversations of both arms, by their number. */
+/** The result for each conversation of both arms, by its number. */
 const fill = async ({ key, arms }: Own, monitorId: string, found: (count: number) => string) => {
   const startedAt = server.clock.now().toISOString()
   const each = [arms.armAVersionId, arms.armBVersionId].flatMap((agentVersionId) =>
@@ -26,7 +27,7 @@ const fill = async ({ key, arms }: Own, monitorId: string, found: (count: number
   return { ids, found: new Map(results.map(({ conversationId, result }) => [conversationId, result])) }
 }
 
-it('corrects what a monitor found by reviews of sampled conversations, beside what it found', async () => {
+it('corrects results by reviews of sampled conversations, next to the uncorrected ones', async () => {
   const own = await openExperiments(server)
   const { key } = own
   const { call } = server
@@ -64,7 +65,7 @@ it('corrects what a monitor found by reviews of sampled conversations, beside wh
   expect(later.corrected.high).toBeGreaterThan(0.25)
 })
 
-it('is corrected by samples of all that it observed alone, by what people said last', async () => {
+it('only uses samples of everything it observes, with the latest judgments', async () => {
   const own = await openExperiments(server)
   const { key } = own
   const { call } = server
@@ -100,17 +101,17 @@ it('is corrected by samples of all that it observed alone, by what people said l
 
   await review(all, ids.length)
   expect(await corrected()).toMatchObject({ reviewedA: perArm, reviewedB: perArm, meanA: 1 })
-  // Of one agent it is a fair sample for a monitor that looks at that agent alone.
+  // A sample of one agent is fair for a monitor that only evaluates that agent.
   expect(await ofWindow()).toBeNull()
   const scope = { agentIds: [agentId] }
   expect((await call('PATCH', `/v1/monitors/${monitor.id}`, { key, body: { scope } })).status).toBe(200)
   expect(await ofWindow()).toMatchObject({ reviewed: ids.length, rate: 1 })
-  // Who erred says so by another review, outside of buckets; the conversation stays in the sample.
+  // A reviewer corrects a mistake with another review outside of buckets; the conversation stays in the sample.
   const again = { conversationId: ids[0], status: 'completed', judgments: judgments('not_affected') }
   expect((await call('POST', '/v1/reviews', { key, body: again })).status).toBe(201)
   expect(await corrected()).toMatchObject({ reviewedA: perArm, meanA: expect.closeTo(1 - 1 / perArm, 12) })
 
-  // What came in before the filters were changed was chosen by others.
+  // Conversations that were added before the filters changed are not part of the sample.
   await call('PATCH', `/v1/buckets/${affected}`, { key, body: { filters: {} } })
   await call('PATCH', `/v1/buckets/${all}`, { key, body: { agentId: null, filters: { channels: ['call'] } } })
   expect(await corrected()).toBeNull()

@@ -1,4 +1,4 @@
-// What people's reviews of a fair sample make of what a monitor found.
+// Corrects a monitor's results with people's reviews of a fair sample.
 
 import type { Design } from '../../statistics/design.ts'
 import {
@@ -48,21 +48,21 @@ const unitsOf = (reviews: Reviewed[], arm: Arm, held: ReadonlyMap<string, HeldBy
 }
 
 export type Correction = CorrectedDifference & {
-  /** Of the observed conversations. */
+  /** Among the observed conversations. */
   shareReviewedA: number
   shareReviewedB: number
 }
 
 type Given = {
   reviews: Reviewed[]
-  /** Those of the reviews. */
+  /** From the reviews. */
   units: ReadonlyMap<string, StoredUnit>
   sums: ExactOutcome
   position: number
   design: Design
 }
 
-/** Of an outcome that is yes or no; null while too few are reviewed in either arm. */
+/** For a boolean outcome; null while too few are reviewed in either arm. */
 export const correctionOf = ({ reviews, units, sums, position, design }: Given): Correction | null => {
   if (design.kind !== 'boolean') return null
   const ofOutcome = reviews.filter((review) => review.position === position)
@@ -71,7 +71,7 @@ export const correctionOf = ({ reviews, units, sums, position, design }: Given):
     const unit = units.get(unitId)
     if (unit) held.set(unitId, heldOf(unit, position))
   }
-  // All other units are left in the sums. An arm in which a unit has no review keeps what the unit has there.
+  // All other units stay in the sums. If a unit has no review in an arm, its values in that arm stay too.
   const armOf = (arm: Arm): ReviewedArm => {
     const reviewed = new Set(ofOutcome.filter((review) => review.arm === arm).map(({ unitId }) => unitId))
     let others = sums

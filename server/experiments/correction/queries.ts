@@ -7,17 +7,18 @@ export type Reviewed = {
   position: number
   arm: 'a' | 'b'
   unitId: string
-  /** What the monitor found: 1 is affected. */
+  /** The monitor's result: 1 is affected. */
   judge: number
-  /** The share of people who say that it is. */
+  /** The share of people with the judgment affected. */
   human: number
 }
 
 type Pinned = { position: number; monitorId: string; monitorVersion: number }
 
 /**
- * Observed conversations of a fair sample that people have judged, by what was pinned. What they said last of it counts,
- * also where they said it outside of the bucket.
+ * Observed conversations of a fair sample that people judged, by the pinned version. Their latest judgment counts, even
+ * if it
+ * is outside of the bucket.
  */
 export const listReviewed = async (db: Db, org: OrgId, experimentId: string, pinned: Pinned[]): Promise<Reviewed[]> => {
   const { rows } = await sql<Reviewed>`

@@ -14,7 +14,7 @@ import { newId } from '../../platform/ids.ts'
 import { countAll } from '../observations/counter-loop.ts'
 import { makeObservationOrder } from './make-order.ts'
 
-/** What is in the file of an experiment's observations. */
+/** The contents of a file with an experiment's observations. */
 
 const server = await testServer()
 const { call, deps, clock } = server
@@ -27,7 +27,7 @@ const rowsOf = ({ names, rows }: Table): Row[] =>
 
 const outcomesOf = async ({ key, id }: Study) => (await call('GET', `/v1/experiments/${id}`, { key })).body.outcomes
 
-/** What the experiment tells of each outcome and arm, found in the rows. */
+/** Compares the results of each outcome and arm with the rows. */
 const expectCounts = async (study: Study, rows: Row[], slugs: string[]) => {
   const outcomes = await outcomesOf(study)
   for (const [at, slug] of slugs.entries()) {
@@ -50,10 +50,10 @@ const expectCounts = async (study: Study, rows: Row[], slugs: string[]) => {
 
 const slugs = ['refund_asked', 'refund_asked_2', 'chats']
 
-it('holds every counted conversation as the experiment counts it, in all formats alike', async () => {
+it('has every counted conversation as the experiment counts it, in all formats', async () => {
   const study = await makeStudy()
   const ids = await fillStudy(study)
-  // By a version in neither arm, and before its time.
+  // With a version in neither arm, and before the launch.
   await study.converse('A', { agentVersionId: undefined, systemPrompt: 'Another one.' })
   await study.converse('B', { startedAt: '2026-01-01T00:00:00Z' })
   await countAll(deps)
@@ -109,7 +109,7 @@ it('holds every counted conversation as the experiment counts it, in all formats
   expect({ ...xlsx, rows: filled }).toEqual(parquet)
 })
 
-it('shows the unit that is assigned: a value of the metadata, or the conversation if it is missing', async () => {
+it('shows the assigned unit: a value of the metadata, or the conversation if it is missing', async () => {
   const study = await makeStudy({ assignmentUnit: { kind: 'metadata', key: `'"house\\hold` } })
   const key = `'"house\\hold`
   const ids = [
@@ -124,7 +124,7 @@ it('shows the unit that is assigned: a value of the metadata, or the conversatio
   expect(ids.map((id) => units.get(id))).toEqual(['one', '2', ids[2], ids[3]])
 })
 
-it('tells the version that was pinned, whatever was found by others', async () => {
+it('contains results of the pinned version, whatever other versions returned', async () => {
   const study = await makeStudy()
   const rule = study.monitors[1].id as string
   const change = { definition: { expression: 'false', score: '100.0' } }
@@ -142,7 +142,7 @@ it('tells the version that was pinned, whatever was found by others', async () =
   expect(row).toMatchObject({ refund_asked_2_version: 1, refund_asked_2_score: 1, refund_asked_2_value: 1 })
 })
 
-it('says what the experiment is, in words', async () => {
+it('describes the experiment in words', async () => {
   const cohortFilters = [{ field: 'metadata', key: 'plan', op: 'eq', value: 'gold' }]
   const study = await makeStudy({ cohortFilters, expectedArmAPercent: 40 })
   await call('POST', `/v1/experiments/${study.id}/finish`, { key: study.key })
@@ -174,7 +174,7 @@ it('says what the experiment is, in words', async () => {
   })
 })
 
-it('needs neither the monitors, once they are deleted, nor their entitlement', async () => {
+it('works without the monitors once they are deleted, and without their entitlement', async () => {
   const study = await makeStudy()
   await fillStudy(study)
   await call('POST', `/v1/experiments/${study.id}/finish`, { key: study.key })
@@ -187,7 +187,7 @@ it('needs neither the monitors, once they are deleted, nor their entitlement', a
   await expectCounts(study, rows, slugs)
 })
 
-it('has a file of which the manifest tells the truth', async () => {
+it('has a file that matches its manifest', async () => {
   const study = await makeStudy()
   await study.converse('A')
   await countAll(deps)
@@ -201,7 +201,7 @@ it('has a file of which the manifest tells the truth', async () => {
   expect(headers.get('content-disposition')).toMatch(/^attachment; filename="earshot-experiment-from-.*\.csv"/)
 })
 
-it('holds as many conversations as it may, and fails with one more', async () => {
+it('can have as many conversations as the limit, and fails with one more', async () => {
   const study = await makeStudy()
   await fillStudy(study)
   const stored = { id: newId(), experimentId: study.id, createdAt: clock.now(), config: { format: 'csv' } }

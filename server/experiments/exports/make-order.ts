@@ -33,7 +33,7 @@ type Described = {
   names: ReadonlyMap<string, string>
 }
 
-/** The experiment in words, for whoever opens the file later. */
+/** Describes the experiment in words, for readers of the file. */
 const describe = ({ stored, config, experiment, outcomes, cohort, names }: Described): ObservationOrder['about'] => {
   const { timezone, reasoning } = config
   const at = (moment: Date) => {
@@ -70,14 +70,14 @@ const describe = ({ stored, config, experiment, outcomes, cohort, names }: Descr
   ]
 }
 
-/** What the generation of an export of observations needs to know of it. */
+/** Returns what generating an export of observations needs. */
 export const makeObservationOrder = async (
   { db }: Pick<Deps, 'db'>,
   org: OrgId,
   stored: Ordered,
   key: string,
 ): Promise<ObservationOrder> => {
-  // Written by the endpoint that makes exports, in this very form.
+  // Written by the endpoint that creates exports, in this format.
   const config = stored.config as Configuration
   const experiment = await getExperiment(db, org, stored.experimentId)
   const outcomes = await listOutcomes(db, org, experiment.id)

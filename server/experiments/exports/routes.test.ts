@@ -10,8 +10,8 @@ const server = await testServer()
 const { call, deps, clock } = server
 const { makeStudy, fillStudy, ask, read, download, fetchFile, make } = studiesOf(server)
 
-describe('asking for one', () => {
-  it('is accepted with its defaults, once, and is another one by another configuration', async () => {
+describe('creating one', () => {
+  it('is accepted with its defaults, once, and a different configuration creates another one', async () => {
     const study = await makeStudy()
     const operationId = randomUUID()
     const { status, headers, body } = await ask(study, {}, operationId.toUpperCase())
@@ -41,7 +41,7 @@ describe('asking for one', () => {
     expect((await ask({ ...study, id: other }, {}, operationId)).status).toBe(409)
   })
 
-  it('refuses what it does not know, and changes nothing', async () => {
+  it('rejects what it does not know, and changes nothing', async () => {
     const study = await makeStudy()
     for (const config of [{ format: 'json' }, { timezone: '+02:00' }, { reasoning: 'no' }, { since: 'x' }]) {
       const { status, body } = await ask(study, config)
@@ -51,7 +51,7 @@ describe('asking for one', () => {
     expect((await call('GET', `/v1/experiments/${study.id}/exports`, { key: study.key })).body.data).toEqual([])
   })
 
-  it('waits in the line of all exports of the organization', async () => {
+  it('waits in the same queue as all exports of the organization', async () => {
     const study = await makeStudy()
     for (let at = 0; at < 19; at++) await ask(study)
     await makeExport(server, study.key)
@@ -64,7 +64,7 @@ describe('asking for one', () => {
     expect(rows).toEqual([{ count: 2 }])
   })
 
-  it('is for viewers, and written down; ending one is for members', async () => {
+  it('is allowed for viewers and audited; ending one requires a member', async () => {
     const study = await makeStudy()
     const viewer = { ...study, key: (await makeKey(server, study.key, 'viewer')).key }
     const { body } = await ask(viewer)
@@ -115,7 +115,7 @@ describe('exports of experiments and of monitors', () => {
     expect((await call('POST', '/v1/monitor-exports', { key, body })).status).toBe(409)
   })
 
-  it('are told by webhooks only of monitors', async () => {
+  it('only send webhooks for monitors', async () => {
     const study = await makeStudy()
     const events = ['monitor_export.completed', 'monitor_export.expired']
     const endpoint = await makeActiveWebhookEndpoint(server, study.key, { events })
@@ -126,7 +126,7 @@ describe('exports of experiments and of monitors', () => {
     expect((await call('GET', path, { key: study.key })).body.data).toEqual([])
   })
 
-  it('expire with a conversation that they may hold, which no later one does', async () => {
+  it('expire with a conversation that they can contain, and later ones stay', async () => {
     const study = await makeStudy()
     const [first, second] = await fillStudy(study)
     const { body } = await ask(study)
@@ -138,7 +138,7 @@ describe('exports of experiments and of monitors', () => {
     expect(await read(study, body.id)).toMatchObject({ status: 'completed' })
     await call('DELETE', `/v1/conversations/${first}`, { key: study.key })
     expect(await read(study, body.id)).toMatchObject({ status: 'expired' })
-    // It is still counted, until its experiment hears of it.
+    // It is counted until its experiment processes the erasure.
     const { rows } = readCsv(await make(study))
     expect(rows.map(([id]) => id)).toHaveLength(7)
     expect(rows[0]?.[0]).toBe(second)

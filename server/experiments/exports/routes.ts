@@ -1,4 +1,4 @@
-// Exports of what an experiment observed: a resource of their own, whose life is that of all exports.
+// Exports of an experiment's observations: a separate resource with the lifecycle of all exports.
 
 import type { Static } from 'typebox'
 import { linkToFile } from '../../exports/download.ts'
@@ -19,11 +19,11 @@ const feature = 'monitorExports'
 const shown = (stored: StoredExport, now: Date): Static<typeof ExperimentExport> => {
   const { experimentId, config } = stored
   if (experimentId === null) throw new Error('An export of an experiment has an experiment')
-  // The cast: written here alone, in this very form.
+  // The cast: only written here, in this format.
   return { ...manifestOf(stored, now), experimentId, config: config as Configuration }
 }
 
-/** Ids in the path come in any case. */
+/** IDs in paths can have any case. */
 const keyOf = ({ id, exportId }: Static<typeof ExportParams>) => ({ id: exportId, experimentId: id.toLowerCase() })
 
 export const experimentExports = (app: App, deps: Deps): void => {
@@ -61,7 +61,7 @@ export const experimentExports = (app: App, deps: Deps): void => {
       const config = parseConfiguration(body.config)
       const { id: experimentId, startedAt: since } = await getExperiment(db, actor.org, params.id)
       const operationId = body.operationId.toLowerCase()
-      // Until it ends, whatever begins may become part of it; and whoever sends calls may be ahead of the time.
+      // Until it ends, any new conversation can become part of it, and senders' clocks may be ahead.
       const asked = { experimentId, operationId, config, since, until: undefined }
       const answer = await createExport(deps, actor, asked)
       return reply.code(202).headers(createdHeaders(answer)).send(shown(answer.stored, clock.now()))

@@ -21,7 +21,7 @@ export const listGroups = (db: Db, org: OrgId, page: Page) =>
 export const getGroup = (db: Db, org: OrgId, id: string) =>
   selectGroups(db, org).where('id', '=', id).executeTakeFirstOrThrow(notFound)
 
-/** Against changes until the transaction ends; undefined when there is none. */
+/** Locks against changes until the transaction ends; undefined if there is none. */
 export const holdGroup = (trx: Db, org: OrgId, id: string) =>
   selectGroups(trx, org).where('id', '=', id).forShare().executeTakeFirst()
 
@@ -55,9 +55,9 @@ export const updateGroup = (trx: Db, org: OrgId, id: string, { name, metricIds }
     .executeTakeFirstOrThrow(notFound)
     .catch(explain)
 
-/** Experiments that were launched with it name it no more. */
+/** Removes it from experiments that were launched with it. */
 export const deleteGroup = async (trx: Db, org: OrgId, id: string) => {
-  // Waits for launches that name it, and lets none begin.
+  // Waits for launches with it, and blocks new ones.
   await selectGroups(trx, org).where('id', '=', id).forUpdate().executeTakeFirstOrThrow(notFound)
   await trx
     .updateTable('experiments')

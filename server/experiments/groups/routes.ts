@@ -9,7 +9,7 @@ import { MonitorGroup, MonitorGroupUpdate } from './schema.ts'
 const tags = ['Experiments']
 const path = '/v1/experiments/monitor-groups'
 
-/** Groups are made with the launch of an experiment. */
+/** Groups are created when an experiment launches. */
 export const monitorGroups = (app: App, { db, clock }: Deps): void => {
   app.get(
     path,

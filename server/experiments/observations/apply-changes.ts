@@ -1,4 +1,4 @@
-// Brings what is stored of an experiment up to what is stored of its conversations.
+// Updates the counts of an experiment from its stored conversations.
 
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
@@ -28,10 +28,10 @@ import { changeUnits, openSplits, type Splits, storedUnit } from './units.ts'
 
 type CountDeps = Pick<Deps, 'db' | 'clock' | 'jobs' | 'config' | 'baseUrl'>
 
-/** Changes that are counted in one transaction. */
+/** Changes per transaction. */
 const batchSize = 2_000
 
-/** What should not differ between the arms, by conversation. Of other versions `a` counts. */
+/** Counts of what should not differ between the arms, by conversation. For other versions, `a` counts. */
 const countConversation = (splits: Splits, one: Counted | null, sign: 1 | -1) => {
   if (!one) return
   if (one.arm === null) return splits.add('other-version', one.otherVersionId ?? 'none', 'a', sign)
@@ -47,8 +47,9 @@ const isSameRow = (one: Counted | null, other: Counted | null): boolean =>
   one === null || other === null ? one === other : JSON.stringify(one) === JSON.stringify(other)
 
 /**
- * Counts changes of an experiment, in one transaction with the reading of what changed: what is told is always of some
- * moment, and whoever dies leaves it as it was. True while there may be more.
+ * Applies changes of an experiment in one transaction that also reads them, so that results always match one point in
+ * time
+ * and a crash changes nothing. Returns whether there may be more.
  */
 export const countChanges = async (deps: CountDeps, org: OrgId, experimentId: string): Promise<boolean> =>
   deps.db.transaction().execute(async (trx) => {

@@ -1,5 +1,5 @@
-// What keeps experiments up to date: each second every worker looks for changes, and one at a time counts those of an
-// experiment. A job would have to be enqueued with each result, millions a day.
+// Keeps experiments up to date: every second, each worker looks for changes, and one at a time counts those of an
+// experiment. Jobs would have to be enqueued with each result, millions a day.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../../platform/deps.ts'
@@ -10,10 +10,7 @@ const lookEveryMs = 1_000
 
 type CountingDeps = Parameters<typeof countChanges>[0] & Pick<Deps, 'log'>
 
-/**
- * Counts what changed until now, by turns: neither a fault in one experiment nor the many changes of another hold up the
- * others.
- */
+/** Counts all changes until now, taking turns: neither a fault nor many changes of one experiment block the others. */
 export const countAll = async (deps: CountingDeps, signal?: AbortSignal): Promise<void> => {
   const faulty = new Set<string>()
   let isMore = true

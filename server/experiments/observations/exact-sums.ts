@@ -1,5 +1,6 @@
-// The sums of an outcome over its units, kept without rounding while units come, change and go. Results are computed
-// from them as numbers, about each arm's mean.
+// The exact sums of an outcome over its units while units are added, changed, and removed. Results are computed from
+// them
+// as numbers, relative to each arm's mean.
 
 import type { Counts, OutcomeSums } from '../../statistics/outcome-sums.ts'
 import { type ArmSums, addUnit, noSums, type SharedSums, type Sums, subtractUnit } from '../../statistics/sums.ts'
@@ -103,7 +104,7 @@ const changeCounts = (counts: Counts, { count, pending, missing, failed }: Held,
   failed: counts.failed + sign * failed,
 })
 
-/** With a unit more (1) or less (-1). To change a unit: less as it was, then more as it is. */
+/** Adds (1) or removes (-1) a unit. To change a unit, remove its former values and add its current ones. */
 export const changeOutcome = (
   sums: ExactOutcome,
   held: HeldByArm,
@@ -121,7 +122,7 @@ export const changeOutcome = (
   }
 }
 
-/** About `shift`, which is subtracted from each value before it is rounded. */
+/** Relative to `shift`, which is subtracted from each value before it is rounded. */
 const armAbout = (arm: ExactArm, shift: number): ArmSums => {
   const c = exactOf(shift)
   const [count, countCount] = [exactOf(arm.count), exactOf(arm.countCount)]
@@ -161,7 +162,7 @@ const sumsAbout = ({ a, b, shared }: ExactSums, shiftA: number, shiftB: number):
 
 const meanOf = ({ count, sum }: ExactArm): number => (count === 0 ? 0 : numberOf(asExact(sum)) / count)
 
-/** As the statistics take them. Booleans are whole, and stay so. */
+/** As the statistics expect them. Booleans are whole numbers and stay exact. */
 export const outcomeSums = (exact: ExactOutcome, kind: 'boolean' | 'numeric'): OutcomeSums => {
   const { observed, inOneArm, unobserved, counts } = exact
   const [a, b] = kind === 'boolean' ? [0, 0] : [meanOf(observed.a), meanOf(observed.b)]
@@ -170,11 +171,11 @@ export const outcomeSums = (exact: ExactOutcome, kind: 'boolean' | 'numeric'): O
 
 const isExact = (value: unknown): value is Exact => typeof value === 'object' && value !== null && 'digits' in value
 
-/** As JSON: what is no whole number is a text. */
+/** As JSON: numbers that are not whole are strings. */
 export const storeOutcome = (sums: ExactOutcome): string =>
   JSON.stringify(sums, (_key, value: unknown) => (isExact(value) ? storeAmount(value) : value))
 
-/** What `storeOutcome` wrote, parsed. */
+/** Parses what `storeOutcome` wrote. */
 export const readOutcome = (stored: unknown): ExactOutcome => {
   const revive = (value: unknown): unknown => {
     if (typeof value === 'string') return readAmount(value)

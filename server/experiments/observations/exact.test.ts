@@ -5,7 +5,7 @@ import { exactOf, minus, nothing, numberOf, parseExact, plus, textOf, times } fr
 const number = fc.double({ noNaN: true, noDefaultInfinity: true })
 const moderate = fc.double({ noNaN: true, min: -1e100, max: 1e100 })
 
-it('is the number, and stays it in the text', () => {
+it('equals the number, also after storing it as text', () => {
   fc.assert(
     fc.property(number, (value) => {
       expect(numberOf(exactOf(value))).toBe(value === 0 ? 0 : value)
@@ -14,19 +14,19 @@ it('is the number, and stays it in the text', () => {
   )
 })
 
-it('rounds a sum and a product once, as JavaScript does', () => {
+it('rounds a sum and a product once, like JavaScript', () => {
   fc.assert(
     fc.property(moderate, moderate, (one, other) => {
       expect(numberOf(plus(exactOf(one), exactOf(other)))).toBe(one + other + 0)
       const product = one * other
-      // What JavaScript rounds to a subnormal number is rounded twice here.
+      // JavaScript rounds subnormal results twice here.
       if (product !== 0 && Math.abs(product) < 1e-290) return
       expect(numberOf(times(exactOf(one), exactOf(other))) + 0).toBe(product + 0)
     }),
   )
 })
 
-it('comes back to nothing, whatever was added in between', () => {
+it('returns to zero, whatever was added in between', () => {
   fc.assert(
     fc.property(fc.array(number), (values) => {
       const sum = values.map(exactOf).reduce(plus, nothing)

@@ -1,5 +1,6 @@
-// Numbers that are added and multiplied without rounding: what is added today and taken away in a year leaves nothing
-// behind. A number of JavaScript is a whole number over a power of two, and so is each sum and product of them.
+// Exact arithmetic: a value that is added today and removed in a year leaves nothing behind. A JavaScript number is a
+// whole
+// number over a power of two, and so is each sum and product of them.
 
 /** digits / 2^scale. */
 export type Exact = { digits: bigint; scale: number }
@@ -10,7 +11,7 @@ const float = new Float64Array(1)
 const bits = new BigUint64Array(float.buffer)
 
 const fractionBits = 52n
-/** What the exponent of a float stands above that of its last bit. */
+/** The exponent of a float relative to that of its last bit. */
 const exponentBias = 1075
 
 const withoutZeros = (digits: bigint, scale: number): Exact => {
@@ -31,10 +32,10 @@ export const exactOf = (value: number): Exact => {
   return scale >= 0 ? withoutZeros(digits, scale) : { digits: digits << BigInt(-scale), scale: 0 }
 }
 
-/** So many bits decide how a number is rounded, if the last of them says whether anything follows. */
+/** This many bits decide how a number is rounded, if the last of them includes whether more bits follow. */
 const decidingBits = 64
 
-/** The nearest number that JavaScript has. */
+/** Returns the nearest JavaScript number. */
 export const numberOf = ({ digits, scale }: Exact): number => {
   const magnitude = digits < 0n ? -digits : digits
   const beyond = magnitude.toString(16).length * 4 - decidingBits
@@ -48,7 +49,7 @@ export const numberOf = ({ digits, scale }: Exact): number => {
 
 export const textOf = ({ digits, scale }: Exact): string => (scale === 0 ? String(digits) : `${digits}/2^${scale}`)
 
-/** What `textOf` wrote. */
+/** Parses what `textOf` wrote. */
 export const parseExact = (text: string): Exact => {
   const [digits = '', scale = '0'] = text.split('/2^')
   return { digits: BigInt(digits), scale: Number(scale) }

@@ -1,5 +1,4 @@
-// Each time that something was counted is a look at the experiment: what it shows is kept for the course over time, and
-// extremes for ever.
+// Each count is an interim analysis: its results are stored for the timeline, and extremes are stored permanently.
 
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import type { Deps } from '../../platform/deps.ts'
@@ -18,7 +17,7 @@ type Counted = {
   experiment: StoredExperiment
   outcomes: StoredOutcome[]
   sums: ExactOutcome[]
-  /** Positions whose sums changed. */
+  /** Positions with changed sums. */
   changed: Set<number>
   now: Date
 }
@@ -28,19 +27,19 @@ export const designOf = (
   { kind, range }: Pick<StoredOutcome, 'kind' | 'range'>,
 ): Design => ({ kind, range, alpha, tuningConversations })
 
-/** A course over time that has more of them is thinned. */
+/** A timeline with more points is thinned out. */
 const mostPoints = 200
 
 const growth = 1.1
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
 
-/** One moment a day, and one for each tenth more of observations. */
+/** One point per day, and one per ten percent more observations. */
 const isWorthKeeping = (last: StoredPoint | undefined, point: StoredPoint): boolean => {
   if (!last) return point[1] + point[2] > 0
   return dayOf(last[0]) !== dayOf(point[0]) || point[1] + point[2] >= Math.max(1, last[1] + last[2]) * growth
 }
 
-/** Every other one goes when there are too many; the first stays. */
+/** Every second one is removed when there are too many; the first stays. */
 const thin = (points: StoredPoint[]): StoredPoint[] =>
   points.length <= mostPoints ? points : points.filter((_, at) => at % 2 === 0 || at === points.length - 1)
 
@@ -63,7 +62,7 @@ export const pointOf = (sums: ExactOutcome, design: Design, { at, splitP }: { at
   return { point, difference }
 }
 
-/** What this look adds, beside the sums of what changed. */
+/** The additions of this analysis, next to the changed sums. */
 export const analyzeInterim = async (deps: LookDeps, trx: Db, org: OrgId, counted: Counted) => {
   const { experiment, outcomes, sums, changed, now } = counted
   const health = healthOf(experiment, await listSplits(trx, org, experiment.id), now)

@@ -1,5 +1,6 @@
-// Tells experiments that something of theirs may have changed, in the transaction that changes it. What it comes to is
-// counted later, by `apply-changes.ts`, from what is stored then.
+// Marks experiments with possible changes, in the transaction of the change. `apply-changes.ts` counts them later, from
+// the
+// data stored then.
 
 import { batchesOf } from '../../platform/batches.ts'
 import type { Db, OrgId } from '../../platform/db/database.ts'
@@ -11,7 +12,7 @@ type ChangeDeps = Pick<Deps, 'clock'>
 
 const batchSize = 10_000
 
-/** Conversations that arrived or were changed, got results, or are about to be erased. */
+/** Conversations that arrived, changed, got results, or are about to be erased. */
 export const noteChanges = async (
   { clock }: ChangeDeps,
   trx: Db,

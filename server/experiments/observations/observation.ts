@@ -1,10 +1,10 @@
-// What became of each outcome of a conversation.
+// Determines the status of each outcome of a conversation.
 
 import { isValue } from '../../statistics/outcome-sums.ts'
 import type { FoundResult } from './queries.ts'
 import { failed, missing, observed, pending } from './unit-totals.ts'
 
-/** What has no answer after so long never had one asked for, or was given up. */
+/** After this time without a result, no evaluation was ever queued, or it was given up. */
 const patienceMs = 24 * 60 * 60 * 1_000
 
 type Outcome = {
@@ -14,11 +14,11 @@ type Outcome = {
 }
 
 type Asked = {
-  /** When the conversation was counted first, and when it was last asked for again. */
+  /** When the conversation was first counted, and last retried. */
   addedAt: Date
   retriedAt: Date | null
   now: Date
-  /** Somebody is asking again for what is lacking. */
+  /** A retry is in progress. */
   isRetrying: boolean
 }
 
@@ -28,7 +28,7 @@ const without = (status: number): Observation => ({ status, value: 0 })
 
 const [scored, unscored] = [0, 1]
 
-/** Of an outcome that applies to the conversation. */
+/** For an outcome that applies to the conversation. */
 export const observationOf = (outcome: Outcome, found: FoundResult | undefined, asked: Asked): Observation => {
   const { addedAt, retriedAt, now, isRetrying } = asked
   const isAskedAgain = (since: Date) =>

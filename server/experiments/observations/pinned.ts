@@ -1,4 +1,4 @@
-// What running experiments have conversations asked, in the versions that they pinned, whatever became of the monitors.
+// The pinned versions that running experiments require for conversations, even if the monitor was deleted.
 
 import type { Pinned } from '../../evaluations/deps.ts'
 import { enqueueEvaluation } from '../../evaluations/lifecycle.ts'
@@ -37,8 +37,8 @@ export const findPinned = async (db: Db, org: OrgId, ids: string[]): Promise<Pin
 }
 
 /**
- * In the transaction that changes complete conversations in something else than their transcript: they may come into
- * the arm of an experiment, or into the scope of what it measures.
+ * Runs in the transaction that changes completed conversations, except their transcript: they may join the arm of an
+ * experiment, or the scope of an outcome.
  */
 export const evaluatePinned = async (
   deps: Pick<Deps, 'jobs'>,

@@ -1,4 +1,4 @@
-// Which conversations belong to an experiment, and which of its outcomes apply to them.
+// Which conversations belong to an experiment, and which outcomes apply to them.
 
 import { isDeepStrictEqual } from 'node:util'
 import { listSelectedAmong } from '../../evaluations/queries.ts'
@@ -7,7 +7,7 @@ import type { Db, OrgId } from '../../platform/db/database.ts'
 import { type CohortFilter, parseCohort } from '../cohort.ts'
 import type { Arm } from './queries.ts'
 
-/** What is asked of an experiment for this. */
+/** The experiment's properties for this. */
 export type Measuring = {
   agentId: string
   armAVersionId: string
@@ -27,7 +27,7 @@ type Candidate = {
 }
 
 export type Place = {
-  /** Null is by a version in neither arm. */
+  /** Null for a version in neither arm. */
   arm: Arm | null
   /** By position of the outcomes. */
   applies: boolean[]
@@ -36,7 +36,7 @@ export type Place = {
 const armOf = ({ armAVersionId, armBVersionId }: Measuring, { agentVersionId }: Candidate): Arm | null =>
   agentVersionId === armAVersionId ? 'a' : agentVersionId === armBVersionId ? 'b' : null
 
-/** Those that belong: completed ones of the agent, begun at the launch or later, within the cohort. */
+/** Returns the conversations that belong: completed ones of the agent, started after the launch, within the cohort. */
 export const placeConversations = async (
   db: Db,
   org: OrgId,
@@ -51,7 +51,7 @@ export const placeConversations = async (
   const { takes, leaves, needsCompany } = parseCohort(cohortFilters)
   const selections: Selection[] = [...takes, ...leaves]
   const cohortSize = selections.length
-  // Scopes that are alike are looked up once, and an empty one never.
+  // Equal scopes are checked once, and empty ones never.
   const scopeAt = outcomes.map(({ scope }) => {
     if (Object.keys(scope).length === 0) return undefined
     const known = selections.findIndex((one, at) => at >= cohortSize && isDeepStrictEqual(one, scope))

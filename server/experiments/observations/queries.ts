@@ -8,7 +8,7 @@ export type Arm = 'a' | 'b'
 
 type Concerned = { experimentId: string; conversationId: string }
 
-/** Whether any was ever launched. Of an organization without any, nothing else need be asked. */
+/** Whether the organization ever launched one. If not, nothing else is checked. */
 const wereLaunched = async (db: Db, org: OrgId): Promise<boolean> => {
   const launched = await db
     .selectFrom('experiments')
@@ -21,8 +21,9 @@ const wereLaunched = async (db: Db, org: OrgId): Promise<boolean> => {
 }
 
 /**
- * The experiments that a conversation may belong to, by what never changes of it. One that has ended counts nothing new,
- * but may hold what is erased or what a late result is of.
+ * Returns the experiments that a conversation may belong to, by its immutable properties. A finished one counts nothing
+ * new,
+ * but may contain an erased conversation or get a late result.
  */
 export const listConcerned = async (trx: Db, org: OrgId, ids: string[]): Promise<Concerned[]> => {
   if (!(await wereLaunched(trx, org))) return []
@@ -62,7 +63,7 @@ export const insertChanges = (trx: Db, org: OrgId, { rows, at }: Changes) =>
     trx,
   )
 
-/** Experiments with changes that nobody has counted. */
+/** Returns experiments with uncounted changes. */
 export const listChangedAllOrgs = (db: Db) =>
   db
     .selectFrom('experiments as e')
@@ -90,7 +91,7 @@ export const hasChanges = async (db: Db, org: OrgId, experimentId: string): Prom
   return change !== undefined
 }
 
-/** False when somebody else counts, or changes the experiment, just now. */
+/** False while another process counts or changes the experiment. */
 export const tryLock = async (trx: Db, org: OrgId, experimentId: string): Promise<boolean> => {
   const held = await trx
     .selectFrom('experiments')
@@ -105,7 +106,7 @@ export const tryLock = async (trx: Db, org: OrgId, experimentId: string): Promis
 
 type Change = { conversationId: string; at: Date }
 
-/** Takes the oldest changes away. Its caller holds the experiment, and reads what they are of after this. */
+/** Deletes the oldest changes. The caller has locked the experiment, and reads the changed data afterwards. */
 export const takeChanges = async (trx: Db, org: OrgId, experimentId: string, limit: number): Promise<Change[]> => {
   const { rows } = await sql<Change>`
     DELETE FROM experiment_changes
@@ -116,7 +117,7 @@ export const takeChanges = async (trx: Db, org: OrgId, experimentId: string, lim
   return rows
 }
 
-/** Conversations as they are now, with what may name their unit. */
+/** Returns the current conversations, with what can identify their unit. */
 export const listPresent = (trx: Db, org: OrgId, ids: string[], { kind, key = '' }: AssignmentUnit) =>
   trx
     .selectFrom('conversations')
@@ -156,7 +157,7 @@ export type FoundResult = {
 
 type OfPinned = { conversations: { id: string; startedAt: Date }[]; pinned: Pinned[] }
 
-/** What the pinned versions found of conversations. */
+/** Returns the results of the pinned versions for conversations. */
 export const listPinnedResults = async (trx: Db, org: OrgId, of: OfPinned): Promise<FoundResult[]> => {
   const { conversations, pinned } = of
   if (conversations.length === 0) return []
@@ -178,7 +179,7 @@ export const listPinnedResults = async (trx: Db, org: OrgId, of: OfPinned): Prom
   return rows
 }
 
-/** A conversation as it is counted. */
+/** A counted conversation. */
 export type Counted = {
   conversationId: string
   /** Null is neither. */
@@ -252,7 +253,7 @@ export const deleteCounted = async (trx: Db, org: OrgId, experimentId: string, i
     .execute()
 }
 
-/** Numbers in order, without the zeros at the end; of most units it is one of few short texts. */
+/** Numbers in order, without trailing zeros. Most units have one of a few short texts. */
 export type StoredHeld = (number | string)[]
 
 export type StoredUnit = {
@@ -283,10 +284,10 @@ export const listUnits = (trx: Db, org: OrgId, experimentId: string, ids: string
 
 export type First = { id: string; arm: Arm; startedAt: Date }
 
-/** The first conversation of each unit, of those that are counted by now. */
+/** Returns the first counted conversation of each unit. */
 export const listFirst = async (trx: Db, org: OrgId, experimentId: string, unitIds: string[]): Promise<First[]> => {
   if (unitIds.length === 0) return []
-  // While nothing is known of a new experiment's rows, all of them would be sorted for each unit.
+  // Without statistics on a new experiment's rows, all of them would be sorted for each unit.
   await sql`SET LOCAL enable_sort = off`.execute(trx)
   const { rows } = await sql<First>`
     SELECT u.id, f.arm, f.started_at AS "startedAt"
@@ -326,7 +327,7 @@ export const deleteUnits = async (trx: Db, org: OrgId, experimentId: string, ids
 
 export type Split = { dimension: string; value: string; a: number; b: number }
 
-/** Adds to what is counted; what comes to nothing goes. */
+/** Adds to the counts, and deletes those that become zero. */
 export const addToSplits = async (trx: Db, org: OrgId, experimentId: string, changes: Split[]) => {
   if (changes.length === 0) return
   await sql`
@@ -343,11 +344,11 @@ export const addToSplits = async (trx: Db, org: OrgId, experimentId: string, cha
         ${changes.map(({ value }) => value)}::text[]))`.execute(trx)
 }
 
-/** Of these there may be very many. */
+/** There can be very many of these. */
 const manifold = ['company', 'other-version']
 const mostOfEach = 200
 
-/** Of companies and other versions the largest, and all of the rest. */
+/** The largest companies and other versions, and the total of the rest. */
 export const listSplits = async (db: Db, org: OrgId, experimentId: string): Promise<Split[]> => {
   const { rows } = await sql<Split>`
     (SELECT dimension, value, a, b FROM experiment_splits
@@ -368,7 +369,7 @@ export type OutcomeChange = {
   largestEValue: number
   leastP: number
   firstExcludedZeroAt: Date | null
-  /** Only where it has another moment. */
+  /** Only for another time. */
   timeline: StoredPoint[] | undefined
 }
 

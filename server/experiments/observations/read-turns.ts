@@ -1,4 +1,4 @@
-// The conversations of changes as they are stored now, beside how they were counted before.
+// Returns the changed conversations as they are stored now, next to how they were counted before.
 
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { unitOf } from '../assignment-unit.ts'
@@ -13,13 +13,13 @@ import type { Turn } from './units.ts'
 export type Reading = {
   experiment: StoredExperiment
   outcomes: StoredOutcome[]
-  /** While one of them lasted, results of what is counted land. */
+  /** While a run continues, results of counted conversations still count. */
   runs: Awaited<ReturnType<typeof listRunTimes>>
   isRetrying: boolean
   now: Date
 }
 
-/** The conversations as they are to be counted; null for what is not, or no longer. */
+/** Returns the conversations as they should be counted; null if they no longer count. */
 export const readTurns = async (
   trx: Db,
   org: OrgId,
@@ -31,13 +31,13 @@ export const readTurns = async (
   const counted = new Map((await listCounted(trx, org, experiment.id, ids)).map((one) => [one.conversationId, one]))
   const present = await listPresent(trx, org, ids, assignmentUnit)
   const places = await placeConversations(trx, org, { ...experiment, outcomes }, present)
-  // After the end nothing new is counted, and nothing moves: what was noticed before it still comes.
+  // After the end, nothing new is counted and no conversation moves. Earlier changes are still applied.
   const inTime = new Set(
     changes.flatMap(({ conversationId, at }) => (finishedAt === null || at < finishedAt ? conversationId : [])),
   )
   const landed = new Set(
     changes.flatMap(({ conversationId, at }) => {
-      // Nothing of it is noticed before its launch: what seems so comes from a process whose clock is behind.
+      // No change precedes the launch: one that seems to comes from a process with a slow clock.
       const hasBegun = ({ trigger, createdAt }: Reading['runs'][number]) => trigger === 'launch' || createdAt <= at
       const isOpen = runs.some((run) => hasBegun(run) && (run.finishedAt === null || at <= run.finishedAt))
       return isOpen ? conversationId : []
@@ -72,7 +72,7 @@ export const readTurns = async (
     const ofConversation = found.get(result.conversationId)
     if (ofConversation) ofConversation[result.position] = result
   }
-  // A result goes with its monitor alone; what it was stays.
+  // A result is only deleted with its monitor; its value stays.
   const kept = ({ conversationId }: Counted, position: number, result: unknown) => {
     const was = counted.get(conversationId)
     return result === undefined && was?.statuses[position] === observed

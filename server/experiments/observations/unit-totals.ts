@@ -1,9 +1,9 @@
-// What a unit has of an outcome in one arm, and how it is stored.
+// The values of a unit for an outcome in one arm, and how they are stored.
 
 import { type Exact, exactOf, minus, numberOf, parseExact, plus, textOf, times } from './exact.ts'
 import type { StoredHeld } from './queries.ts'
 
-/** By the number that is stored of a conversation. */
+/** By the stored status of a conversation. */
 const statuses = ['not_applicable', 'observed', 'pending', 'missing', 'failed'] as const
 
 export const notApplicable = statuses.indexOf('not_applicable')
@@ -12,12 +12,12 @@ export const pending = statuses.indexOf('pending')
 export const missing = statuses.indexOf('missing')
 export const failed = statuses.indexOf('failed')
 
-/** Most are small whole numbers, which JavaScript adds and multiplies exactly, and much faster. */
+/** Most are small whole numbers, which JavaScript adds and multiplies exactly and much faster. */
 export type Amount = number | Exact
 
 export const asExact = (amount: Amount): Exact => (typeof amount === 'number' ? exactOf(amount) : amount)
 
-/** A number where that is exact. */
+/** A number if it is exact. */
 const amountFrom = (value: Exact): Amount => {
   const near = value.scale === 0 || value.digits === 0n ? numberOf(value) : Number.NaN
   return Number.isSafeInteger(near) ? near : value
@@ -25,7 +25,7 @@ const amountFrom = (value: Exact): Amount => {
 
 const amountOf = (value: number): Amount => (Number.isSafeInteger(value) ? value : exactOf(value))
 
-/** With the change added (1) or taken away (-1). */
+/** With the change added (1) or removed (-1). */
 export const changeAmount = (amount: Amount, change: Amount, sign: 1 | -1): Amount => {
   if (typeof amount === 'number' && typeof change === 'number') {
     const changed = amount + sign * change

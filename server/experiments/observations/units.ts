@@ -1,4 +1,4 @@
-// The units whose conversations changed, and what that changes in all sums.
+// The units with changed conversations, and the changes of all sums.
 
 import { changeOutcome, type ExactOutcome, type HeldByArm } from './exact-sums.ts'
 import type { Arm, Counted, First, Split, StoredUnit } from './queries.ts'
@@ -6,7 +6,7 @@ import { holdChanged, nothingHeld, readHeld, storeHeld } from './unit-totals.ts'
 
 type Unit = {
   conversations: Record<Arm, number>
-  /** By position; what does not change stays the same object. */
+  /** By position; unchanged outcomes stay the same object. */
   held: readonly HeldByArm[]
 }
 
@@ -29,7 +29,7 @@ type InArm = Counted & { arm: Arm }
 const inArm = (one: Counted | null): InArm | null =>
   one === null || one.arm === null ? null : { ...one, arm: one.arm }
 
-/** Takes a conversation into its unit, or out of it. */
+/** Adds a conversation to its unit, or removes it. */
 const changeUnit = (unit: Unit, { arm, statuses, observed }: InArm, sign: 1 | -1): Unit => ({
   conversations: { ...unit.conversations, [arm]: unit.conversations[arm] + sign },
   held: unit.held.map((held, position) => {
@@ -38,7 +38,7 @@ const changeUnit = (unit: Unit, { arm, statuses, observed }: InArm, sign: 1 | -1
   }),
 })
 
-/** Of a conversation that stays where it is: what became of its outcomes meanwhile. */
+/** Updates the outcomes of a conversation that stays in its unit. */
 const changeAnswers = (unit: Unit, was: InArm, { arm, statuses, observed }: InArm): Unit => ({
   conversations: unit.conversations,
   held: unit.held.map((held, position) => {
@@ -49,10 +49,10 @@ const changeAnswers = (unit: Unit, was: InArm, { arm, statuses, observed }: InAr
   }),
 })
 
-/** A conversation before and after; null is not counted. */
+/** A conversation before and after; null if it does not count. */
 export type Turn = { before: Counted | null; after: Counted | null }
 
-/** The changes of counted values by what they are counted by. */
+/** The changes of counts, by their key. */
 export const openSplits = () => {
   const changes = new Map<string, Split>()
   return {
@@ -67,7 +67,7 @@ export const openSplits = () => {
 }
 export type Splits = ReturnType<typeof openSplits>
 
-/** Units in many, and those in both arms among them, by how many conversations they have. */
+/** The number of units, and of those in both arms, by how many conversations they have. */
 const countSize = (splits: Splits, unit: Unit, sign: 1 | -1) => {
   const size = sizeOf(unit)
   if (size === 0) return
@@ -77,10 +77,10 @@ const countSize = (splits: Splits, unit: Unit, sign: 1 | -1) => {
 
 type Came = Omit<First, 'id'> & { conversationId: string | undefined }
 
-/** The first conversation of a unit while others come and go; undefined when what is at hand does not tell. */
+/** Tracks the first conversation of a unit; undefined if the available data cannot tell. */
 const followFirst = (stored: StoredUnit | undefined) => {
   let isKnown = true
-  // Of the stored one it is not known which conversation it is.
+  // It is unknown which conversation the stored one is.
   let first: Came | undefined = stored && {
     arm: stored.firstArm,
     startedAt: stored.firstAt,
@@ -107,7 +107,7 @@ export type ChangedUnits = {
   /** By their id. */
   units: Map<string, ChangedUnit>
   sums: ExactOutcome[]
-  /** Positions whose sums changed. */
+  /** Positions with changed sums. */
   changed: Set<number>
 }
 
@@ -165,7 +165,7 @@ export const changeUnits = (
   return { units, sums: next, changed }
 }
 
-/** What is stored of a unit that has conversations left. */
+/** The stored values of a unit with remaining conversations. */
 export const storedUnit = (id: string, unit: Unit, first: Omit<First, 'id'>): StoredUnit => ({
   id,
   conversationsA: unit.conversations.a,

@@ -1,4 +1,4 @@
-// When an experiment stops listening: nothing that arrives later changes it.
+// When an experiment stops accepting results: nothing that arrives later changes it.
 
 import type { Db, OrgId } from '../../platform/db/database.ts'
 import { readOutcome } from '../observations/exact-sums.ts'
@@ -6,10 +6,13 @@ import { hasChanges } from '../observations/queries.ts'
 import { listOutcomes, type StoredExperiment } from '../queries.ts'
 import { listUnfinishedRuns, updateRun } from './queries.ts'
 
-/** After its end, an experiment waits so long for what is still to come. */
+/** How long a finished experiment waits for late results. */
 const patienceMs = 7 * 24 * 60 * 60 * 1_000
 
-/** Its caller holds the experiment. Ends the run from its launch once it is finished and nothing is lacking, or time is up. */
+/**
+ * The caller has locked the experiment. Ends its first run once it is finished and nothing is missing, or after a
+ * timeout.
+ */
 export const endLaunchRun = async (
   trx: Db,
   org: OrgId,

@@ -9,7 +9,7 @@ import { listOrganizationsWithOpenAllOrgs } from './queries.ts'
 const server = await testServer()
 const { db, jobs } = server.deps
 
-it('an experiment that cannot be swept keeps no other from its end', async () => {
+it('a failing experiment does not block the end of others', async () => {
   for (const own of [await openExperiments(server), await openExperiments(server)]) {
     const experiment = await own.launch()
     await own.converse('A')

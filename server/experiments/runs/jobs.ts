@@ -26,7 +26,7 @@ import {
 } from './queries.ts'
 
 const pageSize = 200
-/** After so long the job gives its place to others and stands in line again. */
+/** After this time, the job yields to others and is queued again. */
 const turnMs = 10_000
 
 const notThere = 'The monitors were deleted or disabled, or the organization was suspended.'
@@ -45,7 +45,7 @@ const begin = async (
   return { ...run, status: 'running', startedAt }
 }
 
-/** What was asked again and has not answered is lacking as before. */
+/** A retry without a result is missing again. */
 const release = async (deps: EvaluationDeps, trx: Db, { org, experimentId }: Place, since: Date): Promise<void> => {
   const awaited = await listAwaited(trx, org, experimentId, { retriedSince: since })
   await noteChanges(deps, trx, org, { conversationIds: awaited.map(({ id }) => id) })
@@ -62,7 +62,7 @@ const end = async (
   const run = await lockRun(trx, org, experimentId, runId)
   if (!run || !canMove(run.status, to)) return
   const total = to === 'completed' ? run.scored + run.unscored + run.failed : run.total
-  // Before the end is dated: what comes after it no longer lands.
+  // Before the end is set, after which nothing counts.
   await release(deps, trx, place, run.createdAt)
   const finishedAt = deps.clock.now()
   await updateRun(trx, org, experimentId, runId, { status: to, failure, total, finishedAt })
@@ -80,7 +80,7 @@ type Lacking = Awaited<ReturnType<typeof listLacking>>
 
 type Asked = { outcome: PinnedOutcome; monitor: StoredMonitor; conversations: Lacking }
 
-/** Those that can be asked for: an experiment that is over does not keep its monitors from being deleted. */
+/** Outcomes that can be retried: a finished experiment does not protect its monitors from deletion. */
 export const findAskable = async <O extends PinnedOutcome>(db: Db, org: OrgId, outcomes: O[]) => {
   const versions = outcomes.map(({ monitorId, monitorVersion }) => ({ id: monitorId, number: monitorVersion }))
   const monitors = await findMonitorsAtVersions(db, org, versions)
@@ -90,7 +90,7 @@ export const findAskable = async <O extends PinnedOutcome>(db: Db, org: OrgId, o
   })
 }
 
-/** Asks for an outcome of those conversations of a page that lack it. */
+/** Evaluates an outcome for the conversations of a page without it. */
 const askPage = (
   deps: EvaluationDeps,
   attempt: Attempt,
@@ -116,9 +116,9 @@ const countAnswers = async (trx: Db, org: OrgId, asked: Asked[]) => {
   return counts
 }
 
-/** For each outcome, the conversations of the page that lack it. */
+/** For each outcome, the conversations of the page without it. */
 const lackedIn = (page: Lacking, askable: Omit<Asked, 'conversations'>[], since: Date): Asked[] => {
-  // What is pending is being asked by somebody else, unless it was this run that made it so.
+  // Another job evaluates what is pending, unless this run made it pending.
   const isLacking = (status: number | undefined, retriedAt: Date | null) =>
     status === missing || status === failed || (status === pending && retriedAt !== null && retriedAt >= since)
   return askable
@@ -129,7 +129,7 @@ const lackedIn = (page: Lacking, askable: Omit<Asked, 'conversations'>[], since:
     .filter(({ conversations }) => conversations.length > 0)
 }
 
-/** Asks for the outcomes one after the other, until one of them stops the run. */
+/** Evaluates the outcomes one after the other, until one of them stops the run. */
 const askUntilStopped = async (
   deps: EvaluationDeps,
   attempt: Attempt,
@@ -144,7 +144,9 @@ const askUntilStopped = async (
   return undefined
 }
 
-/** Asks for what the next page lacks and counts it. Returns whether more may follow; if not, it has ended the job. */
+/**
+ * Evaluates and counts what the next page is missing. Returns whether there may be more; if not, it has ended the job.
+ */
 const advance = async (deps: EvaluationDeps, attempt: Attempt, place: Place, run: StoredRun): Promise<boolean> => {
   const { org, experimentId, runId } = place
   const finished = async (effect: (trx: Db) => Promise<void> = async () => {}) => {
@@ -185,8 +187,9 @@ const advance = async (deps: EvaluationDeps, attempt: Attempt, place: Place, run
 }
 
 /**
- * Asks again for what an experiment lacks, page by page in the order of ids. A page is counted and left behind in one
- * transaction; who dies in between begins with the same page again, and asks only what has no answer since.
+ * Retries missing results of an experiment, page by page in ID order. A page is counted and completed in one
+ * transaction.
+ * After a failure in between, it starts with the same page, and only evaluates what has no result since.
  */
 export const retryLacking = defineJob({
   name: 'experiment.retry',
@@ -195,7 +198,7 @@ export const retryLacking = defineJob({
   retryDelaySeconds: 2,
   timeoutSeconds: 60 * 60,
   run: async (deps: EvaluationDeps, { organizationId, experimentId, runId }, attempt) => {
-    // The one who enqueued it wrote the id of an organization.
+    // The payload contains a validated organization ID.
     const place: Place = { org: organizationId as OrgId, experimentId, runId }
     const endsAt = performance.now() + turnMs
     for (;;) {
@@ -218,7 +221,7 @@ export const retryLacking = defineJob({
 
 const patienceMs = 24 * 60 * 60 * 1_000
 
-/** What has waited too long for an answer is counted anew, and experiments that are over stop listening. */
+/** Results that are overdue are counted again, and finished experiments stop accepting results. */
 export const sweepExperiments = defineSweep({
   name: 'experiment.sweep',
   schedule: '35 * * * *',

@@ -23,7 +23,7 @@ const retry = (experiment: { id: string }) => call('POST', path(experiment), { k
 const runsOf = async (experiment: { id: string }) => (await call('GET', path(experiment), { key })).body.data
 
 describe('a retry', () => {
-  it('is refused while one runs, whatever is pending by then, and leaves nothing pending when it ends', async () => {
+  it('is rejected while one runs, whatever is pending, and leaves nothing pending when it ends', async () => {
     const judge = await makeJudge(key)
     const experiment = await own.launch(only(judge.id))
     answerBy(() => new Refusal(400))
@@ -51,7 +51,7 @@ describe('a retry', () => {
     expect(await armsOf(experiment)).toMatchObject({ a: { failed: 4, pending: 0 } })
   })
 
-  it('asks nobody what is being asked already', async () => {
+  it('does not evaluate what is already being evaluated', async () => {
     const judges = [
       await makeJudge(key),
       await makeJudge(key, { definition: { criteria: 'The agent hung up.', output: { type: 'boolean' } } }),
@@ -73,7 +73,7 @@ describe('a retry', () => {
     expect(asked).toHaveLength(2)
   })
 
-  it('asks what is left when one of the monitors was deleted', async () => {
+  it('evaluates the rest if one of the monitors was deleted', async () => {
     const gone = await makeRule(key, 'turns.size() == 3')
     const judge = await makeJudge(key)
     const experiment = await own.launch({ outcomeMetricIds: [gone.id, judge.id], primaryMetricId: judge.id })
@@ -91,7 +91,7 @@ describe('a retry', () => {
     expect((await runsOf(experiment))[0]).toMatchObject({ status: 'completed', scored: 1 })
   })
 
-  it('goes past what only a deleted monitor lacks', async () => {
+  it('skips what only a deleted monitor is missing', async () => {
     const gone = await makeJudge(key)
     const judge = await makeJudge(key)
     const experiment = await own.launch({ outcomeMetricIds: [gone.id, judge.id], primaryMetricId: judge.id })

@@ -23,7 +23,7 @@ const countsOf = (outcomes: StoredOutcome[]) =>
 
 const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0)
 
-/** What arrives is counted with the outcomes. */
+/** Arrivals are counted with the outcomes. */
 const shown = (outcomes: StoredOutcome[]) => (run: StoredRun) => {
   const { afterId: _, waits: __, ...rest } = run
   if (run.trigger === 'retry') return { kind: 'experiment' as const, ...rest }
@@ -84,7 +84,7 @@ export const experimentRuns = (app: App, { db, clock, jobs }: Deps): void => {
       const run = await db.transaction().execute(async (trx) => {
         const { id: experimentId } = await lockExperiment(trx, actor.org, params.id)
         const unfinished = await listUnfinishedRuns(trx, actor.org, experimentId)
-        // What it asks for is pending, so that nothing may seem to be lacking.
+        // Retries are pending, so that nothing seems to be missing.
         if (unfinished.some(({ trigger }) => trigger === 'retry')) throw new ApiError('conflict', isAskedAlready)
         const askable = await findAskable(trx, actor.org, await listOutcomes(trx, actor.org, experimentId))
         const counts = countsOf(askable.map(({ outcome }) => outcome))

@@ -11,7 +11,7 @@ const server = await testServer({ EARSHOT_ALLOWED_PRIVATE_ADDRESSES: '127.0.0.0/
 const { call, clock, deps } = server
 const { plan, work, toNextHour, makeSchedule, makeCall, read, runsOf, runNow } = schedulesOf(server)
 
-it('runs since the last one tell each call once, over missed and failed runs', async () => {
+it('runs since the last one contain each call once, across missed and failed runs', async () => {
   const { store, destination } = await openTestBucket()
   const { key } = await makeOrganization(server)
   toNextHour()
@@ -19,7 +19,7 @@ it('runs since the last one tell each call once, over missed and failed runs', a
   let count = 0
   const passHour = async () => {
     clock.advance(30 * minuteMs)
-    // On both sides of the edge: ten minutes before the hour.
+    // On both sides of the boundary: ten minutes before the hour.
     for (const ago of [0, 1, 10]) await makeCall(key, monitorId, `call-${++count}`, ago * minuteMs)
     clock.advance(20 * minuteMs)
     await makeCall(key, monitorId, `call-${++count}`, 1)
@@ -33,7 +33,7 @@ it('runs since the last one tell each call once, over missed and failed runs', a
   await work()
   expect((await runsOf(key, id))[0]).toMatchObject({ status: 'failed', error: expect.stringContaining('denied') })
   store.state.fault = () => undefined
-  // Nobody works for three hours.
+  // No worker runs for three hours.
   for (let hour = 0; hour < 3; hour++) await passHour()
   await work()
   clock.advance(hourMs)
@@ -51,7 +51,7 @@ it('runs since the last one tell each call once, over missed and failed runs', a
   expect(await read(key, id)).toMatchObject({ consecutiveFailures: 0, coveredUntil: last.until, lastRun: last })
 })
 
-it('runs are made once however often the job runs, and are ordinary exports', async () => {
+it('runs are created once however often the job runs, and are ordinary exports', async () => {
   const { destination } = await openTestBucket()
   const { key } = await makeOrganization(server)
   const { id } = await makeSchedule(key, { destination, window: { kind: 'last', hours: 24 } })
@@ -70,7 +70,7 @@ it('runs are made once however often the job runs, and are ordinary exports', as
       config: { since: run.since, until: run.until },
     },
   ])
-  // While it is unfinished no other begins; what was due meanwhile is made up for by one.
+  // While it is unfinished, no other starts; afterwards, one run makes up for the missed ones.
   expect((await runNow(key, id)).status).toBe(409)
   clock.advance(5 * hourMs)
   await plan()
@@ -80,7 +80,7 @@ it('runs are made once however often the job runs, and are ordinary exports', as
   expect(await runsOf(key, id)).toHaveLength(2)
 })
 
-it('runs by hand begin at once, paused or not, unless nothing is settled', async () => {
+it('manual runs start immediately, paused or not, unless there is no settled period', async () => {
   const { destination, store } = await openTestBucket()
   const { key } = await makeOrganization(server)
   const { id } = await makeSchedule(key, { destination })
@@ -96,7 +96,7 @@ it('runs by hand begin at once, paused or not, unless nothing is settled', async
   expect(store.objects.size).toBe(1)
 })
 
-it('runs by hand take the place of the one that is due at the same instant', async () => {
+it('manual runs replace the one that is due at the same time', async () => {
   const { destination } = await openTestBucket()
   const { key } = await makeOrganization(server)
   const { id } = await makeSchedule(key, { destination, window: { kind: 'last', hours: 1 } })
@@ -111,7 +111,7 @@ it('runs by hand take the place of the one that is due at the same instant', asy
   expect(await runsOf(key, id)).toMatchObject([{ status: 'succeeded', manual: false }, { manual: true }])
 })
 
-it('runs wait while exports are switched off or the organization is suspended', async () => {
+it('runs wait while exports are disabled or the organization is suspended', async () => {
   const { key, id: org } = await makeOrganization(server)
   const { destination } = await openTestBucket()
   const { id } = await makeSchedule(key, { destination })
@@ -130,7 +130,7 @@ it('runs wait while exports are switched off or the organization is suspended', 
   expect(await runsOf(key, id)).toHaveLength(1)
 })
 
-it('failed runs pause the schedule after five failures, and say so', async () => {
+it('failed runs pause the schedule after five failures, with a reason', async () => {
   const receiver = await openReceiver(200)
   const { destination, store } = await openTestBucket()
   const { key } = await makeOrganization(server)
@@ -164,7 +164,7 @@ it('failed runs pause the schedule after five failures, and say so', async () =>
   expect((await runsOf(key, id))[0].status).toBe('succeeded')
 })
 
-it('runs fail when what they name is gone, or their owner', async () => {
+it('runs fail if something they refer to was deleted, or their owner left', async () => {
   const { destination } = await openTestBucket()
   const { key } = await makeOrganization(server)
   const { id, monitorId } = await makeSchedule(key, { destination, window: { kind: 'last', hours: 1 } })

@@ -1,14 +1,14 @@
-// Writes cells of CSV as bytes, without a string for each: an export has ten million of them.
+// Writes CSV cells as bytes, without a string for each, because an export has ten million of them.
 
 import { dayMs } from '../../platform/durations.ts'
 
 const [tab, lineFeed, carriageReturn, space, quote, apostrophe] = [9, 10, 13, 32, 34, 39]
 const [plus, comma, minus, point, zero, equals, at] = [43, 44, 45, 46, 48, 61, 64]
 
-/** Two digits of each byte, as they stand in text. */
+/** Two digits of each byte, as text. */
 const hexPairs = new Uint16Array(256).map((_, byte) => Buffer.from(byte.toString(16).padStart(2, '0')).readUInt16BE())
 
-/** Four bytes of text as one number, written at a stroke. */
+/** Four bytes of text as one number, written at once. */
 const word = (text: string): number => Buffer.from(text, 'latin1').readUInt32BE()
 const pad = (value: number, length: number) => String(value).padStart(length, '0')
 const table = (length: number, text: (index: number) => string) =>
@@ -20,10 +20,10 @@ const minuteAndSecond = table(10 * 60, (seconds) => `${Math.floor(seconds / 60)}
 const milliseconds = table(1_000, (ms) => `.${pad(ms, 3)}`)
 
 const blockBytes = 256 * 1024
-/** More than any cell but a text needs, with the comma after it. */
+/** More than any cell except a text needs, including its comma. */
 const roomOfCell = 64
 
-/** As OWASP lists them: what a spreadsheet may take for the beginning of a formula. Full-width signs are three bytes. */
+/** From OWASP's list of characters that can start a formula in a spreadsheet. Full-width signs have three bytes. */
 const beginsFormula = (bytes: Uint8Array, start: number, end: number): boolean => {
   let first = start
   while (first < end && bytes[first] === space) first++
@@ -35,7 +35,7 @@ const beginsFormula = (bytes: Uint8Array, start: number, end: number): boolean =
   return third === 0x9d || third === 0x8b || third === 0x8d || third === 0xa0
 }
 
-/** Where texts lie; made once for all texts of a buffer. */
+/** The ranges of texts; created once for all texts of a buffer. */
 /** Whether one of four bytes is a quote. */
 const hasQuote = (four: number): boolean => {
   const zeroWhereQuote = four ^ 0x22222222
@@ -74,7 +74,7 @@ export const csvBytes = () => {
     view = new DataView(bytes.buffer)
   }
 
-  /** Of a whole number below 2^31. */
+  /** For a whole number below 2^31. */
   const digits = (value: number) => {
     length++
     for (let limit = 10; value >= limit; limit *= 10) length++
@@ -99,7 +99,7 @@ export const csvBytes = () => {
     }
   }
 
-  /** Each quote twice; four bytes at a stroke where there is none. */
+  /** Doubles each quote; copies four bytes at once without one. */
   const quoted = (source: TextSource, start: number, end: number) => {
     let at = start
     for (; end - at >= 4; at += 4) {
@@ -115,9 +115,9 @@ export const csvBytes = () => {
   }
 
   return {
-    /** How much was written since the last `take`. */
+    /** Bytes since the last `take`. */
     size: () => length,
-    /** What was written so far, which this no longer touches. */
+    /** Returns the bytes so far, which the writer no longer touches. */
     take: (): Uint8Array => {
       const taken = bytes.subarray(0, length)
       bytes = Buffer.allocUnsafeSlow(blockBytes)
@@ -133,7 +133,7 @@ export const csvBytes = () => {
       makeRoom(roomOfCell)
       for (let left = count; left > 0; left--) bytes[length++] = comma
     },
-    /** Takes the place of the last comma. */
+    /** Replaces the last comma. */
     endRow: () => {
       makeRoom(roomOfCell)
       bytes[length - 1] = carriageReturn
@@ -168,7 +168,7 @@ export const csvBytes = () => {
     number: (value: number) => {
       makeRoom(roomOfCell)
       const millionths = Math.round(Math.abs(value) * 1e6)
-      // Up to 15 digits a decimal number is the shortest one that reads as this value, if it does at all.
+      // With up to 15 digits, a decimal number is the shortest one for this value, if it parses to it.
       if (!(millionths < 1e15) || millionths / 1e6 !== Math.abs(value)) return ascii(String(value))
       if (value < 0) bytes[length++] = minus
       const whole = Math.floor(millionths / 1e6)
@@ -206,7 +206,7 @@ export const csvBytes = () => {
       bytes[length + 23] = 0x5a
       length += 24
     },
-    /** Text in UTF-8. What a spreadsheet would run gets an apostrophe in front; what is empty stands in quotes. */
+    /** Text in UTF-8. Text that a spreadsheet would run gets a leading apostrophe; empty text is quoted. */
     text: (source: TextSource, start: number, end: number) => {
       makeRoom(2 * (end - start) + roomOfCell)
       const begin = length
@@ -219,7 +219,7 @@ export const csvBytes = () => {
         bytes[length++] = byte
       }
       if (done === end && end > start) return
-      // Anew, in quotes.
+      // Starts again, with quotes.
       length = begin
       bytes[length++] = quote
       if (isFormula) bytes[length++] = apostrophe

@@ -6,7 +6,7 @@ import { columnNames, type Layout } from '../layout.ts'
 import { callColumns } from '../slice.ts'
 import { csv } from './csv.ts'
 
-/** A writer as plain as can be. */
+/** A writer that is as simple as possible. */
 const plainly = (rows: Row[], layout: Layout): string => {
   const write = (cell: Cell): string => {
     if (cell === null) return ''
@@ -64,7 +64,7 @@ it.each([
   ['a=1', 'a=1'],
   [' ', ' '],
   ["'", "'"],
-])('the text %j stands as %j', async (text, cell) => {
+])('writes the text %j as %j', async (text, cell) => {
   const layout = { ...layoutOf(0, false), monitors: [] }
   const rows = [{ call: { ...call, external_id: text }, results: [] }]
   const file = (await collect(csv.write(layout, slicesOf(rows, layout)))).toString()
@@ -74,7 +74,7 @@ it.each([
   await expectCsv(rows, layout)
 })
 
-it('has the header alone, without a byte order mark, when there are no rows', async () => {
+it('only writes the header without rows, and no byte order mark', async () => {
   const layout = layoutOf(2, true)
   const file = await collect(csv.write(layout, slicesOf([], layout)))
   expect(file.toString()).toBe(`${columnNames(layout).join(',')}\r\n`)
@@ -118,7 +118,7 @@ it('writes numbers as JavaScript prints them', async () => {
   await fc.assert(property, { numRuns: 300 })
 })
 
-it('writes any texts and instants as a plain writer does', async () => {
+it('writes any texts and times like a simple writer', async () => {
   const text = fc.option(
     fc.oneof(
       fc.string({ unit: fc.constantFrom('"', ',', '\r', '\n', ' ', '=', 'a', 'ß', '🎧', "'"), maxLength: 30 }),
@@ -126,7 +126,7 @@ it('writes any texts and instants as a plain writer does', async () => {
     ),
     { nil: null },
   )
-  // The years 0001 to 9999, and some in a row of one day.
+  // The years 0001 to 9999, and some times on the same day.
   const instant = fc.oneof(
     fc.integer({ min: -62135596800000, max: 253402300799999 }),
     fc.integer({ min: 0, max: 86400000 }),
@@ -148,14 +148,14 @@ it('writes any texts and instants as a plain writer does', async () => {
     results: fc.array(fc.option(result, { nil: null }), { minLength: 3, maxLength: 3 }),
   })
   const property = fc.asyncProperty(fc.array(row, { maxLength: 6 }), fc.boolean(), async (drawn, reasoning) => {
-    // The columns that are drawn take the place of those that are not.
+    // The generated columns replace the others.
     const rows = drawn.map(({ call: some, results }) => ({ call: { ...call, ...some }, results }) as Row)
     await expectCsv(rows, layoutOf(3, reasoning))
   })
   await fc.assert(property, { numRuns: 200 })
 })
 
-it('holds texts that are larger than its blocks', async () => {
+it('handles texts larger than its blocks', async () => {
   const layout = layoutOf(2, true)
   const large = (sign: string) => ({
     version: 1,

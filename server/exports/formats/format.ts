@@ -1,7 +1,7 @@
 import type { Layout } from '../layout.ts'
 import type { Slice } from '../slice.ts'
 
-/** A kind of file. `write` asks for the next slice when it has done with the last one. */
+/** A file format. `write` requests the next slice when it is done with the last one. */
 export type Format = {
   contentType: string
   write: (layout: Layout, slices: AsyncIterable<Slice>) => AsyncIterable<Uint8Array>

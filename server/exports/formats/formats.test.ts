@@ -21,7 +21,7 @@ import { cellsOfCalls, cellsOfObservations, columnNames, type Layout } from '../
 import { callColumns, resultWords } from '../slice.ts'
 import { type FormatName, loadFormat } from './formats.ts'
 
-/** All formats hold the same, as other programs read them. */
+/** All formats contain the same values, as other programs read them. */
 
 const nasty = [
   '',
@@ -102,7 +102,7 @@ const times = (count: number) => ({ minLength: count, maxLength: count })
 const rowOf = (monitors: number): fc.Arbitrary<Row> =>
   fc.record({ call, results: fc.array(optional(result), times(monitors)) })
 
-/** What an experiment says of a conversation. */
+/** The values of an experiment for a conversation. */
 const observedRowOf = (outcomes: number): fc.Arbitrary<Row> => {
   const place = fc.tuple(fc.constantFrom('a', 'b'), optional(text), text)
   const word = fc.constantFrom('observed', 'pending', 'missing', 'failed')
@@ -128,7 +128,7 @@ const exportOf = fc
 const fileOf = async (format: FormatName, rows: Row[], layout: Layout, rowsPerSlice?: number) =>
   collect((await loadFormat(format)).write(layout, slicesOf(rows, layout, rowsPerSlice)))
 
-/** There is one zero in CSV and XLSX. */
+/** CSV and XLSX have a single zero. */
 const plain = (cell: Cell) => (cell === 0 ? 0 : cell)
 
 const texts = new Set<string>(['text', 'name', 'word', 'json', 'reasoning'])
@@ -139,7 +139,7 @@ const isText = (column: number, { columns, monitorColumns, reasoning }: Layout) 
   return texts.has(columns[column]?.type ?? each[(column - columns.length) % each.length] ?? '')
 }
 
-/** What CSV says in its own way: everything is text, and no text looks like a formula. */
+/** CSV's own representation: everything is text, and no text looks like a formula. */
 const inCsv = (layout: Layout) => (cell: Cell, column: number) => {
   if (cell === null) return null
   if (cell instanceof Date) return cell.toISOString()
@@ -147,7 +147,7 @@ const inCsv = (layout: Layout) => (cell: Cell, column: number) => {
   return isText(column, layout) && /^ *[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell
 }
 
-/** What XLSX says in its own way: no date is before March 1900. And its reader takes CR LF for LF. */
+/** XLSX's own representation: no date is before March 1900. Its reader converts CR LF to LF. */
 const inXlsx = (cell: Cell) => {
   if (typeof cell === 'string') return cell.replaceAll('\r\n', '\n')
   return cell instanceof Date && cell < new Date('1900-03-01') ? cell.toISOString() : plain(cell)
@@ -163,7 +163,7 @@ const expectAlike = async (rows: Row[], layout: Layout, rowsPerSlice?: number) =
   expectTable({ ...parquet, rows: parquet.rows.map((row) => row.map(plain)) }, plain)
 
   const xlsx = readXlsx(await fileOf('xlsx', rows, layout, rowsPerSlice))
-  // A row ends with its last cell there.
+  // Rows end with their last cell there.
   expectTable({ ...xlsx, rows: xlsx.rows.map((row) => names.map((_, i) => row[i] ?? null)) }, inXlsx)
 
   const csv = await fileOf('csv', rows, layout, rowsPerSlice)
@@ -172,14 +172,14 @@ const expectAlike = async (rows: Row[], layout: Layout, rowsPerSlice?: number) =
 }
 
 describe('formats', () => {
-  it('hold the same cells, whatever is in them', { timeout: 120_000 }, async () => {
+  it('contain the same cells, whatever their content', { timeout: 120_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(exportOf, ({ layout, rows }) => expectAlike(rows, layout)),
       { numRuns: 15 },
     )
   })
 
-  it('hold every text that is hard to write', async () => {
+  it('contain every difficult text', async () => {
     const layout = layoutOf(1, true)
     const [template] = fc.sample(rowOf(1), { seed: 1, numRuns: 1 })
     if (!template) throw new Error('There is no row.')
@@ -191,19 +191,19 @@ describe('formats', () => {
     await expectAlike(rows, layout)
   })
 
-  it('hold nothing, one row, and columns without a value', async () => {
+  it('work without rows, with one row, and with empty columns', async () => {
     const layout = layoutOf(2, true)
     await expectAlike([], layout)
     const [row] = fc.sample(rowOf(2), { seed: 1, numRuns: 1 })
     if (!row) throw new Error('There is no row.')
     const unset = Object.fromEntries(callColumns.map(({ name }) => [name, null]))
     const { conversation_id, started_at } = row.call
-    // The cast: every other column may be null.
+    // The cast: every other column can be null.
     const bare = { ...unset, conversation_id, started_at } as CallValues
     await expectAlike([{ call: bare, results: [null, null] }], layout)
   })
 
-  it('hold 1,100 calls of 20 monitors, in slices and blocks', { timeout: 120_000 }, async () => {
+  it('contain 1,100 calls of 20 monitors, in slices and blocks', { timeout: 120_000 }, async () => {
     const layout = layoutOf(20, true)
     await expectAlike(fc.sample(rowOf(20), { seed: 7, numRuns: 1_100 }), layout, 1_024)
   })
@@ -215,7 +215,7 @@ describe('formats', () => {
       expect(await fileOf(name, rows, layout)).toEqual(await fileOf(name, rows, layout))
     })
 
-    it(`of ${name} fail when the slices do`, async () => {
+    it(`of ${name} fail if the slices fail`, async () => {
       const layout = layoutOf(1, false)
       const { write } = await loadFormat(name)
       async function* slices() {
@@ -225,7 +225,7 @@ describe('formats', () => {
       await expect(collect(write(layout, slices()))).rejects.toThrow('The connection is lost.')
     })
 
-    it(`of ${name} end the slices when nobody reads on`, async () => {
+    it(`of ${name} end the slices if the reader stops`, async () => {
       const layout = layoutOf(1, false)
       const { write } = await loadFormat(name)
       let ended = false

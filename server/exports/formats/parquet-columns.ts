@@ -21,7 +21,7 @@ const kinds: Record<CallType, Kind> = {
 }
 const resultKinds: Kind[] = ['string', 'double', 'integer', 'timestamp', 'string']
 
-/** The new types and, for older readers, the old names of the same. */
+/** The current types and, for older readers, their former names. */
 const types: Record<Kind, Omit<Schema[number], 'name'>> = {
   string: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
   integer: { type: 'INT32' },
@@ -45,14 +45,14 @@ export const schemaOf = (layout: Layout, names: string[]): Schema => {
   ]
 }
 
-/** Columns whose values repeat a lot store each of them once. */
+/** Columns with many repeated values store each of them once. */
 const repeats = new Set<CallType>(['word', 'name'])
 
 export const columnsOf = (layout: Layout, names: string[], slice: Slice): Column[] => {
   const columns: Column[] = []
   const add = (data: Column['data'], repeated = false) => {
     const name = names[columns.length] ?? ''
-    // A dictionary of nothing is nothing that readers agree on.
+    // Readers disagree about empty dictionaries.
     const dictionary = repeated && data.some((value: unknown) => value !== undefined)
     columns.push({ name, data, encoding: dictionary ? 'RLE_DICTIONARY' : 'PLAIN' })
   }
@@ -85,7 +85,7 @@ const callData = ({ rows, calls }: Slice, column: number, type: CallType): Colum
   const values = (read: (start: number, length: number) => unknown) => {
     const data = new Array<unknown>(rows)
     for (let row = 0, place = column; row < rows; row++, place += width) {
-      // The casts: each column of each row has a place.
+      // The casts: each row has a position in each column.
       const start = starts[place] as number
       if (start >= 0) data[row] = read(start, lengths[place] as number)
     }
@@ -108,7 +108,7 @@ const callData = ({ rows, calls }: Slice, column: number, type: CallType): Colum
   }
 }
 
-/** Makes a text of equal bytes once; the bytes as Latin-1 are the quickest key. */
+/** Creates a string for equal bytes once; the bytes as Latin-1 are the fastest key. */
 const memo = (bytes: Buffer, make: (key: string) => string) => {
   const made = new Map<string, string>()
   return (start: number, length: number) => {
@@ -134,7 +134,7 @@ const resultsOf = ({ rows, results: all }: Slice, monitor: number) => {
   const versions = new Array<unknown>(rows)
   const evaluatedAt = new Array<unknown>(rows)
   for (let place = from, row = 0; place < to; place++, row++) {
-    // The casts: each monitor has a place for each row.
+    // The casts: each monitor has a position for each row.
     const version = all.versions[place] as number
     if (version === 0) continue
     results[row] = resultWords[all.results[place] as number]

@@ -6,7 +6,7 @@ import { parquet } from './parquet.ts'
 
 const layout = layoutOf(2, true)
 
-/** Nothing is known of the call, and only the first monitor has a result. */
+/** The call has no other data, and only the first monitor has a result. */
 const bareRow = (number: number): Row => ({
   call: {
     conversation_id: '0198f000-0000-7000-8000-0123456789ab',
@@ -38,7 +38,7 @@ const types: Record<string, string> = {
 }
 
 describe('Parquet', () => {
-  it('has the type of each column, also where all is null and where there are no rows', async () => {
+  it('has the type of each column, even if all values are null or there are no rows', async () => {
     for (const rows of [[], [bareRow(0), bareRow(1), bareRow(2)]]) {
       const { rows: described } = await duckdb(await fileOf(rows), 'DESCRIBE SELECT * FROM read_parquet(FILE)')
       const found = described.map(([name, type]) => [name, type])
@@ -48,7 +48,7 @@ describe('Parquet', () => {
     }
   })
 
-  it('names its types for old readers and new ones', async () => {
+  it('declares its types for old and new readers', async () => {
     const sql = `SELECT DISTINCT type, converted_type, logical_type FROM parquet_schema(FILE)
       WHERE type IS NOT NULL ORDER BY type`
     expect((await duckdb(await fileOf([bareRow(0)]), sql)).rows).toEqual([
@@ -63,7 +63,7 @@ describe('Parquet', () => {
     ])
   })
 
-  it('has a row group for each slice, compressed with Zstandard, and dictionaries of what repeats', async () => {
+  it('has a row group per slice, compressed with Zstandard, with dictionaries of repeated values', async () => {
     const file = await fileOf(Array.from({ length: 5 }, (_, i) => bareRow(i)))
     const groups = `SELECT DISTINCT row_group_id, row_group_num_rows, compression FROM parquet_metadata(FILE) ORDER BY 1`
     expect((await duckdb(file, groups)).rows).toEqual([
@@ -76,7 +76,7 @@ describe('Parquet', () => {
     expect((await duckdb(file, encodings)).rows).toEqual([['PLAIN, RLE_DICTIONARY'], ['PLAIN']])
   })
 
-  it('says beside the data what was asked for, and of which monitors', async () => {
+  it('has the configuration and the monitors in its metadata', async () => {
     const sql = 'SELECT decode(key), decode(value) FROM parquet_kv_metadata(FILE) ORDER BY 1'
     const { rows } = await duckdb(await fileOf([]), sql)
     expect(rows.map(([key, value]) => [key, JSON.parse(String(value))])).toEqual([

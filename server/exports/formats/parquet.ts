@@ -6,17 +6,17 @@ import type { Slice } from '../slice.ts'
 import type { Format } from './format.ts'
 import { columnsOf, schemaOf } from './parquet-columns.ts'
 
-/** More than a row group's column, so that each is one page, unless it holds long texts. */
+/** More than the size of a row group's column, so that each is one page, except for long texts. */
 const pageBytes = 2 ** 20
 
-/** One chunk, since Zstandard makes nothing much larger than it was. */
+/** One chunk, because Zstandard never grows data much. */
 const compress = (bytes: Uint8Array) =>
   zstdCompressSync(bytes, {
     chunkSize: bytes.length + 1024,
     params: { [constants.ZSTD_c_compressionLevel]: 1 },
   })
 
-/** What readers show beside the data: which monitors stand behind the columns, and what was asked for. */
+/** Metadata of the file: the monitors behind the columns, and the configuration. */
 const keyValues = ({ monitors, versions, about }: Layout) => {
   const told = monitors.map(({ version, ...monitor }) => ({ ...monitor, [`${versions}Version`]: version }))
   return [
@@ -44,7 +44,7 @@ async function* write(layout: Layout, slices: AsyncIterable<Slice>): AsyncGenera
   })
   for await (const slice of slices) {
     if (slice.rows === 0) continue
-    // A row group for each slice, so that no more than a slice is in memory.
+    // A row group per slice, so that only one slice is in memory.
     file.write({ columnData: columnsOf(layout, names, slice), rowGroupSize: slice.rows, pageSize: pageBytes })
     yield take()
     await setImmediate()

@@ -1,6 +1,7 @@
 /**
- * Writes the XML of a sheet into blocks of bytes. A string for each of ten million cells would take longer than all
- * the rest, so texts go from the bytes of the database to those of the file, escaped on the way.
+ * Writes the XML of a sheet into blocks of bytes. A string for each of ten million cells would take longer than
+ * everything
+ * else, so texts are copied from the database's bytes to those of the file and escaped on the way.
  */
 
 import { dayMs } from '../../platform/durations.ts'
@@ -8,25 +9,25 @@ import { copy, escapedBytes, writeEscaped } from './xlsx-text.ts'
 
 const blockBytes = 2 ** 21
 
-/** More than a cell of anything but text takes. */
+/** More than any cell except a text needs. */
 const cellBytes = 128
 
-/** In UTF-16 code units. Excel takes a file with a longer cell for a broken one. */
+/** In UTF-16 code units. Excel treats a file with a longer cell as broken. */
 export const maxCellLength = 32_767
 
-/** The cell styles of `xlsx-parts.ts`, by their place there. */
+/** The cell styles of `xlsx-parts.ts`, by their index there. */
 const styles = { plain: 0, timestamp: 1, heading: 2 } as const
 
-/** Days from 1899-12-30, where serial dates begin, to 1970. */
+/** Days from 1899-12-30, the epoch of serial dates, to 1970. */
 const epochSerial = 25_569
-/** 1900-03-01: before it spreadsheets disagree about dates, since Excel has a 29 February 1900. */
+/** 1900-03-01: spreadsheets disagree about earlier dates, because Excel has a 29 February 1900. */
 const firstSerial = 61
-/** 9999-12-31, the last day that Excel knows. */
+/** 9999-12-31, Excel's last day. */
 const lastSerial = 2_958_465
 
 const latin1 = (text: string) => new Uint8Array(Buffer.from(text, 'latin1'))
 
-/** `A` to `XFD`, by an index from 0. */
+/** Returns `A` to `XFD` for an index from 0. */
 export const columnLetters = (column: number): string =>
   (column >= 26 ? columnLetters(Math.floor(column / 26) - 1) : '') + String.fromCharCode(65 + (column % 26))
 
@@ -44,9 +45,9 @@ const tails = {
 const hexDigits = latin1('0123456789abcdef')
 
 export class SheetBytes {
-  /** How many texts were longer than a cell can hold. */
+  /** Number of texts that were longer than a cell can be. */
   cutCells = 0
-  /** Ready to be taken away. */
+  /** Whether a block is complete. */
   full: Buffer[] = []
   #block = Buffer.allocUnsafeSlow(blockBytes)
   #at = 0
@@ -57,7 +58,7 @@ export class SheetBytes {
     this.#prefixes = Array.from({ length: columns }, (_, column) => latin1(`<c r="${columnLetters(column)}`))
   }
 
-  /** What is written so far, the begun block too. */
+  /** Returns everything so far, including the current block. */
   takeAll(): Buffer[] {
     this.#endBlock()
     return this.full.splice(0)
@@ -86,7 +87,7 @@ export class SheetBytes {
     this.#close(tails.endOfValue)
   }
 
-  /** By its index among the shared strings. */
+  /** By its index in the shared strings. */
   shared(column: number, index: number): void {
     this.#open(column, tails.shared)
     this.#digits(index)
@@ -94,17 +95,17 @@ export class SheetBytes {
   }
 
   number(column: number, value: number): void {
-    // XLSX has no other numbers than finite ones.
+    // XLSX only has finite numbers.
     if (!Number.isFinite(value)) return
     this.#open(column, tails.number)
-    // Scores mostly have few decimals, and those need no string. The test holds for the very number meant alone.
+    // Scores mostly have few decimals, which need no string. The test only passes for the exact number.
     const tenThousandths = Math.round(value * 1e4)
     if (tenThousandths / 1e4 === value && Math.abs(tenThousandths) < 1e9) this.#decimal(tenThousandths)
     else this.#at += this.#block.write(String(value), this.#at, 'latin1')
     this.#close(tails.endOfValue)
   }
 
-  /** In milliseconds since 1970; what no spreadsheet has as a date becomes text. */
+  /** In milliseconds since 1970. Times that spreadsheets cannot represent become text. */
   timestamp(column: number, ms: number): void {
     const day = Math.floor(ms / dayMs)
     const serial = day + epochSerial
@@ -115,7 +116,7 @@ export class SheetBytes {
     }
     this.#open(column, tails.timestamp)
     this.#digits(serial)
-    // Nine decimals of a day are 86 µs. Not below the time, since some programs show the milliseconds that are over.
+    // Nine decimals of a day are 86 µs. Never rounded down, because some programs truncate milliseconds.
     this.#block[this.#at++] = 0x2e
     this.#nineDigits(Math.ceil(((ms - day * dayMs) * 1e9) / dayMs))
     this.#close(tails.endOfValue)
@@ -128,7 +129,7 @@ export class SheetBytes {
     let at = this.#at
     for (let i = 0; i < 16; i++) {
       if (i === 4 || i === 6 || i === 8 || i === 10) block[at++] = 0x2d
-      // The casts: a uuid has 16 bytes, and there are 16 digits.
+      // The casts: a UUID has 16 bytes, and there are 16 digits.
       const byte = source[start + i] as number
       block[at++] = hexDigits[byte >> 4] as number
       block[at++] = hexDigits[byte & 15] as number
@@ -137,7 +138,7 @@ export class SheetBytes {
     this.#close(tails.endOfText)
   }
 
-  /** UTF-8. It is never a formula, since its type says that it is text. */
+  /** UTF-8. It is never a formula, because its type is text. */
   text(column: number, source: Buffer, start: number, length: number): void {
     // White space at the ends would be lost.
     const spaced = length > 0 && ((source[start] ?? 0) <= 0x20 || (source[start + length - 1] ?? 0) <= 0x20)
@@ -153,7 +154,7 @@ export class SheetBytes {
     this.#close(tails.endOfText)
   }
 
-  /** Of the shared strings. */
+  /** An index in the shared strings. */
   sharedItem(source: Buffer): void {
     this.xml('<si><t xml:space="preserve">')
     this.#fitted(source, 0, source.length)

@@ -28,16 +28,16 @@ const widthsOf = (layout: Layout, names: string[]) => {
   const chosen = resultColumns.filter((column) => reasoning || column !== 'reasoning')
   const each = [...monitorColumns.map(({ type }) => callWidths[type]), ...chosen.map((column) => resultWidths[column])]
   const widths = [...columns.map(({ type }) => callWidths[type]), ...monitors.flatMap(() => each)]
-  // A heading needs room for the button of the filter too.
+  // A heading also needs space for the filter button.
   return widths.map((width, column) => Math.max(width, Math.min((names[column] ?? '').length + 4, 40)))
 }
 
 export type Written = { rows: number; cutCells: number }
 
-/** Then others have their turn: the connection that reads the next slice, and the thread that compresses. */
+/** Then yields to the connection that reads the next slice, and the thread that compresses. */
 const turnMs = 1
 
-/** The sheet Calls in blocks of bytes; `written` counts along. */
+/** Writes the sheet Calls in blocks of bytes, and updates `written`. */
 export async function* callsSheet(
   layout: Layout,
   slices: AsyncIterable<Slice>,
@@ -73,7 +73,7 @@ export async function* callsSheet(
 
 export const filterArea = (columns: number, rows: number) => `A1:${columnLetters(columns - 1)}${rows + 1}`
 
-/** Writes some cells of a call, from the column `at` of the sheet on. */
+/** Writes cells of a call, starting at the column `at` of the sheet. */
 type WriteCells = (row: number, from: number, to: number, at: number) => void
 
 const writerOfCells = (bytes: SheetBytes, layout: Layout, { calls }: Slice, strings: SharedStrings): WriteCells => {
@@ -84,7 +84,7 @@ const writerOfCells = (bytes: SheetBytes, layout: Layout, { calls }: Slice, stri
     for (let cell = from; cell < to; cell++) {
       const place = row * width + cell
       const column = at + cell - from
-      // The casts: each cell of each row has a place.
+      // The casts: each row has a position in each cell.
       const start = starts[place] as number
       if (start < 0) continue
       const length = lengths[place] as number
@@ -133,7 +133,7 @@ const writeRow = (
     cell += each
     column += each
     const place = monitor * rows + row
-    // The casts: each monitor has a place for each row, and each result a word.
+    // The casts: each monitor has a position for each row, and each result a word.
     const version = results.versions[place] as number
     if (version === 0) continue
     bytes.shared(column, words[results.results[place] as number] as number)
@@ -145,7 +145,7 @@ const writeRow = (
   }
 }
 
-/** The sheet About, which says how to read the other one. */
+/** The sheet About, which explains the other one. */
 export const aboutSheet = (layout: Layout, { rows, cutCells }: Written): Buffer => {
   const bytes = new SheetBytes(4)
   let row = 0

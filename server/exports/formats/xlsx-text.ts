@@ -1,8 +1,8 @@
-/** Texts as they stand in the XML of a workbook: from UTF-8 to UTF-8, with what XML and Excel reserve escaped. */
+/** Texts in the XML of a workbook: UTF-8 with escapes for what XML and Excel reserve. */
 
 const latin1 = (text: string) => new Uint8Array(Buffer.from(text, 'latin1'))
 
-/** A short run, faster than `set`. */
+/** A short copy, faster than `set`. */
 export const copy = (target: Uint8Array, at: number, source: Uint8Array, length = source.length): number => {
   // The cast: below `length` there is a byte.
   for (let i = 0; i < length; i++) target[at + i] = source[i] as number
@@ -16,20 +16,20 @@ const copyRun = (target: Uint8Array, at: number, source: Buffer, start: number, 
   return at
 }
 
-/** No byte takes more when escaped: `_x0001_`. */
+/** The longest escape of a byte: `_x0001_`. */
 export const escapedBytes = 7
 
-/** The bytes of a text that cannot stand in XML, or mean something there, or may begin an escape. */
+/** The bytes that XML forbids or reserves, or that can start an escape. */
 const special = new Uint8Array(256)
 special.fill(1, 0, 0x20)
 special[0x09] = 0
 special[0x0a] = 0
 for (const byte of Buffer.from('&<>_')) special[byte] = 1
-special[0xef] = 1 // The first of U+FFFE and U+FFFF, which XML forbids.
+special[0xef] = 1 // The first byte of U+FFFE and U+FFFF, which XML forbids.
 
 const isHex = (byte = 0) => (byte >= 48 && byte <= 57) || (byte >= 65 && byte <= 70) || (byte >= 97 && byte <= 102)
 
-/** Of `_xHHHH`, which readers would take for an escape if `_` or an escape follows. */
+/** The `_` of `_xHHHH`, which readers would take for an escape. */
 const looksEscaped = (text: Uint8Array, at: number, end: number) =>
   end - at >= 6 && text[at + 1] === 0x78 && [2, 3, 4, 5].every((place) => isHex(text[at + place]))
 
@@ -46,14 +46,17 @@ const escapes = { underscore: escapeOf(0x5f), fffe: escapeOf(0xfffe), ffff: esca
 
 const firstOfThree = new Uint8Array([0xef])
 
-/** What stands for U+FFFE and U+FFFF; their first byte begins other characters too. */
+/** The escapes of U+FFFE and U+FFFF; other characters start with the same byte. */
 const nonCharacterAt = (source: Buffer, at: number): Uint8Array => {
   const last = source[at + 1] === 0xbf ? source[at + 2] : undefined
   if (last === 0xbe) return escapes.fffe
   return last === 0xbf ? escapes.ffff : firstOfThree
 }
 
-/** What stands for the special byte at `at`. The casts: `at` is before the end, and other special bytes are controls. */
+/**
+ * Returns the escape of the special byte at `at`. The casts: `at` is before the end, and other special bytes are
+ * controls.
+ */
 const replacementAt = (source: Buffer, at: number, end: number): Uint8Array => {
   const byte = source[at] as number
   if (byte === 0xef) return nonCharacterAt(source, at)
@@ -61,13 +64,13 @@ const replacementAt = (source: Buffer, at: number, end: number): Uint8Array => {
   return entities.get(byte) ?? (controls[byte] as Uint8Array)
 }
 
-/** From `start` to `end` of `source` to `at` of `target`, which has room; answers where it ends there. */
+/** Copies `source` from `start` to `end` to `at` of `target`, which has space; returns the end there. */
 export const writeEscaped = (target: Uint8Array, from: number, source: Buffer, start: number, end: number): number => {
   let at = from
   let i = start
   while (i < end) {
     const run = i
-    // The casts: `i` is before the end, and the table has a place for each byte.
+    // The casts: `i` is before the end, and the table has an entry for each byte.
     while (i < end && (special[source[i] as number] as number) === 0) i++
     at = copyRun(target, at, source, run, i)
     if (i === end) break

@@ -32,16 +32,16 @@ const rowOf = (reasoning: string, call: Partial<Row['call']> = {}): Row => {
 
 const fileOf = (rows: Row[], layout: Layout) => collect(xlsx.write(layout, slicesOf(rows, layout)))
 
-/** With exceljs, which reads the XML with a strict parser. */
+/** With exceljs, which has a strict XML parser. */
 const workbookOf = async (file: Buffer) => {
   const workbook = new exceljs.Workbook()
-  // The cast: its types are of an older Node, whose buffers were not generic.
+  // The cast: its types are for an older Node, with buffers that were not generic.
   await workbook.xlsx.load(file as unknown as Parameters<typeof workbook.xlsx.load>[0])
   return workbook
 }
 
 describe('XLSX', () => {
-  it('has typed cells, a frozen first row, a filter over all rows and widths', async () => {
+  it('has typed cells, a frozen first row, a filter on all rows, and column widths', async () => {
     const layout = layoutOf(1, true)
     const workbook = await workbookOf(await fileOf([rowOf('a'), rowOf('b')], layout))
     expect(workbook.worksheets.map(({ name }) => name)).toEqual(['Calls', 'About'])
@@ -57,18 +57,18 @@ describe('XLSX', () => {
     expect(calls?.getCell('R2').value).toEqual(new Date('1970-01-02T00:00:00.000Z'))
   })
 
-  it('keeps the ends of lines, the space around a text, and what XML forbids or means', async () => {
+  it('keeps line ends, surrounding spaces, and characters that XML forbids or reserves', async () => {
     const layout = layoutOf(1, true)
     const [lines, markup] = ['one\r\ntwo\rthree\n four \n', '<&>]]>&amp;"']
     const rows = [lines, markup, '_x0041_ \u0001\u001f', '\ufffe\uffff\ufeff'].map((text) => rowOf(text))
     const workbook = await workbookOf(await fileOf(rows, layout))
-    // As Excel escapes them (ECMA-376, ST_Xstring); this reader leaves escapes as they are.
+    // As Excel escapes them (ECMA-376, ST_Xstring). This reader does not unescape them.
     const escaped = ['_x005F_x0041_ _x0001__x001F_', '_xFFFE__xFFFF_\ufeff']
     const read = [2, 3, 4, 5].map((row) => workbook.getWorksheet('Calls')?.getCell(row, 19).value)
     expect(read).toEqual([lines, markup, ...escaped])
   })
 
-  it('has a cell where a text is empty, and none where there is nothing', async () => {
+  it('has a cell for an empty text, and none for a missing value', async () => {
     const layout = layoutOf(1, true)
     const sheet = sheetOf(await fileOf([rowOf('')], layout), 'Calls')
     expect(sheet.M2).toMatchObject({ t: 's', v: '' })
@@ -76,7 +76,7 @@ describe('XLSX', () => {
     expect(sheet.L2).toBeUndefined()
   })
 
-  it('cuts texts that no cell can hold, never within a character, and says how many', async () => {
+  it('truncates texts that are too long for a cell, never within a character, and counts them', async () => {
     const layout = layoutOf(1, true)
     const file = await fileOf(
       [
@@ -99,7 +99,7 @@ describe('XLSX', () => {
     expect(about).toContainEqual(expect.stringMatching(/^Long texts: .*32767 characters.*Truncated cells: 4\.$/))
   })
 
-  it('says on its sheet About what was asked for, and of which monitors', async () => {
+  it('has the configuration and the monitors on its sheet About', async () => {
     const layout = layoutOf(2, false)
     const about = cellsOfSheet(await fileOf([rowOf('a')], layout), 'About')
     const lines = about.map((row) => row.filter((cell) => cell !== null))
@@ -117,7 +117,7 @@ describe('XLSX', () => {
     ])
   })
 
-  it('names columns as spreadsheets do', () => {
+  it('names columns like spreadsheets', () => {
     expect([0, 25, 26, 701, 702, 16_383].map(columnLetters)).toEqual(['A', 'Z', 'AA', 'ZZ', 'AAA', 'XFD'])
   })
 })

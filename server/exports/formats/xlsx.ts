@@ -14,10 +14,10 @@ import {
 } from './xlsx-parts.ts'
 import { aboutSheet, callsSheet, filterArea, type Written } from './xlsx-sheets.ts'
 
-/** Bytes: larger pieces are fewer turns between this thread and the one that compresses. */
+/** In bytes: larger chunks mean fewer switches between this thread and the one that compresses. */
 const streams = { highWaterMark: 2 ** 21, chunkSize: 2 ** 19 }
 
-/** Of every entry, so that the same export is the same file. */
+/** For every entry, so that the same export is the same file. */
 const entryDate = new Date(Date.UTC(2000, 0))
 
 const add = (zip: ZipStream, name: string, source: Readable | Buffer | string) =>
@@ -25,7 +25,7 @@ const add = (zip: ZipStream, name: string, source: Readable | Buffer | string) =
     zip.entry(source, { name, date: entryDate }, (error) => (error ? reject(error) : resolve()))
   })
 
-/** Last comes what is only known when the calls are written. */
+/** The last parts depend on the written calls. */
 const addParts = async (zip: ZipStream, sheet: Readable, after: () => Record<string, Buffer | string>) => {
   await add(zip, '[Content_Types].xml', contentTypes)
   await add(zip, '_rels/.rels', packageRelationships)

@@ -10,8 +10,9 @@ const applicationName = 'earshot export'
 const replicaTimeoutMs = 30_000
 
 /**
- * The snapshot that an export is read in. A replica is read when there is one, as soon as it holds all that was
- * committed before; when that takes too long, or it does not answer, the primary is read instead.
+ * Opens the snapshot that an export reads. A replica is used if it has everything that was committed before within a
+ * time
+ * limit, otherwise the primary.
  */
 export const connect = async (
   { primary, replica }: Connections,

@@ -31,7 +31,7 @@ const fileOf = async (key: string): Promise<Buffer | undefined> => {
   return found && buffer(found.stream)
 }
 
-/** What the database has to do for exports now. */
+/** What the database needs for exports. */
 const readers = async () => {
   const { rows } = await server.deps.db.executeQuery<{ count: number }>({
     sql: "SELECT count(*) AS count FROM pg_stat_activity WHERE application_name = 'earshot export' AND datname = current_database()",
@@ -43,7 +43,7 @@ const readers = async () => {
 /** Calls a second apart, each with one result. */
 const makeMany = async (count: number) => {
   const { id, key } = await makeOrganization(server)
-  // The service has just said so.
+  // The service has just returned it.
   const org = id as OrgId
   const [agent, monitor] = [await makeAgent(server, key), await makeMonitor(server, key)]
   const since = '2026-05-01T00:00:00.000Z'
@@ -73,11 +73,11 @@ const makeMany = async (count: number) => {
   return { order, key, monitorId: monitor.id as string }
 }
 
-/** Takes some seconds, a call a slice. */
+/** Takes some seconds, with one call per slice. */
 const slowly = { limits: { rowsPerSlice: 1 } }
 const many = await makeMany(3_000)
 
-it.each(Array.from({ length: 6 }, (_, at) => seed + at))('writes what the interface says (seed %i)', async (from) => {
+it.each(Array.from({ length: 6 }, (_, at) => seed + at))('writes what the API documents (seed %i)', async (from) => {
   const draw = drawing(from)
   const made = await makeCalls(server, draw)
   const order = drawOrder(draw, made)
@@ -89,14 +89,14 @@ it.each(Array.from({ length: 6 }, (_, at) => seed + at))('writes what the interf
   expect(generated).toEqual({ rows: expected.length, bytes: file.length, sha256 })
 })
 
-it('tells how many rows were written so far', async () => {
+it('reports how many rows were written so far', async () => {
   const told: number[] = []
   const order = many.order(25)
   await run(order, { limits: { rowsPerSlice: 10 }, onProgress: (rows) => told.push(rows) })
   expect(told).toEqual([10, 20, 25])
 })
 
-it('writes to a store of objects', async () => {
+it('writes to an object store', async () => {
   const s3 = await startS3Server()
   afterAll(s3.close)
   stubEnvironment(s3)
@@ -108,7 +108,7 @@ it('writes to a store of objects', async () => {
   expect([...s3.objects.keys()]).toEqual([`here/${order.key}`])
 })
 
-it('reads a replica when there is one, and the primary when that does not answer', async () => {
+it('reads a replica if there is one, and the primary if it does not respond', async () => {
   const notes = () => server.logged.filter((line) => /replica/.test(line)).map((line) => JSON.parse(line).msg)
   const reading = (readDatabaseUrl: string) => ({ ...deps, config: { ...deps.config, readDatabaseUrl } })
   expect(await run(many.order(3), {}, reading(databaseUrl(deps.database.connection)))).toMatchObject({ rows: 3 })
@@ -138,7 +138,7 @@ describe('a generation that ends early leaves no file and no reader', () => {
     const order = many.order()
     let isKilled = false
     const kill = () => {
-      // What was told before may arrive afterwards.
+      // Earlier progress can arrive afterwards.
       if (isKilled) return
       isKilled = true
       const pids = execFileSync('pgrep', ['-P', String(process.pid), '-f', 'generation/process.ts']).toString()
@@ -148,7 +148,7 @@ describe('a generation that ends early leaves no file and no reader', () => {
     await expectNothing(order)
   })
 
-  it('when whoever asked for it is gone', async () => {
+  it('when the process that requested it is gone', async () => {
     const order = many.order()
     const { storage, dataDir, s3Endpoint } = deps.config
     const task: Task = {
@@ -166,7 +166,7 @@ describe('a generation that ends early leaves no file and no reader', () => {
     await expectNothing(order)
   })
 
-  it('when the storage refuses', async () => {
+  it('when the storage rejects it', async () => {
     const order = many.order(10)
     const folder = join(deps.config.dataDir, 'refusing')
     await mkdir(folder)

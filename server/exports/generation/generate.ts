@@ -11,29 +11,30 @@ import type { ReadLimits } from './read.ts'
 
 export { type Generated, type ObservationOrder, type Order, TooManyCalls }
 
-/** Requests go first where both want the processor. */
+/** Requests have priority for the CPU. */
 const niceness = 10
-/** Much is allocated and dropped at once; a larger young generation would only hold more memory. */
+/** Many short-lived allocations; a larger young generation would only use more memory. */
 const options = ['--max-semi-space-size=8', '--disable-warning=ExperimentalWarning']
 
 const lowerPriority = ({ pid }: ChildProcess) => {
   try {
     if (pid !== undefined) setPriority(pid, niceness)
   } catch {
-    // It has ended already, or the system has no priorities: neither is a reason not to export.
+    // It has already ended, or the system has no priorities. Neither prevents the export.
   }
 }
 
 type Options = {
   signal: AbortSignal
-  /** Told how many rows were written so far. */
+  /** Called with the number of rows written so far. */
   onProgress: (rows: number) => void
   limits?: Partial<ReadLimits>
 }
 
 /**
- * Writes the file of an export in a process of its own, so that requests are answered meanwhile and its memory is
- * given back. Throws when it is aborted, when that process dies, and what it fails with; then there is no file.
+ * Writes the file of an export in a separate process, so that requests are served in the meantime and its memory is
+ * freed.
+ * Throws if it is aborted, if the process dies, or with its error; then there is no file.
  */
 export const generate = async (
   { config, database, db, log }: Pick<Deps, 'config' | 'database' | 'db' | 'log'>,
@@ -62,7 +63,7 @@ export const generate = async (
     else if (reply.type === 'note') log.info({ key: order.key }, reply.text)
     else last = reply
   })
-  // What goes wrong with it shows in how it ends.
+  // Its errors show in how it ends.
   child.on('error', (err) => log.warn({ err }, 'the process of an export failed'))
   if (child.stderr) {
     createInterface({ input: child.stderr }).on('line', (line) =>
@@ -72,9 +73,9 @@ export const generate = async (
   const kill = () => child.kill('SIGKILL')
   signal.addEventListener('abort', kill, { once: true })
   try {
-    // When it cannot be told, it has ended.
+    // If it cannot be notified, it has ended.
     child.send(task, () => {})
-    // What it told last may arrive after its end, but before the channel closes.
+    // Its last message can arrive after its end, but before the channel closes.
     const [[code, killedBy]] = await Promise.all([once(child, 'close'), once(child, 'disconnect')])
     signal.throwIfAborted()
     if (last?.type === 'generated') return last.generated

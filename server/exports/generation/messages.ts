@@ -1,4 +1,4 @@
-// What the process that generates is told, and what it tells. Everything goes through JSON.
+// The messages to and from the generating process. Everything is JSON.
 
 import type { BlobOptions } from '../../platform/blobs/blobs.ts'
 import { ApiError, type ErrorDetails, type ErrorKind } from '../../platform/errors.ts'
@@ -34,7 +34,7 @@ export const failureOf = (error: unknown): Failure => {
     const { kind, details, cause } = error
     return { type: 'refused', kind, message, ...(details && { details }), cause: String(cause) }
   }
-  // What tells a database that is away for a moment from other faults.
+  // Distinguishes a temporarily unavailable database from other errors.
   const { code, syscall } = error as NodeJS.ErrnoException
   return { type: 'other', message, ...(stack && { stack }), code, syscall }
 }

@@ -10,7 +10,7 @@ const startedAtColumn = 2
 export type Page = {
   rows: number
   calls: Calls
-  /** Four words of each call's id. */
+  /** Four words per call ID. */
   ids: Int32Array
 }
 
@@ -21,7 +21,7 @@ type Room = {
   bytes: number
 }
 
-/** Holds the tuples of at most so many bytes, or one; what comes after them is left for another page. */
+/** Stores tuples up to a number of bytes, or a single one; the rest is left for another page. */
 export const collectCalls = ({ width, rows: maxRows, bytes: maxBytes }: Room) => {
   let bytes = Buffer.allocUnsafeSlow(Math.min(maxBytes, 256 * 1024))
   let length = 0
@@ -82,10 +82,10 @@ const partOf = ({ calls, ids }: Omit<Page, 'rows'>, from: number, to: number): P
   ids: ids.subarray(from * 4, to * 4),
 })
 
-/** Some rows of a page, in memory of their own. */
+/** Some rows of a page, in separate memory. */
 export const copyRows = ({ rows, calls, ids }: Page, from: number, to: number): Page => {
   const { width, bytes, starts, lengths } = calls
-  // Rows lie one behind the other, each with its id first.
+  // Rows are stored one after the other, starting with the ID.
   const begin = starts[from * width + idColumn] ?? 0
   const end = to < rows ? starts[to * width + idColumn] : bytes.length
   const own = Buffer.from(new Uint8Array(bytes.subarray(begin, end)).buffer)
@@ -110,7 +110,7 @@ export const positionOf = ({ calls: { width, bytes, starts } }: Page, row: numbe
   }
 }
 
-/** Closes the gaps that rows leave which are not kept, in place. */
+/** Removes dropped rows in place. */
 export const keepRows = ({ calls, ids }: Page, kept: Int32Array): Page => {
   const { width } = calls
   for (const [to, from] of kept.entries()) {

@@ -2,11 +2,14 @@ import { type Selection, selectedStatement } from '../../filters/queries.ts'
 import type { Db } from '../../platform/db/database.ts'
 import type { ObservationOrder, Order } from './order.ts'
 
-/** An order with the statement that finds its calls; without one, they are all in the window. It goes through JSON. */
+/**
+ * An order with the statement that finds its calls; without one, the order includes all calls of its period. Sent as
+ * JSON.
+ */
 export type CallPlan = Order & { statement?: { text: string; values: unknown[] } }
 export type Plan = CallPlan | ObservationOrder
 
-/** Has no query builder to load in the process that generates. */
+/** The generating process does not load the query builder. */
 export const makePlan = (db: Db, order: Order | ObservationOrder): Plan => {
   if ('experimentId' in order) return order
   const { since: _since, until: _until, ...conditions } = order.selection

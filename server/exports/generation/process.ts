@@ -1,5 +1,6 @@
-// The process that generates one export. It loads no more than that needs: until it has started, nothing is written.
-// This thread reads, another one writes.
+// The process that generates one export. It only loads what it needs: nothing is written until it has started. This
+// thread
+// reads, and another one writes.
 
 import { rowsPerSlice } from '../formats/formats.ts'
 import { connect } from './connect.ts'
@@ -8,7 +9,7 @@ import type { Generated } from './order.ts'
 import { openReading } from './read.ts'
 import { openWriting } from './writing.ts'
 
-/** When whoever asked is gone, nobody will learn of the file. */
+/** If the parent process is gone, nobody needs the file. */
 const end = () => process.exit(1)
 
 const reply = (message: Reply): Promise<void> =>

@@ -1,10 +1,10 @@
-// Everything is read in one snapshot, on its one connection. COPY takes no parameters, so ids and instants are checked
-// and written into the text.
+// Everything is read in one snapshot, on its only connection. COPY has no parameters, so IDs and times are checked and
+// inserted into the text.
 
 import type { OrgId } from '../../platform/db/database.ts'
 import type { Snapshot as Db, TakeTuple } from '../../platform/db/snapshot.ts'
 
-/** Where a call stands among all: they are read in this order. */
+/** The position of a call: they are read in this order. */
 export type Position = { startedAt: string; id: string }
 
 const idForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -33,10 +33,7 @@ export const listMonitors = (db: Db, org: OrgId, ids: string[]) =>
 
 type More = { columns: string; joins: string }
 
-/**
- * What `callColumns` lists, and more where there is. A page is cut out first, so that the names of agents are looked up
- * for it alone.
- */
+/** Reads `callColumns` and additional columns. The page is selected first, so that only its agents are looked up. */
 const callsWithNames = (org: OrgId, page: string, { columns, joins }: More = { columns: '', joins: '' }): string => `
   SELECT c.id, c.external_id, c.started_at, c.ended_at, c.duration_seconds, c.channel, c.direction,
     c.agent_id, a.name, v.number, c.company_id, k.name, c.customer_id, c.metadata::text ${columns}
@@ -59,10 +56,10 @@ export const copyCalls = (db: Db, org: OrgId, ids: string[], take: TakeTuple) =>
 
 type Observed = { experimentId: string; outcomes: number; ids: string[] }
 
-/** The words of the stored numbers; what does not apply is 0, which is none. */
+/** The words for the stored numbers; not applicable is 0, which has no word. */
 const observationWords = `(ARRAY['observed', 'pending', 'missing', 'failed'])`
 
-/** What `cellsOfObservations` lists. */
+/** The values of `cellsOfObservations`. */
 export const copyObserved = (db: Db, org: OrgId, { experimentId, outcomes, ids }: Observed, take: TakeTuple) => {
   const ofOutcomes = Array.from({ length: outcomes }, (_, at) => {
     const place = at + 1
@@ -98,9 +95,10 @@ const within = ({ first, last }: Stretch): string =>
   `r.call_started_at BETWEEN ${instant(first.startedAt)} AND ${instant(last.startedAt)}`
 
 /**
- * Of all calls of a stretch: a read of the primary key alone, unless reasons are asked for. `isTied` says that many may
- * start at the moments in which it begins and ends, and so fall into several pages; to compare each row with both ends
- * takes a tenth of the time. (The planner guesses badly at the ends alone, hence both bounds.)
+ * For all calls of a range: only reads the primary key, unless reasoning is included. `isTied` if more calls may start
+ * at
+ * the first and last times than the page has; comparing each row with both ends takes a tenth of the time. (The planner
+ * estimates badly with only the ends, hence both conditions.)
  */
 export const copyResultsBetween = (db: Db, org: OrgId, columns: Columns, stretch: PageStretch, take: TakeTuple) => {
   const { first, last, isTied } = stretch
@@ -113,7 +111,7 @@ export const copyResultsBetween = (db: Db, org: OrgId, columns: Columns, stretch
   )
 }
 
-/** Of many calls of a stretch: all its results are read, and what is not wanted stays there. */
+/** For many calls of a range: reads all its results, and the database drops the others. */
 export const copyResultsAmong = (db: Db, org: OrgId, columns: Columns, calls: Position[], take: TakeTuple) => {
   const [first, last] = [calls[0], calls.at(-1)]
   if (!first || !last) return Promise.resolve()
@@ -125,7 +123,7 @@ export const copyResultsAmong = (db: Db, org: OrgId, columns: Columns, calls: Po
   )
 }
 
-/** Of few calls of a stretch: the results of each are looked up. */
+/** For few calls of a range: looks up the results of each. */
 export const copyResultsOfEach = (db: Db, org: OrgId, columns: Columns, calls: Position[], take: TakeTuple) => {
   const times = instants(calls.map(({ startedAt }) => startedAt))
   return db.copy(
@@ -146,14 +144,14 @@ export const countCallsBetween = async (db: Db, org: OrgId, { first, last }: Str
 
 type Statement = { text: string; values: unknown[] }
 
-/** A cursor over what the statement finds, meant to be read to its end. */
+/** Opens a cursor for a statement that is read to its end. */
 export const openCursor = async (db: Db, _org: OrgId, { text, values }: Statement): Promise<void> => {
   await db.query('SET LOCAL cursor_tuple_fraction = 1')
   await db.query(`DECLARE calls NO SCROLL CURSOR FOR ${text}`, values)
 }
 
 /**
- * The conversations in the arms of an experiment. One that was erased a moment ago is still counted, but there no longer.
+ * Selects the conversations in the arms of an experiment. One that was just erased is still counted, but has no row.
  */
 export const openCursorOfObserved = (db: Db, org: OrgId, experimentId: string): Promise<void> =>
   openCursor(db, org, {

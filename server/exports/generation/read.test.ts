@@ -12,7 +12,9 @@ import type { Order } from './order.ts'
 import { makePlan } from './plan.ts'
 import { openReading } from './read.ts'
 
-/** `EXPORT_SEED=… vitest run server/exports/generation/read` draws the very same again; `EXPORT_ORGANIZATIONS=200` more. */
+/**
+ * `EXPORT_SEED=… vitest run server/exports/generation/read` repeats a run; `EXPORT_ORGANIZATIONS=200` makes it longer.
+ */
 const seed = Number(process.env.EXPORT_SEED ?? randomInt(2 ** 31))
 const organizations = Number(process.env.EXPORT_ORGANIZATIONS ?? 8)
 const ordersEach = 50
@@ -20,43 +22,40 @@ const ordersEach = 50
 const server = await testServer()
 const { db, database } = server.deps
 
-describe('what is read', () => {
-  it.each(Array.from({ length: organizations }, (_, at) => seed + at))(
-    'is what the interface says (seed %i)',
-    async (from) => {
-      const draw = drawing(from)
-      const made = await makeCalls(server, draw)
-      const all = await loadAll(db, made.org)
-      const snapshot = await connect({ primary: database.connection }, { note: () => {} })
-      let rows = 0
-      try {
-        for (let at = 0; at < ordersEach; at++) {
-          const order = drawOrder(draw, made)
-          const expected = expectedRows(all, order)
-          const { layout, slices } = await openReading(snapshot, makePlan(db, order))
-          const limits = { rowsPerSlice: draw.one([1, 2, 3, 7, 100]), maxBytes: draw.one([1, 200, 5_000, 50_000]) }
-          const blocks: Uint8Array[] = []
-          for await (const block of csv.write(layout, slices(limits))) blocks.push(block)
-          await snapshot.query('CLOSE ALL')
-          const [header, ...found] = parseCsv(Buffer.concat(blocks).toString())
-          expect(header).toEqual(columnNames(layout))
-          expect(found, `order ${at}: ${JSON.stringify({ order, limits })}`).toEqual(expected)
-          rows += found.length
-          // What the preview says of an export.
-          const asking = order.monitors.filter(({ result }) => result !== 'all')
-          const monitors = asking.length > 0 ? asking : order.monitors
-          const selection = { ...order.selection, monitors, match: order.match }
-          expect(await countSelected(db, made.org, selection, order.versionScope)).toBe(expected.length)
-        }
-      } finally {
-        await snapshot.close()
+describe('an export', () => {
+  it.each(Array.from({ length: organizations }, (_, at) => seed + at))('matches the API (seed %i)', async (from) => {
+    const draw = drawing(from)
+    const made = await makeCalls(server, draw)
+    const all = await loadAll(db, made.org)
+    const snapshot = await connect({ primary: database.connection }, { note: () => {} })
+    let rows = 0
+    try {
+      for (let at = 0; at < ordersEach; at++) {
+        const order = drawOrder(draw, made)
+        const expected = expectedRows(all, order)
+        const { layout, slices } = await openReading(snapshot, makePlan(db, order))
+        const limits = { rowsPerSlice: draw.one([1, 2, 3, 7, 100]), maxBytes: draw.one([1, 200, 5_000, 50_000]) }
+        const blocks: Uint8Array[] = []
+        for await (const block of csv.write(layout, slices(limits))) blocks.push(block)
+        await snapshot.query('CLOSE ALL')
+        const [header, ...found] = parseCsv(Buffer.concat(blocks).toString())
+        expect(header).toEqual(columnNames(layout))
+        expect(found, `order ${at}: ${JSON.stringify({ order, limits })}`).toEqual(expected)
+        rows += found.length
+        // What the preview returns for an export.
+        const asking = order.monitors.filter(({ result }) => result !== 'all')
+        const monitors = asking.length > 0 ? asking : order.monitors
+        const selection = { ...order.selection, monitors, match: order.match }
+        expect(await countSelected(db, made.org, selection, order.versionScope)).toBe(expected.length)
       }
-      // Something was compared, unless there is next to nothing.
-      if (all.results.length > 30) expect(rows).toBeGreaterThan(0)
-    },
-  )
+    } finally {
+      await snapshot.close()
+    }
+    // Something was compared, unless there is almost nothing.
+    if (all.results.length > 30) expect(rows).toBeGreaterThan(0)
+  })
 
-  it('is one state of the database, whatever is written meanwhile', async () => {
+  it('is one state of the database, whatever is written in the meantime', async () => {
     const draw = drawing(seed)
     let made = await makeCalls(server, draw)
     let all = await loadAll(db, made.org)

@@ -8,15 +8,18 @@ import { copyResultsAmong, copyResultsBetween, copyResultsOfEach, countCallsBetw
 import { collectResults } from './results.ts'
 import { openSource, type Size } from './sources.ts'
 
-/** What texts a slice may hold: usual ones are far from it, and of the largest ones a slice has fewer rows. */
+/** Maximum text in a slice: ordinary texts are far below, and slices of very large texts have fewer rows. */
 const maxBytes = 32 * 1024 * 1024
 
-/** Where a filter leaves fewer of the calls, their results are looked up one by one: there both ways cost the same. */
+/**
+ * Below this share of matching calls, their results are looked up one by one; at this share, both ways take equally
+ * long.
+ */
 const sparseShare = 0.04
 
 export type ReadLimits = {
   rowsPerSlice: number
-  /** Rows in all; one more is a failure. */
+  /** Total rows; one more fails. */
   maxRows?: number
   maxBytes?: number
 }
@@ -27,7 +30,7 @@ export type Reading = {
   slices: (limits: ReadLimits) => AsyncGenerator<Slice>
 }
 
-/** Whether the calls at one of its ends start at the same moment, as those beyond may too. */
+/** Whether the calls at one of its ends start at the same time, as calls outside of it may too. */
 const isTied = (page: Page): boolean => {
   const last = page.rows - 1
   const startedAt = (row: number) => positionOf(page, row).startedAt
@@ -36,13 +39,13 @@ const isTied = (page: Page): boolean => {
 
 const positionsOf = (page: Page): Position[] => Array.from({ length: page.rows }, (_, row) => positionOf(page, row))
 
-/** What an export holds. Slices are read one by one, as they are asked for. */
+/** Reads the contents of an export. Slices are read one by one, on demand. */
 export const openReading = async (snapshot: Snapshot, plan: Plan): Promise<Reading> => {
   const { org, reasoning } = plan
   const { layout, measured, keepsAll, isWhole, maxRows: mostRows, pages } = await openSource(snapshot, plan)
   const columns = { monitorIds: measured.map(({ id }) => id), reasoning }
 
-  /** Of one page several slices where its texts are too large. */
+  /** A page becomes several slices if its texts are too large. */
   const slicesOf = async function* (page: Page, size: Size): AsyncGenerator<Slice> {
     const collected = collectResults(page, measured, {
       keepsAll,
@@ -75,7 +78,7 @@ export const openReading = async (snapshot: Snapshot, plan: Plan): Promise<Readi
       const size: Size = { rows: rowsPerSlice, bytes }
       let rows = 0
       for await (const page of pages(size)) {
-        // Of what came before may be told nothing of what comes.
+        // Earlier pages may say nothing about later ones.
         size.rows = Math.min(rowsPerSlice, size.rows * 2)
         for await (const slice of slicesOf(page, size)) {
           rows += slice.rows

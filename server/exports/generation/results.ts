@@ -1,19 +1,20 @@
-// Brings the results of a page together with its calls. Both come in the order of time and id, so each monitor's
-// results are walked along the calls.
+// Merges the results of a page with its calls. Both are in the order of time and ID, so each monitor's results are
+// walked
+// along the calls.
 
 import type { TakeTuple } from '../../platform/db/snapshot.ts'
 import { instantAt, type Results, type Slice } from '../slice.ts'
 import { keepRows, type Page } from './page.ts'
 
-/** Where the fields of a tuple stand that are never null, from its beginning: behind each count of bytes. */
+/** Offsets of the fields that are never null, after each length. */
 const fields = { monitorId: 6, conversationId: 26, version: 46, status: 54, evaluatedAt: 60, result: 68 }
 const scored = 0
 
-/** Whose results, and of which version; 0 is the newest that there is. */
+/** The monitor and its version; 0 is the newest with a result. */
 export type Measured = { id: string; version: number }
 
 type Options = {
-  /** Whether a call without a result stays. */
+  /** Whether a call without a result is included. */
   keepsAll: boolean
   reasoning: boolean
   maxBytes: number
@@ -60,7 +61,7 @@ export const collectResults = (page: Page, monitors: Measured[], options: Option
 
   let current: Int32Array = new Int32Array(0)
   let first = 0
-  /** In scope are all versions, or this one. */
+  /** All versions are in scope, or this one. */
   let only = 0
   let row = 0
 
@@ -80,7 +81,7 @@ export const collectResults = (page: Page, monitors: Measured[], options: Option
     row = 0
   }
 
-  /** The row of the call from this one on; -1 for a result whose call is gone. */
+  /** Finds the row of the call from this one on; -1 for a result without a call. */
   const find = (view: DataView, at: number): number => {
     const [a, b, c, d] = [view.getInt32(at), view.getInt32(at + 4), view.getInt32(at + 8), view.getInt32(at + 12)]
     for (let next = row; next < rows; next++) {
@@ -104,12 +105,12 @@ export const collectResults = (page: Page, monitors: Measured[], options: Option
     setValues(cell, view, at)
   }
 
-  /** The fields that may be null, one after the other. */
+  /** The fields that can be null, one after the other. */
   const setValues = (cell: number, view: DataView, at: number) => {
     const status = view.getInt16(at + fields.status)
     let field = at + fields.result
     const resultBytes = view.getInt32(field)
-    // The places of `resultWords`.
+    // Indexes into `resultWords`.
     results[cell] = status === scored ? 1 - view.getInt16(field + 4) : status + 1
     field += 4 + Math.max(0, resultBytes)
     const scoreBytes = view.getInt32(field)
@@ -122,7 +123,7 @@ export const collectResults = (page: Page, monitors: Measured[], options: Option
   return {
     take,
     isTooLarge: () => reasons?.isTooLarge() ?? false,
-    /** The calls that have a result in scope, or all. */
+    /** The calls with a result in scope, or all. */
     slice: (): Slice => {
       const found: Results = { versions, results, scores, evaluatedAt, reasoning: reasons?.all() }
       if (options.keepsAll) return { rows, calls: page.calls, results: found }

@@ -1,4 +1,4 @@
-// What an export reads: which calls with which columns, and whose results.
+// What an export reads: calls, columns, and monitors.
 
 import type { Snapshot, TakeTuple } from '../../platform/db/snapshot.ts'
 import { cellsOfCalls, cellsOfObservations, type Layout, slugsOf, tupleTypes } from '../layout.ts'
@@ -26,7 +26,7 @@ export type Source = {
   measured: Measured[]
   /** Whether a call without a result is a row. */
   keepsAll: boolean
-  /** Whether nothing lies between the calls of a page that is not part of it. */
+  /** Whether a page contains all calls between its first and last. */
   isWhole: boolean
   maxRows: number
   /** The calls, oldest first. */
@@ -43,7 +43,7 @@ const findMonitors = async (snapshot: Snapshot, { org, monitors }: CallPlan): Pr
   })
 }
 
-/** All calls of the window. */
+/** All calls of the period. */
 const pagesOfWindow = async function* (
   snapshot: Snapshot,
   { org, selection }: CallPlan,
@@ -60,19 +60,19 @@ const pagesOfWindow = async function* (
     if (page.rows === 0) return
     after = positionOf(page, page.rows - 1)
     yield page
-    // Fewer came than fit: there are no more.
+    // Fewer calls than requested: there are no more.
     if (!collected.isFull() && page.rows < limit) return
   }
 }
 
 type Found = {
   openCursor: () => Promise<void>
-  /** Reads calls that the cursor has told, all of them. */
+  /** Reads all calls of the cursor's rows. */
   copy: (ids: string[], take: TakeTuple) => Promise<void>
   width: number
 }
 
-/** The calls that a cursor finds. */
+/** The calls of a cursor. */
 const pagesOfCursor = async function* (
   snapshot: Snapshot,
   { org }: Plan,

@@ -1,4 +1,4 @@
-// The thread that writes the file of an export, beside the one that reads: both have about as much to do.
+// The thread that writes the file of an export, next to the one that reads. Both have about the same amount of work.
 
 import { on } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -12,11 +12,11 @@ import type { Destination, Given, Told } from './writing.ts'
 const port = parentPort
 if (!port) throw new Error('This runs in a thread')
 
-// The one who started it gave it this.
+// Passed by the thread that started it.
 const { format: name, key, storage } = workerData as Destination
 const tell = (message: Told) => port.postMessage(message)
 
-/** Buffers arrive as plain arrays of bytes. */
+/** Buffers arrive as plain byte arrays. */
 const withBuffer = <C extends Cells>(cells: C): C => {
   const { buffer, byteOffset, length } = cells.bytes
   return { ...cells, bytes: Buffer.from(buffer, byteOffset, length) }
@@ -30,7 +30,7 @@ const revived = ({ rows, calls, results }: Slice): Slice => ({
 
 const messages = on(port, 'message')
 const next = async (): Promise<Given> => {
-  // It ends only with the thread.
+  // It only ends with the thread.
   const [given] = (await messages.next()).value as [Given]
   return given
 }

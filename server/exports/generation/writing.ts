@@ -1,4 +1,4 @@
-// Hands slices to the thread that writes them, while the next ones are read.
+// Passes slices to the writing thread while the next ones are read.
 
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -14,10 +14,10 @@ type Stored = Omit<Generated, 'rows'>
 
 export type Destination = { format: FormatName; key: string; storage: BlobOptions['config'] }
 
-/** What the thread is given, one after the other. */
+/** The messages to the thread, one after the other. */
 export type Given = { type: 'begin'; layout: Layout } | { type: 'slice'; slice: Slice } | { type: 'end' | 'abandon' }
 
-/** What it tells. */
+/** The messages from the thread. */
 export type Told =
   | { type: 'written'; rows: number }
   | { type: 'stored'; stored: Stored }
@@ -26,7 +26,7 @@ export type Told =
 /** Slices that wait while one is written. */
 const mostWaiting = 2
 
-/** The memory of a slice goes with it, in place of being copied: nothing else lies in it. */
+/** The memory of a slice is transferred instead of copied: it contains nothing else. */
 const memoryOf = ({ calls, results }: Slice): ArrayBufferLike[] => {
   const { versions, results: words, scores, evaluatedAt, reasoning } = results
   const arrays = [calls.bytes, calls.starts, calls.lengths, versions, words, scores, evaluatedAt]
@@ -38,7 +38,7 @@ export const openWriting = (destination: Destination, onWritten: (rows: number) 
   const worker = new Worker(join(import.meta.dirname, 'writing-thread.ts'), { workerData: destination })
   const exited = once(worker, 'exit')
   const result = Promise.withResolvers<Stored>()
-  // It is waited for at the end; whoever gives a slice learns of a failure before.
+  // It is awaited at the end; anyone who passes a slice learns of a failure earlier.
   result.promise.catch(() => {})
   let failure: Error | undefined
   let waiting = 0
@@ -66,7 +66,7 @@ export const openWriting = (destination: Destination, onWritten: (rows: number) 
     worker.postMessage(given, given.type === 'slice' ? (memoryOf(given.slice) as ArrayBuffer[]) : [])
   return {
     begin: (layout: Layout) => give({ type: 'begin', layout }),
-    /** Resolves when there is room for another one. The slice is no longer the caller's. */
+    /** Resolves when another slice can be passed. The caller no longer owns the slice. */
     write: async (slice: Slice): Promise<void> => {
       waiting += 1
       give({ type: 'slice', slice })
@@ -77,12 +77,12 @@ export const openWriting = (destination: Destination, onWritten: (rows: number) 
       }
       if (failure) throw failure
     },
-    /** Resolves when the file is whole. */
+    /** Resolves when the file is complete. */
     end: (): Promise<Stored> => {
       give({ type: 'end' })
       return result.promise
     },
-    /** Resolves when nothing is left of the file. */
+    /** Resolves when the file is deleted. */
     abandon: async (): Promise<void> => {
       give({ type: 'abandon' })
       await exited.catch(() => {})
