@@ -60,7 +60,7 @@ const design = (kind: Design['kind']): Design => ({ ...standardDesign, kind, ran
 
 const wishes = { target: null, conversationsPerDay: null }
 
-/** All at once, from what is held at the end: by sums of floats, and by sums without rounding. */
+/** Computes everything at once from the final data: with sums of floats, and with exact sums. */
 const expected = (stored: Stored[], kind: Design['kind']) => {
   const units = new Map<string, { a: Answer[]; b: Answer[] }>()
   for (const { id, arm: ofArm, customer: name, affected, score } of stored) {
