@@ -15,5 +15,6 @@ export const readInvitationsSearch = ({ to }: Record<string, unknown>): { to?: s
 export const pageOf = (to: string | undefined): string => {
   if (to === undefined || !URL.canParse(to, location.origin)) return '/'
   const { origin, pathname, search, hash } = new URL(to, location.origin)
-  return origin === location.origin ? pathname + search + hash : '/'
+  // A path such as `//example.com` would lead to another host.
+  return origin === location.origin ? pathname.replace(/^\/+/, '/') + search + hash : '/'
 }
