@@ -2,6 +2,8 @@
 
 import { once } from './once.ts'
 
+const dayMs = 86_400_000
+
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** Cached, because creating a format is slow and a chart formats thousands of times. */
@@ -44,13 +46,15 @@ const offsetAt = (instant: number, timeZone: string): number => {
 }
 
 /**
- * Returns the instant of a local time such as `2026-11-21T10:30`. If the local time occurs twice, returns the first.
+ * Returns the instant of a local time such as `2026-11-21T10:30`. If clocks show that time twice, returns the first
+ * instant. If they skip it, returns the instant that it would have been without the change.
  */
 export const instantIn = (local: string, timeZone: string): string | undefined => {
   const asUtc = Date.parse(`${local}Z`)
   if (Number.isNaN(asUtc)) return undefined
-  const guess = asUtc - offsetAt(asUtc, timeZone)
-  return new Date(asUtc - offsetAt(guess, timeZone)).toISOString()
+  const [before, after] = [offsetAt(asUtc - dayMs, timeZone), offsetAt(asUtc + dayMs, timeZone)]
+  const isEarlier = offsetAt(asUtc - before, timeZone) === before || offsetAt(asUtc - after, timeZone) !== after
+  return new Date(asUtc - (isEarlier ? before : after)).toISOString()
 }
 
 /** Returns an instant's local time, such as `2026-11-21T10:30`. */
@@ -62,5 +66,5 @@ export const localIn = (iso: string, timeZone: string): string => {
 /** Returns midnight, in the time zone, of the day that is `days` days from today. */
 export const midnightIn = (timeZone: string, days: number, now = new Date()): string => {
   const [day = ''] = localIn(now.toISOString(), timeZone).split('T')
-  return `${new Date(Date.parse(`${day}T00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)}T00:00`
+  return `${new Date(Date.parse(`${day}T00:00Z`) + days * dayMs).toISOString().slice(0, 10)}T00:00`
 }
