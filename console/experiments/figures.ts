@@ -1,7 +1,6 @@
 // Formats outcomes: rates as percentages and points, scores as numbers.
 
-import { formatNumber, formatPercent } from '../lib/format.ts'
-import { signedPoints } from '../ui/charts/interval-plot.tsx'
+import { formatNumber, formatPercent, signedPoints } from '../lib/format.ts'
 import type { Outcome } from './queries.ts'
 
 export const isShare = ({ kind }: Pick<Outcome, 'kind'>): boolean => kind === 'boolean'

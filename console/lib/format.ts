@@ -27,7 +27,10 @@ const withMinus = (digits: string): string => digits.replace('-', '−')
 export const formatPercent = (share: number): string => {
   const percent = share * 100
   const digits = Math.abs(percent) >= 10 || percent === 0 ? 1 : 2
-  return `${withMinus(percent.toFixed(digits).replace(/\.0+$/, ''))}%`
+  const rounded = percent.toFixed(digits)
+  // A few among very many are not none.
+  const isLost = Number(rounded) === 0 && percent !== 0
+  return `${withMinus(isLost ? String(Number(percent.toPrecision(1))) : rounded.replace(/\.0+$/, ''))}%`
 }
 
 /** Formats a percentage without its sign and with all digits, for the ends of an interval. */
@@ -35,6 +38,10 @@ export const formatPoints = (share: number): string => {
   const percent = share * 100
   return withMinus(percent.toFixed(Math.abs(percent) >= 10 || percent === 0 ? 1 : 2))
 }
+
+/** `+1.2`, `−0.4`: a difference in percentage points. */
+export const signedPoints = (value: number): string =>
+  `${value > 0 ? '+' : value < 0 ? '−' : ''}${formatPoints(Math.abs(value))}`
 
 const precise = once(() => new Intl.NumberFormat(locale, { maximumSignificantDigits: 4 }))
 
@@ -46,7 +53,9 @@ export const formatNumber = (value: number): string => {
 
 export const formatBytes = (bytes: number): string => {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
-  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
+  // 999,600 bytes are 1 MB, not 1,000 kB.
+  const rounded = Number(bytes.toPrecision(3))
+  const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(rounded) / 3))
   return `${formatNumber(Number((bytes / 1000 ** power).toPrecision(3)))} ${units[power]}`
 }
 
@@ -67,7 +76,7 @@ export const formatClock = (seconds: number): string => {
 }
 
 export const formatMs = (ms: number): string =>
-  ms < 1_000 ? `${Math.round(ms)} ms` : `${formatNumber(Number((ms / 1_000).toPrecision(3)))} s`
+  Math.round(ms) < 1_000 ? `${Math.round(ms)} ms` : `${formatNumber(Number((ms / 1_000).toPrecision(3)))} s`
 
 const money = (maximumFractionDigits: number) =>
   once(() => new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', maximumFractionDigits }))
@@ -105,12 +114,13 @@ export const formatDay = (iso: string): string => dayYear(new Date(iso))
 /** `just now`, `4 minutes ago`, `in 2 hours`. */
 export const formatAgo = (iso: string, now = Date.now()): string => {
   const seconds = (new Date(iso).getTime() - now) / 1_000
-  const steps: [string, number][] = [
-    ['day', 86_400],
-    ['hour', 3_600],
-    ['minute', 60],
+  const steps: [unit: string, size: number, smaller: number][] = [
+    ['day', 86_400, 3_600],
+    ['hour', 3_600, 60],
+    ['minute', 60, 1],
   ]
-  const step = steps.find(([, size]) => Math.abs(seconds) >= size)
+  // Rounded to the smaller unit first, or 59.9 minutes would be 60 minutes instead of 1 hour.
+  const step = steps.find(([, size, smaller]) => Math.round(Math.abs(seconds) / smaller) * smaller >= size)
   if (!step) return 'just now'
   const [unit, size] = step
   const count = Math.round(seconds / size)

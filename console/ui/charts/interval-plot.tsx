@@ -1,6 +1,6 @@
 import { scaleLinear } from 'd3-scale'
 import { type ReactNode, useRef, useState } from 'react'
-import { formatPoints } from '../../lib/format.ts'
+import { signedPoints } from '../../lib/format.ts'
 import { useWidth } from '../use-width.ts'
 import styles from './charts.module.css'
 import { AsTable, ChartRows, type ChartTable } from './rows.tsx'
@@ -34,10 +34,6 @@ export const intervalDomain = (rows: Ends[]): [number, number] => {
   const air = (most - least) * 0.04 || 0.01
   return [least - air, most + air]
 }
-
-/** "+1.2", "−0.4": a difference in percentage points. */
-export const signedPoints = (value: number): string =>
-  `${value > 0 ? '+' : value < 0 ? '−' : ''}${formatPoints(Math.abs(value))}`
 
 type DrawnProps = Ends & {
   /** Describes the row for screen readers. */
