@@ -1,4 +1,5 @@
 import type { Schemas } from '../api/schema.d.ts'
+import { splitList } from '../lib/split-list.ts'
 
 /** The input of the launch form. */
 export type Draft = {
@@ -52,10 +53,8 @@ export const lacksOf = (draft: Draft): string[] =>
     !draft.stableRoutingConfirmed && 'the routing confirmation',
   ].filter((lack) => lack !== false)
 
-const listOf = (text: string) => text.split(',').flatMap((part) => part.trim() || [])
-
 export const bodyOf = (draft: Draft): Schemas['ExperimentLaunch'] => {
-  const emails = listOf(draft.emails)
+  const emails = splitList(draft.emails)
   const { description, armAName, armBName, newMonitorGroupName, monitorGroupId, expectedArmAPercent } = draft
   return {
     name: draft.name.trim(),

@@ -1,6 +1,6 @@
 // Converts a schedule between form fields and the API's format.
 import type { Schemas } from '../api/schema.d.ts'
-import { asking } from '../exports/fields.tsx'
+import { withoutEmpty } from '../exports/draft.ts'
 import type { What } from '../exports/queries.ts'
 import { ownZone } from '../lib/zones.ts'
 import type { Schedule } from './queries.ts'
@@ -106,7 +106,7 @@ const destinationOf = (draft: Draft): DestinationInput => {
   const { to, webhookEndpointId, bucket, region, accessKeyId } = draft
   if (to === 'webhook') return { type: to, webhookEndpointId }
   const { prefix, endpoint, secretAccessKey, fileName, encryption } = draft
-  const more = asking({ prefix, endpoint, secretAccessKey, fileName })
+  const more = withoutEmpty({ prefix, endpoint, secretAccessKey, fileName })
   return { type: to, bucket, region, accessKeyId, ...more, ...(encryption && { encryption }) }
 }
 
@@ -131,7 +131,7 @@ export const readDraft = (draft: Draft): { body: Body } | { lacks: string } => {
   return {
     body: {
       name,
-      config: { ...asking(what), monitors: what.monitors, timezone },
+      config: { ...withoutEmpty(what), monitors: what.monitors, timezone },
       recurrence: recurrenceOf(draft),
       window: windowOf(draft),
       settleMinutes: Number(draft.settleMinutes),

@@ -127,11 +127,3 @@ export const FileForm = ({ draft, change }: Part) => (
     />
   </>
 )
-
-/** Returns the draft without its empty fields. */
-export const asking = <T extends object>(fields: T): Partial<T> => {
-  const asks = (value: unknown) =>
-    ![undefined, '', false].includes(value as never) && !(Array.isArray(value) && value.length === 0)
-  // A subset of the same fields.
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => asks(value))) as Partial<T>
-}

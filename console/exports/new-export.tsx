@@ -6,47 +6,19 @@ import { useNames } from '../api/names.ts'
 import { queryClient } from '../api/queries.ts'
 import { useMay } from '../api/session.ts'
 import { newId } from '../lib/ids.ts'
-import { instantIn, localIn, midnightIn, ownZone } from '../lib/zones.ts'
+import { ownZone } from '../lib/zones.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { ChooserOfOne } from '../ui/chooser.tsx'
 import { Field, Input, Row, Select } from '../ui/controls.tsx'
 import { Code } from '../ui/copy.tsx'
 import { Page } from '../ui/page.tsx'
 import { Empty, FaultNote } from '../ui/states.tsx'
-import { asking, Calls, FileForm, Monitors, zones } from './fields.tsx'
+import { type Draft, paramsOf, readDraft, startOf, tidy } from './draft.ts'
+import { Calls, FileForm, Monitors, zones } from './fields.tsx'
 import styles from './new-export.module.css'
 import { Preview } from './preview.tsx'
 import { type Config, exportsOptions, useEndpoints, watchExport } from './queries.ts'
 import { requestLines } from './words.tsx'
-
-/** The form's input. The period is in the local time of its time zone. */
-type Draft = Omit<Config, 'since' | 'until'> & { since: string; until: string }
-
-const startOf = (config: Partial<Config> = {}): Draft => {
-  const timezone = config.timezone ?? ownZone()
-  return {
-    ...config,
-    timezone,
-    monitors: config.monitors ?? [],
-    since: config.since ? localIn(config.since, timezone) : midnightIn(timezone, -7),
-    until: config.until ? localIn(config.until, timezone) : midnightIn(timezone, 0),
-  }
-}
-
-/** Returns the configuration, or why the export can't be created yet. */
-const readDraft = (draft: Draft): { config: Config } | { lacks: string } => {
-  const [since, until] = [instantIn(draft.since, draft.timezone), instantIn(draft.until, draft.timezone)]
-  if (draft.monitors.length === 0) return { lacks: 'Choose at least one monitor.' }
-  if (since === undefined || until === undefined) return { lacks: 'Enter a start and an end.' }
-  if (since >= until) return { lacks: 'The end must be later than the start.' }
-  return { config: { ...draft, since, until } }
-}
-
-/** Returns the input as query parameters, without invalid times. */
-const addressOf = ({ since, until, ...rest }: Draft): Partial<Config> => {
-  const [from, to] = [instantIn(since, rest.timezone), instantIn(until, rest.timezone)]
-  return { ...rest, ...(from && { since: from }), ...(to && { until: to }) }
-}
 
 const Notify = ({ draft, change }: { draft: Draft; change: (part: Partial<Draft>) => void }) => {
   const { active } = useEndpoints()
@@ -65,11 +37,6 @@ const Notify = ({ draft, change }: { draft: Draft; change: (part: Partial<Draft>
   )
 }
 
-/** Returns the draft without its empty fields. */
-const tidy = ({ monitors, since, until, timezone, ...rest }: Draft): Draft => {
-  return { ...asking(rest), monitors, since, until, timezone }
-}
-
 export const NewExport = () => {
   const { config: given } = useSearch({ from: '/app/exports/new' })
   const navigate = useNavigate({ from: '/exports/new' })
@@ -83,7 +50,7 @@ export const NewExport = () => {
     const next = tidy({ ...draft, ...part })
     setDraft(next)
     setOperationId(newId())
-    void navigate({ search: { config: addressOf(next) }, replace: true })
+    void navigate({ search: { config: paramsOf(next) }, replace: true })
   }
   const ask = useMutation({
     mutationFn: (config: Config) => answer(api.POST('/v1/monitor-exports', { body: { operationId, config } })),

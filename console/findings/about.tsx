@@ -6,6 +6,7 @@ import { type ReactNode, useState } from 'react'
 import { answer, api } from '../api/client.ts'
 import { useNames } from '../api/names.ts'
 import { useMay } from '../api/session.ts'
+import { splitList } from '../lib/split-list.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { Field, Input, Select } from '../ui/controls.tsx'
@@ -15,7 +16,7 @@ import { Time } from '../ui/time.tsx'
 import styles from './finding.module.css'
 import { type Finding, type Priority, refreshFindings } from './queries.ts'
 import { mayMove, moves, moveWords, useTriage } from './triage.ts'
-import { PriorityMark, priorities, priorityWords, StatusBadge, tagsOf, typeInWords } from './words.tsx'
+import { PriorityMark, priorities, priorityWords, StatusBadge, typeInWords } from './words.tsx'
 
 /** The status changes that are possible, with a reason. */
 const Triage = ({ finding }: { finding: Finding }) => {
@@ -79,7 +80,7 @@ const Tags = ({ tags, onSave }: TagsProps) => {
       className={styles.attach}
       onSubmit={(event) => {
         event.preventDefault()
-        onSave?.(tagsOf(text), () => setText(undefined))
+        onSave?.(splitList(text), () => setText(undefined))
       }}
     >
       <Input

@@ -2,11 +2,12 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { useNames } from '../api/names.ts'
 import { useMe } from '../api/session.ts'
 import { sentenceCase } from '../lib/format.ts'
+import { splitList } from '../lib/split-list.ts'
 import { Button } from '../ui/button.tsx'
 import { Input, type Option, Select } from '../ui/controls.tsx'
 import styles from './findings.module.css'
 import type { FindingsFilter } from './search.ts'
-import { priorities, priorityWords, statuses, tagsOf, typeWords } from './words.tsx'
+import { priorities, priorityWords, statuses, typeWords } from './words.tsx'
 
 type FiltersProps = {
   filter: FindingsFilter
@@ -70,7 +71,7 @@ export const Filters = ({ filter, onChange, hasStatus, children }: FiltersProps)
         className={styles.tags}
         onSubmit={(event) => {
           event.preventDefault()
-          set('tags', tagsOf(tags).join(','))
+          set('tags', splitList(tags).join(','))
         }}
       >
         <Input aria-label="Tags" placeholder="Tags" value={tags} onChange={({ target }) => setTags(target.value)} />

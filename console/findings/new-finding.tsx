@@ -3,12 +3,13 @@ import { useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { answer, api } from '../api/client.ts'
 import { useNames } from '../api/names.ts'
+import { splitList } from '../lib/split-list.ts'
 import { Field, Row } from '../ui/controls.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Form, SelectField, TextField } from '../ui/form.tsx'
 import { type Priority, refreshFindings } from './queries.ts'
 import { type Document, RichTextField } from './rich-text.tsx'
-import { priorities, priorityWords, tagsOf } from './words.tsx'
+import { priorities, priorityWords } from './words.tsx'
 
 type Values = { title: string; priority: Priority; assigneeUserId: string; tags: string }
 
@@ -23,7 +24,7 @@ export const NewFinding = ({ onClose }: { onClose: () => void }) => {
         body: {
           title: title.trim(),
           priority,
-          tags: tagsOf(tags),
+          tags: splitList(tags),
           ...(description && { description }),
           ...(assigneeUserId && { assigneeUserId }),
         },

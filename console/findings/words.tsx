@@ -48,10 +48,3 @@ export const typeWords: Record<number, string> = {
 
 export const typeInWords = ({ findingType }: Pick<Finding, 'findingType'>): string =>
   typeWords[findingType] ?? `Type ${findingType}`
-
-/** Splits `a, b ,` into a and b. */
-export const tagsOf = (text: string): string[] =>
-  text
-    .split(',')
-    .map((tag) => tag.trim())
-    .filter((tag) => tag !== '')

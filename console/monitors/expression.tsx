@@ -1,5 +1,6 @@
 import { useFormContext } from 'react-hook-form'
 import { Field } from '../ui/controls.tsx'
+import { errorRange } from './error-range.ts'
 import styles from './expression.module.css'
 
 type ExpressionProps = {
@@ -14,19 +15,8 @@ type ExpressionProps = {
   problem: string | undefined
 }
 
-/** The start and length of an error. */
-const placeOf = (text: string, problem: string): [start: number, end: number] | undefined => {
-  const [, line, column] = /line (\d+), column (\d+)/.exec(problem) ?? []
-  if (!line || !column) return undefined
-  const before = text.split('\n').slice(0, Number(line) - 1)
-  const start = before.reduce((sum, { length }) => sum + length + 1, 0) + Number(column) - 1
-  const word = /^[\w.]+/.exec(text.slice(start))?.[0].length ?? 1
-  // An unexpected end is marked at the last character.
-  return start >= text.length ? [text.length - 1, text.length] : [start, start + word]
-}
-
 const Underlined = ({ text, problem }: { text: string; problem: string | undefined }) => {
-  const place = problem === undefined ? undefined : placeOf(text, problem)
+  const place = problem === undefined ? undefined : errorRange(text, problem)
   if (!place) return <>{`${text}\n`}</>
   const [start, end] = place
   return (

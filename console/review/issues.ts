@@ -20,7 +20,8 @@ export const issuesOf = (error: unknown, judged: string[]): Issues | undefined =
   const { issues } = asFault(error)
   const placed = issues.flatMap(({ path, message }) => {
     const place = judgmentAt(path)
-    return place ? [{ id: judged[place.index] ?? '', isAbsent: place.part === 'monitorId', message }] : []
+    const isKnown = place?.part === 'monitorId' || place?.part === 'comment'
+    return isKnown ? [{ id: judged[place.index] ?? '', isAbsent: place.part === 'monitorId', message }] : []
   })
   if (placed.length === 0 || placed.length < issues.length) return undefined
   const wanting = placed.filter(({ isAbsent }) => !isAbsent)

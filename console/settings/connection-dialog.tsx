@@ -3,6 +3,7 @@ import { answer, api } from '../api/client.ts'
 import { useNames } from '../api/names.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Form, SelectField, TextField } from '../ui/form.tsx'
+import { type ConnectionValues, settingsOf, textOf } from './connection-settings.ts'
 import { type Integration, refresh } from './queries.ts'
 
 type Provider = Integration['provider']
@@ -24,34 +25,6 @@ const secretHints: Record<Provider, string> = {
   livekit: 'The API secret that your worker signs session reports with.',
 }
 
-type Values = {
-  provider: Provider
-  name: string
-  secret: string
-  agentId: string
-  scheme: string
-  accountSid: string
-  apiKey: string
-}
-
-const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
-
-/** Keeps the settings that the form doesn't show. */
-const settingsOf = (
-  { provider, agentId, scheme, accountSid, apiKey }: Values,
-  before: Record<string, unknown>,
-): Record<string, unknown> => {
-  const shown = {
-    agentId,
-    ...(provider === 'vapi' && { scheme }),
-    ...(provider === 'twilio' && { accountSid: accountSid.trim() }),
-    ...(provider === 'livekit' && { apiKey: apiKey.trim() }),
-  }
-  // Settings of one authentication scheme don't apply to another.
-  const kept = provider === 'vapi' && textOf(before.scheme || 'secret') !== scheme ? {} : before
-  return Object.fromEntries(Object.entries({ ...kept, ...shown }).filter(([, value]) => value !== ''))
-}
-
 /** Creates a connection, or edits the given one. */
 export const ConnectionDialog = ({
   integration,
@@ -64,7 +37,7 @@ export const ConnectionDialog = ({
 }) => {
   const { options: agents } = useNames('agents')
   const { settings: before = {} } = integration ?? {}
-  const form = useForm<Values>({
+  const form = useForm<ConnectionValues>({
     defaultValues: {
       provider: integration?.provider ?? 'vapi',
       name: integration?.name ?? '',
@@ -76,7 +49,7 @@ export const ConnectionDialog = ({
     },
   })
   const provider = form.watch('provider')
-  const send = async (values: Values) => {
+  const send = async (values: ConnectionValues) => {
     const common = { name: values.name.trim(), settings: settingsOf(values, before) }
     const saved = await answer(
       integration

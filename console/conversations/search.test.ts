@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { readConversationsSearch } from './search.ts'
+
+describe('the URL of the list', () => {
+  it('contains the filter, the view, the open conversation, and the position', () => {
+    const search = {
+      filter: { text: 'refund', agentIds: ['a'], monitors: [{ id: 'm', result: 'affected' }], minDurationSeconds: 60 },
+      view: 'v',
+      open: 'c',
+      at: 1.5,
+      turn: 0,
+    }
+    expect(readConversationsSearch(search)).toEqual(search)
+  })
+
+  it('loses only the fields that the form cannot show', () => {
+    const filter = { text: 'refund', agentIds: 'a', companyIds: [1], monitors: ['m'], metadata: [null], since: null }
+    expect(readConversationsSearch({ filter })).toEqual({ filter: { text: 'refund' } })
+  })
+
+  it.each([null, 'text', 5, [], {}, [{ text: 'refund' }]])('has no filter if it is %j', (filter) => {
+    expect(readConversationsSearch({ filter })).toEqual({})
+  })
+
+  it('ignores negative and non-numeric positions', () => {
+    expect(readConversationsSearch({ at: -1, turn: '3', open: '', view: 4 })).toEqual({})
+  })
+})

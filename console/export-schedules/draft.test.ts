@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { changesOf, readDraft, startOf } from './draft.ts'
+import type { Schedule } from './queries.ts'
+
+// Only the fields that drafts read.
+const schedule = {
+  name: 'Refunds',
+  config: { monitors: [{ id: 'm', result: 'affected' }], timezone: 'Europe/Berlin', format: 'csv' },
+  recurrence: { every: 'week', at: '02:30', weekday: 'friday', minute: null, day: null },
+  window: { kind: 'last', hours: null, days: 7 },
+  settleMinutes: 30,
+  destination: {
+    type: 's3',
+    webhookEndpointId: null,
+    bucket: 'refunds',
+    region: 'eu-central-1',
+    prefix: 'weekly',
+    endpoint: null,
+    accessKeyId: 'AKIA',
+    fileName: null,
+    encryption: null,
+  },
+} as unknown as Schedule
+
+const bodyOf = (draft: ReturnType<typeof startOf>) => {
+  const read = readDraft(draft)
+  if ('lacks' in read) throw new Error(read.lacks)
+  return read.body
+}
+
+describe('a schedule’s draft', () => {
+  it('sends what it has loaded', () => {
+    expect(bodyOf(startOf(schedule))).toEqual({
+      name: 'Refunds',
+      config: { monitors: [{ id: 'm', result: 'affected' }], timezone: 'Europe/Berlin', format: 'csv' },
+      recurrence: { every: 'week', at: '02:30', weekday: 'friday' },
+      window: { kind: 'last', days: 7 },
+      settleMinutes: 30,
+      destination: { type: 's3', bucket: 'refunds', region: 'eu-central-1', accessKeyId: 'AKIA', prefix: 'weekly' },
+    })
+  })
+
+  it('sends only the fields of its frequency and period', () => {
+    const draft = startOf(schedule)
+    expect(bodyOf({ ...draft, every: 'hour', minute: '5' }).recurrence).toEqual({ every: 'hour', minute: 5 })
+    expect(bodyOf({ ...draft, every: 'day' }).recurrence).toEqual({ every: 'day', at: '02:30' })
+    expect(bodyOf({ ...draft, every: 'month', day: '31' }).recurrence).toEqual({ every: 'month', at: '02:30', day: 31 })
+    expect(bodyOf({ ...draft, window: 'since_last_run' }).window).toEqual({ kind: 'since_last_run' })
+    expect(bodyOf({ ...draft, window: 'hours', amount: '6' }).window).toEqual({ kind: 'last', hours: 6 })
+    expect(bodyOf({ ...draft, to: 'webhook', webhookEndpointId: 'w' }).destination).toEqual({
+      type: 'webhook',
+      webhookEndpointId: 'w',
+    })
+  })
+
+  it('says what is missing', () => {
+    const draft = startOf(schedule)
+    expect(readDraft({ ...draft, name: ' ' })).toEqual({ lacks: 'Enter a name.' })
+    expect(readDraft({ ...draft, what: { monitors: [] } })).toEqual({ lacks: 'Choose at least one monitor.' })
+    expect(readDraft({ ...draft, to: 'webhook' })).toEqual({ lacks: 'Choose a webhook endpoint.' })
+    expect(readDraft({ ...draft, region: '' })).toEqual({ lacks: 'Enter the bucket’s name, region, and access key.' })
+  })
+
+  it('changes only the edited fields, so that the destination is not tested again and a due run stays due', () => {
+    const start = startOf(schedule)
+    expect(changesOf(start, bodyOf({ ...start, name: 'All refunds' }))).toEqual({ name: 'All refunds' })
+    expect(Object.keys(changesOf(start, bodyOf({ ...start, at: '03:00' })))).toEqual(['name', 'recurrence'])
+  })
+
+  it('sends the destination if a new secret is entered', () => {
+    const start = startOf(schedule)
+    const changes = changesOf(start, bodyOf({ ...start, secretAccessKey: 'secret' }))
+    expect(changes).toMatchObject({ destination: { bucket: 'refunds', secretAccessKey: 'secret' } })
+  })
+})

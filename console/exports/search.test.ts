@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { readExportSearch } from './search.ts'
+
+it('keeps the configuration in the URL', () => {
+  const config = {
+    monitors: [{ id: 'm', result: 'affected' }],
+    metadata: [{ key: 'plan', op: 'eq', value: 'pro' }],
+    timezone: 'Europe/Berlin',
+    since: '2026-11-01T00:00:00Z',
+    format: 'xlsx',
+    reasoning: true,
+  }
+  expect(readExportSearch({ config })).toEqual({ config })
+})
+
+it('drops the fields that the form cannot show', () => {
+  const config = { monitors: ['m'], metadata: {}, timezone: 'Mars/Olympus', since: 5, reasoning: 'yes', format: 'csv' }
+  expect(readExportSearch({ config })).toEqual({ config: { format: 'csv' } })
+})
+
+it.each([undefined, null, 'csv', 4])('has no configuration if it is %j', (config) => {
+  expect(readExportSearch({ config })).toEqual({})
+})
